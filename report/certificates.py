@@ -58,7 +58,10 @@ def certificate_section(claim: Claim) -> CertificateSection | None:
     relaxed = certificate_in(claim, document).relaxed
     return CertificateSection(
         prose(found.introduction),
-        [CertificateGroup(displayed(group.statement), [_term(e) for e in group.entries]) for group in found.groups],
+        [
+            CertificateGroup(displayed(group.statement), [_build_term(e) for e in group.entries])
+            for group in found.groups
+        ],
         None if relaxed is None else [formula(latex(condition)) for condition in relaxed],
         f"{claim.slug}.certificate.json",
         digest(document),
@@ -66,7 +69,7 @@ def certificate_section(claim: Claim) -> CertificateSection | None:
     )
 
 
-def _term(entry: Entry) -> CertificateTerm:
+def _build_term(entry: Entry) -> CertificateTerm:
     return CertificateTerm(
         formula(latex(entry.coefficient)), displayed(latex(entry.factor)), entry.reason, entry.premise
     )

@@ -24,21 +24,21 @@ class BoundCurve:
     @property
     def left(self) -> list[float]:
         """Return the exact left sides."""
-        return [plain_float(_worst(c).lhs) for c in self.checks]
+        return [plain_float(_find_worst(c).lhs) for c in self.checks]
 
     @property
     def right(self) -> list[float]:
         """Return the right sides."""
-        return [plain_float(_worst(c).rhs) for c in self.checks]
+        return [plain_float(_find_worst(c).rhs) for c in self.checks]
 
     @property
     def terms(self) -> dict[str, list[float]]:
         """Return each term of the right side, by its LaTeX."""
-        names = [term.latex for term in _worst(self.checks[0]).terms]
-        return {n: [plain_float(_worst(c).terms[k].value) for c in self.checks] for k, n in enumerate(names)}
+        names = [term.latex for term in _find_worst(self.checks[0]).terms]
+        return {n: [plain_float(_find_worst(c).terms[k].value) for c in self.checks] for k, n in enumerate(names)}
 
 
-def _worst(found: Check) -> Comparison:
+def _find_worst(found: Check) -> Comparison:
     if found.worst is None:
         raise ValueError(f"{found.claim.id}: {found.reason}")
     return found.worst
@@ -61,7 +61,7 @@ def curve_up_to(claim: Claim, last: int, run_of: Callable[[int], Run]) -> BoundC
 
 
 def _is_positive(found: Check) -> bool:
-    worst = _worst(found)
+    worst = _find_worst(found)
     return plain_float(worst.lhs) > 0 and plain_float(worst.rhs) > 0
 
 

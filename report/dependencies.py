@@ -20,7 +20,7 @@ def premises_of(claim: Claim) -> list[str]:
 def used_by(claim: Claim) -> list[str]:
     """Return the distinct ids of the claims that its certificate uses."""
     document = document_for(claim)
-    named = iter(()) if document is None else _texts(document)
+    named = iter(()) if document is None else _list_texts(document)
     known = all_claims()
     return [text for text in dict.fromkeys(named) if text in known and text != claim.id]
 
@@ -31,10 +31,10 @@ def dependencies(claims: Sequence[Claim]) -> list[tuple[str, str]]:
     return [(premise, claim.id) for claim in claims for premise in premises_of(claim) if premise in ids]
 
 
-def _texts(document: Any) -> Iterator[str]:
+def _list_texts(document: Any) -> Iterator[str]:
     """Yield all strings in a JSON document."""
     if isinstance(document, str):
         yield document
     elif isinstance(document, list | dict):
         for part in document.values() if isinstance(document, dict) else document:
-            yield from _texts(part)
+            yield from _list_texts(part)

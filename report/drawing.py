@@ -182,23 +182,23 @@ def draw_pages(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[D
         else:
             yield found
     alone = [task for task in unknown if isinstance(task, ClaimTask) and task.jobs != 1]
-    batches = _batches([task for task in unknown if task not in alone])
+    batches = _split_into_batches([task for task in unknown if task not in alone])
     yield from chain.from_iterable(run_unordered(_draw_all, [(batch, written) for batch in batches], jobs))
     yield from (_draw(task, written) for task in alone)
 
 
-def _batches(tasks: Sequence[Task]) -> list[list[Task]]:
+def _split_into_batches(tasks: Sequence[Task]) -> list[list[Task]]:
     """Split tasks into batches for one process each, the longest first.
 
     The longest tasks are pages with exhibits of one paper; these share results in memory, so they form one batch.
     """
     batches: dict[object, list[Task]] = {}
     for task in tasks:
-        batches.setdefault(_exhibitor(task) or id(task), []).append(task)
+        batches.setdefault(_find_exhibitor(task) or id(task), []).append(task)
     return sorted(batches.values(), key=len, reverse=True)
 
 
-def _exhibitor(task: Task) -> str | None:
+def _find_exhibitor(task: Task) -> str | None:
     """Return the paper that adds exhibits to the page of a claim."""
     if not isinstance(task, ClaimTask):
         return None

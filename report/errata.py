@@ -57,7 +57,7 @@ class ErratumEntry:
     def is_long(self) -> bool:
         """Return whether a statement needs the full width."""
         return any(
-            len(line) > _LONG for claim in (self.claim, *(r.claim for r in self.repairs)) for line in _lines(claim)
+            len(line) > _LONG for claim in (self.claim, *(r.claim for r in self.repairs)) for line in _list_lines(claim)
         )
 
 
@@ -75,18 +75,18 @@ def ledgers(claims: Iterable[Claim]) -> list[Ledger]:
     entries = errata(claims)
     by_source = {source: [e for e in entries if e.claim.source == source.key] for source in all_sources().values()}
     return [
-        Ledger(source, [_entry(erratum) for erratum in found], _counts(found))
+        Ledger(source, [_build_entry(erratum) for erratum in found], _count_faults(found))
         for source, found in by_source.items()
         if found
     ]
 
 
-def _counts(entries: Sequence[Erratum]) -> list[tuple[Fault, int]]:
+def _count_faults(entries: Sequence[Erratum]) -> list[tuple[Fault, int]]:
     counted = Counter(entry.fault for entry in entries)
     return [(fault, counted[fault]) for fault in get_args(Fault) if counted[fault]]
 
 
-def _entry(erratum: Erratum) -> ErratumEntry:
+def _build_entry(erratum: Erratum) -> ErratumEntry:
     return ErratumEntry(
         claim=erratum.claim,
         fault=erratum.fault,
@@ -94,14 +94,14 @@ def _entry(erratum: Erratum) -> ErratumEntry:
         reason=prose(erratum.reason),
         violated=_describe_violation(erratum),
         repairs=[_repair(claim) for claim in erratum.repairs],
-        sides=_sides(erratum),
+        sides=_list_sides(erratum),
         run_file=run_toml(erratum.run),
-        check_with=_command(erratum),
+        check_with=_format_command(erratum),
         size=size_of(erratum.run, PrintedSides.of(erratum.check)),
     )
 
 
-def _command(erratum: Erratum) -> str:
+def _format_command(erratum: Erratum) -> str:
     """Return the command that checks the run: in rationals, or in enclosures if these are too long."""
     exactly = "" if erratum.check.arithmetic is ENCLOSED else " --arithmetic rational"
     return f"fedtheory check {erratum.claim.id} run.toml{exactly}"
@@ -114,25 +114,25 @@ def _describe_violation(erratum: Erratum) -> Markup | None:
 
 
 def _repair(claim: Claim) -> Repair:
-    return Repair(claim, [displayed(line) for line in _lines(claim)], prose(claim.note))
+    return Repair(claim, [displayed(line) for line in _list_lines(claim)], prose(claim.note))
 
 
-def _lines(claim: Claim) -> list[str]:
+def _list_lines(claim: Claim) -> list[str]:
     """Return the statement as published, or link by link."""
     return [claim.printed] if claim.printed else claim.links
 
 
-def _sides(erratum: Erratum) -> list[tuple[str, str, str]]:
+def _list_sides(erratum: Erratum) -> list[tuple[str, str, str]]:
     """Return left and right side; for a rate, the measured quantity and the claimed order."""
     if erratum.sides is None:
         return []
     names = ("left side", "right side")
     if erratum.check.rate is not None:
         names = ("limit", "promised") if erratum.check.rate.growth is not None else ("measured", "promised")
-    return [(name, *_number(value)) for name, value in zip(names, erratum.sides, strict=True)]
+    return [(name, *_format_number(value)) for name, value in zip(names, erratum.sides, strict=True)]
 
 
-def _number(value: Number) -> tuple[str, str]:
+def _format_number(value: Number) -> tuple[str, str]:
     """Return the exact value, and decimal digits unless it is an integer."""
     whole = exact(value)
     return whole, "" if whole.removeprefix("-").isdigit() else decimal(value)

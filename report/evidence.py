@@ -69,18 +69,18 @@ def evidence(verdict: ClaimVerdict, called: str) -> Evidence | None:
         return None
     worst = choose_place(check)
     return Evidence(
-        title=_title(verdict),
+        title=_choose_title(verdict),
         remark=prose(_describe_place(check)),
         relation=None if worst is None or len(check.comparisons) == 1 else displayed(worst.relation.latex),
-        rows=_rows(check),
-        constants=_constants(verdict.claim, witness),
+        rows=_list_rows(check),
+        constants=_list_constants(verdict.claim, witness),
         regions=[f"{name.replace('_', ' ')}: on {region}" for name, region in check.regions.items()],
         run_file=run_file,
         command=f"fedtheory check {called} {RUN_FILE} --arithmetic rational",
     )
 
 
-def _title(verdict: ClaimVerdict) -> str:
+def _choose_title(verdict: ClaimVerdict) -> str:
     if verdict.verdict == "refuted":
         return "Counterexample"
     return "An instance" if verdict.worst_ratio is None else "The simplest instance with nearly the largest ratio"
@@ -89,7 +89,7 @@ def _title(verdict: ClaimVerdict) -> str:
 def _describe_place(check: Check) -> str:
     """Describe the place in the run, and the origin of its coordinates."""
     if check.rate is not None:
-        return f"The rungs of the ladder take the place of the run's own {_variables(check)}."
+        return f"The rungs of the ladder take the place of the run's own {_name_variables(check)}."
     worst = choose_place(check)
     if has_only_free_vectors(check.claim):
         return "For statements about free vectors the run does not matter."
@@ -99,18 +99,18 @@ def _describe_place(check: Check) -> str:
         f"{axis} = {value}" if worst.points.keys() & {axis} else f"{axis} {value}"
         for axis, value in worst.index.items()
     )
-    measured = [f"Points are measured from {_origin(worst)}."] if worst.points else []
+    measured = [f"Points are measured from {_describe_origin(worst)}."] if worst.points else []
     return " ".join([*([f"At {place} of this run."] if place else []), *measured])
 
 
-def _origin(worst: Comparison) -> str:
+def _describe_origin(worst: Comparison) -> str:
     origin = describe_origin(worst)
     return "$x^*$" if origin == "x*" else origin
 
 
-def _rows(check: Check) -> list[NumberRow]:
+def _list_rows(check: Check) -> list[NumberRow]:
     if check.rate is not None:
-        return _rate_rows(check.claim, check.rate)
+        return _list_rate_rows(check.claim, check.rate)
     worst = choose_place(check)
     return [] if worst is None else _list_sides(check.claim, worst)
 
@@ -127,15 +127,15 @@ def _list_sides(claim: Claim, worst: Comparison) -> list[NumberRow]:
     return rows if worst.ratio is None else [*rows, _make_row("ratio", worst.ratio)]
 
 
-def _variables(check: Check) -> str:
+def _name_variables(check: Check) -> str:
     names = [check.claim.notation[variable].name.replace("_", " ") for variable in ladders_of(check.claim)]
     return " and ".join(names)
 
 
-def _rate_rows(claim: Claim, rate: RateCheck) -> list[NumberRow]:
+def _list_rate_rows(claim: Claim, rate: RateCheck) -> list[NumberRow]:
     """Return the values at each rung; with several variables also the slope along each ladder."""
     symbols = [latex(variable) for variable in ladders_of(claim)]
-    rows = [_make_row(_values(symbols, rung), rung.measured) for rung in rate.all_rungs]
+    rows = [_make_row(_format_values(symbols, rung), rung.measured) for rung in rate.all_rungs]
     if len(symbols) > 1:
         for climb in rate.climbs:
             along = ", ".join(f"${latex(variable)}$" for variable in climb.variables)
@@ -152,18 +152,18 @@ def _rate_rows(claim: Claim, rate: RateCheck) -> list[NumberRow]:
     ]
 
 
-def _values(symbols: Sequence[str], rung: Rung) -> str:
+def _format_values(symbols: Sequence[str], rung: Rung) -> str:
     return ", ".join(f"${symbol}={exact(value)}$" for symbol, value in zip(symbols, rung.values, strict=True))
 
 
-def _constants(claim: Claim, run: Run) -> list[NumberRow]:
+def _list_constants(claim: Claim, run: Run) -> list[NumberRow]:
     """Return the run's constants in the claim's symbols; for roots their squares, which are rational."""
     constants = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, RunQuantity)}
     shown = {s: n for s, n in constants.items() if n.is_constant or (n is rounds and claim.rate is None)}
-    return [row for s, n in shown.items() for row in _constant_rows(f"{latex(s)}{'^2' if n.root else ''}", n, run)]
+    return [row for s, n in shown.items() for row in _list_constant_rows(f"{latex(s)}{'^2' if n.root else ''}", n, run)]
 
 
-def _constant_rows(name: str, quantity: RunQuantity, run: Run) -> list[NumberRow]:
+def _list_constant_rows(name: str, quantity: RunQuantity, run: Run) -> list[NumberRow]:
     """Return one row, or one for each client; empty if the quantity has no value on this run."""
     try:
         value = quantity.measure(run)

@@ -26,10 +26,10 @@ class ExhibitSection:
 
 def collect_exhibits(claim: Claim) -> list[ExhibitSection]:
     """Return the exhibits of a claim, without those that need a missing optional package."""
-    return [_build_section(display, claim) for display in _displays(claim)]
+    return [_build_section(display, claim) for display in _list_displays(claim)]
 
 
-def _displays(claim: Claim) -> Iterator[Display]:
+def _list_displays(claim: Claim) -> Iterator[Display]:
     paper = published_by(claim)
     for exhibit in () if paper is None else exhibits_for(paper, claim):
         try:

@@ -47,7 +47,7 @@ def broken(latex: str) -> Lines:
     if len(latex) <= _SHORT:
         return [[[latex]]]
     lines: Lines = [[[""]]]
-    for token, is_outside in _with_depth(latex):
+    for token, is_outside in _list_with_depth(latex):
         last = lines[-1][-1]
         if is_outside and token in _SPACES:
             last[-1] += token
@@ -55,7 +55,7 @@ def broken(latex: str) -> Lines:
             continue
         if is_outside and token in _RELATIONS and lines[-1] != [[""]]:
             lines[-1].append([""])
-        elif _starts_piece(token, last[-1], is_outside):
+        elif _is_start_of_piece(token, last[-1], is_outside):
             last.append("")
         lines[-1][-1][-1] += token
         if is_outside and token == "\\ " and last[-1].rstrip("\\ ").endswith((",", ";")):
@@ -66,27 +66,27 @@ def broken(latex: str) -> Lines:
 def terms_of(latex: str) -> list[str]:
     """Return the terms of a sum, each with the sign before it."""
     terms = [""]
-    for token, is_outside in _with_depth(latex):
-        if token in _SIGNS and is_outside and _ends_a_term(terms[-1]):
+    for token, is_outside in _list_with_depth(latex):
+        if token in _SIGNS and is_outside and _is_end_of_term(terms[-1]):
             terms.append("")
         terms[-1] += token
     return terms
 
 
-def _starts_piece(token: str, before: str, is_outside: bool) -> bool:
+def _is_start_of_piece(token: str, before: str, is_outside: bool) -> bool:
     """Return whether a token starts a piece: a sign between terms, or in a long term a factor in brackets after a
     space.
     """
     if token in _SIGNS:
-        return is_outside and _ends_a_term(before)
+        return is_outside and _is_end_of_term(before)
     return is_outside and token == r"\left(" and len(before) > _LONG_FACTORS and before.endswith(" ")
 
 
-def _ends_a_term(text: str) -> bool:
+def _is_end_of_term(text: str) -> bool:
     return bool(_AFTER_A_TERM.search(text)) and not _NO_TERM.search(text)
 
 
-def _with_depth(latex: str) -> Iterator[tuple[str, bool]]:
+def _list_with_depth(latex: str) -> Iterator[tuple[str, bool]]:
     """Yield tokens, and whether they are outside all brackets and norms."""
     depth, in_norm = 0, False
     for token in _TOKEN.findall(latex):
@@ -126,16 +126,16 @@ def _group(parent: Element) -> None:
 
 def _classify_bracket(element: Element, open_groups: list[list[Element]]) -> str:
     """Return whether a plain bracket opens or closes here; half-open intervals mix the kinds."""
-    text = _bracket(element)
+    text = _find_bracket(element)
     is_open = len(open_groups) > 1
     if text == "‖":
-        return "closes" if is_open and _bracket(open_groups[-1][0]) == "‖" else "opens"
+        return "closes" if is_open and _find_bracket(open_groups[-1][0]) == "‖" else "opens"
     if text in ("(", "[", "{", "⟨"):
         return "opens"
     return "closes" if text in (")", "]", "}", "⟩") and is_open else ""
 
 
-def _bracket(element: Element) -> str:
+def _find_bracket(element: Element) -> str:
     """Return the bracket of an element, which may have indices; empty if it is no bracket."""
     base = element[0] if _name(element) in ("msup", "msub", "msubsup") and len(element) else element
     return (base.text or "") if _name(base) == "mo" and base.get("stretchy") == "false" else ""

@@ -40,7 +40,7 @@ def figures_for(verdict: ClaimVerdict) -> list[Figure]:
     if claim.rate is not None and verdict.evidence and verdict.evidence.rate:
         found = verdict.evidence.rate
         shown += [*filter(None, [draw_over_clients(claim, found)]), draw_rate(claim, found)]
-    return shown + _draw_tightened(claim) + _witness_figures(verdict)
+    return shown + _draw_tightened(claim) + _draw_witness(verdict)
 
 
 def _draw_tightened(claim: Claim) -> list[Figure]:
@@ -75,7 +75,7 @@ def _is_bound_on_a_path(claim: Claim) -> bool:
     return claim.kind == "bound" and claim.place == "path" and q.centralised_model in claim.notation.values()
 
 
-def _drift_figures(claim: Claim) -> list[Figure]:
+def _draw_drift(claim: Claim) -> list[Figure]:
     if not check(claim, showcase(local_steps=16)).applicable:
         return []
     return [draw_over_local_steps(claim.slug, claim, showcase(local_steps=16), _describe_showcase(16))]
@@ -90,18 +90,18 @@ def _describe_showcase(local_steps: int) -> str:
     )
 
 
-def _bound_figures(claim: Claim) -> list[Figure]:
+def _draw_bounds(claim: Claim) -> list[Figure]:
     if not check(claim, showcase(local_steps=5)).applicable:
         return []
     curve, words = bound_curve(claim, showcase(local_steps=5), _HORIZONS), _describe_showcase(5)
     return [
         draw_over_rounds(claim.slug, curve, words),
         draw_by_terms(claim.slug, curve, words),
-        tightness_map(claim, map_problems(), _step_limit(claim)),
+        tightness_map(claim, map_problems(), _find_step_limit(claim)),
     ]
 
 
-def _step_limit(claim: Claim) -> Fraction:
+def _find_step_limit(claim: Claim) -> Fraction:
     """Return the largest eta L that a condition ``eta <= c / L`` of the claim allows; 1 if there is none."""
     for condition in claim.conditions:
         limit = condition.rhs.subs({s: 1 for s, n in claim.notation.items() if n is q.smoothness})
@@ -110,34 +110,36 @@ def _step_limit(claim: Claim) -> Fraction:
     return Fraction(1)
 
 
-def _policy_figures(claim: Claim) -> list[Figure]:
+def _draw_policy(claim: Claim) -> list[Figure]:
     """Draw the timeline of a policy, and the errors of all policies over clock time."""
-    names = [name for name, run in clocked().items() if _policy_of(run) == claim.implemented_by]
+    names = [name for name, run in clocked().items() if _find_policy(run) == claim.implemented_by]
     words = "Five clients in the plane with update times 1 to 5, four local steps of the same size."
-    lines = [_timeline(f"{claim.slug}-shown", clocked()[name], f"Here {name}, update times 1 to 5.") for name in names]
+    lines = [
+        _draw_timeline(f"{claim.slug}-shown", clocked()[name], f"Here {name}, update times 1 to 5.") for name in names
+    ]
     return [*lines, draw_over_clock_time(claim.slug, clocked(), words)]
 
 
-def _policy_of(run: Run) -> str:
+def _find_policy(run: Run) -> str:
     return f"fedtheory.federation.clock:{type(run.algorithm.clock.policy).__name__}"
 
 
 def _is_policy(claim: Claim) -> bool:
-    return any(_policy_of(run) == claim.implemented_by for run in clocked().values())
+    return any(_find_policy(run) == claim.implemented_by for run in clocked().values())
 
 
-def _timeline(name: str, run: Run, words: str) -> Figure:
+def _draw_timeline(name: str, run: Run, words: str) -> Figure:
     return timeline(name, run.algorithm.schedule, run.algorithm.clock.times, words)
 
 
-def _witness_figures(verdict: ClaimVerdict) -> list[Figure]:
+def _draw_witness(verdict: ClaimVerdict) -> list[Figure]:
     """Draw the timeline of the instance on the page, if it has stale models and few clients."""
     run = verdict.witness
     if run is None or not _needs_schedule(verdict.claim):
         return []
     if run.algorithm.clock.is_synchronous:
         return []
-    return [_timeline(verdict.claim.slug, run, "This is the schedule of the instance below.")]
+    return [_draw_timeline(verdict.claim.slug, run, "This is the schedule of the instance below.")]
 
 
 def _needs_schedule(claim: Claim) -> bool:
@@ -146,7 +148,7 @@ def _needs_schedule(claim: Claim) -> bool:
     return any(assumption in claim.assumptions for assumption in clocks)
 
 
-def _stale_bound_figures(claim: Claim) -> list[Figure]:
+def _draw_stale_bounds(claim: Claim) -> list[Figure]:
     """Draw a bound with stale models over an increasing number of cycles of one schedule."""
     horizons = [CYCLE * 2**power for power in range(7)]
     if not check(claim, stale()).applicable:
@@ -156,15 +158,15 @@ def _stale_bound_figures(claim: Claim) -> list[Figure]:
     return [draw_over_rounds(claim.slug, curve, words), draw_by_terms(claim.slug, curve, words)]
 
 
-def _path_figures(claim: Claim) -> list[Figure]:
+def _draw_paths(claim: Claim) -> list[Figure]:
     run = noiseless()
     words = f"Four clients of unequal weight in three dimensions, $\\tau = {run.algorithm.work.steps[0]}$, no noise."
     return [draw_path(claim, run, words)]
 
 
 _FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]], ...] = (
-    (_is_bound_on(q.max_drift), _drift_figures),
-    (_is_bound_on(q.average_suboptimality, q.average_local_gradient_sq), _bound_figures),
+    (_is_bound_on(q.max_drift), _draw_drift),
+    (_is_bound_on(q.average_suboptimality, q.average_local_gradient_sq), _draw_bounds),
     (
         _is_bound_on(
             q.mean_surrogate_gap,
@@ -173,10 +175,10 @@ _FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]],
             q.mean_virtual_suboptimality,
             q.mean_virtual_gradient_sq,
         ),
-        _stale_bound_figures,
+        _draw_stale_bounds,
     ),
-    (_is_policy, _policy_figures),
-    (_is_bound_on_a_path, _path_figures),
+    (_is_policy, _draw_policy),
+    (_is_bound_on_a_path, _draw_paths),
     (_is_cost, lambda claim: [draw_over_workers(claim.slug)]),
 )
 """Functions that draw figures, each with a predicate for claims."""

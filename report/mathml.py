@@ -34,7 +34,7 @@ def formula(latex: str, display: str = "inline") -> Markup:
     mathml = _STYLED_LETTER.sub(_replace_style, convert(latex, display=display))
     if display == "block":
         # The converter sets limits above and below only for a sum at the top level.
-        mathml = re.sub(r"<msubsup>(<mo>&#x02211;</mo>.*?)</msubsup>", _with_limits, mathml)
+        mathml = re.sub(r"<msubsup>(<mo>&#x02211;</mo>.*?)</msubsup>", _place_limits, mathml)
     return Markup(with_growing_brackets(mathml))
 
 
@@ -45,7 +45,7 @@ def _replace_style(match: re.Match[str]) -> str:
     return f"<mi>{_ELSEWHERE[style].get(letter) or chr(_FIRST_LETTER[style] + offset)}</mi>"
 
 
-def _with_limits(match: re.Match[str]) -> str:
+def _place_limits(match: re.Match[str]) -> str:
     return f"<munderover>{match.group(1)}</munderover>"
 
 
@@ -55,30 +55,30 @@ def displayed(latex: str) -> Markup:
     A statement that is mostly words is typeset as a sentence.
     """
     if sum(map(len, _WORDS.findall(latex))) > max(_SENTENCE, len(latex) / 2):
-        return Markup("<p>{}</p>").format(_sentence(latex))
-    lines = (Markup('<div class="line">{}</div>').format(_line(sides)) for sides in broken(latex))
+        return Markup("<p>{}</p>").format(_typeset_sentence(latex))
+    lines = (Markup('<div class="line">{}</div>').format(_typeset_line(sides)) for sides in broken(latex))
     return Markup('<div class="lines">{}</div>').format(Markup("").join(lines))
 
 
-def _line(sides: Sequence[Sequence[str]]) -> Markup:
+def _typeset_line(sides: Sequence[Sequence[str]]) -> Markup:
     """Typeset one line: sides stay together if there is room, terms may be separated."""
-    set_sides = (Markup('<span class="side">{}</span>').format(_wrapping(side)) for side in sides)
+    set_sides = (Markup('<span class="side">{}</span>').format(_typeset_wrapping(side)) for side in sides)
     return Markup("<wbr/>").join(set_sides)
 
 
-def _parts(pieces: Sequence[str]) -> list[str]:
+def _typeset_parts(pieces: Sequence[str]) -> list[str]:
     """Typeset formulas between which a line may end; a leading operator gets an empty operand, for its spacing."""
     parts = [part for piece in pieces for part in split_piece(piece)]
     return [part if n == 0 else "{}" + part for n, part in enumerate(parts)]
 
 
-def _wrapping(pieces: Sequence[str]) -> Markup:
+def _typeset_wrapping(pieces: Sequence[str]) -> Markup:
     """Typeset formulas between which a line may end, in display style within a line."""
-    shown = (formula(part, "block") for part in _parts(pieces))
+    shown = (formula(part, "block") for part in _typeset_parts(pieces))
     return Markup("<wbr/>").join(Markup(str(one).replace('display="block"', 'displaystyle="true"', 1)) for one in shown)
 
 
-def _sentence(latex: str) -> Markup:
+def _typeset_sentence(latex: str) -> Markup:
     """Typeset words as words, and the text between them as formulas."""
     parts = _WORDS.split(latex)
     set_parts = (
@@ -97,9 +97,9 @@ def prose(text: str) -> Markup:
 def _typeset_inline(latex: str) -> Markup:
     """Typeset a formula in a sentence; a long one may break like a displayed one, and long parts scroll."""
     pieces = [piece for line in broken(latex) for side in line for piece in side]
-    return Markup("<wbr/>").join(map(_scrolling, _parts(pieces)))
+    return Markup("<wbr/>").join(map(_add_scroll_box, _typeset_parts(pieces)))
 
 
-def _scrolling(part: str) -> Markup:
+def _add_scroll_box(part: str) -> Markup:
     """Put a formula into a box that scrolls on narrow pages; a short one is returned as given."""
     return formula(part) if len(part) <= _NARROW else Markup('<span class="long">{}</span>').format(formula(part))

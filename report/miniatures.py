@@ -25,14 +25,14 @@ def miniature(verdict: ClaimVerdict) -> Figure | None:
     """
     if not is_main(verdict.claim) or verdict.claim.rate is not None:
         return None
-    for words, run in _runs(verdict):
+    for words, run in _list_runs(verdict):
         curve = curve_up_to(verdict.claim, _ROUNDS, run.with_rounds)
         if curve is not None and len(curve.horizons) > 1:
             return _draw(verdict.claim, curve, words)
     return None
 
 
-def _runs(verdict: ClaimVerdict) -> Iterator[tuple[str, Run]]:
+def _list_runs(verdict: ClaimVerdict) -> Iterator[tuple[str, Run]]:
     """Yield runs with descriptions: the counterexample, or an example followed by the run with the largest attained
     ratio.
     """

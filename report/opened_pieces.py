@@ -22,8 +22,8 @@ def split_piece(piece: str) -> list[str]:
     """
     if len(piece) <= _LONG:
         return [piece]
-    piece = _as_factor(piece)
-    group = max(_groups(piece), key=lambda ends: ends[1] - ends[0], default=None)
+    piece = _write_as_product(piece)
+    group = max(_find_groups(piece), key=lambda ends: ends[1] - ends[0], default=None)
     terms = [] if group is None else terms_of(piece[group[0] : group[1]])
     if group is None or len(terms) < 2:
         return [piece]
@@ -34,14 +34,14 @@ def split_piece(piece: str) -> list[str]:
     return [smaller for part in parts for smaller in (split_piece(part) if len(part) < len(piece) else [part])]
 
 
-def _as_factor(piece: str) -> str:
+def _write_as_product(piece: str) -> str:
     """Return the piece with its first fraction that has a long numerator written as a product."""
     tokens = _count_depths(piece)
     for n, (place, token, depth) in enumerate(tokens):
         if token != r"\frac" or depth or n + 1 == len(tokens) or tokens[n + 1][1] != "{":
             continue
-        top = _argument(piece, place + len(token))
-        bottom = _argument(piece, top[1] + 1)
+        top = _find_argument(piece, place + len(token))
+        bottom = _find_argument(piece, top[1] + 1)
         numerator, denominator = piece[slice(*top)], piece[slice(*bottom)]
         if len(numerator) > _LONG > 2 * len(denominator):
             whole = numerator if len(terms_of(numerator)) < 2 else rf"{_OPEN}{numerator}{_CLOSE}"
@@ -49,7 +49,7 @@ def _as_factor(piece: str) -> str:
     return piece
 
 
-def _groups(piece: str) -> Sequence[tuple[int, int]]:
+def _find_groups(piece: str) -> Sequence[tuple[int, int]]:
     """Return the bounds of the contents of outermost round brackets that are not in braces."""
     found, start = [], -1
     for place, token, depth in _count_depths(piece):
@@ -72,7 +72,7 @@ def _count_depths(piece: str) -> list[tuple[int, str, int]]:
     return found
 
 
-def _argument(piece: str, start: int) -> tuple[int, int]:
+def _find_argument(piece: str, start: int) -> tuple[int, int]:
     """Return the bounds of the content of the braces that open at an index."""
     depth = 0
     for match in _TOKEN.finditer(piece, start):

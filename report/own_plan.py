@@ -59,13 +59,13 @@ def own_plan_page(found: Plan, planned: Run | None, maps: Sequence[Figure], name
         table=listing(found),
         recommended=found.recommended,
         reasons=group_reasons(found),
-        details=[_detail(plan, found) for plan in known],
+        details=[_build_detail(plan, found) for plan in known],
         command=command,
     )
     return environment_for(()).get_template("own_plan.html").render(page=page)
 
 
-def _detail(plan: ClaimPlan, found: Plan) -> Detail:
+def _build_detail(plan: ClaimPlan, found: Plan) -> Detail:
     lines = [prose(line) for line in details(plan, found.cost, _typeset)]
     return Detail(plan.claim, plan is found.recommended, lines)
 

@@ -67,7 +67,7 @@ class OwnRun:
 
     def at(self, *, rounds: int | None = None, factor: float = 1, steps: int | None = None) -> Run:
         """Return the run with other rounds, a multiple of its step size, or a common number of local steps."""
-        return _change(self.file, rounds, factor, steps)
+        return _change_run(self.file, rounds, factor, steps)
 
     @property
     def divergence(self) -> str:
@@ -128,7 +128,7 @@ def _read_file(file: str) -> Run:
 
 
 @cache
-def _change(file: str, rounds: int | None, factor: float, steps: int | None) -> Run:
+def _change_run(file: str, rounds: int | None, factor: float, steps: int | None) -> Run:
     """Return the run with another setting; cached for all claims of a process."""
     run = _read_file(file)
     run = run if rounds is None else run.with_rounds(rounds)
@@ -153,10 +153,10 @@ def run_sections(target: Target, runs: Sequence[OwnRun], jobs: int = 1) -> Itera
 
     With several `jobs` other processes start at once; with one, each section is computed on request.
     """
-    return in_order(_section_of, [(target, own) for own in runs], jobs)
+    return in_order(_build_section, [(target, own) for own in runs], jobs)
 
 
-def _section_of(target: Target, own: OwnRun) -> RunSection:
+def _build_section(target: Target, own: OwnRun) -> RunSection:
     return run_section(resolve(target), own)
 
 
@@ -164,23 +164,23 @@ def run_section(claim: Claim, own: OwnRun) -> RunSection:
     """Return the section of a claim on a run."""
     with claim.typesetting():
         found = check_and_escalate(claim, own.run, own.exactly)
-        curve = _curve(claim, own) if found.applicable and _is_bound(found) else None
+        curve = _compute_curve(claim, own) if found.applicable and _is_bound(found) else None
         worst = found.worst
         summary = OnRun(
-            outcome=_outcome(found),
+            outcome=_describe_outcome(found),
             remark=prose(_describe_finding(found)),
             left="" if worst is None else decimal(worst.lhs),
             right="" if worst is None else decimal(worst.rhs),
             ratio="" if worst is None or worst.ratio is None else decimal(worst.ratio, 3),
             curve=None if curve is None else ComparedBound(curve.horizons, curve.left, curve.right),
-            conditions=[_condition(found, n) for n in range(len(found.conditions))],
+            conditions=[_build_condition(found, n) for n in range(len(found.conditions))],
         )
         return RunSection(
             own=own,
             summary=summary,
-            sides=[] if worst is None else list(_sides(found)),
+            sides=[] if worst is None else list(_list_sides(found)),
             regions=[f"{name.replace('_', ' ')}: on {region}" for name, region in found.regions.items()],
-            figures=[] if curve is None else _figures(claim, own, curve),
+            figures=[] if curve is None else _draw_figures(claim, own, curve),
         )
 
 
@@ -196,7 +196,7 @@ def _is_bound(found: Check) -> bool:
     return found.worst is not None and found.worst.relation.operator in ("<=", "<")
 
 
-def _outcome(found: Check) -> str:
+def _describe_outcome(found: Check) -> str:
     if not found.applicable:
         return "not applicable"
     return {True: "holds", False: "violated", None: "undecided"}[found.holds]
@@ -215,13 +215,13 @@ def _describe_finding(found: Check) -> str:
     return " ".join(f"{words[0].upper()}{words[1:]}." for words in sentences)
 
 
-def _condition(found: Check, number: int) -> Condition:
+def _build_condition(found: Check, number: int) -> Condition:
     condition = found.conditions[number]
     holds = {True: "yes", False: "no", None: "undecided"}[condition.holds]
     return Condition(formula(latex(condition.expression)), holds, decimal(condition.slack))
 
 
-def _sides(found: Check) -> Iterator[Side]:
+def _list_sides(found: Check) -> Iterator[Side]:
     worst = found.worst
     assert worst is not None
     yield Side(prose("left side"), decimal(worst.lhs))
@@ -235,26 +235,30 @@ def _sides(found: Check) -> Iterator[Side]:
         yield Side(prose("ratio"), decimal(worst.ratio))
 
 
-def _curve(claim: Claim, own: OwnRun) -> BoundCurve | None:
+def _compute_curve(claim: Claim, own: OwnRun) -> BoundCurve | None:
     return curve_up_to(claim, own.run.algorithm.rounds, lambda rounds: own.at(rounds=rounds))
 
 
-def _figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
+def _draw_figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
     name, words = f"{claim.slug}-{own.slug}", f"On {own.name}."
     figures = [draw_over_rounds(name, curve, words), draw_by_terms(name, curve, words)]
     figures += [*_draw_over_step_sizes(claim, own, name), *_draw_over_local_steps(claim, own, name)]
     drift = max_drift is claim.notation.get(claim.relations[0].left)
-    figures += _possible(partial(_drift, name, own, claim if drift else None))
-    return figures if own.run.algorithm.clock.is_synchronous else [*figures, *_possible(partial(_error, name, own))]
+    figures += _draw_possible(partial(_draw_drift, name, own, claim if drift else None))
+    return (
+        figures
+        if own.run.algorithm.clock.is_synchronous
+        else [*figures, *_draw_possible(partial(_draw_error, name, own))]
+    )
 
 
 def run_figures(own: OwnRun) -> list[Figure]:
     """Draw the exact error of a run over rounds or clock time, and the drift inside its rounds."""
-    figures = (_error, _loss, _drift)
-    return _possible(*(partial(figure, own.slug, own) for figure in figures))
+    figures = (_draw_error, _draw_loss, _draw_drift)
+    return _draw_possible(*(partial(figure, own.slug, own) for figure in figures))
 
 
-def _possible(*figures: Callable[[], Figure]) -> list[Figure]:
+def _draw_possible(*figures: Callable[[], Figure]) -> list[Figure]:
     """Draw the figures that the run has: a diverging run, or one with unequal local steps, has no drift."""
     drawn = []
     for figure in figures:
@@ -265,7 +269,7 @@ def _possible(*figures: Callable[[], Figure]) -> list[Figure]:
     return drawn
 
 
-def _error(name: str, own: OwnRun) -> Figure:
+def _draw_error(name: str, own: OwnRun) -> Figure:
     run, words = _select_rounds(own, _LISTED)
     how = (
         "exact for each schedule, averaged over sampled ones"
@@ -275,7 +279,7 @@ def _error(name: str, own: OwnRun) -> Figure:
     return exact_error(name, run, f"The expected error, {how}. {words}")
 
 
-def _loss(name: str, own: OwnRun) -> Figure:
+def _draw_loss(name: str, own: OwnRun) -> Figure:
     run, words = _select_rounds(own, _LISTED)
     return loss_and_accuracy(
         name, run, f"Loss, and the part of the rows that are put into their class, {_describe_errors(run)}. {words}"
@@ -287,7 +291,7 @@ def _describe_errors(run: Run) -> str:
     return f"by Monte-Carlo over {run.replicas} replicas, with 95 % intervals" if run.is_estimated else "exact"
 
 
-def _drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
+def _draw_drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
     """Draw the drift, with its bound if there is one."""
     if own.run.algorithm.work.common_steps is None:
         raise NotApplicable("the clients take different numbers of local steps")
@@ -307,7 +311,7 @@ def _draw_over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
     planned = plain_float(max(own.run.algorithm.work.step_sizes))
     found = {f * planned: check_if_applicable(claim, partial(own.at, factor=f)) for f in _FACTORS}
     words = f"How tight the bound is over the local step size, all else as in {own.name}."
-    return _ratios(f"{name}-step", found, planned, r"local step size $\eta$", words)
+    return _draw_ratios(f"{name}-step", found, planned, r"local step size $\eta$", words)
 
 
 def _draw_over_local_steps(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
@@ -319,10 +323,12 @@ def _draw_over_local_steps(claim: Claim, own: OwnRun, name: str) -> list[Figure]
     counts = sorted({1, 2, 4, 8, steps, 2 * steps})
     found = {float(k): check_if_applicable(claim, partial(own.at, steps=k)) for k in counts}
     words = f"How tight the bound is over the number of local steps, all else as in {own.name}."
-    return _ratios(f"{name}-local-steps", found, float(steps), r"local steps $\tau$", words)
+    return _draw_ratios(f"{name}-local-steps", found, float(steps), r"local steps $\tau$", words)
 
 
-def _ratios(name: str, found: Mapping[float, Check | None], planned: float, setting: str, words: str) -> list[Figure]:
+def _draw_ratios(
+    name: str, found: Mapping[float, Check | None], planned: float, setting: str, words: str
+) -> list[Figure]:
     """Return the figure of ratios; empty if the claim applies to fewer than two of the runs."""
     known = {v: c.worst.ratio for v, c in found.items() if c is not None and c.worst is not None}
     ratios = {value: plain_float(ratio) for value, ratio in known.items() if ratio is not None and ratio > 0}

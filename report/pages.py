@@ -88,7 +88,7 @@ class Sharper:
     verdict: str
 
 
-def _link_tightened(claim: Claim) -> Sharper:
+def _build_link(claim: Claim) -> Sharper:
     """Return the link to a tightened claim: id, title, formula and verdict."""
     return Sharper(claim.id, claim.title, displayed(claim.encoded), claim.verdict or "")
 
@@ -126,24 +126,24 @@ def claim_page(
             claim=claim,
             called=called,
             title=claim.title or claim.id,
-            origin=_origin(claim, called),
+            origin=_typeset_origin(claim, called),
             file=page_name(claim),
             verdict=verdict.verdict,
-            summary=prose(_summary(verdict)),
+            summary=prose(_summarise_verdict(verdict)),
             why_not_proved=explain_unproved(claim) or "",
             printed=[displayed(claim.printed)] if claim.printed else [],
             encoded=[displayed(link) for link in claim.links],
             assumptions=[prose(f"{a.name}: {a.statement}") for a in claim.assumptions],
-            setting=_setting(claim),
+            setting=_describe_setting(claim),
             conditions=[formula(latex(condition)) for condition in claim.conditions],
-            symbols=_symbols(claim),
+            symbols=_list_symbols(claim),
             families=[f"{name}: {FAMILIES[name].description} ({FAMILIES[name].size})" for name in families_for(claim)],
             evidence=evidence(verdict, called),
             search=search_section(verdict),
             figures=[*(figure for each in shown if not each.heading for figure in each.figures), *figures],
             exhibits=[each for each in shown if each.heading],
             corrected_by=[repair.id for repair in repairs_of(claim)],
-            sharpened_by=[_link_tightened(other) for other in sharper_claims(claim)],
+            sharpened_by=[_build_link(other) for other in sharper_claims(claim)],
             certificate=certificate_section(claim),
             theorem=theorem_section(claim),
             printed_proof=check_published_proof(claim),
@@ -155,7 +155,7 @@ def claim_page(
         )
 
 
-def _origin(claim: Claim, called: str) -> Markup:
+def _typeset_origin(claim: Claim, called: str) -> Markup:
     paper = published_by(claim)
     if paper is None:
         return Markup("from <code>{}</code>").format(called.rpartition(":")[0])
@@ -163,13 +163,13 @@ def _origin(claim: Claim, called: str) -> Markup:
     return Markup("{}, <em>{}</em>, {}").format(source.authors, source.title, claim.locator)
 
 
-def _symbols(claim: Claim) -> list[tuple[Markup, Markup]]:
+def _list_symbols(claim: Claim) -> list[tuple[Markup, Markup]]:
     """Return each symbol, typeset, with what it stands for or the values that are tried for it."""
     meanings = {symbol: typeset_meaning(quantity.meaning, "$", "$") for symbol, quantity in claim.notation.items()}
     return [(formula(latex(symbol)), prose(text)) for symbol, text in (meanings | claim.symbols_with_values).items()]
 
 
-def _setting(claim: Claim) -> Markup:
+def _describe_setting(claim: Claim) -> Markup:
     """Describe the supposed setting of a claim that names none; empty for others."""
     if not claim.supposed:
         return Markup("")
@@ -177,34 +177,34 @@ def _setting(claim: Claim) -> Markup:
     return heading.format(describe_setting(claim), setting_line(claim))
 
 
-def _summary(verdict: ClaimVerdict) -> str:
+def _summarise_verdict(verdict: ClaimVerdict) -> str:
     """Describe the verdict in a sentence or two."""
     if verdict.claim.kind == "experiment":
         return "An experiment, run again with exact expectations: the pages of its figures say what of it reproduces."
     return _SUMMARIES[verdict.verdict](verdict)
 
 
-def _refuted(verdict: ClaimVerdict) -> str:
+def _describe_refuted(verdict: ClaimVerdict) -> str:
     failures = f"the statement fails on {verdict.violations} of {_describe_instances(verdict)}."
     if verdict.searched:
         failures += f" A search found what they do not show, after {verdict.searched} further runs."
-    return f"Refuted: {failures} {_refutation(verdict)}"
+    return f"Refuted: {failures} {_describe_refutation(verdict)}"
 
 
-def _supported(verdict: ClaimVerdict) -> str:
+def _describe_supported(verdict: ClaimVerdict) -> str:
     proof = verdict.found_proof
     supposed = f" It would be proved if it assumed: {' and '.join(proof.supposed)}." if proof is not None else ""
-    return f"Supported on {_without_violation(verdict)}{supposed}"
+    return f"Supported on {_describe_satisfied(verdict)}{supposed}"
 
 
 def _describe_proof(verdict: ClaimVerdict) -> str:
     proof = verdict.found_proof
     rests = "" if proof is None or not proof.uses else f", which rests on {', '.join(proof.uses)}"
     found = "the certificate below" if proof is None else f"a certificate that a search found{rests}"
-    return f"Proved: the kernel accepts {found}. It was tried on {_without_violation(verdict)}"
+    return f"Proved: the kernel accepts {found}. It was tried on {_describe_satisfied(verdict)}"
 
 
-def _without_violation(verdict: ClaimVerdict) -> str:
+def _describe_satisfied(verdict: ClaimVerdict) -> str:
     """Describe the instances without violation and the largest ratio on them."""
     ratio = (
         f" The largest ratio of the two sides on them is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
@@ -222,7 +222,7 @@ def _list_undecided(verdict: ClaimVerdict) -> str:
     return f"Undecided: {'; '.join(found)}."
 
 
-def _definition(verdict: ClaimVerdict) -> str:
+def _describe_definition(verdict: ClaimVerdict) -> str:
     checked = f" Its identity holds on {_describe_instances(verdict)}." if verdict.instances else ""
     article = "An" if verdict.claim.kind[0] in "aeiou" else "A"
     return f"{article} {verdict.claim.kind}: it defines something.{checked}"
@@ -230,14 +230,14 @@ def _definition(verdict: ClaimVerdict) -> str:
 
 _SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {
     "proved": _describe_proof,
-    "supported": _supported,
+    "supported": _describe_supported,
     "asymptotic": lambda verdict: (
         f"Supported along a ladder on {_describe_instances(verdict)}; no violation was found."
     ),
-    "refuted": _refuted,
+    "refuted": _describe_refuted,
     "undecided": _list_undecided,
     "not applicable": lambda _verdict: "Not applicable to any instance that was tried.",
-    "definition": _definition,
+    "definition": _describe_definition,
 }
 
 
@@ -250,7 +250,7 @@ def _describe_instances(verdict: ClaimVerdict) -> str:
     return f"{verdict.instances} instances that satisfy its assumptions and conditions ({exact}, {in_floats} in floats)"
 
 
-def _refutation(verdict: ClaimVerdict) -> str:
+def _describe_refutation(verdict: ClaimVerdict) -> str:
     """Describe the kind of counterexample."""
     check = verdict.evidence
     growth = None if check is None or check.rate is None else check.rate.growth

@@ -34,7 +34,7 @@ class PaperPage:
 
 def paper_pages(keys: Collection[str]) -> list[PaperPage]:
     """Return the pages of some papers, without those that need a missing optional package."""
-    return [_paper_page(page, source) for page, source in _compute(keys)]
+    return [_build_page(page, source) for page, source in _compute(keys)]
 
 
 def _compute(keys: Collection[str]) -> Iterator[tuple[Page, Source]]:
@@ -46,26 +46,26 @@ def _compute(keys: Collection[str]) -> Iterator[tuple[Page, Source]]:
                 continue
 
 
-def _paper_page(page: Page, source: Source) -> PaperPage:
+def _build_page(page: Page, source: Source) -> PaperPage:
     return PaperPage(
         page,
         source,
         f"{page.name}.html",
         [find(claim) for claim in page.claims],
         [figure_of(chart, chart.name) for chart in page.charts],
-        [(asked.heading, _answers(asked)) for asked in page.coverage],
+        [(asked.heading, _list_answers(asked)) for asked in page.coverage],
     )
 
 
-def _answers(asked: Coverage) -> dict[str, str]:
+def _list_answers(asked: Coverage) -> dict[str, str]:
     claim = find(asked.claim)
     return {
-        name: " ".join(_answer(claim, run, words, asked) for words, run in changed.items())
+        name: " ".join(_write_answer(claim, run, words, asked) for words, run in changed.items())
         for name, changed in asked.runs.items()
     }
 
 
-def _answer(claim: Claim, run: Run, words: str, asked: Coverage) -> str:
+def _write_answer(claim: Claim, run: Run, words: str, asked: Coverage) -> str:
     """Return whether a claim covers a run, and its bound there."""
     found = check(claim, run)
     if found.worst is None:

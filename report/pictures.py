@@ -46,12 +46,12 @@ def bound_figure(claim: Claim, run: Run) -> Canvas:
         if found.rate is not None:
             draw_ladder(axes, claim, found.rate)
         else:
-            _draw_sides(axes, _curve(found, run))
+            _draw_sides(axes, _require_curve(found, run))
         add_legend_below(canvas, axes)
         return canvas
 
 
-def _curve(found: Check, run: Run) -> BoundCurve:
+def _require_curve(found: Check, run: Run) -> BoundCurve:
     curve = None
     if found.worst is not None:
         curve = curve_up_to(found.claim, run.algorithm.rounds, run.with_rounds)

@@ -132,8 +132,8 @@ def plan_page() -> PlanPage:
             rf"Least squares, {_CLIENTS} clients, $\tau={_LOCAL_STEPS}$ local steps, $T={_ROUNDS}$ rounds from zero; "
             r"constants are those of the run at $\eta=1/(8L)$, full gradients unless batches are named."
         ),
-        rows=[(case.name, claim, _numbers(found)) for case in cases for claim, found in case.compared.items()],
-        families=[(row.family, row.claim, _family_numbers(row)) for row in family_rows()],
+        rows=[(case.name, claim, _list_numbers(found)) for case in cases for claim, found in case.compared.items()],
+        families=[(row.family, row.claim, _list_family_numbers(row)) for row in family_rows()],
         figures=[ratio_figure(cases), *maps(bound)],
         run_file=RUN_FILE,
         mapped=bound.claim.id,
@@ -141,13 +141,13 @@ def plan_page() -> PlanPage:
     )
 
 
-def _numbers(found: StepSizeComparison) -> list[str]:
+def _list_numbers(found: StepSizeComparison) -> list[str]:
     chosen = found.ratio * found.exact.step_size
     pairs = (chosen, found.exact.step_size, found.ratio, found.error_at_choice, found.exact.error, found.error_ratio)
     return [decimal(value, 3) for value in pairs]
 
 
-def _family_numbers(row: FamilyRow) -> list[str]:
+def _list_family_numbers(row: FamilyRow) -> list[str]:
     return [str(row.members), *(decimal(value, 3) for value in (*row.steps, *row.errors))]
 
 
@@ -155,13 +155,13 @@ def _family_numbers(row: FamilyRow) -> list[str]:
 def data_cases() -> tuple[PlannedCase, ...]:
     """Return the planned runs on each data set, in both splits."""
     return tuple(
-        PlannedCase(_case_name(data, split, batch), compared(data_run(data, split, batch)))
+        PlannedCase(_name_case(data, split, batch), compared(data_run(data, split, batch)))
         for data, batch in _DATA
         for split in ("iid", "dirichlet")
     )
 
 
-def _case_name(data: str, split: str, batch: int | None) -> str:
+def _name_case(data: str, split: str, batch: int | None) -> str:
     return ", ".join([data.replace("_", " "), split] + ([] if batch is None else [f"batches of {batch}"]))
 
 
@@ -184,10 +184,10 @@ def compared(run: Run) -> dict[str, StepSizeComparison]:
 @cache
 def family_rows() -> tuple[FamilyRow, ...]:
     """Return the ratios over the members of each family; members whose best exact error is zero are skipped."""
-    return tuple(row for name, count in _FAMILY_MEMBERS.items() for row in _rows_of(name, count))
+    return tuple(row for name, count in _FAMILY_MEMBERS.items() for row in _list_rows(name, count))
 
 
-def _rows_of(family: str, count: int) -> Iterator[FamilyRow]:
+def _list_rows(family: str, count: int) -> Iterator[FamilyRow]:
     members = [_compare_member(family, number) for number in range(min(count, FAMILIES[family].size))]
     for claim in planned():
         found = [member[claim.id] for member in members if claim.id in member]

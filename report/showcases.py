@@ -75,7 +75,7 @@ def clocked() -> dict[str, Run]:
         "FedFix, every 2": FedFix(fmpq(2)),
         "FedBuff of 3": FedBuff(3, "one-by-one"),
     }
-    return {name: _clocked(problem, Clock(policy, times)).as_floats() for name, policy in policies.items()}
+    return {name: _set_clock(problem, Clock(policy, times)).as_floats() for name, policy in policies.items()}
 
 
 CYCLE = 7
@@ -103,7 +103,7 @@ def stale() -> Run:
     return Run(problem, algorithm).as_floats()
 
 
-def _clocked(problem: Problem, clock: Clock) -> Run:
+def _set_clock(problem: Problem, clock: Clock) -> Run:
     weights = None if isinstance(clock.policy, FedBuff) else time_based_weights(clock, problem.weights)
     algorithm = fedavg(
         problem,

@@ -59,9 +59,9 @@ def write_site(
     verdicts = verify(targets, jobs=jobs, search=_SEARCH, on_progress=waiting)
     folder.mkdir(parents=True, exist_ok=True)
     site = _Site(folder, groups_of([ClaimRow.of(verdict) for verdict in verdicts]), own)
-    site.write("verdicts.json", _verdicts_json(verdicts))
+    site.write("verdicts.json", _encode_verdicts(verdicts))
     site.write_index()
-    tasks = _tasks(verdicts, site.groups, own, jobs)
+    tasks = _list_tasks(verdicts, site.groups, own, jobs)
     for done, found in enumerate(draw_pages(tasks, site.linked, jobs), start=1):
         site.add(found)
         on_progress(done, len(tasks))
@@ -83,7 +83,7 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _tasks(
+def _list_tasks(
     verdicts: Sequence[ClaimVerdict], groups: Sequence[SourceGroup], runs: Sequence[OwnRun], jobs: int = 1
 ) -> list[Task]:
     """Return all pages to draw, the longest tasks first; previous and next pages follow the order of the lists.
@@ -195,7 +195,7 @@ class _Site:
             yield own.page, self._render("run.html", own=own, rows=found, together=bounds, drawn=drawn)
 
 
-def _verdicts_json(verdicts: Sequence[ClaimVerdict]) -> str:
+def _encode_verdicts(verdicts: Sequence[ClaimVerdict]) -> str:
     entries = [
         {
             "id": v.claim.id,

@@ -79,7 +79,7 @@ class SlackTable:
 def slack_section(claim: Claim) -> SlackSection | None:
     """Return the section on the tightness of a proved bound; None for other claims, and where no run is stored."""
     found = compute_shares(claim) if proved_bounds([claim]) else []
-    return SlackSection(_rows(claim, found)) if found else None
+    return SlackSection(_list_rows(claim, found)) if found else None
 
 
 def slack_tables(claims: Iterable[Claim]) -> list[SlackTable]:
@@ -90,7 +90,7 @@ def slack_tables(claims: Iterable[Claim]) -> list[SlackTable]:
     return [table for table in tables if table.entries]
 
 
-def _rows(claim: Claim, found: Sequence[Share]) -> list[PartRow]:
+def _list_rows(claim: Claim, found: Sequence[Share]) -> list[PartRow]:
     """Return a row for each part, including parts without a stored run."""
     known = {share.part.name: share for share in found}
     tightened = tightened_constants(claim)
@@ -99,17 +99,17 @@ def _rows(claim: Claim, found: Sequence[Share]) -> list[PartRow]:
         with claim.typesetting():
             words = Markup("the whole right side") if part.name == WHOLE else formula(latex(part.expression))
         share = known.get(part.name)
-        constant = "" if part.name == WHOLE else _exact(fmpq(int(part.constant.p), int(part.constant.q)))
+        constant = "" if part.name == WHOLE else _format_exact(fmpq(int(part.constant.p), int(part.constant.q)))
         proved = str(tightened.get(part.name, ""))
-        rows.append(PartRow(words, constant, *_numbers(share, proved)))
+        rows.append(PartRow(words, constant, *_format_numbers(share, proved)))
     return rows
 
 
-def _numbers(share: Share | None, proved: str) -> tuple[str, str, str, str, str, bool]:
+def _format_numbers(share: Share | None, proved: str) -> tuple[str, str, str, str, str, bool]:
     if share is None:
         return "", "", "", proved, "", False
     lowest = "" if share.part.name == WHOLE else decimal(share.constant, 3)
-    return _format_share(share), _exact(share.value), lowest, proved, run_toml(share.run), share.is_attained
+    return _format_share(share), _format_exact(share.value), lowest, proved, run_toml(share.run), share.is_attained
 
 
 def _format_share(share: Share) -> str:
@@ -118,6 +118,6 @@ def _format_share(share: Share) -> str:
     return "> 0.999" if text == "1" and not share.is_attained else text
 
 
-def _exact(value: fmpq) -> str:
+def _format_exact(value: fmpq) -> str:
     text = exact(value)
     return text if len(text) <= _SHORT else ""

@@ -54,7 +54,7 @@ class Overview:
 def overview(entry: SlackEntry) -> Overview:
     """Return the terms of a bound, with those of the published statement; the whole right side if it has one term."""
     printed, whole = find_published_form(entry.claim), entry.rows[0]
-    return Overview(entry.claim, printed, whole, list(_lines(entry, printed)))
+    return Overview(entry.claim, printed, whole, list(_list_lines(entry, printed)))
 
 
 def find_published_form(claim: Claim) -> Claim | None:
@@ -64,7 +64,7 @@ def find_published_form(claim: Claim) -> Claim | None:
     return None if claim.printed is None else claim
 
 
-def _lines(entry: SlackEntry, printed: Claim | None) -> Iterator[ProvedTermRow]:
+def _list_lines(entry: SlackEntry, printed: Claim | None) -> Iterator[ProvedTermRow]:
     for part, row in zip(parts_of(entry.claim), entry.rows, strict=True):
         if part.name != WHOLE or len(entry.rows) == 1:
             with entry.claim.typesetting():
@@ -81,12 +81,12 @@ def _format_published_term(term: Expr, claim: Claim, printed: Claim | None) -> M
         return Markup()
     parts = parts_of(printed)
     terms = [one.expression for one in parts if one.name != WHOLE or len(parts) == 1]
-    alike = [one for one in terms if _symbols(one, printed) == _symbols(term, claim)]
+    alike = [one for one in terms if _collect_symbols(one, printed) == _collect_symbols(term, claim)]
     with printed.typesetting():
         return formula(latex(sp.Add(*alike, evaluate=False))) if alike else Markup()
 
 
-def _symbols(term: Expr, claim: Claim) -> frozenset[tuple[object, Expr]]:
+def _collect_symbols(term: Expr, claim: Claim) -> frozenset[tuple[object, Expr]]:
     """Return the symbols of a term with their powers, by quantity, without scales."""
     factors = {claim.notation.get(base, base): power for base, power in term.as_powers_dict().items()}
     return frozenset(

@@ -93,9 +93,9 @@ def sweep_page(file: Path) -> SweepPage:
     """Return the page of a sweep's table."""
     results = read_results(file)
     design = results.design
-    ranges = [(axis.key.text, _values(axis.values)) for axis in design.axes]
-    ranges += [(drawn.key.text, _law(drawn.law, drawn.shape, design.count)) for drawn in design.draws]
-    sections = [_section(results, name) for name in results.claims]
+    ranges = [(axis.key.text, _format_values(axis.values)) for axis in design.axes]
+    ranges += [(drawn.key.text, _describe_law(drawn.law, drawn.shape, design.count)) for drawn in design.draws]
+    sections = [_build_section(results, name) for name in results.claims]
     errors = [_record(results, name) for name in results.errors]
     return SweepPage(file.stem, design.runs, results.arithmetic, ranges, sections, errors)
 
@@ -107,26 +107,26 @@ def _record(results: Results, name: str) -> RecordedError:
     smallest, row, runs = found
     values = results.design.values(row)
     at = ", ".join(f"{key.rpartition('.')[2]} = {_format_value(value)}" for key, value in values.items())
-    return RecordedError(name, runs, decimal(smallest), str(row), at, _error_figures(results, name))
+    return RecordedError(name, runs, decimal(smallest), str(row), at, _draw_errors(results, name))
 
 
-def _error_figures(results: Results, name: str) -> list[Figure]:
+def _draw_errors(results: Results, name: str) -> list[Figure]:
     """Draw the error over each key with several values, step sizes first."""
     rows = results.error_rows(name)
     keys = sorted(results.kinds, key=lambda key: not key.endswith("step_size"))
     found = []
     for key in keys:
-        places = _places(key, rows, results.kinds[key])
+        places = _place_labels(key, rows, results.kinds[key])
         if places is not None:
             labels, of_rows = places
             points = [
                 SweptRun(place, row[name], row["verdict"] or "") for place, row in zip(of_rows, rows, strict=True)
             ]
-            found.append(draw_error(key, name, points, labels, f"{_slug(name)}-{_slug(key)}"))
+            found.append(draw_error(key, name, points, labels, f"{_make_slug(name)}-{_make_slug(key)}"))
     return found
 
 
-def _values(values: Sequence[Any]) -> str:
+def _format_values(values: Sequence[Any]) -> str:
     texts = [_format_value(value) for value in values]
     if len(texts) > _MOST_LABELS:
         texts = [*texts[:3], "...", texts[-1]]
@@ -134,16 +134,16 @@ def _values(values: Sequence[Any]) -> str:
     return shown if len(values) == 1 else f"{len(values)} values: {shown}"
 
 
-def _law(law: Law, shape: tuple[int, ...], count: int) -> str:
+def _describe_law(law: Law, shape: tuple[int, ...], count: int) -> str:
     size = "" if not shape else f", a list of {' x '.join(map(str, shape))}"
     return f"{count} draws, {law.words}{size}"
 
 
-def _section(results: Results, name: str) -> ClaimSection:
+def _build_section(results: Results, name: str) -> ClaimSection:
     summary, stated = results.summary(name), results.claims[name]
-    rows = sorted((row for row in results.of(name) if row["lhs"] is not None), key=_severity)[:_WORST]
+    rows = sorted((row for row in results.of(name) if row["lhs"] is not None), key=_make_severity_key)[:_WORST]
     exactly = " --arithmetic rational" if results.arithmetic == RATIONAL.name else ""
-    anchor = _slug(name)
+    anchor = _make_slug(name)
     return ClaimSection(
         name=name,
         anchor=anchor,
@@ -151,15 +151,15 @@ def _section(results: Results, name: str) -> ClaimSection:
         statement=[displayed(link) for link in stated.statement],
         summary=summary,
         ratio="" if summary.worst_ratio is None else decimal(summary.worst_ratio),
-        reasons=_reasons(results.of(name)),
-        figures=_figures(results, name, anchor),
+        reasons=_count_reasons(results.of(name)),
+        figures=_draw_figures(results, name, anchor),
         worst=[_format_row(results, row) for row in rows],
         run_file=results.run_file(rows[0]["row"]) if rows else None,
         command=f"fedtheory check {name} run.toml{exactly}",
     )
 
 
-def _severity(row: dict[str, Any]) -> tuple[int, float]:
+def _make_severity_key(row: dict[str, Any]) -> tuple[int, float]:
     """Return a sort key: violations first, then undecided runs, each by decreasing ratio."""
     order = {"violated": 0, "undecided": 1}
     return order.get(row["verdict"], 2), -(row["ratio"] or 0)
@@ -183,12 +183,12 @@ def _label(value: object) -> str:
     return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
 
 
-def _reasons(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str, int]]:
+def _count_reasons(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str, int]]:
     counted = Counter((row["verdict"], row["reason"]) for row in rows if row["lhs"] is None and row["reason"])
     return [(verdict, reason, count) for (verdict, reason), count in counted.most_common(_MOST_REASONS)]
 
 
-def _figures(results: Results, name: str, anchor: str) -> list[Figure]:
+def _draw_figures(results: Results, name: str, anchor: str) -> list[Figure]:
     """Draw the ratio over each key that has several values, and over each pair of keys of the grid."""
     rows = results.of(name)
     if not any(row["ratio"] is not None and row["ratio"] > 0 for row in rows):
@@ -203,15 +203,15 @@ def _figures(results: Results, name: str, anchor: str) -> list[Figure]:
 
 def _draw_ratio_over(key: str, rows: Sequence[dict[str, Any]], kind: str, anchor: str) -> Figure | None:
     """Draw the ratio over a key; None if the key has one value, or too many words."""
-    places = _places(key, rows, kind)
+    places = _place_labels(key, rows, kind)
     if places is None:
         return None
     labels, of_rows = places
     points = [SweptRun(place, row["ratio"], row["verdict"]) for place, row in zip(of_rows, rows, strict=True)]
-    return draw_ratio(key, points, labels, f"{anchor}-{_slug(key)}")
+    return draw_ratio(key, points, labels, f"{anchor}-{_make_slug(key)}")
 
 
-def _places(key: str, rows: Sequence[dict[str, Any]], kind: str) -> tuple[list[str], list[float]] | None:
+def _place_labels(key: str, rows: Sequence[dict[str, Any]], kind: str) -> tuple[list[str], list[float]] | None:
     """Return labels of a key that is not numeric, and the position of each row; None for one value or too many
     words.
     """
@@ -230,8 +230,8 @@ def _map(keys: tuple[str, str], rows: Sequence[dict[str, Any]], anchor: str) -> 
         if row["ratio"] is not None:
             cell = across.index(_label(row[keys[0]])), up.index(_label(row[keys[1]]))
             largest[cell] = max(row["ratio"], largest.get(cell, 0.0))
-    return ratio_map(keys, (across, up), largest, f"{anchor}-{_slug(keys[0])}-{_slug(keys[1])}")
+    return ratio_map(keys, (across, up), largest, f"{anchor}-{_make_slug(keys[0])}-{_make_slug(keys[1])}")
 
 
-def _slug(text: str) -> str:
+def _make_slug(text: str) -> str:
     return re.sub(r"\W+", "-", text).strip("-")

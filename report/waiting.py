@@ -41,17 +41,17 @@ class Waiting:
 
     def _write(self, done: int, whole: int) -> None:
         template = environment_for(()).get_template("waiting.html")
-        text = template.render(sources=_sources(self.targets), done=done, whole=whole, every=round(_EVERY))
+        text = template.render(sources=_count_sources(self.targets), done=done, whole=whole, every=round(_EVERY))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(text, encoding="utf-8")
 
 
-def _sources(targets: Sequence[str]) -> list[tuple[str, int]]:
+def _count_sources(targets: Sequence[str]) -> list[tuple[str, int]]:
     """Count the claims of each source and of each user file."""
-    return list(Counter(map(_source, targets)).items())
+    return list(Counter(map(_name_source, targets)).items())
 
 
-def _source(target: str) -> str:
+def _name_source(target: str) -> str:
     claim = resolve(target)
     paper = published_by(claim)
     if paper is None:

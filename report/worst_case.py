@@ -85,7 +85,7 @@ def compute_over_local_steps(target: Target, jobs: int = 1) -> Iterator[WorstCas
     if not _is_positive(claim):
         return iter(())
     tasks = [(target, steps) for steps in LOCAL_STEPS]
-    return (None if found is None else WorstCase(claim, *found) for found in in_order(_cases, tasks, jobs))
+    return (None if found is None else WorstCase(claim, *found) for found in in_order(_compute_cases, tasks, jobs))
 
 
 def _is_positive(claim: Claim) -> bool:
@@ -97,7 +97,7 @@ def _is_positive(claim: Claim) -> bool:
     return any(statement.bound > 0 for statement in stated)
 
 
-def _cases(target: Target, local_steps: int) -> tuple[int, int, str | None, tuple[Case, ...]] | None:
+def _compute_cases(target: Target, local_steps: int) -> tuple[int, int, str | None, tuple[Case, ...]] | None:
     """Return the fields of a `WorstCase` without the claim, which cannot be pickled."""
     try:
         found = worst_case(resolve(target), CLIENTS, local_steps)

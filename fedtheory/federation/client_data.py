@@ -57,7 +57,7 @@ class ClientData:
 
         The curvature of a ridge is unchanged.
         """
-        return replace(self, outputs=tuple(_residuals(x, y, origin) for x, y in self))
+        return replace(self, outputs=tuple(_compute_residuals(x, y, origin) for x, y in self))
 
     def of(self, clients: Sequence[int]) -> ClientData:
         """Return the data of the given clients, in that order, possibly with repetitions."""
@@ -69,7 +69,7 @@ class ClientData:
         )
 
 
-def _residuals(inputs: Array, outputs: Array, origin: Array) -> Array:
+def _compute_residuals(inputs: Array, outputs: Array, origin: Array) -> Array:
     """Return y_j - x_j'origin of a client's rows, (n_i,)."""
     predicted = product(inputs, origin)
     return arithmetic_of(origin).difference(

@@ -35,13 +35,13 @@ class Normalised(Participation):
         if self.possibilities(len(weights)) > _MOST_EXACT_SETS and weights.dtype != object:
             return _integrate_moments(self.law, tuple(weights))
         self._require_few(weights)
-        return _moments(self.law, tuple(weights), arithmetic_of(weights))
+        return _compute_moments(self.law, tuple(weights), arithmetic_of(weights))
 
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
         self._require_few(weights)
         (chances, present), *others = self.law.sets(weights, _MOST_SETS)
         assert not others
-        return chances, _normalised(present, weights)
+        return chances, _normalise(present, weights)
 
     def possibilities(self, clients: int) -> int:
         return self.law.possibilities(clients)
@@ -60,7 +60,7 @@ class Normalised(Participation):
 
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         present = self.law.sample(np.ones_like(weights), replicas, generator) > 0
-        return _normalised(present, weights)
+        return _normalise(present, weights)
 
     def within(self, clients: Sequence[int], weights: Array) -> Number:
         return self.law.within(clients, weights)
@@ -76,12 +76,14 @@ class Normalised(Participation):
 
 
 @lru_cache(maxsize=16)
-def _moments(law: Uniform | Bernoulli, importances: tuple[Number, ...], arithmetic: Arithmetic) -> WeightMoments:
+def _compute_moments(
+    law: Uniform | Bernoulli, importances: tuple[Number, ...], arithmetic: Arithmetic
+) -> WeightMoments:
     """Return moments of normalised weights, cached for all step sizes of a run."""
     weights, clients = arithmetic.array(list(importances)), len(importances)
     mean, second = weights - weights, arithmetic.zeros(clients, clients)
     for chances, present in law.sets(weights, max(1, _AT_ONCE // clients)):
-        drawn = _normalised(present, weights)
+        drawn = _normalise(present, weights)
         carried = chances[:, None] * drawn
         mean, second = mean + carried.sum(axis=0), second + carried.T @ drawn
     covariance = second - np.multiply.outer(mean, mean)
@@ -104,7 +106,7 @@ def _integrate_moments(law: Uniform | Bernoulli, importances: tuple[float, ...])
     return WeightMoments(mean, np.zeros_like(weights), 1.0, directions_of(covariance))
 
 
-def _normalised(present: Array, weights: Array) -> Array:
+def _normalise(present: Array, weights: Array) -> Array:
     """Return ``p_i / sum_{j in S} p_j`` for each set of participants, (n, M) booleans; zero for empty sets."""
     chosen = present * weights
     totals = chosen.sum(axis=1)

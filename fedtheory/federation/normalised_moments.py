@@ -30,21 +30,21 @@ _ACCURACY = 1e-10
 
 def moments_of_coins(weights: Array, chance: float) -> tuple[Array, Array]:
     """E[w_i], (M,), and E[w_i w_j], (M, M), if each client participates independently with probability `chance`."""
-    times = _quadrature_nodes(weights, float(weights[weights > 0].min()))
+    times = _choose_nodes(weights, float(weights[weights > 0].min()))
     shown = chance * np.exp(-times[:, None] * weights)
     factors = 1 - chance + shown
     carried = _measure(times) * np.exp(np.log(factors).sum(axis=1))
     present = shown / factors
     together, alone = (carried[:, None] * present).T @ present, carried @ present
     positive = 1 - (1 - chance) ** int((weights > 0).sum())
-    return _moments(weights, together, alone, positive)
+    return _combine_moments(weights, together, alone, positive)
 
 
 def moments_of_draws(weights: Array, selected: int) -> tuple[Array, Array]:
     """Return E[w_i], (M,), and E[w_i w_j], (M, M), if `selected` clients are sampled uniformly without replacement."""
     clients = len(weights)
     together, alone = np.zeros((clients, clients)), np.zeros(clients)
-    for carried, present in _on_circles(weights, selected):
+    for carried, present in _list_circles(weights, selected):
         together += ((carried[:, None] * present).T @ present).real
         alone += (carried @ present).real
     if selected == 1:
@@ -52,16 +52,16 @@ def moments_of_draws(weights: Array, selected: int) -> tuple[Array, Array]:
         together[:] = 0
     zeros = int((weights == 0).sum())
     missed = math.comb(zeros, selected) / math.comb(clients, selected)
-    return _moments(weights, together, alone, 1 - missed)
+    return _combine_moments(weights, together, alone, 1 - missed)
 
 
-def _on_circles(weights: Array, selected: int) -> Iterator[tuple[Array, Array]]:
+def _list_circles(weights: Array, selected: int) -> Iterator[tuple[Array, Array]]:
     """Yield for each t the points of a circle: their weights, (n,), and z x_k / (1 + z x_k) there, (n, M)."""
     ordered = np.sort(weights)
     smallest = ordered[:selected].sum() or ordered[ordered > 0][0]
-    times = _quadrature_nodes(weights, float(smallest))
+    times = _choose_nodes(weights, float(smallest))
     logs = -times[:, None] * weights
-    radii = _log_radii(logs, selected)
+    radii = _find_log_radii(logs, selected)
     sets = math.lgamma(len(weights) + 1) - math.lgamma(selected + 1) - math.lgamma(len(weights) - selected + 1)
     for measure, log, radius in zip(_measure(times), logs, radii, strict=True):
         size = np.exp(log + radius)
@@ -76,7 +76,7 @@ def _on_circles(weights: Array, selected: int) -> Iterator[tuple[Array, Array]]:
         yield measure * twice * np.exp(value) / count, points / (1 + points)
 
 
-def _log_radii(logs: Array, selected: int) -> Array:
+def _find_log_radii(logs: Array, selected: int) -> Array:
     """Return logarithms of the radii r at which ``sum_k r x_k / (1 + r x_k) = m``, (t,), by bisection."""
     low, high = -logs.max(axis=1) - 60.0, -logs.min(axis=1) + 60.0
     for _ in range(_NEWTON):
@@ -86,7 +86,7 @@ def _log_radii(logs: Array, selected: int) -> Array:
     return np.asarray((low + high) / 2)
 
 
-def _quadrature_nodes(weights: Array, smallest: float) -> Array:
+def _choose_nodes(weights: Array, smallest: float) -> Array:
     """Return nodes t of the quadrature, for sums of weights that are zero or at least `smallest`."""
     first, last = math.log(_SMALLEST / weights.sum()), math.log(_LARGEST / smallest)
     times: Array = np.exp(np.arange(first, last + _STEP, _STEP))
@@ -99,7 +99,7 @@ def _measure(times: Array) -> Array:
     return measure
 
 
-def _moments(weights: Array, together: Array, alone: Array, positive: float) -> tuple[Array, Array]:
+def _combine_moments(weights: Array, together: Array, alone: Array, positive: float) -> tuple[Array, Array]:
     """Return first and second moments from their integrals.
 
     `positive` is the probability that some weight is positive.

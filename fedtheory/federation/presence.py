@@ -58,13 +58,13 @@ def turnout(law: Participation, weights: Array) -> Turnout:
 @turnout.register
 def _(law: Full, weights: Array) -> Turnout:
     del law
-    return _build_fixed_moments(weights, _ones(weights))
+    return _build_fixed_moments(weights, _create_ones(weights))
 
 
 @turnout.register
 def _(law: Fixed, weights: Array) -> Turnout:
     presence = weights - weights
-    presence[list(law.selected)] = _ones(weights)[list(law.selected)]
+    presence[list(law.selected)] = _create_ones(weights)[list(law.selected)]
     return _build_fixed_moments(law.moments(weights).mean, presence)
 
 
@@ -73,14 +73,14 @@ def _(law: Uniform, weights: Array) -> Turnout:
     if len(weights) == law.selected:
         return turnout(Full(), weights)
     law.moments(weights)
-    one, clients = _ones(weights), len(weights)
+    one, clients = _create_ones(weights), len(weights)
     share = one * law.selected / clients
     return _scale_presence(weights, share, share[0] * (law.selected - 1) / (clients - 1))
 
 
 @turnout.register
 def _(law: Bernoulli, weights: Array) -> Turnout:
-    one = _ones(weights)
+    one = _create_ones(weights)
     share = one * arithmetic_of(weights).number(law.probability, "probability")
     return _scale_presence(weights, share, share[0] * share[0])
 
@@ -90,7 +90,7 @@ def _scale_presence(weights: Array, share: Array, together: Number) -> Turnout:
 
     `share` (M,) are the probabilities of one client, `together` is that of two different ones.
     """
-    one = _ones(weights)
+    one = _create_ones(weights)
     scales: dict[Factor, Array] = {"weight": weights / share, "presence": one}
 
     def products(left: Factor, right: Factor, some: list[int]) -> Array:
@@ -118,7 +118,11 @@ def _scale_presence(weights: Array, share: Array, together: Number) -> Turnout:
 def _(law: Normalised, weights: Array) -> Turnout:
     chances, drawn = law.outcomes(weights)
     present = (drawn != 0).astype(int) + weights - weights
-    factors: dict[Factor, Array] = {"weight": drawn, "presence": present, "one": present - present + _ones(weights)}
+    factors: dict[Factor, Array] = {
+        "weight": drawn,
+        "presence": present,
+        "one": present - present + _create_ones(weights),
+    }
     carried = {factor: chances[:, None] * values for factor, values in factors.items()}
     names: tuple[Factor, ...] = ("weight", "presence", "one")
     # Two clients of one class have the same weight; in a class of one client, no pair is needed.
@@ -137,7 +141,7 @@ def _(law: Normalised, weights: Array) -> Turnout:
 
 @turnout.register
 def _(law: Multinomial, weights: Array) -> Turnout:
-    moments, one, draws = law.moments(weights), _ones(weights), law.selected
+    moments, one, draws = law.moments(weights), _create_ones(weights), law.selected
     if len(weights) == 1:
         return turnout(Full(), weights)
     presence = one - (one - weights) ** draws
@@ -148,7 +152,7 @@ def _(law: Multinomial, weights: Array) -> Turnout:
             ("weight", "weight"): lambda: moments.pairing * p * q,
             ("weight", "presence"): lambda: p * (unit - (unit - q * unit) ** (draws - 1)),
             ("presence", "presence"): lambda: (
-                unit - (unit - p) ** draws - (unit - q) ** draws + _positive_part(unit - p - q) ** draws
+                unit - (unit - p) ** draws - (unit - q) ** draws + _take_positive_part(unit - p - q) ** draws
             ),
             ("weight", "one"): lambda: p * unit,
             ("presence", "one"): lambda: presence[some][:, None] * unit,
@@ -181,23 +185,23 @@ def _(law: InTypes, weights: Array) -> Turnout:
 def compute_report_moments(weights: Array, reports: Sequence[int]) -> Turnout:
     """Return the participation moments of an update in which some clients report, for weights d_i, (M,)."""
     presence = weights - weights
-    presence[list(reports)] = _ones(weights)[list(reports)]
+    presence[list(reports)] = _create_ones(weights)[list(reports)]
     return _build_fixed_moments(weights * presence, presence)
 
 
-def _positive_part(values: Array) -> Array:
+def _take_positive_part(values: Array) -> Array:
     """Return values, with negative ones set to zero: a client forms no pair with itself."""
     return np.where(values > 0, values, values - values)
 
 
-def _ones(weights: Array) -> Array:
+def _create_ones(weights: Array) -> Array:
     """Return a vector of ones with one entry per client."""
     return arithmetic_of(weights).array([1] * len(weights))
 
 
 def _build_fixed_moments(weights: Array, presence: Array) -> Turnout:
     """Build the participation moments of fixed participants."""
-    means: dict[Factor, Array] = {"weight": weights, "presence": presence, "one": _ones(weights)}
+    means: dict[Factor, Array] = {"weight": weights, "presence": presence, "one": _create_ones(weights)}
     factors: tuple[Factor, ...] = ("weight", "presence", "one")
     squares = {frozenset({a, b}): means[a] * means[b] for a in factors for b in factors}
     return Turnout(True, means, squares, lambda a, b, some: np.multiply.outer(means[a][some], means[b][some]))

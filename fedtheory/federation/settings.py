@@ -87,19 +87,19 @@ def fedavg(
 @_register("sgd")
 def sgd(problem: Problem, **keys: Any) -> Algorithm:
     """Return mini-batch SGD distributed over workers: one step of each, then the average (liu2022, p. 3)."""
-    return _fedavg_with("sgd", problem, keys, local_steps=1)
+    return _fix_keys("sgd", problem, keys, local_steps=1)
 
 
 @_register("two-sided-fedavg")
 def two_sided_fedavg(problem: Problem, **keys: Any) -> Algorithm:
     """FedAvg with a server step s next to the clients' s_L (liu2022, G-FedAvg-TSLR)."""
-    return _fedavg_with("two-sided-fedavg", problem, keys)
+    return _fix_keys("two-sided-fedavg", problem, keys)
 
 
 @_register("parallel-restarted-sgd")
 def parallel_restarted_sgd(problem: Problem, **keys: Any) -> Algorithm:
     """Local SGD of all clients, restarted from their average every K steps (liu2022; Yu et al., AAAI 2019)."""
-    return _fedavg_with("parallel-restarted-sgd", problem, keys, server_step_size=1, participation=Full())
+    return _fix_keys("parallel-restarted-sgd", problem, keys, server_step_size=1, participation=Full())
 
 
 @_register("distributed-gd")
@@ -107,10 +107,10 @@ def distributed_gd(problem: Problem, **keys: Any) -> Algorithm:
     """Distributed gradient descent with full gradients and all workers (lecture27, p. 1; Wang et al. 2019)."""
     if not isinstance(problem.oracle, ExactOracle):
         raise InputError("problem", "distributed-gd uses full gradients: leave out noise and batch")
-    return _fedavg_with("distributed-gd", problem, keys, server_step_size=1, participation=Full())
+    return _fix_keys("distributed-gd", problem, keys, server_step_size=1, participation=Full())
 
 
-def _fedavg_with(name: str, problem: Problem, keys: dict[str, Any], **fixed: Any) -> Algorithm:
+def _fix_keys(name: str, problem: Problem, keys: dict[str, Any], **fixed: Any) -> Algorithm:
     """Return FedAvg in which some keys are fixed by the name; raise `InputError` if they are given another value."""
     meant = replace(fedavg(problem, **(keys | fixed)), name=name)
     for key, value in fixed.items():

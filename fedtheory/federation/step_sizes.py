@@ -66,7 +66,7 @@ class StepSchedule:
     def exactly(self, n: int, k: int) -> Fraction | float:
         """Return the step size at round n and local step k: a fraction, or a float if it is irrational."""
         try:
-            value = _value_of(self, n, k)
+            value = _evaluate_cached(self, n, k)
         except (ZeroDivisionError, OverflowError, ValueError):
             raise InputError(_KEY, f"{self.formula} has no value at n = {n}, k = {k}") from None
         if isinstance(value, complex) or value <= 0:
@@ -75,7 +75,7 @@ class StepSchedule:
 
     def relative(self, n: int, k: int, arithmetic: Arithmetic) -> Number:
         """Return the step size at round n and local step k, divided by the first one."""
-        return _relative_to_first(self, n, k, arithmetic)
+        return _divide_by_first(self, n, k, arithmetic)
 
     def divide_by_first(self, n: int, k: int, arithmetic: Arithmetic) -> Number:
         """Compute `relative`, without its cache."""
@@ -124,7 +124,7 @@ class StepSchedule:
 
     def _power(self, base: Any, exponent: Any) -> Any:
         """Evaluate a power whose result is not too long."""
-        if isinstance(base, Fraction) and _bits(base) * abs(exponent) > _MOST_BITS:
+        if isinstance(base, Fraction) and _count_bits(base) * abs(exponent) > _MOST_BITS:
             raise InputError(_KEY, f"expected powers of at most {_MOST_BITS} bits in {self.formula!r}")
         return base**exponent
 
@@ -133,18 +133,18 @@ class StepSchedule:
         return InputError(_KEY, f"expected {_ALLOWED}, got {given!r}")
 
 
-def _bits(number: Fraction) -> int:
+def _count_bits(number: Fraction) -> int:
     """Return the number of bits of the longer of numerator and denominator."""
     return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 
 @lru_cache(maxsize=2**14)
-def _value_of(schedule: StepSchedule, n: int, k: int) -> Any:
+def _evaluate_cached(schedule: StepSchedule, n: int, k: int) -> Any:
     """Return the cached value of a formula, which every client, symbol and outcome of a round uses."""
     return schedule.value_at(n, k)
 
 
 @lru_cache(maxsize=2**14)
-def _relative_to_first(schedule: StepSchedule, n: int, k: int, arithmetic: Arithmetic) -> Number:
+def _divide_by_first(schedule: StepSchedule, n: int, k: int, arithmetic: Arithmetic) -> Number:
     """Return the cached step size divided by the first one."""
     return schedule.divide_by_first(n, k, arithmetic)

@@ -67,7 +67,7 @@ class InTypes(Participation):
         return np.repeat(self.of_one_client(weights), self.counts)
 
     def moments(self, weights: Array) -> TypeMoments:
-        return _moments(self, tuple(weights), arithmetic_of(weights))
+        return _compute_moments(self, tuple(weights), arithmetic_of(weights))
 
     def count(self, _clients: int) -> int:
         return self.law.count(self.clients)
@@ -109,7 +109,7 @@ def expand_weights(weights: Array, counts: tuple[int, ...]) -> Array:
 
 
 @lru_cache(maxsize=4)
-def _moments(law: InTypes, weights: tuple[Number, ...], arithmetic: Arithmetic) -> TypeMoments:
+def _compute_moments(law: InTypes, weights: tuple[Number, ...], arithmetic: Arithmetic) -> TypeMoments:
     """Return moments of a law over M clients, added up by type; cached for all rounds and step sizes of a run."""
     totals, counts = arithmetic.array(list(weights)), law.counts
     each, first = law.expand_to_clients(totals), np.cumsum((0, *counts[:-1]))

@@ -67,7 +67,7 @@ def problems_of(claim: Claim, subject: ExploredLink, runs: Sequence[OwnRun]) -> 
         return []
     given = [(own.name, own.run) for own in runs if _satisfies_assumptions(claim, own.run)]
     known = given or [(name, run) for name, run in _list_runs().items() if _satisfies_assumptions(claim, run)][:1]
-    return [_problem(claim, subject, name, run) for name, run in known]
+    return [_build_problem(claim, subject, name, run) for name, run in known]
 
 
 def _list_runs() -> dict[str, Run]:
@@ -87,8 +87,8 @@ def _satisfies_assumptions(claim: Claim, run: Run) -> bool:
         return False
 
 
-def _problem(claim: Claim, subject: ExploredLink, name: str, run: Run) -> ExploredProblem:
-    numbers = [_number(subject.stated(symbol), claim, run) for symbol in subject.symbols]
+def _build_problem(claim: Claim, subject: ExploredLink, name: str, run: Run) -> ExploredProblem:
+    numbers = [_compute_number(subject.stated(symbol), claim, run) for symbol in subject.symbols]
     ranges = [range_around(number, usual) for number, usual in zip(numbers, subject.ranges, strict=True)]
     factors = [ranges[place] for place in length_factors(subject)]
     length = math.prod(factor.first for factor in factors)
@@ -97,15 +97,15 @@ def _problem(claim: Claim, subject: ExploredLink, name: str, run: Run) -> Explor
     first, last = (NOTCHES * math.log10(reached / length) for reached in (shortest, longest))
     notches = range(math.floor(first), math.ceil(last) + 1)
     return ExploredProblem(
-        name, ranges, length, notches[0], _tables(subject, run, [length * _factor(n) for n in notches])
+        name, ranges, length, notches[0], _build_tables(subject, run, [length * _compute_factor(n) for n in notches])
     )
 
 
-def _factor(notches: int) -> float:
+def _compute_factor(notches: int) -> float:
     return float(10 ** (notches / NOTCHES))
 
 
-def _tables(subject: ExploredLink, run: Run, lengths: Sequence[float]) -> dict[int, list[float]]:
+def _build_tables(subject: ExploredLink, run: Run, lengths: Sequence[float]) -> dict[int, list[float]]:
     names = {place: _name(symbol, subject) for place, symbol in enumerate(subject.symbols)}
     asked = {place: name for place, name in names.items() if name in comparators.NAMES}
     points = comparators_of(run, frozenset(asked.values()))
@@ -113,7 +113,7 @@ def _tables(subject: ExploredLink, run: Run, lengths: Sequence[float]) -> dict[i
     return {place: [float(f"{at[name]:.{_DIGITS}g}") for at in found] for place, name in asked.items()}
 
 
-def _number(expression: sp.Expr, claim: Claim, run: Run) -> float:
+def _compute_number(expression: sp.Expr, claim: Claim, run: Run) -> float:
     """Return the value of a symbol, or of a client average, on the run; NaN if there is no single one."""
     try:
         values = plain_floats(compile_expression(expression, claim.notation)(whole_run(run))).ravel()

@@ -97,13 +97,13 @@ def ranges(
         numbers = [read_notch(*pair) for pair in zip(place, whole, strict=True)]
         return all(is_satisfied(relation, symbols, numbers) for relation in relations)
 
-    best = next((place for place in _places(first, is_step, whole) if inside(place, [*conditions, *wishes])), None)
-    best = best or next((place for place in _places(first, is_step, whole) if inside(place, conditions)), first)
+    best = next((place for place in _list_places(first, is_step, whole) if inside(place, [*conditions, *wishes])), None)
+    best = best or next((place for place in _list_places(first, is_step, whole) if inside(place, conditions)), first)
     zero = [symbol.is_positive is not True for symbol in symbols]
-    return tuple(_range_around(*chosen) for chosen in zip(best, whole, zero, strict=True))
+    return tuple(_choose_range_around(*chosen) for chosen in zip(best, whole, zero, strict=True))
 
 
-def _range_around(notch: int, whole: bool, zero: bool) -> Range:
+def _choose_range_around(notch: int, whole: bool, zero: bool) -> Range:
     """Return the range of a slider around a notch."""
     start = max(notch, 0) if whole else notch
     return Range(0 if whole else start - _REACH, start + _REACH, start, whole, zero)
@@ -112,7 +112,7 @@ def _range_around(notch: int, whole: bool, zero: bool) -> Range:
 def range_around(number: float, usual: Range) -> Range:
     """Return the range of a slider around the value of a run; the usual range if the symbol cannot have this value."""
     if 0 < number < math.inf and (number.is_integer() or not usual.whole):
-        found = _range_around(nearest_notch(number), usual.whole, usual.zero)
+        found = _choose_range_around(nearest_notch(number), usual.whole, usual.zero)
         return replace(found, own=number)
     return replace(usual, own=0.0 if number == 0 and usual.zero else usual.first)
 
@@ -128,7 +128,7 @@ def is_satisfied(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequenc
     return slack_between(condition, left, right).holds
 
 
-def _places(first: list[int], is_step: list[bool], is_count: list[bool]) -> Iterator[list[int]]:
+def _list_places(first: list[int], is_step: list[bool], is_count: list[bool]) -> Iterator[list[int]]:
     """Yield the first point, then smaller step sizes, then also one other symbol changed, then smaller counts."""
     shrunk = [_move(first, is_step, -less) for less in range(0, _SHRINKING + 1, _STRIDE)] if any(is_step) else [first]
     yield from shrunk

@@ -88,51 +88,53 @@ class ExplorerSection:
 def explorer_section(claim: Claim, runs: Sequence[OwnRun] = ()) -> ExplorerSection | None:
     """Return the explorer of a claim on the problems of some runs; None if no link is a function of numbers."""
     subject = subject_of(claim)
-    return None if subject is None else _section(subject, problems_of(claim, subject, runs))
+    return None if subject is None else _build_section(subject, problems_of(claim, subject, runs))
 
 
-def _section(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> ExplorerSection:
+def _build_section(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> ExplorerSection:
     link = subject.link.with_symbols(subject.means)
     return ExplorerSection(
         statement=displayed(link.latex),
         is_order=link.is_order,
-        sliders=[_slider(symbol, subject, span) for symbol, span in zip(subject.symbols, subject.ranges, strict=True)],
-        left=_block(link.left) if subject.has_left else None,
-        right=_block(link.right),
-        terms=[_term(number, subject.stated(term)) for number, term in enumerate(subject.terms)],
-        conditions=[_block(subject.stated(condition)) for condition in subject.conditions],
+        sliders=[
+            _build_slider(symbol, subject, span) for symbol, span in zip(subject.symbols, subject.ranges, strict=True)
+        ],
+        left=_render_block(link.left) if subject.has_left else None,
+        right=_render_block(link.right),
+        terms=[_build_term(number, subject.stated(term)) for number, term in enumerate(subject.terms)],
+        conditions=[_render_block(subject.stated(condition)) for condition in subject.conditions],
         undecided=[formula(latex(subject.stated(condition))) for condition in subject.undecided],
-        best=_best(subject, problems) if problems else None,
+        best=_find_best(subject, problems) if problems else None,
         across=subject.across,
-        data=_data(subject, problems),
-        functions=_functions(subject),
+        data=_render_data(subject, problems),
+        functions=_render_functions(subject),
     )
 
 
-def _block(expression: Expr) -> Markup:
+def _render_block(expression: Expr) -> Markup:
     return formula(latex(expression), "block")
 
 
-def _slider(symbol: sp.Symbol, subject: ExploredLink, span: Range) -> Slider:
+def _build_slider(symbol: sp.Symbol, subject: ExploredLink, span: Range) -> Slider:
     quantity = subject.notation.get(symbol)
     meaning = "any number" if quantity is None else quantity.name.replace("_", " ")
     if symbol in subject.means:
         (averaged,) = subject.means[symbol].args
-        meaning = f"mean of {_text(averaged) or meaning} over the clients"
-    return Slider(formula(latex(subject.stated(symbol))), _text(symbol), meaning, span)
+        meaning = f"mean of {_format_text(averaged) or meaning} over the clients"
+    return Slider(formula(latex(subject.stated(symbol))), _format_text(symbol), meaning, span)
 
 
-def _text(symbol: sp.Symbol) -> str:
+def _format_text(symbol: sp.Symbol) -> str:
     pretty = pretty_symbol(symbol.name) if symbol.name.isidentifier() else ""
     # A name of several characters that SymPy does not know is not readable as a symbol.
     return pretty if pretty != symbol.name or len(pretty) <= 2 else ""
 
 
-def _term(number: int, term: Expr) -> TermCurve:
-    return TermCurve(_block(term), colour(number), _STROKES[dash(number + number // len(CYCLE))])
+def _build_term(number: int, term: Expr) -> TermCurve:
+    return TermCurve(_render_block(term), colour(number), _STROKES[dash(number + number // len(CYCLE))])
 
 
-def _best(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> BestPoint:
+def _find_best(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> BestPoint:
     symbols = (latex(symbol) for symbol, quantity in subject.notation.items() if quantity is q.comparator)
     point = next(symbols, "y")
     length = " ".join(latex(subject.symbols[place]) for place in length_factors(subject))
@@ -144,29 +146,29 @@ def _best(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> BestPoi
     )
 
 
-def _data(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> Markup:
+def _render_data(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> Markup:
     data = {
         "notches": NOTCHES,
-        "sliders": _divisions(subject.ranges),
+        "sliders": _list_divisions(subject.ranges),
         "relation": subject.link.relation,
         "operators": [condition.rel_op for condition in subject.conditions],
         "undecided": bool(subject.undecided),
         "nearTie": NEAR_TIE,
     }
     if problems:
-        data |= {"length": length_factors(subject), "problems": [_problem_data(problem) for problem in problems]}
+        data |= {"length": length_factors(subject), "problems": [_encode_problem(problem) for problem in problems]}
     # Only the characters of the operators have a meaning in HTML.
     return Markup(json.dumps(data).replace("<", "\\u003c").replace(">", "\\u003e"))
 
 
-def _divisions(ranges: Sequence[Range]) -> list[dict[str, Any]]:
+def _list_divisions(ranges: Sequence[Range]) -> list[dict[str, Any]]:
     """Return the divisions of the sliders."""
     return [{"low": r.low, "high": r.high, "whole": r.whole, "zero": r.zero} for r in ranges]
 
 
-def _problem_data(problem: ExploredProblem) -> dict[str, Any]:
+def _encode_problem(problem: ExploredProblem) -> dict[str, Any]:
     return {
-        "sliders": _divisions(problem.ranges),
+        "sliders": _list_divisions(problem.ranges),
         "numbers": [span.first for span in problem.ranges],
         "length": problem.length,
         "first": problem.first,
@@ -174,21 +176,21 @@ def _problem_data(problem: ExploredProblem) -> dict[str, Any]:
     }
 
 
-def _functions(subject: ExploredLink) -> Markup:
+def _render_functions(subject: ExploredLink) -> Markup:
     names = argument_names(subject.symbols)
 
     def write_array(expressions: Iterable[Expr]) -> str:
         """Write expressions as a JavaScript array of functions."""
-        return _array(javascript(expression, names) for expression in expressions)
+        return _encode_array(javascript(expression, names) for expression in expressions)
 
     entries = {
         "left": write_array([subject.link.left] if subject.has_left else []),
         "bound": javascript(subject.link.right, names),
         "terms": write_array(subject.terms),
-        "conditions": _array(write_array((condition.lhs, condition.rhs)) for condition in subject.conditions),
+        "conditions": _encode_array(write_array((condition.lhs, condition.rhs)) for condition in subject.conditions),
     }
     return Markup(",\n".join(f"{name}: {code}" for name, code in entries.items()))
 
 
-def _array(entries: Iterable[str]) -> str:
+def _encode_array(entries: Iterable[str]) -> str:
     return f"[{', '.join(entries)}]"

@@ -75,17 +75,17 @@ class ExploredLink:
 
 def subject_of(claim: Claim) -> ExploredLink | None:
     """Return the first link whose right side is a function of numbers; None if there is none."""
-    link = next((link for link in _links(claim) if _describe_obstacle(link, claim) is None), None)
-    return None if link is None else _subject(claim, link)
+    link = next((link for link in _list_links(claim) if _describe_obstacle(link, claim) is None), None)
+    return None if link is None else _build_subject(claim, link)
 
 
 def no_explorer(claim: Claim) -> str:
     """Return the reason why a claim with an inequality or a rate has no explorer; empty for other claims."""
-    obstacles = [_describe_obstacle(link, claim) for link in _links(claim)]
+    obstacles = [_describe_obstacle(link, claim) for link in _list_links(claim)]
     return "" if not obstacles or None in obstacles else str(obstacles[0])
 
 
-def _links(claim: Claim) -> list[StatementLink]:
+def _list_links(claim: Claim) -> list[StatementLink]:
     """Return the inequalities of a statement, with the formula on the right, and the order of a rate."""
     if claim.kind in ("assumption", "definition"):
         return []
@@ -116,13 +116,15 @@ def _is_constant(averaged: Expr, claim: Claim) -> bool:
     return isinstance(quantity, RunQuantity) and quantity.is_constant
 
 
-def _subject(claim: Claim, stated: StatementLink) -> ExploredLink:
+def _build_subject(claim: Claim, stated: StatementLink) -> ExploredLink:
     symbol_of = _create_mean_symbols(stated.right, claim)
     link = stated.with_symbols(symbol_of)
     notation = {**claim.notation, **{symbol: claim.notation[node.args[0]] for node, symbol in symbol_of.items()}}
-    conditions = [_as_chosen(claim, sp.sympify(condition)).xreplace(symbol_of) for condition in claim.conditions]
+    conditions = [
+        _replace_step_size(claim, sp.sympify(condition)).xreplace(symbol_of) for condition in claim.conditions
+    ]
     decided = [c for c in conditions if all(describe_obstacle(side, claim.notation) is None for side in c.args)]
-    symbols = _symbols([link.right, *decided], claim)
+    symbols = _list_symbols([link.right, *decided], claim)
     terms = terms_of(link.right)
     # Lower bounds may be negative for all values.
     wishes = [] if link.relation in (">=", ">") else [sp.Gt(link.right, 0, evaluate=False)]
@@ -146,7 +148,7 @@ def _is_formula_in(link: StatementLink, symbols: Sequence[sp.Symbol], claim: Cla
     return formula and link.left.free_symbols <= {*symbols}
 
 
-def _as_chosen(claim: Claim, condition: Expr) -> Expr:
+def _replace_step_size(claim: Claim, condition: Expr) -> Expr:
     """Return a condition; a step size that the rate sets is replaced by its formula."""
     step = None if claim.rate is None else claim.rate.step_size
     if step is None or describe_obstacle(step, claim.notation) is not None:
@@ -155,7 +157,7 @@ def _as_chosen(claim: Claim, condition: Expr) -> Expr:
     return condition.func(*(side.xreplace(chosen) for side in condition.args), evaluate=False)
 
 
-def _symbols(expressions: Sequence[Expr], claim: Claim) -> list[sp.Symbol]:
+def _list_symbols(expressions: Sequence[Expr], claim: Claim) -> list[sp.Symbol]:
     """Return the symbols: choices of the user first, then constants and others, by name."""
     found: set[sp.Symbol] = set().union(*(expression.free_symbols for expression in expressions))
 

@@ -89,14 +89,14 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
 
     Step sizes are fractions of the claim's own limit, ``limit / L``.
     """
-    found = [np.nan if ratio is None else ratio for ratio in ratios(claim, _grid(tuple(runs), limit))]
+    found = [np.nan if ratio is None else ratio for ratio in ratios(claim, _build_grid(tuple(runs), limit))]
     # For a number and NaN, fmax returns the number.
     largest = np.fmax.reduce(np.reshape(found, (len(LOCAL_STEPS), len(FRACTIONS), -1)), axis=-1)
     with drawing() as (canvas, axes):
         heat_map(canvas, axes, largest, label="largest exact / bound", size=8)
-        axes.set_xticks(range(len(FRACTIONS)), [_fraction_label(f) for f in FRACTIONS])
+        axes.set_xticks(range(len(FRACTIONS)), [_format_fraction(f) for f in FRACTIONS])
         axes.set_yticks(range(len(LOCAL_STEPS)), [str(steps) for steps in LOCAL_STEPS])
-        axes.set_xlabel(rf"step size $\eta$, as a multiple of ${_limit_label(limit)}$")
+        axes.set_xlabel(rf"step size $\eta$, as a multiple of ${_format_limit(limit)}$")
         axes.set_ylabel(r"local steps $\tau$")
         caption = (
             f"Tightness: the largest ratio of exact left side to bound, over {len(runs)} problems of its own (not the "
@@ -106,28 +106,28 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
 
 
 @lru_cache(maxsize=1)
-def _grid(runs: tuple[Run, ...], limit: Fraction) -> list[Run]:
+def _build_grid(runs: tuple[Run, ...], limit: Fraction) -> list[Run]:
     """Return the runs of a map; cached, so that claims with the same limit share runs and their quantities."""
     grid = product(LOCAL_STEPS, FRACTIONS)
-    settings = [run for steps, fraction in grid for run in _settings(runs, fraction * limit, steps)]
+    settings = [run for steps, fraction in grid for run in _list_settings(runs, fraction * limit, steps)]
     compute_trajectories(settings)
     return settings
 
 
-def _settings(runs: Sequence[Run], size: Fraction, steps: int) -> list[Run]:
+def _list_settings(runs: Sequence[Run], size: Fraction, steps: int) -> list[Run]:
     """Return each run with step size ``size / L``, `steps` local steps, and several numbers of rounds."""
-    return [_setting(run, size, steps, rounds) for run in runs for rounds in _ROUNDS]
+    return [_build_setting(run, size, steps, rounds) for run in runs for rounds in _ROUNDS]
 
 
-def _setting(run: Run, size: Fraction, steps: int, rounds: int) -> Run:
+def _build_setting(run: Run, size: Fraction, steps: int, rounds: int) -> Run:
     """Return the run with step size ``size / L`` and the given numbers of local steps and rounds."""
     step = FLOAT.number(size / Fraction(run.smoothness), "step")
     return run.with_work((steps,) * run.problem.clients, step).with_rounds(rounds)
 
 
-def _fraction_label(fraction: Fraction) -> str:
+def _format_fraction(fraction: Fraction) -> str:
     return str(fraction.numerator) if fraction.denominator == 1 else f"1/{fraction.denominator}"
 
 
-def _limit_label(limit: Fraction) -> str:
+def _format_limit(limit: Fraction) -> str:
     return f"{limit.numerator}/({limit.denominator}L)" if limit.denominator != 1 else f"{limit.numerator}/L"

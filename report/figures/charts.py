@@ -56,12 +56,12 @@ def _draw(part: Part, _axes: Axes) -> None:
 
 
 @_draw.register(Line)
-def _line(part: Line, axes: Axes) -> None:
+def _draw_line(part: Line, axes: Axes) -> None:
     axes.plot(
         part.x,
         part.y,
         label=part.label,
-        color=_colour(part.colour),
+        color=_choose_colour(part.colour),
         linestyle="none" if part.dash is None else dash(part.dash),
         linewidth=part.width,
         marker=part.marker,
@@ -72,31 +72,31 @@ def _line(part: Line, axes: Axes) -> None:
 
 
 @_draw.register(Band)
-def _band(part: Band, axes: Axes) -> None:
-    style: Any = {"color": _colour(part.colour), "alpha": part.opacity, "linewidth": 0}
+def _draw_band(part: Band, axes: Axes) -> None:
+    style: Any = {"color": _choose_colour(part.colour), "alpha": part.opacity, "linewidth": 0}
     axes.fill_between(part.x, part.low, part.high, label=part.label, **style)
 
 
 @_draw.register(Level)
-def _level(part: Level, axes: Axes) -> None:
-    style: Any = {"color": _colour(part.colour), "linestyle": dash(part.dash), "linewidth": part.width}
+def _draw_level(part: Level, axes: Axes) -> None:
+    style: Any = {"color": _choose_colour(part.colour), "linestyle": dash(part.dash), "linewidth": part.width}
     axes.axhline(part.value, label=part.label, **style)
 
 
 @_draw.register(Span)
-def _span(part: Span, axes: Axes) -> None:
+def _draw_span(part: Span, axes: Axes) -> None:
     style: Any = {"linewidth": _BAR, "alpha": _BAR_OPACITY, "solid_capstyle": "butt"}
-    axes.plot((part.first, part.last), (part.value, part.value), color=_colour(part.colour), **style)
+    axes.plot((part.first, part.last), (part.value, part.value), color=_choose_colour(part.colour), **style)
 
 
 @_draw.register(Mark)
 def _mark(part: Mark, axes: Axes) -> None:
     style: Any = {"linestyle": "none", "marker": part.marker, "markersize": part.size}
-    axes.plot(part.x, part.y, color=_colour(part.colour), label=part.label, **style)
+    axes.plot(part.x, part.y, color=_choose_colour(part.colour), label=part.label, **style)
     if part.note:
         place: Any = {"textcoords": "offset points", "xytext": _NOTE_OFFSET, "fontsize": _NOTE_SIZE}
         axes.annotate(part.note, (part.x, part.y), **place)
 
 
-def _colour(index: int) -> str:
+def _choose_colour(index: int) -> str:
     return BLACK if index == REFERENCE else colour(index)

@@ -61,12 +61,12 @@ class DependencyGraph:
 
 def dependency_graph(nodes: Sequence[Node], arrows: Sequence[tuple[int, int]]) -> DependencyGraph:
     """Return the graph of the nodes with arrows, which lead from a premise to a statement that rests on it."""
-    offsets, width, height = _arrange_parts(parts := _layer_parts(arrows))
+    offsets, width, height = _arrange_parts(parts := _arrange_in_layers(arrows))
     boxes, paths = [], []
     for part, (across, down) in zip(parts, offsets, strict=True):
         places = {n: (x + across, y + down) for n, (x, y) in part.places.items()}
         boxes += [(nodes[n], place) for n, place in places.items() if n >= 0]
-        paths += [(_curve(places[a], places[b], a >= 0, b >= 0), b >= 0) for a, b in part.pieces]
+        paths += [(_draw_curve(places[a], places[b], a >= 0, b >= 0), b >= 0) for a, b in part.pieces]
     premises: dict[int, list[Node]] = {}
     for premise, result in arrows:
         premises.setdefault(result, []).append(nodes[premise])
@@ -74,7 +74,7 @@ def dependency_graph(nodes: Sequence[Node], arrows: Sequence[tuple[int, int]]) -
     return DependencyGraph(width, height, sorted(boxes, key=lambda box: box[1]), sorted(paths), words)
 
 
-def _layer_parts(arrows: Sequence[tuple[int, int]]) -> list[_Part]:
+def _arrange_in_layers(arrows: Sequence[tuple[int, int]]) -> list[_Part]:
     """Return the connected components in layers, the largest first; arrows over several layers bend at points without a
     box.
     """
@@ -94,7 +94,7 @@ def _layer_parts(arrows: Sequence[tuple[int, int]]) -> list[_Part]:
 
     return sorted(
         (
-            _layer_part(
+            _arrange_part(
                 {number_box(n): place for n, place in places},
                 [(number_box(a), number_box(b)) for a, b in pieces or ()],
                 spacing,
@@ -105,7 +105,7 @@ def _layer_parts(arrows: Sequence[tuple[int, int]]) -> list[_Part]:
     )
 
 
-def _layer_part(places: Mapping[int, Point], pieces: Sequence[tuple[int, int]], spacing: float) -> _Part:
+def _arrange_part(places: Mapping[int, Point], pieces: Sequence[tuple[int, int]], spacing: float) -> _Part:
     """Convert the library's layers from top to bottom into layers from left to right."""
     top, left = max(y for _, y in places.values()), min(x for x, _ in places.values())
     step = (_WIDTH + _ACROSS) / spacing
@@ -125,7 +125,7 @@ def _arrange_parts(parts: Sequence[_Part]) -> tuple[list[Point], float, float]:
     return offsets, widest, down + row
 
 
-def _curve(start: Point, end: Point, from_box: bool, to_box: bool) -> str:
+def _draw_curve(start: Point, end: Point, from_box: bool, to_box: bool) -> str:
     """Return a path from the right side of a box to the left side of another, horizontal at both ends."""
     x, y = start[0] + (_WIDTH if from_box else _WIDTH / 2), start[1] + _HEIGHT / 2
     to_x, to_y = end[0] + (0 if to_box else _WIDTH / 2), end[1] + _HEIGHT / 2

@@ -67,7 +67,7 @@ def _draw_errors(axes: Axes, run: Run, times: Array, errors: Array) -> None:
         mean = "mean " if run.algorithm.clock.is_random else ""
         axes.set_xlabel(f"{mean}clock time $t$")
         axes.plot(times, errors, color=BLUE, drawstyle="steps-post")
-    _logarithmic(axes, errors)
+    _make_logarithmic(axes, errors)
 
 
 def _draw_sampled(axes: Axes, run: Run, schedules: int, seed: int) -> None:
@@ -76,11 +76,11 @@ def _draw_sampled(axes: Axes, run: Run, schedules: int, seed: int) -> None:
     axes.set_xlabel("mean clock time $t$ of the server update")
     axes.plot(times, error.mean, color=BLUE, label=f"mean over {schedules} schedules")
     axes.fill_between(times, error.low, error.high, color=BLUE, alpha=0.25, linewidth=0, label="interval of 99 %")
-    _logarithmic(axes, np.asarray(error.low))
+    _make_logarithmic(axes, np.asarray(error.low))
     axes.legend()
 
 
-def _logarithmic(axes: Axes, values: Array) -> None:
+def _make_logarithmic(axes: Axes, values: Array) -> None:
     """Make an axis logarithmic, unless it has no positive values."""
     if np.any(values > 0):
         axes.set_yscale("log", nonpositive="mask")

@@ -18,7 +18,7 @@ _STEP = re.compile(r"\\left\(|\\right\)|\\.|[{}]")
 def shorten_for_legend(latex: str) -> str:
     """Return a formula between dollar signs; if it is too wide, contents of brackets are replaced by dots."""
     while not _fits(latex):
-        shorter = [latex[:start] + _DOTS + latex[end:] for start, end in _parts(latex)]
+        shorter = [latex[:start] + _DOTS + latex[end:] for start, end in _find_parts(latex)]
         if not shorter:
             break
         # Parsing a formula is slow, and the first that fits is the longest.
@@ -62,14 +62,14 @@ def least_width(latex: str) -> float:
     """Return a lower bound on a formula's width: the wider part of a fraction; commands and small print are zero."""
     least, at = 0.0, 0
     while at < len(latex):
-        token = _token(latex, at)
+        token = _read_token(latex, at)
         at += len(token)
         if token in (r"\frac", r"\dfrac"):
-            above, at = _argument(latex, at)
-            below, at = _argument(latex, at)
+            above, at = _read_argument(latex, at)
+            below, at = _read_argument(latex, at)
             least += max(least_width(above), least_width(below))
         elif token in "_^":
-            _, at = _argument(latex, at)
+            _, at = _read_argument(latex, at)
         elif token.isalnum() or token in "()[]+-=":
             least += _NARROW if token in "il[]" else _SIGN if token in "+-=" else _LETTER
         elif token in _GREEK:
@@ -77,34 +77,34 @@ def least_width(latex: str) -> float:
     return least
 
 
-def _token(latex: str, at: int) -> str:
+def _read_token(latex: str, at: int) -> str:
     """Return the command or the character that begins at an index."""
     found = _CHARACTER.match(latex, at)
     assert found is not None
     return found[0]
 
 
-def _argument(latex: str, at: int) -> tuple[str, int]:
+def _read_argument(latex: str, at: int) -> tuple[str, int]:
     """Return the argument of a command, in braces or a single character, and its end."""
-    token = _token(latex, at)
+    token = _read_token(latex, at)
     start = at + len(token)
     if token == " ":
-        return _argument(latex, start)
+        return _read_argument(latex, start)
     if token != "{":
         return token, start
-    end = _closing(latex, start)
+    end = _find_closing(latex, start)
     return latex[start:end], end + 1
 
 
-def _parts(latex: str) -> Iterator[tuple[int, int]]:
+def _find_parts(latex: str) -> Iterator[tuple[int, int]]:
     """Yield the bounds of each part in brackets, fractions and roots, the end exclusive."""
     for opening in _OPEN.finditer(latex):
-        end = _closing(latex, opening.end())
+        end = _find_closing(latex, opening.end())
         if end - opening.end() > len(_DOTS):
             yield opening.end(), end
 
 
-def _closing(latex: str, start: int) -> int:
+def _find_closing(latex: str, start: int) -> int:
     """Return the index at which an open bracket closes."""
     depth = 1
     for token in _STEP.finditer(latex, start):

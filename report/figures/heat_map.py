@@ -19,11 +19,11 @@ def heat_map(canvas: Canvas, axes: Axes, cells: Array, label: str, size: int) ->
     for (up, across), value in np.ndenumerate(cells):
         if not np.isnan(value):
             colour = "k" if value > 0.6 * np.nanmax(cells) else "w"
-            axes.text(across, up, _digits(value), ha="center", va="center", fontsize=size, color=colour)
+            axes.text(across, up, _format_digits(value), ha="center", va="center", fontsize=size, color=colour)
     axes.grid(visible=False)
     canvas.colorbar(image, label=label)
 
 
-def _digits(value: float) -> str:
+def _format_digits(value: float) -> str:
     """Format a number with two digits, or as small, since cells are narrow."""
     return f"{value:.2g}" if value >= 0.001 else "<.001"

@@ -30,13 +30,13 @@ class SingleLayout(ConstrainedLayoutEngine):
             super().execute(fig)
             return
         axes = fig.axes[0]
-        numbers = _numbers(axes)
+        numbers = _place_numbers(axes)
         self._fit(fig, axes)
-        if numbers != _numbers(axes):
+        if numbers != _place_numbers(axes):
             self._fit(fig, axes)
 
     def _fit(self, canvas: Canvas, axes: Axes) -> None:
-        inner, outer = axes.get_window_extent(), _outer(canvas, axes)
+        inner, outer = axes.get_window_extent(), _measure_outer(canvas, axes)
         pads = self.get()
         width, height = canvas.bbox.width, canvas.bbox.height
         across, up = pads["w_pad"] * canvas.dpi, pads["h_pad"] * canvas.dpi
@@ -49,18 +49,18 @@ class SingleLayout(ConstrainedLayoutEngine):
         )
 
 
-def _numbers(axes: Axes) -> list[list[float]]:
+def _place_numbers(axes: Axes) -> list[list[float]]:
     """Return the positions of the tick labels, which depend on the room for them."""
     axes.apply_aspect()
     return [list(axis.get_majorticklocs()) for axis in (axes.xaxis, axes.yaxis)]
 
 
-def _outer(canvas: Canvas, axes: Axes) -> Bbox:
+def _measure_outer(canvas: Canvas, axes: Axes) -> Bbox:
     """Return the box of the axes with their labels; a label may be longer than its side."""
     boxes = []
     drawn = [axis for axis in (axes.xaxis, axes.yaxis) if axes.axison and axis.get_visible()]
     for axis in drawn:
-        boxes += _with_name(canvas, axes, axis)
+        boxes += _place_name(canvas, axes, axis)
         axis.set_in_layout(False)
     if (rest := axes.get_tightbbox(for_layout_only=True)) is not None:
         boxes.append(rest)
@@ -69,7 +69,7 @@ def _outer(canvas: Canvas, axes: Axes) -> Bbox:
     return Bbox.union(boxes)
 
 
-def _with_name(canvas: Canvas, axes: Axes, axis: Axis) -> list[BboxBase]:
+def _place_name(canvas: Canvas, axes: Axes, axis: Axis) -> list[BboxBase]:
     """Return the boxes of an axis after its name was placed next to its numbers.
 
     The position is a distance from the axes, and remains correct when they move.

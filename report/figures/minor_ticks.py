@@ -21,13 +21,13 @@ def draw_minor_ticks(canvas: Canvas, axes: Axes) -> None:
     from matplotlib.ticker import NullLocator
 
     for axis in (axes.xaxis, axes.yaxis):
-        places = _places(axis) if axis.get_scale() == "log" and axes.axison else []
+        places = _choose_places(axis) if axis.get_scale() == "log" and axes.axison else []
         if places and not any(axis.get_minor_formatter().format_ticks(places)):
             _draw(canvas, axes, axis, places)
             axis.set_minor_locator(NullLocator())
 
 
-def _places(axis: Axis) -> list[float]:
+def _choose_places(axis: Axis) -> list[float]:
     low, high = sorted(axis.get_view_interval())
     # For a diverging run an axis may end at the largest float, beyond which there is no number.
     with np.errstate(over="ignore"):

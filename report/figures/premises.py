@@ -35,7 +35,7 @@ def premises_of_proof(proof: Proof) -> Figure | None:
             axes.text(0.5, place, _name(premise), ha="right", va="center", fontsize=8, bbox=box)
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": _COLOURS.get(proof.verdict, ORANGE)}
         axes.text(0.63, middle, _name(proof.claim.id), ha="left", va="center", fontsize=8, bbox=box)
-        return finish(canvas, _get_called_name(proof.claim.id, premises), _caption(premises))
+        return finish(canvas, _get_called_name(proof.claim.id, premises), _write_caption(premises))
 
 
 def _name(claim_id: str) -> str:
@@ -43,7 +43,7 @@ def _name(claim_id: str) -> str:
     return claim_id.partition(":")[2]
 
 
-def _caption(premises: Sequence[str]) -> str:
+def _write_caption(premises: Sequence[str]) -> str:
     left_out = len(premises) - _MOST
     return "What the proof uses." + (f" {left_out} more are left out." if left_out > 0 else "")
 

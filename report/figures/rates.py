@@ -26,7 +26,9 @@ def draw_rate(claim: Claim, found: RateCheck) -> Figure:
         axes.legend()
     slope = "" if found.slope is None else f" Fitted slope on the last half: {found.slope:.3f}."
     slope += _describe_further_slopes(found)
-    caption = f"Exact values over a ladder of {name}, on the instance named on this page.{_zeros(found)}{slope}"
+    caption = (
+        f"Exact values over a ladder of {name}, on the instance named on this page.{_describe_zeros(found)}{slope}"
+    )
     return finish(canvas, f"{claim.slug}-ladder", caption)
 
 
@@ -87,7 +89,7 @@ def _describe_further_slopes(found: RateCheck) -> str:
     return f" On the ladders of other variables: {', '.join(slopes)}." if slopes else ""
 
 
-def _zeros(found: RateCheck) -> str:
+def _describe_zeros(found: RateCheck) -> str:
     """Describe the rungs that are zero, which a logarithmic axis cannot show."""
     count = sum(rung.measured == 0 for rung in found.rungs)
     if count == len(found.rungs):

@@ -17,7 +17,7 @@ LOCAL_STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
 def draw_tightened(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int], Run], words: str) -> Figure:
     """Draw the exact left side, the published right side, and those of tightened claims about the same quantity."""
     rivals = {"printed": claim} | {f"sharpened ({other.id.partition(':')[2]})": other for other in sharper}
-    curves = {name: _sides(rival, run_at) for name, rival in rivals.items()}
+    curves = {name: _compute_sides(rival, run_at) for name, rival in rivals.items()}
     with drawing() as (canvas, axes):
         exact = curves["printed"][0]
         places = [steps for steps, value in exact.items() if value > 0]
@@ -32,18 +32,18 @@ def draw_tightened(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int
         axes.set_ylabel("both sides")
         axes.legend()
     drawn = {"the exact value": exact} | {name: bounds for name, (_, bounds) in curves.items()}
-    caption = f"${latex(claim.relations[0].left)}$, exact, and its bounds. {words}{_zeros(drawn)}"
+    caption = f"${latex(claim.relations[0].left)}$, exact, and its bounds. {words}{_name_zeros(drawn)}"
     return finish(canvas, f"{claim.slug}-sharpened", caption)
 
 
-def _zeros(drawn: Mapping[str, Mapping[int, float]]) -> str:
+def _name_zeros(drawn: Mapping[str, Mapping[int, float]]) -> str:
     """Name the curves that are zero, which logarithmic axes cannot show."""
     zero = {name: [str(steps) for steps, value in curve.items() if value == 0] for name, curve in drawn.items()}
     lines = [f"{name} (local steps: {', '.join(steps)})" for name, steps in zero.items() if steps]
     return f" Zero, below these axes: {'; '.join(lines)}." if lines else ""
 
 
-def _sides(claim: Claim, run_at: Callable[[int], Run]) -> tuple[Mapping[int, float], Mapping[int, float]]:
+def _compute_sides(claim: Claim, run_at: Callable[[int], Run]) -> tuple[Mapping[int, float], Mapping[int, float]]:
     """Return left and right side by the number of local steps, where the claim applies."""
     found = {steps: check(claim, run_at(steps)) for steps in LOCAL_STEPS}
     places = {steps: c.comparisons[0] for steps, c in found.items() if c.applicable}

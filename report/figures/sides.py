@@ -25,7 +25,7 @@ def sides_of_check(found: Check) -> Figure | None:
     """Draw both sides at the place of the largest ratio, or the ladder of a rate; None if nothing is compared."""
     if found.rate is not None:
         return _draw_ladder(found)
-    return None if found.worst is None else _bars(found.claim.id, found.worst)
+    return None if found.worst is None else _draw_bars(found.claim.id, found.worst)
 
 
 def _draw_ladder(found: Check) -> Figure:
@@ -38,7 +38,7 @@ def _draw_ladder(found: Check) -> Figure:
         return finish(canvas, _name("ladder", found.claim.id, rungs), "")
 
 
-def _bars(claim_id: str, worst: Comparison) -> Figure:
+def _draw_bars(claim_id: str, worst: Comparison) -> Figure:
     with drawing(_FLAT) as (canvas, axes):
         axes.barh(["left side"], [plain_float(worst.lhs)], color=BLUE)
         _stack(axes, worst.terms, plain_float(worst.rhs))

@@ -175,10 +175,10 @@ def finish(canvas: Canvas, name: str, caption: str) -> Figure:
             printer: Any = FigureCanvasSVG(canvas)
             printer.print_svg(buffer, metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()
-    return Figure(name, caption, _for_a_page(svg[svg.index("<svg") :], name))
+    return Figure(name, caption, _adapt_to_page(svg[svg.index("<svg") :], name))
 
 
-def _for_a_page(svg: str, name: str) -> str:
+def _adapt_to_page(svg: str, name: str) -> str:
     """An SVG that scales with its column, without metadata, and shares no id with another figure of the page."""
     svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.S)
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)

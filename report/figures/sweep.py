@@ -43,15 +43,15 @@ def draw_ratio(key: str, points: Sequence[SweptRun], labels: Sequence[str], name
     drawn = [point for point in points if point.ratio is not None and point.ratio > 0]
     with drawing() as (canvas, axes):
         set_scales(axes, drawn, points, labels)
-        _lines(axes, drawn)
-        _dots(axes, drawn)
-        _marks(axes, points)
+        _draw_lines(axes, drawn)
+        _draw_dots(axes, drawn)
+        _draw_marks(axes, points)
         axes.axhline(1, color=BLACK, linewidth=1, linestyle="--")
         axes.set_xlabel(key)
         axes.set_ylabel("ratio of the two sides")
         axes.margins(y=0.12)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize=8)
-    return finish(canvas, name, _caption(key, drawn, points, labels))
+    return finish(canvas, name, _write_caption(key, drawn, points, labels))
 
 
 def set_scales(axes: Axes, drawn: Sequence[SweptRun], points: Sequence[SweptRun], labels: Sequence[str]) -> None:
@@ -83,7 +83,7 @@ def _is_geometric(places: Sequence[float]) -> bool:
     return _needs_log_axis(places) and max(places) > 5 * median(places)
 
 
-def _lines(axes: Axes, drawn: Sequence[SweptRun]) -> None:
+def _draw_lines(axes: Axes, drawn: Sequence[SweptRun]) -> None:
     groups = _group(drawn, axes.get_xscale() == "log")
     largest = {place: max(ratios) for place, ratios in groups.items()}
     axes.plot(list(largest), list(largest.values()), color=BLACK, marker="o", markersize=3, label="largest")
@@ -96,7 +96,7 @@ def _group(drawn: Sequence[SweptRun], logarithmic: bool) -> dict[float, list[flo
     """Group the ratios by value, or into evenly spaced bins if there are many values."""
     places = np.array([point.place for point in drawn])
     if len(set(places.tolist())) > _MOST_PLACES:
-        places = _bin(np.log(places)) if logarithmic else _bin(places)
+        places = _choose_bins(np.log(places)) if logarithmic else _choose_bins(places)
         places = np.exp(places) if logarithmic else places
     groups: dict[float, list[float]] = {place: [] for place in sorted(set(places.tolist()))}
     for place, point in zip(places.tolist(), drawn, strict=True):
@@ -105,7 +105,7 @@ def _group(drawn: Sequence[SweptRun], logarithmic: bool) -> dict[float, list[flo
     return groups
 
 
-def _bin(places: Array) -> Array:
+def _choose_bins(places: Array) -> Array:
     """Return the middle of each value's bin."""
     edges = np.linspace(places.min(), places.max(), _MOST_PLACES // 2 + 1)
     bins = np.clip(np.digitize(places, edges) - 1, 0, len(edges) - 2)
@@ -113,7 +113,7 @@ def _bin(places: Array) -> Array:
     return middles
 
 
-def _dots(axes: Axes, drawn: Sequence[SweptRun]) -> None:
+def _draw_dots(axes: Axes, drawn: Sequence[SweptRun]) -> None:
     """Draw every run, or every n-th if there are many; violations are always drawn."""
     stride = -(-len(drawn) // _MOST_POINTS)
     for verdict, colour in _COLOURS.items():
@@ -124,7 +124,7 @@ def _dots(axes: Axes, drawn: Sequence[SweptRun]) -> None:
             axes.plot(places, ratios, "o", color=colour, markersize=3, alpha=0.45, markeredgewidth=0, label=verdict)
 
 
-def _marks(axes: Axes, points: Sequence[SweptRun]) -> None:
+def _draw_marks(axes: Axes, points: Sequence[SweptRun]) -> None:
     """Draw ticks along the lower edge for runs without a ratio, with one height for each reason."""
     height = 0.03
     for verdict, colour in _WITHOUT_SIDES.items():
@@ -137,7 +137,7 @@ def _marks(axes: Axes, points: Sequence[SweptRun]) -> None:
             height += 0.04
 
 
-def _caption(key: str, drawn: Sequence[SweptRun], points: Sequence[SweptRun], labels: Sequence[str]) -> str:
+def _write_caption(key: str, drawn: Sequence[SweptRun], points: Sequence[SweptRun], labels: Sequence[str]) -> str:
     worst = max(drawn, key=lambda point: point.ratio or 0)
     place = labels[int(worst.place)] if labels else f"{worst.place:.4g}"
     without = len(points) - len(drawn)

@@ -40,9 +40,9 @@ def timeline(name: str, schedule: Schedule, update_times: Sequence[object], word
     durations = [plain_float(time) for time in update_times]
     clients = len(durations)
     with drawing() as (canvas, axes):
-        for work in _pieces(drawn, times, durations):
+        for work in _list_pieces(drawn, times, durations):
             _draw(axes, work, clients - 1 - work.client, times[-1])
-        for time, versions in _updates(times):
+        for time, versions in _list_updates(times):
             axes.axvline(time, color=BLACK, linewidth=0.6, linestyle=":")
             axes.plot(time, clients - 0.3, marker="v", color=BLACK, markersize=4)
             axes.text(time, clients, versions, ha="center", va="bottom", fontsize=7)
@@ -74,7 +74,7 @@ def _draw(axes: Axes, work: _Work, row: int, last: float) -> None:
         axes.plot(end, row, marker="o", color=BLACK, markersize=3)
 
 
-def _updates(times: Sequence[float]) -> list[tuple[float, str]]:
+def _list_updates(times: Sequence[float]) -> list[tuple[float, str]]:
     """Return the different update times, with the models computed then."""
     made: dict[float, list[int]] = {}
     for version, time in enumerate(times[1:], start=1):
@@ -85,7 +85,7 @@ def _updates(times: Sequence[float]) -> list[tuple[float, str]]:
     ]
 
 
-def _pieces(schedule: Schedule, times: Sequence[float], durations: Sequence[float]) -> list[_Work]:
+def _list_pieces(schedule: Schedule, times: Sequence[float], durations: Sequence[float]) -> list[_Work]:
     """Return all pieces of work that begin within a schedule."""
     pieces = []
     for client, duration in enumerate(durations):

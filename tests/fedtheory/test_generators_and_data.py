@@ -278,7 +278,7 @@ def test_shipped_files_are_what_the_library_loads(name: str, skiprows: int, load
     """Files of scikit-learn are read with the numbers of its loader; a missing file gives None."""
     shipped = datasets._load_shipped(name, skiprows)
     assert shipped is not None
-    for own, loaded in zip(shipped, datasets._loaded(loader), strict=True):
+    for own, loaded in zip(shipped, datasets._load_from_library(loader), strict=True):
         assert (own == loaded).all()
     assert datasets._load_shipped("no_such_file.csv") is None
 
@@ -287,5 +287,5 @@ def test_diabetes_is_read_from_the_files_that_the_library_loads() -> None:
     """Columns and progression of the diabetes data are those of scikit-learn's loader to the last bit."""
     shipped = datasets._load_diabetes()
     assert shipped is not None
-    for own, loaded in zip(shipped, datasets._loaded("load_diabetes"), strict=True):
+    for own, loaded in zip(shipped, datasets._load_from_library("load_diabetes"), strict=True):
         assert (own == loaded).all()

@@ -77,15 +77,15 @@ def test_other_figures_name_what_is_zero() -> None:
         "Zero, below these axes: the exact value (local steps: 1); sharpened (thm-3.drift.sharp) (local steps: 1)."
     )
     assert "Zero" not in gallery._draw_tightened(find("renard2022:lemma-2.3"))[0].caption
-    _, terms = gallery._stale_bound_figures(find("fraboni2022:thm-2"))
+    _, terms = gallery._draw_stale_bounds(find("fraboni2022:thm-2"))
     assert r"Zero here, and not drawn: $8 L \frac1N" in terms.caption
     assert terms.caption.endswith(r"(\bar\theta^n)-F_j(\theta_j^*)]$.")
 
 
 def test_the_map_ends_at_the_limit_of_the_claim() -> None:
     """The map ends at 1/(4L) for one theorem, and at 1/L for the other."""
-    assert gallery._step_limit(find("renard2022:thm-2.1")) == 0.25
-    assert gallery._step_limit(find("liu2022:thm-1")) == 1
+    assert gallery._find_step_limit(find("renard2022:thm-2.1")) == 0.25
+    assert gallery._find_step_limit(find("liu2022:thm-1")) == 1
 
 
 def test_speed_up_is_linear_within_the_limit_and_ends_beyond_it() -> None:

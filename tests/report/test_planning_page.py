@@ -85,12 +85,15 @@ def test_what_belongs_to_the_whole() -> None:
     """The page of plans belongs to several papers, a paper's own pages to all of its claims."""
     everything = [_untried(claim.id) for claim in all_claims().values()]
     kinds = Counter(
-        type(task) for task in site._tasks(everything, site.groups_of([site.ClaimRow.of(v) for v in everything]), ())
+        type(task)
+        for task in site._list_tasks(everything, site.groups_of([site.ClaimRow.of(v) for v in everything]), ())
     )
     assert kinds[drawing.PlanTask] == 1
     assert kinds[drawing.PaperTask] == len(all_sources())
     one = [_untried(CLAIMS[0])]
-    kinds = Counter(type(task) for task in site._tasks(one, site.groups_of([site.ClaimRow.of(v) for v in one]), ()))
+    kinds = Counter(
+        type(task) for task in site._list_tasks(one, site.groups_of([site.ClaimRow.of(v) for v in one]), ())
+    )
     assert kinds == {drawing.ErrataTask: 1, drawing.SlackTask: 1, drawing.ClaimTask: 1}
 
 
@@ -115,5 +118,5 @@ def test_the_middle_of_a_spread_is_the_median() -> None:
 
 def test_cases_are_named_by_data_split_and_batches() -> None:
     """The name of a case with full gradients has no batch size."""
-    assert planning._case_name("breast_cancer", "iid", None) == "breast cancer, iid"
-    assert planning._case_name("breast_cancer", "dirichlet", 8) == "breast cancer, dirichlet, batches of 8"
+    assert planning._name_case("breast_cancer", "iid", None) == "breast cancer, iid"
+    assert planning._name_case("breast_cancer", "dirichlet", 8) == "breast cancer, dirichlet, batches of 8"

@@ -28,19 +28,19 @@ eta, T = sp.symbols("eta T", positive=True)
 def test_noise_of_a_perturbed_run() -> None:
     """Variances times a factor, deviations times its root; other oracles unchanged, batches of the moved data."""
     array = FLOAT.array
-    additive: Any = perturbed_runs._oracle(AdditiveNoise(array([2.0, 3.0])), None, 4.0)
-    two_points: Any = perturbed_runs._oracle(TwoPointNoise(array([2.0, 3.0])), None, 4.0)
+    additive: Any = perturbed_runs._perturb_oracle(AdditiveNoise(array([2.0, 3.0])), None, 4.0)
+    two_points: Any = perturbed_runs._perturb_oracle(TwoPointNoise(array([2.0, 3.0])), None, 4.0)
     assert isinstance(additive, AdditiveNoise)
     assert isinstance(two_points, TwoPointNoise)
     assert list(additive.variances) == [8.0, 12.0]
     assert list(two_points.sizes) == [4.0, 6.0]
     exact: Any = object()
-    assert perturbed_runs._oracle(exact, None, 4.0) is exact
+    assert perturbed_runs._perturb_oracle(exact, None, 4.0) is exact
     old, new = SimpleNamespace(outputs=[[1, 2]]), SimpleNamespace(outputs=[[3, 4]])
     batches: Any = MiniBatch(old, 1, True)  # type: ignore[arg-type]
-    moved: Any = perturbed_runs._oracle(batches, new, 4.0)  # type: ignore[arg-type]
+    moved: Any = perturbed_runs._perturb_oracle(batches, new, 4.0)  # type: ignore[arg-type]
     assert (moved.data, moved.batch) == (new, 1)
-    assert perturbed_runs._oracle(batches, None, 4.0) is batches
+    assert perturbed_runs._perturb_oracle(batches, None, 4.0) is batches
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_runs_that_are_repeated_in_no_time(
     """The work of the run, and the entries of its data times the dimension and one, at most the budget each."""
     budget = 3 * escalation._BUDGET
     monkeypatch.setattr(escalation, "_BUDGET", budget)
-    monkeypatch.setattr(escalation, "_cost", lambda _: cost * budget)
+    monkeypatch.setattr(escalation, "_estimate_cost", lambda _: cost * budget)
     half = SimpleNamespace(size=0 if entries is None else entries * budget // 6)
     data = None if entries is None else SimpleNamespace(inputs=[half, half])
     run: Any = SimpleNamespace(problem=SimpleNamespace(data=data, dimension=2))
@@ -125,7 +125,7 @@ def test_ladders_of_one_variable(number: int, monkeypatch: pytest.MonkeyPatch) -
     ladders = [SimpleNamespace(limit=sp.oo), SimpleNamespace(limit=sp.S.Zero)]
     monkeypatch.setattr(rates, "_compile", lambda _: SimpleNamespace(ladders=ladders))
     monkeypatch.setattr(rates, "ladders_of", lambda _: dict.fromkeys(names))
-    monkeypatch.setattr(rates, "_places", lambda *_: None)
+    monkeypatch.setattr(rates, "_list_places", lambda *_: None)
     claim: Any = SimpleNamespace(in_words=lambda one: f"the {one}")
     values = [(1.0, 10.0), (2.0, 20.0), (3.0, 30.0), (4.0, 40.0), (5.0, 50.0), (6.0, 60.0)]
     for count in (rates._FEWEST, rates._FEWEST - 1):
@@ -151,16 +151,16 @@ def _climb(monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
     compiled = SimpleNamespace(ladders=None, constant=None if constant is None else lambda _: value)
     monkeypatch.setattr(rates, "_compile", lambda _: compiled)
     monkeypatch.setattr(rates, "_climb", lambda *_: first)
-    monkeypatch.setattr(rates, "_further_climbs", lambda *_: [other])
-    monkeypatch.setattr(rates, "_places", lambda _, number, __: [(f"start of {number}",), "later"])
+    monkeypatch.setattr(rates, "_list_further_ladders", lambda *_: [other])
+    monkeypatch.setattr(rates, "_list_places", lambda _, number, __: [(f"start of {number}",), "later"])
     monkeypatch.setattr(rates, "_run_at", lambda _, __, place: starts.append(place))
     monkeypatch.setattr(rates, "whole_run", lambda run: run)
     monkeypatch.setattr(rates, "_is_bounded", lambda climbs, stated: (len(climbs), stated))
-    monkeypatch.setattr(rates, "_with_rises", lambda climbs: climbs)
-    monkeypatch.setattr(rates, "_rounds_of", lambda _: T)
+    monkeypatch.setattr(rates, "_add_slopes", lambda climbs: climbs)
+    monkeypatch.setattr(rates, "_find_rounds_variable", lambda _: T)
     monkeypatch.setattr(rates, "_select_ladders", lambda *_: ("ladders",))
     run: Any = SimpleNamespace(arithmetic=given.get("arithmetic", FLOAT))
-    found = rates._climbed(None, run, given.get("growth"), given.get("limit"), is_longer=False)  # type: ignore[arg-type]
+    found = rates._check_ladders(None, run, given.get("growth"), given.get("limit"), is_longer=False)  # type: ignore[arg-type]
     return found, starts
 
 
@@ -269,6 +269,6 @@ def test_data_of_other_units() -> None:
     table = {"kind": "least-squares", "inputs": [[["1"], ["2"]]], "outputs": [["5", "7"]], "ridge": "1/8"}
     run = parse_run({"problem": table, "algorithm": {"local_step_size": "1/4", "rounds": 1}}, FLOAT)
     assert run.problem.data is not None
-    moved = perturbed_runs._data(run.problem.data, 4.0, 3.0)
+    moved = perturbed_runs._perturb_data(run.problem.data, 4.0, 3.0)
     assert (moved.inputs[0].tolist(), moved.outputs[0].tolist()) == ([[2.0], [4.0]], [30.0, 42.0])
     assert float(moved.ridge) == 0.5

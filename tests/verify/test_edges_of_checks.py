@@ -19,12 +19,12 @@ from verify import verdict
 from verify.check.comparison import ratio_of, tightest_places
 from verify.check.decision import decide_by_values
 from verify.check.dependencies import Dependencies
-from verify.check.estimated import _decide, _differ, _interval
+from verify.check.estimated import _compute_interval, _decide, _differ
 from verify.check.links import CompiledRelation
 from verify.check.outcome import Check, is_everywhere, unclearness
 from verify.check.sides import Values
-from verify.check.stationary_orders import _mean_distance_sq
-from verify.check.together import _answer, _as_float, _has_batches, _least_first, _worst
+from verify.check.stationary_orders import _expand_mean_distance_sq
+from verify.check.together import _answer, _convert_to_float, _has_batches, _make_sort_key, _worst
 
 RATIO = (None, 0.5, 1.0, 1.09, 1.1, 4.0)
 
@@ -99,7 +99,7 @@ def test_the_tightest_place() -> None:
 def test_several_relations_and_runs() -> None:
     """The worst relation decides: violations first, then the larger ratio."""
     worst = [(1, 0.5), (-1, 2.0), (-1, None), (-1, 3.0), (1, 0.9), (1, None)]
-    assert sorted(worst, key=_least_first) == [(-1, 3.0), (-1, 2.0), (-1, None), (1, 0.9), (1, 0.5), (1, None)]
+    assert sorted(worst, key=_make_sort_key) == [(-1, 3.0), (-1, 2.0), (-1, None), (1, 0.9), (1, 0.5), (1, None)]
     claim: Any = Claim(id="t:one", lhs=eta, rhs=1, where=WHERE)
     run: Any = None
     assert _answer(claim, run, [(1, 0.5), (0, None)]) is None
@@ -113,7 +113,7 @@ def test_several_relations_and_runs() -> None:
     single = _values([[one], [ten]], [[ten], [two]])
     assert _worst(single, decide_by_values(single)) == [(1, 0.1), (-1, 5.0)]
     assert _worst(single, np.array([[0], [-1]])) == [(0, None), (-1, 5.0)]
-    assert (_as_float(None), _as_float(fmpq(1, 2))) == (None, 0.5)
+    assert (_convert_to_float(None), _convert_to_float(fmpq(1, 2))) == (None, 0.5)
 
 
 def test_what_is_evaluated_together() -> None:
@@ -191,7 +191,7 @@ def test_what_expressions_ask_of_a_run() -> None:
 def test_the_square_of_a_series_of_vectors() -> None:
     """(1, 2) + (3, 4) h: 5 + 22 h + ..., up to the power that is known."""
     moments: Any = [np.array([[1, 0, 0], [a, 0, 0], [b, 0, 0]], dtype=object) for a, b in ((1, 2), (3, 4), (0, 1))]
-    assert _mean_distance_sq(None, moments) == [5, 22, 25 + 2 * 2]  # type: ignore[arg-type]
+    assert _expand_mean_distance_sq(None, moments) == [5, 22, 25 + 2 * 2]  # type: ignore[arg-type]
 
 
 def test_intervals_of_replicas_decide(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ def test_intervals_of_replicas_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     spread = SimpleNamespace(mean=np.array([2.0]), high=np.array([2.5]))
     monkeypatch.setattr(import_module("verify.check.estimated"), "estimate_of", lambda *_: spread)
-    assert _interval(np.array([1.0, 3.0]), 7.0) == (6.5, 7.5)
+    assert _compute_interval(np.array([1.0, 3.0]), 7.0) == (6.5, 7.5)
 
 
 def _outcome(holds: bool | None, applicable: bool = True) -> Any:

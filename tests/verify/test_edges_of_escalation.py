@@ -33,9 +33,9 @@ def _run(arithmetic: Any = RATIONAL, **problem: Any) -> Any:
 
 def test_costs_of_exact_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Longest local steps of all rounds; numbers get longer by one in sixteen, which enclosures do not."""
-    assert escalation._cost(_run(ENCLOSED)) == 15 * 2 * 8
-    assert escalation._cost(_run()) == int(15 * (1 + 15 / 16) * 2 * 8)
-    assert escalation._cost(_run(ENCLOSED, oracle=SimpleNamespace(sample_products=7))) == 15 * (2 * 8 + 7)
+    assert escalation._estimate_cost(_run(ENCLOSED)) == 15 * 2 * 8
+    assert escalation._estimate_cost(_run()) == int(15 * (1 + 15 / 16) * 2 * 8)
+    assert escalation._estimate_cost(_run(ENCLOSED, oracle=SimpleNamespace(sample_products=7))) == 15 * (2 * 8 + 7)
     for most, short in ((464, False), (465, True)):
         monkeypatch.setattr(escalation, "_BUDGET", most)
         assert escalation.is_short(_run()) is short
@@ -80,7 +80,7 @@ def test_enclosures_that_are_affordable(monkeypatch: pytest.MonkeyPatch) -> None
 def test_rationals_that_take_hours(
     dimension: int, cost: int, *, long: bool, affordable: bool, hours: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(escalation, "_cost", lambda _: cost)
+    monkeypatch.setattr(escalation, "_estimate_cost", lambda _: cost)
     monkeypatch.setattr(escalation, "is_too_long_for_rationals", lambda *_: long)
     monkeypatch.setattr(escalation, "_is_affordable", lambda _: affordable)
     assert escalation._takes_hours(_run(dimension=dimension)) is hours
@@ -103,7 +103,7 @@ def test_nearby_runs_have_to_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def guarded(name: str, *near: str) -> Check:
         run, *others = (SimpleNamespace(name=one, arithmetic=FLOAT) for one in (name, *near))
-        return one_run._guard(CLAIM, run, others)  # type: ignore[arg-type]
+        return one_run._check_guarded(CLAIM, run, others)  # type: ignore[arg-type]
 
     assert (guarded("a").applicable, guarded("a").is_steady, len(guarded("a").excluded)) == (False, True, 1)
     assert [guarded("a", *near).is_steady for near in ("bb", "bc", "cb", "cc")] == [True, False, False, False]
@@ -124,7 +124,7 @@ def test_rates_that_nearby_runs_disagree_about(monkeypatch: pytest.MonkeyPatch) 
         (True, [None, True], None),
         (None, [], None),
     ):
-        assert one_run._rate(CLAIM, own, near).holds is holds  # type: ignore[arg-type]
+        assert one_run._check_rate(CLAIM, own, near).holds is holds  # type: ignore[arg-type]
 
 
 def test_conditions_that_are_left_open_in_enclosures() -> None:
@@ -136,7 +136,7 @@ def test_conditions_that_are_left_open_in_enclosures() -> None:
         (_check(conditions=(known,)), True),
         (_check(conditions=(condition,), applicable=False), True),
     ):
-        assert one_run._with_certain_conditions(found).is_steady is steady
+        assert one_run._require_certain_conditions(found).is_steady is steady
 
 
 def test_exact_answers_in_the_place_of_floats(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +174,7 @@ def test_runs_with_fewer_entries_are_filled_up(monkeypatch: pytest.MonkeyPatch) 
     """Runs with fewer entries are extended by their last entry, which does not change the decision."""
     by_run = import_module("verify.check.by_run")
     owners, left = np.array([1, 0, 1, 1]), np.array([5.0, 9.0, 1.0, 7.0])
-    monkeypatch.setattr(by_run, "_entries", lambda *_: (owners, left, np.full(4, 6.0), np.ones(4)))
+    monkeypatch.setattr(by_run, "_index_entries", lambda *_: (owners, left, np.full(4, 6.0), np.ones(4)))
     relation = SimpleNamespace(operator="<=", in_order=lambda one, two: (one, two))
     link: Any = SimpleNamespace(relation=relation, slack=lambda lhs, rhs: rhs - lhs)
     values, decided = compare_by_run(link, [None], 2)  # type: ignore[list-item]

@@ -19,7 +19,7 @@ from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.check.orders import Order, _order_of_power, order_of
-from verify.check.rates import _with_local_steps
+from verify.check.rates import _set_local_steps
 from verify.falsify.exponents import Logarithms, Reader
 from verify.falsify.generation import _with_rounds_of
 from verify.falsify.rays import Ray, ScaledRun
@@ -60,7 +60,7 @@ def test_the_rounds_of_other_local_steps(steps: int, work: int, rounds: int) -> 
     array = RATIONAL.array
     at = quadratic(array([[[1]], [[2]]]), array([[0], [1]]), array([1]))
     run = Run(at, fedavg(at, rounds=5, local_step_size=fmpq(1, 2), local_steps=(2, 4)))
-    found = _with_local_steps(run, steps).algorithm
+    found = _set_local_steps(run, steps).algorithm
     assert (found.work.steps, found.rounds) == ((work, work), rounds)
     assert set(found.work.step_sizes) == {fmpq(1, 2)}
 

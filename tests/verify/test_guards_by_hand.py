@@ -47,7 +47,7 @@ def test_constants_on_balls_that_grow(monkeypatch: pytest.MonkeyPatch, *, has_ba
         return ["first", "middle", "last"]
 
     monkeypatch.setattr(rates, "_compile", lambda _: SimpleNamespace(ladders="ladders"))
-    monkeypatch.setattr(rates, "_places", places)
+    monkeypatch.setattr(rates, "_list_places", places)
     monkeypatch.setattr(rates, "_run_at", lambda _claim, _run, place: place)
     assumptions = [SimpleNamespace(require=lambda _: None), SimpleNamespace(require=known.get)]
     claim: Any = SimpleNamespace(assumptions=assumptions)

@@ -261,8 +261,8 @@ def test_rates_that_floats_leave_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """An exact limit decides first, then ladders in rationals if they are short; no other answer replaces floats."""
     exact = SimpleNamespace(with_rounds=lambda rounds: ("long", rounds))
     answers: dict[str, Any] = {}
-    monkeypatch.setattr(escalation, "_with_closer_rate", lambda found, _: answers["closer"] or found)
-    monkeypatch.setattr(escalation, "_cost", lambda _: answers["cost"])
+    monkeypatch.setattr(escalation, "_check_rate_closer", lambda found, _: answers["closer"] or found)
+    monkeypatch.setattr(escalation, "_estimate_cost", lambda _: answers["cost"])
     monkeypatch.setattr(escalation, "check", lambda _claim, _run: answers["ladders"])
     monkeypatch.setattr(escalation, "replace", lambda of, **changes: (of.word, changes["final_decision"].holds))
 

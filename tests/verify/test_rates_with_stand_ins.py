@@ -66,7 +66,7 @@ def test_growth_in_one_variable(
     variables = list(sp.symbols("a b"))[: 1 + several]
     found = [None if exceeds is None else SimpleNamespace(exceeds=exceeds) for exceeds in growths]
     monkeypatch.setattr(growth, "ladders_of", lambda _: dict.fromkeys(variables, "ladder"))
-    monkeypatch.setattr(growth, "_growth_in", lambda _, __, symbol, ___: found[variables.index(symbol)])
+    monkeypatch.setattr(growth, "_find_growth", lambda _, __, symbol, ___: found[variables.index(symbol)])
     plain = {"step_size": None, "local_steps": None, "constant": None}
 
     def grown(arithmetic: Any = RATIONAL, **stated: Any) -> Any:

@@ -17,12 +17,12 @@ from fedtheory.errors import NotApplicable
 from fedtheory.language import quantities as q
 from verify.check import rates
 from verify.check.climbs import Climb, RateCheck, Rung, _fit
-from verify.check.growth import Growth, _effort, _format_number
+from verify.check.growth import Growth, _count_products, _format_number
 from verify.check.growth import _compare as compare_growth
-from verify.check.ladders import LADDERS, Ladder, _copies, _is_set, _longer_rounds
+from verify.check.ladders import LADDERS, Ladder, _copy_clients, _is_set, _lengthen_rounds
 from verify.check.links import _differs_somewhere
 from verify.check.orders import Order, _order_of_parts, _order_of_power, as_germ
-from verify.check.rates import _is_bounded, _mark_at_most, _rise
+from verify.check.rates import _fit_slope, _is_bounded, _mark_at_most
 
 
 def _rungs(*values: tuple[int, int]) -> tuple[Rung, ...]:
@@ -38,11 +38,11 @@ def test_slopes_of_ladders() -> None:
     for grows, rise in ((True, 0.5), (False, -0.5)):
         climb = Climb((eta,), rungs, (1.0, 4.0, 16.0, 64.0), grows)
         assert climb.fit_rise(range(4)) == pytest.approx(rise)
-        assert _rise(climb, climb.scale) == pytest.approx(rise)
+        assert _fit_slope(climb, climb.scale) == pytest.approx(rise)
     assert climb.slope == pytest.approx(0.5)
     assert climb.scale == 8
     zero = Climb((eta,), _rungs((0, 1), (0, 1), (0, 1)), (1.0, 4.0, 16.0), True)
-    assert (_rise(zero, 1.0), zero.slope) == (0.0, None)
+    assert (_fit_slope(zero, 1.0), zero.slope) == (0.0, None)
     assert climb.ratios == (1.0, 2.0, 4.0, 8.0)
     assert Climb((eta,), _rungs((-3, 2)), (1.0,), True).ratios == (1.5,)
     for rise_, rising in ((None, False), (0.1, False), (0.11, True), (-1.0, False)):
@@ -54,7 +54,7 @@ def test_values_that_rounding_hides_have_no_slope() -> None:
 
     def rise(*values: float) -> float:
         rungs = tuple(Rung(1, value, 1.0) for value in values)
-        return _rise(Climb((eta,), rungs, tuple(4.0**n for n in range(len(values))), True), 1.0)
+        return _fit_slope(Climb((eta,), rungs, tuple(4.0**n for n in range(len(values))), True), 1.0)
 
     assert rise(1.0, 1.0, 1.0, 1e-27, 1e-27) == pytest.approx(0.0)
     assert rise(1.0, 1e-27, 1e-28) == pytest.approx(math.log(0.1) / math.log(4))
@@ -112,8 +112,8 @@ def test_rungs_of_ladders() -> None:
         algorithm=SimpleNamespace(rounds=9),
     )
     run.with_local_steps_multiplied = lambda _: run
-    assert (_copies(run, 1), _copies(run, 4), asked) == (run, "copies", [4])
-    assert [_longer_rounds(run, factor) for factor in (1, 4, 16)] == [9, 2, 1]
+    assert (_copy_clients(run, 1), _copy_clients(run, 4), asked) == (run, "copies", [4])
+    assert [_lengthen_rounds(run, factor) for factor in (1, 4, 16)] == [9, 2, 1]
 
 
 def test_what_a_rate_sets() -> None:
@@ -145,7 +145,7 @@ def test_growth_in_words() -> None:
     assert (_format_number(short), len(_format_number(long)) < 20) == (str(short), True)
     algorithm = SimpleNamespace(rounds=3, work=SimpleNamespace(steps=(2, 5)))
     run: Any = SimpleNamespace(algorithm=algorithm, problem=SimpleNamespace(clients=2, dimension=1))
-    assert _effort(run) == 2 * 8 * 15**2
+    assert _count_products(run) == 2 * 8 * 15**2
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_differences_that_are_clear() -> None:
 def test_local_steps_of_rates(monkeypatch: pytest.MonkeyPatch) -> None:
     """A value that floats find just below a whole number is that number."""
     taken: list[int] = []
-    monkeypatch.setattr(rates, "_with_local_steps", lambda run, steps: taken.append(steps) or run)
+    monkeypatch.setattr(rates, "_set_local_steps", lambda run, steps: taken.append(steps) or run)
     monkeypatch.setattr(rates, "whole_run", lambda run: run)
     for value in (3.0, 3 - 1e-13, 2.9):
         local_steps = lambda _, value=value: SimpleNamespace(item=lambda: value)  # noqa: E731
@@ -235,7 +235,7 @@ def test_limits_without_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for limit, expected in ((None, None), (fails, None), (lambda _: SimpleNamespace(item=lambda: 3), 3)):
         compiled: Any = SimpleNamespace(limit=limit)
-        assert rates._limit(compiled, None) == expected  # type: ignore[arg-type]
+        assert rates._compute_limit(compiled, None) == expected  # type: ignore[arg-type]
 
 
 def test_ladders_need_fixed_constants(monkeypatch: pytest.MonkeyPatch) -> None:

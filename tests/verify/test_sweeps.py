@@ -337,7 +337,7 @@ def test_diverging_runs_on_data_are_called_so_at_once(tmp_path: Path, monkeypatc
     def refuse(*_arguments: object) -> Run:
         raise AssertionError
 
-    monkeypatch.setattr("verify.sweeps.outcome._exact_run", refuse)
+    monkeypatch.setattr("verify.sweeps.outcome._read_exactly", refuse)
     monkeypatch.setattr("verify.check.escalation._BUDGET", 1)
     (tmp_path / "mine.py").write_text(
         "from fedtheory import Claim, quantities as q\n"

@@ -53,16 +53,16 @@ def applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicabilit
     failures = failed_premises(claim, run)
     agree = all(bool(failed_premises(claim, near)) == bool(failures) for near in nearby)
     try:
-        conditions = _conditions(claim, run, nearby)
+        conditions = _check_all_conditions(claim, run, nearby)
     except Unresolved:
         raise
     except NotApplicable as reason:
         return Applicability((*failures, exclusion_of(claim, reason)), (), agree)
-    failed = [_failed(claim.in_words(c.expression)) for c in conditions if c.holds is False]
+    failed = [_exclude(claim.in_words(c.expression)) for c in conditions if c.holds is False]
     return Applicability((*failures, *failed), conditions, agree or bool(failed))
 
 
-def _failed(condition: str) -> Exclusion:
+def _exclude(condition: str) -> Exclusion:
     return Exclusion(condition, f"the condition {condition} does not hold")
 
 
@@ -93,7 +93,7 @@ def check_conditions(claim: Claim, run: Run) -> bool:
     return all(found.holds is not False for found in _check_conditions(claim, run))
 
 
-def _conditions(claim: Claim, run: Run, nearby: Sequence[Run]) -> tuple[ConditionCheck, ...]:
+def _check_all_conditions(claim: Claim, run: Run, nearby: Sequence[Run]) -> tuple[ConditionCheck, ...]:
     return tuple(
         found for found in _check_conditions(claim, run, nearby) if not restricts_rungs(claim, found.expression)
     )
@@ -101,10 +101,10 @@ def _conditions(claim: Claim, run: Run, nearby: Sequence[Run]) -> tuple[Conditio
 
 def _check_conditions(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[ConditionCheck]:
     links = zip(claim.run_conditions, condition_links(claim), strict=True)
-    return [_condition(condition, link, run, nearby) for condition, link in links]
+    return [_check_condition(condition, link, run, nearby) for condition, link in links]
 
 
-def _condition(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
+def _check_condition(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
     """Check a condition on a run; the result is shared by claims unless perturbed runs matter."""
     if nearby:
         return _compare(condition, link, run, nearby)

@@ -23,7 +23,7 @@ _NONE = HOLDS + 1
 
 def compare_by_run(link: CompiledRelation, sites: Sequence[SiteOfRuns], runs: int) -> Decided:
     """Return both sides of a link and its decision, run by run; runs with fewer entries are padded."""
-    parts = [_entries(link, site) for site in sites]
+    parts = [_index_entries(link, site) for site in sites]
     owner, *sides = map(np.concatenate, zip(*parts, strict=True))
     order, counts = np.argsort(owner, kind="stable"), np.bincount(owner, minlength=runs)
     number = np.arange(counts.max())
@@ -33,7 +33,7 @@ def compare_by_run(link: CompiledRelation, sites: Sequence[SiteOfRuns], runs: in
     return values.select_entries(at), np.where(number <= last, decide_by_values(values)[at], _NONE)
 
 
-def _entries(link: CompiledRelation, site: SiteOfRuns) -> tuple[Array, ...]:
+def _index_entries(link: CompiledRelation, site: SiteOfRuns) -> tuple[Array, ...]:
     """Return, for each entry of the arrays at a site, the index of its run and both sides."""
     lead = site.owners.reshape(-1, *[1] * (len(site.axes) - 1))
     each = np.broadcast_arrays(lead, *values_at(link, site))

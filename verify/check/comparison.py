@@ -67,10 +67,10 @@ def compare(
     A gap that is not much larger than its change between the `nearby` runs is left undecided.
     """
     own, *around = (sides_of(links, partial(sites_of, each)) for each in (run, *nearby))
-    return [_worst(sides, near) for sides, *near in zip(own, *around, strict=True)]
+    return [_find_worst(sides, near) for sides, *near in zip(own, *around, strict=True)]
 
 
-def _worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
+def _find_worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
     decided = decide(sides, nearby)
     worst = int(tightest_places(sides, decided)) if decided.size > 1 else 0
     lhs, rhs = sides.lhs[worst], sides.rhs[worst]
@@ -105,7 +105,7 @@ def tightest_places(sides: Values, decided: Array) -> Array:
     tightest = order.max(axis=-1, keepdims=True)
     is_close = is_near & (order > tightest - _LEAST_DIFFERENCE)
     is_open = is_close & (is_close & (order < tightest)).any(axis=-1, keepdims=True)
-    order[is_open] = _tightness(sides, is_open)
+    order[is_open] = _compute_tightness(sides, is_open)
     places: Array = order.argmax(axis=-1)
     return places
 
@@ -121,19 +121,19 @@ _FAITHFUL = 1e-250, 1e250
 def _round_tightness(sides: Values, at: Array) -> Array:
     """Return the tightness at some places, rounded to floats for exact numbers, because exact quotients are slow."""
     if sides.scale is not None:
-        return _tightness(sides, at)
+        return _compute_tightness(sides, at)
     sizes = np.abs(plain_floats(sides.lhs[at])) + np.abs(plain_floats(sides.rhs[at]))
     gaps = plain_floats(sides.slack[at])
     is_faithful = (sizes > _FAITHFUL[0]) & (sizes < _FAITHFUL[1])
     relative = np.divide(gaps, sizes, out=np.zeros_like(gaps), where=is_faithful)
-    found = _tight(sides, relative)
+    found = _compute_tightness_of_gaps(sides, relative)
     rest = at.copy()
     rest[at] = ~is_faithful
-    found[~is_faithful] = _tightness(sides, rest)
+    found[~is_faithful] = _compute_tightness(sides, rest)
     return found
 
 
-def _tightness(sides: Values, at: Array) -> Array:
+def _compute_tightness(sides: Values, at: Array) -> Array:
     """Return minus the relative gap, or for equations the absolute difference, at the given places, which may be
     empty.
     """
@@ -142,9 +142,9 @@ def _tightness(sides: Values, at: Array) -> Array:
     sizes = sides.size(at)
     is_something = (floats_of_same_sign(sizes) > 0).astype(bool)
     relative = plain_floats(sides.slack[at] / np.where(is_something, sizes, 1))
-    return np.where(is_something, _tight(sides, relative), _NOTHING)
+    return np.where(is_something, _compute_tightness_of_gaps(sides, relative), _NOTHING)
 
 
-def _tight(sides: Values, relative: Array) -> Array:
+def _compute_tightness_of_gaps(sides: Values, relative: Array) -> Array:
     """Return the tightness for given relative gaps."""
     return abs(relative) if sides.link.relation.operator == "==" else -relative

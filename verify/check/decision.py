@@ -51,12 +51,12 @@ def _is_near_tie(sides: Values, nearby: Sequence[Sides]) -> Array:
     assert sides.scale is not None
     # This form also counts NaN, for which every comparison is false, as a near tie.
     is_near_tie: Array = ~(abs(sides.slack) > NEAR_TIE * sides.scale) & (sides.scale != 0)
-    for unsteadiness in _unsteadiness(sides, nearby):
+    for unsteadiness in _measure_changes(sides, nearby):
         is_near_tie |= ~(abs(sides.slack) > _STEADY * unsteadiness) & ((sides.scale != 0) | (unsteadiness > 0))
     return is_near_tie
 
 
-def _unsteadiness(sides: Values, nearby: Sequence[Sides]) -> Iterator[Array]:
+def _measure_changes(sides: Values, nearby: Sequence[Sides]) -> Iterator[Array]:
     """Yield the change of the sides' difference at each perturbed run, by entry; infinite for missing entries."""
     for near in nearby:
         has_counterpart = near.slack.shape == sides.slack.shape

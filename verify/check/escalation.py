@@ -50,11 +50,11 @@ def check_decided(claim: Claim, exact: Run, floats: Run | None) -> Check:
             return found
         # A slope that a float ladder leaves open stays open in exact numbers, unless an exact limit decides.
         if found.rate is not None and claim.rate is not None and claim.rate.constant is None:
-            return _with_closer_rate(found, exact)
+            return _check_rate_closer(found, exact)
     return check(claim, exact)
 
 
-def _with_closer_rate(found: Check, exact: Run) -> Check:
+def _check_rate_closer(found: Check, exact: Run) -> Check:
     """Return a rate that float ladders leave open with the results in rationals."""
     assert found.rate is not None
     closer = look_closer(found.claim, exact, found.rate)
@@ -77,7 +77,7 @@ def check_and_escalate(
 
 def decidable(run: Run) -> Run:
     """Return a rational run, or its copy with enclosed moments if its rationals would be too long."""
-    is_long = run.arithmetic is RATIONAL and _cost(run) > _BUDGET and _is_affordable(run)
+    is_long = run.arithmetic is RATIONAL and _estimate_cost(run) > _BUDGET and _is_affordable(run)
     return certified(run) if is_long else run
 
 
@@ -109,7 +109,7 @@ def escalate(found: Check, exactly: Callable[[], Run], on_progress: Callable[[in
         run = exactly()
     except InputError as reason:
         return _leave_undecided(found, f"{seen}, and the run is too long to confirm it exactly: {reason.message}")
-    if _cost(run) <= _BUDGET:
+    if _estimate_cost(run) <= _BUDGET:
         return _merge_decision(found, check(found.claim, run), seen)
     seen += f", and the run is too large to repeat in {run.arithmetic.numbers}"
     enclosed = certified(run, on_progress)
@@ -124,8 +124,8 @@ def _escalate_rate(found: Check, exactly: Callable[[], Run]) -> Check:
         return found
     with suppress(InputError, NotApplicable, Diverging):
         exact = exactly()
-        closer = _with_closer_rate(found, exact)
-        if closer is found and _cost(exact.with_rounds(_FARTHEST)) <= _BUDGET:
+        closer = _check_rate_closer(found, exact)
+        if closer is found and _estimate_cost(exact.with_rounds(_FARTHEST)) <= _BUDGET:
             closer = check(found.claim, exact)
         if closer.is_decided and closer.arithmetic.is_rigorous:
             numbers = closer.arithmetic.numbers
@@ -179,7 +179,7 @@ def _leave_undecided(found: Check, reason: str) -> Check:
     return replace(found, final_decision=FinalDecision(None, reason), reason=found.reason or reason)
 
 
-def _cost(run: Run) -> int:
+def _estimate_cost(run: Run) -> int:
     steps = run.algorithm.rounds * max(run.algorithm.work.steps)
     # The number of bits of enclosures is at most about the number of steps.
     longer = 0 if run.arithmetic is ENCLOSED else steps / _LONGER
@@ -191,12 +191,12 @@ def is_short(run: Run) -> bool:
     """Return whether reading and repeating a run in rationals takes no noticeable time."""
     data = run.problem.data
     entries = 0 if data is None else sum(inputs.size for inputs in data.inputs)
-    return _cost(run) <= _BUDGET and entries * (run.problem.dimension + 1) <= _BUDGET
+    return _estimate_cost(run) <= _BUDGET and entries * (run.problem.dimension + 1) <= _BUDGET
 
 
 def _takes_hours(run: Run) -> bool:
     """Return whether rationals are too long for a check, as they are in many dimensions."""
-    is_wide = run.problem.dimension >= _MANY and _cost(run) > _MOST_STEPS
+    is_wide = run.problem.dimension >= _MANY and _estimate_cost(run) > _MOST_STEPS
     return (is_wide or is_too_long_for_rationals(run.problem, run.algorithm)) and _is_affordable(run)
 
 

@@ -50,8 +50,10 @@ def _estimate(whole: Sides, parts: Sequence[Sides], run: Run) -> Estimated | Non
     slacks = np.array([plain_floats(part.slack)[worst] for part in parts])
     if not _differ(slacks, plain_floats(whole.slack)[worst]):
         return None
-    low, high = _interval(np.array([plain_floats(part.lhs)[worst] for part in parts]), plain_floats(whole.lhs)[worst])
-    slack = _interval(slacks, plain_floats(whole.slack)[worst])
+    low, high = _compute_interval(
+        np.array([plain_floats(part.lhs)[worst] for part in parts]), plain_floats(whole.lhs)[worst]
+    )
+    slack = _compute_interval(slacks, plain_floats(whole.slack)[worst])
     left = EstimatedSide(low, high, run.replicas, CONFIDENCE)
     return Estimated(left, _decide(whole.link.relation.operator, slack, run.replicas))
 
@@ -64,7 +66,7 @@ def _differ(slacks: Array, whole: float) -> bool:
 _ROUNDING = 1e-12
 
 
-def _interval(of_groups: Array, whole: float) -> tuple[float, float]:
+def _compute_interval(of_groups: Array, whole: float) -> tuple[float, float]:
     """Return a confidence interval around the value of all replicas; its width comes from the variation between
     groups.
     """

@@ -91,12 +91,12 @@ def growth_of(claim: Claim, run: Run) -> Growth | None:
     if run.arithmetic is not RATIONAL or not (rate.step_size is rate.local_steps is rate.constant is None):
         return None
     ladders = ladders_of(claim)
-    found = (_growth_in(claim, run, symbol, ladder) for symbol, ladder in ladders.items())
+    found = (_find_growth(claim, run, symbol, ladder) for symbol, ladder in ladders.items())
     return next((growth for growth in found if growth is not None and (growth.exceeds or len(ladders) == 1)), None)
 
 
-def _growth_in(claim: Claim, run: Run, symbol: sp.Symbol, ladder: Ladder) -> Growth | None:
-    if ladder.at_limit is None or _effort(run) > _MOST:
+def _find_growth(claim: Claim, run: Run, symbol: sp.Symbol, ladder: Ladder) -> Growth | None:
+    if ladder.at_limit is None or _count_products(run) > _MOST:
         return None
     with suppress(*BEYOND_GERMS):
         at = ladder.at_limit(run)
@@ -106,7 +106,7 @@ def _growth_in(claim: Claim, run: Run, symbol: sp.Symbol, ladder: Ladder) -> Gro
     return None
 
 
-def _effort(run: Run) -> int:
+def _count_products(run: Run) -> int:
     """Count the products of coefficients for polynomials in the step size."""
     steps = run.algorithm.rounds * max(run.algorithm.work.steps)
     return int(run.problem.clients * (run.problem.dimension + 1) ** 3 * steps**2)

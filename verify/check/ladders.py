@@ -70,11 +70,11 @@ class Ladder:
         return tuple(last // 4**number for number in reversed(range(_JOINT)))
 
 
-def _smaller_steps(run: Run, division: int) -> Run:
+def _shrink_steps(run: Run, division: int) -> Run:
     return run.with_step_factor(run.arithmetic.number(1, "one") / division)
 
 
-def _copies(run: Run, copies: int) -> Run:
+def _copy_clients(run: Run, copies: int) -> Run:
     return run if copies == 1 else run.with_copies(copies)
 
 
@@ -82,14 +82,14 @@ def _multiply_local_steps(run: Run, factor: int) -> Run:
     return run if factor == 1 else run.with_local_steps_multiplied(factor)
 
 
-def _longer_rounds(run: Run, factor: int) -> Run:
+def _lengthen_rounds(run: Run, factor: int) -> Run:
     """Return the run with more local steps in fewer rounds, with the same number of iterations."""
     return _multiply_local_steps(run, factor).with_rounds(max(run.algorithm.rounds // factor, 1))
 
 
-_CLIENTS = Ladder(sp.oo, (1, 4, 16, 64), (256,), _copies)
+_CLIENTS = Ladder(sp.oo, (1, 4, 16, 64), (256,), _copy_clients)
 _STEP_SIZES = Ladder(
-    sp.S.Zero, (1, 4, 16, 64, 256), (1024, 4096), _smaller_steps, place=1, at_limit=with_infinitesimal_steps
+    sp.S.Zero, (1, 4, 16, 64, 256), (1024, 4096), _shrink_steps, place=1, at_limit=with_infinitesimal_steps
 )
 _OF_ROUNDS: Any = {"at": Run.with_rounds, "place": 2, "at_limit": with_endless_rounds}
 _ROUNDS = Ladder(sp.oo, (1, 4, 16, 64, 256), (1024, 4096), held=256, **_OF_ROUNDS)
@@ -102,7 +102,7 @@ _OF_STEPS: Any = {
     "climbs_jointly": False,
 }
 _LOCAL_STEPS = Ladder(sp.oo, (1, 4, 16, 64), (256, 1024), _multiply_local_steps, **_OF_STEPS)
-_LOCAL_STEPS_OF_ITERATIONS = Ladder(sp.oo, (1, 4, 16, 64), (256, 1024), _longer_rounds, **_OF_STEPS)
+_LOCAL_STEPS_OF_ITERATIONS = Ladder(sp.oo, (1, 4, 16, 64), (256, 1024), _lengthen_rounds, **_OF_STEPS)
 
 LADDERS = {
     "rounds": _ROUNDS,

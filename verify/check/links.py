@@ -54,7 +54,7 @@ _DIGITS, _CLEARLY = 30, 1e-9
 @cache
 def links_of(claim: Claim) -> list[CompiledRelation]:
     """Return the relations of a claim, compiled; raises `InputError` where a side is outside the language."""
-    return [_link(claim, relation, claim.place) for relation in claim.relations]
+    return [_compile_link(claim, relation, claim.place) for relation in claim.relations]
 
 
 @cache
@@ -64,7 +64,7 @@ def condition_links(claim: Claim) -> list[CompiledRelation]:
 
 
 def _compile_shared(claim: Claim, condition: Expr) -> CompiledRelation:
-    link = _link(claim, _as_relation(claim, condition), "run")
+    link = _compile_link(claim, _convert_to_relation(claim, condition), "run")
     meaning = frozenset((symbol, claim.notation[symbol]) for symbol in condition.free_symbols)
     return _LINKS.setdefault((condition, meaning), link)
 
@@ -72,14 +72,14 @@ def _compile_shared(claim: Claim, condition: Expr) -> CompiledRelation:
 _LINKS: dict[tuple[Expr, frozenset[tuple[sp.Symbol, Quantity]]], CompiledRelation] = {}
 
 
-def _as_relation(claim: Claim, condition: Expr) -> Relation:
+def _convert_to_relation(claim: Claim, condition: Expr) -> Relation:
     if not isinstance(condition, sp.core.relational.Relational) or condition.rel_op == "!=":
         expected = "expected conditions such as eta <= 1/(4*L), with symbols for which they may be true or false"
         raise InputError(claim.id, f"{expected}, got {condition}")
     return Relation(condition.lhs, condition.rel_op, condition.rhs)
 
 
-def _link(claim: Claim, relation: Relation, place: str) -> CompiledRelation:
+def _compile_link(claim: Claim, relation: Relation, place: str) -> CompiledRelation:
     return CompiledRelation(
         relation, compile_side(claim, relation.left, place), compile_side(claim, relation.right, place)
     )

@@ -53,7 +53,7 @@ def _check_unmerged(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     """Check a claim on a run without merging equal clients."""
     if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.problem, run.algorithm):
         run = certified(run)
-    found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guard(claim, run, nearby)
+    found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _check_guarded(claim, run, nearby)
     spend(run, claim.place)
     return found
 
@@ -61,14 +61,14 @@ def _check_unmerged(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
 def _check_in_enclosures(claim: Claim, run: Run) -> Check:
     for bits in run.precisions:
         with precise_enclosures(bits):
-            found = replace(_with_certain_conditions(_guard(claim, run.refined(bits))), bits=bits)
+            found = replace(_require_certain_conditions(_check_guarded(claim, run.refined(bits))), bits=bits)
         if found.is_decided or claim.rate is not None:
             return found
     closer = f"the two sides are equal, or closer than enclosures of {bits} bits can tell"
     return replace(found, reason=found.reason or closer)
 
 
-def _with_certain_conditions(found: Check) -> Check:
+def _require_certain_conditions(found: Check) -> Check:
     """Return a check in enclosures; it is undecided where a condition is left open."""
     open_ones = [found.claim.in_words(c.expression) for c in found.conditions if c.holds is None]
     if not found.applicable or not open_ones:
@@ -77,7 +77,7 @@ def _with_certain_conditions(found: Check) -> Check:
     return replace(found, is_steady=False, reason=reason)
 
 
-def _guard(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
+def _check_guarded(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     """Check at the present precision, and turn errors into reasons."""
     try:
         # Overflow gives infinity or NaN, which decide nothing.
@@ -93,8 +93,8 @@ def _guard(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
             excluded = (exclusion_of(claim, reason),)
             return Check(claim, run.arithmetic, False, explain_exclusion(claim, excluded), excluded=excluded)
     # The reason may come from a perturbed run.
-    found = _guard(claim, run)
-    return replace(found, is_steady=all(_guard(claim, near).applicable == found.applicable for near in nearby))
+    found = _check_guarded(claim, run)
+    return replace(found, is_steady=all(_check_guarded(claim, near).applicable == found.applicable for near in nearby))
 
 
 def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
@@ -110,20 +110,20 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     if claim.rate is not None and run.is_estimated:
         return replace(found, reason="a rate needs exact errors, and those of this run are Monte-Carlo averages")
     if claim.rate is not None:
-        return replace(found, rate=_rate(claim, run, nearby))
+        return replace(found, rate=_check_rate(claim, run, nearby))
     if not claim.relations:
         return replace(found, reason="there is no relation to check: the claim is a definition")
     for each in (run, *nearby):
         measure_several(collect_in_relations(claim).quantities, each)
     found = replace(found, comparisons=tuple(compare(links, partial(stacked_sites, claim), run, nearby)))
-    return _with_interval(found, links, run) if run.is_estimated else _without_loose_violation(found)
+    return _check_with_interval(found, links, run) if run.is_estimated else _drop_loose_violation(found)
 
 
 _SLACK_OF_SUPREMA = 1e-4
 """Bound on the relative excess of suprema on balls: up to 60 increases of their multiplier by 1e-6."""
 
 
-def _without_loose_violation(found: Check) -> Check:
+def _drop_loose_violation(found: Check) -> Check:
     """Leave a violation undecided if it is smaller than the possible excess of a supremum on a ball.
 
     Such a constant is an upper bound: on the larger side it favours the claim, on the smaller one it counts against it.
@@ -142,7 +142,7 @@ def _without_loose_violation(found: Check) -> Check:
     return replace(found, final_decision=FinalDecision(None, reason), reason=reason)
 
 
-def _with_interval(found: Check, links: Sequence[CompiledRelation], run: Run) -> Check:
+def _check_with_interval(found: Check, links: Sequence[CompiledRelation], run: Run) -> Check:
     """Check a claim on a run with Monte-Carlo moments; the interval decides, but never refutes."""
     seen = estimated(links, partial(stacked_sites, found.claim), run)
     return found if seen is None else replace(found, final_decision=seen.final_decision, estimate=seen.left)
@@ -161,7 +161,7 @@ def constants_with_regions(claim: Claim) -> tuple[RunQuantity, ...]:
     return tuple(used[name] for name in sorted(used))
 
 
-def _rate(claim: Claim, run: Run, nearby: Sequence[Run]) -> RateCheck:
+def _check_rate(claim: Claim, run: Run, nearby: Sequence[Run]) -> RateCheck:
     rate = check_rate(claim, run)
     agree = all(check_rate(claim, near).holds == rate.holds for near in nearby)
     return rate if agree else replace(rate, holds=None)

@@ -38,39 +38,39 @@ def _move(run: Run, curvature: float, length: float, variance: float, step: floa
     if isinstance(run, LinearModelRun):
         return replace(run, problem=run.problem.nudged(curvature, length), algorithm=algorithm)
     if isinstance(run.problem, LossProblem):
-        return LossRun(_losses(run.problem, curvature, length, variance), algorithm)
-    return Run(_quadratics(run.problem, curvature, length, variance), algorithm)
+        return LossRun(_perturb_losses(run.problem, curvature, length, variance), algorithm)
+    return Run(_perturb_quadratics(run.problem, curvature, length, variance), algorithm)
 
 
-def _losses(problem: LossProblem, curvature: float, length: float, variance: float) -> LossProblem:
+def _perturb_losses(problem: LossProblem, curvature: float, length: float, variance: float) -> LossProblem:
     given = problem.terms
     terms = replace(
         given, weights=given.weights * curvature, centres=given.centres * length, widths=given.widths * length
     )
-    return LossProblem(terms, problem.weights, problem.start * length, _oracle(problem.oracle, None, variance))
+    return LossProblem(terms, problem.weights, problem.start * length, _perturb_oracle(problem.oracle, None, variance))
 
 
-def _quadratics(problem: Problem, curvature: float, length: float, variance: float) -> Problem:
-    data = None if problem.data is None else _data(problem.data, curvature, length)
+def _perturb_quadratics(problem: Problem, curvature: float, length: float, variance: float) -> Problem:
+    data = None if problem.data is None else _perturb_data(problem.data, curvature, length)
     return replace(
         problem,
         hessians=problem.hessians * curvature,
         linear=problem.linear * (curvature * length),
         constants=problem.constants * (curvature * length * length),
         start=problem.start * length,
-        oracle=_oracle(problem.oracle, data, variance),
+        oracle=_perturb_oracle(problem.oracle, data, variance),
         data=data,
     )
 
 
-def _data(data: ClientData, curvature: float, length: float) -> ClientData:
+def _perturb_data(data: ClientData, curvature: float, length: float) -> ClientData:
     """Return the data of the perturbed objectives, up to rounding: x'x is a curvature, y/x a length."""
     root = curvature**0.5
     inputs, outputs = tuple(x * root for x in data.inputs), tuple(y * (root * length) for y in data.outputs)
     return replace(data, inputs=inputs, outputs=outputs, ridge=data.ridge * curvature)
 
 
-def _oracle(oracle: Oracle, data: ClientData | None, variance: float) -> Oracle:
+def _perturb_oracle(oracle: Oracle, data: ClientData | None, variance: float) -> Oracle:
     if isinstance(oracle, AdditiveNoise):
         return AdditiveNoise(oracle.variances * variance)
     if isinstance(oracle, TwoPointNoise):

@@ -85,7 +85,7 @@ def _compile(claim: Claim) -> _CompiledRate:
         optional(rate.step_size),
         optional(rate.local_steps),
         optional(rate.constant),
-        optional(_symbolic_limit(claim), {**notation, **settled}),
+        optional(_find_limit(claim), {**notation, **settled}),
     )
 
 
@@ -94,17 +94,17 @@ def require_ladder(claim: Claim) -> None:
     _compile(claim)
 
 
-def _symbolic_limit(claim: Claim) -> Expr | None:
+def _find_limit(claim: Claim) -> Expr | None:
     """Return the limit of the measured expression as rounds tend to infinity, if it is known and the order vanishes."""
     assert claim.rate is not None
-    rate, notation, rounds = claim.rate, claim.notation, _rounds_of(claim)
+    rate, notation, rounds = claim.rate, claim.notation, _find_rounds_variable(claim)
     if rounds is None or rate.step_size is not None or not _have_limits(rate, notation, rounds):
         return None
     vanishes = sp.limit(rate.order, rounds, sp.oo) == 0
     return sp.limit(rate.measured, rounds, sp.oo) if vanishes else None
 
 
-def _rounds_of(claim: Claim) -> sp.Symbol | None:
+def _find_rounds_variable(claim: Claim) -> sp.Symbol | None:
     """Return the variable that stands for the number of rounds, if there is one."""
     return next((variable for variable in ladders_of(claim) if claim.notation[variable].name == "rounds"), None)
 
@@ -118,32 +118,34 @@ def _have_limits(rate: Rate, notation: Mapping[sp.Symbol, Quantity], rounds: sp.
 def check_rate(claim: Claim, run: Run) -> RateCheck:
     """Evaluate a rate on the ladders of a run; the horizon of the run does not matter."""
     _require_fixed_constants(claim, run)
-    growth, limit = growth_of(claim, run), _limit(_compile(claim), run)
-    found = _climbed(claim, run, growth, limit, is_longer=False)
+    growth, limit = growth_of(claim, run), _compute_limit(_compile(claim), run)
+    found = _check_ladders(claim, run, growth, limit, is_longer=False)
     if found.holds is not None or run.arithmetic is not FLOAT or isinstance(run, LossRun):
         return found
     # If the asymptotic regime is not reached, ladders are extended once. This does not happen in rationals, which would
     # grow too long, nor for runs on other losses, which are computed for every outcome.
-    return _climbed(claim, run, growth, limit, is_longer=True)
+    return _check_ladders(claim, run, growth, limit, is_longer=True)
 
 
-def _climbed(claim: Claim, run: Run, growth: Growth | None, limit: Number | None, *, is_longer: bool) -> RateCheck:
+def _check_ladders(
+    claim: Claim, run: Run, growth: Growth | None, limit: Number | None, *, is_longer: bool
+) -> RateCheck:
     compiled = _compile(claim)
     first = _climb(claim, run, 0, is_longer)
     # Only floats have rounding errors that could look like a limit.
     rounding = NEAR_TIE * first.scale if run.arithmetic is FLOAT else 0
     if growth is None and limit is not None and abs(limit) > rounding:
-        growth = Growth(_rounds_of(claim), sp.oo, Fraction(0), limit)
+        growth = Growth(_find_rounds_variable(claim), sp.oo, Fraction(0), limit)
     if growth is not None and growth.exceeds:
         return RateCheck(False, first.rungs, None, limit, _select_ladders(claim, run, growth, first), growth)
-    climbs = (first, *_further_climbs(claim, run, is_longer))
+    climbs = (first, *_list_further_ladders(claim, run, is_longer))
     largest = max(ratio for climb in climbs for ratio in climb.ratios)
     if compiled.constant is not None:
         # Use the run on the ladder: there, constants on a ball are the same at all rungs.
-        start = _places(compiled.ladders, 0, is_longer)[0]
+        start = _list_places(compiled.ladders, 0, is_longer)[0]
         stated = compiled.constant(whole_run(_run_at(claim, run, start))).item()
         return RateCheck(_is_bounded(climbs, stated), first.rungs, largest, limit, climbs)
-    climbs = _with_rises(climbs)
+    climbs = _add_slopes(climbs)
     holds = growth is not None or not any(climb.is_rising for climb in climbs)
     return RateCheck(True if holds else None, first.rungs, largest, limit, climbs, growth)
 
@@ -151,7 +153,7 @@ def _climbed(claim: Claim, run: Run, growth: Growth | None, limit: Number | None
 def _select_ladders(claim: Claim, run: Run, growth: Growth, first: Climb) -> tuple[Climb, ...]:
     """Return the ladder of the first variable, and that of a variable in which the rate is refuted."""
     number = [*ladders_of(claim)].index(growth.variable)
-    return _with_rises((first,) if number == 0 else (first, _climb(claim, run, number, is_longer=False)))
+    return _add_slopes((first,) if number == 0 else (first, _climb(claim, run, number, is_longer=False)))
 
 
 def look_closer(claim: Claim, exact: Run, found: RateCheck) -> RateCheck:
@@ -165,7 +167,7 @@ def look_closer(claim: Claim, exact: Run, found: RateCheck) -> RateCheck:
     return found if growth is None else replace(found, holds=not growth.exceeds, growth=growth)
 
 
-def _further_climbs(claim: Claim, run: Run, is_longer: bool) -> list[Climb]:
+def _list_further_ladders(claim: Claim, run: Run, is_longer: bool) -> list[Climb]:
     """Return the ladders of the other variables, and the joint ladder.
 
     Floats suffice for slopes. A stated constant needs exact numbers, which decide whether it is exceeded.
@@ -180,7 +182,7 @@ def _climb(claim: Claim, run: Run, number: int, is_longer: bool) -> Climb:
     """Return the ladder of one variable; the others are fixed."""
     compiled = _compile(claim)
     variable, ladder = [*ladders_of(claim)][number], compiled.ladders[number]
-    rungs = _select_rungs(claim, run, _places(compiled.ladders, number, is_longer))
+    rungs = _select_rungs(claim, run, _list_places(compiled.ladders, number, is_longer))
     if len(rungs) < _FEWEST:
         of = f" of {claim.in_words(variable)}" if number else ""
         raise NotApplicable(f"the conditions hold on {len(rungs)} runs of the ladder{of}, fewer than {_FEWEST}")
@@ -199,7 +201,7 @@ def _climb_jointly(claim: Claim, run: Run, is_longer: bool) -> tuple[Climb, ...]
     return (Climb(tuple(ladders_of(claim)), rungs, positions, grows=True),) if len(rungs) == len(places) else ()
 
 
-def _places(ladders: tuple[Ladder, ...], number: int, is_longer: bool) -> list[_Steps]:
+def _list_places(ladders: tuple[Ladder, ...], number: int, is_longer: bool) -> list[_Steps]:
     """Return the rungs of a ladder, with all other variables fixed."""
     held = [ladder.start_rung(is_longer) for ladder in ladders]
     steps = ladders[number].steps(number == 0, is_longer)
@@ -213,13 +215,13 @@ def _select_rungs(claim: Claim, run: Run, places: list[_Steps]) -> tuple[Rung, .
     )
 
 
-def _with_rises(climbs: tuple[Climb, ...]) -> tuple[Climb, ...]:
+def _add_slopes(climbs: tuple[Climb, ...]) -> tuple[Climb, ...]:
     """Return the ladders with the fitted slopes of their ratios."""
     scale = max(climb.scale for climb in climbs)
-    return tuple(replace(climb, rise=_rise(climb, scale)) for climb in climbs)
+    return tuple(replace(climb, rise=_fit_slope(climb, scale)) for climb in climbs)
 
 
-def _rise(climb: Climb, scale: float) -> float:
+def _fit_slope(climb: Climb, scale: float) -> float:
     """Return the slope of the ratio to the order on a ladder; minus infinity if the quantity is zero."""
     if climb.scale == 0:
         return 0.0
@@ -263,11 +265,11 @@ def _evaluate_rung(claim: Claim, run: Run, place: _Steps) -> Rung:
 def _measure_largest(claim: Claim, at: Run) -> Number:
     """Return the value of the rate's quantity on a run; the largest one if it has several places."""
     compiled = _compile(claim)
-    measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_largest)
+    measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_find_largest)
     return max(measured, key=abs)
 
 
-def _largest(values: Array) -> float:
+def _find_largest(values: Array) -> float:
     return float(np.abs(plain_floats(values)).max())
 
 
@@ -277,32 +279,32 @@ def _run_at(claim: Claim, run: Run, place: _Steps) -> Run:
     at = run
     # Clients are copied first, because runs that differ only in their number of rounds share the round map.
     for ladder, step in sorted(zip(compiled.ladders, place, strict=True), key=lambda pair: pair[0].place):
-        at = _plain_run_at(ladder, at, step)
+        at = _build_run_at(ladder, at, step)
     if compiled.local_steps is not None:
-        at = _with_local_steps(at, int(plain_float(compiled.local_steps(whole_run(at)).item()) + NEAR_TIE))
+        at = _set_local_steps(at, int(plain_float(compiled.local_steps(whole_run(at)).item()) + NEAR_TIE))
     if compiled.step_size is not None:
-        at = _with_step_size(at, _exact(compiled.step_size(whole_run(at)).item()))
+        at = _set_step_size(at, _make_rational(compiled.step_size(whole_run(at)).item()))
     return at
 
 
 @lru_cache(maxsize=64)
-def _with_step_size(run: Run, size: Number) -> Run:
+def _set_step_size(run: Run, size: Number) -> Run:
     """Return the run with local steps of another size; cached, as several rates use the same run."""
     return run.with_work(run.algorithm.work.steps, size)
 
 
-def _exact(size: Number) -> Number:
+def _make_rational(size: Number) -> Number:
     """Return a rational step size, or a rational within 1e-9 of an irrational one."""
     return fmpq(simplest_near(plain_float(size), 1e-9)) if is_enclosed(size) else size
 
 
 @lru_cache(maxsize=64)
-def _plain_run_at(ladder: Ladder, run: Run, step: int) -> Run:
+def _build_run_at(ladder: Ladder, run: Run, step: int) -> Run:
     """Return the run at a rung; cached, as several rates share the ladder."""
     return ladder.at(run, step)
 
 
-def _with_local_steps(run: Run, steps: int) -> Run:
+def _set_local_steps(run: Run, steps: int) -> Run:
     """Return the run with another number of local steps per round and about as many iterations."""
     taken = run.algorithm.rounds * max(run.algorithm.work.steps)
     chosen = max(steps, 1)
@@ -310,7 +312,7 @@ def _with_local_steps(run: Run, steps: int) -> Run:
     return changed.with_rounds(max(taken // chosen, 1))
 
 
-def _limit(compiled: _CompiledRate, run: Run) -> Number | None:
+def _compute_limit(compiled: _CompiledRate, run: Run) -> Number | None:
     if compiled.limit is None:
         return None
     try:
@@ -331,7 +333,7 @@ def _require_fixed_constants(claim: Claim, run: Run) -> None:
 
 
 def _require_fixed_assumptions(claim: Claim, run: Run, number: int, counts_on_balls: bool) -> None:
-    places = _places(_compile(claim).ladders, number, is_longer=False)
+    places = _list_places(_compile(claim).ladders, number, is_longer=False)
     ends = [_run_at(claim, run, places[end]) for end in ((0, -1) if counts_on_balls else (-1,))]
     known = [assumption.require(end) for assumption in claim.assumptions for end in ends]
     bounds = [bound for bound in known if isinstance(bound, Bound)]

@@ -34,24 +34,24 @@ def find_leading_term(claim: Claim, run: Run) -> tuple[fmpq, Fraction] | None:
     return next(((leading, Fraction(power)) for power, leading in enumerate(coefficients) if leading), None)
 
 
-def _distance_sq(_run: Run, moments: list[Array]) -> list[Any]:
+def _expand_distance_sq(_run: Run, moments: list[Array]) -> list[Any]:
     return [moment[1:, 1:].trace() for moment in moments]
 
 
-def _suboptimality(run: Run, moments: list[Array]) -> list[Any]:
+def _expand_suboptimality(run: Run, moments: list[Array]) -> list[Any]:
     hessian = run.problem.about_optimum.hessian
     return [(hessian * moment[1:, 1:]).sum() / 2 for moment in moments]
 
 
-def _mean_distance_sq(_run: Run, moments: list[Array]) -> list[Any]:
+def _expand_mean_distance_sq(_run: Run, moments: list[Array]) -> list[Any]:
     """Return the coefficients of the squared norm of a vector series."""
     means = [moment[1:, 0] for moment in moments]
     return [sum((means[k] @ means[power - k] for k in range(power + 1)), fmpq(0)) for power in range(len(means))]
 
 
 _EXPANSIONS: dict[Quantity | None, Callable[[Run, list[Array]], list[Any]]] = {
-    q.limiting_distance_sq: _distance_sq,
-    q.limiting_model_suboptimality: _suboptimality,
-    q.limiting_mean_distance_sq: _mean_distance_sq,
+    q.limiting_distance_sq: _expand_distance_sq,
+    q.limiting_model_suboptimality: _expand_suboptimality,
+    q.limiting_mean_distance_sq: _expand_mean_distance_sq,
 }
 """Functions that return the coefficients of a stationary error from those of the stationary second moment."""

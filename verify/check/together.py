@@ -145,7 +145,7 @@ def ratios(claim: Claim, runs: Sequence[Run]) -> list[float | None]:
 
 def _evaluate_ratio(claim: Claim, run: Run) -> float | None:
     worst = check(claim, run).worst
-    return None if worst is None else _as_float(worst.ratio)
+    return None if worst is None else _convert_to_float(worst.ratio)
 
 
 def _has_batches(claim: Claim) -> bool:
@@ -156,7 +156,7 @@ def _answer(claim: Claim, run: Run, worst: Sequence[tuple[int, float | None]]) -
     """Combine the worst places of all relations into the result of a run; None where one is undecided."""
     if any(decided == OPEN for decided, _ in worst):
         return None
-    decided, ratio = min(worst, key=_least_first)
+    decided, ratio = min(worst, key=_make_sort_key)
     try:
         return CheckResult(True, is_everywhere(regions(claim, run)), decided == HOLDS, ratio)
     except FedtheoryError:
@@ -170,16 +170,16 @@ def _worst(values: Values, decided: Array) -> list[tuple[int, float | None]]:
     every = np.arange(runs)
     sides = zip(values.lhs[every, at], values.rhs[every, at], strict=True)
     return [
-        (int(outcomes), _as_float(None if outcomes == OPEN else ratio_of(values.link, lhs, rhs)))
+        (int(outcomes), _convert_to_float(None if outcomes == OPEN else ratio_of(values.link, lhs, rhs)))
         for outcomes, (lhs, rhs) in zip(decided[every, at], sides, strict=True)
     ]
 
 
-def _as_float(ratio: object) -> float | None:
+def _convert_to_float(ratio: object) -> float | None:
     return None if ratio is None else plain_float(ratio)
 
 
-def _least_first(worst: tuple[int, float | None]) -> tuple[int, float]:
+def _make_sort_key(worst: tuple[int, float | None]) -> tuple[int, float]:
     """Return a sort key: violations first, then the largest ratio."""
     decided, ratio = worst
     return decided, float("inf") if ratio is None else -ratio

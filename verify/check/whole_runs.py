@@ -45,7 +45,7 @@ class WholeRuns:
     def conditions(self, claim: Claim, rows: Rows) -> Array:
         """Return the decision on each condition of a claim, shape (conditions, runs)."""
         site = self._site(collect_in_conditions(claim), rows)
-        return np.stack([_condition(link, site, len(rows)) for link in condition_links(claim)])
+        return np.stack([_decide_condition(link, site, len(rows)) for link in condition_links(claim)])
 
     def _site(self, asked: Dependencies, rows: Rows) -> SiteOfRuns:
         sizes = tuple(asked.size(self._runs[row]) for row in rows)
@@ -55,7 +55,7 @@ class WholeRuns:
         return self._sites[key]
 
 
-def _condition(link: CompiledRelation, site: SiteOfRuns, runs: int) -> Array:
+def _decide_condition(link: CompiledRelation, site: SiteOfRuns, runs: int) -> Array:
     """Return the decision on a condition, run by run; claims that share the condition share the result."""
 
     def compared() -> Array:

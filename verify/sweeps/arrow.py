@@ -21,7 +21,7 @@ def table_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     """Return a table with a row for each mapping; missing keys become null."""
     import pyarrow as pa
 
-    columns = [_array([row.get(field.name) for row in rows], field.type) for field in schema]
+    columns = [_build_array([row.get(field.name) for row in rows], field.type) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
@@ -44,23 +44,23 @@ def is_whole(file: Path) -> bool:
     return True
 
 
-def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+def _build_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Convert booleans, 64-bit integers, floats or texts to an array; None becomes null."""
     import pyarrow as pa
 
-    known = _bits([value is not None for value in values])
+    known = _pack_bits([value is not None for value in values])
     if kind == pa.string():
         texts = [b"" if value is None else value.encode() for value in values]
         ends = np.array([0, *accumulate(map(len, texts))], np.int32)
         return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))])
     if kind == pa.bool_():
-        return pa.Array.from_buffers(kind, len(values), [known, _bits([bool(value) for value in values])])
+        return pa.Array.from_buffers(kind, len(values), [known, _pack_bits([bool(value) for value in values])])
     numbers = [0 if value is None else value for value in values]
     held = np.array(numbers, np.int64 if kind == pa.int64() else np.float64)
     return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(held)])
 
 
-def _bits(flags: Sequence[bool]) -> pa.Buffer:
+def _pack_bits(flags: Sequence[bool]) -> pa.Buffer:
     import pyarrow as pa
 
     return pa.py_buffer(np.packbits(np.array(flags, bool), bitorder="little"))

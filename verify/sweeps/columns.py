@@ -22,7 +22,7 @@ def classify_keys(design: Design) -> dict[str, str]:
     """Return the kind of each swept key: "flag", "integer", "number" or "text" (words, and lists as JSON)."""
     examples: dict[str, Sequence[Any]] = {axis.key.text: axis.values for axis in design.axes}
     examples |= {drawn.key.text: drawn.examples for drawn in design.draws}
-    return {key: _common({_classify_values(value) for value in values}) for key, values in examples.items()}
+    return {key: _find_common({_classify_values(value) for value in values}) for key, values in examples.items()}
 
 
 def _classify_values(value: object) -> str:
@@ -37,7 +37,7 @@ def _classify_values(value: object) -> str:
     return "number"
 
 
-def _common(found: set[str]) -> str:
+def _find_common(found: set[str]) -> str:
     if len(found) == 1:
         return found.pop()
     return "number" if found <= {"integer", "number"} else "text"

@@ -74,10 +74,10 @@ _FEW, _MANY = 8, 256
 def read_design(base: Mapping[str, Any], grid: Any, random: Any) -> Design:
     """Read the tables ``[grid]`` and ``[random]`` of a sweep; raises `InputError` with the name of a wrong key."""
     points, laws = TomlTable(grid, "grid", FLOAT), TomlTable(random, "random", FLOAT)
-    axes = tuple(read_axis(key, given, points) for key, given in _leaves(grid, "grid"))
+    axes = tuple(read_axis(key, given, points) for key, given in _list_keys(grid, "grid"))
     count, seed = laws.integer("count", 1), laws.integer("seed", 0, least=0)
     drawn = {name: given for name, given in random.items() if name not in ("count", "seed")}
-    draws = tuple(read_draws(key, given, laws) for key, given in _leaves(drawn, "random"))
+    draws = tuple(read_draws(key, given, laws) for key, given in _list_keys(drawn, "random"))
     if count > 1 and not draws:
         raise InputError("random.count", "expected further keys in [random], with laws of their values")
     design = Design(base, axes, draws, count, seed)
@@ -85,16 +85,16 @@ def read_design(base: Mapping[str, Any], grid: Any, random: Any) -> Design:
     return design
 
 
-def _leaves(given: Mapping[str, Any], place: str) -> Iterator[tuple[Key, Any]]:
+def _list_keys(given: Mapping[str, Any], place: str) -> Iterator[tuple[Key, Any]]:
     """Yield the keys of a table with their ranges; dotted keys may be quoted, or tables within tables."""
-    for text, value in _flat("", given):
+    for text, value in _flatten("", given):
         yield parse_key(text, place), value
 
 
-def _flat(prefix: str, table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _flatten(prefix: str, table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in table.items():
         if isinstance(value, dict) and not value.keys() & {"from", "to", "law"}:
-            yield from _flat(f"{prefix}{name}.", value)
+            yield from _flatten(f"{prefix}{name}.", value)
         else:
             yield f"{prefix}{name}", value
 

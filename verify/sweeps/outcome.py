@@ -71,16 +71,16 @@ def run_task(task: Task) -> tuple[int, list[dict[str, Any]]]:
     """Return the index of the first run, and the rows of all runs: one row for each run and claim."""
     # If a sampled path overflows in floats, rationals decide; warnings would only fill the terminal.
     with _ONE_AT_A_TIME, np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return task.first, [row for block in _blocks(task) for row in _rows_of(task, block)]
+        return task.first, [row for block in _split_into_blocks(task) for row in _compute_rows(task, block)]
 
 
-def _blocks(task: Task) -> Iterator[list[_Member]]:
+def _split_into_blocks(task: Task) -> Iterator[list[_Member]]:
     """Yield blocks of runs that together need little memory."""
     block: list[_Member] = []
     size = 0
     for number in range(task.first, task.stop):
         values = task.design.values(number)
-        run = _guard(partial(_run, task, values))
+        run = _guard_step(partial(_run, task, values))
         block.append(_Member(number, values, run))
         size += run.problem.clients * (run.problem.dimension + 1) ** 2 if isinstance(run, Run) else 0
         if size > _MOST:
@@ -91,42 +91,42 @@ def _blocks(task: Task) -> Iterator[list[_Member]]:
 
 
 def _run(task: Task, values: Mapping[str, Any]) -> Run:
-    return _reader(task.arithmetic, task.folder, task.digest).read(task.design.tables_with(values))
+    return _get_reader(task.arithmetic, task.folder, task.digest).read(task.design.tables_with(values))
 
 
 @lru_cache(maxsize=1)
-def _reader(arithmetic: str, folder: Path, _digest: str) -> RunReader:
+def _get_reader(arithmetic: str, folder: Path, _digest: str) -> RunReader:
     """Return one reader for all runs of a sweep in a process, so that a shared problem is read and prepared once."""
     return RunReader(select_arithmetic(arithmetic), folder)
 
 
-def _rows_of(task: Task, block: list[_Member]) -> Iterator[dict[str, Any]]:
+def _compute_rows(task: Task, block: list[_Member]) -> Iterator[dict[str, Any]]:
     """Yield the rows of runs with jointly computed moments; the time is divided evenly."""
     begin = perf_counter()
     compute_trajectories(member.run for member in block if isinstance(member.run, Run))
     each = (perf_counter() - begin) / len(block)
     for member in block:
-        yield from _rows(task, member, each)
+        yield from _list_rows(task, member, each)
 
 
-def _rows(task: Task, member: _Member, spent: float) -> Iterator[dict[str, Any]]:
+def _list_rows(task: Task, member: _Member, spent: float) -> Iterator[dict[str, Any]]:
     """Yield the rows of a run whose moments took `spent` seconds."""
     begin, run = perf_counter() - spent, member.run
     swept = {"row": member.number, **member.values}
-    swept |= {column: value for name in task.errors for column, value in _errors(name, run).items()}
+    swept |= {column: value for name in task.errors for column, value in _measure_errors(name, run).items()}
     if not task.targets:
-        found = run if isinstance(run, dict) else _divergence(run)
+        found = run if isinstance(run, dict) else _describe_divergence(run)
         yield swept | {"claim": None} | found | {"seconds": perf_counter() - begin}
-    exactly = cache(partial(_exact_run, task, member.values))
+    exactly = cache(partial(_read_exactly, task, member.values))
     for name, target in task.targets.items():
-        found = run if isinstance(run, dict) else _guard(partial(_outcome, target, run, exactly))
+        found = run if isinstance(run, dict) else _guard_step(partial(_check_claim, target, run, exactly))
         end = perf_counter()
         # Shared computations, such as the run itself, count for the first claim.
         yield swept | {"claim": name} | found | {"seconds": end - begin}
         begin = end
 
 
-def _divergence(run: Run) -> dict[str, Any]:
+def _describe_divergence(run: Run) -> dict[str, Any]:
     """Return the columns of a run without claims: whether it diverges."""
     divergence = None if run.algorithm.clock.is_random else run.attempted_trajectory.divergence
     if divergence is None:
@@ -134,17 +134,17 @@ def _divergence(run: Run) -> dict[str, Any]:
     return {"verdict": "diverging", "reason": divergence.reason}
 
 
-def _errors(name: str, run: Run | dict[str, Any]) -> dict[str, float | None]:
+def _measure_errors(name: str, run: Run | dict[str, Any]) -> dict[str, float | None]:
     """Return a quantity on a run, and half of its interval if it is an average over replicas."""
-    value = None if isinstance(run, dict) else _error(name, run)
+    value = None if isinstance(run, dict) else _measure_error(name, run)
     if value is None or isinstance(run, dict) or not run.groups:
         return {name: value, margin_of(name): None}
-    groups = np.array([_error(name, group) for group in run.groups], dtype=float)
+    groups = np.array([_measure_error(name, group) for group in run.groups], dtype=float)
     spread = estimate_of(groups[None], CONFIDENCE)
     return {name: value, margin_of(name): FLOAT.text(spread.high[0] - spread.mean[0])}
 
 
-def _error(name: str, run: Run) -> float | None:
+def _measure_error(name: str, run: Run) -> float | None:
     """Return a quantity on a run, exact unless it is an average over replicas; None where it has no value."""
     quantity = getattr(quantities, name)
     try:
@@ -155,7 +155,7 @@ def _error(name: str, run: Run) -> float | None:
     return None if number is None else float(number) ** (0.5 if quantity.root else 1.0)
 
 
-def _guard(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
+def _guard_step(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
     """Return the result of a step, or the columns with the reason if it raises an error."""
     try:
         return step()
@@ -170,15 +170,15 @@ def _guard(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
         return {"verdict": "failed", "reason": f"{type(error).__name__}: {error}"}
 
 
-def _outcome(target: str, run: Run, exactly: Callable[[], Run]) -> dict[str, Any]:
+def _check_claim(target: str, run: Run, exactly: Callable[[], Run]) -> dict[str, Any]:
     """Return the columns of a claim on a run; `exactly` reads the run in rationals."""
     found = check(resolve(target), run)
     # A run that overflows in floats is reported as diverging, unless rationals can compute it as fast.
     settled = found if found.diverges and not is_short(run) else escalate(found, exactly)
-    return {"verdict": verdict_of(settled), "reason": _explain(settled)} | _sides(settled)
+    return {"verdict": verdict_of(settled), "reason": _explain(settled)} | _encode_sides(settled)
 
 
-def _exact_run(task: Task, values: Mapping[str, Any]) -> Run:
+def _read_exactly(task: Task, values: Mapping[str, Any]) -> Run:
     return parse_run(task.design.tables_with(values), RATIONAL, task.folder)
 
 
@@ -195,7 +195,7 @@ def _explain(found: Check) -> str | None:
     return found.final_decision.reason
 
 
-def _sides(found: Check) -> dict[str, Any]:
+def _encode_sides(found: Check) -> dict[str, Any]:
     """Return both sides and their ratio where the claim is tightest; in rationals with exact texts next to the
     floats.
     """

@@ -65,11 +65,11 @@ def _compute(
         return
     of_sweep = (spec.design, spec.targets, spec.arithmetic, spec.folder)
     tasks = deque((Task(*of_sweep, *part, spec.errors, spec.digest),) for part in missing)
-    with _silence():
-        yield from _locally(tasks, jobs) if dask is None else _run_on_cluster(tasks, dask)
+    with _silence_warnings():
+        yield from _run_locally(tasks, jobs) if dask is None else _run_on_cluster(tasks, dask)
 
 
-def _locally(tasks: deque[tuple[Task]], jobs: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+def _run_locally(tasks: deque[tuple[Task]], jobs: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Run the parts in processes of this machine."""
     try:
         yield from _run_here(tasks) if jobs != 1 else ()
@@ -106,7 +106,7 @@ GOES_ON = "what is done is stored, and the same command goes on from there"
 
 
 @contextmanager
-def _silence() -> Iterator[None]:
+def _silence_warnings() -> Iterator[None]:
     """Suppress warnings of libraries; those that matter become errors of this project."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)

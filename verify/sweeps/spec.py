@@ -59,10 +59,12 @@ def read_spec(file: str | Path) -> Spec:
     folder = Path(file).resolve().parent
     try:
         document = TomlTable(content, "", FLOAT)
-        base, base_file = _base(document, folder)
+        base, base_file = _read_base(document, folder)
         arithmetic = select_arithmetic(document.text("arithmetic", FLOAT.name))
-        errors = _errors(document.take("errors", []))
-        targets = _targets(document.take("claims", []) if errors else document.take("claims"), folder, bool(errors))
+        errors = _read_errors(document.take("errors", []))
+        targets = _resolve_claims(
+            document.take("claims", []) if errors else document.take("claims"), folder, bool(errors)
+        )
         grid, random = document.take("grid", {}), document.take("random", {})
         document.finish()
         design = read_design(base, grid, random)
@@ -88,7 +90,7 @@ def _build_stated(name: str, claim: Claim) -> Stated:
     return Stated(name, claim.title, claim.links)
 
 
-def _base(document: TomlTable, folder: Path) -> tuple[dict[str, Any], Path | None]:
+def _read_base(document: TomlTable, folder: Path) -> tuple[dict[str, Any], Path | None]:
     """Return the tables of the base run, and its file if it is a separate one."""
     if not document.has("run"):
         return {name: document.take(name) for name in ("problem", "algorithm")}, None
@@ -99,7 +101,7 @@ def _base(document: TomlTable, folder: Path) -> tuple[dict[str, Any], Path | Non
     return read_toml(path), path
 
 
-def _errors(given: object) -> list[str]:
+def _read_errors(given: object) -> list[str]:
     """Return the names of quantities of a whole run."""
     known = {entry.quantity.name: entry.quantity for entry in vocabulary()}
     names: list[Any] = given if isinstance(given, list) else [given]
@@ -112,7 +114,7 @@ def _errors(given: object) -> list[str]:
     return names
 
 
-def _targets(given: object, folder: Path, may_be_none: bool) -> dict[str, str]:
+def _resolve_claims(given: object, folder: Path, may_be_none: bool) -> dict[str, str]:
     """Resolve the claims: ids, patterns such as ``liu2022:thm-*``, keys of sources, or ``file.py:NAME`` next to the
     sweep.
     """
@@ -175,13 +177,13 @@ def _probe(design: Design, arithmetic: Arithmetic, folder: Path, file: str, base
 def _digest(described: Mapping[str, Any], design: Design, targets: Mapping[str, str], folder: Path) -> str:
     """Return a hash of the sweep and of the files that it names: claims and data."""
     code = {target.rpartition(":")[0] for name, target in targets.items() if name != target}
-    files = sorted({Path(file) for file in code} | set(_data_files(design, folder)))
+    files = sorted({Path(file) for file in code} | set(_list_data_files(design, folder)))
     contents = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]
     text = json.dumps([described, contents], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _data_files(design: Design, folder: Path) -> Iterator[Path]:
+def _list_data_files(design: Design, folder: Path) -> Iterator[Path]:
     problem = design.base.get("problem")
     named_data = [problem.get("data")] if isinstance(problem, dict) else []
     named_data += [value for axis in design.axes if axis.key.text == "problem.data" for value in axis.values]

@@ -137,7 +137,7 @@ def read_axis(key: Key, given: object, table: TomlTable) -> Axis:
     if not isinstance(given, dict):
         raise InputError(place, f"expected a list of values, or a range {{from = 0, to = 9}}, got {given!r}")
     spaced = TomlTable(given, place, table.arithmetic)
-    values = tuple(_space(spaced) if spaced.has("count") else _read_count(spaced))
+    values = tuple(_space_values(spaced) if spaced.has("count") else _read_count(spaced))
     spaced.finish()
     return Axis(key, values)
 
@@ -150,10 +150,10 @@ def _read_count(table: TomlTable) -> Iterator[int]:
     return iter(range(first, last + 1, step))
 
 
-def _space(table: TomlTable) -> Iterator[float]:
+def _space_values(table: TomlTable) -> Iterator[float]:
     count = whole_number(table.take("count"), table.path("count"), 2)
     logarithmic = table.choice("spacing", ("linear", "log"), "linear") == "log"
-    low, high = _limits(table, ("from", "to"), logarithmic)
+    low, high = _read_limits(table, ("from", "to"), logarithmic)
     if count > _LONGEST:
         raise InputError(table.path("count"), f"expected at most {_LONGEST} values, got {count}")
     return (_interpolate(low, high, n / (count - 1), logarithmic) for n in range(count))
@@ -179,11 +179,11 @@ def read_draws(key: Key, given: object, table: TomlTable) -> Draws:
     return Draws(key, law, sizes)
 
 
-def _uniform(table: TomlTable, logarithmic: bool) -> Law:
-    return Uniform(*_limits(table, ("low", "high"), logarithmic), logarithmic)
+def _read_uniform(table: TomlTable, logarithmic: bool) -> Law:
+    return Uniform(*_read_limits(table, ("low", "high"), logarithmic), logarithmic)
 
 
-def _limits(table: TomlTable, names: tuple[str, str], logarithmic: bool) -> tuple[float, float]:
+def _read_limits(table: TomlTable, names: tuple[str, str], logarithmic: bool) -> tuple[float, float]:
     low, high = (float(table.number(name)) for name in names)
     if logarithmic and low <= 0:
         raise InputError(table.path(names[0]), f"expected a positive number on a log scale, got {low:g}")
@@ -192,14 +192,14 @@ def _limits(table: TomlTable, names: tuple[str, str], logarithmic: bool) -> tupl
     return low, high
 
 
-def _integers(table: TomlTable) -> Law:
+def _read_integers(table: TomlTable) -> Law:
     low, high = (whole_number(table.take(name), table.path(name), 0) for name in ("low", "high"))
     if not low <= high < 2**63:
         raise InputError(table.path("high"), f"expected {low} or more, got {high}")
     return Integers(low, high)
 
 
-def _choice(table: TomlTable) -> Law:
+def _read_choice(table: TomlTable) -> Law:
     values = table.take("values")
     if not isinstance(values, list) or not values:
         raise InputError(table.path("values"), f"expected a list of values, got {values!r}")
@@ -207,8 +207,8 @@ def _choice(table: TomlTable) -> Law:
 
 
 _LAWS: dict[str, Callable[[TomlTable], Law]] = {
-    "uniform": lambda table: _uniform(table, logarithmic=False),
-    "log-uniform": lambda table: _uniform(table, logarithmic=True),
-    "integers": _integers,
-    "choice": _choice,
+    "uniform": lambda table: _read_uniform(table, logarithmic=False),
+    "log-uniform": lambda table: _read_uniform(table, logarithmic=True),
+    "integers": _read_integers,
+    "choice": _read_choice,
 }

@@ -75,7 +75,7 @@ class Clock:
         """Return the first server updates; raise `NotApplicable` if the times are random."""
         if self.is_random:
             raise NotApplicable("the clients' times are random: the schedule has to be sampled")
-        return _fixed(self, updates)
+        return _build_fixed_schedule(self, updates)
 
     def draw(self, updates: int, generator: np.random.Generator) -> Schedule:
         """Return a sampled schedule; for fixed times, the same as `schedule`."""
@@ -102,7 +102,7 @@ class Clock:
 
 
 @lru_cache(maxsize=4)
-def _fixed(clock: Clock, updates: int) -> Schedule:
+def _build_fixed_schedule(clock: Clock, updates: int) -> Schedule:
     """Return the schedule of fixed times, cached for runs that differ in their step sizes."""
     return Schedule(tuple(islice(clock._updates(clock.times.__getitem__), updates)))
 

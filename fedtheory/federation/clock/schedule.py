@@ -80,12 +80,12 @@ class Schedule:
         for window in range(1, total):
             if total % window == 0:
                 blocks = sums[window::window] - sums[:-window:window]
-                if _same(blocks, blocks[:1]):
+                if _is_equal(blocks, blocks[:1]):
                     return window
         return total
 
 
-def _same(values: Array, others: Array) -> bool:
+def _is_equal(values: Array, others: Array) -> bool:
     """Return whether arrays are equal, in floats up to rounding."""
     apart = abs(values - others)
     return bool((apart <= (0 if values.dtype == object else 1e-9)).all())

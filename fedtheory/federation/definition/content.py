@@ -27,13 +27,13 @@ def _list_content(part: Any) -> Any:
     if isinstance(part, list | tuple):
         return [_list_content(one) for one in part]
     if isinstance(part, sp.Basic):
-        return sp.srepr(part.xreplace({symbol: _lasting(symbol) for symbol in part.atoms(sp.Symbol)}))
+        return sp.srepr(part.xreplace({symbol: _replace_dummy(symbol) for symbol in part.atoms(sp.Symbol)}))
     if is_dataclass(part):
         return {one.name: _list_content(getattr(part, one.name)) for one in fields(part) if one.name not in _WORDS}
     return str(part)
 
 
-def _lasting(symbol: sp.Symbol) -> sp.Symbol:
+def _replace_dummy(symbol: sp.Symbol) -> sp.Symbol:
     """A symbol of the same name and kind, which does not depend on when it was made, and says all that it implies."""
     name = f"Dummy {symbol.name}" if isinstance(symbol, sp.Dummy) else symbol.name
     return sp.Symbol(name, **dict(sorted(symbol.assumptions0.items())))

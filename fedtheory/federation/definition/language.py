@@ -49,7 +49,7 @@ class Weighted(sp.Function):  # type: ignore[misc]
     nargs = 1
 
     def _latex(self, printer: LatexPrinter) -> str:
-        return rf"\sum_i w_i {_bracket(self.args[0], printer)}"
+        return rf"\sum_i w_i {_add_brackets(self.args[0], printer)}"
 
 
 class Participants(sp.Function):  # type: ignore[misc]
@@ -58,7 +58,7 @@ class Participants(sp.Function):  # type: ignore[misc]
     nargs = 1
 
     def _latex(self, printer: LatexPrinter) -> str:
-        return rf"\sum_{{i\in S}} p_i {_bracket(self.args[0], printer)}"
+        return rf"\sum_{{i\in S}} p_i {_add_brackets(self.args[0], printer)}"
 
 
 class Mixed(sp.Function):  # type: ignore[misc]
@@ -67,7 +67,7 @@ class Mixed(sp.Function):  # type: ignore[misc]
     nargs = 1
 
     def _latex(self, printer: LatexPrinter) -> str:
-        return rf"\sum_j W_{{ij}} {_bracket(self.args[0], printer)}"
+        return rf"\sum_j W_{{ij}} {_add_brackets(self.args[0], printer)}"
 
 
 class Compressed(sp.Function):  # type: ignore[misc]
@@ -85,6 +85,6 @@ SUMS = (Weighted, Participants, Average)
 OVER_CLIENTS = (*SUMS, Mixed)
 
 
-def _bracket(expression: Expr, printer: LatexPrinter) -> str:
+def _add_brackets(expression: Expr, printer: LatexPrinter) -> str:
     text = printer.doprint(expression)
     return rf"\left({text}\right)" if isinstance(expression, sp.Add) else str(text)

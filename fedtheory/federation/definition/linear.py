@@ -67,12 +67,12 @@ def number_of(expression: Expr, values: Mapping[Expr, Any], arithmetic: Arithmet
         if isinstance(part, sp.Add | sp.Mul):
             return reduce(add if part.is_Add else mul, map(value, part.args))
         if part.is_Pow and part.exp.is_Integer:
-            return _power(value(part.base), int(part.exp))
+            return _raise_to_power(value(part.base), int(part.exp))
         raise InputError(key, f"expected numbers, symbols, + - * / and integer powers, got {part}")
 
     return value(sp.sympify(expression))
 
 
-def _power(base: Any, exponent: int) -> Any:
+def _raise_to_power(base: Any, exponent: int) -> Any:
     """Return an integer power."""
     return base**exponent if exponent >= 0 else 1 / base**-exponent

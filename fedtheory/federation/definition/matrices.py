@@ -43,25 +43,25 @@ class BlockMap:
 def local_step(algorithm: FederatedAlgorithm) -> BlockMap:
     """Return the map of a local step on the local vectors; b_i is the last column."""
     rows = tuple(algorithm.local_vectors)
-    return _block_map(algorithm, rows, [_expect(algorithm, one.vector, one.step) for one in algorithm.steps])
+    return _build_block_map(algorithm, rows, [_expect(algorithm, one.vector, one.step) for one in algorithm.steps])
 
 
 def round_end(algorithm: FederatedAlgorithm) -> BlockMap:
     """Return the map of the end of a round on the clients' and the server's vectors."""
     ends = {**algorithm.client_update, **algorithm.server_update}
-    return _block_map(algorithm, tuple(ends), [_expect(algorithm, vector, end) for vector, end in ends.items()])
+    return _build_block_map(algorithm, tuple(ends), [_expect(algorithm, vector, end) for vector, end in ends.items()])
 
 
 def _expect(algorithm: FederatedAlgorithm, vector: Expr, expression: Expr) -> Parts:
     """Return the coefficients of vectors and of sums over clients, in expectation over noise and compression."""
     found: Parts = {}
     for part, scale in algorithm.parts(vector, expression).items():
-        for inside, share in _expected(algorithm, vector, part).items():
+        for inside, share in _take_expectation(algorithm, vector, part).items():
             found[inside] = found.get(inside, sp.S.Zero) + scale * share
     return found
 
 
-def _expected(algorithm: FederatedAlgorithm, vector: Expr, part: Expr) -> Parts:
+def _take_expectation(algorithm: FederatedAlgorithm, vector: Expr, part: Expr) -> Parts:
     """Return the expectation of a gradient or compressed vector as a sum of vectors."""
     if isinstance(part, Gradient):
         point = _expect(algorithm, vector, part.args[0])
@@ -69,16 +69,19 @@ def _expected(algorithm: FederatedAlgorithm, vector: Expr, part: Expr) -> Parts:
     return _expect(algorithm, vector, part.args[0]) if isinstance(part, Compressed) else {part: sp.S.One}
 
 
-def _block_map(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], ends: list[Parts]) -> BlockMap:
+def _build_block_map(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], ends: list[Parts]) -> BlockMap:
     """Return the matrices that map the vectors before a round to the rows after it."""
     order = [*algorithm.local_vectors, *algorithm.client, *algorithm.server, linear]
     own = [{part: scale for part, scale in end.items() if not isinstance(part, OVER_CLIENTS)} for end in ends]
-    terms = [_blocks(order, own, None)]
-    terms += [_blocks(order, [_inside(algorithm, rows, end, kind) for end in ends], kind) for kind in OVER_CLIENTS]
+    terms = [_build_blocks(order, own, None)]
+    terms += [
+        _build_blocks(order, [_collect_inside(algorithm, rows, end, kind) for end in ends], kind)
+        for kind in OVER_CLIENTS
+    ]
     return BlockMap(rows, tuple(term for term in terms if term.columns))
 
 
-def _inside(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], end: Parts, kind: type[Expr]) -> Parts:
+def _collect_inside(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], end: Parts, kind: type[Expr]) -> Parts:
     """Return the coefficients of vectors in sums of one kind."""
     found: Parts = {}
     for node, scale in end.items():
@@ -95,7 +98,7 @@ def rename_client(expression: Expr) -> Expr:
     return expression.xreplace({a: sp.Symbol(f"{a.name[:-1]}j", **a.assumptions0) for a in own})
 
 
-def _blocks(order: Iterable[Expr], rows: list[Parts], over: type[Expr] | None) -> Blocks:
+def _build_blocks(order: Iterable[Expr], rows: list[Parts], over: type[Expr] | None) -> Blocks:
     """Return the matrix of coefficients of the vectors that occur in the rows."""
     columns = tuple(vector for vector in order if any(sp.expand(row.get(vector, 0)) != 0 for row in rows))
     entries = [[sp.factor(row.get(vector, sp.S.Zero)) for vector in columns] for row in rows]

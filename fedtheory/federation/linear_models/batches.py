@@ -39,9 +39,9 @@ class RowBatches(Oracle):
         first = (np.cumsum(self.counts) - self.counts)[:, None]
         shape = (replicas, len(self.counts), self.batch)
         if self.replacement:
-            drawn = _floor_uniform(generator.random(shape), self.counts[:, None])
+            drawn = _draw_integers(generator.random(shape), self.counts[:, None])
         else:
-            drawn = _different(generator.random(shape), self.counts)
+            drawn = _draw_different(generator.random(shape), self.counts)
         rows: Array = drawn + first
         return rows
 
@@ -81,19 +81,19 @@ def _refuse() -> NoReturn:
     raise NotApplicable("the gradients of this loss are not affine in the model: their moments do not close")
 
 
-def _floor_uniform(uniform: Array, counts: Array) -> Array:
+def _draw_integers(uniform: Array, counts: Array) -> Array:
     """Return whole numbers from 0 to counts - 1 from uniform numbers in [0, 1)."""
     # The product with a number close to one can be rounded up to the count itself.
     return np.asarray(np.minimum((uniform * counts).astype(np.int64), counts - 1))
 
 
-def _different(uniform: Array, counts: Array) -> Array:
+def _draw_different(uniform: Array, counts: Array) -> Array:
     """Different whole numbers below counts (M,), (R, M, B), by Floyd's algorithm, without a permutation of all rows."""
     chosen = np.empty(uniform.shape, dtype=np.int64)
     batch = uniform.shape[-1]
     for place in range(batch):
         last = counts - batch + place
-        drawn = _floor_uniform(uniform[..., place], last + 1)
+        drawn = _draw_integers(uniform[..., place], last + 1)
         is_taken = (chosen[..., :place] == drawn[..., None]).any(axis=-1)
         chosen[..., place] = np.where(is_taken, last, drawn)
     return chosen

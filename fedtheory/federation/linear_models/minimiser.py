@@ -57,7 +57,7 @@ class _Coordinates:
     @classmethod
     def of(cls, model: LinearModel, row_weights: Array, start: Array) -> _Coordinates:
         base = np.where(model.penalties > 0, model.origin, start)
-        basis = _span(model)
+        basis = _find_span(model)
         inputs = model.inputs if basis is None else model.inputs @ basis
         # In a basis all coordinates have one penalty, except the last one if it is a separate intercept.
         is_last = np.arange(inputs.shape[1]) == inputs.shape[1] - 1
@@ -108,7 +108,7 @@ class _Coordinates:
         return float(np.linalg.norm(self.gradient(z))) * (1 + (size + 4) * _EPSILON) + rounding + ridge
 
 
-def _span(model: LinearModel) -> Array | None:
+def _find_span(model: LinearModel) -> Array | None:
     """Return an orthonormal basis (d, r) of the span of the rows.
 
     Returns None if this is the whole space, or if a ridge makes a basis unnecessary.
@@ -117,15 +117,15 @@ def _span(model: LinearModel) -> Array | None:
     if model.ridge > 0 and size <= count:
         return None
     if not model.is_intercept_apart:
-        rows = _directions(model.inputs)
+        rows = _find_directions(model.inputs)
         return None if len(rows) == size else np.ascontiguousarray(rows.T)
-    rows = _directions(model.inputs[:, :-1])
+    rows = _find_directions(model.inputs[:, :-1])
     basis = np.zeros((size, len(rows) + 1))
     basis[:-1, :-1], basis[-1, -1] = rows.T, 1.0
     return basis
 
 
-def _directions(inputs: Array) -> Array:
+def _find_directions(inputs: Array) -> Array:
     """Return orthonormal rows (r, d) with the same span as the given ones (n, d)."""
     count, size = inputs.shape
     square = inputs if count <= size else np.linalg.qr(inputs, mode="r")
@@ -140,14 +140,14 @@ def minimum_of(model: LinearModel, weights: Array, start: Array, near: Array | N
     """
     coordinates = _Coordinates.of(model, model.row_weights(weights), start)
     guess = np.zeros(coordinates.inputs.shape[1]) if near is None else coordinates.dropped(near)
-    found = _newton(coordinates, guess)
-    strength = _bound_curvature(coordinates, found)
+    found = _run_newton(coordinates, guess)
+    strength = _find_least_curvature(coordinates, found)
     bound = coordinates.gradient_bound(found)
     value = coordinates.value(found)
     return Minimum(coordinates.lifted(found), value, bound / strength, bound * bound / (2 * strength))
 
 
-def _newton(at: _Coordinates, z: Array) -> Array:
+def _run_newton(at: _Coordinates, z: Array) -> Array:
     """Run Newton's method with step halving; if a step fails, use the largest curvatures instead."""
     loss = at.model.loss
     value, gradient = at.value(z), at.gradient(z)
@@ -200,7 +200,7 @@ def _descend(
     return None
 
 
-def _bound_curvature(at: _Coordinates, z: Array) -> float:
+def _find_least_curvature(at: _Coordinates, z: Array) -> float:
     """Return a lower bound on the curvature of the objective on a ball about a point that contains its minimiser."""
     if at.model.strength > 0:
         return at.model.strength
@@ -211,13 +211,13 @@ def _bound_curvature(at: _Coordinates, z: Array) -> float:
     for part in _RADII:
         radius = part * abs(at.model.loss.width) / longest
         curvatures = np.asarray(at.model.loss.curvature(margins + lengths * radius), dtype=float)
-        strength = _smallest_eigenvalue(at.hessian(curvatures), len(at.offsets))
+        strength = _bound_smallest_eigenvalue(at.hessian(curvatures), len(at.offsets))
         if bound < strength * radius / 2:
             return strength
     raise NoMinimiser(_explain_no_minimiser(at, z), "x*")
 
 
-def _smallest_eigenvalue(matrix: Array, rows: int) -> float:
+def _bound_smallest_eigenvalue(matrix: Array, rows: int) -> float:
     """Return a lower bound on the smallest eigenvalue of a matrix that is a sum over `rows` rows."""
     if not len(matrix):
         return 1.0

@@ -16,7 +16,7 @@ from fedtheory.errors import Unresolved
 _MOST_PIECES = 20_000
 
 
-def _tight() -> arb:
+def _choose_width() -> arb:
     """Return the relative width at which an enclosure, such as that of a plateau, is narrow enough."""
     return arb(2) ** (-3 * ctx.prec // 4)
 
@@ -89,7 +89,7 @@ class _Covering:
         close = at + over.slope * (whole - middle)
         if over.value.upper() <= self._low or close.upper() <= self._low:
             return True
-        if close.upper() - self._low < abs(close).upper() * _tight():
+        if close.upper() - self._low < abs(close).upper() * _choose_width():
             self.add(close)
             return True
         if over.slope > 0 or over.slope < 0:
@@ -100,7 +100,7 @@ class _Covering:
             peak = newton(lambda x: (self._function(x).slope, self._function(x).bend), whole)
             places = (low, high) if peak is None else (low, high, peak)
             values = [self._function(place).value for place in places]
-            if peak is None or values[-1].rad() < abs(values[-1]).upper() * _tight():
+            if peak is None or values[-1].rad() < abs(values[-1]).upper() * _choose_width():
                 for value in values:
                     self.add(value)
                 return True

@@ -28,7 +28,7 @@ def _weigh_squares(vectors: Array, weights: Array) -> Array:
     return squares
 
 
-def _counts(chosen: Array, samples: int) -> Array:
+def _count_samples(chosen: Array, samples: int) -> Array:
     """Count each sample among the `chosen` ones (R, B); returns (R, n)."""
     places = chosen + samples * np.arange(len(chosen))[:, None]
     return np.bincount(places.ravel(), minlength=len(chosen) * samples).reshape(len(chosen), samples)
@@ -174,7 +174,7 @@ class MiniBatch(Oracle):
         for client, (inputs, outputs) in enumerate(self.data):
             at = points[..., client, :].reshape(-1, points.shape[-1])
             # Deviation of each sample's weight from its expectation.
-            counts = _counts(self._draw(len(outputs), len(at), generator), len(outputs))
+            counts = _count_samples(self._draw(len(outputs), len(at), generator), len(outputs))
             weights = counts / self.batch - 1 / len(outputs)
             found = 2 * (weights * (at @ inputs.T - outputs)) @ inputs
             noise[..., client, :] = found.reshape(points[..., client, :].shape)

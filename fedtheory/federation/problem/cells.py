@@ -81,7 +81,7 @@ class NumberColumn:
             self.bad += int(len(values) - fine.sum())
             if self.first_bad is None:
                 place = int(fine.argmin())
-                self.first_bad = rows[place], _plain(cells[place])
+                self.first_bad = rows[place], _convert_to_plain(cells[place])
         return values
 
     def _fast(self, cells: Cells) -> Array | None:
@@ -223,7 +223,7 @@ class LabelColumn:
         return Clients.numbered(labels, places[codes])
 
 
-def _plain(cell: object) -> object:
+def _convert_to_plain(cell: object) -> object:
     """Return a number of an array as a Python number."""
     return cell.item() if isinstance(cell, np.generic) else cell
 

@@ -68,9 +68,9 @@ def require_variances(variances: Array, clients: int) -> None:
 
 def _require_shape(key: str, array: Array, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
-        raise InputError(key, f"expected shape {_shape(shape)}, got {_shape(array.shape)}")
+        raise InputError(key, f"expected shape {_format_shape(shape)}, got {_format_shape(array.shape)}")
 
 
-def _shape(shape: tuple[int, ...]) -> str:
+def _format_shape(shape: tuple[int, ...]) -> str:
     """Format the shape of an array."""
     return " x ".join(map(str, shape))

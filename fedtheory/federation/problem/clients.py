@@ -26,7 +26,7 @@ class Clients:
     def numbered(cls, labels: Iterable[str], codes: Array) -> Clients:
         """Return the clients from labels in any order, and the index of each row's client among them."""
         unsorted = tuple(labels)
-        order = sorted(range(len(unsorted)), key=_sorting_key(unsorted))
+        order = sorted(range(len(unsorted)), key=_make_sorting_key(unsorted))
         places = np.empty(len(unsorted), dtype=np.intp)
         places[order] = np.arange(len(unsorted))
         return cls(tuple(unsorted[place] for place in order), places[codes])
@@ -55,7 +55,7 @@ _WHOLE = 2.0**53
 """Bound below which whole numbers are represented exactly as floats."""
 
 
-def _sorting_key(labels: tuple[str, ...]) -> Any:
+def _make_sorting_key(labels: tuple[str, ...]) -> Any:
     """Return the key by which labels are sorted: as numbers if all are numbers, else as text."""
     try:
         numbers = [float(label) for label in labels]

@@ -141,7 +141,7 @@ def _load(name: str, chosen: ColumnChoice) -> DataSet:
         raise MissingExtra("data", f"the data set {loader!r}") from None
 
 
-def _digits(classes: str) -> DataSet:
+def _load_digits(classes: str) -> DataSet:
     """Return handwritten digits of two classes (UCI, 8 x 8 pixels of 0..16).
 
     Pixels are scaled to 0..1/2, so that L is about ten.
@@ -149,7 +149,7 @@ def _digits(classes: str) -> DataSet:
     low, _, high = classes.partition("-")
     if not (low.isdecimal() and high.isdecimal() and low != high and max(int(low), int(high)) <= 9):
         raise InputError(KEY, f"expected two different digits as in 'digits:3-8', got 'digits:{classes}'")
-    pixels, labels = _load_shipped("digits.csv.gz") or _loaded("load_digits")
+    pixels, labels = _load_shipped("digits.csv.gz") or _load_from_library("load_digits")
     chosen = (labels == int(low)) | (labels == int(high))
     return DataSet(
         f"digits {low} against {high}",
@@ -159,25 +159,25 @@ def _digits(classes: str) -> DataSet:
     )
 
 
-def _breast_cancer(classes: str) -> DataSet:
+def _load_breast_cancer(classes: str) -> DataSet:
     """Return Wisconsin breast cancer data, malignant (-1) against benign (1), standardised columns."""
     _expect_no_classes("breast_cancer", classes)
-    measurements, labels = _load_shipped("breast_cancer.csv", skiprows=1) or _loaded("load_breast_cancer")
+    measurements, labels = _load_shipped("breast_cancer.csv", skiprows=1) or _load_from_library("load_breast_cancer")
     outputs = np.where(labels == 1, 1.0, -1.0)
     return DataSet("breast cancer", _standardise(measurements), outputs, intercept=True)
 
 
-def _diabetes(classes: str) -> DataSet:
+def _load_diabetes_data(classes: str) -> DataSet:
     """Return diabetes progression (Efron et al., 2004), standardised columns and target."""
     _expect_no_classes("diabetes", classes)
-    measurements, progression = _load_diabetes() or _loaded("load_diabetes")
+    measurements, progression = _load_diabetes() or _load_from_library("load_diabetes")
     return DataSet("diabetes", _standardise(measurements), _standardise(progression), intercept=True)
 
 
 _LOADERS: dict[str, Callable[[str], DataSet]] = {
-    "digits": _digits,
-    "breast_cancer": _breast_cancer,
-    "diabetes": _diabetes,
+    "digits": _load_digits,
+    "breast_cancer": _load_breast_cancer,
+    "diabetes": _load_diabetes_data,
 }
 
 
@@ -209,7 +209,7 @@ def _load_table(name: str, delimiter: str | None = None, skiprows: int = 0) -> A
     return np.loadtxt(file, delimiter=delimiter, skiprows=skiprows)
 
 
-def _loaded(loader: str) -> tuple[Array, Array]:
+def _load_from_library(loader: str) -> tuple[Array, Array]:
     """Return columns and labels from one of scikit-learn's own loaders."""
     columns, labels = getattr(importlib.import_module("sklearn.datasets"), loader)(return_X_y=True)
     return columns, labels
@@ -269,15 +269,15 @@ def _check(path: Path, features: Array, targets: Array, client: Array | None, ch
         raise InputError(KEY, f"{path}: expected X of n x d and y of n, got {features.shape} and {targets.shape}")
     if client is not None:
         _check_clients(path, client, targets)
-    features = _numbers(path, "X", features)
+    features = _require_numbers(path, "X", features)
     is_text = choice.has_classes and targets.dtype.kind in "US"
-    outputs, classes = _labels(path, targets) if is_text else (_numbers(path, "y", targets), ())
+    outputs, classes = _read_labels(path, targets) if is_text else (_require_numbers(path, "y", targets), ())
     _require_sizes(str(path), features, outputs)
     clients = None if client is None else Clients.of(client)
     return DataSet(path.name, features, outputs, clients, classes=classes)
 
 
-def _numbers(path: Path, name: str, values: Array) -> Array:
+def _require_numbers(path: Path, name: str, values: Array) -> Array:
     """Return an array of finite numbers in floats; an `InputError` names the first invalid entry."""
     if values.dtype.kind not in "biuf":
         hint = ' (labels that are text are read with kind = "logistic")' if name == "y" else ""
@@ -291,7 +291,7 @@ def _numbers(path: Path, name: str, values: Array) -> Array:
     return numbers
 
 
-def _labels(path: Path, texts: Array) -> tuple[Array, tuple[str, ...]]:
+def _read_labels(path: Path, texts: Array) -> tuple[Array, tuple[str, ...]]:
     """Return labels as numbers, with the names of text labels; raise `InputError` for missing ones."""
     column = ClassColumn("y")
     places = column.numbers(np.char.decode(texts, "utf-8") if texts.dtype.kind == "S" else texts, range(len(texts)))

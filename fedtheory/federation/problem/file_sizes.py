@@ -20,16 +20,16 @@ def smallest_size(path: Path) -> tuple[int, int]:
     Errors in the file are ignored here; they are reported when it is read.
     """
     try:
-        return _smallest_size(path)
+        return _bound_size(path)
     except Exception:
         # Broken files raise various errors of the libraries below.
         return 0, 0
 
 
-def _smallest_size(path: Path) -> tuple[int, int]:
+def _bound_size(path: Path) -> tuple[int, int]:
     """Return lower bounds on the numbers of rows and features, from the header of the file."""
     if path.name.endswith(".npz"):
-        rows, features = _shape_in(path)
+        rows, features = _read_shape(path)
         return rows, features
     if path.suffix == SUFFIX:
         source = ParquetSource(path)
@@ -39,7 +39,7 @@ def _smallest_size(path: Path) -> tuple[int, int]:
     return 0, 0
 
 
-def _shape_in(path: Path) -> tuple[int, ...]:
+def _read_shape(path: Path) -> tuple[int, ...]:
     """Return the shape of the array X of an npz file."""
     with ZipFile(path) as archive, archive.open("X.npy") as member:
         version = npy.read_magic(member)

@@ -40,10 +40,10 @@ def least_squares(
     weights = uniform_weights(arithmetic_of(start), len(data.inputs)) if weights is None else weights
     span = span_of(data, start)
     if span is None:
-        return _problem_on(data, start, oracle, weights, description)
+        return _build_problem(data, start, oracle, weights, description)
     data, start = span.inside
     inside = oracle if batch is None else MiniBatch(data, batch, replacement)
-    return replace(_problem_on(data, start, inside, weights, description), span=span)
+    return replace(_build_problem(data, start, inside, weights, description), span=span)
 
 
 def in_all_dimensions(problem: Problem) -> Problem:
@@ -52,10 +52,10 @@ def in_all_dimensions(problem: Problem) -> Problem:
         return problem
     data, oracle = problem.span.data, problem.oracle
     oracle = replace(oracle, data=data) if isinstance(oracle, MiniBatch) else oracle
-    return _problem_on(data, problem.span.start, oracle, problem.weights, problem.description)
+    return _build_problem(data, problem.span.start, oracle, problem.weights, problem.description)
 
 
-def _problem_on(data: ClientData, start: Array, oracle: Oracle, weights: Array, description: str) -> Problem:
+def _build_problem(data: ClientData, start: Array, oracle: Oracle, weights: Array, description: str) -> Problem:
     """Return the problem in the coordinates of its data."""
     hessians = np.stack([2 * product(x.T, x) / len(x) for x, _ in data])
     hessians = (hessians + hessians.transpose(0, 2, 1)) / 2

@@ -49,7 +49,7 @@ class ParquetSource:
         first = 1
         with self._open_file() as file:
             for batch in file.iter_batches(batch_size=CHUNK, columns=list(dict.fromkeys(names))):
-                columns = [_cells(batch.column(batch.schema.get_field_index(name))) for name in names]
+                columns = [_convert_cells(batch.column(batch.schema.get_field_index(name))) for name in names]
                 yield Chunk(range(first, first + batch.num_rows), columns)
                 first += batch.num_rows
 
@@ -70,7 +70,7 @@ class ParquetSource:
             raise InputError(KEY, f"{self.path} is not a readable Parquet file ({str(error)[:200]})") from None
 
 
-def _cells(column: pa.Array) -> Cells:
+def _convert_cells(column: pa.Array) -> Cells:
     """Return numbers as an array; other columns, and those with missing values, as Python objects."""
     import pyarrow as pa
 

@@ -72,7 +72,7 @@ def span_of(data: ClientData, start: Array) -> RowSpan | None:
         return None
     # An intercept without penalty keeps its own coordinate, the last one.
     penalised = slice(0, dimension - 1 if data.free else dimension)
-    basis = _basis(np.concatenate(data.inputs)[:, penalised])
+    basis = _find_basis(np.concatenate(data.inputs)[:, penalised])
     if basis is None:
         return None
     left = start[penalised] - basis @ (basis.T @ start[penalised])
@@ -86,7 +86,7 @@ def span_of(data: ClientData, start: Array) -> RowSpan | None:
     return RowSpan(whole, basis.shape[1], data, start)
 
 
-def _basis(rows: Array) -> Array | None:
+def _find_basis(rows: Array) -> Array | None:
     """Return an orthonormal basis (d, r) of the span of rows (n, d).
 
     Returns None if rounding makes its dimension uncertain.

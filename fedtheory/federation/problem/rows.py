@@ -45,11 +45,11 @@ class WeightedRows:
         blocks = (
             np.sqrt(weight / len(y)) * np.column_stack([x[part], y[part] - x[part] @ origin])
             for (x, y), weight in zip(data, weights, strict=True)
-            for part in _parts(len(y), len(origin))
+            for part in _split_rows(len(y), len(origin))
         )
         roots = np.diag(np.sqrt(data.penalties / 2))
         ridge = [np.column_stack([roots, -roots @ origin])] if data.ridge > 0 else []
-        return cls(_triangle(chain(blocks, ridge)))
+        return cls(_factorise_blocks(chain(blocks, ridge)))
 
     @property
     def inputs(self) -> Array:
@@ -90,7 +90,7 @@ class WeightedRows:
         scaled = right.T @ (inner / values)
         self._require_digits(values, right, scales, scaled, float(np.linalg.norm(target - left @ inner)))
         found = scales * scaled
-        return found if steep.all() and len(values) == len(norms) else _shortest(found, right / scales)
+        return found if steep.all() and len(values) == len(norms) else _remove_null_space(found, right / scales)
 
     def _require_digits(self, values: Array, right: Array, scales: Array, scaled: Array, residual: float) -> None:
         """Bound the first-order error of a solution; see Golub and Van Loan, Matrix Computations, 5.3.8."""
@@ -110,7 +110,7 @@ class WeightedRows:
             raise Unresolved(f"too ill-conditioned for floats ({condition}): {WAY_OUT}")
 
 
-def _parts(rows: int, columns: int) -> Iterator[slice]:
+def _split_rows(rows: int, columns: int) -> Iterator[slice]:
     """Yield slices of rows that are factorised together."""
     step = _choose_block_size(columns)
     yield from (slice(first, first + step) for first in range(0, rows, step))
@@ -121,25 +121,25 @@ def _choose_block_size(columns: int) -> int:
     return max(_MOST_ENTRIES // (columns + 1), 4 * (columns + 1))
 
 
-def _triangle(blocks: Iterable[Array]) -> Array:
+def _factorise_blocks(blocks: Iterable[Array]) -> Array:
     """Return R of a QR factorisation of stacked blocks (n_i, d+1), with few blocks in memory at a time."""
     held: list[Array] = []
     rows = 0
     for block in blocks:
         if rows > _choose_block_size(block.shape[1] - 1):
-            held = [_upper(held)]
+            held = [_factorise(held)]
             rows = len(held[0])
         held.append(block)
         rows += len(block)
-    return _upper(held)
+    return _factorise(held)
 
 
-def _upper(blocks: list[Array]) -> Array:
+def _factorise(blocks: list[Array]) -> Array:
     """Return the upper triangular factor of the QR decomposition of the stacked blocks."""
     return np.asarray(np.linalg.qr(np.concatenate(blocks), mode="r"))
 
 
-def _shortest(point: Array, rows: Array) -> Array:
+def _remove_null_space(point: Array, rows: Array) -> Array:
     """Return the point without its part in the null space of `rows` (r, d)."""
     basis = np.linalg.qr(rows.T)[0]
     found: Array = basis @ (basis.T @ point)
@@ -173,13 +173,13 @@ def smallest_curvatures(data: ClientData, hessians: Array) -> Array:
     # A penalty that differs between coefficients adds one row for each of them.
     more = np.diag(np.sqrt(data.penalties / 2))[:-1] if data.free else np.empty((0, hessians.shape[1]))
     found = [
-        _smallest(np.concatenate([x / np.sqrt(len(x)), more]), ridge, *map(float, ends))
+        _find_smallest_eigenvalue(np.concatenate([x / np.sqrt(len(x)), more]), ridge, *map(float, ends))
         for (x, _), ends in zip(data, extremes, strict=True)
     ]
     return np.array(found)
 
 
-def _smallest(rows: Array, ridge: float, least: float, largest: float) -> float:
+def _find_smallest_eigenvalue(rows: Array, ridge: float, least: float, largest: float) -> float:
     """The smallest eigenvalue of ``2 A'A + ridge``, whose extreme eigenvalues in floats are `least` and `largest`."""
     if least > _LOST * _EPSILON / _DIGITS * largest:
         return least
