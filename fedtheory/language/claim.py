@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal
 
 import sympy as sp
@@ -312,6 +313,7 @@ class Claim(Shown):
         return self.printed if self.printed is not None else self.encoded
 
     def __post_init__(self) -> None:
+        self._copy_containers()
         # Conditions that follow from the signs of symbols, such as mu > 0, are omitted.
         if isinstance(self.conditions, Sequence):
             each = (
@@ -322,6 +324,16 @@ class Claim(Shown):
         if isinstance(self.chain, Sequence) and len(self.chain) == 3 and not isinstance(self.chain, str):
             for name, value in zip(("lhs", "relation", "rhs", "chain"), (*self.chain, ()), strict=True):
                 object.__setattr__(self, name, value)
+
+    def _copy_containers(self) -> None:
+        """Copy lists and dictionaries to constant ones, since cached proofs and numbers belong to one statement."""
+        for name in ("chain", "also", "assumptions"):
+            if isinstance(given := getattr(self, name), list):
+                object.__setattr__(self, name, tuple(given))
+        for name in ("where", "for_all"):
+            if isinstance(given := getattr(self, name), Mapping):
+                kept = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+                object.__setattr__(self, name, MappingProxyType(kept))
 
     def with_repair(self, **changed: Any) -> tuple[Claim, Claim]:
         """Return this published claim, and its correction ``id.fixed``, which differs in the given fields.

@@ -398,3 +398,26 @@ def test_names_do_not_change(before: int) -> None:
     tried = terms({"links": [why]}, "", **{**BY_X, "lhs": norm_sq(x) / M}, **ALONE)
     assert_refused(tried.claim, tried.certificate)
     assert tried.fails
+
+
+def test_a_claim_does_not_change_after_its_proof() -> None:
+    """Lists and dictionaries that an author changes later change no claim, of which proofs and numbers are cached."""
+    M, c = sp.symbols("M c", positive=True)
+    where, assumptions, values, further = {M: q.clients}, [a.several_clients], [ONE], [Relation(ONE, "<=", c + 1)]
+    stated: dict[str, Any] = {"where": where, "assumptions": assumptions, "for_all": {c: values}, "also": further}
+    claim = Claim(id="t:kept", chain=[ONE, "<=", M - 1, "<=", M], place="points", **stated)
+    certificate = Certificate(claim=claim.id, links=[[Term(M - 2, one())], [Term(ONE, one())], [Term(c, one())]])
+    assert check_certificate(claim, certificate).verdict == "proved"
+    assumptions.clear()
+    values.append(-ONE)
+    further.clear()
+    where[M] = q.local_step_size
+    assert (claim.where, claim.assumptions, claim.for_all) == ({M: q.clients}, (a.several_clients,), {c: (ONE,)})
+    assert len(claim.relations) == 3
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        claim.where[M] = q.local_step_size  # type: ignore[index]
+    with pytest.raises(AttributeError):
+        claim.assumptions.clear()  # type: ignore[attr-defined]
+    # The changed lists state a claim that is false, and that the same certificate does not prove.
+    changed = replace(claim, assumptions=assumptions)
+    assert check_certificate(changed, certificate).verdict == "broken"
