@@ -353,7 +353,7 @@ def test_symbols_of_products_are_symbols(symbol: str, bound: Any) -> None:
     link = {"kind": "products", "scalars": {symbol: "inner(point, point)"}, "facts": {}, "parts": []}
     document = stranger(kind="identities", links=[link])
     tried = terms({"links": [[]]}, "", {"start": ["30"]}, **{**BY_X, "rhs": bound})
-    assert_refused(tried.claim, document, "a symbol that the certificate declares")
+    assert_refused(tried.claim, document, "a symbol that the document declares")
     assert tried.fails
 
 
@@ -368,7 +368,7 @@ def test_symbols_of_roots_are_symbols(symbol: str) -> None:
     where, factor = {eta: q.local_step_size, tau: q.local_steps, T: q.rounds}, eta * tau * (tau - 11)
     sides = {"lhs": sp.expand(factor * eta**2), "relation": "==", "rhs": sp.expand(factor * T)}
     tried = sums({"links": [[]]}, "", where=where, **sides)
-    assert_refused(tried.claim, document, "a symbol that the certificate declares")
+    assert_refused(tried.claim, document, "a symbol that the document declares")
     assert tried.fails
 
 
