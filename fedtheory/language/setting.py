@@ -43,7 +43,7 @@ _DEFAULTS: Lifted = {
     a.same_local_work: {
         q.effective_step_size: a.normalised_steps,
         q.step_shift: a.decreasing_steps,
-        **lifted(q.client_step_size, q.small_step_bias),
+        **lifted(q.client_step_size),
         q.client_local_steps: a.same_step_size,
     },
     a.server_step_of_one: {q.server_step_size: None},

@@ -23,8 +23,8 @@ document       certificates as JSON: every certificate is converted to a documen
 decoding       the closed list of what certificates contain: they are rebuilt from it before they are checked
 checker        from a claim and its certificate to the kernel verdict
 
-The context of a claim for the kernel: claim_context, rounds for statements about one round, and small_steps
-for the limit of runs for small step sizes.  Presentation: outline with its entries and outline_steps, rule_labels,
+The context of a claim for the kernel: claim_context, and rounds for statements about one round.  Papers
+extend it, by paper_contexts.  Presentation: outline with its entries and outline_steps, rule_labels,
 proof_report, and printed for the published proofs.
 
 Uses `language`, `runfile`, `federation`, `kernel`.

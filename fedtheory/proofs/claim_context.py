@@ -18,7 +18,7 @@ from fedtheory.language.quantities import PointQuantity, VectorQuantity
 from fedtheory.proofs.comparators import with_comparator
 from fedtheory.proofs.existence import OPTIMUM, is_known
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SMOOTH, SymbolTable, numbers_of, sides_of, symbols_of
-from fedtheory.proofs.paper_contexts import paper_bounds
+from fedtheory.proofs.paper_contexts import extend_by_papers
 
 GIVEN_BY_PAPERS: tuple[VectorQuantity, ...] = tuple(
     one for part in parts_of_papers("signs") for one in part.SIGNS.given
@@ -62,9 +62,9 @@ def build_context(claim: Claim) -> Context:
         visited=frozenset({symbol(quantity) for quantity in _VISITED} | points),
         minimisers=_minimiser(claim, symbol) | _client_minimisers(claim, symbol),
         definitions=_definitions(claim, symbol) | ({noise: sp.S.Zero} if is_quiet else {}),
-        assumed=_assumed(claim, symbol) | _distances(symbol) | paper_bounds(claim),
+        assumed=_assumed(claim, symbol) | _distances(symbol),
     )
-    return with_comparator(with_common_shape(context, claim), claim)
+    return with_comparator(with_common_shape(extend_by_papers(context, claim), claim), claim)
 
 
 def build_step_context(claim: Claim) -> Context:

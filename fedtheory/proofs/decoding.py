@@ -20,7 +20,6 @@ from fedtheory.kernel.admitted import require_admitted, require_admitted_conditi
 from fedtheory.kernel.inequalities import subjects
 from fedtheory.language.paper_parts import modules_of_papers
 from fedtheory.proofs import facts
-from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import BothWays, Certificate
 from fedtheory.proofs.combination import Combination
@@ -66,7 +65,7 @@ AnyCertificate = (
 DERIVED: tuple[type[Derived], ...] = (
     Derived,
     *(one for rules in paper_rules() for one in rules.derived),
-    *(AtOptimum, LastOfFalling, LastOfContracting),
+    *(LastOfFalling, LastOfContracting),
 )
 """Derived relations of a proved claim."""
 _RECORDS = {

@@ -23,7 +23,6 @@ FROM_OPTIMUM: frozenset[Quantity] = frozenset(
         q.limiting_model_suboptimality,
         q.limiting_distance_sq,
         q.limiting_mean_distance_sq,
-        q.leading_limiting_distance_sq,
         q.optimum_displacement_sq,
         q.comparator,
     }
@@ -55,11 +54,6 @@ KINDS = _with_papers(
     existing(
         "minimisers of the clients",
         *(q.client_optimum, q.relative_noise, q.absolute_noise),
-        by=a.strongly_convex_clients,
-    ),
-    existing(
-        "the minimiser for small steps",
-        q.small_step_optimum,
         by=a.strongly_convex_clients,
     ),
 )

@@ -10,7 +10,6 @@ from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.paper_contexts import build_run_context, write_in_vectors
 from fedtheory.proofs.prefix_sum import build_past_context, extend_sums, has_prefix_sum
 from fedtheory.proofs.rounds import build_round_context, step_size, without_indicators
-from fedtheory.proofs.small_steps import with_small_step_limit
 
 
 def write_out(claim: Claim, relation: Relation) -> Relation:
@@ -34,5 +33,4 @@ def build_link_context(claim: Claim, relation: Relation) -> Context:
         return build_past_context(claim, relation)
     if claim.place == "run":
         return build_run_context(claim, relation)
-    context = build_round_context(claim, relation) if claim.place == "round" else build_step_context(claim)
-    return with_small_step_limit(context, claim)
+    return build_round_context(claim, relation) if claim.place == "round" else build_step_context(claim)

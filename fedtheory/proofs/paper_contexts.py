@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from types import ModuleType
 
 from fedtheory.kernel import Context, Rejected
@@ -22,12 +22,12 @@ from fedtheory.proofs.derived_relation import Derived
 class PaperRules:
     """Rules that a paper adds: premises derived from proved claims, conditions between its numbers, and bounds."""
 
-    conditions: Callable[[Claim], tuple[Expr, ...]]
+    conditions: Callable[[Claim], tuple[Expr, ...]] = lambda _claim: ()
     """Function from a claim to known orderings between its numbers."""
-    derived: Sequence[type[Derived]]
+    derived: Sequence[type[Derived]] = ()
     """Further derived relations of a proved claim."""
-    bounds: Callable[[Claim], Mapping[str, Expr]] = lambda _claim: {}
-    """Function from a claim to slacks that its assumptions make non-negative at every local step or path, by name."""
+    extend: Callable[[Context, Claim], Context] = lambda context, _claim: context
+    """Function that adds to a context what holds at every local step, path or round by a paper's quantities."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +94,9 @@ def paper_conditions(claim: Claim) -> tuple[Expr, ...]:
     return tuple(one for rules in paper_rules() for one in rules.conditions(claim))
 
 
-def paper_bounds(claim: Claim) -> dict[str, Expr]:
-    """Return the slacks that are non-negative at every local step or path by definitions of papers, by name."""
-    return {name: slack for rules in paper_rules() for name, slack in rules.bounds(claim).items()}
+def extend_by_papers(context: Context, claim: Claim) -> Context:
+    """Return the context of a claim with what holds by the quantities of papers."""
+    return reduce(lambda found, rules: rules.extend(found, claim), paper_rules(), context)
 
 
 def paper_step_conditions(claim: Claim) -> tuple[Expr, ...]:

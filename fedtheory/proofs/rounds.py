@@ -25,7 +25,6 @@ _GIVEN = (
     q.server_model,
     q.optimum,
     q.client_optimum,
-    q.small_step_optimum,
     q.centralised_model,
     *GIVEN_BY_PAPERS,
 )

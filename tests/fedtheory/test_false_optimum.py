@@ -12,8 +12,8 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, Part, certificates, check_certificate
-from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.numbers import symbols_of
+from fedtheory.sources.vlaski2023.context.at_optimum import AtOptimum
 from fedtheory.sources.vlaski2023.statements.notation import (
     federated_gradient,
     grad,

@@ -22,13 +22,13 @@ from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.restarts import SECOND_MOMENT, VARIANCE, _iterations, build_iteration_context
 from fedtheory.proofs.rounds import _with_single_powers, build_round_context
-from fedtheory.proofs.small_steps import _bias
 from fedtheory.proofs.terms.places import numbers_at_steps
 from fedtheory.proofs.terms.proof_of_claim import context_of
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.rules.product import Multiply, Scalar
 from fedtheory.proofs.terms.rules.sum_over import SumOver
 from fedtheory.proofs.terms.run_form import RunForm
+from fedtheory.sources.vlaski2023.context.small_steps import _bias
 
 
 def test_results_of_clients_keep_their_fluctuation() -> None:

@@ -11,8 +11,8 @@ import sympy as sp
 
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.derived_relation import Derived
 from verify.rocq.exported import Exported
 from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
@@ -40,7 +40,12 @@ _AT_OPTIMUM = (
 
 def is_of_settling(certificate: Combination) -> bool:
     """Return whether a claim bounds the stationary error by the noise at the optimum."""
-    return any(isinstance(part.premise, AtOptimum) for link in certificate.links for part in link)
+    return any(_is_at_optimum(part.premise) for link in certificate.links for part in link)
+
+
+def _is_at_optimum(premise: object) -> bool:
+    """Return whether a premise is a proved claim, for a round that starts from the optimum."""
+    return isinstance(premise, Derived) and premise.kind == "at the optimum"
 
 
 def theorem_of_settling(
@@ -57,7 +62,7 @@ def theorem_of_settling(
     if claim.conditions or len(parts) != 1 or not is_whole or sp.cancel(parts[0].coefficient - share) != 0:
         raise NotExported("of the error that is left, its bound by the noise at the optimum is exported")
     premise = parts[0].premise
-    assert isinstance(premise, AtOptimum)
+    assert isinstance(premise, Derived)
     used = export_id(premise.claim)
     parameters = [*used.general.binders]
     parameters += [one for one in _CURVED if one.name not in {binder.name for binder in parameters}]

@@ -7,10 +7,18 @@ from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.signs import Existing, Signs, existing
 
-_LIMITS = frozenset[Quantity]({q.distance_to_small_step_limit})
 SIGNS = Signs(
     existing=(
-        Existing("a minimiser of F", _LIMITS, a.IMPLY_CONVEXITY),
-        existing("the minimiser for small steps", *_LIMITS, by=a.strongly_convex_clients),
-    )
+        Existing(
+            "a minimiser of F",
+            frozenset[Quantity]({q.leading_limiting_distance_sq, q.distance_to_small_step_limit}),
+            a.IMPLY_CONVEXITY,
+        ),
+        existing(
+            "the minimiser for small steps",
+            *(q.small_step_optimum, q.distance_to_small_step_limit),
+            by=a.strongly_convex_clients,
+        ),
+    ),
+    given=(q.small_step_optimum,),
 )

@@ -8,11 +8,11 @@ trusted like the kernel.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected
+from fedtheory.kernel import Context, Rejected
 from fedtheory.kernel.expressions import Expr, Gradient, Inner, Value, norm_sq
 from fedtheory.kernel.quotients import is_zero, reduce_fraction
 from fedtheory.language import assumptions as a
@@ -162,10 +162,11 @@ def gap_conditions(claim: Claim) -> tuple[Expr, ...]:
     return symbols_of(claim).at_most(*((q.smallest_gap, gap) for gap in among))
 
 
-def list_bounds(claim: Claim) -> dict[str, Expr]:
-    """Return the bounds on the distance of rounds' starts from the optimum, and on gradients at gradient descent."""
+def with_bounds(context: Context, claim: Claim) -> Context:
+    """Return a context with bounds on the distance of rounds' starts from the optimum, and on divergences."""
     symbol = symbols_of(claim)
-    return _bound_starts(claim, symbol) | _bound_divergences(claim, symbol)
+    bounds = _bound_starts(claim, symbol) | _bound_divergences(claim, symbol)
+    return replace(context, assumed={**context.assumed, **bounds})
 
 
 def _bound_starts(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
@@ -194,5 +195,5 @@ def _bound_divergences(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
 CONTEXT = PaperRules(
     conditions=gap_conditions,
     derived=(Telescoped, AtEnd, Summed, AtNextStart, AtFirstStart),
-    bounds=list_bounds,
+    extend=with_bounds,
 )

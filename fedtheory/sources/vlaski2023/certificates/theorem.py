@@ -13,13 +13,13 @@ from fedtheory.kernel import (
     strong_convexity,
 )
 from fedtheory.kernel.expressions import Expr
-from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import CURVATURE, ONE
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.roots import Root
 from fedtheory.sources.vlaski2023.certificates.lemmas import FEDERATED
+from fedtheory.sources.vlaski2023.context.at_optimum import AtOptimum
 from fedtheory.sources.vlaski2023.statements.notation import *
 from fedtheory.sources.vlaski2023.statements.proof import s, share, stable, towards, z
 from fedtheory.sources.vlaski2023.statements.theorem import SMALL, curvature_k, one_over_alpha, one_over_rest, travel

@@ -13,6 +13,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.numbers import SymbolTable, symbols_of
+from fedtheory.proofs.paper_contexts import PaperRules
 
 
 def with_small_step_limit(context: Context, claim: Claim) -> Context:
@@ -22,7 +23,6 @@ def with_small_step_limit(context: Context, claim: Claim) -> Context:
         return context
     return replace(
         context,
-        vectors=context.vectors | {symbol(q.small_step_optimum)},
         weighted_minimisers=_weight_gradients(claim, symbol),
         assumed={**context.assumed, **_bias(symbol)},
     )
@@ -46,3 +46,6 @@ def _bias(symbol: SymbolTable) -> dict[str, Expr]:
         return {}
     slack = symbol(q.small_step_bias) ** 2 - norm_sq(symbol(q.small_step_optimum) - symbol(q.optimum))
     return {"small-step bias": slack, "small-step bias, from below": -slack}
+
+
+CONTEXT = PaperRules(extend=with_small_step_limit)

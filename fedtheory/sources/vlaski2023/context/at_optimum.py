@@ -19,6 +19,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import SymbolTable
+from fedtheory.proofs.paper_contexts import PaperRules
 
 
 @dataclass(frozen=True)
@@ -55,3 +56,6 @@ def _variance(symbol: SymbolTable) -> Expr:
     batch = LocalSum(symbol(q.gradient_at_server_model)) / symbol(q.client_local_steps)
     share = symbol(q.client_step_size) * symbol(q.client_local_steps) / symbol(q.effective_step_size)
     return Expectation(norm_sq(Selected(share * batch) - Gradient(symbol(q.objective), symbol(q.server_model))))
+
+
+CONTEXT = PaperRules(derived=(AtOptimum,))
