@@ -20,7 +20,7 @@ class CertifiedJointTrajectory(JointTrajectory):
     """Second moments of the server's vectors in float intervals, for runs whose rounds are all alike."""
 
     def __init__(self, problem: EnclosedProblem, algorithm: Algorithm, on_progress: Callable[[int, int], None]) -> None:
-        self._prepare(problem, algorithm)
+        super().__init__(problem, algorithm)
         if self.layout.own or not algorithm.clock.is_synchronous or not algorithm.has_one_size_a_step:
             raise Unresolved("vectors that clients keep, and rounds that differ, are not enclosed in floats")
         first, _ = self._begin()

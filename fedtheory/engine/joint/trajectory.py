@@ -49,7 +49,15 @@ class JointTrajectory(Trajectory):
     """Second moments of an algorithm's model over n = 0 .. T, and quantities that follow; computed on demand."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
-        self._prepare(problem, algorithm)
+        self.problem = problem
+        self.algorithm = algorithm
+        problem.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
+        self.parameters = RoundParameters(problem, algorithm, self._group_clients(problem, algorithm))
+        self.definition = self.parameters.definition
+        self.layout = layout_of(self.definition, problem.dimension)
+        self._compiler = RoundCompiler(self.parameters, self.layout)
+        self._known: dict[tuple[int, tuple[tuple[int, int], ...] | None], list[tuple[Number, Transition]]] = {}
+        self.noise = []
 
     @classmethod
     def together(cls, settings: Sequence[tuple[Problem, Algorithm]]) -> Iterator[JointTrajectory]:
@@ -57,11 +65,10 @@ class JointTrajectory(Trajectory):
 
         Runs of equal shape share a computation.
         """
-        found = [cls.__new__(cls) for _ in settings]
         by_shape: dict[Hashable, list[JointTrajectory]] = {}
         with np.errstate(over="ignore", invalid="ignore"):
-            for one, setting in zip(found, settings, strict=True):
-                one._prepare(*setting)
+            found = [cls(*setting) for setting in settings]
+            for one in found:
                 shape = one.algorithm.rounds, None if one.alike is None else one.alike.shape
                 by_shape.setdefault(shape, []).append(one)
             for group in by_shape.values():
@@ -77,18 +84,6 @@ class JointTrajectory(Trajectory):
         moments = np.stack(list(model_moments(BackwardMaps.stacked(alike), group[0].algorithm.rounds)), axis=1)
         for one, own in zip(group, moments, strict=True):
             one.moments = _fitting((float(np.abs(moment).max()), moment) for moment in own)
-
-    def _prepare(self, problem: Problem, algorithm: Algorithm) -> None:
-        """Compile the rounds of the algorithm for the problem."""
-        self.problem = problem
-        self.algorithm = algorithm
-        problem.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
-        self.parameters = RoundParameters(problem, algorithm, self._group_clients(problem, algorithm))
-        self.definition = self.parameters.definition
-        self.layout = layout_of(self.definition, problem.dimension)
-        self._compiler = RoundCompiler(self.parameters, self.layout)
-        self._known: dict[tuple[int, tuple[tuple[int, int], ...] | None], list[tuple[Number, Transition]]] = {}
-        self.noise = []
 
     def _group_clients(self, problem: Problem, algorithm: Algorithm) -> Kinds:
         """Group equal clients into classes."""
