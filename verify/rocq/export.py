@@ -65,7 +65,8 @@ def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exporte
         plain = use_plain_symbols(claim)
         document = document_for(claim) if certificate is None else document_of(claim, certificate)
         if document is None:
-            raise NotExported("it has no certificate")
+            advice = "in a paper's folder, `fedtheory prove FOLDER --search` keeps those that it finds"
+            raise NotExported(f"it has no certificate; {advice}")
         read = certificate_in(plain, document)
         _require_operator(plain, read)
         return _export_kind(plain, read)

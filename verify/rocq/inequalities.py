@@ -74,8 +74,22 @@ def _constant(reader: Reader, objective: Expr, kind: str) -> Constant:
     return Constant(vocabulary.symbols(quantity), name, _prove_regularity(reader, objective, kind), f"{name}_positive")
 
 
-def _by(lemma: str, arguments: str) -> str:
-    return f"pose proof ({lemma} {arguments}) as known; lra"
+def _by(lemma: str, arguments: str, rewritten: str = "") -> str:
+    return f"pose proof ({lemma} {arguments}) as known; {rewritten}lra"
+
+
+def _rewrite_difference(reader: Reader, at: Expr, around: Expr) -> str:
+    """Return a tactic that writes the difference of two points as the statement does, if parts of it cancel."""
+    difference = sp.expand(at - around)
+    parts = [len(sp.Add.make_args(sp.expand(one))) for one in (at, around, difference)]
+    if difference == 0 or parts[2] == parts[0] + parts[1]:
+        return ""
+    one, other, left = (text(reader.vector(side), CLIENTS) for side in (at, around, at - around))
+    return f"replace (({one}) - ({other}))%vec with ({left})%vec in known by {BY_LINEAR}; "
+
+
+BY_LINEAR = "by_linear"
+"""Tactic for an equation of two combinations of vectors, from the library file `Definitions`."""
 
 
 def _points(reader: Reader, at: Expr, around: Expr) -> str:
@@ -89,43 +103,54 @@ def _write_points(reader: Reader, objective: Expr, at: Expr, around: Expr) -> tu
 
 def _convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _write_points(reader, objective, at, around)
+    moved = _rewrite_difference(reader, at, around)
     arguments = f"{f} {points} {_prove_regularity(reader, objective, _CONVEX)}"
-    return NonnegativeScalar(_gap(objective, at, around), _by("convexity", arguments))
+    return NonnegativeScalar(_gap(objective, at, around), _by("convexity", arguments, moved))
 
 
 def _strong_convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _write_points(reader, objective, at, around)
+    moved = _rewrite_difference(reader, at, around)
     mu = _constant(reader, objective, _CURVED)
     quadratic_term = mu.letter / 2 * Inner(at - around, at - around)
     arguments = f"{mu.name} ({f.removeprefix('S ')[1:-1]}) {points} {mu.proof}"
-    return NonnegativeScalar(_gap(objective, at, around) - quadratic_term, _by("strong_convexity S", arguments))
+    return NonnegativeScalar(
+        _gap(objective, at, around) - quadratic_term,
+        _by("strong_convexity S", arguments, moved),
+    )
 
 
 def _smoothness(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _write_points(reader, objective, at, around)
+    moved = _rewrite_difference(reader, at, around)
     quadratic_term = reader.vocabulary.symbols(q.smoothness) / 2 * Inner(at - around, at - around)
     arguments = f"{f} L {points} {_prove_regularity(reader, objective, _SMOOTH)}"
-    return NonnegativeScalar(quadratic_term - _gap(objective, at, around), _by("smoothness", arguments))
+    return NonnegativeScalar(
+        quadratic_term - _gap(objective, at, around),
+        _by("smoothness", arguments, moved),
+    )
 
 
 def _cocoercivity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _write_points(reader, objective, at, around)
+    moved = _rewrite_difference(reader, at, around)
     apart = Gradient(objective, at) - Gradient(objective, around)
     lost = Inner(apart, apart) / (2 * reader.vocabulary.symbols(q.smoothness))
     known = (
         f"L_positive {_prove_regularity(reader, objective, _CONVEX)} {_prove_regularity(reader, objective, _SMOOTH)}"
     )
     arguments = f"{f} L {points} {known}"
-    return NonnegativeScalar(_gap(objective, at, around) - lost, _by("cocoercivity", arguments))
+    return NonnegativeScalar(_gap(objective, at, around) - lost, _by("cocoercivity", arguments, moved))
 
 
 def _lipschitz_gradient(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     f, points = _write_points(reader, objective, at, around)
+    moved = _rewrite_difference(reader, at, around)
     apart = Gradient(objective, at) - Gradient(objective, around)
     smoothness = _constant(reader, objective, _SMOOTH)
     bound = smoothness.letter**2 * Inner(at - around, at - around)
     arguments = f"{f} {smoothness.name} {points} {smoothness.positive} {smoothness.proof}"
-    return NonnegativeScalar(bound - Inner(apart, apart), _by("lipschitz", arguments))
+    return NonnegativeScalar(bound - Inner(apart, apart), _by("lipschitz", arguments, moved))
 
 
 def _optimality(reader: Reader, objective: Expr, at: Expr) -> NonnegativeScalar:

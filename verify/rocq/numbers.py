@@ -239,11 +239,28 @@ class SignProofs:
             return None
         known, denominator = number(sp.expand(rest - slope * symbol), self.names), number(slope * symbol, self.names)
         text = f"({number(top, names)}) / ({number(_factor(bottom), names)})"
-        return (
+        tactic = (
             f"pose (spare := ({known}) / ({denominator})); "
             "assert (spare_known : 0 <= spare) by (apply quotient_nonneg; [lra | positive]); "
             f"match goal with |- 0 <= ?number => replace number with ({text}) by (unfold spare; by_field) end; "
             f"apply quotient_nonneg; [{shown} | positive]"
+        )
+        return self._with_zero_apart(factored, symbol, tactic) if self._may_be_zero(symbol) else tactic
+
+    def _may_be_zero(self, symbol: sp.Symbol) -> bool:
+        """Return whether a number under the claim's quantifier has zero among its values."""
+        return self.names[symbol].startswith("each_") and symbol.is_positive is not True
+
+    def _with_zero_apart(self, factored: Expr, symbol: sp.Symbol, tactic: str) -> str | None:
+        """Return a tactic that divides by a symbol if it is positive; None if nothing shows the case of zero."""
+        rest = sp.expand(factored.xreplace({symbol: sp.S.Zero}))
+        shown = self._shift(rest)
+        if shown is None:
+            return None
+        replaced = f"replace number with ({number(rest, self.names)}) by (rewrite <- at_zero; by_field)"
+        return (
+            f"destruct (Rtotal_order 0 ({self.names[symbol]})) as [above_zero | [at_zero | below_zero]]; "
+            f"[{tactic} | match goal with |- 0 <= ?number => {replaced} end; {shown} | exfalso; lra]"
         )
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import sympy as sp
+
 from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.links import Products
 from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.hypotheses import binders, counts
+from verify.rocq.inequalities import BY_LINEAR
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs
@@ -58,11 +62,22 @@ def theorem_with(
     if isinstance(vocabulary, OwnVocabulary):
         parameters, start = [*vocabulary.binders(links.used)], [NUMBERS_KNOWN, *vocabulary.known]
     else:
+        _require_known(vocabulary, links.used)
         parameters = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *hypotheses]
         start = [NUMBERS_KNOWN]
     proof = "\n".join([*start, *signs.prepared(), conjunction(proofs)])
     parameters = [*parameters, *signs.hypotheses()]
-    return Theorem(name_of(claim.id), parameters, " /\\\n  ".join(goal), proof, called=vocabulary.called)
+    needs = ("Definitions",) if f" by {BY_LINEAR};" in proof else ()
+    return Theorem(name_of(claim.id), parameters, " /\\\n  ".join(goal), proof, called=vocabulary.called, needs=needs)
+
+
+def _require_known(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> None:
+    """Raise `NotExported` for numbers without a hypothesis: a curvature, and a number of steps without their index."""
+    symbol, claim = vocabulary.symbols, vocabulary.claim
+    if symbol(q.strong_convexity) in symbols and a.strongly_convex_clients not in claim.assumptions:
+        raise NotExported("the claim names strong_convexity: add assumptions.strongly_convex_clients to it")
+    if symbol(q.local_steps) in symbols and not vocabulary.has_steps:
+        raise NotExported("the library has no number of local steps at a step without its index")
 
 
 def _link(links: Links, relation: Relation, why: object) -> tuple[str, str]:
