@@ -15,9 +15,11 @@ from fedtheory.kernel.expressions import norm_sq
 from fedtheory.kernel.work import limited
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.proofs import checker, missing_assumptions, numbers, paper_contexts, run_conditions
+from fedtheory.proofs import checker, missing_assumptions, numbers, paper_contexts, run_conditions, step_sums
 from fedtheory.proofs.links import Positive
+from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.outline import _link
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.terms.proof_of_claim import TermProof, check_terms
 from fedtheory.proofs.terms.rules.axiom import Axiom
 
@@ -125,3 +127,18 @@ def test_a_claim_that_relies_on_itself_is_unproved(monkeypatch: pytest.MonkeyPat
     (step,) = prove(claim.id).steps
     assert (step.holds, step.text) == (False, "t:self relies on itself")
     assert prove("t:another") == (answered, "t:another", ("t:other", claim.id))  # type: ignore[comparison-overlap]
+
+
+def test_potentials_are_finite_after_the_last_step() -> None:
+    """A potential that may divide by zero after the last step of a round is refused, although it is positive before."""
+    tau, k = sp.Symbol("tau", positive=True), sp.Symbol("k", nonnegative=True, integer=True)
+    where = {eta: q.local_step_size, tau: q.local_steps, k: q.local_step_index}
+    step = use_plain_symbols(Claim(id="t:step", lhs=k, rhs=tau + eta, where=where, place="step"))
+    steps, size, index = (symbols_of(step)(of) for of in (q.local_steps, q.local_step_size, q.local_step_index))
+    context = step_sums.build_steps_sum_context(step)
+    (shown,) = step_sums.ends_with(1 / (steps - index + size), sp.S.Zero, context, ())
+    assert shown.holds
+    (shown,) = step_sums.ends_with(1 / (steps - index + size), 1 / size + 1, context, ())
+    assert not shown.holds
+    with pytest.raises(Rejected, match="may be zero"):
+        list(step_sums.ends_with(1 / (steps - index + (size - 1) ** 2), sp.S.Zero, context, ()))
