@@ -20,9 +20,9 @@ from fedtheory.language.quantities import RunQuantity, rounds
 from fedtheory.language.typesetting import latex
 from report.mathml import displayed, prose
 from verify.check import Check
-from verify.check.climbs import RateCheck, Rung
 from verify.check.comparison import Comparison
 from verify.check.ladders import ladders_of
+from verify.check.measured_ladders import RateCheck, Rung
 from verify.shown_place import choose_place, describe_origin, has_only_free_vectors, name_of_point
 from verify.verdict import ClaimVerdict
 from verify.witness import PrintedSides, explain_size
@@ -137,9 +137,9 @@ def _list_rate_rows(claim: Claim, rate: RateCheck) -> list[NumberRow]:
     symbols = [latex(variable) for variable in ladders_of(claim)]
     rows = [_make_row(_format_values(symbols, rung), rung.measured) for rung in rate.all_rungs]
     if len(symbols) > 1:
-        for climb in rate.climbs:
-            along = ", ".join(f"${latex(variable)}$" for variable in climb.variables)
-            rows += [] if climb.slope is None else [_make_row(f"fitted slope along {along}", climb.slope)]
+        for ladder in rate.ladders:
+            along = ", ".join(f"${latex(variable)}$" for variable in ladder.variables)
+            rows += [] if ladder.slope is None else [_make_row(f"fitted slope along {along}", ladder.slope)]
     rows += [] if rate.limit is None else [_make_row(rf"limit for ${symbols[0]}\to\infty$", rate.limit)]
     growth = rate.growth
     if growth is None or not growth.exceeds or not growth.power or growth.coefficient is None:

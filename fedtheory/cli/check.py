@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
     from verify.check import Check
     from verify.check.applicability import ConditionCheck
-    from verify.check.climbs import Climb, RateCheck, Rung
     from verify.check.comparison import Comparison
     from verify.check.growth import Growth
+    from verify.check.measured_ladders import MeasuredLadder, RateCheck, Rung
 
 NAME = "check"
 
@@ -145,16 +145,16 @@ def _encode_rate(found: Check) -> dict[str, Any] | None:
         return None
     text, rate = found.arithmetic.text, found.rate
     return {
-        "rungs": _describe_rungs(found, rate.climbs[0]),
+        "rungs": _describe_rungs(found, rate.ladders[0]),
         "slope": rate.slope,
         "ladders": [
             {
-                "variables": _list_names(found, climb.variables),
-                "rungs": _describe_rungs(found, climb),
-                "slope": climb.slope,
-                "rise": climb.rise,
+                "variables": _list_names(found, ladder.variables),
+                "rungs": _describe_rungs(found, ladder),
+                "slope": ladder.slope,
+                "rise": ladder.rise,
             }
-            for climb in rate.climbs
+            for ladder in rate.ladders
         ],
         "constant": rate.constant,
         "limit": None if rate.limit is None else text(rate.limit),
@@ -175,16 +175,16 @@ def _encode_limits(found: Check, growth: Growth) -> dict[str, Any]:
     }
 
 
-def _describe_rungs(found: Check, climb: Climb) -> list[dict[str, Any]]:
+def _describe_rungs(found: Check, ladder: MeasuredLadder) -> list[dict[str, Any]]:
     """Return the runs along which a rate is measured, each with the values of the variables that change."""
-    changing = _list_names(found, climb.variables)
+    changing = _list_names(found, ladder.variables)
 
     def describe(rung: Rung) -> dict[str, Any]:
         """Return the changing variables, the measured value and the order of one run, as text."""
         values = {name: value for name, value in _encode_values(found, rung).items() if name in changing}
         return {**values, "measured": _encode_number(found, rung.measured), "order": _encode_number(found, rung.order)}
 
-    return [describe(rung) for rung in climb.rungs]
+    return [describe(rung) for rung in ladder.rungs]
 
 
 def _encode_number(found: Check, value: Any) -> Any:
@@ -294,27 +294,29 @@ def _describe_largest_term(found: Check, worst: Comparison) -> str:
 
 def _print_ladder(found: Check, rate: RateCheck) -> None:
     """Print each sequence of a rate, its limit and the largest ratio of the measured value to the order."""
-    for climb in rate.climbs:
-        _print_climb(found, climb)
+    for ladder in rate.ladders:
+        _print_one_ladder(found, ladder)
     print_lines(f"limit {short(rate.limit)}, largest measured / order {short(rate.constant)}")
 
 
-def _print_climb(found: Check, climb: Climb) -> None:
+def _print_one_ladder(found: Check, ladder: MeasuredLadder) -> None:
     """Print the values of all variables along the sequence of a rate, and its slope."""
     from rich.markup import escape
 
     rows = [
         [*map(str, _encode_values(found, rung).values()), short(rung.measured), short(rung.measured / rung.order)]
-        for rung in climb.rungs
+        for rung in ladder.rungs
     ]
-    names = [name.replace("_", " ") for name in _encode_values(found, climb.rungs[0])]
-    changing = " and ".join(name.replace("_", " ") for name in _list_names(found, climb.variables))
+    names = [name.replace("_", " ") for name in _encode_values(found, ladder.rungs[0])]
+    changing = " and ".join(name.replace("_", " ") for name in _list_names(found, ladder.variables))
     columns = [*names, "measured", "measured / order"]
     print_table(f"ladder of {changing} (instead of the run's own)", columns, rows, whole=tuple(columns))
     rises = (
-        f"; {escape(climb.describe_rise(found.claim.in_words))}" if climb.is_rising and found.holds is not True else ""
+        f"; {escape(ladder.describe_rise(found.claim.in_words))}"
+        if ladder.is_rising and found.holds is not True
+        else ""
     )
-    print_lines(f"slope {short(climb.slope)}{rises}")
+    print_lines(f"slope {short(ladder.slope)}{rises}")
 
 
 def _describe_outcome(found: Check) -> str:

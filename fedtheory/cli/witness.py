@@ -12,7 +12,7 @@ from fedtheory.cli.output import print_lines, short
 
 if TYPE_CHECKING:
     from verify.check import Check
-    from verify.check.climbs import Rung
+    from verify.check.measured_ladders import Rung
 
 Save = Annotated[
     str | None, typer.Option("--save", metavar="FILE", help="Write the run that is shown as a run file (TOML).")
@@ -101,16 +101,18 @@ def _describe_ladders(found: Check) -> list[str]:
     if rate is None or not rate.rungs:
         return []
     words = [found.claim.in_words(variable) for variable in ladders_of(found.claim)]
-    lines = [f"{_describe_rung(words, rung)}: {_describe_value(rung)}" for climb in rate.climbs for rung in climb.rungs]
+    lines = [
+        f"{_describe_rung(words, rung)}: {_describe_value(rung)}" for ladder in rate.ladders for rung in ladder.rungs
+    ]
     reason = rate.reason(found.claim.in_words)
     if reason is not None:
         lines.append(reason)
     if rate.growth is not None and rate.growth.exceeds and rate.growth.power == 0:
         return lines
     slopes = [
-        f"slope of the left side {climb.slope:.2f} in {', '.join(map(found.claim.in_words, climb.variables))}"
-        for climb in rate.climbs
-        if climb.slope is not None
+        f"slope of the left side {ladder.slope:.2f} in {', '.join(map(found.claim.in_words, ladder.variables))}"
+        for ladder in rate.ladders
+        if ladder.slope is not None
     ]
     return lines + ([f"{'; '.join(slopes)}; largest ratio {short(rate.constant)}"] if slopes else [])
 

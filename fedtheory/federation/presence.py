@@ -24,8 +24,8 @@ Factor = Literal["weight", "presence", "one"]
 
 
 @dataclass(frozen=True, eq=False)
-class Turnout:
-    """Expectations of w_i, b_i, 1 and of their products."""
+class ParticipationMoments:
+    """Expectations of the weight w_i, of the participation b_i (1 or 0), of 1, and of their products."""
 
     is_fixed: bool
     """Whether the same clients participate in every round, with the same weights."""
@@ -36,11 +36,11 @@ class Turnout:
     products: Callable[[Factor, Factor, list[int]], Array]
     """Expected products of factors of two different clients of the given classes, (C, C)."""
 
-    def of(self, clients: list[int]) -> Turnout:
+    def of(self, clients: list[int]) -> ParticipationMoments:
         """Return the moments of some of the clients, in that order."""
         means: dict[Factor, Array] = {factor: values[clients] for factor, values in self.means.items()}
         squares = {pair: values[clients] for pair, values in self.squares.items()}
-        return Turnout(
+        return ParticipationMoments(
             self.is_fixed, means, squares, lambda a, b, some: self.products(a, b, [clients[c] for c in some])
         )
 
@@ -50,42 +50,42 @@ class Turnout:
 
 
 @singledispatch
-def turnout(law: Participation, weights: Array) -> Turnout:
+def compute_participation_moments(law: Participation, weights: Array) -> ParticipationMoments:
     """Return the joint moments of a law for aggregation weights d_i, (M,)."""
     raise TypeError(f"no joint moments of {type(law).__name__} for {len(weights)} clients")
 
 
-@turnout.register
-def _(law: Full, weights: Array) -> Turnout:
+@compute_participation_moments.register
+def _(law: Full, weights: Array) -> ParticipationMoments:
     del law
     return _build_fixed_moments(weights, _create_ones(weights))
 
 
-@turnout.register
-def _(law: Fixed, weights: Array) -> Turnout:
+@compute_participation_moments.register
+def _(law: Fixed, weights: Array) -> ParticipationMoments:
     presence = weights - weights
     presence[list(law.selected)] = _create_ones(weights)[list(law.selected)]
     return _build_fixed_moments(law.moments(weights).mean, presence)
 
 
-@turnout.register
-def _(law: Uniform, weights: Array) -> Turnout:
+@compute_participation_moments.register
+def _(law: Uniform, weights: Array) -> ParticipationMoments:
     if len(weights) == law.selected:
-        return turnout(Full(), weights)
+        return compute_participation_moments(Full(), weights)
     law.moments(weights)
     one, clients = _create_ones(weights), len(weights)
     share = one * law.selected / clients
     return _scale_presence(weights, share, share[0] * (law.selected - 1) / (clients - 1))
 
 
-@turnout.register
-def _(law: Bernoulli, weights: Array) -> Turnout:
+@compute_participation_moments.register
+def _(law: Bernoulli, weights: Array) -> ParticipationMoments:
     one = _create_ones(weights)
     share = one * arithmetic_of(weights).number(law.probability, "probability")
     return _scale_presence(weights, share, share[0] * share[0])
 
 
-def _scale_presence(weights: Array, share: Array, together: Number) -> Turnout:
+def _scale_presence(weights: Array, share: Array, together: Number) -> ParticipationMoments:
     """Return the moments if weights are multiples of b_i.
 
     `share` (M,) are the probabilities of one client, `together` is that of two different ones.
@@ -99,7 +99,7 @@ def _scale_presence(weights: Array, share: Array, together: Number) -> Turnout:
         chance = together if first and second else share[0] if first or second else one[0]
         return np.asarray(np.multiply.outer(a, b) * chance)
 
-    return Turnout(
+    return ParticipationMoments(
         False,
         {"weight": weights, "presence": share, "one": one},
         {
@@ -114,8 +114,8 @@ def _scale_presence(weights: Array, share: Array, together: Number) -> Turnout:
     )
 
 
-@turnout.register
-def _(law: Normalised, weights: Array) -> Turnout:
+@compute_participation_moments.register
+def _(law: Normalised, weights: Array) -> ParticipationMoments:
     chances, drawn = law.outcomes(weights)
     present = (drawn != 0).astype(int) + weights - weights
     factors: dict[Factor, Array] = {
@@ -136,14 +136,14 @@ def _(law: Normalised, weights: Array) -> Turnout:
 
     means: dict[Factor, Array] = {factor: values.sum(axis=0) for factor, values in carried.items()}
     squares = {frozenset({a, b}): (carried[a] * factors[b]).sum(axis=0) for a in names for b in names}
-    return Turnout(False, means, squares, products)
+    return ParticipationMoments(False, means, squares, products)
 
 
-@turnout.register
-def _(law: Multinomial, weights: Array) -> Turnout:
+@compute_participation_moments.register
+def _(law: Multinomial, weights: Array) -> ParticipationMoments:
     moments, one, draws = law.moments(weights), _create_ones(weights), law.selected
     if len(weights) == 1:
-        return turnout(Full(), weights)
+        return compute_participation_moments(Full(), weights)
     presence = one - (one - weights) ** draws
 
     def products(left: Factor, right: Factor, some: list[int]) -> Array:
@@ -160,7 +160,7 @@ def _(law: Multinomial, weights: Array) -> Turnout:
         }
         return known[left, right]() if (left, right) in known else known[right, left]().T
 
-    return Turnout(
+    return ParticipationMoments(
         False,
         {"weight": weights, "presence": presence, "one": one},
         {
@@ -175,14 +175,14 @@ def _(law: Multinomial, weights: Array) -> Turnout:
     )
 
 
-@turnout.register
-def _(law: InTypes, weights: Array) -> Turnout:
+@compute_participation_moments.register
+def _(law: InTypes, weights: Array) -> ParticipationMoments:
     """Return joint moments of one client of each type, and of two different ones of each pair of types."""
     first = np.cumsum((0, *law.counts[:-1]))
-    return turnout(law.law, law.expand_to_clients(weights)).of(first.tolist())
+    return compute_participation_moments(law.law, law.expand_to_clients(weights)).of(first.tolist())
 
 
-def compute_report_moments(weights: Array, reports: Sequence[int]) -> Turnout:
+def compute_report_moments(weights: Array, reports: Sequence[int]) -> ParticipationMoments:
     """Return the participation moments of an update in which some clients report, for weights d_i, (M,)."""
     presence = weights - weights
     presence[list(reports)] = _create_ones(weights)[list(reports)]
@@ -199,9 +199,11 @@ def _create_ones(weights: Array) -> Array:
     return arithmetic_of(weights).array([1] * len(weights))
 
 
-def _build_fixed_moments(weights: Array, presence: Array) -> Turnout:
+def _build_fixed_moments(weights: Array, presence: Array) -> ParticipationMoments:
     """Build the participation moments of fixed participants."""
     means: dict[Factor, Array] = {"weight": weights, "presence": presence, "one": _create_ones(weights)}
     factors: tuple[Factor, ...] = ("weight", "presence", "one")
     squares = {frozenset({a, b}): means[a] * means[b] for a in factors for b in factors}
-    return Turnout(True, means, squares, lambda a, b, some: np.multiply.outer(means[a][some], means[b][some]))
+    return ParticipationMoments(
+        True, means, squares, lambda a, b, some: np.multiply.outer(means[a][some], means[b][some])
+    )

@@ -10,7 +10,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import clients
 from fedtheory.language.typesetting import latex
 from report.figures.style import BLACK, BLUE, RED, Figure, drawing, finish
-from verify.check.climbs import RateCheck, Rung
+from verify.check.measured_ladders import RateCheck, Rung
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,15 +36,15 @@ def draw_over_clients(claim: Claim, found: RateCheck) -> Figure | None:
     """Draw exact values over the number of clients, log-log, and the claimed order; None if the number does not
     vary.
     """
-    climb = next((c for c in found.climbs if [claim.notation[v] for v in c.variables] == [clients]), None)
-    if climb is None:
+    ladder = next((c for c in found.ladders if [claim.notation[v] for v in c.variables] == [clients]), None)
+    if ladder is None:
         return None
     with drawing() as (canvas, axes):
-        _draw_rungs(axes, climb.positions, climb.rungs)
+        _draw_rungs(axes, ladder.positions, ladder.rungs)
         axes.set_xlabel(f"number of clients ${clients.latex}$")
         axes.set_ylabel("quantity of the claim, absolute value")
         axes.legend()
-    slope = "" if climb.slope is None else f" Fitted slope on the last half: {climb.slope:.3f}."
+    slope = "" if ladder.slope is None else f" Fitted slope on the last half: {ladder.slope:.3f}."
     caption = f"Exact values over the number of clients, all else as in the run named on this page.{slope}"
     return finish(canvas, f"{claim.slug}-over-clients", caption)
 
@@ -82,9 +82,9 @@ def _draw_rungs(axes: Axes, positions: Sequence[float], rungs: Sequence[Rung]) -
 def _describe_further_slopes(found: RateCheck) -> str:
     """Describe the slopes along the ladders that the figure does not show."""
     slopes = [
-        f"{climb.slope:.3f} in {' and '.join(f'${latex(variable)}$' for variable in climb.variables)}"
-        for climb in found.climbs[1:]
-        if climb.slope is not None
+        f"{ladder.slope:.3f} in {' and '.join(f'${latex(variable)}$' for variable in ladder.variables)}"
+        for ladder in found.ladders[1:]
+        if ladder.slope is not None
     ]
     return f" On the ladders of other variables: {', '.join(slopes)}." if slopes else ""
 

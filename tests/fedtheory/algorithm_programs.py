@@ -100,7 +100,7 @@ class Setting:
     size: Callable[[int, int, int], fmpq]
     """Function that returns eta of client i at round n and step k."""
     server: fmpq
-    turnout: Law
+    participation: Law
     """Probabilities of participation outcomes, with each client's weight and number of participations."""
 
     def sizes(self, i: int, n: int) -> list[fmpq]:
@@ -128,7 +128,7 @@ def server_program(
         x, v, models = clients.start, clients.zero, [clients.start]
         for n in range(setting.rounds):
             change = clients.zero
-            for i, (weight, times) in enumerate(choose(setting.turnout)):
+            for i, (weight, times) in enumerate(choose(setting.participation)):
                 if times:
                     base = x
 
@@ -188,7 +188,7 @@ def scaffold(setting: Setting, shown: Shown | None = None) -> Program:
         x, c, own, models = clients.start, clients.zero, [clients.zero] * clients.count, [clients.start]
         for n in range(setting.rounds):
             change, control, following, ends = clients.zero, c, list(own), [x] * clients.count
-            for i, (weight, times) in enumerate(choose(setting.turnout)):
+            for i, (weight, times) in enumerate(choose(setting.participation)):
                 if times:
                     correction = minus(c, own[i])
                     sizes = setting.sizes(i, n)

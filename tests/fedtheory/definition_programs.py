@@ -50,7 +50,7 @@ class Round:
     """Numbers of each client."""
     server: dict[Any, Point]
     clients: list[dict[Any, Point]]
-    turnout: list[tuple[fmpq, int]]
+    participation: list[tuple[fmpq, int]]
     mixing: list[Point]
     sent: dict[Any, Point] = field(default_factory=dict)
     """Compressed messages of each client."""
@@ -81,8 +81,8 @@ class Round:
         laws = {
             Average: lambda j: clients.importance[j],
             Mixed: lambda j: self.mixing[i][j],
-            Weighted: lambda j: self.turnout[j][0],
-            Participants: lambda j: clients.importance[j] * (self.turnout[j][1] > 0),
+            Weighted: lambda j: self.participation[j][0],
+            Participants: lambda j: clients.importance[j] * (self.participation[j][1] > 0),
         }
         weights = [laws[type(node)](j) for j in everybody]
         return mixture(weights, [self.value(node.args[0], j) if weights[j] else clients.zero for j in everybody])
@@ -112,7 +112,7 @@ class Round:
         """Run the end of the round."""
         definition, count = self.definition, self.setting.clients.count
         following = [
-            {v: self.value(end, i) for v, end in definition.client_update.items()} if self.turnout[i][1] else {}
+            {v: self.value(end, i) for v, end in definition.client_update.items()} if self.participation[i][1] else {}
             for i in range(count)
         ]
         server = {v: self.value(end, 0) for v, end in definition.server_update.items()}
@@ -166,8 +166,8 @@ def program_of(
                 return models
             coins = {c: fmpq(choose([(p, 1), (1 - p, 0)])) for c, p in _chances(definition).items()}
             here.numbers = [{**known, **coins} for known in numbers]
-            here.turnout = choose(setting.turnout)
-            for i in (i for i in range(count) if here.turnout[i][1] or definition.uses(Average)):
+            here.participation = choose(setting.participation)
+            for i in (i for i in range(count) if here.participation[i][1] or definition.uses(Average)):
                 here.work(i, n)
             here.close()
         return models

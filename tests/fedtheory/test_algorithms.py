@@ -65,7 +65,7 @@ def _full(clients: Clients) -> brute.Law:
 
 
 def _setting(
-    clients: Clients, algorithm: dict[str, Any], turnout: brute.Law | None = None, size: Any = None
+    clients: Clients, algorithm: dict[str, Any], participation: brute.Law | None = None, size: Any = None
 ) -> Setting:
     steps = algorithm.get("local_steps", 1)
     if size is None:
@@ -79,7 +79,7 @@ def _setting(
         steps if isinstance(steps, list) else [steps] * clients.count,
         size,
         brute.number(algorithm.get("server_step_size", 1)),
-        _full(clients) if turnout is None else turnout,
+        _full(clients) if participation is None else participation,
     )
 
 
@@ -200,9 +200,9 @@ LAWS: dict[str, tuple[dict[str, Any], Any]] = {
 @pytest.mark.parametrize("law", LAWS)
 def test_scaffold_with_drawn_clients(law: str) -> None:
     """Clients that are not sampled keep their control variates."""
-    keys, turnout = LAWS[law]
+    keys, participation = LAWS[law]
     algorithm = {"name": "scaffold", "local_step_size": "1/4", "local_steps": 1, "rounds": 3, "participation": keys}
-    _assert_agrees(_run(THREE, algorithm), programs.scaffold(_setting(THREE, algorithm, turnout())), THREE)
+    _assert_agrees(_run(THREE, algorithm), programs.scaffold(_setting(THREE, algorithm, participation())), THREE)
 
 
 @pytest.mark.parametrize("clients", CLIENTS.values(), ids=CLIENTS)

@@ -133,12 +133,12 @@ def _optimum(clients: Clients) -> Point:
 
 
 def _assert_printed(
-    made: Made, keys: dict[str, Any], turnout: brute.Law, replacement: bool, printed: Callable[..., Any]
+    made: Made, keys: dict[str, Any], participation: brute.Law, replacement: bool, printed: Callable[..., Any]
 ) -> None:
     clients, steps = _clients(replacement), keys.get("local_steps", 1)
     counts = steps if isinstance(steps, list) else [steps] * 2
     size, server = brute.number(keys["local_step_size"]), brute.number(keys.get("server_step_size", 1))
-    setting = Setting(clients, keys["rounds"], counts, lambda _i, _n, _k: size, server, turnout)
+    setting = Setting(clients, keys["rounds"], counts, lambda _i, _n, _k: size, server, participation)
     found = programs.truth(made(setting), clients, _optimum(clients))
     assert printed(keys) == {
         name: [list(map(str, v)) if name == "mean" else str(v) for v in values] for name, values in found.items()

@@ -69,15 +69,15 @@ def run_of(clients: Clients, definition: FederatedAlgorithm, keys: dict[str, Any
 def _assert_read_alike(definition: FederatedAlgorithm, clients: Clients, steps: list[int], drawn: int = 0) -> None:
     sizes = ["1/4", "1/5"]
     keys: dict[str, Any] = {"local_step_size": sizes, "local_steps": steps, "rounds": 2}
-    turnout = [(fmpq(1), [(p, 1) for p in clients.importance])]
+    participation = [(fmpq(1), [(p, 1) for p in clients.importance])]
     if any(sp.sympify(end).has(eta_g) for _, end in definition.expressions()):
         keys["server_step_size"] = "3/2"
     if drawn:
         keys["participation"] = {"kind": "uniform", "clients": drawn}
         law = brute.uniform_weights(clients.importance, drawn)
-        turnout = [(chance, [(w, int(w != 0)) for w in weights]) for chance, weights in law]
+        participation = [(chance, [(w, int(w != 0)) for w in weights]) for chance, weights in law]
     server = brute.number(keys.get("server_step_size", 1))
-    setting = Setting(clients, 2, steps, lambda i, _n, _k: brute.number(sizes[i]), server, turnout)
+    setting = Setting(clients, 2, steps, lambda i, _n, _k: brute.number(sizes[i]), server, participation)
     run = run_of(clients, definition, keys)
     found = programs.truth(program_of(definition, setting, {}, MIXING), clients, tuple(run.problem.optimum))
     trajectory = run.trajectory

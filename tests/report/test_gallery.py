@@ -14,7 +14,7 @@ from fedtheory.sources.liu2022.exhibits import CLIENTS, ITERATIONS, speed_ups
 from report import gallery
 from report.exhibits import collect_exhibits
 from report.figures.rates import draw_over_clients, draw_rate
-from verify.check.climbs import Climb
+from verify.check.measured_ladders import MeasuredLadder
 from verify.check.rates import RateCheck, Rung
 
 FIGURES = {
@@ -144,10 +144,10 @@ def test_a_rate_in_the_number_of_clients_begins_with_the_error_over_it() -> None
     claim = find("liu2022:cor-2.speedup.slope")
     rounds, clients = claim.rate.variables if claim.rate is not None else ()
     rungs = tuple(Rung(fmpq(1), fmpq(1, n), fmpq(1, n), (fmpq(n),)) for n in (1, 2, 4, 8))
-    climb = Climb((clients,), rungs, (1.0, 2.0, 4.0, 8.0), grows=True)
-    figure = draw_over_clients(claim, RateCheck(True, rungs, 1.0, None, (climb,)))
+    ladder = MeasuredLadder((clients,), rungs, (1.0, 2.0, 4.0, 8.0), grows=True)
+    figure = draw_over_clients(claim, RateCheck(True, rungs, 1.0, None, (ladder,)))
     assert figure is not None
     assert figure.name == f"{claim.slug}-over-clients"
     assert figure.caption.endswith("Fitted slope on the last half: -1.000.")
-    other = Climb((rounds,), rungs, (1.0, 2.0, 4.0, 8.0), grows=True)
+    other = MeasuredLadder((rounds,), rungs, (1.0, 2.0, 4.0, 8.0), grows=True)
     assert draw_over_clients(claim, RateCheck(True, rungs, 1.0, None, (other,))) is None

@@ -1,4 +1,4 @@
-"""Choices of checks and verdicts against values by hand: perturbed noise, costs, cards, climbs, asked outcomes."""
+"""Choices of checks and verdicts against values by hand: perturbed noise, costs, cards, ladders, asked outcomes."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ def test_ladders_are_climbed_together(
         rates, "_select_rungs", lambda _, __, places: tuple(SimpleNamespace(values=one) for one in places[missing:])
     )
     for is_longer, rungs in ((False, 3), (True, 4)):
-        climbs = rates._climb_jointly(None, None, is_longer)  # type: ignore[arg-type]
-        assert len(climbs) == count
-        for climb in climbs:
-            assert climb.variables == tuple(names)
-            assert climb.positions == tuple(4.0**place for place in range(rungs))
-            assert len(climb.rungs) == rungs
-            assert climb.grows
+        ladders = rates._measure_jointly(None, None, is_longer)  # type: ignore[arg-type]
+        assert len(ladders) == count
+        for ladder in ladders:
+            assert ladder.variables == tuple(names)
+            assert ladder.positions == tuple(4.0**place for place in range(rungs))
+            assert len(ladder.rungs) == rungs
+            assert ladder.grows
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -133,16 +133,16 @@ def test_ladders_of_one_variable(number: int, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(rates, "_select_rungs", lambda *_, rungs=rungs: rungs)
         if count < rates._FEWEST:
             with pytest.raises(NotApplicable, match=f"hold on {count} runs of the ladder") as raised:
-                rates._climb(claim, None, number, False)  # type: ignore[arg-type]
+                rates._measure_ladder(claim, None, number, False)  # type: ignore[arg-type]
             assert ("the second" in str(raised.value)) is (number == 1)
         else:
-            climb = rates._climb(claim, None, number, False)  # type: ignore[arg-type]
-            assert climb.variables == (names[number],)
-            assert climb.positions == tuple(one[number] for one in values[:count])
-            assert climb.grows is (number == 0)
+            ladder = rates._measure_ladder(claim, None, number, False)  # type: ignore[arg-type]
+            assert ladder.variables == (names[number],)
+            assert ladder.positions == tuple(one[number] for one in values[:count])
+            assert ladder.grows is (number == 0)
 
 
-def _climb(monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
+def _check_ladders(monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
     first = SimpleNamespace(rungs=("rung",), scale=1.0, ratios=[1.0, 2.0], is_rising=given.get("rising", False))
     other = SimpleNamespace(ratios=[3.0], is_rising=False)
     starts: list[Any] = []
@@ -150,13 +150,13 @@ def _climb(monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
     value = SimpleNamespace(item=lambda: constant)
     compiled = SimpleNamespace(ladders=None, constant=None if constant is None else lambda _: value)
     monkeypatch.setattr(rates, "_compile", lambda _: compiled)
-    monkeypatch.setattr(rates, "_climb", lambda *_: first)
+    monkeypatch.setattr(rates, "_measure_ladder", lambda *_: first)
     monkeypatch.setattr(rates, "_list_further_ladders", lambda *_: [other])
     monkeypatch.setattr(rates, "_list_places", lambda _, number, __: [(f"start of {number}",), "later"])
     monkeypatch.setattr(rates, "_run_at", lambda _, __, place: starts.append(place))
     monkeypatch.setattr(rates, "whole_run", lambda run: run)
-    monkeypatch.setattr(rates, "_is_bounded", lambda climbs, stated: (len(climbs), stated))
-    monkeypatch.setattr(rates, "_add_slopes", lambda climbs: climbs)
+    monkeypatch.setattr(rates, "_is_bounded", lambda ladders, stated: (len(ladders), stated))
+    monkeypatch.setattr(rates, "_add_slopes", lambda ladders: ladders)
     monkeypatch.setattr(rates, "_find_rounds_variable", lambda _: T)
     monkeypatch.setattr(rates, "_select_ladders", lambda *_: ("ladders",))
     run: Any = SimpleNamespace(arithmetic=given.get("arithmetic", FLOAT))
@@ -166,11 +166,11 @@ def _climb(monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
 
 def test_what_ladders_say_of_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Constants are compared at the start of the first ladder; without one, what does not rise holds."""
-    found, starts = _climb(monkeypatch, constant=7.0)
+    found, starts = _check_ladders(monkeypatch, constant=7.0)
     assert (found.holds, found.constant) == ((2, 7.0), 3.0)
     assert starts == [("start of 0",)]
-    assert _climb(monkeypatch)[0].holds is True
-    assert _climb(monkeypatch, rising=True)[0].holds is None
+    assert _check_ladders(monkeypatch)[0].holds is True
+    assert _check_ladders(monkeypatch, rising=True)[0].holds is None
 
 
 def test_a_limit_above_rounding_refutes_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +184,7 @@ def test_a_limit_above_rounding_refutes_a_rate(monkeypatch: pytest.MonkeyPatch) 
         (RATIONAL, Fraction(0), True),
         (FLOAT, None, True),
     ):
-        found, _ = _climb(monkeypatch, arithmetic=arithmetic, limit=limit)
+        found, _ = _check_ladders(monkeypatch, arithmetic=arithmetic, limit=limit)
         assert found.holds is holds
         assert found.limit == limit
 

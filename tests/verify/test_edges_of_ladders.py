@@ -13,9 +13,9 @@ from flint import fmpq
 
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from verify.check.climbs import Climb, RateCheck
 from verify.check.growth import _format_power
 from verify.check.ladders import _LOCAL_STEPS_OF_ITERATIONS, LADDERS
+from verify.check.measured_ladders import MeasuredLadder, RateCheck
 from verify.falsify import search
 from verify.falsify.rays import ScaledRun, _room
 from verify.falsify.rounding import simpler
@@ -45,22 +45,22 @@ def test_powers_in_words() -> None:
 def test_only_ladders_that_rise_are_evidence() -> None:
     """Rising ladders are named, in order; none is named if none rises or if the rate holds."""
 
-    def climb(name: str, rises: bool) -> Any:
+    def ladder(name: str, rises: bool) -> Any:
         return SimpleNamespace(is_rising=rises, describe_rise=lambda _: f"{name} rises")
 
-    climbs = (climb("a", True), climb("b", False), climb("c", True))
-    assert RateCheck(None, (), 1.0, None, climbs).reason(str) == "a rises; c rises: evidence against"
-    assert RateCheck(None, (), 1.0, None, climbs[1:2]).reason(str) is None
-    assert RateCheck(True, (), 1.0, None, climbs).reason(str) is None
-    assert RateCheck(False, (), 1.0, None, climbs).reason(str) == "a rung is above the stated constant times the order"
+    ladders = (ladder("a", True), ladder("b", False), ladder("c", True))
+    assert RateCheck(None, (), 1.0, None, ladders).reason(str) == "a rises; c rises: evidence against"
+    assert RateCheck(None, (), 1.0, None, ladders[1:2]).reason(str) is None
+    assert RateCheck(True, (), 1.0, None, ladders).reason(str) is None
+    assert RateCheck(False, (), 1.0, None, ladders).reason(str) == "a rung is above the stated constant times the order"
 
 
 def test_rises_in_words() -> None:
     """In powers of the one variable towards its limit, or of the factor that several have."""
     x, y = sp.symbols("x y")
-    assert Climb((x,), (), (), grows=True, rise=0.5).describe_rise(str) == "the ratio rises like x^0.50"
-    assert Climb((x,), (), (), grows=False, rise=0.5).describe_rise(str) == "the ratio rises like x^-0.50"
-    assert Climb((x, y), (), (), grows=True, rise=1.25).describe_rise(str) == (
+    assert MeasuredLadder((x,), (), (), grows=True, rise=0.5).describe_rise(str) == "the ratio rises like x^0.50"
+    assert MeasuredLadder((x,), (), (), grows=False, rise=0.5).describe_rise(str) == "the ratio rises like x^-0.50"
+    assert MeasuredLadder((x, y), (), (), grows=True, rise=1.25).describe_rise(str) == (
         "the ratio rises like c^1.25 as x and y come c times closer to their limits"
     )
 

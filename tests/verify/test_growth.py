@@ -179,9 +179,9 @@ def test_a_run_in_floats_is_settled_in_rationals() -> None:
     assert found.rate is not None
     assert found.rate.growth == Growth(T, sp.oo, Fraction(-1), fmpq(1, 6))
     assert [rung.variable for rung in found.rate.rungs] == [1, 4, 16, 64, 256, 1024, 4096]
-    assert found.rate.climbs[0].rise == pytest.approx(1, abs=1e-3)
-    assert found.rate.climbs[0].describe_rise(str) == "the ratio rises like T^1.00"
-    ratios = found.rate.climbs[0].ratios
+    assert found.rate.ladders[0].rise == pytest.approx(1, abs=1e-3)
+    assert found.rate.ladders[0].describe_rise(str) == "the ratio rises like T^1.00"
+    ratios = found.rate.ladders[0].ratios
     assert ratios[:2] == pytest.approx((1 / 8, 85 / 128))
     assert ratios[-1] == pytest.approx(2048 / 3)
 
@@ -191,4 +191,4 @@ def test_a_check_in_rationals_climbs_the_ladder_as_well() -> None:
     assert found.holds is False
     assert found.rate is not None
     assert [rung.measured for rung in found.rate.rungs][:2] == [fmpq(1, 8), fmpq(85, 2048)]
-    assert found.rate.climbs[0].is_rising
+    assert found.rate.ladders[0].is_rising

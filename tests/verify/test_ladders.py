@@ -52,7 +52,7 @@ def test_a_quantity_of_second_order_in_the_step_size(measured: Any, exact: bool)
         assert found.holds is holds, order
         assert found.rate is not None
         assert found.rate.slope == pytest.approx(2, abs=0.05)
-        # Floats climb on where the first rungs do not decide.
+        # Floats continue where the first rungs do not decide.
         assert len(found.rate.rungs) == (5 if exact or holds else 7)
 
 
@@ -125,7 +125,7 @@ def test_more_local_steps() -> None:
     where = {tau: q.local_steps, T: q.iterations}
     both = check(Claim(id="t:rate", rate=Rate(1 / (tau * T), 1 / (tau * T), (T, tau)), where=where), run)
     assert both.rate is not None
-    in_iterations, in_steps = both.rate.climbs
+    in_iterations, in_steps = both.rate.ladders
     assert [rung.values for rung in in_iterations.rungs] == [(3 * rounds, 3) for rounds in (16, 64, 256, 1024)]
     assert [rung.values for rung in in_steps.rungs] == [(3072, 3 * factor) for factor in (1, 4, 16, 64)]
 
@@ -136,11 +136,11 @@ def test_each_variable_that_an_order_names_is_climbed() -> None:
     for variable, names in ((T, [(T,), (M,), (T, M)]), ((M, T), [(M,), (T,), (M, T)]), ((T,), [(T,)])):
         found = _rate(order, order, variable, _run(2)).rate
         assert found is not None
-        assert [climb.variables for climb in found.climbs] == names
+        assert [ladder.variables for ladder in found.ladders] == names
     joint = _rate(order, order, T, _run(2)).rate
     assert joint is not None
-    assert [rung.values for rung in joint.climbs[1].rungs] == [(256, 2), (256, 8), (256, 32)]
-    assert [rung.values for rung in joint.climbs[2].rungs] == [(16, 2), (64, 8), (256, 32)]
+    assert [rung.values for rung in joint.ladders[1].rungs] == [(256, 2), (256, 8), (256, 32)]
+    assert [rung.values for rung in joint.ladders[2].rungs] == [(16, 2), (64, 8), (256, 32)]
 
 
 def test_what_a_rate_sets_is_no_variable_of_its_own() -> None:
@@ -149,7 +149,7 @@ def test_what_a_rate_sets_is_no_variable_of_its_own() -> None:
     stated = _rate(1 / (tau * T), 1 / (tau * T), T, constant=sp.S.One).rate
     for found in (tuned, stated):
         assert found is not None
-        assert [climb.variables for climb in found.climbs] == [(T,)]
+        assert [ladder.variables for ladder in found.ladders] == [(T,)]
 
 
 def test_variables_vary_independently() -> None:
@@ -172,7 +172,7 @@ def test_conditions_on_the_variable_drop_rungs() -> None:
     assert [rung.variable for rung in strictly.rate.rungs] == [fmpq(1, 2 * 4**n) for n in range(2, 5)]
     few = _rate(error, mu**2, mu, conditions=[mu < sp.Rational(1, 32)])
     assert few.applicable is False
-    assert "2 rungs" in str(few.reason)
+    assert "2 runs" in str(few.reason)
     small = _rate(1 / M, 1 / M, M, _run(2), conditions=[M <= 40])
     assert small.rate is not None
     assert [rung.variable for rung in small.rate.rungs] == [2, 8, 32]

@@ -18,7 +18,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.vocabulary import vocabulary
 from verify.check import growth, orders, rates
-from verify.check.climbs import RateCheck
+from verify.check.measured_ladders import RateCheck
 from verify.check.orders import Order
 
 CLAIM = Claim(id="t:rates", lhs=eta, rhs=L, where=WHERE)

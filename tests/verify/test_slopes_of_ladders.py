@@ -16,11 +16,11 @@ from flint import fmpq
 from fedtheory.errors import NotApplicable
 from fedtheory.language import quantities as q
 from verify.check import rates
-from verify.check.climbs import Climb, RateCheck, Rung, _fit
 from verify.check.growth import Growth, _count_products, _format_number
 from verify.check.growth import _compare as compare_growth
 from verify.check.ladders import LADDERS, Ladder, _copy_clients, _is_set, _lengthen_rounds
 from verify.check.links import _differs_somewhere
+from verify.check.measured_ladders import MeasuredLadder, RateCheck, Rung, _fit
 from verify.check.orders import Order, _order_of_parts, _order_of_power, as_germ
 from verify.check.rates import _fit_slope, _is_bounded, _mark_at_most
 
@@ -36,17 +36,17 @@ def test_slopes_of_ladders() -> None:
     assert _fit([1, 2, 4, 8, 16], [9, 9, 1, 2, 4]) == pytest.approx(1.0)
     rungs = _rungs((1, 1), (2, 1), (4, 1), (8, 1))
     for grows, rise in ((True, 0.5), (False, -0.5)):
-        climb = Climb((eta,), rungs, (1.0, 4.0, 16.0, 64.0), grows)
-        assert climb.fit_rise(range(4)) == pytest.approx(rise)
-        assert _fit_slope(climb, climb.scale) == pytest.approx(rise)
-    assert climb.slope == pytest.approx(0.5)
-    assert climb.scale == 8
-    zero = Climb((eta,), _rungs((0, 1), (0, 1), (0, 1)), (1.0, 4.0, 16.0), True)
+        ladder = MeasuredLadder((eta,), rungs, (1.0, 4.0, 16.0, 64.0), grows)
+        assert ladder.fit_rise(range(4)) == pytest.approx(rise)
+        assert _fit_slope(ladder, ladder.scale) == pytest.approx(rise)
+    assert ladder.slope == pytest.approx(0.5)
+    assert ladder.scale == 8
+    zero = MeasuredLadder((eta,), _rungs((0, 1), (0, 1), (0, 1)), (1.0, 4.0, 16.0), True)
     assert (_fit_slope(zero, 1.0), zero.slope) == (0.0, None)
-    assert climb.ratios == (1.0, 2.0, 4.0, 8.0)
-    assert Climb((eta,), _rungs((-3, 2)), (1.0,), True).ratios == (1.5,)
+    assert ladder.ratios == (1.0, 2.0, 4.0, 8.0)
+    assert MeasuredLadder((eta,), _rungs((-3, 2)), (1.0,), True).ratios == (1.5,)
     for rise_, rising in ((None, False), (0.1, False), (0.11, True), (-1.0, False)):
-        assert Climb((eta,), (), (), True, rise_).is_rising is rising
+        assert MeasuredLadder((eta,), (), (), True, rise_).is_rising is rising
 
 
 def test_values_that_rounding_hides_have_no_slope() -> None:
@@ -54,7 +54,7 @@ def test_values_that_rounding_hides_have_no_slope() -> None:
 
     def rise(*values: float) -> float:
         rungs = tuple(Rung(1, value, 1.0) for value in values)
-        return _fit_slope(Climb((eta,), rungs, tuple(4.0**n for n in range(len(values))), True), 1.0)
+        return _fit_slope(MeasuredLadder((eta,), rungs, tuple(4.0**n for n in range(len(values))), True), 1.0)
 
     assert rise(1.0, 1.0, 1.0, 1e-27, 1e-27) == pytest.approx(0.0)
     assert rise(1.0, 1e-27, 1e-28) == pytest.approx(math.log(0.1) / math.log(4))
@@ -69,7 +69,7 @@ def test_stated_constants() -> None:
     assert [_mark_at_most(fmpq(*one), fmpq(1)) for one in ((1, 1), (1, 2), (2, 1))] == [True, True, False]
 
     def within(*measured: float) -> bool | None:
-        return _is_bounded((Climb((eta,), tuple(Rung(1, one, 1.0) for one in measured), (), True),), 2.0)
+        return _is_bounded((MeasuredLadder((eta,), tuple(Rung(1, one, 1.0) for one in measured), (), True),), 2.0)
 
     assert within(1.0, 2.0) is True
     assert within(1.0, 2.0 + 1e-15) is None
@@ -79,10 +79,10 @@ def test_stated_constants() -> None:
 def test_rungs_of_several_ladders_are_listed_once() -> None:
     """The first one of equal values; a quantity is zero where all of them are."""
     first, other = _rungs((1, 1), (0, 1)), (Rung(fmpq(4), fmpq(0), fmpq(1)), Rung(fmpq(9), fmpq(0), fmpq(1)))
-    found = RateCheck(None, first, 1.0, None, (Climb((eta,), other, (), True),))
+    found = RateCheck(None, first, 1.0, None, (MeasuredLadder((eta,), other, (), True),))
     assert found.all_rungs == (*first, other[1])
     assert not found.is_zero
-    assert RateCheck(None, first[1:], 1.0, None, (Climb((eta,), other, (), True),)).is_zero
+    assert RateCheck(None, first[1:], 1.0, None, (MeasuredLadder((eta,), other, (), True),)).is_zero
     assert found.slope is None
     assert RateCheck(None, _rungs((1, 1), (2, 1), (4, 1), (8, 1)), 1.0, None).slope == pytest.approx(0.5)
 

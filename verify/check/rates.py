@@ -39,13 +39,13 @@ from fedtheory.language.claim_places import stacked_sites
 from fedtheory.language.evaluation import Compiled, whole_run
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from verify.check.applicability import check_conditions
-from verify.check.climbs import Climb, RateCheck, Rung
 from verify.check.growth import Growth, growth_of
 from verify.check.ladders import Ladder, ladders_of
 from verify.check.links import compile_side
+from verify.check.measured_ladders import MeasuredLadder, RateCheck, Rung
 from verify.effort import spend
 
-__all__ = ["Climb", "RateCheck", "Rung", "check_rate", "look_closer", "require_ladder"]
+__all__ = ["MeasuredLadder", "RateCheck", "Rung", "check_rate", "look_closer", "require_ladder"]
 
 _LEAST_GROWTH = 1e-26
 """Fraction of the largest value on all ladders below which floats do not distinguish squares from zero."""
@@ -131,29 +131,29 @@ def _check_ladders(
     claim: Claim, run: Run, growth: Growth | None, limit: Number | None, *, is_longer: bool
 ) -> RateCheck:
     compiled = _compile(claim)
-    first = _climb(claim, run, 0, is_longer)
+    first = _measure_ladder(claim, run, 0, is_longer)
     # Only floats have rounding errors that could look like a limit.
     rounding = NEAR_TIE * first.scale if run.arithmetic is FLOAT else 0
     if growth is None and limit is not None and abs(limit) > rounding:
         growth = Growth(_find_rounds_variable(claim), sp.oo, Fraction(0), limit)
     if growth is not None and growth.exceeds:
         return RateCheck(False, first.rungs, None, limit, _select_ladders(claim, run, growth, first), growth)
-    climbs = (first, *_list_further_ladders(claim, run, is_longer))
-    largest = max(ratio for climb in climbs for ratio in climb.ratios)
+    ladders = (first, *_list_further_ladders(claim, run, is_longer))
+    largest = max(ratio for ladder in ladders for ratio in ladder.ratios)
     if compiled.constant is not None:
         # Use the run on the ladder: there, constants on a ball are the same at all rungs.
         start = _list_places(compiled.ladders, 0, is_longer)[0]
         stated = compiled.constant(whole_run(_run_at(claim, run, start))).item()
-        return RateCheck(_is_bounded(climbs, stated), first.rungs, largest, limit, climbs)
-    climbs = _add_slopes(climbs)
-    holds = growth is not None or not any(climb.is_rising for climb in climbs)
-    return RateCheck(True if holds else None, first.rungs, largest, limit, climbs, growth)
+        return RateCheck(_is_bounded(ladders, stated), first.rungs, largest, limit, ladders)
+    ladders = _add_slopes(ladders)
+    holds = growth is not None or not any(ladder.is_rising for ladder in ladders)
+    return RateCheck(True if holds else None, first.rungs, largest, limit, ladders, growth)
 
 
-def _select_ladders(claim: Claim, run: Run, growth: Growth, first: Climb) -> tuple[Climb, ...]:
+def _select_ladders(claim: Claim, run: Run, growth: Growth, first: MeasuredLadder) -> tuple[MeasuredLadder, ...]:
     """Return the ladder of the first variable, and that of a variable in which the rate is refuted."""
     number = [*ladders_of(claim)].index(growth.variable)
-    return _add_slopes((first,) if number == 0 else (first, _climb(claim, run, number, is_longer=False)))
+    return _add_slopes((first,) if number == 0 else (first, _measure_ladder(claim, run, number, is_longer=False)))
 
 
 def look_closer(claim: Claim, exact: Run, found: RateCheck) -> RateCheck:
@@ -167,18 +167,18 @@ def look_closer(claim: Claim, exact: Run, found: RateCheck) -> RateCheck:
     return found if growth is None else replace(found, holds=not growth.exceeds, growth=growth)
 
 
-def _list_further_ladders(claim: Claim, run: Run, is_longer: bool) -> list[Climb]:
+def _list_further_ladders(claim: Claim, run: Run, is_longer: bool) -> list[MeasuredLadder]:
     """Return the ladders of the other variables, and the joint ladder.
 
     Floats suffice for slopes. A stated constant needs exact numbers, which decide whether it is exceeded.
     """
     is_exact = run.arithmetic is FLOAT or _compile(claim).constant is not None
     near = run if is_exact else run.as_floats()
-    alone = [_climb(claim, near, number, is_longer) for number in range(1, len(ladders_of(claim)))]
-    return [*alone, *_climb_jointly(claim, near, is_longer)]
+    alone = [_measure_ladder(claim, near, number, is_longer) for number in range(1, len(ladders_of(claim)))]
+    return [*alone, *_measure_jointly(claim, near, is_longer)]
 
 
-def _climb(claim: Claim, run: Run, number: int, is_longer: bool) -> Climb:
+def _measure_ladder(claim: Claim, run: Run, number: int, is_longer: bool) -> MeasuredLadder:
     """Return the ladder of one variable; the others are fixed."""
     compiled = _compile(claim)
     variable, ladder = [*ladders_of(claim)][number], compiled.ladders[number]
@@ -187,10 +187,10 @@ def _climb(claim: Claim, run: Run, number: int, is_longer: bool) -> Climb:
         of = f" of {claim.in_words(variable)}" if number else ""
         raise NotApplicable(f"the conditions hold on {len(rungs)} runs of the ladder{of}, fewer than {_FEWEST}")
     positions = tuple(plain_float(rung.values[number]) for rung in rungs)
-    return Climb((variable,), rungs, positions, grows=ladder.limit is sp.oo)
+    return MeasuredLadder((variable,), rungs, positions, grows=ladder.limit is sp.oo)
 
 
-def _climb_jointly(claim: Claim, run: Run, is_longer: bool) -> tuple[Climb, ...]:
+def _measure_jointly(claim: Claim, run: Run, is_longer: bool) -> tuple[MeasuredLadder, ...]:
     """Return the joint ladder of a rate with several variables, if the conditions hold along it."""
     ladders = _compile(claim).ladders
     if len(ladders) == 1 or not all(ladder.climbs_jointly for ladder in ladders):
@@ -198,7 +198,9 @@ def _climb_jointly(claim: Claim, run: Run, is_longer: bool) -> tuple[Climb, ...]
     places = [*zip(*(ladder.jointly(is_longer) for ladder in ladders), strict=True)]
     rungs = _select_rungs(claim, run, places)
     positions = tuple(float(4**number) for number in range(len(places)))
-    return (Climb(tuple(ladders_of(claim)), rungs, positions, grows=True),) if len(rungs) == len(places) else ()
+    return (
+        (MeasuredLadder(tuple(ladders_of(claim)), rungs, positions, grows=True),) if len(rungs) == len(places) else ()
+    )
 
 
 def _list_places(ladders: tuple[Ladder, ...], number: int, is_longer: bool) -> list[_Steps]:
@@ -215,18 +217,18 @@ def _select_rungs(claim: Claim, run: Run, places: list[_Steps]) -> tuple[Rung, .
     )
 
 
-def _add_slopes(climbs: tuple[Climb, ...]) -> tuple[Climb, ...]:
+def _add_slopes(ladders: tuple[MeasuredLadder, ...]) -> tuple[MeasuredLadder, ...]:
     """Return the ladders with the fitted slopes of their ratios."""
-    scale = max(climb.scale for climb in climbs)
-    return tuple(replace(climb, rise=_fit_slope(climb, scale)) for climb in climbs)
+    scale = max(ladder.scale for ladder in ladders)
+    return tuple(replace(ladder, rise=_fit_slope(ladder, scale)) for ladder in ladders)
 
 
-def _fit_slope(climb: Climb, scale: float) -> float:
+def _fit_slope(ladder: MeasuredLadder, scale: float) -> float:
     """Return the slope of the ratio to the order on a ladder; minus infinity if the quantity is zero."""
-    if climb.scale == 0:
+    if ladder.scale == 0:
         return 0.0
-    resolved = [place for place, rung in enumerate(climb.rungs) if _is_resolved(rung, scale)]
-    return climb.fit_rise(resolved if len(resolved) >= _FEWEST else range(len(climb.rungs)))
+    resolved = [place for place, rung in enumerate(ladder.rungs) if _is_resolved(rung, scale)]
+    return ladder.fit_rise(resolved if len(resolved) >= _FEWEST else range(len(ladder.rungs)))
 
 
 def _is_resolved(rung: Rung, scale: float) -> bool:
@@ -234,9 +236,9 @@ def _is_resolved(rung: Rung, scale: float) -> bool:
     return not isinstance(rung.measured, float) or bool(abs(rung.measured) >= _LEAST_GROWTH * scale)
 
 
-def _is_bounded(climbs: tuple[Climb, ...], constant: Number) -> bool | None:
+def _is_bounded(ladders: tuple[MeasuredLadder, ...], constant: Number) -> bool | None:
     """Return whether measured <= constant * order on all rungs; None for a near tie of floats."""
-    verdicts = [_mark_at_most(rung.measured, constant * rung.order) for climb in climbs for rung in climb.rungs]
+    verdicts = [_mark_at_most(rung.measured, constant * rung.order) for ladder in ladders for rung in ladder.rungs]
     if False in verdicts:
         return False
     return None if None in verdicts else True

@@ -27,7 +27,7 @@ from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
-from fedtheory.federation.presence import compute_report_moments, turnout
+from fedtheory.federation.presence import compute_participation_moments, compute_report_moments
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.kernel.expressions import Average, Expr
@@ -109,7 +109,7 @@ class JointTrajectory(Trajectory):
         kinds, aggregation = self.parameters.kinds, self.algorithm.aggregation
         weights = aggregation.weights(self.problem.weights)
         if update is None:
-            law = turnout(aggregation.participation, weights)
+            law = compute_participation_moments(aggregation.participation, weights)
         else:
             law = compute_report_moments(self.algorithm.expected_weights(update, self.problem.weights), update.reports)
         assert self.algorithm.defined is not None
@@ -175,7 +175,11 @@ class JointTrajectory(Trajectory):
     @cached_property
     def alike(self) -> BackwardMaps | None:
         """The maps shared by all rounds, if only gradients are random and their noise does not depend on the model."""
-        if not self.algorithm.rounds_are_alike or self.definition.coins or not self.group.turnout.is_fixed:
+        if (
+            not self.algorithm.rounds_are_alike
+            or self.definition.coins
+            or not self.group.participation_moments.is_fixed
+        ):
             return None
         transition = self.transitions(0)[0][1]
         noise, model = transition.steady_covariance, model_rows(*self._model_maps, self.parameters.shares)

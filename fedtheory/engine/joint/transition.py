@@ -21,7 +21,7 @@ from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.engine.joint.forms import Forms, stacked
 from fedtheory.engine.joint.moments import ClientVectors, Joint, correlate_sum, of_one, of_pairs, of_sum, with_shared
 from fedtheory.engine.joint.round import OutcomeMaps
-from fedtheory.federation.presence import Factor, Turnout
+from fedtheory.federation.presence import Factor, ParticipationMoments
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Population:
 
     counts: Array
     """Number of clients of each class, (G,), in the run's arithmetic."""
-    turnout: Turnout
+    participation_moments: ParticipationMoments
     """Participation moments of one client of each class."""
     mixing: Array | None
     """Mixing matrix W, (G, G); then every client is its own class."""
@@ -43,7 +43,7 @@ class Population:
 
     def totals(self, one: Factor, other: Factor) -> Array:
         """Return E of a factor summed over class g times a factor of a client of class h, (G, G)."""
-        pairs = self.turnout.pairs(one, other)
+        pairs = self.participation_moments.pairs(one, other)
         totals = pairs * self.counts[:, None]
         same = np.arange(len(self.counts))
         totals[same, same] = totals[same, same] - pairs[same, same] + self.squares(one, other)
@@ -51,7 +51,7 @@ class Population:
 
     def squares(self, one: Factor, other: Factor) -> Array:
         """Expectation of the product of two factors of the same client, (G,)."""
-        return self.turnout.squares[frozenset({one, other})]
+        return self.participation_moments.squares[frozenset({one, other})]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +88,12 @@ class Transition:
     @property
     def is_fixed(self) -> bool:
         """Whether the same clients participate in every round."""
-        return self.group.turnout.is_fixed
+        return self.group.participation_moments.is_fixed
 
     @cached_property
     def present(self) -> Array:
         """E b_i, (G, 1, 1)."""
-        return self.group.turnout.means["presence"][:, None, None]
+        return self.group.participation_moments.means["presence"][:, None, None]
 
     @cached_property
     def expected(self) -> ClientVectors:
@@ -109,7 +109,7 @@ class Transition:
 
     def _stack_sums(self) -> Iterator[Sums]:
         """Yield the sums of each factor; a single group with factor one if participation is fixed."""
-        means, counts = self.group.turnout.means, self.group.counts
+        means, counts = self.group.participation_moments.means, self.group.counts
         if self.is_fixed and self.maps.reports:
             forms = stacked([report.forms.scaled(means[report.factor]) for report in self.maps.reports])
             yield Sums("one", forms, ClientVectors.of(forms.state, self.shared), counts * means["one"])
@@ -277,7 +277,7 @@ class Passage:
         pair = of_pairs(joint, expected)
         excess = of_one(joint, expected.own, expected.own) + present * self.noise.of_clients
         if not transition.is_fixed:
-            together = self.group.turnout.pairs("presence", "presence")
+            together = self.group.participation_moments.pairs("presence", "presence")
             together = together - np.multiply.outer(present[:, 0, 0], present[:, 0, 0])
             change = ClientVectors.of(transition.change.state, transition.shared)
             moved = of_pairs(joint, change)
@@ -307,7 +307,7 @@ class Passage:
             drawn = of_sum(self.joint, sums.split, self.group.totals(sums.factor, "presence"))
             total = total + mean.own @ kept.transpose(0, 2, 1)
             total = total + drawn.shared @ change.shared.transpose(0, 2, 1) + drawn.own @ change.own.transpose(0, 2, 1)
-        means = self.group.turnout.means[sums.factor][:, None, None]
+        means = self.group.participation_moments.means[sums.factor][:, None, None]
         total = total + means * of_one(self.joint, sums.split.own, kept)
         total = total + squares * of_one(self.joint, sums.split.own, change.own)
         found: Array = total.transpose(0, 2, 1)

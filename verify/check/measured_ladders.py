@@ -18,7 +18,7 @@ RISING = 0.1
 
 @dataclass(frozen=True)
 class Rung:
-    """One value of each variable."""
+    """One run of a ladder: the value of each variable, the measured quantity and the order."""
 
     variable: Number
     """The value of the first variable."""
@@ -34,8 +34,8 @@ class Rung:
 
 
 @dataclass(frozen=True)
-class Climb:
-    """A ladder of one variable, with the others fixed, or of all variables together."""
+class MeasuredLadder:
+    """Values along a ladder: a sequence of runs along which one variable changes, or all variables together."""
 
     variables: tuple[sp.Symbol, ...]
     """The variables that change along the ladder."""
@@ -104,7 +104,7 @@ class RateCheck:
     """Largest measured / order on all ladders."""
     limit: Number | None
     """Exact limit of the quantity as rounds tend to infinity at constant step size, if it exists."""
-    climbs: tuple[Climb, ...] = ()
+    ladders: tuple[MeasuredLadder, ...] = ()
     """One ladder for each variable; with several variables also a joint ladder, if the conditions hold on it."""
     growth: Growth | None = None
     """The exact limit that decides the rate, if it exists."""
@@ -112,12 +112,14 @@ class RateCheck:
     @cached_property
     def slope(self) -> float | None:
         """Return the slope of log(measured) over log(first variable) on the last half of its ladder."""
-        return Climb((), self.rungs, tuple(plain_float(rung.variable) for rung in self.rungs), grows=True).slope
+        return MeasuredLadder(
+            (), self.rungs, tuple(plain_float(rung.variable) for rung in self.rungs), grows=True
+        ).slope
 
     @property
     def all_rungs(self) -> tuple[Rung, ...]:
         """Return the rungs of all ladders without repetition; exact values take precedence over floats."""
-        rungs = [*self.rungs, *(rung for climb in self.climbs for rung in climb.rungs)]
+        rungs = [*self.rungs, *(rung for ladder in self.ladders for rung in ladder.rungs)]
         found: dict[tuple[float, ...], Rung] = {}
         for rung in rungs:
             found.setdefault(tuple(map(plain_float, rung.values)), rung)
@@ -132,10 +134,10 @@ class RateCheck:
             return self.growth.words(in_words)
         if self.holds is False:
             return "a rung is above the stated constant times the order"
-        rising = [climb for climb in self.climbs if climb.is_rising]
+        rising = [ladder for ladder in self.ladders if ladder.is_rising]
         if self.holds is True or not rising:
             return None
-        return f"{'; '.join(climb.describe_rise(in_words) for climb in rising)}: evidence against"
+        return f"{'; '.join(ladder.describe_rise(in_words) for ladder in rising)}: evidence against"
 
     @property
     def is_zero(self) -> bool:
