@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.collected import collected
@@ -24,6 +25,7 @@ _IDENTITY = "the identity: right side - left side = sum of the terms"
 class Term:
     """One term ``c * N`` of a certificate, possibly `summed` over local steps and `averaged` over clients."""
 
+    kind: ClassVar[str] = "term"
     coefficient: Expr
     reason: InequalityRef
     averaged: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import sympy as sp
 
@@ -18,6 +19,7 @@ from fedtheory.proofs.numbers import numbers_of
 class Case:
     """A proof for the case that one argument of a claim's maximum is the largest."""
 
+    kind: ClassVar[str] = "case"
     largest: Expr
     why: Lyapunov
 
@@ -26,6 +28,7 @@ class Case:
 class Cases:
     """A proof of a claim by a case for each argument of its maximum."""
 
+    kind: ClassVar[str] = "cases"
     claim: str
     """Id of the claim."""
     cases: Sequence[Case]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import sympy as sp
 
@@ -23,6 +24,7 @@ from fedtheory.proofs.rounds import is_in_expectation
 class BothWays:
     """A proof of an equation by two inequalities."""
 
+    kind: ClassVar[str] = "both ways"
     at_most: Sequence[Term]
     """The terms whose sum is the right side minus the left side."""
     at_least: Sequence[Term]
@@ -39,6 +41,7 @@ Link = InContext | PrefixSum
 class Certificate:
     """A proof of a claim, relation by relation."""
 
+    kind: ClassVar[str] = "identities"
     claim: str
     """Id of the claim."""
     links: Sequence[Link]

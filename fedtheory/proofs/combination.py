@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import sympy as sp
 
@@ -16,6 +17,7 @@ from fedtheory.proofs.roots import Root
 class Combination:
     """A proof of a claim about a run from others."""
 
+    kind: ClassVar[str] = "combination"
     claim: str
     """Id of the claim."""
     links: Sequence[Sequence[Part]]

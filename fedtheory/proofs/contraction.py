@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import sympy as sp
 
@@ -60,6 +61,7 @@ class Contracting:
 class Contraction(Contracting):
     """A proof that the last iterate is close to the optimum."""
 
+    kind: ClassVar[str] = "contraction"
     weight: Expr
     """w."""
 
@@ -68,6 +70,7 @@ class Contraction(Contracting):
 class ExponentialAverage(Contracting):
     """A proof that the exponentially weighted average error is small; the factor q determines the weights."""
 
+    kind: ClassVar[str] = "discounted"
     gain: Expr
     """g."""
 

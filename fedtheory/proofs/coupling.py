@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import sympy as sp
 
@@ -77,6 +78,7 @@ class _Lasting(Contracting):
 class LastRound(_Lasting):
     """A proof that the error of the last round is small."""
 
+    kind: ClassVar[str] = "last round"
     gain: Expr
     """g."""
 
@@ -85,6 +87,7 @@ class LastRound(_Lasting):
 class LastIterate(_Lasting):
     """A proof that the error of the last iterate is small."""
 
+    kind: ClassVar[str] = "last model"
     kept: Expr
     """h(k)."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import sympy as sp
 
@@ -25,6 +25,7 @@ from fedtheory.proofs.proof import Prover, prefixed
 class FixedPoint:
     """A proof that a round leaves all vectors of an algorithm unchanged."""
 
+    kind: ClassVar[str] = "at rest"
     claim: str
     """Id of the claim."""
     local_step: Literal["idle", "single"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import sympy as sp
 
@@ -15,6 +16,7 @@ from fedtheory.kernel.expressions import Expr
 class Induction:
     """A proof of a bound at every local step by induction."""
 
+    kind: ClassVar[str] = "induction"
     measured: Expr
     """The distance D at the present local step, in iterates and vectors that are fixed in a round."""
     factor: Expr
@@ -37,6 +39,7 @@ class Induction:
 class Squared:
     """A proof that the square of a norm is at most the square of a bound on it."""
 
+    kind: ClassVar[str] = "squared"
     length: Expr
     bound: Expr
     terms: Sequence[Term]
@@ -47,6 +50,7 @@ class Squared:
 class Nonnegative:
     """A non-negative polynomial in a proof's symbols, linear in the inner products and norms that they stand for."""
 
+    kind: ClassVar[str] = "shown"
     slack: Expr
     terms: Sequence[Term]
     """Terms whose sum is the polynomial."""
@@ -56,6 +60,7 @@ class Nonnegative:
 class CauchySchwarz:
     """``|u|^2 |v|^2 - <u, v>^2``, by the symbols of the three."""
 
+    kind: ClassVar[str] = "Cauchy-Schwarz"
     left_sq: sp.Symbol
     right_sq: sp.Symbol
     inner: sp.Symbol
@@ -75,6 +80,7 @@ class CauchySchwarz:
 class Product:
     """A number times non-negative facts."""
 
+    kind: ClassVar[str] = "product"
     coefficient: Expr
     facts: Sequence[str]
 
@@ -83,6 +89,7 @@ class Product:
 class Products:
     """A proof of a relation between quotients: its slack, times denominators, is a sum of products of facts."""
 
+    kind: ClassVar[str] = "products"
     scalars: Mapping[sp.Symbol, Expr]
     """Meanings of the proof's symbols: inner products, norms and differences of values."""
     facts: Mapping[str, Nonnegative | CauchySchwarz]
@@ -94,7 +101,11 @@ class Products:
 class Positive:
     """A proof of a strict inequality: the difference is positive by the signs of its symbols."""
 
+    kind: ClassVar[str] = "positive"
+
 
 @dataclass(frozen=True)
 class PrefixSum:
     """A proof of the value of a sum over past local steps: it is zero at first, and increases by its summands."""
+
+    kind: ClassVar[str] = "total of the past"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import sympy as sp
 
@@ -36,6 +37,7 @@ START_DISTANCE, OPTIMUM_GRADIENTS = "the distance of the start", "the gradients 
 class Lyapunov:
     """A proof that the last iterate is close to the optimum, or the clients close to each other."""
 
+    kind: ClassVar[str] = "Lyapunov"
     claim: str
     """Id of the claim."""
     function: Expr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import sympy as sp
 
@@ -17,6 +17,7 @@ Span = Literal["round", "run"]
 class MeanCertificate:
     """A claim about rounds or a run as the average, over the local steps, of a proved claim about each of them."""
 
+    kind: ClassVar[str] = "mean"
     claim: str
     """Id of the claim."""
     step: str

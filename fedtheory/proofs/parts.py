@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import sympy as sp
 
@@ -19,6 +19,7 @@ AnyPremise: TypeAlias = Fact | str | Derived | sp.Rel
 class Part:
     """A multiple of a non-negative premise: a fact, a condition, or the slack of a proved claim."""
 
+    kind: ClassVar[str] = "part"
     coefficient: Expr
     premise: AnyPremise
     over: Expr | None = None

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import sympy as sp
 
@@ -24,6 +25,7 @@ from fedtheory.proofs.distances import Measure
 class Recursion:
     """A proof of a claim about the drift."""
 
+    kind: ClassVar[str] = "recursion"
     claim: str
     """Id of the claim."""
     measure: Measure

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import sympy as sp
 
@@ -76,6 +77,7 @@ LOOP_PAIR = Measure(
 class LoopMean:
     """A bound on the average of |grad F(xbar^{t-1})|^2 over the iterations of the loop, by a bound for each of them."""
 
+    kind: ClassVar[str] = "mean over the loop"
     claim: str
     """Id of the claim."""
     terms: Sequence[Term]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import sympy as sp
 
@@ -22,6 +23,7 @@ from fedtheory.proofs.parts import Part
 class Root:
     """A symbol for the square root of a number."""
 
+    kind: ClassVar[str] = "root"
     letter: sp.Symbol
     of: Expr
     parts: Sequence[Part]

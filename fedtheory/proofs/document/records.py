@@ -13,11 +13,6 @@ from fedtheory.errors import InputError
 from fedtheory.kernel import InequalityRef, Rejected, Term
 from fedtheory.kernel.inequalities import INEQUALITIES, subjects
 from fedtheory.proofs import certificate
-from fedtheory.proofs.cases import Case, Cases
-from fedtheory.proofs.certificate import BothWays, Certificate
-from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.contraction import Contraction, ExponentialAverage
-from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.decoding import DERIVED, FACTS, MEASURES, AnyCertificate
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import Measure
@@ -39,57 +34,7 @@ from fedtheory.proofs.document.shapes import (
     require_keys,
 )
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.links import (
-    CauchySchwarz,
-    Induction,
-    Nonnegative,
-    Positive,
-    PrefixSum,
-    Product,
-    Products,
-    Squared,
-)
-from fedtheory.proofs.lyapunov import Lyapunov
-from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import AnyPremise, Part
-from fedtheory.proofs.recursion import Recursion
-from fedtheory.proofs.restarts import LoopMean
-from fedtheory.proofs.roots import Root
-
-_DERIVED = {one: one.kind for one in DERIVED}
-_LINKS = {
-    BothWays: "both ways",
-    Induction: "induction",
-    Squared: "squared",
-    Products: "products",
-    Positive: "positive",
-    PrefixSum: "total of the past",
-}
-_KINDS = {
-    **_DERIVED,
-    **_LINKS,
-    Term: "term",
-    Part: "part",
-    Root: "root",
-    Nonnegative: "shown",
-    CauchySchwarz: "Cauchy-Schwarz",
-    Product: "product",
-    Certificate: "identities",
-    Combination: "combination",
-    MeanCertificate: "mean",
-    Contraction: "contraction",
-    ExponentialAverage: "discounted",
-    LastRound: "last round",
-    LastIterate: "last model",
-    Recursion: "recursion",
-    LoopMean: "mean over the loop",
-    FixedPoint: "at rest",
-    Lyapunov: "Lyapunov",
-    Case: "case",
-    Cases: "cases",
-}
-"""Records that a document may contain, by the name of their kind."""
 
 
 class Inequality(Shape):
@@ -180,8 +125,8 @@ class Link(Shape):
         return {"oneOf": [_TERMS.schema(), *_LINKS_WITH_KINDS.schema()["oneOf"]]}
 
 
-_TYPES = Types(lambda made: {"kind": _KINDS[made]}, {"Part": Part})
-_CONSEQUENCES, _LINKS_WITH_KINDS = _TYPES.one_of([*_DERIVED]), _TYPES.one_of([*_LINKS])
+_TYPES = Types(lambda made: {"kind": made.kind}, {"Part": Part})
+_CONSEQUENCES, _LINKS_WITH_KINDS = _TYPES.one_of(DERIVED), _TYPES.one_of(get_args(certificate.Link)[1:])
 _TYPES.known.update(PLAIN)
 _TYPES.known.update(
     {
