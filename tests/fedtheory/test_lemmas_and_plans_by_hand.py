@@ -107,7 +107,7 @@ def test_samples_that_are_moved_into_a_condition(*, strict: bool) -> None:
     """Points above a bound are moved to it, or below it by a power of two; others stay; strict bounds have no edge."""
     condition = sp.Lt(eta, 1 / mu) if strict else sp.Le(eta, 1 / mu)
     random = SimpleNamespace(
-        random=lambda count: np.linspace(0.0, 0.9, count), integers=lambda low, high, count: np.full(count, low)
+        random=lambda count: np.linspace(0.0, 0.9, count), integers=lambda low, _, count: np.full(count, low)
     )
     at = np.array([[3.0, 0.25, 3.0, 3.0], [1.0, 1.0, 2.0, 0.0]])
     move = samples._mover(condition, {eta: 0, mu: 1}, Numbers(symbols=frozenset((eta, mu))), random)  # type: ignore[arg-type]
@@ -224,7 +224,7 @@ def test_rounds_that_an_accuracy_asks_for(monkeypatch: pytest.MonkeyPatch) -> No
     assert rounds(planning.STEP) == {planning.ROUNDS: 7}
     with pytest.raises(NotApplicable, match=f"{planning.NOT_GIVEN}: the rounds"):
         rounds(planning.STEP, accuracy=None)
-    with pytest.raises(NotApplicable, match="the accuracy 0.5 is out of reach: no step"):
+    with pytest.raises(NotApplicable, match=r"the accuracy 0\.5 is out of reach: no step"):
         rounds()
 
 
