@@ -101,7 +101,8 @@ def test_claims_of_several_files(touched: Path, command: Command) -> None:
 def test_options_that_do_not_go_together(touched: Path, command: Command) -> None:
     """`--claims` needs a certificate file, and `--certificate` a claim; otherwise nothing is executed."""
     Path("c.json").write_text(certificate("mine:sum"))
-    assert "--claims: expected the target FILE.json" in command("prove", "mine.py:mine", "--claims", "mine.py").complaint()
+    complaint = command("prove", "mine.py:mine", "--claims", "mine.py").complaint()
+    assert "--claims: expected the target FILE.json" in complaint
     assert "--certificate: expected a claim" in command("prove", "c.json", "--certificate", "c.json").complaint()
     assert not touched.exists()
 
