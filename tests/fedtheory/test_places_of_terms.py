@@ -22,7 +22,7 @@ from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.indexed import ROUND, STEP, RangeSum
-from fedtheory.proofs.terms.places import context_of_run, context_of_vectors, enter_end, enter_models, enter_step
+from fedtheory.proofs.terms.places import context_of_run, context_of_vectors, enter_models, enter_step
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.rules.axiom import Axiom
 from fedtheory.proofs.terms.rules.combine import Combine
@@ -75,7 +75,7 @@ def test_an_index_runs_from_zero_to_the_last_value(
             inside.require_nonnegative(number)
 
 
-@pytest.mark.parametrize("enter", [enter_step, enter_models, enter_end])
+@pytest.mark.parametrize("enter", [enter_step, enter_models])
 def test_places_are_entered_from_the_run_where_clients_do_the_same_work(
     enter: Callable[[TermContext], TermContext],
 ) -> None:

@@ -20,10 +20,10 @@ from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.indexed import ROUND, STEP, RangeSum, average, server, vector_at
-from fedtheory.proofs.terms.places import context_of_run, context_of_totals, enter_end, enter_models, enter_step
+from fedtheory.proofs.terms.places import context_of_run, context_of_totals, enter_models, enter_step
 from fedtheory.proofs.terms.proved import Comparison, Proved
 from fedtheory.proofs.terms.rules.antisymmetry import Antisymmetry
-from fedtheory.proofs.terms.rules.at import At
+from fedtheory.proofs.terms.rules.at import AfterSteps
 from fedtheory.proofs.terms.rules.axiom import FACT, Axiom
 from fedtheory.proofs.terms.rules.cases import FirstAndLater
 from fedtheory.proofs.terms.rules.combine import Combine
@@ -78,7 +78,7 @@ class Shown(ProofTerm):
 
 
 RUN = context_of_run(CLAIM, _prove_nothing)
-AT_STEP, MODELS, END = enter_step(RUN), enter_models(RUN), enter_end(RUN)
+AT_STEP, MODELS = enter_step(RUN), enter_models(RUN)
 UNEQUAL = context_of_run(replace(CLAIM, assumptions=WORK[1:]), _prove_nothing)
 symbol = RUN.symbols
 x, mean, w, best = (symbol(one) for one in (q.local_iterate, q.average_iterate, q.server_model, q.optimum))
@@ -141,10 +141,9 @@ REFUSED: dict[str, tuple[ProofTerm, TermContext, str]] = {
     "fact, unknown": (Axiom(FACT, ("strange",)), RUN, "no fact called 'strange'"),
     "fact, no name": (Axiom(FACT, (x,)), RUN, "no fact called"),
     "fact, two names": (Axiom(FACT, ("a", "b")), RUN, "no fact called None"),
-    "at, first round of a step": (At("first round", NUMBER), AT_STEP, "is one of a whole run"),
-    "at, unequal rounds": (At("first round", NUMBER), UNEQUAL, "need the same local work"),
+    "after the last step, of a step": (AfterSteps(NUMBER), AT_STEP, "from the whole run"),
+    "after the last step, unequal rounds": (AfterSteps(NUMBER), UNEQUAL, "need the same local work"),
     "cases, of a run": (FirstAndLater(Sign(eta), Sign(eta)), RUN, "are distinguished where"),
-    "cases, of an end": (FirstAndLater(Sign(eta), Sign(eta)), END, "are distinguished where"),
     "cases, another start": (FirstAndLater(Sign(2 * ONE), Sign(1 + index)), AT_STEP, "the number without a step"),
     "cases, an earlier step": (FirstAndLater(Sign(ONE), Sign(index - 2)), AT_STEP, "is not shown"),
     "combine, positive": (Combine(eta, ">", (Weighted(ONE, NUMBER),)), RUN, "not that it is positive"),
@@ -199,18 +198,7 @@ INFERRED: dict[str, tuple[ProofTerm, TermContext, Any, Comparison]] = {
     "root": (Root(eta, x - mean, Shown(eta**2 - DRIFT)), AT_STEP, eta - sp.sqrt(DRIFT), ">="),
     "square": (Square(sp.sqrt(DRIFT), eta, Shown(eta - sp.sqrt(DRIFT))), PATH, eta**2 - DRIFT, ">="),
     "axiom": (Axiom("square", (x - mean,)), AT_STEP, DRIFT, ">="),
-    "first step": (At("first step", Shown(DRIFT)), RUN, norm_sq(server() - Average(server())), ">="),
-    "first step, index": (At("first step", Shown(eta + index)), RUN, eta, ">="),
-    "last step, index": (At("last step", Shown(eta + index, "==")), RUN, eta + tau - 1, "=="),
-    "last step": (
-        At("last step", Shown(norm_sq(x - w))),
-        RUN,
-        norm_sq(vector_at("local", ROUND, tau - 1) - server()),
-        ">=",
-    ),
-    "after it": (At("after the last step", Shown(index)), RUN, tau, ">="),
-    "end of the run": (At("end of the run", Shown(norm_sq(w - best))), RUN, norm_sq(server(T) - best), ">="),
-    "first round": (At("first round", Shown(norm_sq(server()))), RUN, norm_sq(server(sp.S.Zero)), ">="),
+    "after the last step": (AfterSteps(Shown(index)), RUN, tau, ">="),
     "both cases": (FirstAndLater(Sign(ONE), Sign(1 + index)), AT_STEP, 1 + index, ">="),
     "a later case": (FirstAndLater(Shown(-eta), Sign(eta * (index - 1))), AT_STEP, eta * (index - 1), ">="),
     "a sum": (Combine(3 * eta, ">=", (Weighted(3 * ONE, NUMBER),)), RUN, 3 * eta, ">="),

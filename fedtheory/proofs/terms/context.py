@@ -32,11 +32,9 @@ from fedtheory.proofs.terms.process import Process
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.run_form import RunForm
 
-Place = Literal[
-    "run", "round", "step", "path", "points", "past", "models", "loop", "end", "induction", "start", "updates"
-]
+Place = Literal["run", "round", "step", "path", "points", "past", "models", "loop", "induction", "start", "updates"]
 """Place of a context: those of claims; sums over the past; models after any number of steps of a round, or of the loop
-with restarts; models at the end of a run; a step of an induction; its start, where all clients are at the server's
+with restarts; a step of an induction; its start, where all clients are at the server's
 model; and the vectors of updates."""
 Reading = Literal["expectation", "outcome", "path"]
 """Whether scalars are expectations, values for every outcome, or values on the only path."""

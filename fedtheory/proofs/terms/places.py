@@ -10,7 +10,6 @@ import sympy as sp
 
 from fedtheory.kernel import Context, Numbers, Rejected
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.claim_context import build_context
@@ -24,9 +23,7 @@ from fedtheory.proofs.rounds import is_in_expectation
 from fedtheory.proofs.run_conditions import conditions_of_run
 from fedtheory.proofs.terms.context import Place, Reading, TermContext
 
-_AT_END = (q.server_model, q.optimum, q.comparator)
-"""Vectors at the end of a run."""
-_AFTER_STEPS = (*_AT_END, q.local_iterate)
+_AFTER_STEPS = (q.server_model, q.optimum, q.comparator, q.local_iterate)
 """Vectors after the last step of a round."""
 
 
@@ -88,20 +85,16 @@ def numbers_at_steps(context: TermContext, first: int = 0) -> Numbers:
     )
 
 
-def enter_step(context: TermContext, place: Literal["step", "path"] = "step") -> TermContext:
-    """Return the context of any local step of any round of a run, in expectation or on the only path."""
+def enter_step(context: TermContext) -> TermContext:
+    """Return the context of any local step of any round of a run, in expectation."""
     _require_run(context)
-    if place == "path":
-        context.require_assumed((a.full_gradients,), "values on the only path")
     numbers = numbers_at_steps(context)
-    vectors = replace(build_context(replace(context.claim, place=place)), numbers=numbers)
     return replace(
         context,
-        place=place,
-        reading="path" if place == "path" else "expectation",
+        place="step",
         numbers=numbers,
         conditions=(*context.conditions, context.index + 1 <= context.process.steps),
-        vectors=vectors,
+        vectors=replace(build_context(replace(context.claim, place="step")), numbers=numbers),
     )
 
 
@@ -120,21 +113,13 @@ def enter_models(context: TermContext, place: Literal["models", "loop"] = "model
         place=place,
         numbers=numbers,
         conditions=(*context.conditions, context.index <= context.process.steps),
-        vectors=_with_models(context, known, _AFTER_STEPS),
+        vectors=_with_models(context, known),
     )
 
 
-def enter_end(context: TermContext) -> TermContext:
-    """Return the context of the server's model at the end of a run."""
-    _require_run(context)
-    known = build_context(replace(context.claim, place="step"))
-    return replace(context, place="end", vectors=_with_models(context, known, _AT_END))
-
-
-def _with_models(context: TermContext, known: Context, models: Sequence[q.Quantity]) -> Context:
-    """Return a kernel context that contains some models and the objectives, but no step from them."""
-    kept = {context.symbols(of) for of in models}
-    steps = {context.symbols(q.average_iterate)} if q.local_iterate in models else set()
+def _with_models(context: TermContext, known: Context) -> Context:
+    """Return a kernel context that contains the models after steps and the objectives, but no step from them."""
+    kept, average = {context.symbols(of) for of in _AFTER_STEPS}, context.symbols(q.average_iterate)
     return replace(
         known,
         vectors=known.vectors & kept,
@@ -142,7 +127,7 @@ def _with_models(context: TermContext, known: Context, models: Sequence[q.Quanti
         noise=frozenset(),
         common_random_numbers=frozenset(),
         visited=frozenset(),
-        definitions={symbol: of for symbol, of in known.definitions.items() if symbol in steps},
+        definitions={symbol: of for symbol, of in known.definitions.items() if symbol == average},
         assumed={},
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fedtheory.proofs.terms.rules.antisymmetry import Antisymmetry
-from fedtheory.proofs.terms.rules.at import At
+from fedtheory.proofs.terms.rules.at import AfterSteps
 from fedtheory.proofs.terms.rules.axiom import Axiom
 from fedtheory.proofs.terms.rules.cases import FirstAndLater
 from fedtheory.proofs.terms.rules.combine import Combine
@@ -30,7 +30,7 @@ RULES: Mapping[str, type[ProofTerm]] = {
     made.rule: made
     for made in (
         *(Axiom, Draw, Given, Hypothesis, Sign, Use, Consequence),
-        *(Combine, Antisymmetry, SumOver, At, Unfold, FirstAndLater, InductDrift, InductSteps),
+        *(Combine, Antisymmetry, SumOver, AfterSteps, Unfold, FirstAndLater, InductDrift, InductSteps),
         *(BoundMaximum, BelowMaximum, Multiply, Root, Square, NameRoots, Know, PastTotal),
     )
 }

@@ -16,9 +16,9 @@ from fedtheory.proofs.terms.places import enter_step
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.term import Formula, ProofTerm
 
-Over = Literal["clients", "numbers of clients", "steps of a client", "steps", "path", "rounds"]
+Over = Literal["clients", "numbers of clients", "steps of a client", "steps", "rounds"]
 """Index of a sum: clients, with their weights; clients, for numbers without weights; the local steps of a client, in
-a statement about a round; the steps of any round of a run, in expectation or on the only path; the rounds of a run."""
+a statement about a round; the steps of any round of a run; the rounds of a run."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SumOver(ProofTerm):
             raise Rejected(f"a sum over {self.over} has the weight one, got {self.weight}")
         if self.over == "rounds":
             return self._check_rounds(context)
-        inside = enter_step(context, "path" if self.over == "path" else "step")
+        inside = enter_step(context)
         proved = self.body.check(inside)
         found = context.process.write_indexed(proved.expression, inside.index)
         return Proved(RangeSum(found, STEP, sp.S.Zero, context.process.steps), proved.comparison)

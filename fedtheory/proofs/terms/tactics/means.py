@@ -13,7 +13,7 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.terms.process import Process
 from fedtheory.proofs.terms.proof_of_claim import TermProof
-from fedtheory.proofs.terms.rules.at import At
+from fedtheory.proofs.terms.rules.at import AfterSteps
 from fedtheory.proofs.terms.rules.axiom import Axiom
 from fedtheory.proofs.terms.rules.combine import Combine
 from fedtheory.proofs.terms.rules.draw import Draw
@@ -53,7 +53,7 @@ def terms_of_mean(claim: Claim, certificate: MeanCertificate, _prove: Prover) ->
     left = sp.cancel(owed.xreplace({process.symbols(q.local_step_index): process.steps}) * share - cost)
     if left != 0:
         drift = process.symbols(q.local_iterate) - process.symbols(q.average_iterate)
-        parts.append(weigh(ONE, At("after the last step", SumOver("clients", left, Axiom("square", (drift,))))))
+        parts.append(weigh(ONE, AfterSteps(SumOver("clients", left, Axiom("square", (drift,))))))
     return TermProof(claim.id, (Combine(slack, ">=", tuple(parts)),))
 
 
