@@ -290,3 +290,38 @@ def test_numbers_of_options() -> None:
     assert (data._read_flag("x", "true"), data._read_flag("x", "false")) == (True, False)
     with pytest.raises(InputError, match="expected true or false, got yes"):
         data._read_flag("x", "yes")
+
+
+@pytest.mark.parametrize("verdict", ["proved", "broken"])
+@pytest.mark.parametrize("missing", [(), (a.one_client,)])
+def test_certificates_of_known_claims_are_reused(missing: Any, verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The claim with the missing assumptions is checked by the document of the other, under its own id."""
+    checked: list[Any] = []
+    known_claim = _bound(eta)
+    steps = [{"claim": "t:lemmas", "word": "t:lemmas"}, {"claim": "t:b"}]
+    recorded: dict[str, Any] = {"claim": "t:lemmas", "steps": steps}
+
+    def check(claim: Claim, document: Any) -> Any:
+        checked.append((claim, document))
+        return SimpleNamespace(work={"a": 3, "b": 4}, verdict=verdict)
+
+    spent: list[int] = []
+    monkeypatch.setattr(restated, "find", lambda _: known_claim)
+    monkeypatch.setattr(restated, "certificate_of", {"t:lemmas": "certificate"}.get)
+    monkeypatch.setattr(restated, "document_of", lambda claim, _: recorded if claim is known_claim else None)
+    monkeypatch.setattr(restated, "check_certificate", check)
+    monkeypatch.setattr(restated, "spend", spent.append)
+    claim = Claim(id="mine:own", lhs=0, rhs=eta, where=WHERE, assumptions=(a.full_gradients,))
+    known: Any = SimpleNamespace(claim=known_claim, missing=missing)
+    found: Any = restated.reuse_certificate(claim, known)
+    ((supposing, document),) = checked
+    assert supposing.assumptions == (a.full_gradients, *missing)
+    assert (supposing is claim) is (not missing)
+    assert document == {"claim": "mine:own", "steps": [{"claim": "mine:own", "word": "t:lemmas"}, {"claim": "t:b"}]}
+    assert spent == [7]
+    if verdict == "broken":
+        assert found is None
+    else:
+        assert (list(found.supposed), found.proof.verdict) == (list(missing), "proved")
+    monkeypatch.setattr(restated, "certificate_of", lambda _: None)
+    assert restated.reuse_certificate(claim, known) is None
