@@ -271,7 +271,7 @@ def test_weights_need_their_covariance() -> None:
 
 def test_an_equation_is_shown_from_both_sides() -> None:
     """An equation needs both directions."""
-    assert "at least: the sum" in failing(BothWays(JENSEN, []), R_nk, "==", S_nk)
+    assert "at least: the slack is the sum" in failing(BothWays(JENSEN, []), R_nk, "==", S_nk)
     assert failing(BothWays([], []), R_nk, "==", R_nk) == ""
 
 
