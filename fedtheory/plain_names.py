@@ -37,7 +37,7 @@ def require_readable(field: str, text: str) -> None:
             expected = "expected characters that people see"
             raise InputError(field, f"{expected}; got {_describe(character)} in {text!a:.60}: type it again")
     for word in re.findall(r"\w+", text):
-        strange = next(filter(_looks_like_other, word), None)
+        strange = next(filter(_is_look_alike, word), None)
         if strange is not None and any(symbol.isascii() and symbol.isalpha() for symbol in word):
             expected = "expected words of one alphabet"
             raise InputError(field, f"{expected}; got {_describe(strange)} in {word!a:.60}: type it again")
@@ -54,7 +54,7 @@ def _is_invisible(character: str) -> bool:
     return character in _BLANK or is_selector or (unicodedata.category(character) in _INVISIBLE and not is_layout)
 
 
-def _looks_like_other(symbol: str) -> bool:
+def _is_look_alike(symbol: str) -> bool:
     """Return whether a character looks like one of another alphabet, or is a variant of another character."""
     return symbol in _ALIKE_GREEK or unicodedata.name(symbol, "").startswith(_ALIKE)
 

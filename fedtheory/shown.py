@@ -42,11 +42,11 @@ class Card:
             parts.append(f"<div>\\[{escape(self.formula)}\\]</div>")
         facts = [fact for fact in self.facts.items() if fact[1]]
         if facts:
-            parts.append(_table((), facts))
+            parts.append(_build_table((), facts))
         if self.rows:
-            parts.append(_table(self.columns, self.rows))
+            parts.append(_build_table(self.columns, self.rows))
         if self.figure:
-            parts.append(_image(self.figure, self.title))
+            parts.append(_embed_image(self.figure, self.title))
         if self.code:
             parts.append(f"<pre>{escape(self.code)}</pre>")
         return '<div class="fedtheory tex2jax_process" style="overflow-x:auto">' + "".join(parts) + "</div>"
@@ -132,19 +132,19 @@ def frame(columns: Mapping[str, Sequence[Any]], index: str) -> Any:
     return pd.DataFrame(dict(columns)).set_index(index)
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _build_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return an HTML table."""
     head = "".join(f'<th style="text-align:left">{escape(column)}</th>' for column in columns)
-    body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
+    body = "".join("<tr>" + "".join(map(_build_cell, row)) + "</tr>" for row in rows)
     return f"<table>{f'<thead><tr>{head}</tr></thead>' if columns else ''}<tbody>{body}</tbody></table>"
 
 
-def _cell(text: str) -> str:
+def _build_cell(text: str) -> str:
     """Return a cell of a table, aligned left: notebooks align right by default."""
     return f'<td style="text-align:left">{escape(text)}</td>'
 
 
-def _image(svg: str, title: str) -> str:
+def _embed_image(svg: str, title: str) -> str:
     """Return a figure as an image element: a notebook that is not trusted removes inline SVG."""
     data = b64encode(svg.encode()).decode()
     source = f"data:image/svg+xml;base64,{data}"

@@ -56,12 +56,12 @@ def digest_code(*folders: Path) -> str:
 @cache
 def _digest_code(folders: tuple[Path, ...]) -> str:
     roots = (Path(fedtheory.__path__[0]), Path(verify.__path__[0]), *folders)
-    own = [file for part in files_of_vocabulary() for file in ([part] if part.is_file() else _files(part))]
-    files = [file for root in roots for file in _files(root, _SOURCES)] + own
-    return _digest(_digest_files(sorted(files)), _versions())
+    own = [file for part in files_of_vocabulary() for file in ([part] if part.is_file() else _list_files(part))]
+    files = [file for root in roots for file in _list_files(root, _SOURCES)] + own
+    return _digest(_digest_files(sorted(files)), _format_versions())
 
 
-def _versions() -> str:
+def _format_versions() -> str:
     def of(library: str) -> str:
         try:
             return version(library)
@@ -84,7 +84,7 @@ def _digest_folder(folder: Path, without: Sequence[str]) -> str:
     def part(file: Path) -> str:
         return file.relative_to(folder).parts[0].removesuffix(".py")
 
-    return _digest_files(sorted(file for file in _files(folder) if part(file) not in without))
+    return _digest_files(sorted(file for file in _list_files(folder) if part(file) not in without))
 
 
 @cache
@@ -116,7 +116,7 @@ def digest_claim(claim: Claim) -> str:
     return _Claims().of(claim)
 
 
-def _files(root: Path, without: Path | None = None) -> Iterator[Path]:
+def _list_files(root: Path, without: Path | None = None) -> Iterator[Path]:
     """Yield the files below a folder, except the subfolders `without` and compiled Python files."""
     for home, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name != "__pycache__" and Path(home, name) != without]
@@ -219,13 +219,13 @@ def _is_code(module: str) -> bool:
     if file is None:
         return True
     path = Path(file)
-    roots = (Path(fedtheory.__path__[0]), Path(verify.__path__[0]), *_libraries())
+    roots = (Path(fedtheory.__path__[0]), Path(verify.__path__[0]), *_find_libraries())
     of_a_paper = _SOURCES in path.parents and not any(part in (path, *path.parents) for part in files_of_vocabulary())
     return not of_a_paper and any(root in path.parents for root in roots)
 
 
 @cache
-def _libraries() -> tuple[Path, ...]:
+def _find_libraries() -> tuple[Path, ...]:
     import sysconfig
 
     return tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib"))

@@ -66,24 +66,24 @@ def decisions_on(targets: Sequence[Target], jobs: int) -> Iterator[tuple[Target,
         (of_one[first : first + _MOST],) for of_one in of_papers.values() for first in range(0, len(of_one), _MOST)
     ]
     tasks.sort(key=lambda task: len(task[0]), reverse=True)
-    return itertools.chain.from_iterable(in_order(_decisions_on, tasks, jobs))
+    return itertools.chain.from_iterable(in_order(_decide_on, tasks, jobs))
 
 
-def _decisions_on(targets: Sequence[Target]) -> list[tuple[Target, Decision]]:
+def _decide_on(targets: Sequence[Target]) -> list[tuple[Target, Decision]]:
     return [(target, decision_on(target)) for target in targets]
 
 
 def decision_on(target: Target) -> Decision:
     """Decide a claim in exact arithmetic; stored evidence is checked again."""
     claim = resolve(target)
-    stored = _on(target, counterexample(claim))
+    stored = _check_on(target, counterexample(claim))
     if stored is not None and stored.outcome.holds is False:
         return Decision("refuted", stored)
     if claim.kind in POINTERS:
         return Decision("definition")
     if claim.rate is not None or prove(claim).verdict != "proved":
         return Decision()
-    return Decision("proved", _on(target, _find_tightest(claim)))
+    return Decision("proved", _check_on(target, _find_tightest(claim)))
 
 
 def _find_tightest(claim: Claim) -> RunTable | None:
@@ -91,7 +91,7 @@ def _find_tightest(claim: Claim) -> RunTable | None:
     return None if file is None or not file.is_file() else read_toml(file)
 
 
-def _on(target: Target, table: RunTable | None) -> Stored | None:
+def _check_on(target: Target, table: RunTable | None) -> Stored | None:
     """Check a claim on a run; None where it does not apply."""
     if table is None:
         return None

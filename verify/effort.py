@@ -69,7 +69,9 @@ def spend_a_try() -> None:
 
 def spend(run: Run, place: str = "run") -> None:
     """Count a completed check of a run at the positions that a claim uses; a run of constants needs no simulation."""
-    simulated = simulation(run) + _estimate_step_work(run) + _in_frames(run, place) if _is_simulated(run) else 0.0
+    simulated = (
+        simulation(run) + _estimate_step_work(run) + _estimate_vectors(run, place) if _is_simulated(run) else 0.0
+    )
     _WORK.total += _CHECK + _PER_CLIENT * run.problem.clients + simulated
 
 
@@ -92,7 +94,7 @@ def _grow_numbers(run: Run) -> float:
     return 1 + steps / _LONGER if run.arithmetic is RATIONAL else 1.0
 
 
-def _in_frames(run: Run, place: str) -> float:
+def _estimate_vectors(run: Run, place: str) -> float:
     """Estimate the seconds of work for vectors at each local step, in floats or in rationals."""
     if run.arithmetic is ENCLOSED or place not in ("step", "path"):
         return 0.0
@@ -109,7 +111,7 @@ def _is_simulated(run: Run) -> bool:
 def simulation(run: Run) -> float:
     """Estimate the seconds of work for the moments of a run."""
     steps, rounds = max(run.algorithm.work.steps), run.algorithm.rounds
-    of_a_step, has_coins = _multiplications(run), _has_coins(run)
+    of_a_step, has_coins = _count_multiplications(run), _has_coins(run)
     of_sizes = 0.0 if run.algorithm.work.schedule is None else _SCHEDULED
     if run.arithmetic is RATIONAL:
         of_coins = _EXACT_WITH_COINS * rounds if has_coins else 0.0
@@ -128,7 +130,7 @@ def _has_coins(run: Run) -> bool:
     return defined is not None and bool(defined.algorithm.coins)
 
 
-def _multiplications(run: Run) -> int:
+def _count_multiplications(run: Run) -> int:
     """Count the multiplications of a local step of all clients; on a graph, the models of all clients have joint
     moments.
     """

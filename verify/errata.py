@@ -58,10 +58,10 @@ def errata(claims: Iterable[Claim]) -> list[Erratum]:
 
     Raises `InputError` if a counterexample is missing or does not violate its claim.
     """
-    return [_entry(claim) for claim in claims if claim.verdict == "refuted"]
+    return [_build_entry(claim) for claim in claims if claim.verdict == "refuted"]
 
 
-def _entry(claim: Claim) -> Erratum:
+def _build_entry(claim: Claim) -> Erratum:
     run = counterexample(claim) or verify([claim.id])[0].run
     if run is None:
         raise InputError(claim.id, "recorded as refuted, but no counterexample is stored, and no instance violates it")
@@ -70,10 +70,10 @@ def _entry(claim: Claim) -> Erratum:
     if found.holds is not False:
         stored = counterexample_file(claim)
         raise InputError(claim.id, "recorded as refuted, but the counterexample does not violate it", str(stored))
-    return Erratum(claim, repairs_of(claim), run, found, _sides(found, exact))
+    return Erratum(claim, repairs_of(claim), run, found, _find_sides(found, exact))
 
 
-def _sides(found: Check, run: Run) -> tuple[Number, Number] | None:
+def _find_sides(found: Check, run: Run) -> tuple[Number, Number] | None:
     """Return both sides where the claim fails; a rate fails in the limit, or on the first rung above its constant."""
     if found.rate is None:
         return None if found.worst is None else (found.worst.lhs, found.worst.rhs)

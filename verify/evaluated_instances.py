@@ -87,7 +87,7 @@ def try_claims(
     """
     require_processes(jobs)
     outcomes, open_ones = _split_known(targets, part)
-    chunks = list(_chunks(open_ones, part))
+    chunks = list(_split_into_chunks(open_ones, part))
     whole = sum(chunk.tries for chunk in chunks)
     results = in_order(_check_chunk, [(chunk.targets, chunk.instances) for chunk in chunks], jobs)
     done, of_family = 0, list[Outcome]()
@@ -120,7 +120,7 @@ class _Chunk:
 def count_tries(targets: Sequence[Target], part: int) -> int:
     """Count the checks of claims on all instances, without the cache."""
     pairs = ((family, target) for target in targets for family in families_for(resolve(target)))
-    return sum(chunk.tries for chunk in _chunks(_group_by_family(pairs), part))
+    return sum(chunk.tries for chunk in _split_into_chunks(_group_by_family(pairs), part))
 
 
 def _group_by_family(pairs: Iterable[tuple[str, Target]]) -> dict[str, list[Target]]:
@@ -131,7 +131,7 @@ def _group_by_family(pairs: Iterable[tuple[str, Target]]) -> dict[str, list[Targ
     return targets
 
 
-def _chunks(open_ones: Mapping[str, Sequence[Target]], part: int) -> Iterator[_Chunk]:
+def _split_into_chunks(open_ones: Mapping[str, Sequence[Target]], part: int) -> Iterator[_Chunk]:
     for name, targets in open_ones.items():
         members = FAMILIES[name].part(part) if targets else []
         several = -(-len(members) // _CHUNK)
@@ -145,7 +145,7 @@ def _split_known(targets: Sequence[Target], part: int) -> tuple[list[Outcome], d
     unknown: list[tuple[str, Target]] = []
     for target in targets:
         for family in families_for(resolve(target)):
-            found = cache.kept(*_key(target, family, part)) if isinstance(target, str) else None
+            found = cache.kept(*_make_key(target, family, part)) if isinstance(target, str) else None
             if found is None:
                 unknown.append((family, target))
             else:
@@ -159,10 +159,10 @@ def _keep(chunk: _Chunk, outcomes: Sequence[Outcome], part: int) -> None:
         by_target[outcome.target].append(outcome)
     for target, found in by_target.items():
         if isinstance(target, str):
-            cache.keep(found, *_key(target, chunk.family, part))
+            cache.keep(found, *_make_key(target, chunk.family, part))
 
 
-def _key(target: str, family: str, part: int) -> tuple[str, ...]:
+def _make_key(target: str, family: str, part: int) -> tuple[str, ...]:
     return "outcomes", target, family, str(part), *digest_trials(target)
 
 

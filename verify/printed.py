@@ -36,7 +36,7 @@ def check_published_proof(claim: Claim) -> list[PrintedStep]:
 
     A step fails if its stored counterexample violates it in rationals.
     """
-    return [PrintedStep(step, _verdict(step)) for step in map(find, list_printed_steps(claim.id))]
+    return [PrintedStep(step, _decide_step(step)) for step in map(find, list_printed_steps(claim.id))]
 
 
 def first_failure(steps: list[PrintedStep]) -> PrintedStep | None:
@@ -44,7 +44,7 @@ def first_failure(steps: list[PrintedStep]) -> PrintedStep | None:
     return next((step for step in steps if step.verdict == "fails"), None)
 
 
-def _verdict(step: Claim) -> StepVerdict:
+def _decide_step(step: Claim) -> StepVerdict:
     if prove(step).verdict == "proved":
         return "proved"
     run = counterexample(step)

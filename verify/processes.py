@@ -15,30 +15,32 @@ def in_order(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs
 
     Workers start at once. This process works as well while the caller waits for results.
     """
-    return _restore_order(_number(work, tasks, jobs))
+    return _restore_order(_attach_numbers(work, tasks, jobs))
 
 
 def run_unordered(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
     """Yield the same results in the order in which they are ready."""
-    return (result for _, result in _number(work, tasks, jobs))
+    return (result for _, result in _attach_numbers(work, tasks, jobs))
 
 
 def prepare(work: Callable[[], object], jobs: int) -> None:
     """Start a common preparation, such as imports, in each worker."""
-    count = _worker_count(jobs)
+    count = _count_workers(jobs)
     for _ in range(count):
         workers(count).submit(work)
 
 
-def _number(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[tuple[int, Result]]:
+def _attach_numbers(
+    work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int
+) -> Iterator[tuple[int, Result]]:
     """Yield results with the numbers of their tasks."""
-    count = _worker_count(jobs)
+    count = _count_workers(jobs)
     if count == 0:
         return ((number, work(*task)) for number, task in enumerate(tasks))
     return workers(count).run(work, tasks)
 
 
-def _worker_count(jobs: int) -> int:
+def _count_workers(jobs: int) -> int:
     """Return the number of processes besides this one."""
     from joblib import effective_n_jobs
 

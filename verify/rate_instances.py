@@ -71,15 +71,15 @@ def make_ladders(target: Target, count: int) -> list[Outcome]:
 def _check_ladders(target: Target) -> Iterator[Outcome]:
     claim, seen = resolve(target), set[str]()
     alone = keep_premises(claim)
-    for pool in _pools(bases_of(alone)):
+    for pool in _list_pools(bases_of(alone)):
         generator, in_vain = np.random.default_rng([8, len(seen)]), Counter[InstanceKind]()
         while kinds := [kind for kind in KINDS if in_vain[kind] < _IN_VAIN]:
             for kind in kinds:
                 begin = perf_counter()
-                run = _new_run(alone, pool, kind, generator, seen)
+                run = _generate_run(alone, pool, kind, generator, seen)
                 found = None if run is None else check_decided(claim, run, run.as_floats())
                 in_vain[kind] += 1
-                if run is not None and found is not None and _is_conclusive(found) and not _vanishes(claim, run):
+                if run is not None and found is not None and _is_conclusive(found) and not _is_zero(claim, run):
                     in_vain[kind] = 0
                     instance = Given("made for the claim", len(seen), run_table(run))
                     yield Outcome(
@@ -100,7 +100,7 @@ def _is_conclusive(found: Check) -> bool:
     return counts(found) and found.rate is not None and not found.rate.is_zero
 
 
-def _vanishes(claim: Claim, run: Run) -> bool:
+def _is_zero(claim: Claim, run: Run) -> bool:
     """Return whether the quantity is exactly zero on the first run of a ladder, where floats show rounding errors
     only.
     """
@@ -112,7 +112,7 @@ def _vanishes(claim: Claim, run: Run) -> bool:
         return False
 
 
-def _pools(bases: Bases) -> Iterator[Bases]:
+def _list_pools(bases: Bases) -> Iterator[Bases]:
     """Yield sets of start runs; the first set has runs with identical rounds, which long ladders need."""
     alike = [table for table in bases.tables if not any(get(table, key) for key in _CHANGING)]
     if alike:
@@ -139,7 +139,7 @@ def keep_premises(claim: Claim) -> Claim:
     )
 
 
-def _new_run(
+def _generate_run(
     claim: Claim, bases: Bases, kind: InstanceKind, generator: np.random.Generator, seen: set[str]
 ) -> Run | None:
     """Generate a run for a claim; None if it was generated before or has no stationary limit."""

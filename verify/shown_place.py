@@ -61,11 +61,11 @@ def has_only_free_vectors(claim: Claim) -> bool:
 
 def describe_points(claim: Claim, shown: Comparison) -> str:
     """Return points and values of quantified symbols, such as ``x = 1, y = (1, 0), beta = 1/2``; empty without any."""
-    points = [f"{name_of_point(claim, name, shown)} = {_vector(point)}" for name, point in shown.points.items()]
-    return ", ".join([*points, *(f"{name} = {value}" for name, value in _values(claim, shown).items())])
+    points = [f"{name_of_point(claim, name, shown)} = {_format_vector(point)}" for name, point in shown.points.items()]
+    return ", ".join([*points, *(f"{name} = {value}" for name, value in _list_values(claim, shown).items())])
 
 
-def _values(claim: Claim, shown: Comparison) -> Mapping[str, int | str]:
+def _list_values(claim: Claim, shown: Comparison) -> Mapping[str, int | str]:
     """Return the values of quantified symbols, by name."""
     varied = (symbol.name for symbol in claim.for_all)
     return {name: shown.index[name] for name in varied if name in shown.index}
@@ -73,7 +73,7 @@ def _values(claim: Claim, shown: Comparison) -> Mapping[str, int | str]:
 
 def name_of_point(claim: Claim, name: str, shown: Comparison) -> str:
     """Name what the coordinates of a free point mean: a vector, or its displacement from the origin."""
-    return name if has_only_free_vectors(claim) else f"{name} {_from_origin(shown)}"
+    return name if has_only_free_vectors(claim) else f"{name} {_describe_origin(shown)}"
 
 
 def describe_origin(shown: Comparison) -> str:
@@ -84,7 +84,7 @@ def describe_origin(shown: Comparison) -> str:
     return "the start" if problem.stationary_point is None else "the stationary point of F"
 
 
-def _from_origin(shown: Comparison) -> str:
+def _describe_origin(shown: Comparison) -> str:
     origin = describe_origin(shown)
     return f"- {origin}" if origin == "x*" else f"minus {origin}"
 
@@ -99,7 +99,7 @@ def points_as_comment(found: Check) -> str:
     return f"# {found.claim.id} at {described}{why}\n"
 
 
-def _vector(point: Array) -> str:
+def _format_vector(point: Array) -> str:
     entries = [number(entry) for entry in point]
     return entries[0] if len(entries) == 1 else f"({', '.join(entries)})"
 
@@ -107,24 +107,24 @@ def _vector(point: Array) -> str:
 def _compare_at_simple_points(claim: Claim, worst: Comparison) -> Iterator[Comparison]:
     """Compare at the simplest points first."""
     site = worst.place.site
-    vectors, symbols = list(_simple_vectors(site.run)), points_of(claim)
+    vectors, symbols = list(_list_simple_vectors(site.run)), points_of(claim)
     places = sorted(product(range(len(vectors)), repeat=len(symbols)), key=lambda place: (sum(place), place))
     for place in places:
         points = {symbol: vectors[at] for symbol, at in zip(symbols, place, strict=True)}
-        yield from compare([worst.link], partial(_site_of_points, _at(site, points)), site.run)
+        yield from compare([worst.link], partial(_list_sites, _build_site(site, points)), site.run)
 
 
-def _site_of_points(site: Site, _run: Run) -> list[Site]:
+def _list_sites(site: Site, _run: Run) -> list[Site]:
     return [site]
 
 
-def _at(site: Site, points: Mapping[sp.Symbol, Array]) -> Site:
+def _build_site(site: Site, points: Mapping[sp.Symbol, Array]) -> Site:
     names = {symbol.name for symbol in points}
     index = {axis: value for axis, value in site.index.items() if axis not in names}
     return replace(site, index=index, points=points, choices=())
 
 
-def _simple_vectors(run: Run) -> Iterator[Array]:
+def _list_simple_vectors(run: Run) -> Iterator[Array]:
     dimension = run.problem.dimension
     if dimension > _MOST_DIMENSIONS:
         return

@@ -48,14 +48,14 @@ def add_targeted_instances(
     """
     groups: dict[Hashable, _Group] = {}
     for target in (target for target, known in outcomes.items() if _needs_more(resolve(target), known)):
-        groups.setdefault(_premises(resolve(target)), _Group()).known[target] = list(outcomes[target])
+        groups.setdefault(_make_key(resolve(target)), _Group()).known[target] = list(outcomes[target])
     # The first turn shows which kinds the premises allow; the second turn generates more of these.
     for turn, kinds in enumerate((_all_kinds, _list_kinds)):
         tasks = [(*task, turn) for group in groups.values() for task in group.tasks(kinds)]
         for done, of_task in enumerate(in_order(tailor, tasks, jobs), start=1):
             on_progress(done, len(tasks))
             for outcome in of_task:
-                groups[_premises(resolve(outcome.target))].known[outcome.target].append(outcome)
+                groups[_make_key(resolve(outcome.target))].known[outcome.target].append(outcome)
             yield from of_task
     yield from add_ladders(outcomes, jobs, on_progress)
 
@@ -77,7 +77,7 @@ def are_enough(claim: Claim, applicable: Sequence[Outcome]) -> bool:
     return len(applicable) >= enough_for(claim) and has_all_kinds
 
 
-def _premises(claim: Claim) -> Hashable:
+def _make_key(claim: Claim) -> Hashable:
     """Return a key of a claim's premises: its families, and the content of its assumptions and conditions."""
     symbols = set().union(*(condition.free_symbols for condition in claim.run_conditions))
     meant = {(symbol, claim.notation[symbol]) for symbol in symbols}
@@ -174,13 +174,13 @@ def _evaluate_generated(
             run, of_first = fitting
             instance = Given("made for the claim", number, run_table(run))
             checks = [of_first, *(examined(resolve(target), run) for target in targets[1:])]
-            found.append([*_outcomes(targets, checks, instance, run, kind=kind, seconds=perf_counter() - begin)])
+            found.append([*_check_claims(targets, checks, instance, run, kind=kind, seconds=perf_counter() - begin)])
         if len(found) == count or (not found and number == _IN_VAIN):
             break
     return found
 
 
-def _outcomes(
+def _check_claims(
     targets: Sequence[Target],
     checks: Sequence[Check | None],
     instance: Given,

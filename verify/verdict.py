@@ -179,7 +179,7 @@ def verify(
     for found in _find_verdicts(unknown, jobs, search, in_full, on_progress):
         verdicts[found.given] = found
         if isinstance(found.given, str):
-            cache.keep(found, *_key(found.given, search, in_full))
+            cache.keep(found, *_make_key(found.given, search, in_full))
     return [verdict for verdict in verdicts.values() if verdict is not None]
 
 
@@ -197,13 +197,13 @@ def _read_cached(target: Target, search: float, in_full: bool) -> ClaimVerdict |
     if not isinstance(target, str):
         return None
     try:
-        found: ClaimVerdict | None = cache.kept(*_key(target, search, in_full))
+        found: ClaimVerdict | None = cache.kept(*_make_key(target, search, in_full))
     except InputError:
         return None
     return found
 
 
-def _key(target: str, search: float, in_full: bool) -> tuple[str, ...]:
+def _make_key(target: str, search: float, in_full: bool) -> tuple[str, ...]:
     return "verdict", target, str(float(search)), str(in_full or _is_user_defined(target)), *digest_verdict(target)
 
 
@@ -270,9 +270,9 @@ def _conclude(
 
     `seen` is what the search has found, where it is over.
     """
-    verdict = _verdict(target, outcomes, decision)
+    verdict = _find_verdict(target, outcomes, decision)
     if verdict.verdict == "refuted" and verdict.is_own and search > 0:
-        return _simpler(verdict, search, seen)
+        return _simplify(verdict, search, seen)
     if verdict.verdict not in _OPEN or not verdict.is_own or not verdict.claim.is_testable:
         return verdict
     verdict = _weigh(verdict, outcomes)
@@ -281,7 +281,7 @@ def _conclude(
     return _add_searches(verdict, seen or search_proof_and_violation(target, search))
 
 
-def _simpler(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> ClaimVerdict:
+def _simplify(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> ClaimVerdict:
     """The verdict with a simpler counterexample than the instance, where a search reaches one; rates keep theirs."""
     claim, run = verdict.claim, verdict.run
     if run is None or claim.rate is not None:
@@ -292,10 +292,10 @@ def _simpler(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> Cl
     asked = [(cost, table) for table in (reached, run) if (cost := burden(claim, table))]
     best = min(asked, key=lambda pair: pair[0], default=((), run))[1]
     # Instances whose right side is zero have no ratio, and what is shown is not below the largest one.
-    return _with_witness(verdict, best, verdict.worst_ratio)
+    return _add_witness(verdict, best, verdict.worst_ratio)
 
 
-def _with_witness(verdict: ClaimVerdict, table: dict[str, Any], largest: float | None) -> ClaimVerdict:
+def _add_witness(verdict: ClaimVerdict, table: dict[str, Any], largest: float | None) -> ClaimVerdict:
     """The verdict with the run that decides, and no ratio below that of the run."""
     witness = Witness.of_table(verdict.claim, table)
     return replace(verdict, run=table, sides=witness.sides, worst_ratio=combine_ratios(witness, largest))
@@ -318,15 +318,15 @@ def _add_searches(verdict: ClaimVerdict, searches: Searches) -> ClaimVerdict:
         return replace(verdict, verdict="proved") if verdict.verdict in ("supported", "undecided") else verdict
     searched = replace(verdict, searched=glance.looked, regimes=glance.regimes, pairs=glance.pairs)
     if glance.counterexample is not None:
-        return replace(_with_witness(searched, glance.counterexample, None), verdict="refuted")
+        return replace(_add_witness(searched, glance.counterexample, None), verdict="refuted")
     return replace(searched, verdict="undecided", left_open=glance.left_open) if glance.left_open else searched
 
 
-def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) -> ClaimVerdict:
+def _find_verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) -> ClaimVerdict:
     claim, stored = resolve(target), decision.stored
     applicable = [outcome for outcome in outcomes if outcome.applicable]
     applicable += [] if stored is None else [stored.outcome]
-    witness = _counterexample(claim, applicable, decision)
+    witness = _find_counterexample(claim, applicable, decision)
     is_refuted = witness is not None
     if not is_refuted:
         # Violations that only floats see are at the level of rounding: rationals have the last word on each.
@@ -335,10 +335,10 @@ def _verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) ->
         asked = {False, None} if claim.rate is not None and len(undecided) <= _FEW_LADDERS else {False}
         settled = [_escalate(claim, outcome) if outcome.holds in asked else outcome for outcome in applicable]
         applicable = [outcome for outcome in settled if outcome.applicable]
-        witness = _tightest(claim, applicable, stored)
+        witness = _find_tightest(claim, applicable, stored)
     return ClaimVerdict(
         target,
-        "refuted" if is_refuted else _positive_verdict(claim, applicable, decision),
+        "refuted" if is_refuted else _choose_positive_verdict(claim, applicable, decision),
         len(applicable),
         sum(outcome.exact for outcome in applicable),
         sum(outcome.holds is False for outcome in applicable),
@@ -358,7 +358,7 @@ def _escalate(claim: Claim, outcome: Outcome) -> Outcome:
     return replace(outcome, applicable=counts(exact), holds=exact.holds, ratio=exact.ratio, exact=True)
 
 
-def _positive_verdict(claim: Claim, applicable: Sequence[Outcome], decision: Decision) -> Verdict:
+def _choose_positive_verdict(claim: Claim, applicable: Sequence[Outcome], decision: Decision) -> Verdict:
     if any(outcome.holds is None for outcome in applicable):
         return "undecided"
     if decision.verdict == "definition":
@@ -370,7 +370,7 @@ def _positive_verdict(claim: Claim, applicable: Sequence[Outcome], decision: Dec
     return "proved" if decision.verdict == "proved" else "supported"
 
 
-def _counterexample(claim: Claim, applicable: Sequence[Outcome], decision: Decision) -> Witness | None:
+def _find_counterexample(claim: Claim, applicable: Sequence[Outcome], decision: Decision) -> Witness | None:
     """The simplest violation that is confirmed: the stored one, else one with constants on all of space."""
     if decision.verdict == "refuted" and decision.stored is not None:
         return decision.stored.witness
@@ -383,7 +383,7 @@ def _counterexample(claim: Claim, applicable: Sequence[Outcome], decision: Decis
     return None
 
 
-def _tightest(claim: Claim, applicable: Sequence[Outcome], stored: Stored | None) -> Witness | None:
+def _find_tightest(claim: Claim, applicable: Sequence[Outcome], stored: Stored | None) -> Witness | None:
     """The simplest of the instances whose ratio is nearly the largest, or of all without a ratio; trivial ones last.
 
     For a rate, which has no ratio, outcomes against it come first.

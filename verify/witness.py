@@ -23,11 +23,11 @@ def exact_run(table: dict[str, Any]) -> Run:
 
     The last runs are cached, since claims that follow from each other share a counterexample.
     """
-    return _exact_run(run_toml(table))
+    return _read_exactly(run_toml(table))
 
 
 @lru_cache(maxsize=16)
-def _exact_run(run_file: str) -> Run:
+def _read_exactly(run_file: str) -> Run:
     return decidable(parse_run(tomllib.loads(run_file), RATIONAL))
 
 

@@ -62,7 +62,7 @@ def has_choices_by_run(claim: Claim) -> bool:
 
 
 @cache
-def _conditions_by_run(claim: Claim) -> tuple[tuple[str, Compiled, Compiled], ...]:
+def _compile_conditions(claim: Claim) -> tuple[tuple[str, Compiled, Compiled], ...]:
     """Return the operator and both sides of each condition on quantified symbols and on the run."""
     mixed = (one for one in claim.choice_conditions if not one.free_symbols <= claim.for_all.keys())
     return tuple(
@@ -106,7 +106,7 @@ def _iterate_allowed_values(claim: Claim, run: Run, refused: list[NotApplicable]
         numbers = {s: run.arithmetic.number(str(v), s.name) for s, v in zip(claim.for_all, values, strict=True)}
         site = Site(run, None, {}, {}, numbers)
         try:
-            if all(_is_satisfied(*condition, site) for condition in _conditions_by_run(claim)):
+            if all(_is_satisfied(*condition, site) for condition in _compile_conditions(claim)):
                 yield values
         except Unresolved:
             raise

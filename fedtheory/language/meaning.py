@@ -32,14 +32,14 @@ def require_meaning(expression: Expr, place: str) -> None:
 def _require_known_expectations(expression: Expr) -> None:
     """Raise an error if a claim needs single outcomes at local steps, where only second moments are known."""
     for expectation in expression.atoms(Expectation):
-        if _degree(expectation.args[0]) > 1:
+        if _compute_degree(expectation.args[0]) > 1:
             raise ValueError(f"only expectations linear in inner products and values are known, not {expectation}")
     outside = expression.replace(Expectation, lambda _argument: sp.S.One)
     if outside.atoms(Inner, Value):
         raise ValueError(f"at place='step' inner products and values stand inside an Expectation: {expression}")
 
 
-def _degree(node: Expr) -> float:
+def _compute_degree(node: Expr) -> float:
     """Return the degree of a scalar expression in inner products and function values.
 
     The degree is infinite if it is no polynomial.
@@ -47,12 +47,12 @@ def _degree(node: Expr) -> float:
     if isinstance(node, Inner | Value):
         return 1
     if isinstance(node, sp.Mul):
-        return sum(_degree(argument) for argument in node.args)
+        return sum(_compute_degree(argument) for argument in node.args)
     if isinstance(node, sp.Pow):
-        inside = _degree(node.base)
+        inside = _compute_degree(node.base)
         whole = node.exp.is_Integer and node.exp >= 0
         return inside * int(node.exp) if whole else (float("inf") if inside else 0)
-    inside = max((_degree(argument) for argument in node.args), default=0)
+    inside = max((_compute_degree(argument) for argument in node.args), default=0)
     return float("inf") if inside and isinstance(node, _NOT_POLYNOMIAL) else inside
 
 

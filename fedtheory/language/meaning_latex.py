@@ -44,11 +44,11 @@ _Read = tuple[str, int] | None
 
 def typeset_meaning(text: str, left: str = r"\(", right: str = r"\)") -> str:
     """Return the text with its formulas in LaTeX, each between `left` and `right`; words are unchanged."""
-    return "".join(f"{left}{part}{right}" if is_formula else part for is_formula, part in _parts(text))
+    return "".join(f"{left}{part}{right}" if is_formula else part for is_formula, part in _split_parts(text))
 
 
 @lru_cache(maxsize=1024)
-def _parts(text: str) -> tuple[tuple[bool, str], ...]:
+def _split_parts(text: str) -> tuple[tuple[bool, str], ...]:
     """Return the words and the formulas of a text, each formula in LaTeX."""
     try:
         return tuple(_split(text))
@@ -61,7 +61,7 @@ def _split(text: str) -> Iterator[tuple[bool, str]]:
     """Split a text into formulas and words: yield pairs of whether the part is a formula, and the part."""
     place = words = 0
     while place < len(text):
-        found = _formula(text, place) if _starts_word(text, place) else None
+        found = _read_formula(text, place) if _is_start_of_word(text, place) else None
         if found is None or not _has_symbol(found[0]):
             place += 1 if found is None else max(found[1] - place, 1)
             continue
@@ -73,7 +73,7 @@ def _split(text: str) -> Iterator[tuple[bool, str]]:
         yield False, text[words:]
 
 
-def _starts_word(text: str, place: int) -> bool:
+def _is_start_of_word(text: str, place: int) -> bool:
     """Return whether a new word starts at this position."""
     before = text[place - 1] if place else " "
     return not text[place].isspace() and not (before.isalnum() or before in "-_^~'.")
@@ -84,19 +84,19 @@ def _has_symbol(latex: str) -> bool:
     return re.search(r"[A-Za-z=+/]", latex) is not None
 
 
-def _formula(text: str, place: int, closing: str = "") -> _Read:
+def _read_formula(text: str, place: int, closing: str = "") -> _Read:
     """Read operands with signs between them, or side by side; `closing` ends a bracket and is no sign inside."""
     negative = "-" if closing and text.startswith("-", place) else ""
-    first = _operand(text, place + len(negative))
+    first = _read_operand(text, place + len(negative))
     if first is None:
         return None
     latex, place = negative + first[0], first[1]
     while not (closing and text.startswith(closing, place)):
         # An angle right after a name may open an inner product.
-        opened = _bracket(text, place) if text.startswith("<", place) else None
+        opened = _read_bracket(text, place) if text.startswith("<", place) else None
         sign = None if opened else _SIGN.match(text, place)
         blank = len(text[place : place + 1]) - len(text[place : place + 1].lstrip())
-        following = opened or _operand(text, sign.end() if sign else place + blank)
+        following = opened or _read_operand(text, sign.end() if sign else place + blank)
         if following is None:
             break
         latex += (_SIGNS[sign[1]] if sign else " ") + following[0]
@@ -104,13 +104,13 @@ def _formula(text: str, place: int, closing: str = "") -> _Read:
     return latex, place
 
 
-def _operand(text: str, place: int) -> _Read:
+def _read_operand(text: str, place: int) -> _Read:
     """Read a number, a bracket or a name, with its attachments."""
     number = _NUMBER.match(text, place)
     if number is not None:
         return _attach(text, number.end(), number[0])
     if text[place : place + 1] in _BRACKETS and not text[place + 1 : place + 2].isspace():
-        bracket = _bracket(text, place)
+        bracket = _read_bracket(text, place)
         return None if bracket is None else _attach(text, bracket[1], bracket[0])
     word = _WORD.match(text, place)
     return None if word is None else _name(text, word)
@@ -124,12 +124,12 @@ def _name(text: str, word: re.Match[str]) -> _Read:
         found = _list(text, end + 1, ")")
         return None if found is None else _attach(text, found[1], found[0].join(_AROUND[name]))
     if name in _OPERATORS:
-        return _operator(text, name, end)
+        return _read_operator(text, name, end)
     if name == "hat" and behind == " ":
         below = _WORD.match(text, end + 1)
-        symbol = None if below is None else _symbol(below[0])
+        symbol = None if below is None else _find_symbol(below[0])
         return None if below is None or symbol is None else _attach(text, below.end(), rf"\hat{{{symbol}}}")
-    symbol = _symbol(name)
+    symbol = _find_symbol(name)
     if symbol is None or (name in _ARTICLES and behind not in ("_", "^", "(")):
         return None
     if behind == "~":
@@ -139,28 +139,28 @@ def _name(text: str, word: re.Match[str]) -> _Read:
     return _attach(text, end, symbol)
 
 
-def _symbol(name: str) -> str | None:
+def _find_symbol(name: str) -> str | None:
     """Return the LaTeX of a character or a Greek name, possibly with a bar; None for a word."""
     if len(name) == 1:
         return name
     if name in _GREEK:
         return r"\varepsilon" if name == "epsilon" else f"\\{name}"
-    below = _symbol(name.removesuffix("bar")) if name.endswith("bar") and name != "bar" else None
+    below = _find_symbol(name.removesuffix("bar")) if name.endswith("bar") and name != "bar" else None
     return None if below is None else rf"\bar{{{below}}}"
 
 
-def _operator(text: str, name: str, end: int) -> _Read:
+def _read_operator(text: str, name: str, end: int) -> _Read:
     """Return an operator with its index, if an operand follows; `_attached` reads a range below a sum."""
     behind = text[end : end + 1]
     if behind in ("_", "(", "|"):
         return _attach(text, end, _OPERATORS[name])
-    if behind == " " and name in _WITH_OPERAND and _operand(text, end + 1) is not None:
+    if behind == " " and name in _WITH_OPERAND and _read_operand(text, end + 1) is not None:
         return _OPERATORS[name], end
     return None
 
 
 @lru_cache(maxsize=4096)
-def _bracket(text: str, place: int) -> _Read:
+def _read_bracket(text: str, place: int) -> _Read:
     """Return a list of formulas in brackets, between bars or between angles."""
     opening = text[place]
     found = _list(text, place + 1, _BRACKETS[opening])
@@ -179,7 +179,7 @@ def _list(text: str, place: int, closing: str) -> _Read:
     """Read formulas with commas between them, up to the closing bracket."""
     parts: list[str] = []
     while True:
-        found = _formula(text, place, closing)
+        found = _read_formula(text, place, closing)
         if found is None:
             return None
         parts.append(found[0])
@@ -207,7 +207,7 @@ def _attach(text: str, place: int, base: str) -> _Read:
             below = f"_{{{latex}}}"
         else:
             above = f"^{{{latex}}}"
-    arguments = _bracket(text, place) if text[place : place + 1] in ("(", "[") else None
+    arguments = _read_bracket(text, place) if text[place : place + 1] in ("(", "[") else None
     latex = f"{base}{below}{above}"
     return (latex, place) if arguments is None else _attach(text, arguments[1], latex + arguments[0])
 
@@ -242,7 +242,7 @@ def _index(index: re.Match[str]) -> str:
 def _typeset_index(content: str) -> str:
     """Return the content of an index; words are set upright."""
     parts = [part.strip() for part in content.split(",")]
-    found = [_formula(part, 0, "\n") for part in parts]
+    found = [_read_formula(part, 0, "\n") for part in parts]
     if all(read is not None and read[1] == len(part) for read, part in zip(found, parts, strict=True)):
         return ",".join(read[0] for read in found if read is not None)
     return content if re.fullmatch(r"[\w*-]|\[\w+\]", content) else rf"\mathrm{{{content}}}"

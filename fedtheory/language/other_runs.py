@@ -31,14 +31,14 @@ class _OnAnother:
         table: dict[str, Any] = run_table(run)
         for key, value in self.changes:
             part, _, name = key.partition(".")
-            table[part] = {**table[part], name: _value_on(value, run)}
+            table[part] = {**table[part], name: _evaluate_on(value, run)}
         try:
             return parse_run(table, run.arithmetic)
         except InputError as reason:
             raise NotApplicable(f"the other run is invalid: {reason}") from None
 
 
-def _value_on(value: Any, run: Run) -> Any:
+def _evaluate_on(value: Any, run: Run) -> Any:
     """Return the value, or its result on the run if it is a function of the run."""
     if not callable(value):
         return value

@@ -80,11 +80,11 @@ def modules_in(package: ModuleType) -> list[ModuleType]:
 
 
 def _has(key: str, name: str) -> bool:
-    return name in _parts_in(key)
+    return name in _list_parts(key)
 
 
 @cache
-def _parts_in(key: str) -> frozenset[str]:
+def _list_parts(key: str) -> frozenset[str]:
     """Return the names of the modules of a paper."""
     return frozenset(module.name for module in pkgutil.iter_modules([str(FOLDER / key)]))
 
@@ -92,6 +92,6 @@ def _parts_in(key: str) -> frozenset[str]:
 def files_of_vocabulary() -> Iterator[Path]:
     """Yield the folders and files of those parts of all papers."""
     for key in folders_of_papers():
-        for name in sorted(_parts_in(key).intersection(VOCABULARY)):
+        for name in sorted(_list_parts(key).intersection(VOCABULARY)):
             file = FOLDER / key / f"{name}.py"
             yield file if file.is_file() else FOLDER / key / name

@@ -23,7 +23,7 @@ _OPENED: dict[str, Paper] = {}
 
 def papers() -> dict[str, Paper]:
     """Return every paper by the key of its source: those of the package, installed ones, and opened folders."""
-    return {**_lasting_papers(), **_OPENED}
+    return {**_load_installed_papers(), **_OPENED}
 
 
 def is_of_the_package(key: str) -> bool:
@@ -50,7 +50,7 @@ def is_registered(claim: Claim) -> bool:
 
 
 @cache
-def _lasting_papers() -> dict[str, Paper]:
+def _load_installed_papers() -> dict[str, Paper]:
     """Return the papers of the package and of installed packages, by key."""
     return _index_by_key([f"{GROUP}.{key}" for key in folders_of_papers()]) | _list_installed_papers()
 
@@ -77,11 +77,11 @@ def _index_by_key(packages: list[str], taken: tuple[str, ...] = ()) -> dict[str,
 
 def paper_of(package: str) -> Paper:
     """Return the paper that is imported under a name; raise `InputError` if the module is no paper."""
-    return _paper_in(importlib.import_module(package), package)
+    return _load_paper(importlib.import_module(package), package)
 
 
 @cache
-def _paper_in(module: ModuleType, package: str) -> Paper:
+def _load_paper(module: ModuleType, package: str) -> Paper:
     """Return the paper that a package defines; raise InputError if it has no SOURCE."""
     source = getattr(module, "SOURCE", None)
     if not isinstance(source, Source) or not hasattr(module, "__path__"):
@@ -166,15 +166,15 @@ def explain_unproved(claim: Claim) -> str | None:
 
 def repairs_of(claim: Claim) -> tuple[Claim, ...]:
     """Return the claims that correct a claim, in the order of its source."""
-    return tuple(other for other in _claims_of_same_paper(claim) if other.corrects == claim.id)
+    return tuple(other for other in _list_claims_of_same_paper(claim) if other.corrects == claim.id)
 
 
 def sharper_claims(claim: Claim) -> tuple[Claim, ...]:
     """Return the claims whose bounds improve that of a claim, in the order of its source."""
-    return tuple(other for other in _claims_of_same_paper(claim) if other.sharpens == claim.id)
+    return tuple(other for other in _list_claims_of_same_paper(claim) if other.sharpens == claim.id)
 
 
-def _claims_of_same_paper(claim: Claim) -> tuple[Claim, ...]:
+def _list_claims_of_same_paper(claim: Claim) -> tuple[Claim, ...]:
     """Return the claims of the same paper, the only ones that may correct or improve the claim."""
     paper = published_by(claim)
     return () if paper is None else paper.source.claims

@@ -25,21 +25,21 @@ _ROUNDING = 1e-9
 """Relative tolerance of float step sizes around the stated ones."""
 
 
-def _rounds(run: Run) -> Array:
+def _number_rounds(run: Run) -> Array:
     """Return the numbers of the rounds, indexed by round, step and client."""
     numbers: Array = run.arithmetic.array(list(range(run.algorithm.rounds)))[:, None, None]
     return numbers
 
 
-def _steps(run: Run) -> Array:
+def _number_steps(run: Run) -> Array:
     """Return the numbers of the local steps, indexed by round, step and client."""
     numbers: Array = run.arithmetic.array(list(range(max(run.algorithm.work.steps))))[None, :, None]
     return numbers
 
 
 _INDICES = {
-    "n": RunQuantity("round", "n", "number of the round, from 0 on", _rounds),
-    "k": RunQuantity("local_step", "k", "number of the local step, from 0 on", _steps),
+    "n": RunQuantity("round", "n", "number of the round, from 0 on", _number_rounds),
+    "k": RunQuantity("local_step", "k", "number of the local step, from 0 on", _number_steps),
 }
 
 

@@ -62,7 +62,7 @@ The first listed quantity that occurs in the claim decides."""
 
 
 @cache
-def _defaults() -> Lifted:
+def _collect_defaults() -> Lifted:
     """Return the quantities that remove each default, including those of papers."""
     others = [part.LIFTED for part in parts_of_papers("setting")]
     every = {default: dict(beyond) for default, beyond in _DEFAULTS.items()}
@@ -78,12 +78,12 @@ _UNIT = (a.server_step_of_one, a.update_rule)
 
 def with_setting(claim: Claim) -> Claim:
     """Return the claim with its default setting, if it names none, and with the assumptions of its constants."""
-    claim = _with_constants(claim)
+    claim = _add_assumptions_of_constants(claim)
     found = supposed(claim)
     return replace(claim, assumptions=(*found, *claim.assumptions), supposed=found) if found else claim
 
 
-def _with_constants(claim: Claim) -> Claim:
+def _add_assumptions_of_constants(claim: Claim) -> Claim:
     """Return the claim with the assumptions of its constants, so that it applies only where they are finite."""
     if claim.is_published:
         return claim
@@ -102,7 +102,7 @@ def supposed(claim: Claim) -> tuple[Assumption, ...]:
     if claim.is_published or not claim.is_testable or any(isinstance(one, Setting) for one in claim.assumptions):
         return ()
     if claim.place != "points":
-        return _condense([one for one in _parts(claim).values() if one is not None])
+        return _condense([one for one in _map_parts(claim).values() if one is not None])
     speaks_of_runs = any(not isinstance(quantity, PointQuantity) for quantity in claim.notation.values())
     is_lifted = a.uniform_shares in list_extensions(claim)
     return (a.uniform_shares,) if speaks_of_runs and not is_lifted else ()
@@ -110,15 +110,15 @@ def supposed(claim: Claim) -> tuple[Assumption, ...]:
 
 def list_extensions(claim: Claim) -> tuple[Assumption, ...]:
     """Return the parts of plain FedAvg that a claim's quantities remove because they only make sense beyond them."""
-    return tuple(default for default, instead in _parts(claim).items() if instead is not default)
+    return tuple(default for default, instead in _map_parts(claim).items() if instead is not default)
 
 
-def _parts(claim: Claim) -> dict[Assumption, Assumption | None]:
+def _map_parts(claim: Claim) -> dict[Assumption, Assumption | None]:
     """Map each part of plain FedAvg to the part itself if a claim keeps it, else to its replacement."""
     quantities = set(claim.notation.values())
     return {
         default: next((instead for quantity, instead in beyond.items() if quantity in quantities), default)
-        for default, beyond in _defaults().items()
+        for default, beyond in _collect_defaults().items()
     }
 
 
@@ -137,7 +137,7 @@ def _condense(parts: list[Assumption]) -> tuple[Assumption, ...]:
 
 def setting_line(claim: Claim) -> str:
     """Return the Python argument that states a claim's assumptions, as in ``assumptions=[a.full_participation]``."""
-    return f"assumptions=[{', '.join(_names(claim))}]"
+    return f"assumptions=[{', '.join(_list_names(claim))}]"
 
 
 def describe_setting(claim: Claim) -> str:
@@ -151,9 +151,9 @@ def setting_facts(claim: Claim) -> dict[str, str]:
     return {"supposed setting": f"{describe_setting(claim)}; {setting_line(claim)}"} if claim.supposed else {}
 
 
-def _names(claim: Claim) -> Iterator[str]:
+def _list_names(claim: Claim) -> Iterator[str]:
     """Yield the assumptions of a claim as they are written in Python."""
-    names = _python_names()
+    names = _collect_python_names()
     for assumption in claim.assumptions:
         if assumption in claim.of_constants:
             continue
@@ -161,6 +161,6 @@ def _names(claim: Claim) -> Iterator[str]:
 
 
 @cache
-def _python_names() -> dict[Assumption, str]:
+def _collect_python_names() -> dict[Assumption, str]:
     """Return the Python names of the assumptions."""
     return {getattr(a, name): name for name in a.__all__}

@@ -88,10 +88,10 @@ def signs_by_terms(tables: Sequence[Signs]) -> Signs:
         nonnegative.update((*signs.nonnegative, *signs.of_an_update, *signs.nonnegative_of_clients))
         of_clients.update((*signs.positive_of_clients, *signs.nonnegative_of_clients))
     listed, found = positive | nonnegative, dict[str, list[Quantity]]()
-    for one in sorted(quantities_of_runs(), key=_depth):
+    for one in sorted(quantities_of_runs(), key=_compute_depth):
         if one in listed or one.term is None or one.root or not is_in_numbers(one.term) or _is_of_each_type(one):
             continue
-        sign = None if one.per_step else _sign_of(one.term, positive, nonnegative)
+        sign = None if one.per_step else _find_sign(one.term, positive, nonnegative)
         if sign is None:
             continue
         (positive if sign == "positive" else nonnegative).add(one)
@@ -123,13 +123,13 @@ def _is_of_each_type(quantity: RunQuantity) -> bool:
     return quantity.of_types and all(one.index != "clients" for one in over)
 
 
-def _depth(quantity: RunQuantity) -> int:
+def _compute_depth(quantity: RunQuantity) -> int:
     """Return the depth of a quantity's term, so that signs are computed in the order of dependence."""
     within = () if quantity.term is None else (of for _, of in quantity.term.where)
-    return 1 + max((_depth(of) for of in within if isinstance(of, RunQuantity)), default=0)
+    return 1 + max((_compute_depth(of) for of in within if isinstance(of, RunQuantity)), default=0)
 
 
-def _sign_of(term: Term, positive: Collection[Quantity], nonnegative: Collection[Quantity]) -> str | None:
+def _find_sign(term: Term, positive: Collection[Quantity], nonnegative: Collection[Quantity]) -> str | None:
     """Return the sign of a number that is a function of numbers with known signs.
 
     An average, a sum, an extreme or an entry of several numbers of one sign has that sign, if there is at least one.
@@ -139,18 +139,18 @@ def _sign_of(term: Term, positive: Collection[Quantity], nonnegative: Collection
     ):
         return None
     known = {symbol: 1 if of in positive else 0 for symbol, of in term.where if of in positive or of in nonnegative}
-    sign = _sign(term.expression, known)
+    sign = _compute_sign(term.expression, known)
     return None if sign is None else ("nonnegative", "positive")[sign]
 
 
-def _sign(expression: Expr, known: Mapping[sp.Symbol, int]) -> int | None:
+def _compute_sign(expression: Expr, known: Mapping[sp.Symbol, int]) -> int | None:
     """Return 1 for a positive expression, 0 for a non-negative one, None if neither is known."""
     if expression.is_Symbol or expression.is_Rational or isinstance(expression, sp.Abs):
         positive = expression.is_Rational and expression > 0
         return known.get(
             expression, 1 if positive else 0 if expression == 0 or isinstance(expression, sp.Abs) else None
         )
-    signs = [_sign(part, known) for part in expression.args[: 1 if expression.is_Pow else None]]
+    signs = [_compute_sign(part, known) for part in expression.args[: 1 if expression.is_Pow else None]]
     every = [sign for sign in signs if sign is not None]
     if isinstance(expression, sp.Max):
         return max(every, default=None)

@@ -42,7 +42,7 @@ def resolve(target: Target) -> Claim:
         raise InputError("id", f"expected {target}:NAME, with the name of a claim in that file")
     home, _, name = target.rpartition(":")
     if home.endswith(".py"):
-        return _from_file(Path(home), name)
+        return _load_claim(Path(home), name)
     if home and Path(home).is_dir():
         return find(f"{open_paper(Path(home).resolve()).source.key}:{name}")
     return find(target)
@@ -88,7 +88,7 @@ def placed(error: InputError, target: Target) -> InputError:
 def _expand(target: str) -> Iterator[str]:
     path = Path(target)
     if target.endswith(".py"):
-        yield from (f"{target}:{name}" for name in _names_in(path))
+        yield from (f"{target}:{name}" for name in _list_names(path))
     elif paper_with(target) is not None:
         yield from (claim.id for claim in claims_of(target))
     elif target and path.is_dir():
@@ -119,7 +119,7 @@ def _require_different_ids(targets: Sequence[str]) -> None:
             )
 
 
-def _names_in(path: Path) -> list[str]:
+def _list_names(path: Path) -> list[str]:
     """Return the names of the claims that a file defines, in their order."""
     names = [name for name, value in vars(load_file(path)).items() if isinstance(value, Claim)]
     if not names:
@@ -127,11 +127,11 @@ def _names_in(path: Path) -> list[str]:
     return names
 
 
-def _from_file(path: Path, name: str) -> Claim:
+def _load_claim(path: Path, name: str) -> Claim:
     """Return the claim of this name from a Python file; raise InputError if there is none."""
     claim = getattr(load_file(path), name, None)
     if not isinstance(claim, Claim):
-        names = sorted(_names_in(path))
+        names = sorted(_list_names(path))
         raise InputError(name, f"expected the name of a Claim: {', '.join(names)}", str(path))
     try:
         require_wellformed(claim)

@@ -40,7 +40,7 @@ def _replace_by_symbols(term: Term, same: Mapping[Quantity, Quantity] | None = N
 
 
 @cache
-def _in_vocabulary() -> frozenset[int]:
+def _list_vocabulary_ids() -> frozenset[int]:
     """Return the identities of the quantities of the vocabulary, which exist as long as it does."""
     return frozenset(id(getattr(quantities, name)) for name in quantities.__all__)
 
@@ -51,10 +51,10 @@ def is_defined_by_term(quantity: RunQuantity) -> bool:
     A user can define a quantity whose term contradicts its measure, or whose vectors have names of others.
     """
     term = quantity.term
-    if term is None or id(quantity) in _in_vocabulary():
+    if term is None or id(quantity) in _list_vocabulary_ids():
         return term is not None
     is_computed = quantity.measure == evaluator_of(term) and not quantity.root
-    return is_computed and all(id(of) in _in_vocabulary() for _, of in term.where)
+    return is_computed and all(id(of) in _list_vocabulary_ids() for _, of in term.where)
 
 
 def find_by_term(quantity: RunQuantity, same: Mapping[Quantity, Quantity]) -> RunQuantity:
@@ -63,16 +63,18 @@ def find_by_term(quantity: RunQuantity, same: Mapping[Quantity, Quantity]) -> Ru
     Returns the quantity itself if there is none.
     """
     term = quantity.term
-    if term is None or id(quantity) in _in_vocabulary() or not is_defined_by_term(quantity):
+    if term is None or id(quantity) in _list_vocabulary_ids() or not is_defined_by_term(quantity):
         return quantity
-    found = term.over, _plain(_replace_by_symbols(term, same))
+    found = term.over, _remove_expectations(_replace_by_symbols(term, same))
     known = ((one, one.term) for one in quantities_of_runs() if one.term is not None and one.root == quantity.root)
-    alike = (one for one, other in known if (other.over, _plain(_replace_by_symbols(other, same))) == found)
+    alike = (
+        one for one, other in known if (other.over, _remove_expectations(_replace_by_symbols(other, same))) == found
+    )
     return next(alike, quantity)
 
 
 @lru_cache(maxsize=2**10)
-def _plain(expression: Expr) -> Expr:
+def _remove_expectations(expression: Expr) -> Expr:
     """Return an expression without `Expectation`, which is linear; unchanged if a vector contains one."""
     if not has_plain_vectors(expression):
         return expression

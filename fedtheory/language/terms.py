@@ -66,11 +66,11 @@ def quantity(
         expected = f"over= one of {', '.join(_OVER)}, by= one of {', '.join(_REDUCTIONS)}"
         got = f"{over!r}, {by!r} and {clients!r}"
         raise InputError(name, f"expected {expected}, and clients= one of {', '.join(_EXTREMES)} or None, got {got}")
-    at_step = _term_at_step(name, term, where)
+    at_step = _build_term_at_step(name, term, where)
     if clients is not None:
         at_step = replace(at_step, over=(Over("clients", clients),))
     if weights is not None:
-        return _weight(name, at_step, by, over, require_weights(name, weights, index, where))
+        return _weigh_steps(name, at_step, by, over, require_weights(name, weights, index, where))
     (notation, meaning), every = _describe(at_step), tuple(Over(one, by) for one in _OVER[over])
     found = replace(at_step, over=(*at_step.over, *every))
     if not every:
@@ -88,7 +88,7 @@ def _describe(at_step: Term) -> tuple[str, str]:
     return rf"{_SIGNS[extreme]}_i\left({notation}\right)", f"{extreme} of the clients' {meaning}"
 
 
-def _weight(name: str, at_step: Term, by: Reduction, over: Scope, weights: Weights) -> RunQuantity:
+def _weigh_steps(name: str, at_step: Term, by: Reduction, over: Scope, weights: Weights) -> RunQuantity:
     """Return a weighted average or sum over all local steps of a run."""
     if over != "run" or by not in ("mean", "sum"):
         raise InputError(name, f"weights are for over='run' and by='mean' or 'sum', got {over!r} and {by!r}")
@@ -111,7 +111,7 @@ def quantity_at_steps(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]
     return quantity(name, term, where)
 
 
-def _term_at_step(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]) -> Term:
+def _build_term_at_step(name: str, term: Expr, where: Mapping[sp.Symbol, Quantity]) -> Term:
     """Return the term of an expression at each local step; raise `InputError` if it has no value there."""
     expression = sp.sympify(term)
     used = sorted(expression.free_symbols, key=str)

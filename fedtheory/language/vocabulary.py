@@ -45,7 +45,7 @@ def vocabulary() -> tuple[VocabularyEntry, ...]:
     """Return every quantity, chapter by chapter, in the order of the definitions."""
     return tuple(
         VocabularyEntry(entry, module)
-        for module in _chapters(quantities)
+        for module in _list_modules(quantities)
         for name, entry in vars(module).items()
         if isinstance(entry, Quantity | QuantityFamily) and not name.startswith("_")
     )
@@ -56,13 +56,13 @@ def assumed() -> tuple[Assumed, ...]:
     """Return every assumption, chapter by chapter, in the order of the definitions."""
     return tuple(
         Assumed(name, entry, module)
-        for module in _chapters(assumptions)
+        for module in _list_modules(assumptions)
         for name, entry in vars(module).items()
         if isinstance(entry, Assumption)
     )
 
 
-def _chapters(package: ModuleType) -> list[ModuleType]:
+def _list_modules(package: ModuleType) -> list[ModuleType]:
     """Return the chapters of a package and of the parts of that name of papers, in order of their names."""
     found = [*modules_in(package), *modules_of_papers(package.__name__.rpartition(".")[2])]
     return sorted(found, key=lambda module: module.__name__.rpartition(".")[2])

@@ -46,7 +46,9 @@ def weighted_mean(
     """
     found = require_weights(name, weights, index, where or {})
     weight, total = latex(found.expression), rf"\sum_{{{latex(index)}}}"
-    formula = rf"\frac{{{total}\left({weight}\right)\,{_entries(name, of).latex}}}{{{total}\left({weight}\right)}}"
+    formula = (
+        rf"\frac{{{total}\left({weight}\right)\,{_require_entries(name, of).latex}}}{{{total}\left({weight}\right)}}"
+    )
     meaning = f"mean of {of.name} with weights {found.expression}, {index} = 0, 1, ..."
     return _reduce(RunQuantity(name, formula, meaning, of.measure), of, "mean", found)
 
@@ -56,7 +58,7 @@ def weighted_sum(
 ) -> RunQuantity:
     """Return the weighted sum of a quantity over its rounds or local steps, with the arguments of `weighted_mean`."""
     found = require_weights(name, weights, index, where or {})
-    formula = rf"\sum_{{{latex(index)}}}\left({latex(found.expression)}\right)\,{_entries(name, of).latex}"
+    formula = rf"\sum_{{{latex(index)}}}\left({latex(found.expression)}\right)\,{_require_entries(name, of).latex}"
     meaning = f"sum of {of.name} times {found.expression}, {index} = 0, 1, ..."
     return _reduce(RunQuantity(name, formula, meaning, of.measure), of, "sum", found)
 
@@ -68,7 +70,7 @@ def _reduce(named: RunQuantity, of: RunQuantity, by: Literal["mean", "sum"], wei
     return replace(named, measure=_Reduced(of, over), term=reduced)
 
 
-def _entries(name: str, of: RunQuantity) -> RunQuantity:
+def _require_entries(name: str, of: RunQuantity) -> RunQuantity:
     """Return a quantity with entries that can be averaged; raise `InputError` for others."""
     if not isinstance(of, RunQuantity) or of.root or not of.per_round:
         expected = "a quantity with one value for each round or local step, such as quantities.suboptimality_at_step"

@@ -42,7 +42,7 @@ def require_wellformed(claim: Claim) -> None:
         fits = (isinstance(value, str) and value in words) or (value is None and name in _MAY_BE_MISSING)
         _expect(name, fits, f"one of {', '.join(words)}", value)
     _require_meanings(claim)
-    for field, side in _sides(claim):
+    for field, side in _list_sides(claim):
         _expect(field, not isinstance(side, Rate), "a side; a rate stands by itself, as rate=Rate(...)", side)
         _expect(field, _is_number(side), _NUMBER, side)
         _expect(field, _has_small_powers(side), f"exponents of at most {_LARGEST_EXPONENT}, without powers", side)
@@ -70,24 +70,24 @@ def _require_bound(claim: Claim) -> None:
 
 def _require_unique_meaning(claim: Claim) -> None:
     """Raise `InputError` if a symbol of several quantities occurs, and `where` does not select one."""
-    sides = {side.symbol for _, side in _sides(claim) if isinstance(side, RunQuantity)}
+    sides = {side.symbol for _, side in _list_sides(claim) if isinstance(side, RunQuantity)}
     for symbol in sorted(sides & claim.for_all.keys(), key=str):
         raise InputError(claim.id, f"{symbol} is the symbol of a side: expected a different one in `for_all`")
-    written = [side for field, side in _sides(claim) if field != "rate" and not isinstance(side, RunQuantity)]
+    written = [side for field, side in _list_sides(claim) if field != "rate" and not isinstance(side, RunQuantity)]
     used = set().union(*(sp.sympify(side).free_symbols for side in written)) - claim.where.keys()
     for symbol in sorted(used & claim.notation.keys(), key=str):
-        names = _names(symbol)
+        names = _list_names(symbol)
         if len(names) > 1:
             raise InputError(claim.id, f"{symbol} may be {' or '.join(names)}: give it a symbol in `where`")
 
 
 def _get_called_name(symbol: sp.Symbol) -> str:
     """Return the name of a symbol; for a quantity's own symbol, the name of the quantity."""
-    names = _names(symbol)
+    names = _list_names(symbol)
     return f"the symbol of quantities.{names[-1]}" if names else str(symbol)
 
 
-def _names(symbol: sp.Symbol) -> list[str]:
+def _list_names(symbol: sp.Symbol) -> list[str]:
     """Return the names of the quantities that have this symbol as their own."""
     quantities = (entry.quantity for entry in vocabulary())
     return [one.name for one in quantities if isinstance(one, RunQuantity) and one.symbol == symbol]
@@ -149,7 +149,7 @@ def _require_new_assumption(assumption: Assumption) -> None:
     _expect("assumptions", is_own, "names that no assumption of fedtheory has", assumption.name)
 
 
-def _sides(claim: Claim) -> Iterator[tuple[str, object]]:
+def _list_sides(claim: Claim) -> Iterator[tuple[str, object]]:
     """Yield everything that must be a number, with its field."""
     _require_chain(claim)
     if claim.lhs is not None or claim.rhs is not None:
@@ -164,7 +164,7 @@ def _sides(claim: Claim) -> Iterator[tuple[str, object]]:
     if claim.rate is not None:
         has_more = claim.lhs is not None or claim.rhs is not None or bool(claim.chain) or bool(claim.also)
         _expect("rate", not has_more, "a rate alone, and its relations in another claim", claim.rate)
-        yield from _sides_of(claim.rate)
+        yield from _list_sides_of_rate(claim.rate)
 
 
 def _require_chain(claim: Claim) -> None:
@@ -175,7 +175,7 @@ def _require_chain(claim: Claim) -> None:
         _expect("chain", isinstance(operator, str) and operator in words, f"one of {', '.join(words)}", operator)
 
 
-def _sides_of(rate: object) -> Iterator[tuple[str, object]]:
+def _list_sides_of_rate(rate: object) -> Iterator[tuple[str, object]]:
     """Yield the sides of a rate with their names, after a check of the rate."""
     _expect("rate", isinstance(rate, Rate), "a Rate", rate)
     assert isinstance(rate, Rate)

@@ -230,17 +230,17 @@ def test_rationals_have_the_last_word_on_few(
     asked: list[bool | None] = []
     claim = SimpleNamespace(rate=rate)
     monkeypatch.setattr(verdicts, "resolve", lambda _: claim)
-    monkeypatch.setattr(verdicts, "_counterexample", lambda *_: None)
+    monkeypatch.setattr(verdicts, "_find_counterexample", lambda *_: None)
 
     def settled_by(_: Any, one: Any) -> Any:
         asked.append(one.holds)
         return one
 
     monkeypatch.setattr(verdicts, "_escalate", settled_by)
-    monkeypatch.setattr(verdicts, "_tightest", lambda *_: None)
-    monkeypatch.setattr(verdicts, "_positive_verdict", lambda *_: "supported")
+    monkeypatch.setattr(verdicts, "_find_tightest", lambda *_: None)
+    monkeypatch.setattr(verdicts, "_choose_positive_verdict", lambda *_: "supported")
     monkeypatch.setattr(verdicts, "largest_ratio", lambda _: 0.5)
-    found = verdicts._verdict("target", [_outcome(one) for one in outcomes], _NO_DECISION)
+    found = verdicts._find_verdict("target", [_outcome(one) for one in outcomes], _NO_DECISION)
     assert sorted(asked, key=str) == sorted(settled, key=str)
     assert found.verdict == "supported"
 
@@ -249,18 +249,18 @@ def test_open_ladders_that_are_exact_do_not_count(monkeypatch: pytest.MonkeyPatc
     """Checks that exact numbers leave open are many, and are not repeated in vain."""
     asked: list[Any] = []
     monkeypatch.setattr(verdicts, "resolve", lambda _: SimpleNamespace(rate="rate"))
-    monkeypatch.setattr(verdicts, "_counterexample", lambda *_: None)
+    monkeypatch.setattr(verdicts, "_find_counterexample", lambda *_: None)
 
     def settled_by(_: Any, one: Any) -> Any:
         asked.append(one)
         return one
 
     monkeypatch.setattr(verdicts, "_escalate", settled_by)
-    monkeypatch.setattr(verdicts, "_tightest", lambda *_: None)
-    monkeypatch.setattr(verdicts, "_positive_verdict", lambda *_: "supported")
+    monkeypatch.setattr(verdicts, "_find_tightest", lambda *_: None)
+    monkeypatch.setattr(verdicts, "_choose_positive_verdict", lambda *_: "supported")
     monkeypatch.setattr(verdicts, "largest_ratio", lambda _: 0.5)
     outcomes = [*(_outcome(None, exact=True) for _ in range(verdicts._FEW_LADDERS)), _outcome(None), _outcome(True)]
-    verdicts._verdict("target", outcomes, _NO_DECISION)
+    verdicts._find_verdict("target", outcomes, _NO_DECISION)
     assert len(asked) == verdicts._FEW_LADDERS + 1
 
 

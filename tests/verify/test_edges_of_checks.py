@@ -255,14 +255,14 @@ def test_when_no_more_instances_are_needed(monkeypatch: pytest.MonkeyPatch) -> N
 def test_verdicts_without_a_violation(outcomes: list[bool | None], rate: Any, decision: Any, expected: str) -> None:
     claim: Any = SimpleNamespace(rate=rate)
     decided: Any = SimpleNamespace(verdict=decision)
-    assert verdict._positive_verdict(claim, [_outcome(holds) for holds in outcomes], decided) == expected
+    assert verdict._choose_positive_verdict(claim, [_outcome(holds) for holds in outcomes], decided) == expected
 
 
 def test_verdicts_after_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proof without a search for a violation proves; a violation refutes, and what is left open is undecided."""
     monkeypatch.setattr(verdict, "replace", lambda given, **changes: SimpleNamespace(**{**vars(given), **changes}))
     monkeypatch.setattr(
-        verdict, "_with_witness", lambda given, table, _: SimpleNamespace(**{**vars(given), "run": table})
+        verdict, "_add_witness", lambda given, table, _: SimpleNamespace(**{**vars(given), "run": table})
     )
 
     def after(before: str, **found: Any) -> Any:

@@ -208,9 +208,9 @@ def test_the_simplest_violation_that_is_confirmed(otherwise: bool | None, monkey
     for place in range(len(order) + 1):
         confirmed = set(order[place:])
         expected = order[place] if place < len(order) else None
-        assert verdict._counterexample(CLAIM, found, decision) == expected
+        assert verdict._find_counterexample(CLAIM, found, decision) == expected
     stored: Any = SimpleNamespace(verdict="refuted", stored=SimpleNamespace(witness="stored"))
-    assert verdict._counterexample(CLAIM, found, stored) == "stored"
+    assert verdict._find_counterexample(CLAIM, found, stored) == "stored"
 
 
 def test_claims_that_are_searched_anyway(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,12 +141,12 @@ def test_the_lighter_violation_is_shown(monkeypatch: pytest.MonkeyPatch) -> None
     weights = {"small": (1,), "large": (2,)}
     monkeypatch.setattr(verdicts, "search_quickly", lambda *_: SimpleNamespace(counterexample=None))
     monkeypatch.setattr(verdicts, "burden", lambda _, table: weights.get(table["name"]))
-    monkeypatch.setattr(verdicts, "_with_witness", lambda _verdict, table, _largest: table["name"])
+    monkeypatch.setattr(verdicts, "_add_witness", lambda _verdict, table, _largest: table["name"])
 
     def shown(run: str, reached: str, rate: object = None) -> Any:
         monkeypatch.setattr(verdicts, "shrink", lambda *_: {"name": reached})
         given = SimpleNamespace(claim=SimpleNamespace(rate=rate), run={"name": run}, worst_ratio=None)
-        found = verdicts._simpler(given, 1.0, None)  # type: ignore[arg-type]
+        found = verdicts._simplify(given, 1.0, None)  # type: ignore[arg-type]
         return run if found is given else found
 
     assert shown("large", "small") == "small"

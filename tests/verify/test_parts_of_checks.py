@@ -43,11 +43,11 @@ def _outcome(holds: bool | None, ratio: float, *, exact: bool = True, applicable
 def test_numbers_of_a_verdict(*, refuted: bool, ratio: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refuted claim has the ratio of its counterexample; other claims have the largest ratio of their instances."""
     witness: Any = SimpleNamespace(ratio=1.5, table={"a": 1}, sides=None, reason="why")
-    monkeypatch.setattr(verdict, "_counterexample", lambda *_: witness if refuted else None)
-    monkeypatch.setattr(verdict, "_tightest", lambda *_: witness)
+    monkeypatch.setattr(verdict, "_find_counterexample", lambda *_: witness if refuted else None)
+    monkeypatch.setattr(verdict, "_find_tightest", lambda *_: witness)
     monkeypatch.setattr(verdict, "exclusions", lambda _: ())
     outcomes = [_outcome(True, 0.25), _outcome(True, 0.5, exact=False), _outcome(None, 9.0, applicable=False)]
-    found = verdict._verdict(CLAIM, outcomes, Decision("proved"))
+    found = verdict._find_verdict(CLAIM, outcomes, Decision("proved"))
     assert (found.verdict, found.worst_ratio) == ("refuted" if refuted else "proved", ratio)
     assert (found.instances, found.exact_instances, found.violations, found.undecided) == (2, 1, 0, 0)
     assert (found.seconds, found.run, found.reason) == (0.75, {"a": 1}, "why")
@@ -66,7 +66,7 @@ def test_verdicts_without_violations() -> None:
         (CLAIM, [held], Decision("proved"), "proved"),
         (CLAIM, [held], Decision(), "supported"),
     ):
-        assert verdict._positive_verdict(claim, outcomes, decision) == expected
+        assert verdict._choose_positive_verdict(claim, outcomes, decision) == expected
 
 
 def test_terms_at_a_place() -> None:

@@ -20,7 +20,7 @@ from verify.check.escalation import check_decided
 from verify.early_decisions import Decision
 from verify.evaluated_instances import Outcome
 from verify.instances import Instance
-from verify.verdict import _verdict
+from verify.verdict import _find_verdict
 
 T, tau, L = sp.symbols("T tau L", positive=True)
 error = q.average_suboptimality.symbol
@@ -100,7 +100,7 @@ def test_ladders_of_rounding_errors_are_climbed_in_rationals() -> None:
     rounded = check(drift, instance.run().as_floats())
     assert rounded.holds is None
     outcome = Outcome(drift, instance, True, True, None, False, None, (False, False, 0, 0, 0), 0.0)
-    assert _verdict(drift, [outcome], Decision()).verdict == "asymptotic"
+    assert _find_verdict(drift, [outcome], Decision()).verdict == "asymptotic"
     settled = check_decided(drift, instance.run(), instance.run().as_floats())
     assert settled.holds is True
     assert settled.rate is not None

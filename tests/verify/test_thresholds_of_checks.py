@@ -108,9 +108,9 @@ def test_a_violation_that_exact_numbers_leave_open_refutes_nothing() -> None:
     instance = FAMILIES["unequal local work"].instances[0]
     assert check(claim, instance.run()).holds is None
     spurious = Outcome(claim.id, instance, True, True, False, False, 2.0, (False, False, 1, 1, 1), 0.0)
-    found = verdicts._verdict(claim.id, [spurious], Decision())
+    found = verdicts._find_verdict(claim.id, [spurious], Decision())
     assert (found.verdict, found.instances) == ("not applicable", 0)
-    assert verdicts._counterexample(claim, [spurious], Decision()) is None
+    assert verdicts._find_counterexample(claim, [spurious], Decision()) is None
 
 
 def test_of_several_places_the_largest_value_has_an_order() -> None:
@@ -147,9 +147,9 @@ def _outcome(holds: bool | None) -> Outcome:
 @pytest.mark.parametrize(("holds", "verdict"), [(True, "supported"), (None, "undecided")])
 def test_what_is_open_on_one_run_is_undecided(holds: bool | None, verdict: str) -> None:
     """However many others there are on which it holds."""
-    found = verdicts._verdict("renard2022:lemma-2.3", [_outcome(True), _outcome(holds)], Decision())
+    found = verdicts._find_verdict("renard2022:lemma-2.3", [_outcome(True), _outcome(holds)], Decision())
     assert found.verdict == verdict
-    assert verdicts._verdict("renard2022:lemma-2.3", [_outcome(holds)], Decision("definition")).verdict == (
+    assert verdicts._find_verdict("renard2022:lemma-2.3", [_outcome(holds)], Decision("definition")).verdict == (
         "definition" if holds else "undecided"
     )
 
@@ -255,7 +255,7 @@ def test_no_simpler_run_is_sought_for_a_rate(monkeypatch: pytest.MonkeyPatch) ->
     rate = verdicts._conclude("renard2022:goal-rate", [], Decision(), 0, None)
     bound = verdicts._conclude("renard2022:lemma-2.3", [], Decision(), 0, None)
     for found in (replace(rate, run={}), replace(bound, run=None)):
-        assert verdicts._simpler(found, 1.0, None) is found
+        assert verdicts._simplify(found, 1.0, None) is found
 
 
 def test_a_search_follows_unless_it_is_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def test_a_violation_that_rationals_do_not_confirm_refutes_nothing() -> None:
     """A violation in floats alone is not a refutation."""
     claim = find("renard2022:lemma-2.3")
     spurious = Outcome(claim.id, Instance("small quadratics", 0), True, True, False, False, 2.0, (1, 1, 1), 0.0)
-    assert verdicts._verdict(claim.id, [spurious], Decision()).verdict != "refuted"
+    assert verdicts._find_verdict(claim.id, [spurious], Decision()).verdict != "refuted"
 
 
 def test_a_rate_is_shown_on_an_instance_that_says_something() -> None:
@@ -36,7 +36,7 @@ def test_a_rate_is_shown_on_an_instance_that_says_something() -> None:
     instances = [Instance("steady sampled clients", number) for number in range(3)]
     outcomes = list(evaluated_instances._check_chunk([claim_id], instances))
     shown, trivial = (next(o for o in outcomes if o.applicable and o.is_trivial is zero) for zero in (False, True))
-    witness = verdicts._verdict(claim_id, [replace(trivial, complexity=(0, 0, 0)), shown], Decision()).witness
+    witness = verdicts._find_verdict(claim_id, [replace(trivial, complexity=(0, 0, 0)), shown], Decision()).witness
     assert witness is not None
     assert run_table(witness) == run_table(shown.instance.run())
 
@@ -93,7 +93,7 @@ REFUTED = [claim.id for claim in claims_of() if claim.verdict == "refuted"]
 @pytest.mark.parametrize("claim_id", REFUTED)
 def test_what_is_recorded_as_refuted_is(claim_id: str) -> None:
     """The stored counterexample refutes the claim, whatever the instances show."""
-    assert_recorded([verdicts._verdict(claim_id, [], decision_on(claim_id))])
+    assert_recorded([verdicts._find_verdict(claim_id, [], decision_on(claim_id))])
 
 
 @pytest.mark.parametrize("claim_id", ["lecture27:thm-2.interval", "liu2022:prsgd.fixed", "fraboni2022:eq-38"])
@@ -141,7 +141,7 @@ def test_a_decision_that_the_sample_contradicts_is_none() -> None:
     """A violation in the sample overrides a recorded or proved verdict."""
     claim = find("fraboni2022:eq-38")
     outcomes = try_claims([claim.id], 0)
-    assert verdicts._verdict(claim.id, outcomes, Decision("proved")).verdict == "refuted"
+    assert verdicts._find_verdict(claim.id, outcomes, Decision("proved")).verdict == "refuted"
 
 
 @pytest.mark.parametrize("in_full", [False, pytest.param(True, marks=pytest.mark.long)])
@@ -172,7 +172,7 @@ def test_all_instances_change_nothing_about_what_is_decided(recorded: str) -> No
     for outcome in (outcome for part in PARTS for outcome in try_claims(decided, part, jobs=2)):
         outcomes[outcome.target].append(outcome)
     found = [
-        verdicts._verdict(target, digest_target, decision_on(target)) for target, digest_target in outcomes.items()
+        verdicts._find_verdict(target, digest_target, decision_on(target)) for target, digest_target in outcomes.items()
     ]
     assert_recorded(found)
     assert recorded != "proved" or all(verdict.instances >= 50 for verdict in found)

@@ -262,7 +262,7 @@ def test_claims_that_differ_in_their_bounds_share_a_problem(monkeypatch: pytest.
     """A second claim with the same left side asks no solver again."""
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     first = worst_case(DRIFT, 2, 2)
-    monkeypatch.setattr("verify.worst_case._problem", lambda *_: pytest.fail("asked again"))
+    monkeypatch.setattr("verify.worst_case._build_problem", lambda *_: pytest.fail("asked again"))
     looser = replace(DRIFT, id="mine:looser", rhs=2 * DRIFT.relations[0].right, corrects=None)
     second = worst_case(looser, 2, 2)
     assert [case.worst_case for case in second.cases] == [case.worst_case for case in first.cases]

@@ -57,14 +57,14 @@ def families_for(claim: Claim) -> tuple[str, ...]:
     """
     if not claim.is_testable:
         return ()
-    return (*_list_families(claim), *_nonconvex_families(claim))
+    return (*_list_families(claim), *_list_nonconvex_families(claim))
 
 
 def _list_families(claim: Claim) -> tuple[str, ...]:
     if claim.rate is None and (stated := families_of_step_sizes(claim)):
         return tuple(stated)
     is_own = not (claim.is_published and is_of_the_package(claim.source))
-    is_on_fedavg = not _names_another_algorithm(claim)
+    is_on_fedavg = not _is_of_another_algorithm(claim)
     meant = (*claim.assumptions, *(_list_implied_settings(claim) if is_own and is_on_fedavg else ()))
     of_kind = (family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None))
     suiting = [family for family in of_kind if family.meant_for is not a.smooth]
@@ -76,9 +76,9 @@ def _list_families(claim: Claim) -> tuple[str, ...]:
     return (*special, *(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats))
 
 
-def _nonconvex_families(claim: Claim) -> tuple[str, ...]:
+def _list_nonconvex_families(claim: Claim) -> tuple[str, ...]:
     """Return the families for claims that assume smoothness without convexity."""
-    if claim.rate is not None or not assumes_only_smoothness(claim) or _names_another_algorithm(claim):
+    if claim.rate is not None or not assumes_only_smoothness(claim) or _is_of_another_algorithm(claim):
         return ()
     return tuple(family.name for family in FAMILIES.values() if family.meant_for is a.smooth)
 
@@ -105,7 +105,7 @@ def _list_implied_settings(claim: Claim) -> Iterator[Assumption]:
         yield from _BEYOND.get(default, ())
 
 
-def _names_another_algorithm(claim: Claim) -> bool:
+def _is_of_another_algorithm(claim: Claim) -> bool:
     """Return whether a claim concerns no run of the general families."""
     return any(
         isinstance(one, StepSizes) or (isinstance(one, OfAlgorithm) and "fedavg" not in one.names)

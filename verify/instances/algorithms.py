@@ -42,7 +42,7 @@ def small_run(problem: Problem, generator: np.random.Generator, steps: int, keys
     return run_with(problem, {"local_step_size": str(size), "rounds": rounds} | keys)
 
 
-def _local_steps(generator: np.random.Generator, clients: int) -> list[int]:
+def _choose_local_steps(generator: np.random.Generator, clients: int) -> list[int]:
     return [1 + int(count) for count in generator.integers(3, size=clients)]
 
 
@@ -59,7 +59,7 @@ def scaffold(number: int) -> Run:
     generator = np.random.default_rng([21, number])
     problem = small_problem(generator, number)
     return small_run(
-        problem, generator, 3, {"name": "scaffold", "local_steps": _local_steps(generator, problem.clients)}
+        problem, generator, 3, {"name": "scaffold", "local_steps": _choose_local_steps(generator, problem.clients)}
     )
 
 
@@ -132,7 +132,7 @@ def unequal_local_work(number: int) -> Run:
     generator = np.random.default_rng([27, number])
     problem = small_problem(generator, number)
     return small_run(
-        problem, generator, 12, {"name": "fednova", "local_steps": _local_steps(generator, problem.clients)}
+        problem, generator, 12, {"name": "fednova", "local_steps": _choose_local_steps(generator, problem.clients)}
     )
 
 

@@ -24,7 +24,7 @@ _Term = tuple[int, int, fmpq, fmpq, fmpq]
 """Client, coordinate, weight, centre, width."""
 
 
-def _random_terms(generator: np.random.Generator, clients: int, dimension: int) -> Iterator[_Term]:
+def _draw_terms(generator: np.random.Generator, clients: int, dimension: int) -> Iterator[_Term]:
     """Yield one or two terms for each client and coordinate; a change of units multiplies all weights."""
     unit = pick(generator, UNITS)
     for client in range(clients):
@@ -34,14 +34,14 @@ def _random_terms(generator: np.random.Generator, clients: int, dimension: int) 
                 yield client, coordinate, unit * pick(generator, CURVATURES), centre, pick(generator, _WIDTHS)
 
 
-def _problem(kind: str, terms: list[_Term], start: Array, clients: int, **keys: Array | None) -> LossProblem:
+def _build_problem(kind: str, terms: list[_Term], start: Array, clients: int, **keys: Array | None) -> LossProblem:
     owners, coordinates, *numbers = zip(*terms, strict=True)
     arrays = [RATIONAL.array(list(column)) for column in numbers]
     places = (np.array(owners), np.array(coordinates))
     return separable(Terms(KINDS[kind], *places, *arrays), start, clients=clients, **keys)
 
 
-def _with_mirror_images(terms: list[_Term]) -> list[_Term]:
+def _add_mirror_images(terms: list[_Term]) -> list[_Term]:
     """Add to each increasing term a decreasing one of half the weight, so that every sum has a minimiser."""
     mirrored = [(client, place, weight / 2, centre, -width) for client, place, weight, centre, width in terms]
     return [*terms, *mirrored]
@@ -57,10 +57,10 @@ def random_losses(
     kind: str = "huber",
 ) -> LossProblem:
     """Return random terms of a kind for each client and coordinate, in small rationals."""
-    drawn = list(_random_terms(generator, clients, dimension))
+    drawn = list(_draw_terms(generator, clients, dimension))
     start = RATIONAL.array(generator.integers(-3, 4, dimension))
-    terms = _with_mirror_images(drawn) if KINDS[kind].can_reflect else drawn
-    return _problem(kind, terms, start, clients, noise=RATIONAL.array([noise] * clients), weights=shares)
+    terms = _add_mirror_images(drawn) if KINDS[kind].can_reflect else drawn
+    return _build_problem(kind, terms, start, clients, noise=RATIONAL.array([noise] * clients), weights=shares)
 
 
 def with_fedavg_on_losses(
@@ -72,7 +72,7 @@ def with_fedavg_on_losses(
     return LossRun(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
 
 
-def _coins(number: int) -> tuple[int, int]:
+def _choose_coins(number: int) -> tuple[int, int]:
     """Return up to two local steps and two rounds, so that two clients have at most 256 outcomes."""
     return 1 + number % 2, 1 + number // 2 % 2
 
@@ -91,7 +91,7 @@ def noisy_huber_losses(number: int) -> LossRun:
     """Huber losses of two clients in one dimension with two-point noise, all outcomes enumerated."""
     generator = np.random.default_rng([32, number])
     problem = random_losses(generator, 2, 1, pick(generator, _NOISES))
-    return with_fedavg_on_losses(problem, pick(generator, STEP_FRACTIONS), *_coins(number))
+    return with_fedavg_on_losses(problem, pick(generator, STEP_FRACTIONS), *_choose_coins(number))
 
 
 @family("huber losses with full gradients", 24, meant_for=a.full_gradients)
@@ -112,7 +112,7 @@ def huber_bounded_gradients(number: int) -> LossRun:
     noise = pick(generator, _NOISES) if number % 2 else fmpq(0)
     clients = 2 if number % 2 else 2 + int(generator.integers(2))
     problem = random_losses(generator, clients, 1 + number // 2 % 2, noise)
-    return with_fedavg_on_losses(problem, pick(generator, (fmpq(4), fmpq(1), fmpq(1, 4))), *_coins(number // 4))
+    return with_fedavg_on_losses(problem, pick(generator, (fmpq(4), fmpq(1), fmpq(1, 4))), *_choose_coins(number // 4))
 
 
 @family("huber losses, short steps", 16, meant_for=a.aggregation_scheme)
@@ -123,7 +123,7 @@ def huber_short_steps(number: int) -> LossRun:
     clients = 2 if number % 4 == 3 else 2 + int(generator.integers(2))
     shares = RATIONAL.array(generator.integers(1, 4, clients))
     problem = random_losses(generator, clients, 1 + number % 2, noise, shares / shares.sum())
-    local_steps, rounds = _coins(number)
+    local_steps, rounds = _choose_coins(number)
     return with_fedavg_on_losses(
         problem, pick(generator, (fmpq(1), fmpq(1, 2))) / (36 * local_steps), local_steps, rounds
     )
@@ -148,7 +148,7 @@ def smooth_losses(number: int) -> LossRun:
     generator = np.random.default_rng([37, number])
     noise = pick(generator, _NOISES) if number % 4 > 1 else fmpq(0)
     problem = random_losses(generator, 2, 1, noise, kind=_SMOOTH[number % 2])
-    return with_fedavg_on_losses(problem, pick(generator, STEP_FRACTIONS), *_coins(number))
+    return with_fedavg_on_losses(problem, pick(generator, STEP_FRACTIONS), *_choose_coins(number))
 
 
 @family("smooth losses with full gradients", 6, in_enclosures=True, meant_for=a.full_gradients)
@@ -167,7 +167,7 @@ def smooth_bounded_gradients(number: int) -> LossRun:
     generator = np.random.default_rng([39, number])
     noise = pick(generator, _NOISES) if number % 4 > 1 else fmpq(0)
     problem = random_losses(generator, 2, 1, noise, kind=_SMOOTH[number % 2])
-    return with_fedavg_on_losses(problem, pick(generator, (fmpq(4), fmpq(1), fmpq(1, 4))), *_coins(number))
+    return with_fedavg_on_losses(problem, pick(generator, (fmpq(4), fmpq(1), fmpq(1, 4))), *_choose_coins(number))
 
 
 @family("smooth losses, short steps", 4, in_enclosures=True, meant_for=a.aggregation_scheme)
@@ -176,7 +176,7 @@ def smooth_short_steps(number: int) -> LossRun:
     generator = np.random.default_rng([40, number])
     shares = RATIONAL.array(generator.integers(1, 4, 2))
     problem = random_losses(generator, 2, 1, fmpq(0), shares / shares.sum(), kind=_SMOOTH[number % 2])
-    local_steps, rounds = _coins(number)
+    local_steps, rounds = _choose_coins(number)
     return with_fedavg_on_losses(problem, fmpq(1, 36 * local_steps), local_steps, rounds)
 
 

@@ -35,14 +35,14 @@ def own_family(name: str) -> Family | None:
     """Return the runs of ``file.py:NAME`` in the working directory; raises `InputError` if there is no such
     definition.
     """
-    return _family(name, Path.cwd()) if is_user_defined(name) else None
+    return _build_family(name, Path.cwd()) if is_user_defined(name) else None
 
 
 FAMILIES.makers.append(own_family)
 
 
 @cache
-def _family(name: str, folder: Path) -> Family:
+def _build_family(name: str, folder: Path) -> Family:
     algorithm = find_definition(name, "algorithm.name", folder)
     return Family(name, f"{name} with numbers that its parameters can have", SIZE, partial(_run, name, algorithm))
 
@@ -53,17 +53,17 @@ def _run(name: str, algorithm: FederatedAlgorithm, number: int) -> Run:
     keys: dict[str, Any] = {"name": name, "local_steps": steps}
     if algorithm.uses(Mixed):
         keys["mixing"] = mixing(problem.clients, fmpq(number % 3 + 1, 3))
-    keys |= {one.key: _value(one, generator) for one in algorithm.parameters if _values(one)}
+    keys |= {one.key: _format_value(one, generator) for one in algorithm.parameters if _list_values(one)}
     return small_run(problem, generator, steps, keys)
 
 
-def _value(parameter: Parameter, generator: np.random.Generator) -> str | bool:
-    values = _values(parameter)
+def _format_value(parameter: Parameter, generator: np.random.Generator) -> str | bool:
+    values = _list_values(parameter)
     chosen = values[int(generator.integers(len(values)))]
     return chosen == "1" if parameter.is_flag else chosen
 
 
-def _values(parameter: Parameter) -> list[str]:
+def _list_values(parameter: Parameter) -> list[str]:
     """Return admissible values of a parameter; none where only its author knows one."""
     if parameter.is_flag:
         return ["0", "1"]

@@ -49,7 +49,7 @@ FAMILIES.makers.append(_KNOWN.get)
 def _run(stated: StepSizes, number: int) -> Run:
     generator = np.random.default_rng([31, number])
     problem = (
-        small_problem(generator, number, shared=number % 4 == 0) if number % 3 else _of_one_type(generator, number)
+        small_problem(generator, number, shared=number % 4 == 0) if number % 3 else _draw_one_type(generator, number)
     )
     longest = (1, 2, 4, 8)[number // 4 % 4]
     rounds = 1 + int(generator.integers(4 * longest))
@@ -59,7 +59,7 @@ def _run(stated: StepSizes, number: int) -> Run:
     return constant if formula is None else run_with(problem, keys | {"local_step_size": formula})
 
 
-def _of_one_type(generator: np.random.Generator, number: int) -> Problem:
+def _draw_one_type(generator: np.random.Generator, number: int) -> Problem:
     """Return one to three clients with the same objective in one or two dimensions."""
     spectrum = [pick(generator, CURVATURES) for _ in range(1 + number % 2)]
     one = random_quadratics(generator, [spectrum], shared=False, heterogeneity=fmpq(1), noise=pick(generator, NOISES))
@@ -70,11 +70,11 @@ def with_stated_sizes(claim: Claim, run: Run) -> Run:
     """Return the run with the step sizes that a claim states, if they are admissible on the run."""
     for stated in stated_by(claim):
         with suppress(FedtheoryError):
-            formula = stated.formula_on(_of_size(run, 1, RATIONAL))
-            run = run if formula is None else _of_size(run, formula, run.arithmetic)
+            formula = stated.formula_on(_resize(run, 1, RATIONAL))
+            run = run if formula is None else _resize(run, formula, run.arithmetic)
     return run
 
 
-def _of_size(run: Run, size: int | str, arithmetic: Arithmetic) -> Run:
+def _resize(run: Run, size: int | str, arithmetic: Arithmetic) -> Run:
     table = run_table(run)
     return parse_run(table | {"algorithm": table["algorithm"] | {"local_step_size": size}}, arithmetic)

@@ -54,7 +54,7 @@ def parts_of(claim: Claim) -> list[Part]:
     """Return the right side of an upper bound, and its terms if it has several; subtracted terms are no parts."""
     left, right = claim.relations[0].left, claim.relations[0].right
     whole = bound_of(claim)
-    terms = list(_terms(right))
+    terms = list(_list_terms(right))
     if len(terms) == 1:
         return [whole]
     numbered = ((n, term) for n, term in enumerate(terms, start=1) if not term.could_extract_minus_sign())
@@ -80,7 +80,7 @@ def _build_claim(claim: Claim, left: Expr, right: Expr) -> Claim:
     return replace(claim, chain=(), also=(), printed=None, verdict=None, **sides)
 
 
-def _terms(right: Expr) -> Iterator[Expr]:
+def _list_terms(right: Expr) -> Iterator[Expr]:
     """Yield the summands; a product is expanded over a factor whose summands all have their own symbol."""
     for addend in sp.Add.make_args(right):
         split = next((factor for factor in sp.Mul.make_args(addend) if _is_of_parts(factor)), None)

@@ -43,14 +43,17 @@ def regenerate(
     """
     bounds = {claim.id for claim in proved_bounds(claims)}
     for claim, outcomes in _evaluate_all_instances(claims):
-        tightest = max(outcomes, key=_ratio, default=None)
+        tightest = max(outcomes, key=_compute_ratio, default=None)
         candidates = [*also] if tightest is None else [*also, run_table(tightest.instance.run())]
         if claim.id in bounds:
             for part in parts_of(claim):
                 on_found(part, _renew(part, [*candidates, *_load_stored_runs(claim), *_search(part, seconds)]))
         else:
-            whole, in_sample = bound_of(claim), max(map(_ratio, filter(_is_sampled, outcomes)), default=_NOTHING)
-            is_missing = tightest is not None and _ratio(tightest) * (1 - _NEARLY) > in_sample
+            whole, in_sample = (
+                bound_of(claim),
+                max(map(_compute_ratio, filter(_is_sampled, outcomes)), default=_NOTHING),
+            )
+            is_missing = tightest is not None and _compute_ratio(tightest) * (1 - _NEARLY) > in_sample
             on_found(whole, _renew(whole, candidates if is_missing else []))
 
 
@@ -63,7 +66,7 @@ def _evaluate_all_instances(claims: Sequence[Claim]) -> Iterator[tuple[Claim, li
     return ((claim, outcomes[claim.id]) for claim in claims)
 
 
-def _ratio(outcome: Outcome) -> float:
+def _compute_ratio(outcome: Outcome) -> float:
     return _NOTHING if outcome.ratio is None else outcome.ratio
 
 
@@ -74,7 +77,7 @@ def _is_sampled(outcome: Outcome) -> bool:
 def _renew(part: Part, candidates: Sequence[RunTable]) -> fmpq | None:
     file = witness_file(part.bound, part.name)
     assert file is not None
-    best = max(_search_part(part, candidates), key=_rank, default=None)
+    best = max(_search_part(part, candidates), key=_make_rank, default=None)
     if best is None:
         file.unlink(missing_ok=True)
         return None
@@ -83,7 +86,7 @@ def _renew(part: Part, candidates: Sequence[RunTable]) -> fmpq | None:
     return best[0]
 
 
-def _rank(found: Found) -> tuple[bool, float, int]:
+def _make_rank(found: Found) -> tuple[bool, float, int]:
     share, table = found
     return bool(share == 1), round(plain_float(share), _DIGITS), -size(table)
 

@@ -108,12 +108,12 @@ def worst_case(
             raise InputError(name, f"expected at least 1, got {count}")
     try:
         stated = list(statements(claim, clients, local_steps))
-        _require_solvable(max((_model(statement, clients) for statement in stated), default=1), local_steps)
+        _require_solvable(max((_count_clients(statement, clients) for statement in stated), default=1), local_steps)
         _require_solvers()
         cases = []
         for done, statement in enumerate(stated):
             on_progress(done, len(stated))
-            cases.append(_case(statement, clients, local_steps))
+            cases.append(_solve_case(statement, clients, local_steps))
     except NotApplicable as reason:
         return WorstCase(claim, clients, local_steps, str(reason))
     return WorstCase(claim, clients, local_steps, cases=tuple(cases))
@@ -139,15 +139,15 @@ def _require_solvable(clients: int, local_steps: int) -> None:
         )
 
 
-def _model(statement: BoundInNumbers, clients: int) -> int:
+def _count_clients(statement: BoundInNumbers, clients: int) -> int:
     """Return the number of distinct clients; clients with identical gradients everywhere count as one."""
     return 1 if statement.vanishes("clients alike") else clients
 
 
-def _case(statement: BoundInNumbers, clients: int, local_steps: int) -> Case:
+def _solve_case(statement: BoundInNumbers, clients: int, local_steps: int) -> Case:
     """Solve for the maximum over all expressions that may be the largest; an unsolved one is reported."""
     begin = perf_counter()
-    modelled = _model(statement, clients)
+    modelled = _count_clients(statement, clients)
     found: list[tuple[Status, float | None]] = []
     for number in itertools.count():
         status, value, is_last = _maximise(statement, modelled, local_steps, number)
@@ -185,8 +185,8 @@ def _solve_expression(
     known: tuple[SolverAnswer, bool] | None = cache.kept(*key)
     if known is None:
         round_ = _round(statement, clients, local_steps)
-        expressions = _expressions(round_, statement)
-        known = _solve(_problem(round_, expressions[number], statement), solver), number + 1 == len(expressions)
+        expressions = _list_expressions(round_, statement)
+        known = _solve(_build_problem(round_, expressions[number], statement), solver), number + 1 == len(expressions)
         cache.keep(known, *key)
     return known
 
@@ -203,13 +203,13 @@ def _round(statement: BoundInNumbers, clients: int, local_steps: int) -> Noisele
     )
 
 
-def _expressions(round_: NoiselessRound, statement: BoundInNumbers) -> list[Scalar]:
+def _list_expressions(round_: NoiselessRound, statement: BoundInNumbers) -> list[Scalar]:
     """Return the left sides that are maximised."""
     terms = [[factor * part for part in MEASURED[quantity](round_)] for quantity, factor in statement.terms.items()]
     return [sum(chosen[1:], chosen[0]) for chosen in itertools.product(*terms)]
 
 
-def _problem(round_: NoiselessRound, expression: Scalar, statement: BoundInNumbers) -> Any:
+def _build_problem(round_: NoiselessRound, expression: Scalar, statement: BoundInNumbers) -> Any:
     """Return the problem of an expression with all constraints of the round."""
     problem = round_.problem
     problem.set_performance_metric(expression)

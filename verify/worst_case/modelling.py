@@ -26,10 +26,10 @@ def program_of(problem: PEP) -> Program:
     (asked,), given = problem.list_of_performance_metrics, problem.list_of_constraints
     clients = problem.list_of_functions
     exchange = _exchange(clients)
-    if exchange is not None and exchange.keeps(_program(asked, given)):
+    if exchange is not None and exchange.keeps(_build_program(asked, given)):
         # By symmetry, the constraints of one client are the image of those of the other.
-        return exchange.halved(_program(asked, [*given, *_constrain_class(clients[:1])]))
-    return _program(asked, [*given, *_constrain_class(clients)])
+        return exchange.halved(_build_program(asked, [*given, *_constrain_class(clients[:1])]))
+    return _build_program(asked, [*given, *_constrain_class(clients)])
 
 
 def _exchange(clients: Sequence[Function]) -> Exchange | None:
@@ -39,8 +39,8 @@ def _exchange(clients: Sequence[Function]) -> Exchange | None:
         return None
     vectors = ([vector for *pair, _ in one for vector in pair] for one in known)
     values = ([value for *_, value in one] for one in known)
-    of_vectors = involution(*(_coordinates(one, Point.counter) for one in vectors))
-    of_values = involution(*(_coordinates(one, Expression.counter) for one in values))
+    of_vectors = involution(*(_compute_coordinates(one, Point.counter) for one in vectors))
+    of_values = involution(*(_compute_coordinates(one, Expression.counter) for one in values))
     return None if of_vectors is None or of_values is None else Exchange.of(of_vectors, of_values)
 
 
@@ -51,7 +51,7 @@ def _constrain_class(clients: Sequence[Function]) -> list[Constraint]:
     return [constraint for client in clients for constraint in client.list_of_class_constraints]
 
 
-def _program(asked: Expression, constraints: Sequence[Constraint]) -> Program:
+def _build_program(asked: Expression, constraints: Sequence[Constraint]) -> Program:
     """Build the program with one matrix."""
     objective = _make_row(asked)[:-1]
     rows: dict[str, list[Array]] = {"equality": [], "inequality": []}
@@ -68,7 +68,7 @@ def _make_row(expression: Expression) -> Array:
     return np.concatenate([values, products[rows, columns] * scale, [constant]])
 
 
-def _coordinates(combinations: Sequence[Point | Expression], size: int) -> Array:
+def _compute_coordinates(combinations: Sequence[Point | Expression], size: int) -> Array:
     """Return the coefficients of points or values in the unknown ones, as rows."""
     found = np.zeros((len(combinations), size))
     for row, combination in zip(found, combinations, strict=True):

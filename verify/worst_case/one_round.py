@@ -34,7 +34,7 @@ class NoiselessRound:
 
         self.problem = PEP()
         self.convex, self.at_optimum = convex, at_optimum
-        kind, constants = _class_of(convex, curvature)
+        kind, constants = _choose_class(convex, curvature)
         self.objectives = [self.problem.declare_function(kind, **constants) for _ in range(clients)]
         self.objective = mean(self.objectives)
         self.start = self.objective.stationary_point() if at_optimum else self.problem.set_initial_point()
@@ -112,7 +112,7 @@ class NoiselessRound:
         return [least - self.objective(point) + gradient(point) ** 2 / 2 for point in self.visited]
 
 
-def _class_of(convex: bool, curvature: float) -> tuple[type, dict[str, float]]:
+def _choose_class(convex: bool, curvature: float) -> tuple[type, dict[str, float]]:
     """Return the class of functions in PEPit, and its constants."""
     from PEPit.functions import SmoothConvexFunction, SmoothFunction, SmoothStronglyConvexFunction
 

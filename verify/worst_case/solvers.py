@@ -55,7 +55,7 @@ class Program:
     @property
     def entries(self) -> int:
         """Count the unknowns of the matrices, which come last."""
-        return sum(map(_entries, self.sizes))
+        return sum(map(_count_entries, self.sizes))
 
     @property
     def sides(self) -> Array:
@@ -79,7 +79,7 @@ def triangle(size: int) -> tuple[Array, Array, Array]:
     return rows, columns, np.where(rows == columns, 1, np.sqrt(2))
 
 
-def _entries(size: int) -> int:
+def _count_entries(size: int) -> int:
     return size * (size + 1) // 2
 
 
@@ -101,7 +101,7 @@ def clarabel(program: Program) -> SolverAnswer:
     none = csc_array((unknowns, unknowns))
     found = solver.DefaultSolver(none, -program.objective, weights, program.sides, cones, settings).solve()
     verdicts = {"Solved": "optimal", "AlmostSolved": "inaccurate", "DualInfeasible": "unbounded"}
-    return _answer(verdicts.get(str(found.status), "failed"), found.obj_val_dual, found.obj_val)
+    return _read_answer(verdicts.get(str(found.status), "failed"), found.obj_val_dual, found.obj_val)
 
 
 def scs(program: Program) -> SolverAnswer:
@@ -113,17 +113,17 @@ def scs(program: Program) -> SolverAnswer:
     asked = solver.SCS(data, cones, verbose=False, eps_abs=_SCS, eps_rel=_SCS)
     found = asked.solve()["info"]
     verdicts = {1: "optimal", 2: "inaccurate", -1: "unbounded"}
-    return _answer(verdicts.get(found["status_val"], "failed"), found["dobj"], found["pobj"])
+    return _read_answer(verdicts.get(found["status_val"], "failed"), found["dobj"], found["pobj"])
 
 
 def _order_rows(sizes: Sequence[int]) -> Array:
     """Return the order of entries for SCS, which reads lower triangles by columns, hence upper triangles by rows."""
-    begins = np.cumsum([0, *map(_entries, sizes)])
+    begins = np.cumsum([0, *map(_count_entries, sizes)])
     triangles = [(begin, *np.triu_indices(size)) for begin, size in zip(begins, sizes, strict=False)]
     return np.concatenate([begin + columns * (columns + 1) // 2 + rows for begin, rows, columns in triangles])
 
 
-def _answer(verdict: str, above: float, below: float) -> SolverAnswer:
+def _read_answer(verdict: str, above: float, below: float) -> SolverAnswer:
     """Return the answer of a solver that minimises."""
     return SolverAnswer(verdict, -above, -below) if verdict in ("optimal", "inaccurate") else SolverAnswer(verdict)
 

@@ -87,17 +87,17 @@ def statements(claim: Claim, clients: int, local_steps: int) -> Iterator[BoundIn
     """Yield the statements for each choice of scales 1 and 0; raises `NotApplicable` if the claim cannot be
     modelled.
     """
-    left, right = _sides(claim)
+    left, right = _order_sides(claim)
     _require_modelled(claim, clients)
     counts = {quantity: sp.Integer(count(clients, local_steps)) for quantity, count in COUNTS.items()}
-    for chosen in _choices(claim, clients):
+    for chosen in _list_choices(claim, clients):
         constants = {**counts, **chosen}
-        constants[q.local_step_size] = _largest_step_size(claim, constants)
-        terms, bound = _linear(claim, _substitute(left - right, claim, constants))
+        constants[q.local_step_size] = _find_largest_step_size(claim, constants)
+        terms, bound = _split_linear(claim, _substitute(left - right, claim, constants))
         yield BoundInNumbers(constants, terms, bound, is_convex(claim))
 
 
-def _sides(claim: Claim) -> tuple[Expr, Expr]:
+def _order_sides(claim: Claim) -> tuple[Expr, Expr]:
     """Return the smaller and the larger side of the claim's only inequality."""
     if claim.place != "run":
         raise NotApplicable("the statement is about single steps, rounds or points, not about a run as a whole")
@@ -122,24 +122,26 @@ def _require_modelled(claim: Claim, clients: int) -> None:
         raise NotApplicable("the statement has no quantity of a run")
 
 
-def _choices(claim: Claim, clients: int) -> Iterator[Values]:
+def _list_choices(claim: Claim, clients: int) -> Iterator[Values]:
     """Yield values of the scales: 1, or 0 where they may vanish, but not all 0 if this can be avoided."""
     scales = scales_of(claim)
     alike = clients == 1
-    options = [_options(quantity, alike) if len(scales) > 1 else _options(quantity, alike)[:1] for quantity in scales]
+    options = [
+        _list_options(quantity, alike) if len(scales) > 1 else _list_options(quantity, alike)[:1] for quantity in scales
+    ]
     for chosen in itertools.product(*options):
         if any(chosen) or len(chosen) == 1:
             of_scales = {quantity: sp.Integer(value) for quantity, value in zip(scales, chosen, strict=True)}
-            yield from (of_scales | of_curvature for of_curvature in _curvatures(claim))
+            yield from (of_scales | of_curvature for of_curvature in _list_curvatures(claim))
 
 
-def _curvatures(claim: Claim) -> list[dict[RunQuantity, Expr]]:
+def _list_curvatures(claim: Claim) -> list[dict[RunQuantity, Expr]]:
     if not is_strongly_convex(claim):
         return [{}]
     return [{quantity: value} for quantity, values in CURVATURES.items() for value in values]
 
 
-def _options(quantity: RunQuantity, alike: bool) -> tuple[int, ...]:
+def _list_options(quantity: RunQuantity, alike: bool) -> tuple[int, ...]:
     vanishing = SCALES[quantity].vanishing
     if vanishing == "clients alike" and alike:
         return (0,)
@@ -151,7 +153,7 @@ def _substitute(expression: Expr, claim: Claim, constants: Values) -> Expr:
     return sp.sympify(expression).subs(known)
 
 
-def _largest_step_size(claim: Claim, constants: Values) -> Expr:
+def _find_largest_step_size(claim: Claim, constants: Values) -> Expr:
     """Return the largest step size that the conditions allow; raises `NotApplicable` if a condition fails there."""
     symbol = next((s for s, n in claim.notation.items() if n is q.local_step_size), sp.Dummy())
     conditions = [_substitute(condition, claim, constants) for condition in claim.conditions]
@@ -163,7 +165,7 @@ def _largest_step_size(claim: Claim, constants: Values) -> Expr:
     return size
 
 
-def _linear(claim: Claim, difference: Expr) -> tuple[dict[RunQuantity, float], float]:
+def _split_linear(claim: Claim, difference: Expr) -> tuple[dict[RunQuantity, float], float]:
     """Return the coefficients of the measured quantities, and the constant that bounds their sum."""
     measured = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, RunQuantity) and n in MEASURED}
     if not difference.is_polynomial(*measured) or sp.Poly(difference, *measured).total_degree() > 1:

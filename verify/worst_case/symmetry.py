@@ -40,7 +40,7 @@ class Exchange:
     @classmethod
     def of(cls, vectors: Array, values: Array) -> Exchange:
         """Return the exchange, an involution, that maps vectors and values to combinations of each other."""
-        (vector_parts, even), (value_parts, even_values) = _parts(vectors), _parts(values)
+        (vector_parts, even), (value_parts, even_values) = _find_coordinates(vectors), _find_coordinates(values)
         rows, columns, _ = triangle(len(vectors))
         odd_values, odd_products = np.arange(len(values)) >= even_values, (rows < even) != (columns < even)
         change = block_diag([csr_array(value_parts), _expand_products(vector_parts), csr_array([[1.0]])])
@@ -55,7 +55,7 @@ class Exchange:
     def halved(self, program: Program) -> Program:
         """Return the program for invariant solutions, with an even and an odd matrix."""
         objective, equations, inequalities = (rows[:, ~self.odd] for rows in self._change(program))
-        return Program(objective[0, :-1], _distinct(equations), _distinct(inequalities), self.sizes)
+        return Program(objective[0, :-1], _select_distinct(equations), _select_distinct(inequalities), self.sizes)
 
     def _change(self, program: Program) -> Iterator[Array]:
         objective = np.append(program.objective, 0)[None]
@@ -76,16 +76,16 @@ def involution(ones: Array, others: Array) -> Array | None:
     return found if agrees else None
 
 
-def _parts(map_: Array) -> tuple[Array, int]:
+def _find_coordinates(map_: Array) -> tuple[Array, int]:
     """Return coordinates, as rows, in a basis of fixed vectors followed by sign-changing ones, and the number of the
     former.
     """
     same = np.eye(len(map_))
-    even, odd = _spanning((same + map_) / 2), _spanning((same - map_) / 2)
+    even, odd = _select_spanning((same + map_) / 2), _select_spanning((same - map_) / 2)
     return np.linalg.inv(np.vstack([even, odd])), len(even)
 
 
-def _spanning(projection: Array) -> Array:
+def _select_spanning(projection: Array) -> Array:
     """Return rows of a projection that span its image; most of their entries are zero."""
     _, order = qr(projection.T, mode="r", pivoting=True)
     return projection[order[: round(np.trace(projection))]]
@@ -93,11 +93,11 @@ def _spanning(projection: Array) -> Array:
 
 def _expand_products(coordinates: Array) -> csr_array:
     """Return the inner products of the vectors in terms of those of a basis."""
-    entries, sparse = _entries(len(coordinates)), csr_array(coordinates)
+    entries, sparse = _map_entries(len(coordinates)), csr_array(coordinates)
     return csr_array(entries.T @ kron(sparse, sparse, format="csr") @ entries)
 
 
-def _entries(size: int) -> csr_array:
+def _map_entries(size: int) -> csr_array:
     """Return all entries of a symmetric matrix, row by row, in terms of the unknowns of a `Program`."""
     rows, columns, scale = triangle(size)
     places, numbers = np.concatenate([rows * size + columns, columns * size + rows]), np.tile(np.arange(len(rows)), 2)
@@ -110,7 +110,7 @@ def _contains_rows(some: Array, rows: Array) -> bool:
     return all(np.abs(rows - row).max(axis=1).min() <= _ROUNDING for row in some)
 
 
-def _distinct(rows: Array) -> Array:
+def _select_distinct(rows: Array) -> Array:
     """Return the distinct rows; constraints of both clients then coincide."""
     # Negative zeros are removed.
     numbers = {row.tobytes(): number for number, row in enumerate(rows.round(_DIGITS) + 0.0)}

@@ -17,40 +17,40 @@ from verify.worst_case.one_round import NoiselessRound, Scalar, mean
 Measure = Callable[[NoiselessRound], list[Scalar]]
 
 
-def _mean_gap(r: NoiselessRound) -> list[Scalar]:
+def _compute_mean_gap(r: NoiselessRound) -> list[Scalar]:
     return [mean([r.gap(step) for step in range(1, len(r.averages))])]
 
 
-def _mean_slope_sq(r: NoiselessRound) -> list[Scalar]:
+def _compute_mean_gradient_sq(r: NoiselessRound) -> list[Scalar]:
     return [mean([r.slope_sq(step) for step in range(len(r.averages) - 1)])]
 
 
-def _mean_drift(r: NoiselessRound) -> list[Scalar]:
+def _compute_mean_drift(r: NoiselessRound) -> list[Scalar]:
     """Return the average drift after each step; it is zero at the first step."""
     return [mean([mean(r.drifts(step)) for step in range(len(r.averages) - 1)])]
 
 
-def _drifts(r: NoiselessRound) -> list[Scalar]:
+def _list_drifts(r: NoiselessRound) -> list[Scalar]:
     """Return the drifts of the first client: clients are exchangeable."""
     return [r.drifts(step)[0] for step in range(1, len(r.averages))]
 
 
 MEASURED: dict[RunQuantity, Measure] = {
-    q.average_suboptimality: _mean_gap,
-    q.round_suboptimality: _mean_gap,
+    q.average_suboptimality: _compute_mean_gap,
+    q.round_suboptimality: _compute_mean_gap,
     q.final_suboptimality: lambda r: [r.gap(-1)],
     q.best_aggregated_suboptimality: lambda r: [r.gap(-1)],
     q.total_descent: lambda r: [r.gap(0) - r.gap(-1)],
     q.average_gradient_sq: lambda r: [r.slope_sq(0)],
-    q.average_local_gradient_sq: _mean_slope_sq,
+    q.average_local_gradient_sq: _compute_mean_gradient_sq,
     q.server_distance_sq: lambda r: [r.distance_sq(0)],
     q.next_server_distance_sq: lambda r: [r.distance_sq(-1)],
     q.server_distance_after_sq: lambda r: [r.distance_sq(-1)],
     q.final_distance_sq: lambda r: [r.distance_sq(-1)],
     q.total_progress: lambda r: [r.distance_sq(0) - r.distance_sq(-1)],
-    q.round_drift: _mean_drift,
-    q.average_round_drift: _mean_drift,
-    q.max_drift: _drifts,
+    q.round_drift: _compute_mean_drift,
+    q.average_round_drift: _compute_mean_drift,
+    q.max_drift: _list_drifts,
 }
 """Quantities as expressions; the value is the largest of several expressions."""
 
@@ -66,15 +66,15 @@ class ScaleConstant:
     """Whether the assumption concerns all x, while the round has visited points only."""
 
 
-def _slopes(r: NoiselessRound) -> list[Scalar]:
+def _list_gradients(r: NoiselessRound) -> list[Scalar]:
     return [slope - 1 for slopes in r.slopes_sq() for slope in slopes]
 
 
-def _deviations(r: NoiselessRound) -> list[Scalar]:
+def _list_deviations(r: NoiselessRound) -> list[Scalar]:
     return [deviation - 1 for deviations in r.deviations_sq() for deviation in deviations]
 
 
-def _deviations_of_mean_one(r: NoiselessRound) -> list[Scalar]:
+def _bound_deviations(r: NoiselessRound) -> list[Scalar]:
     """Return bounds on deviations: they sum to zero, so none exceeds half the sum of all norms; exact for two
     clients.
     """
@@ -87,11 +87,11 @@ SCALES: dict[RunQuantity, ScaleConstant] = {
     q.initial_gap: ScaleConstant(lambda r: [r.gap(0) - 1], "start at the optimum"),
     q.nearest_start: ScaleConstant(lambda r: [r.distance_sq(0) - 1]),
     q.visited_second_moment: ScaleConstant(lambda r: [slope - 1 for slope in r.own_slopes_sq()]),
-    q.gradient_dissimilarity: ScaleConstant(_deviations, "clients alike", for_all_points=True),
+    q.gradient_dissimilarity: ScaleConstant(_list_deviations, "clients alike", for_all_points=True),
     q.mean_dissimilarity: ScaleConstant(lambda r: [mean(d) - 1 for d in r.deviations_sq()], "clients alike", True),
-    q.mean_divergence: ScaleConstant(_deviations_of_mean_one, "clients alike", for_all_points=True),
-    q.second_moment: ScaleConstant(_slopes, for_all_points=True),
-    q.lipschitz: ScaleConstant(_slopes, for_all_points=True),
+    q.mean_divergence: ScaleConstant(_bound_deviations, "clients alike", for_all_points=True),
+    q.second_moment: ScaleConstant(_list_gradients, for_all_points=True),
+    q.lipschitz: ScaleConstant(_list_gradients, for_all_points=True),
 }
 
 CURVATURES: dict[RunQuantity, tuple[Rational, ...]] = {q.strong_convexity: (Rational(1, 10), Rational(1, 2))}

@@ -90,7 +90,7 @@ class Compiler:
 
     def _is_constant(self, node: Expr) -> bool:
         """Return whether a node consists of constants of the run alone."""
-        quantities = [self.notation.get(symbol) for symbol in _symbols(node)]
+        quantities = [self.notation.get(symbol) for symbol in _list_symbols(node)]
         return bool(quantities) and all(
             isinstance(quantity, RunQuantity) and quantity.is_constant for quantity in quantities
         )
@@ -125,7 +125,7 @@ class Compiler:
         if exponent.is_Integer:
             return _raise_to(inside, int(exponent), cancels=not is_product(base))
         if exponent.is_Rational:
-            root = partial(_root, inside, int(exponent.q))
+            root = partial(_take_root, inside, int(exponent.q))
             return _raise_to(root, int(exponent.p), cancels=not is_product(base))
         if exponent.is_number:
             raise ValueError(f"expected a power with a rational exponent, got {node}")
@@ -152,7 +152,7 @@ class Compiler:
             return _raise_to(lambda site: build(_round(site)), power)
         if not isinstance(quantity, RunQuantity):
             raise ValueError(f"{symbol} is {quantity.name}, which is not a number")
-        measured = _measurement(quantity)
+        measured = _compile_quantity(quantity)
         if not quantity.root:
             return _raise_to(measured, power)
         if power % 2 == 0:
@@ -168,16 +168,16 @@ class Compiler:
 
     def _cache_on_frame(self, node: Expr, compute: Scalar) -> Scalar:
         """Return the closure with its results cached on the frame, which other claims about the same place share."""
-        return self._remember(type(self).__name__, node, compute, _memo_of_place)
+        return self._remember(type(self).__name__, node, compute, _get_memo)
 
     def _remember(
         self, label: str, node: Expr, compute: Callable[[Site], Any], store: Callable[[Site], Memo]
     ) -> Callable[[Site], Any]:
         """Return a closure with results cached in a store; free points and parameters differ between sites."""
-        meaning = tuple(self.notation.get(symbol) for symbol in _symbols(node))
+        meaning = tuple(self.notation.get(symbol) for symbol in _list_symbols(node))
         if any(quantity is None or isinstance(quantity, PointQuantity) for quantity in meaning):
             return compute
-        key = _key_of(label, node, meaning)
+        key = _make_key(label, node, meaning)
 
         return lambda site: store(site).compute_once(key, lambda: compute(site))
 
@@ -251,7 +251,7 @@ class Compiler:
         """Return a closure for a vector node."""
         if node.is_Symbol:
             return self._vector_symbol(node)
-        return self._remember("vector", node, self._compose(node), _memo_of_place)
+        return self._remember("vector", node, self._compose(node), _get_memo)
 
     def _compose(self, node: Expr) -> Vectorial:
         """Compile a vector expression."""
@@ -366,7 +366,7 @@ def _round(site: Site) -> RoundFrame:
     return view_whole_round(site.frame)
 
 
-def _measurement(quantity: RunQuantity) -> Scalar:
+def _compile_quantity(quantity: RunQuantity) -> Scalar:
     """Return a closure for a quantity."""
     return lambda site: site.measured(quantity)
 
@@ -378,24 +378,24 @@ def _raise_to(compute: Scalar, power: int, *, cancels: bool = False) -> Scalar:
     return lambda site: site.each(partial(whole_power, exponent=power, cancels=cancels), compute(site))
 
 
-def _root(inside: Scalar, degree: int, site: Site) -> Array:
+def _take_root(inside: Scalar, degree: int, site: Site) -> Array:
     """Return the root of a compiled number at a place."""
     return root_of(site, inside(site), degree)
 
 
 @lru_cache(maxsize=2**14)
-def _symbols(node: Expr) -> tuple[sp.Symbol, ...]:
+def _list_symbols(node: Expr) -> tuple[sp.Symbol, ...]:
     """Return the symbols in a node, in a fixed order."""
     return tuple(sorted(node.free_symbols, key=str))
 
 
-def _memo_of_place(site: Site) -> Memo:
+def _get_memo(site: Site) -> Memo:
     """Return the cache that all claims about the place share."""
     return site.step.memo
 
 
 @cache
-def _key_of(*parts: object) -> object:
+def _make_key(*parts: object) -> object:
     """Return a small key for each combination of parts, faster to compare than the parts."""
     del parts
     return object()

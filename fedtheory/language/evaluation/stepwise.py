@@ -48,7 +48,7 @@ def absolute(value: Array) -> Array:
 
 def rounded_down(value: Array) -> Array:
     """Return the largest integers that are at most the values; raise `Unresolved` if rounding leaves them undecided."""
-    return _map_entries(_floor, value)
+    return _map_entries(_round_down, value)
 
 
 def rounded_up(value: Array) -> Array:
@@ -59,12 +59,12 @@ def rounded_up(value: Array) -> Array:
     return -rounded_down(-value)
 
 
-def _floor(value: Number) -> Number:
+def _round_down(value: Number) -> Number:
     """Round a number down to an integer; raise Unresolved if its enclosure does not determine the integer."""
     if isinstance(value, fmpq):
         return fmpq(value.floor())
     if isinstance(value, float):
-        return _floor_of_float(value)
+        return _round_float_down(value)
     interval = bare(value)
     if not isinstance(interval, arb):
         raise NotApplicable("the claim rounds a quantity that is only known in a limit on this run")
@@ -76,7 +76,7 @@ def _floor(value: Number) -> Number:
     return fmpq(str(floor.unique_fmpz()))
 
 
-def _floor_of_float(value: float) -> float:
+def _round_float_down(value: float) -> float:
     """Round a float down; raise Unresolved close to an integer, where rounding errors decide."""
     if not math.isfinite(value):
         return value
@@ -173,7 +173,7 @@ def vanish_where_empty(closed: Evaluator, first: Evaluator, last: Evaluator) -> 
     """Return a closure for a sum with a closed form; an empty sum is zero."""
 
     def value(site: Site) -> Array:
-        start, end, is_whole = _bounds(site, first, last)
+        start, end, is_whole = _compute_bounds(site, first, last)
         found = closed(site)
         return _require(site, _fill_chosen(found * 0, found, start <= end), is_whole, _NO_BOUND)
 
@@ -184,13 +184,13 @@ def added(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Evaluato
     """Return a closure that adds the terms of a sum one by one, at most `MOST_TERMS`; an empty sum is zero."""
 
     def value(site: Site) -> Array:
-        start, end, is_whole = _bounds(site, first, last)
+        start, end, is_whole = _compute_bounds(site, first, last)
         is_short = end - start < MOST_TERMS
         end = np.where(is_short, end, start - 1)
         total = site.arithmetic.zeros(1, 1, 1)
         for step in range(int((end - start).max()) + 1):
             # If a sum is shorter than others in the array, its last term is computed again and masked.
-            term = summand(_with_index(site, index, np.minimum(start + step, np.maximum(end, start))))
+            term = summand(_set_index(site, index, np.minimum(start + step, np.maximum(end, start))))
             total = total + _fill_chosen(term * 0, term, start + step <= end)
         total = _require(site, total, is_short, f"a sum over {index} has more than {MOST_TERMS} terms on this run")
         return _require(site, total, is_whole, _NO_BOUND)
@@ -198,22 +198,22 @@ def added(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Evaluato
     return value
 
 
-def _bounds(site: Site, first: Evaluator, last: Evaluator) -> tuple[Array, Array, Array]:
+def _compute_bounds(site: Site, first: Evaluator, last: Evaluator) -> tuple[Array, Array, Array]:
     """Return first and last index of a sum, and the mask where both are whole numbers."""
     start, end = np.broadcast_arrays(first(site), last(site))
     near = [np.vectorize(plain_float, otypes=[float])(bound) for bound in (start, end)]
     is_finite = np.isfinite(near[0]) & np.isfinite(near[1])
     whole = [np.where(is_finite, np.round(bound), 0).astype(int) for bound in near]
-    return whole[0], whole[1], is_finite & _equal(start, whole[0]) & _equal(end, whole[1])
+    return whole[0], whole[1], is_finite & _mark_equal(start, whole[0]) & _mark_equal(end, whole[1])
 
 
-def _equal(values: Array, whole: Array) -> Array:
+def _mark_equal(values: Array, whole: Array) -> Array:
     """Return where the values equal the integers."""
     equal: Array = np.equal(np.frompyfunc(lambda value, number: bool(value == int(number)), 2, 1)(values, whole), True)
     return equal
 
 
-def _with_index(site: Site, index: sp.Symbol, at: Array) -> Site:
+def _set_index(site: Site, index: sp.Symbol, at: Array) -> Site:
     """Return the site at which the index of a sum has these values."""
     numbers = at.astype(float) if site.arithmetic is FLOAT else site.arithmetic.array(at.astype(object))
     return replace(site, parameters={**site.parameters, index: numbers})

@@ -89,7 +89,7 @@ def _check_copy(drawn: Any) -> None:
     _expect("questions", questions, isinstance(questions, Sequence) and len(questions) > 0, "a list of questions")
     for question in questions:
         _expect("questions", question, isinstance(question, Question), "questions of fedtheory.exercises")
-        for name, value, holds, wanted in chain(_common(question), _check_question(question)):
+        for name, value, holds, wanted in chain(_list_common_checks(question), _check_question(question)):
             _expect(f"{question.name}.{name}", value, holds, wanted)
     names = [question.name for question in questions]
     _expect("questions", names, len(set(names)) == len(names), "different names")
@@ -98,7 +98,7 @@ def _check_copy(drawn: Any) -> None:
 _Checks = Iterator[tuple[str, object, bool, str]]
 
 
-def _common(question: Question) -> _Checks:
+def _list_common_checks(question: Question) -> _Checks:
     """Yield the checks of the fields that all kinds of questions have."""
     name, points = question.name, question.points
     yield "name", name, isinstance(name, str) and name.isidentifier(), "the name of a Python variable"
