@@ -98,6 +98,7 @@ def drawing(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
         # Texts are measured in the final resolution; a figure without a canvas measures them for pixels.
         FigureCanvasSVG(canvas)
         yield canvas, canvas.subplots()
+        _mark_single_points(canvas)
         _draw_scales(canvas)
 
 
@@ -167,6 +168,7 @@ def finish(canvas: Canvas, name: str, caption: str) -> Figure:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     buffer = io.StringIO()
+    _mark_single_points(canvas)
     # Ticks around curves close to the limits of double precision lie beyond these.
     with np.errstate(over="ignore", under="ignore"):
         _draw_scales(canvas)
@@ -176,6 +178,20 @@ def finish(canvas: Canvas, name: str, caption: str) -> Figure:
             printer.print_svg(buffer, metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()
     return Figure(name, caption, _adapt_to_page(svg[svg.index("<svg") :], name))
+
+
+def _mark_single_points(canvas: Canvas) -> None:
+    """Mark curves of a single point, as of a run of one round: a line between points would not be visible."""
+    for axes in canvas.axes:
+        for line in axes.get_lines():
+            if line.get_marker() in _UNMARKED and np.isfinite(np.asarray(line.get_ydata(), dtype=float)).sum() == 1:
+                line.set_marker("_")
+                line.set_markersize(_SINGLE)
+
+
+_UNMARKED = ("None", "none", "", " ", None)
+_SINGLE = 14
+"""Size of the mark of a single point, in points."""
 
 
 def _adapt_to_page(svg: str, name: str) -> str:

@@ -67,6 +67,17 @@ def test_a_bound_with_its_terms(run: Run) -> None:
         assert last[shorten_for_legend(term.latex)] == pytest.approx(float(term.value))
 
 
+def test_a_run_of_one_round_has_marks_in_place_of_lines(run: Run) -> None:
+    """The bound and its terms are single points, which a line between points would not show."""
+    claim = find("renard2022:thm-2.1")
+    figure = bound_figure(claim, replace(run, algorithm=replace(run.algorithm, rounds=1)))
+    curves = [line for line in figure.axes[0].lines if len(np.asarray(line.get_xdata())) == 1]
+    assert len(curves) > 1
+    assert all(line.get_marker() not in ("None", "") for line in curves)
+    longer = bound_figure(claim, run)
+    assert "_" not in {line.get_marker() for line in longer.axes[0].lines}
+
+
 def test_notebooks_have_the_same_figures(run: Run) -> None:
     """The public functions accept the same arguments as the other commands."""
     import fedtheory as ft

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from itertools import groupby
 
 from verify.grade.typed_numbers import with_plain_numbers, with_powers_of_ten, without_unit
+from verify.grade.typed_roots import bracket_negative_powers, write_higher_roots
 
 _LOST = {
     "\a": ("alpha", "approx"),
@@ -53,7 +54,7 @@ _DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2})")
 """A doubled backslash in a string that is r"..."."""
 _STOP = re.compile(r"(?<![\\.])(?!\s*\.\.\.)(?:\s*[.,;])+(?=\s*(?:\$+|\\[\])])?\s*$)")
 """Stops and commas of the sentence at the end of a formula."""
-_PLAIN_POWER = re.compile(r"\^\s*([+-]?\d+(?:\.\d+)?)")
+_PLAIN_POWER = re.compile(r"\^\s*([+-]?(?:\d+(?:\.\d+)?|\.\d+))")
 
 
 def write_in_ascii(text: str, names: Collection[str]) -> str:
@@ -61,6 +62,7 @@ def write_in_ascii(text: str, names: Collection[str]) -> str:
     text = _with_backslashes(_UNSEEN.sub("", text), names)
     text = _DOUBLED.sub(r"\\", text)
     text = _STOP.sub("", _MODULES.sub("", _ENVIRONMENT.sub(" ", text)).strip().strip("`"))
+    text = text if is_latex(text) else write_higher_roots(text)
     text = text if "x" in names else with_powers_of_ten(text)
     text = with_plain_numbers(text if names else without_unit(text))
     # This precedes the composition of characters: a superscript is no digit, and a full-width letter is a letter.
@@ -73,6 +75,7 @@ def write_in_ascii(text: str, names: Collection[str]) -> str:
     text = _ROOT.sub(rf"{TIGHT}sqrt(\1)", text).replace("√", f"{TIGHT}sqrt")
     text = _join_subscripts(unicodedata.normalize("NFKC", text)).strip()
     text = _without_bars(text)
+    text = text if is_latex(text) else bracket_negative_powers(text)
     return text if is_latex(text) or _ENTRY.search(text) else text.translate(_ROUND)
 
 

@@ -103,6 +103,8 @@ def _describe_outcome(error: BaseException) -> str:
         return "the code needs more memory than it may have"
     if isinstance(error, RecursionError):
         return "the code calls itself without end"
+    if isinstance(error, EOFError):
+        return "the code asks for input, which answers do not have"
     if isinstance(error, SyntaxError):
         return f"SyntaxError{_describe_place(error)}: {error.msg}"
     if isinstance(error, OSError):
