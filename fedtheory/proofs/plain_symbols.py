@@ -19,7 +19,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, symbols_of
-from fedtheory.proofs.run_terms import unfold_terms
+from fedtheory.proofs.run_terms import unfold_terms, unused_name
 
 
 @lru_cache(maxsize=2**10)
@@ -60,16 +60,9 @@ def match_symbols(claim: Claim, premise: Claim) -> dict[sp.Symbol, sp.Symbol]:
     change = {symbol: own for symbol, own in shared.items() if symbol != own}
     for symbol, quantity in known.items():
         if symbol not in shared and symbol in mine.known_symbols:
-            change[symbol] = _plain(sp.Symbol(_free(symbol.name, names)), quantity)
+            change[symbol] = _plain(sp.Symbol(unused_name(symbol.name, names)), quantity)
             names.add(change[symbol].name)
     return change
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """Return the name with as many primes as make it different from those taken."""
-    while name in taken:
-        name += "'"
-    return name
 
 
 def rename_symbols(claim: Claim, symbols: Mapping[sp.Symbol, sp.Symbol]) -> Claim:

@@ -22,7 +22,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.distances import SLOPE_I, SLOPE_J, Measure, build_pair_context, n_i, n_j, x_i, x_j
-from fedtheory.proofs.numbers import ROUNDS, SymbolTable, list_known_conditions, symbols_of
+from fedtheory.proofs.falling import count_iterations
+from fedtheory.proofs.numbers import ROUNDS, list_known_conditions, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, prefixed, use_lemma
 
 common, start_i, start_j = sp.symbols("y y_i y_j", real=True, cls=sp.Dummy)
@@ -110,16 +111,11 @@ def build_iteration_inequality(claim: Claim) -> Iteration:
     if relation is None or relation.operator != "<=" or claim.place != "run" or relation.left != error:
         raise Rejected("a time average over the loop is one upper bound on its mean squared gradient")
     shares, rest = linear(relation.right, [gap, drift])
-    descent = shares[gap] * _iterations(symbol)
+    descent = shares[gap] * count_iterations(symbol)
     f, before, after = (symbol(n) for n in (q.objective, q.average_iterate, q.next_average_iterate))
     spread = Average(norm_sq(symbol(q.local_iterate) - before))
     right = descent * (Value(f, before) - Value(f, after)) + shares[drift] * spread + rest
     return Iteration(norm_sq(Gradient(f, before)), right, {"the initial gap": descent, "the drift": shares[drift]})
-
-
-def _iterations(symbol: SymbolTable) -> Expr:
-    """Return the number of iterations: local steps times rounds unless the claim names it."""
-    return symbol(q.iterations) if symbol.has(q.iterations) else symbol(q.local_steps) * symbol(q.rounds)
 
 
 def build_iteration_context(claim: Claim, lemmas: Sequence[Claim]) -> Context:

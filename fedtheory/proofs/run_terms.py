@@ -5,7 +5,7 @@ They are trusted like the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 
 import sympy as sp
@@ -64,7 +64,7 @@ def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[
     for term in named.values():
         for _, of in term.where:
             if all(known is not same.get(of, of) for known in where.values()):
-                where[_unused(same.get(of, of), where, claim)] = same.get(of, of)
+                where[unused_symbol(same.get(of, of), where, claim)] = same.get(of, of)
     symbols = {one.name: symbol for symbol, one in where.items()}
     written = {
         symbol: term.expression.xreplace({own: symbols[same.get(of, of).name] for own, of in term.where})
@@ -99,9 +99,14 @@ def _rename_condition(condition: Expr, written: Mapping[sp.Symbol, Expr]) -> Exp
     return condition.func(*(side.xreplace(written) for side in condition.args), evaluate=False)
 
 
-def _unused(quantity: Quantity, where: Mapping[sp.Symbol, Quantity], claim: Claim) -> sp.Symbol:
+def unused_symbol(quantity: Quantity, where: Mapping[sp.Symbol, Quantity], claim: Claim) -> sp.Symbol:
     """Return a symbol for a quantity that has none in a claim."""
-    name, taken = quantity.latex, {symbol.name for symbol in (*where, *claim.for_all)}
+    taken = {symbol.name for symbol in (*where, *claim.for_all)}
+    return sp.Symbol(unused_name(quantity.latex, taken), real=True)
+
+
+def unused_name(name: str, taken: Set[str]) -> str:
+    """Return a name with as many primes as make it different from those taken."""
     while name in taken:
         name += "'"
-    return sp.Symbol(name, real=True)
+    return name

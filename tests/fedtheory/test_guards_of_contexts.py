@@ -20,7 +20,7 @@ from fedtheory.proofs.document.reading import _require_definition
 from fedtheory.proofs.document.shapes import Named
 from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.restarts import SECOND_MOMENT, VARIANCE, _iterations, build_iteration_context
+from fedtheory.proofs.restarts import SECOND_MOMENT, VARIANCE, build_iteration_context
 from fedtheory.proofs.rounds import _with_single_powers, build_round_context
 from fedtheory.proofs.terms.places import numbers_at_steps
 from fedtheory.proofs.terms.proof_of_claim import context_of
@@ -154,13 +154,6 @@ def test_the_loop_bounds_gradients_and_noise_where_they_are_observed() -> None:
     observed = Gradient(symbol(q.client_objective), symbol(q.local_iterate)) + noise
     assert assumed[SECOND_MOMENT] == symbol(q.loop_second_moment) ** 2 - norm_sq(observed)
     assert assumed[VARIANCE] == symbol(q.loop_noise_deviation) ** 2 - norm_sq(noise)
-
-
-def test_iterations_of_a_loop_are_steps_times_rounds() -> None:
-    """The number of iterations is steps times rounds, or the claim's own symbol."""
-    tau, T, K = sp.symbols("tau T K", positive=True)
-    assert _iterations(SymbolTable({tau: q.local_steps, T: q.rounds})) == tau * T
-    assert _iterations(SymbolTable({tau: q.local_steps, T: q.rounds, K: q.iterations})) == K
 
 
 def test_a_document_for_a_definition_needs_a_claim_about_one() -> None:

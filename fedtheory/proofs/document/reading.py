@@ -8,8 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import sympy as sp
-
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity
@@ -17,6 +15,7 @@ from fedtheory.proofs.definitions import definition_of, names_of
 from fedtheory.proofs.document.records import CERTIFICATE
 from fedtheory.proofs.document.symbols import read_declared, symbols_of
 from fedtheory.proofs.proof_report import Document
+from fedtheory.proofs.run_terms import unused_symbol
 from fedtheory.runfile.definitions import is_user_defined
 
 FORMAT, VERSION = "fedtheory certificate", 1
@@ -59,8 +58,7 @@ def with_quantities(claim: Claim, document: object) -> Claim:
         quantity = _quantities().get(name)
         if quantity is None:
             raise InputError(QUANTITIES, f"expected names of quantities, got {name!r:.80}")
-        taken = {symbol.name for symbol in (*where, *claim.for_all)}
-        where[sp.Symbol(_unused(quantity.latex, taken), real=True)] = quantity
+        where[unused_symbol(quantity, where, claim)] = quantity
     return replace(claim, where=where)
 
 
@@ -73,13 +71,6 @@ def _quantities() -> dict[str, Quantity]:
     from fedtheory.language.vocabulary import vocabulary
 
     return {entry.quantity.name: entry.quantity for entry in vocabulary() if isinstance(entry.quantity, Quantity)}
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    """Return the name with as many primes as make it different from those taken."""
-    while name in taken:
-        name += "'"
-    return name
 
 
 def read_document(file: str | Path) -> Document:
