@@ -52,11 +52,11 @@ def test_simulate_gives_the_numbers_of_the_command(tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
     file.write_text(run_toml(RUN))
     command = [sys.executable, "-m", "fedtheory", "simulate", str(file), "--arithmetic", "rational", "--json"]
-    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    printed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     found = ft.simulate(file, arithmetic="rational")
     for name in ("suboptimality", "distance_sq", "gradient_sq"):
-        assert [str(value) for value in getattr(found, name)] == told["server"][name]
-    assert [str(time) for time in found.times[1:]] == told["times"]
+        assert [str(value) for value in getattr(found, name)] == printed["server"][name]
+    assert [str(time) for time in found.times[1:]] == printed["times"]
 
 
 def test_a_violation_is_confirmed_in_rationals() -> None:

@@ -125,9 +125,9 @@ def test_block_matrices_say_what_the_engine_does(name: str) -> None:
 
 def test_sums_that_coins_keep_from_everybody_are_no_part_of_a_round() -> None:
     rounds = {chance: transition.maps for chance, transition in _trajectory("scaffnew").transitions(0)}
-    told, skipped = rounds[RATIONAL.number("1/3", "chance")], rounds[RATIONAL.number("2/3", "chance")]
-    assert len(told.reports) == 1
-    assert told.broadcast is not None
+    reported, skipped = rounds[RATIONAL.number("1/3", "chance")], rounds[RATIONAL.number("2/3", "chance")]
+    assert len(reported.reports) == 1
+    assert reported.broadcast is not None
     assert not skipped.reports
     assert skipped.broadcast is None
 

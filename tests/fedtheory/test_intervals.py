@@ -60,10 +60,10 @@ NOW, LATER, LEAST = Value(F, v), Value(F, v_next), Value(F, w_star)
 
 def test_differences_telescope() -> None:
     """Gaps, their reciprocals, and constants per step telescope."""
-    told = Telescoped("a claim")
-    assert told.slack(SYMBOLS, NOW - LATER - eta) == theta_start - theta_end - tau * eta
+    telescoped = Telescoped("a claim")
+    assert telescoped.slack(SYMBOLS, NOW - LATER - eta) == theta_start - theta_end - tau * eta
     grown = 1 / (LATER - LEAST) - 1 / (NOW - LEAST) - eta
-    assert sp.simplify(told.slack(SYMBOLS, grown) - (1 / theta_end - 1 / theta_start - tau * eta)) == 0
+    assert sp.simplify(telescoped.slack(SYMBOLS, grown) - (1 / theta_end - 1 / theta_start - tau * eta)) == 0
 
 
 @pytest.mark.parametrize(

@@ -130,9 +130,9 @@ def met(copy: Path) -> dict[str, list[str]]:
     """Return the tests that fail for each check; the unchanged copy passes them all."""
     here = Path(__file__).name
     files = [str(f) for p in PATTERNS for f in sorted((copy / "tests/fedtheory").glob(p)) if f.name != here]
-    told = copy / "told.json"
-    assert run(copy, files, "-p", "recorder", TOLD=str(told)) == 0
-    return json.loads(told.read_text())
+    recorded = copy / "told.json"
+    assert run(copy, files, "-p", "recorder", TOLD=str(recorded)) == 0
+    return json.loads(recorded.read_text())
 
 
 class _Passed(ast.NodeTransformer):

@@ -39,13 +39,13 @@ from fedtheory.language.targets import expand
 from report import drawing, site
 draw = drawing._draw
 
-def told(task, written):
+def draw_and_record(task, written):
     print(getattr(getattr(task, "verdict", None), "target", "other").rpartition(":")[2])
     if "--stop" in sys.argv and task.__class__.__name__ == "ClaimTask":
         raise SystemExit
     return draw(task, written)
 
-drawing._draw = told
+drawing._draw = draw_and_record
 site.write_site(Path(sys.argv[2]), expand([sys.argv[1]]), jobs=1)
 """
 

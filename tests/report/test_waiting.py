@@ -13,9 +13,9 @@ TARGETS = ["renard2022:thm-2.1", "renard2022:lemma-2.2", "liu2022:thm-1"]
 
 def test_the_page_tells_what_is_checked_and_how_far(tmp_path: Path) -> None:
     """The page reloads itself, and other listeners still receive the progress."""
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     index = tmp_path / "site" / "index.html"
-    waiting = Waiting(index, TARGETS, lambda done, whole: told.append((done, whole)))
+    waiting = Waiting(index, TARGETS, lambda done, whole: progress.append((done, whole)))
     waiting(48, 22_689)
     text = index.read_text()
     assert 'http-equiv="refresh"' in text
@@ -23,7 +23,7 @@ def test_the_page_tells_what_is_checked_and_how_far(tmp_path: Path) -> None:
     assert "48 of about 22,689 checks" in text
     assert "2 statements" in text
     assert "1 statement<" in text
-    assert told == [(48, 22_689)]
+    assert progress == [(48, 22_689)]
 
 
 def test_it_is_written_every_few_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

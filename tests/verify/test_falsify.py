@@ -162,10 +162,10 @@ def test_claims_that_never_apply() -> None:
 
 def test_progress_is_told() -> None:
     """Progress has the seconds done, of all seconds."""
-    told: list[tuple[int, int]] = []
-    falsify(drift(DRIFT), 1, on_progress=lambda done, whole: told.append((done, whole)))
-    assert told[0] == (0, 1)
-    assert told[-1] == (1, 1)
+    progress: list[tuple[int, int]] = []
+    falsify(drift(DRIFT), 1, on_progress=lambda done, whole: progress.append((done, whole)))
+    assert progress[0] == (0, 1)
+    assert progress[-1] == (1, 1)
 
 
 def test_rates_are_tried_on_ladders() -> None:

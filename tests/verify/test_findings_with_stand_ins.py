@@ -82,8 +82,8 @@ def test_a_search_in_which_nothing_fails(parts: Parts) -> None:
     """Without a violation, the searches get a tenth of the budget, at most two seconds, then half, then the rest of 85
     %.
     """
-    told: list[tuple[int, int]] = []
-    found = falsify(CLAIM, 12.0, 7, lambda done, whole: told.append((done, whole)))
+    progress: list[tuple[int, int]] = []
+    found = falsify(CLAIM, 12.0, 7, lambda done, whole: progress.append((done, whole)))
     assert parts.asked == {
         "easily": (100.0 + 1.2, 112.0, 7),
         "regimes": (6.0, 7),
@@ -93,7 +93,7 @@ def test_a_search_in_which_nothing_fails(parts: Parts) -> None:
     }
     assert (found.verdict, found.run, found.left_open) == ("not refuted", "large", 3)
     assert (found.looked, found.applicable) == (113, 57)
-    assert told == [(4, 12), (12, 12)]
+    assert progress == [(4, 12), (12, 12)]
     falsify(CLAIM, 100.0)
     start = 110.0
     assert parts.asked["easily"] == (start + 2.0, start + 100.0, 0)

@@ -102,7 +102,7 @@ def test_a_bound_that_stands() -> None:
     ],
 )
 def test_a_wrong_bound_comes_back_with_a_run(answer: sp.Expr, expected: Fraction) -> None:
-    """The run file violates the bound in rationals, with the sides that are told; units decide on a share."""
+    """The run file violates the bound in rationals, with the reported sides; units decide on partial points."""
     found = grade_bound(DRIFT, answer)
     assert (found.standing, found.share) == ("refuted", expected)
     assert found.run_file is not None

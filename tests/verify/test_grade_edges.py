@@ -25,7 +25,7 @@ def _files(*called: str, student: str = "ana") -> list[HandedIn]:
 
 
 def test_other_files_of_a_student_are_listed() -> None:
-    """Up to three of them, or all where only one more is left out; the file that is called like her stays hers."""
+    """The message lists up to three other files of a student; a file with her name stays hers."""
     (alone,) = _files("bob")
     assert _rename_duplicate(alone, [alone]) is alone
     for count in range(2, 7):
@@ -48,13 +48,13 @@ def test_encodings_of_plain_text(encoding: str, text: str) -> None:
 
 
 def test_zeros_on_both_sides_are_no_wide_text() -> None:
-    """Bytes that vanish at even and at odd places are not those of ASCII letters."""
+    """Zero bytes at both even and odd positions are not the encoding of ASCII letters."""
     assert _decode(b"\0\0ab" * 4) == "\0\0ab" * 4
     assert _decode(b"ab\x93") == "ab\u201c"
 
 
 def test_a_run_is_shortened_while_its_violation_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the first half that keeps it; it stays where none does, and a light run is left unchanged."""
+    """A run is shortened to its first half while the violation stays clear; a light run is unchanged."""
     claim = Claim(id="t:last", lhs=q.final_distance_sq, rhs=0, where={})
     start: Table = {"work": 1000}
     monkeypatch.setattr(counterexample, "_LIGHT", 100)

@@ -38,7 +38,7 @@ MINIBATCH = Claim(
 
 
 def test_an_equation_is_solved_for_a_symbol() -> None:
-    """The symbol that stands alone, else the first one in which it is linear; what is excluded counts for nothing."""
+    """An equation is solved for a symbol that stands alone, else for the first one in which it is linear."""
     assert eliminate_equations([eta <= tau, sp.Eq(tau, 1)], [tau * eta]) == ([eta <= 1], (eta,))
     assert eliminate_equations([sp.Eq(2 * eta * L, 1)], [L]) == ([], (1 / (2 * eta),))
     assert eliminate_equations([sp.Eq(eta**2, L), eta <= 1], [L]) == ([eta <= 1], (eta**2,))
@@ -47,7 +47,7 @@ def test_an_equation_is_solved_for_a_symbol() -> None:
 
 
 def test_an_equation_that_cannot_be_solved() -> None:
-    """Without values to compare, only the runs decide."""
+    """If an equation cannot be solved, there are no values to compare, and only the runs decide."""
     assert eliminate_equations([sp.Eq(sp.exp(eta), tau**2)], [eta]) is None
     assert eliminate_equations([sp.Or(eta <= 1, tau <= 1)], [eta]) is None
     assert measure_looseness(replace(MINIBATCH, conditions=(sp.Eq(eta**2, mu**2),)), FLOOR) is None
@@ -63,14 +63,14 @@ def test_an_equation_that_cannot_be_solved() -> None:
     ],
 )
 def test_the_excess_of_a_bound_for_one_local_step(answer: sp.Expr, excess: float) -> None:
-    """It is measured over the values that the equation leaves."""
+    """The excess of a bound is measured over the values that satisfy the equation."""
     found = measure_looseness(MINIBATCH, answer)
     assert found is not None
     assert found.excess == pytest.approx(excess)
 
 
 def test_a_condition_about_a_symbol_that_is_not_asked_for_says_what_it_is() -> None:
-    """No text need have introduced it."""
+    """A condition explains its symbol if the answer does not use it, so that the text need not introduce it."""
     names = {str(symbol): symbol for symbol in (eta, mu, L, sigma, M, T, D)}
     question = BoundQuestion(name="bound", title="", text="", points=1, claim=MINIBATCH, names=names)
     assert question.listed.endswith(

@@ -28,14 +28,14 @@ DRIFT = assignments()["drift-recursion"]
 
 
 def solution(student: str, **other: str) -> str:
-    """A Python file with the solutions of a student's copy, some of them replaced."""
+    """Return a Python file with the solutions of a student's copy, some of them replaced."""
     cells = {q.name: q.solution_cell for q in DRIFT.copy(student).questions} | other
     return "\n".join([header(DRIFT.id, student), *cells.values()]) + "\n"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Submissions of every kind."""
+    """Write submissions of every kind."""
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "ana.py").write_text(solution("ana"))
@@ -49,14 +49,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 def table(output: Path) -> dict[str, dict[str, str]]:
-    """The points by student."""
+    """Read the points by student."""
     with (output / "points.csv").open(newline="", encoding="utf-8") as file:
         return {row["student"]: row for row in csv.DictReader(file)}
 
 
 @pytest.mark.long
 def test_points_and_feedback(folder: Path, tmp_path: Path) -> None:
-    """Right answers have their points next to hostile and wrong ones, and every student gets a page."""
+    """Right answers get their points next to hostile and wrong ones, and every student gets a page."""
     output = tmp_path / "out"
     seen: list[tuple[int, int]] = []
     grade_folder(folder, output, on_progress=lambda done, whole: seen.append((done, whole)))
@@ -97,7 +97,7 @@ def test_the_counterexample_is_a_run_file(folder: Path, tmp_path: Path) -> None:
 
 
 def test_feedback_names_no_other_student(folder: Path, tmp_path: Path) -> None:
-    """Two files that claim one copy are reported to the instructor alone, also where results are stored."""
+    """Only the instructor learns that two files claim one copy, also if results are stored."""
     (folder / "zoe.py").write_text(solution("bob"))
     for _ in range(2):
         grade_folder(folder, tmp_path / "out")
@@ -109,7 +109,7 @@ def test_feedback_names_no_other_student(folder: Path, tmp_path: Path) -> None:
 
 
 def test_resuming_reads_what_is_stored(folder: Path, tmp_path: Path) -> None:
-    """A stored result counts while the file is the same, and is computed again when the file changes."""
+    """A stored result is used while the file is the same, and is computed again when the file changes."""
     output = tmp_path / "out"
     grade_folder(folder, output)
     stored = output / "results" / "ana.json"
@@ -123,7 +123,7 @@ def test_resuming_reads_what_is_stored(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "{]", "[]", '{"digest": 1}'])
 def test_a_broken_result_is_computed_again(folder: Path, tmp_path: Path, text: str) -> None:
-    """A result file that was cut off does no harm."""
+    """A truncated result file is computed again."""
     output = tmp_path / "out"
     (output / "results").mkdir(parents=True)
     (output / "results" / "ana.json").write_text(text)
@@ -153,7 +153,7 @@ def test_processes_agree(folder: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_file_is_told(folder: Path, tmp_path: Path, name: str, content: bytes) -> None:
-    """A file that is no submission gets no points, and costs no one else theirs."""
+    """A file that is not a submission gets no points, and does not affect the others."""
     (folder / name).write_bytes(content)
     points = {r.student: r.points for r in grade_folder(folder, tmp_path / "out", assignment=DRIFT.id)}
     assert (points["zoe"], points["ana"]) == (0, 15)
@@ -168,7 +168,7 @@ def test_a_shared_copy(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_copy_of_one_student_that_all_have(folder: Path, tmp_path: Path) -> None:
-    """Named by the instructor it names no student: all go by the names of their files, and none was handed in twice."""
+    """If all students have the copy that `--copy` names, file names identify them, and none is a duplicate."""
     for path in [*folder.glob("*.py"), *folder.glob("*.ipynb"), folder / "kim" / DRIFT.id / "answers.py"]:
         path.unlink()
     for name in ("ana", "zoe", "kim"):
@@ -178,7 +178,7 @@ def test_a_copy_of_one_student_that_all_have(folder: Path, tmp_path: Path) -> No
 
 
 def test_many_files_of_one_copy_are_counted(folder: Path) -> None:
-    """Three are listed."""
+    """The message lists three of many files of one copy, and counts the others."""
     for number in range(9):
         (folder / f"zoe{number}.py").write_text(solution("ana"))
     troubles = next(file.troubles for file in find_submissions(folder) if file.file == "ana.py")
@@ -186,7 +186,7 @@ def test_many_files_of_one_copy_are_counted(folder: Path) -> None:
 
 
 def test_mistakes_of_the_instructor(folder: Path, tmp_path: Path) -> None:
-    """Folders and files that make no sense are named."""
+    """Messages name folders and files that are wrong."""
     output = tmp_path / "out"
     with pytest.raises(InputError, match="expected a folder"):
         grade_folder(folder / "missing", output)
@@ -202,12 +202,12 @@ def test_mistakes_of_the_instructor(folder: Path, tmp_path: Path) -> None:
 
 
 def graded(folder: Path, output: Path, **how: str) -> dict[str, Result]:
-    """The results by student."""
+    """Return the results by student."""
     return {result.student: result for result in grade_folder(folder, output, **how)}
 
 
 def test_names_of_every_kind(tmp_path: Path) -> None:
-    """Blanks, umlauts composed or not, bytes that are no text, and what platforms add: all are graded."""
+    """Files are graded with blanks, umlauts, invalid bytes and additions of platforms in their names."""
     folder = tmp_path / "in"
     folder.mkdir()
     decomposed = "Fritz Mu\u0308ller"
@@ -235,7 +235,7 @@ def test_names_of_every_kind(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_does_not_say_what_it_answers(folder: Path, tmp_path: Path, text: str) -> None:
-    """It is named with the reason, the others are graded, and nothing is written outside the output."""
+    """A file without an assignment is named with the reason, and the others are graded."""
     (folder / "zoe.py").write_text(text)
     before = set(tmp_path.iterdir())
     found = graded(folder, tmp_path / "out")
@@ -246,7 +246,7 @@ def test_a_file_that_does_not_say_what_it_answers(folder: Path, tmp_path: Path, 
 
 
 def test_a_header_cannot_name_a_file_to_execute(folder: Path, tmp_path: Path) -> None:
-    """A student's header names an assignment by its id only: a file of theirs would run with the grader's rights."""
+    """A student's header names an assignment by its id only: a file would run with the grader's permissions."""
     (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'was-here')!r}, 'w')")
     (folder / "zoe.py").write_text(f"# fedtheory assignment: {tmp_path / 'evil.py'} (copy of zoe)\n")
     notebook = n.student_notebook(DRIFT, DRIFT.copy("ida"))
@@ -259,7 +259,7 @@ def test_a_header_cannot_name_a_file_to_execute(folder: Path, tmp_path: Path) ->
 
 
 def test_a_file_without_whose_copy_it_is(folder: Path, tmp_path: Path) -> None:
-    """Without its header a file is marked as the copy of its name, if the assignment is given; a remark says so."""
+    """A file without a header is graded as the copy with its name, if the assignment is given; a remark says so."""
     (folder / "zoe.py").write_text(solution("zoe").partition("\n")[2])
     found = graded(folder, tmp_path / "out", assignment=DRIFT.id)
     assert found["zoe"].points == 15
@@ -267,7 +267,7 @@ def test_a_file_without_whose_copy_it_is(folder: Path, tmp_path: Path) -> None:
 
 
 def test_two_files_of_one_copy(folder: Path, tmp_path: Path) -> None:
-    """Both are graded; the one with the name keeps it, and both are told."""
+    """Two files of one copy are both graded; the one with the student's name keeps it, and both have a note."""
     (folder / "zoe.py").write_text(solution("ana"))
     (folder / "bob.ipynb").write_text(n.notebook_text(n.instructor_notebook(DRIFT, DRIFT.copy("bob"))))
     found = graded(folder, tmp_path / "out")
@@ -281,7 +281,7 @@ def test_two_files_of_one_copy(folder: Path, tmp_path: Path) -> None:
 
 
 def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
-    """A link to another submission or to the solutions is left out and named; a second name of a file takes nothing."""
+    """A link to another submission or to the solutions is skipped and named."""
     (tmp_path / "solutions").mkdir()
     (tmp_path / "solutions" / "x.py").write_text(solution("eva"))
     (folder / "eva.py").symlink_to(tmp_path / "solutions" / "x.py")
@@ -296,7 +296,7 @@ def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_syntax_error_costs_its_own_question(folder: Path, tmp_path: Path) -> None:
-    """In a Python file as in a notebook, and the feedback says what it is."""
+    """In a Python file and in a notebook, the feedback names a syntax error, and only its question loses points."""
     (folder / "zoe.py").write_text(solution("zoe", solved="solved = (1 +"))
     notebook = n.instructor_notebook(DRIFT, DRIFT.copy("ida"))
     next(c for c in notebook["cells"] if c["metadata"]["nbgrader"]["grade_id"] == "solved")["source"] = "solved = (1 +"
@@ -309,7 +309,7 @@ def test_a_syntax_error_costs_its_own_question(folder: Path, tmp_path: Path) -> 
 
 
 def test_one_student_with_two_assignments(folder: Path, tmp_path: Path) -> None:
-    """Several assignments may lie in one folder, each with its own result and page."""
+    """A folder may contain several assignments, each with its own result and page."""
     other = assignments()["polarization"]
     (folder / "ana-2.ipynb").write_text(n.notebook_text(n.instructor_notebook(other, other.copy("ana"))))
     grade_folder(folder, tmp_path / "out")
@@ -319,7 +319,7 @@ def test_one_student_with_two_assignments(folder: Path, tmp_path: Path) -> None:
 
 
 def test_what_machines_leave_is_no_submission(folder: Path, tmp_path: Path) -> None:
-    """Checkpoints of notebooks and folders of archives are passed over; other files of people are named."""
+    """Checkpoints of notebooks and folders of archives are skipped; other files of people are named."""
     for place in (".ipynb_checkpoints", "__MACOSX", "kim/.ipynb_checkpoints"):
         (folder / place).mkdir(parents=True)
         (folder / place / "ana.ipynb").write_text("{}")
@@ -346,7 +346,7 @@ def test_the_folders_of_nbgrader(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_sandbox(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Literal answers are graded, functions are left to a person; with a sandbox they are graded again."""
+    """Without a sandbox, functions are left to a person; with one they are graded again."""
     monkeypatch.setattr(confinement, "which", lambda _name: None)
     (folder / "zoe.py").write_text(solution("zoe", last=f"open({str(tmp_path / 'x')!r}, 'w')\nlast = str(1)"))
     grade(folder, tmp_path / "out")

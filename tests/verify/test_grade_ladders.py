@@ -70,12 +70,12 @@ def _algorithm(**changes: Any) -> dict[str, Any]:
 
 
 def _table(table: dict[str, Any]) -> dict[str, Any]:
-    """The table of a run as a search has it, in rationals."""
+    """Return the table of a run as in a search, in rationals."""
     return working_table(parse_run(table, RATIONAL))
 
 
 def test_rungs_of_a_ladder() -> None:
-    """Doubling reaches any number of rounds; other algorithms have 512 of them, and single steps stay single."""
+    """Doubling reaches any number of rounds; other algorithms have at most 512 rounds."""
     rungs = ((1, 4, 512, 1), (2, 8, 513, 16))
     assert list(_list_rungs(TABLE, rungs)) == list(rungs)
     assert list(_list_rungs(_algorithm(name="scaffold"), rungs)) == [rungs[0]]
@@ -85,7 +85,7 @@ def test_rungs_of_a_ladder() -> None:
 
 
 def test_a_rung_of_a_ladder() -> None:
-    """Three times the clients, eight steps, five rounds, a fourth of the step size; own counts of steps stay."""
+    """A rung has three times the clients, eight steps, five rounds, and a fourth of the step size."""
     found = _evaluate_rung(_table(TABLE), 3, 8, 5, 4)
     assert len(found["problem"]["hessians"]) == 6
     assert [found["algorithm"][key] for key in ("local_steps", "rounds")] == [8, 5]
@@ -95,7 +95,7 @@ def test_a_rung_of_a_ladder() -> None:
 
 
 def test_corners_of_causes() -> None:
-    """Each cause alone, each pair, and all of them."""
+    """Corners are each cause alone, each pair, and all causes."""
     kept = [causes for causes, _ in _corners(_table(TABLE))]
     present = max(kept, key=len)
     assert set(present) <= {"noise", "start", "spread", "residuals"}
@@ -127,7 +127,7 @@ def test_sizes_of_symbols() -> None:
 
 
 def test_looseness_over_values() -> None:
-    """sqrt(M) too much grows without bound with M; a factor of three is three; own quantities say nothing."""
+    """A factor sqrt(M) grows without bound with M; a factor of three is three; user-defined quantities are ignored."""
     where = {eta: q.local_step_size, sigma: q.noise_deviation, M: q.clients, L: q.smoothness}
     sides = {"lhs": q.final_suboptimality, "rhs": eta * sigma**2 / M}
     claim = Claim(id="mine:loose", where=where, conditions=[eta <= 1 / L], **sides)
@@ -145,7 +145,7 @@ def test_looseness_over_values() -> None:
 
 
 def test_a_bound_is_proved_by_any_sharper_one_and_by_none_that_is_not_proved() -> None:
-    """The growing form of Lemma 2.3 is below the printed one, which no answer between them reaches."""
+    """The growing form of Lemma 2.3 is below the published one, and no answer between them is proved."""
     claim = find("renard2022:lemma-2.3")
     growing = find("renard2022:lemma-2.3.growing").relations[0].right
     assert _is_proved(claim, growing)
@@ -157,7 +157,7 @@ def test_a_bound_is_proved_by_any_sharper_one_and_by_none_that_is_not_proved() -
 
 @pytest.mark.long
 def test_code_that_waits_is_told_from_code_that_computes() -> None:
-    """And so is code that answers more than it may."""
+    """Code that waits has another message than code that computes, and so has code with too long an answer."""
 
     def started(command: str) -> Any:
         def launch(_program: str, _limits: Limits) -> subprocess.Popen[bytes]:
@@ -177,7 +177,7 @@ def test_code_that_waits_is_told_from_code_that_computes() -> None:
 
 
 def test_rungs_that_are_left_open_together_are_checked_alone() -> None:
-    """The ladder as a whole decides first; a single rung that takes too long stays undecided."""
+    """Rungs that a check of the whole ladder leaves undecided are checked one by one."""
     claim = Claim(id="mine:zero", lhs=0, rhs=q.final_distance_sq, where={})
     short, long = _table(TABLE), _table(_algorithm(rounds=100_000))
     tried = Battery([], [short, long])

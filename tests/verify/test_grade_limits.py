@@ -50,7 +50,7 @@ def _power(base: Any, exponent: Any) -> Any:
     ids=str,
 )
 def test_powers_of_answers(base: Any, inside: Any, outside: Any) -> None:
-    """Exponents to 16, powers of powers to 64, numbers of 4096 bits; symbols in exponents stand there alone."""
+    """Exponents go up to 16, powers of powers up to 64, numbers up to 4096 bits; a symbolic exponent stands alone."""
     assert _power(base, inside) == base**inside
     with pytest.raises(Unreadable):
         _power(base, outside)
@@ -127,7 +127,7 @@ def test_points_that_are_certain_and_those_to_come() -> None:
 
 
 def test_entered_points_find_their_answer() -> None:
-    """As many points as there are count, more do not; a name in two assignments needs the assignment."""
+    """Points up to the maximum are entered and more are refused; a name in two assignments needs the assignment."""
     most = EnteredPoints("bob", "second", 4.0)
     assert matched([most], RESULTS) == {("bob", "a1", "second"): most}
     in_second = EnteredPoints("ann", "first", 1.0, assignment="a2")
@@ -147,7 +147,7 @@ def test_entered_points_find_their_answer() -> None:
 
 
 def test_a_table_of_points_with_semicolons(tmp_path: Path) -> None:
-    """Lines without points are skipped; a formula that was made plain is read back."""
+    """Lines without points are skipped, and a formula in plain text is read back."""
     file = tmp_path / "points.csv"
     file.write_text("student;question;points;note\nann;first;2,5;'=well, done\nbob;first; ;\n")
     (entry,) = read_given(file)
@@ -158,7 +158,7 @@ def test_a_table_of_points_with_semicolons(tmp_path: Path) -> None:
 
 
 def test_answers_of_any_length_can_be_read_again(tmp_path: Path) -> None:
-    """The csv module reads no more than 131,072 characters of a cell, and a spreadsheet 32,767."""
+    """Long answers are cut: the csv module reads at most 131,072 characters of a cell, and a spreadsheet 32,767."""
     row = replace(_row("second", None), answer="n" * 200_000)
     result, file = Result("ann", "a1", (row,), ()), tmp_path / "to_read.csv"
     entry = EnteredPoints("ann", "second", 2.0)
@@ -182,7 +182,7 @@ def _handed_in(student: str, file: str, called: str, assignment: str | None = "a
 
 
 def test_a_copy_of_several_files_stays_with_its_name() -> None:
-    """The others go by their own names, or by their files where those are taken."""
+    """The file with the name of the copy keeps it; others get their own names, or their file names."""
     files = [_handed_in("ann", "x/one.py", "x"), _handed_in("ann", "ann.py", "ann"), _handed_in("ann", "x/two.py", "x")]
     assert [file.student for file in _distinguish_students(files)] == ["x/one.py", "ann", "x/two.py"]
     two = [_handed_in("ann", "one.py", "one"), _handed_in("ann", "ann.py", "ann")]
@@ -194,14 +194,14 @@ def test_a_copy_of_several_files_stays_with_its_name() -> None:
 
 
 def test_labels_of_results() -> None:
-    """The student, or the path where that names two; a hundred characters; a number where two are alike."""
+    """A label is the student, or the path for an ambiguous name; a repeated label gets a number."""
     files = [_handed_in("ann", "x/one.py", "x"), _handed_in("ann", "x-one.py", "x"), _handed_in("b:c", "c.py", "c")]
     assert labels(files) == ["x-one.py", "x-one.py-1", "b_c"]
     assert labels([_handed_in("a" * 101, "a.py", "a")]) == ["a" * 100]
 
 
 def test_the_longest_code_that_is_read(tmp_path: Path) -> None:
-    """Code of 200,000 characters is read, and longer code or a file of more than five megabytes is refused."""
+    """Code of 200,000 characters is read; longer code, or a file of more than five megabytes, is refused."""
     file = tmp_path / "ann.py"
     for count, is_read in ((200_000, True), (200_001, False)):
         file.write_text("#" * count)
@@ -224,7 +224,7 @@ def test_headers_of_submissions(tmp_path: Path) -> None:
 
 
 def test_literals_of_code() -> None:
-    """The last value of a name counts, unless anything else may give it one."""
+    """The last literal value of a name is its answer, unless other code may assign the name."""
     assert literal_answers(["a = 1", "a = 2", "b = '3'"]) == {"a": "2", "b": "3"}
     assert literal_answers(["a = 1", "a = f()"]) == {}
     assert literal_answers(["a = b = 1.5", "c = True", "def d(): pass", "e = None"]) == {"a": "1.5", "b": "1.5"}

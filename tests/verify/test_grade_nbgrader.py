@@ -40,7 +40,7 @@ def nbgrader(course: Path, *arguments: str) -> None:
 
 
 def submit(course: Path, student: str, answers: dict[str, str]) -> None:
-    """The released notebook with some cells filled in."""
+    """Write the released notebook with some cells filled in."""
     notebook: dict[str, Any] = json.loads((course / "release" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
         cell["source"] = answers.get(cell["metadata"]["nbgrader"]["grade_id"], cell["source"])
@@ -51,7 +51,7 @@ def submit(course: Path, student: str, answers: dict[str, str]) -> None:
 
 @pytest.mark.slow
 def test_generate_and_autograde(tmp_path: Path) -> None:
-    """The right submission has all points, the wrong and the looping one what their other answers are worth."""
+    """The right submission gets all points; the wrong and the looping ones get the points of their other answers."""
     assignment = find_assignment(NAME)
     copy = assignment.copy(CLASS)
     (tmp_path / "source" / NAME).mkdir(parents=True)

@@ -43,7 +43,7 @@ def test_answers_without_the_handout_are_marked(tmp_path: Path) -> None:
 
 
 def test_a_wrong_answer_to_another_question_goes_to_a_person(tmp_path: Path) -> None:
-    """It is one that no copy asks: right ones count, an empty one gives nothing, and in its own copy it is wrong."""
+    """If no copy has the question, right answers get points, and wrong ones are left to a person."""
     own, other = DRIFT.copy("ana"), DRIFT.copy("cleo")
     path = tmp_path / "ana.py"
     answered = python_template(DRIFT, other).replace('last = ""', 'last = "1"')
@@ -60,7 +60,7 @@ def test_a_wrong_answer_to_another_question_goes_to_a_person(tmp_path: Path) -> 
 
 
 def test_braces_and_blanks_ask_the_same(tmp_path: Path) -> None:
-    """Versions may write one symbol with braces or without."""
+    """Two versions of a question may write one symbol with or without braces."""
     own = DRIFT.copy("ana")
     path = tmp_path / "ana.py"
     path.write_text(
@@ -71,7 +71,7 @@ def test_braces_and_blanks_ask_the_same(tmp_path: Path) -> None:
 
 
 def test_the_copy_of_another_student_is_graded_as_it_asks(tmp_path: Path) -> None:
-    """Its right answers count and its wrong ones do not; the note is for the instructor alone."""
+    """Another student's copy is graded as it stands in the file; the note is for the instructor alone."""
     own, other = DRIFT.copy("ana"), DRIFT.copy("cleo")
     (last,) = (question for question in other.questions if isinstance(question, NumberQuestion))
     (solved,) = (question for question in other.questions if isinstance(question, ExpressionQuestion))
@@ -95,7 +95,7 @@ def test_the_copy_of_another_student_is_graded_as_it_asks(tmp_path: Path) -> Non
 
 
 def test_options_in_another_order_are_asked_otherwise(tmp_path: Path) -> None:
-    """The letter of an option means nothing without their order."""
+    """The letter of an option is meaningless without the order of the options."""
     speedup = assignment_with_id("linear-speedup")
     by_order = {}
     for number in range(30):

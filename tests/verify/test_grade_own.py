@@ -15,7 +15,7 @@ from verify.grade.submission import header
 
 @pytest.fixture
 def exercise(tmp_path: Path) -> Path:
-    """The file of an exercise."""
+    """Write the file of an exercise."""
     path = tmp_path / "my_exercise.py"
     path.write_text(OWN)
     return path
@@ -23,7 +23,7 @@ def exercise(tmp_path: Path) -> Path:
 
 @pytest.mark.long
 def test_from_the_file_to_points(exercise: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its solution has all points, another valid bound too, a false one gets a run; code that fails changes nothing."""
+    """The solution and another valid bound get all points, and a false bound gets a run."""
     # The reference is true: however long it is searched, nothing is found.
     monkeypatch.setattr(own, "_LOOKS", 50)
     assignment = find_assignment(str(exercise))
@@ -48,7 +48,7 @@ def test_from_the_file_to_points(exercise: Path, tmp_path: Path, monkeypatch: py
 
 @pytest.mark.long
 def test_a_changed_exercise_is_graded_again(exercise: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stored results count while the exercise is the same."""
+    """Stored results are used while the exercise is the same."""
     monkeypatch.setattr(own, "_LOOKS", 50)
     folder = tmp_path / "in"
     folder.mkdir()
@@ -60,7 +60,7 @@ def test_a_changed_exercise_is_graded_again(exercise: Path, tmp_path: Path, monk
 
 @pytest.mark.long
 def test_nothing_is_graded_against_a_false_claim(exercise: Path, tmp_path: Path) -> None:
-    """An exercise that changes to a false one is refused, with a run file that violates it."""
+    """An exercise whose claim became false is refused, with a run file that violates the claim."""
     exercise.write_text(OWN.replace("rhs=18 * tau**2", "rhs=tau"))
     folder, output = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
@@ -75,7 +75,7 @@ def test_nothing_is_graded_against_a_false_claim(exercise: Path, tmp_path: Path)
 def test_solutions_are_graded_once_for_each_edition(
     exercise: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A record in the output spares later gradings; another text of the file, or another copy, does not have it."""
+    """A record in the output spares later gradings; another text of the file, or another copy, is graded again."""
     checked: list[str] = []
     monkeypatch.setattr(own, "require_sound", lambda _assignment, copy, _folder: checked.append(copy.student))
     for student in ("ana", "ana", "bob", "bob"):
@@ -88,7 +88,7 @@ def test_solutions_are_graded_once_for_each_edition(
 
 
 def give_out(exercise: Path) -> None:
-    """Write an exercise, after other steps."""
+    """Write a copy of an exercise after other steps."""
     assignment = find_assignment(str(exercise))
     require_sound(assignment, assignment.copy("class"))
 
@@ -116,7 +116,7 @@ def give_out(exercise: Path) -> None:
     ],
 )
 def test_mistakes_of_an_exercise_are_named(exercise: Path, old: str, new: str, complaint: str) -> None:
-    """Before a student sees it: the file, the question and what was expected, in one line."""
+    """Before students get an exercise, one line names the file, the question and what was expected."""
     exercise.write_text(OWN.replace(old, new))
     with pytest.raises(InputError, match=complaint) as found:
         give_out(exercise)

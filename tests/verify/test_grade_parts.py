@@ -34,7 +34,7 @@ x, y = sp.symbols("x y", positive=True)
 
 
 def test_units_need_values_on_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which are finite and not zero, and powers of the units: halves and whole numbers; of a root half of them."""
+    """Units are determined by finite non-zero values on all runs, for whole and half powers; a root halves them."""
     loss, length = dimensions._LOSS, dimensions._LENGTH
     monkeypatch.setattr(dimensions, "_runs", lambda _: [0, 1, 2])
 
@@ -64,7 +64,7 @@ def _claim(rhs: sp.Expr, *conditions: Any) -> Claim:
 
 
 def test_an_excess_over_all_values() -> None:
-    """A constant factor, one that grows with a symbol, and one that a condition keeps small."""
+    """The excess is a constant factor, a factor that grows with a symbol, or a factor that a condition keeps small."""
     assert measure_looseness(_claim(eta * sigma**2), 3 * eta * sigma**2) == Looseness(pytest.approx(3.0))  # type: ignore[arg-type]
     grows = measure_looseness(_claim(eta / M), eta)
     assert grows == Looseness(math.inf, ((M, "grows"),))
@@ -81,7 +81,7 @@ def test_an_excess_over_all_values() -> None:
 
 
 def test_places_that_conditions_allow() -> None:
-    """All of them have to hold; both sides are positive and finite there."""
+    """At an allowed place all conditions hold, and both sides are positive and finite."""
     claim = _claim(eta, T <= 2, M <= 2)
     place = _Places(claim, (M, T, eta), eta * T, eta)
     found = dict(place.excesses(256))
@@ -99,7 +99,7 @@ def test_places_that_conditions_allow() -> None:
 
 
 def test_the_simplest_growth_is_shown() -> None:
-    """Among places whose excess grows by more than half between two scales, the one with the fewest changes."""
+    """Of places with a growing excess, the one with the fewest changes is shown."""
     place: Any = SimpleNamespace(effort=sum, is_unbounded=lambda powers: powers != (1, 0))
     near = {(1, 0): 1.0, (1, 1): 1.0, (2, 1): 1.0, (0, 0): 1.0}
     far = {(1, 0): 9.0, (1, 1): 1.51, (2, 1): 9.0, (0, 0): 1.5, (0, 1): 99.0}
@@ -108,7 +108,7 @@ def test_the_simplest_growth_is_shown() -> None:
 
 
 def test_confirmed_excesses() -> None:
-    """The largest on which floats and many digits agree, to a thousandth."""
+    """The confirmed excess is the largest on which floats and many digits agree, to a thousandth."""
     exact = {(0,): None, (1,): 7.0, (2,): 5.0, (3,): 4.0}
     place: Any = SimpleNamespace(confirmed=lambda powers, _: exact[powers])
     assert looseness._confirm(place, {(0,): 9.0, (1,): 7.01, (2,): 5.004, (3,): 4.0}, 2) == 5.0
@@ -126,7 +126,7 @@ def test_equations_are_inserted() -> None:
 
 
 def test_corners_of_causes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One, two, or all of them."""
+    """Corners have one cause, two causes, or all causes."""
     monkeypatch.setattr(grade_ladders, "without", lambda _, names: tuple(names))
 
     def corners(*names: str) -> list[Any]:
@@ -144,7 +144,7 @@ def test_corners_of_causes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_settings_of_ladders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Larger server steps where they are allowed, and momenta where a run has one."""
+    """Ladders have larger server step sizes where these are allowed, and momenta if a run has one."""
     plain = {"algorithm": {"local_step_size": fmpq(1)}, "problem": {}}
     momentum = {"algorithm": {"local_step_size": fmpq(1), "momentum": fmpq(1, 3)}, "problem": {}}
     for allowed, count in ((True, 2), (False, 1)):
@@ -173,7 +173,7 @@ def test_runs_that_a_claim_allows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rungs_that_can_be_computed() -> None:
-    """At most 512 rounds if they are not doubled; one local step if the base has one."""
+    """Rungs have at most 512 rounds unless rounds are doubled, and one local step if the base has one."""
 
     def rungs(name: str, steps: int, clock: Any = None) -> list[Any]:
         algorithm = {"name": name, "local_steps": steps} | ({} if clock is None else {"clock": clock})
@@ -185,7 +185,7 @@ def test_rungs_that_can_be_computed() -> None:
 
 
 def test_divisions_by_zero_are_told() -> None:
-    """Divisions by zero are reported, also by what cancels to zero; a power of zero needs a positive exponent."""
+    """Divisions by zero are reported, also by terms that cancel to zero; a power of zero needs a positive exponent."""
     build = Guarded({"x": x})
     assert build.quotient(x, y) == x / y
     for read in (
@@ -201,7 +201,7 @@ def test_divisions_by_zero_are_told() -> None:
 
 
 def test_exponents_of_answers() -> None:
-    """Exponents are short numbers, or sums of symbols to the first power, and do not stand above one another."""
+    """Exponents are short numbers or sums of symbols to the first power, and are not nested."""
     build = Guarded({"x": x, "y": y})
     largest = guarded._LARGEST_EXPONENT
     assert build.power(x, sp.Integer(largest)) == x**largest
@@ -244,7 +244,7 @@ def test_numbers_of_functions() -> None:
 
 
 def test_functions_are_marked_case_by_case() -> None:
-    """Exact where all numbers are; else the first wrong case is shown, and what is no number named."""
+    """The first wrong case of a function is shown, and values that are not numbers are named."""
     question = CodeQuestion.__new__(CodeQuestion)
     for name, value in (("name", "f"), ("expected", ("1/2", "3")), ("tried", (("1",), ("2", "5")))):
         object.__setattr__(question, name, value)
@@ -291,7 +291,7 @@ def test_mistakes_in_bounds_in_words() -> None:
 
 
 def test_a_folder_is_graded_in_one_process_and_in_a_sandbox(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless more are asked for, or none is to be had."""
+    """A folder is graded in one process unless more are requested, and in a sandbox if there is one."""
     folder = import_module("verify.grade.folder")
     asked: list[Any] = []
     for name, value in (("find_submissions", []), ("labels", []), ("read_entered", {}), ("write_all", [])):
@@ -308,7 +308,7 @@ def test_a_folder_is_graded_in_one_process_and_in_a_sandbox(tmp_path: Any, monke
 
 
 def test_an_exercise_whose_claim_no_run_satisfies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Is refused, as is a false one; a true one stands."""
+    """An exercise whose claim applies to no run is refused, as is a false one; a true one is accepted."""
     assignment: Any = SimpleNamespace(file="own.py")
     question: Any = SimpleNamespace(name="a", claim=_claim(eta))
     found = SimpleNamespace(lhs="2", rhs="1", size="a run")
@@ -332,7 +332,7 @@ def test_an_exercise_whose_claim_no_run_satisfies(monkeypatch: pytest.MonkeyPatc
 
 
 def test_answers_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checks two thousand runs by default, and keeps the largest ratio."""
+    """The search checks two thousand runs by default, and reports the largest ratio."""
     module = import_module("verify.grade.bound")
     asked: list[int] = []
     trial = SimpleNamespace(violation=None, largest_ratio=0.5, tried=7)

@@ -19,13 +19,13 @@ PLACEHOLDER = "# Write your text here, as comments."
 
 
 def handout(student: str, text: str = PLACEHOLDER) -> str:
-    """The Python file of a student, with a proof."""
+    """Return the Python file of a student, with a proof."""
     return n.python_template(ASSIGNMENT, ASSIGNMENT.copy(student)).replace(PLACEHOLDER, text)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Three submissions: a proof in comments, one in a string, a notebook without one."""
+    """Write three submissions: a proof in comments, one in a string, and a notebook without one."""
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "ana.py").write_text(handout("ana", "# Expand $\\|a+b\\|^2$\n# and rearrange."))
@@ -35,13 +35,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def graded(folder: Path) -> Path:
-    """The folder of grades."""
+    """Return the folder of grades."""
     grade_folder(folder, folder.parent / "out", unsafe=True)
     return folder.parent / "out"
 
 
 def table(file: Path) -> list[dict[str, str]]:
-    """The lines of a csv file."""
+    """Read the lines of a csv file."""
     with file.open(newline="", encoding="utf-8") as opened:
         return list(csv.DictReader(opened))
 
@@ -63,13 +63,13 @@ def test_a_formula_is_typeset_as_it_was_read(read: str, typeset: str, monkeypatc
 
 @pytest.mark.parametrize("read", ["a", "1/120 = 0.00833333", "a text of 4 words, for a person to read", "12"])
 def test_what_is_no_formula_is_not_typeset(read: str) -> None:
-    """Options, numbers and words stay unchanged."""
+    """Options, numbers and words are shown unchanged."""
     row = AnswerRow("bound", "The bound", 1.0, 2, "", answer="as typed", read=read)
     assert f"<dt>Read as</dt><dd><code>{read}</code></dd>" in feedback.feedback_page(_page(row))
 
 
 def test_names_in_questions_are_code() -> None:
-    """Backticks and stars of a question are typeset; what looks like HTML is shown."""
+    """Backticks and stars of a question are typeset; HTML is shown as text."""
     row = AnswerRow("bound", "The bound", 1.0, 2, "", question="Give `a_k` in **closed** form, with `<b>` and $x$.")
     shown = feedback.write_question(row)
     assert "Give <code>a_k</code> in <b>closed</b> form, with <code>&lt;b&gt;</code> and " in shown
@@ -81,12 +81,12 @@ def _page(row: AnswerRow) -> Result:
 
 
 def proofs(results: list[Result]) -> dict[str, float | None]:
-    """The points of the proof, by student."""
+    """Return the points of the proof, by student."""
     return {r.student: row.points for r in results for row in r.rows if row.name == "proof"}
 
 
 def test_texts_are_collected(folder: Path) -> None:
-    """From comments, strings and cells, without what the handout has written there."""
+    """Texts are collected from comments, strings and cells, without the words of the handout."""
     output = graded(folder)
     lines = table(output / "to_read.csv")
     assert [(line["student"], line["answer"]) for line in lines] == [
@@ -101,7 +101,7 @@ def test_texts_are_collected(folder: Path) -> None:
 
 
 def test_points_survive_grading_again(folder: Path) -> None:
-    """Whether they are typed, listed, or entered in the table itself; a submission that is away keeps its entry."""
+    """Points stay whether they are typed, listed, or entered in the table; a missing submission keeps its entry."""
     output = graded(folder)
     give_points(output, [EnteredPoints("ana", "proof", 3.5, "the second form is missing")])
     lines = table(output / "to_read.csv")
@@ -120,7 +120,7 @@ def test_points_survive_grading_again(folder: Path) -> None:
 
 
 def test_a_person_can_overrule_the_machine(folder: Path) -> None:
-    """The comment says both."""
+    """The comment shows the computed points and those of the person."""
     output = graded(folder)
     results = give_points(output, [EnteredPoints("ana", "slip", 1, "a slip of the pen")])
     row = next(row for r in results if r.student == "ana" for row in r.rows if row.name == "slip")
@@ -149,7 +149,7 @@ def test_an_edited_table_of_points_is_kept(folder: Path) -> None:
     ],
 )
 def test_points_of_no_answer(folder: Path, given: EnteredPoints, message: str) -> None:
-    """They are refused, with what was expected, and nothing is written."""
+    """Points of an unknown answer are refused, with what was expected, and nothing is written."""
     output = graded(folder)
     before = (output / "to_read.csv").read_bytes()
     with pytest.raises(InputError, match=message):
@@ -158,7 +158,7 @@ def test_points_of_no_answer(folder: Path, given: EnteredPoints, message: str) -
 
 
 def test_a_broken_table(tmp_path: Path) -> None:
-    """The line is named."""
+    """The message on a broken table names the line."""
     file = tmp_path / "given.csv"
     file.write_text("student,question,points\nana,proof,many\n")
     with pytest.raises(InputError, match=r"given\.csv, line 2"):
@@ -182,7 +182,7 @@ def test_the_reason_stands_beside_the_answer(tmp_path: Path) -> None:
 
 
 def test_each_answer_stands_below_its_own_question(tmp_path: Path) -> None:
-    """Copies ask with different symbols: an answer is read with the symbols of its own copy."""
+    """Copies use different symbols: an answer is parsed with the symbols of its own copy."""
     asked = {"ana": "Use `H`.", "bob": "Use `E`.", "eve": "Use `H`."}
     rows = {
         name: AnswerRow("a", "A", None, 4, "read by a person", question=text, answer=name)

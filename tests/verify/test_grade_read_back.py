@@ -18,7 +18,7 @@ ASSIGNMENT = assignments()["drift-recursion"]
 
 
 def answers(folder: Path, **given: str) -> dict[str, tuple[bool, str]]:
-    """The handout with some answers filled in, as parsed."""
+    """Return the parsed answers of the handout with some of them filled in."""
     copy = ASSIGNMENT.copy(CLASS)
     text = n.python_template(ASSIGNMENT, copy)
     for name, answer in given.items():
@@ -29,7 +29,7 @@ def answers(folder: Path, **given: str) -> dict[str, tuple[bool, str]]:
 
 
 def test_right_and_wrong_answers_are_read_alike(tmp_path: Path) -> None:
-    """A wrong number is read as well as the right one; what is missing is said."""
+    """A wrong number is parsed like the right one; a missing answer is named."""
     names = [question.name for question in ASSIGNMENT.copy(CLASS).questions]
     found = answers(tmp_path, last='"0,5"', drift='"E^2 * s**2 zeta²"')
     assert list(found) == names
@@ -39,7 +39,7 @@ def test_right_and_wrong_answers_are_read_alike(tmp_path: Path) -> None:
 
 
 def test_other_units_and_other_symbols_are_named(tmp_path: Path) -> None:
-    """Both would cost the points of a bound."""
+    """Wrong units and unknown symbols are named, since both would cost the points of a bound."""
     is_readable, text = answers(tmp_path, drift='"E * s * zeta"')["drift"]
     assert not is_readable
     assert "other units" in text
@@ -49,7 +49,7 @@ def test_other_units_and_other_symbols_are_named(tmp_path: Path) -> None:
 
 
 def test_solutions_are_read(tmp_path: Path) -> None:
-    """The instructor's notebook of every assignment."""
+    """All solutions in the instructor's notebook of every assignment are parsed."""
     for assignment in assignments().values():
         file = tmp_path / f"{assignment.id}.ipynb"
         file.write_text(n.notebook_text(n.instructor_notebook(assignment, assignment.copy("ana"))), encoding="utf-8")
@@ -57,7 +57,7 @@ def test_solutions_are_read(tmp_path: Path) -> None:
 
 
 def test_a_file_that_answers_nothing(tmp_path: Path) -> None:
-    """One line says what is missing."""
+    """One line says that the file has no answers."""
     with pytest.raises(InputError, match=r"expected a \.py or \.ipynb file"):
         read_back(tmp_path / "none.py")
     (tmp_path / "other.py").write_text("x = 1")
@@ -69,7 +69,7 @@ def test_a_file_that_answers_nothing(tmp_path: Path) -> None:
 
 
 def test_a_cell_reads_the_answers_of_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
-    """The last cell says what is read, and not what is right; empty answers and functions without one are named."""
+    """The last cell shows parsed answers, not whether they are right; empty answers and missing functions are named."""
     copy = ASSIGNMENT.copy(CLASS)
     cell = n.student_notebook(ASSIGNMENT, copy)["cells"][-1]
     assert cell["metadata"]["nbgrader"]["locked"]
@@ -83,7 +83,7 @@ def test_a_cell_reads_the_answers_of_a_notebook(capsys: pytest.CaptureFixture[st
 
 
 def test_the_cell_of_an_exercise_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
-    """Students do not have its file: symbols are all that the cell knows."""
+    """Without the file of the exercise, the cell uses the symbols of the notebook only."""
     own = replace(ASSIGNMENT, file="somewhere.py")
     answers = {"STUDENT": CLASS, "last": "x", "drift": "E^2*s"}
     exec(n.student_notebook(own, own.copy(CLASS))["cells"][-1]["source"], answers)
@@ -94,7 +94,7 @@ def test_the_cell_of_an_exercise_of_ones_own(capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("suffix", [".py", ".ipynb"])
 def test_a_file_of_an_exercise_that_only_the_instructor_has(tmp_path: Path, suffix: str) -> None:
-    """Formulas and numbers are read with the symbols that the file itself states."""
+    """Formulas and numbers are parsed with the symbols that the file states."""
     hidden = replace(ASSIGNMENT, id="hidden", file="somewhere.py")
     copy = ASSIGNMENT.copy(CLASS)
     file = tmp_path / f"mine{suffix}"
@@ -118,6 +118,6 @@ def test_a_file_of_an_exercise_that_only_the_instructor_has(tmp_path: Path, suff
 
 
 def test_lost_backslashes_are_shown() -> None:
-    """A page cannot show the form feed that Python makes of a command; other controls are left out."""
+    """A form feed is shown as the LaTeX command that Python made it of; other controls are removed."""
     (drift,) = (question for question in ASSIGNMENT.copy(CLASS).questions if question.name == "drift")
     assert show_submitted(drift, GivenAnswer("\frac{E}{2}\x00\n+\bigl(E\bigr)")) == "\\frac{E}{2}\n+\\bigl(E\\bigr)"

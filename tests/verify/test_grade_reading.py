@@ -34,7 +34,7 @@ NAMES = {"eta": eta, "tau": tau, "sigma": sigma, "M": M, "q_1": q_1, "zeta_1": z
     ],
 )
 def test_python(text: str, expected: sp.Expr) -> None:
-    """Python's notation gives the expression, with exact numbers."""
+    """A formula in Python's notation gives its expression, with exact numbers."""
     assert read_answer(text, NAMES) == expected
 
 
@@ -63,7 +63,7 @@ def test_python(text: str, expected: sp.Expr) -> None:
     ],
 )
 def test_latex(text: str, expected: sp.Expr) -> None:
-    """LaTeX gives the expression, with arguments and digits as TeX takes them."""
+    """A LaTeX formula gives its expression, with arguments and digits as in TeX."""
     assert sp.simplify(read_answer(text, NAMES) - expected) == 0
 
 
@@ -90,7 +90,7 @@ def test_latex(text: str, expected: sp.Expr) -> None:
     ],
 )
 def test_other_forms(text: str, expected: sp.Expr) -> None:
-    """Bars, brackets that round, signs of one symbol, and powers of e."""
+    """Bars, brackets for rounding, signs before a symbol, and powers of e are parsed."""
     assert sp.simplify(read_answer(text, NAMES) - expected) == 0
 
 
@@ -142,7 +142,7 @@ def test_other_forms(text: str, expected: sp.Expr) -> None:
     ],
 )
 def test_everything_else_is_refused(text: str) -> None:
-    """Text that is no formula with the given names is refused with a reason."""
+    """Text that is not a formula in the given names is refused with a reason."""
     with pytest.raises(Unreadable, match=r"\w+ \w+"):
         read_answer(text, NAMES)
 
@@ -176,7 +176,7 @@ def test_everything_else_is_refused(text: str) -> None:
     ],
 )
 def test_large_answers_are_refused_at_once(text: str) -> None:
-    """Neither towers of powers nor deep or long texts are built."""
+    """Towers of powers and deep or long texts are refused before any expression is built."""
     with pytest.raises(Unreadable):
         read_answer(text, NAMES)
 
@@ -227,33 +227,33 @@ POWER = M ** sp.Rational(-3, 4) * tau ** sp.Rational(1, 4)
     ids=str,
 )
 def test_other_ways_to_write_it(text: str, expected: sp.Expr) -> None:
-    """Lost backslashes, unicode, another left side, decimals as typed."""
+    """Lost backslashes, Unicode, another left side, and typed decimals are parsed."""
     assert sp.simplify(read_answer(text, NAMES) - expected) == 0
 
 
 def test_a_new_line_is_no_command() -> None:
-    """A formula over several lines, with a name that begins as a command ends."""
+    """A formula may span several lines and have a name that begins like the end of a command."""
     u, au = sp.symbols("u au", positive=True)
     assert read_answer("eta +\nu", {"eta": eta, "u": u}) == eta + u
     assert read_answer("eta +\tau", {"eta": eta, "au": au}) == eta + au
 
 
 def test_a_rounded_number_is_told_from_a_wrong_one() -> None:
-    """If an exact fraction is asked for, no rounded number replaces it."""
+    """If an exact fraction is required, the message on a rounded number differs from that on a wrong one."""
     question = NumberQuestion(name="last", title="", text="", points=2, solution=sp.Rational(131347525, 2097152))
     assert "right when rounded; an exact integer or fraction" in mark_answer(question, GivenAnswer("62.63")).comment
     assert "rounded" not in mark_answer(question, GivenAnswer("61")).comment
 
 
 def test_an_exact_number_that_python_has_computed() -> None:
-    """All digits of a float are right where an exact fraction is asked for, as in `last = 1/120` without quotes."""
+    """All digits of a float count as the exact fraction, as in `last = 1/120` without quotes."""
     question = NumberQuestion(name="last", title="", text="", points=2, solution=sp.Rational(1, 120))
     for text, share in ((str(1 / 120), 1), ("0.00833333333333333", 1), ("0.0083333333333", 0)):
         assert mark_answer(question, GivenAnswer(text)).share == share
 
 
 def test_a_function_of_floats() -> None:
-    """Rounding costs no case, and the comment says what to do; an object that is no number is named."""
+    """Rounding costs no case, and the comment says how to avoid it; an object that is not a number is named."""
     cases = (("1/2",), ("1/3",))
     question = CodeQuestion(
         name="third", title="", text="", points=2, arguments=("x",), tried=cases, expected=("1/6", "1/9"), body=""
@@ -284,18 +284,18 @@ def test_a_function_of_floats() -> None:
     ids=str,
 )
 def test_a_formula_with_other_symbols_says_what_to_write(text: str, reason: str) -> None:
-    """Norms have a symbol in each question; a name that is nearly one of its symbols is compared with that."""
+    """The message on a norm gives its symbol in the question; a misspelt symbol is compared with the closest one."""
     with pytest.raises(Unreadable, match=reason):
         read_answer(text, NAMES)
 
 
 def test_a_norm_on_the_left_is_dropped() -> None:
-    """So is every left side."""
+    """A left side is dropped, also if it is a norm."""
     assert read_answer(r"\|x^T-x^*\|^2 \le \eta\sigma^2/M", NAMES) == SAME
 
 
 def test_a_wrong_formula_is_wrong_at_two() -> None:
-    """The symbols are 2, 3, ..., in their order: x + y and x y are 5 and 6 there."""
+    """Formulas are compared at symbols 2, 3, ... in their order: x + y and x y are 5 and 6 there."""
     x, y = sp.symbols("x y", positive=True)
     question = ExpressionQuestion(name="product", title="", text="", points=1, solution=x * y, names={"x": x, "y": y})
     found = mark_answer(question, GivenAnswer("x + y"))
@@ -313,7 +313,7 @@ def test_a_wrong_formula_is_wrong_at_two() -> None:
     ],
 )
 def test_powers_as_tex_writes_them(given: str, expected: str) -> None:
-    """In plain text an exponent has all its digits; what is TeX already stays."""
+    """In plain text an exponent has all its digits; TeX stays unchanged."""
     assert as_latex(given) == expected
 
 
@@ -334,12 +334,12 @@ SHORT = {"A": A, "B": B, "M": M, "tau": tau, "sigma_G": G}
     ],
 )
 def test_products_without_signs(text: str, expected: sp.Expr) -> None:
-    """A word that falls into symbols in one way is their product, with the powers of paper."""
+    """A word that splits into symbols in one way is their product, with powers as on paper."""
     assert sp.simplify(read_answer(text, SHORT) - expected) == 0
 
 
 def test_words_that_are_no_products() -> None:
-    """A stroke before a product has two readings, and a word with two partitions or another character is none."""
+    """A fraction before a product has two readings; a word with two splits is not a product."""
     with pytest.raises(Ambiguous):
         read_answer("A/MB", SHORT)
     for text in ("argmin", "ABC", "AB2"):
@@ -363,7 +363,7 @@ def test_words_that_are_no_products() -> None:
     ],
 )
 def test_orders_are_for_a_person(text: str) -> None:
-    """A formula without its constants is neither right nor wrong; a symbol of that name is read as ever."""
+    """An order such as O(x) is left to a person; a symbol with that name is parsed as usual."""
     with pytest.raises(UnknownSymbol, match="leaves the constants open"):
         read_answer(text, SHORT)
     named = {"O": A, "tau": tau}

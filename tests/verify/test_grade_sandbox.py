@@ -17,13 +17,13 @@ SHORT = Limits(seconds=1, waiting=3)
 
 
 def run(*units: str, limits: Limits = USUAL) -> Answers:
-    """Units that may answer `a` and `b`, and the function `f`; in the sandbox if it exists."""
+    """Execute units that may answer `a` and `b` and define `f`; in the sandbox if it exists."""
     launch = launch_plain if missing_part() else require_sandbox()
     return run_code(units, ["a", "b"], {"f": [["1"], ["3/2"]]}, launch, limits)
 
 
 def test_fractions_are_known_and_objects_have_no_address() -> None:
-    """Questions mention `Fraction`; what a function returns is the same in each execution."""
+    """`Fraction` is known, as questions mention it; the text of a returned object is the same in each execution."""
     found = run("a = Fraction(1, 120)", "def f(x):\n    yield x")
     assert found.values["a"] == "1/120"
     assert found.calls["f"] == ("<generator object f>",) * 2
@@ -31,7 +31,7 @@ def test_fractions_are_known_and_objects_have_no_address() -> None:
 
 
 def test_answers_of_all_kinds() -> None:
-    """Texts, numbers and SymPy expressions come back as text; functions are called with rationals."""
+    """Texts, numbers and SymPy expressions are returned as text; functions are called with rationals."""
     found = run(
         "import sympy as sp\nx = sp.Symbol('x')",
         "a = x**2 + sp.Rational(1, 2)",
@@ -42,14 +42,14 @@ def test_answers_of_all_kinds() -> None:
 
 
 def test_a_comma_behind_an_answer_changes_nothing() -> None:
-    """It makes a tuple of one, which counts as its entry; more entries are no answer."""
+    """A trailing comma makes a tuple of one, whose entry is the answer; longer tuples are not answers."""
     found = run("a = 'tau**2',", "x = 'eta'\nb = [x]", "def f(x):\n    return x,")
     assert found == Answers({"a": "tau**2", "b": "eta"}, {"f": ("1", "3/2")}, ())
     assert literal_answers(["a = 'x',", "b = ['y']", "c = 1, 2", "d = ()"]) == {"a": "x", "b": "y"}
 
 
 def test_functions_count_with_whole_arguments() -> None:
-    """An argument that is whole counts as an integer and divides as a fraction; another one is named."""
+    """A whole argument counts as an integer and divides as a fraction; another argument is named."""
     code = "def f(x):\n    return sum(1 / (x + 1) for _ in range(x + 1)) + [5, 7][x]"
     found = run(code)
     assert found.calls == {"f": ("8",)}
@@ -57,7 +57,7 @@ def test_functions_count_with_whole_arguments() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         ("open('missing')", "uses files, processes or the network"),
         ("import no_such_module", "No module named 'no_such_module"),
@@ -69,27 +69,27 @@ def test_functions_count_with_whole_arguments() -> None:
         ("raise ValueError('x' * 10**6)", "ValueError: xxx"),
     ],
 )
-def test_a_failure_costs_its_own_unit_only(code: str, told: str) -> None:
-    """It is reported in one short sentence, and the answers around it survive."""
+def test_a_failure_costs_its_own_unit_only(code: str, message: str) -> None:
+    """A failure is reported in one short sentence, and the answers around it are kept."""
     found = run("a = 1", code, "b = 2")
     assert (found.values["a"], found.values["b"]) == ("1", "2")
-    assert told in found.troubles[0]
+    assert message in found.troubles[0]
     assert len(found.troubles[0]) < 400
 
 
 def test_what_is_printed_goes_nowhere() -> None:
-    """Printing is no trouble, however much it is."""
+    """Printed text is discarded, however long it is."""
     assert run("print('x' * 10**7)", "import sys; sys.stderr.write('x')", "a = 1") == Answers({"a": "1"}, {}, ())
 
 
 def test_the_theory_can_be_imported() -> None:
-    """Code may use fedtheory, also its papers."""
+    """Code may import fedtheory and its papers."""
     found = run("from fedtheory.sources.liu2022 import SOURCE", "a = SOURCE.key")
     assert found == Answers({"a": "liu2022"}, {}, ())
 
 
 def test_pictures_can_be_drawn() -> None:
-    """Matplotlib finds a folder to write to, and no screen."""
+    """Matplotlib has a folder to write to, and no screen."""
     pytest.importorskip("matplotlib")
     found = run("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\na = 1", limits=Limits(seconds=30))
     assert found == Answers({"a": "1"}, {}, ())
@@ -97,7 +97,7 @@ def test_pictures_can_be_drawn() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
         ("import time; time.sleep(60)", "of waiting"),
         ("import os; os._exit(0)", "ended the process"),
@@ -105,16 +105,16 @@ def test_pictures_can_be_drawn() -> None:
         ("import os\nwhile True: os.write(1, b'x' * 1000)", "answers more than it may"),
     ],
 )
-def test_what_takes_the_process_down_is_left_out(code: str, told: str) -> None:
-    """The others are run again without it, and keep their answers."""
+def test_what_takes_the_process_down_is_left_out(code: str, message: str) -> None:
+    """If a unit ends the process, the others run again without it, and keep their answers."""
     found = run("a = 1", code, "b = a + 1", limits=SHORT)
     assert found.values == {"a": "1", "b": "2"}
-    assert told in found.troubles[0]
+    assert message in found.troubles[0]
 
 
 @pytest.mark.long
 def test_code_that_computes_without_end() -> None:
-    """Units and functions are left out, and the trouble of a function is filed under its name."""
+    """Units and functions that do not end are left out; the message for a function is stored under its name."""
     launch = require_sandbox()
     units, limits = ("a = 1", "while True: pass", "def f(x):\n    while True: pass"), Limits(seconds=1)
     found = run_code(units, ["a"], {"f": [["1"]]}, launch, limits)
@@ -124,13 +124,13 @@ def test_code_that_computes_without_end() -> None:
 
 
 def test_literal_answers_survive_what_follows_in_their_unit() -> None:
-    """A text that is assigned needs no running to be read."""
+    """An assigned text is read without running its unit."""
     found = run("a = 'tau**2'\nimport os; os._exit(0)")
     assert found.values == {"a": "tau**2"}
 
 
 def test_literal_answers() -> None:
-    """A name that is nothing but texts or numbers can be read; one that is computed somewhere cannot."""
+    """A name with literal texts or numbers only is read; a name that is computed somewhere is not."""
     assert literal_answers(["a = 'x'\nb = f()", "c = 2", "not python("]) == {"a": "x", "c": "2"}
     assert literal_answers(["a = 'x'", "a = 'y'"]) == {"a": "y"}
     assert literal_answers(["a = 'x'", "a += 'y'", "b = 1\nfor b in c: pass", "c = 1\ndef c(): pass"]) == {}
@@ -143,7 +143,7 @@ def test_literal_answers() -> None:
     ids=range(9),
 )
 def test_records_cannot_be_forged_into_a_crash(record: str) -> None:
-    """Rubbish among the reports of the process is passed over."""
+    """Invalid lines among the reports of the process are skipped."""
     code = (
         f"import os\nfor n in range(30):\n    try: os.write(n, {record.encode()!r} + b'\\n')\n    except OSError: pass"
     )
@@ -157,12 +157,12 @@ def test_the_environment_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_not_answered_yet_is_no_trouble() -> None:
-    """The marker of an empty cell is not an error to report."""
+    """The marker of an empty cell is not reported as an error."""
     assert run("# YOUR CODE HERE\nraise NotImplementedError()", "a = 1") == Answers({"a": "1"}, {}, ())
 
 
 def test_without_a_sandbox_nothing_is_executed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Literals are answers, what is not answered stays so, and all others are named, with the reason."""
+    """Literals are answers, unanswered questions stay so, and all others are named, with the reason."""
     monkeypatch.setattr(confinement, "which", lambda _name: None)
     launch = find_launch()
     assert launch == NoSandbox("bwrap and prlimit cannot be found (Debian's packages bubblewrap and util-linux)")
@@ -195,7 +195,7 @@ def test_the_instructor_may_do_without_a_sandbox(monkeypatch: pytest.MonkeyPatch
 def test_a_sandbox_that_does_not_start(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, reason: str
 ) -> None:
-    """One trial tells that user namespaces are forbidden, or bubblewrap too old."""
+    """One trial detects that user namespaces are forbidden, or that bubblewrap is too old."""
     program = tmp_path / "bwrap"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
@@ -208,14 +208,14 @@ def test_a_sandbox_that_does_not_start(
 @pytest.mark.skipif(missing_part() is not None, reason=f"there is no sandbox: {missing_part()}")
 @pytest.mark.parametrize("rules", [b"", b"\0" * 7])
 def test_a_broken_sandbox_is_no_missing_one(rules: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bubblewrap starts and the filter of system calls is broken: tests that need the sandbox fail."""
+    """If bubblewrap starts and the filter of system calls is broken, tests that need the sandbox fail."""
     monkeypatch.setattr(confinement, "_filter", lambda: rules)
     with pytest.raises(AssertionError, match="bubblewrap starts, the sandbox does not"):
         require_sandbox()
 
 
 def test_a_process_that_does_not_start() -> None:
-    """A failure of the grader's own is no empty submission."""
+    """A failure of the grader is not an empty submission."""
 
     def broken(_program: str, limits: Limits) -> subprocess.Popen[bytes]:
         return launch_plain("print('no memory')", limits)
@@ -234,19 +234,19 @@ def test_formulas_without_quotes_are_read_as_typed() -> None:
 
 
 def test_a_part_is_named_by_its_first_line_of_code() -> None:
-    """Notebooks begin cells with comments."""
+    """A part is named by its first line of code, not by a comment before it."""
     (trouble,) = run("# Your answer goes here.\n\na = 1/0").troubles
     assert trouble == "at `a = 1/0`: ZeroDivisionError: division by zero"
 
 
 def test_a_line_inside_a_function_that_is_no_python_is_named() -> None:
-    """The first line of the function says nothing about it."""
+    """An invalid line inside a function is named, not the first line of the function."""
     (trouble,) = run("def f(x):\n    while True\n        x = 1").troubles
     assert trouble == "at `def f(x):`: SyntaxError at `while True`: expected ':'"
 
 
 def test_formulas_that_are_no_python_are_read_as_typed() -> None:
-    """Also where the handout's empty string stands before them; the error stays for what is no formula either."""
+    """Formulas that are not valid Python are read as typed; other errors stay errors."""
     units = ('a = ""', "a = 2 tau T", 'b = "4*tau', "def f(x:\n    return x")
     found = run(*units)
     assert found.values == {"a": "2 tau T", "b": "4*tau"}

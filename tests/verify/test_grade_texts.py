@@ -32,7 +32,7 @@ from verify.grade.written import _cells, write_points
 
 
 def test_shares_of_bounds() -> None:
-    """Twice the reference is close, and more is loose, as is what could not be compared; units count a quarter."""
+    """Up to twice the reference is close; more, or a bound without comparison, is loose; right units give a quarter."""
     half, quarter = Fraction(1, 2), Fraction(1, 4)
     for standing in ("proved", "not refuted"):
         found = [compute_share(standing, excess, True) for excess in (1.0, 2.0, 2.0001, math.inf, None)]  # type: ignore[arg-type]
@@ -43,7 +43,7 @@ def test_shares_of_bounds() -> None:
 
 
 def test_answers_that_are_literals() -> None:
-    """Texts and numbers whose name has no other value; the last one counts, and no flag is an answer."""
+    """The last text or number of a name is its answer, if the name has no computed value."""
     assert literal_answers(["a = 1", "b = 'x'\nc = 2.5", "a = 3"]) == {"a": "3", "b": "x", "c": "2.5"}
     for other in ("a = x", "for a in b: pass", "def a(): pass", "class a: pass", "import a", "import x as a", "a += 1"):
         assert literal_answers(["a = 1", other]) == {}
@@ -55,7 +55,7 @@ def test_answers_that_are_literals() -> None:
 
 
 def test_quotes_and_signs_of_word_processors() -> None:
-    """Are made plain where the code is no Python with them, and is some without; a text keeps them."""
+    """Typographic quotes and signs are replaced if the code is valid Python only without them; texts keep them."""
     assert repair_signs("a = \u201cx\u201d \u2212 1") == 'a = "x" - 1'
     assert repair_signs('a = "\u201cx\u201d"') == 'a = "\u201cx\u201d"'
     assert repair_signs("a = = \u2212 1") == "a = = \u2212 1"
@@ -71,7 +71,7 @@ def test_statements_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_numbers_of_points() -> None:
-    """Zero or more, with a decimal comma as well."""
+    """Points are zero or more, also with a decimal comma."""
     assert [points_of(text) for text in ("0", " 1,5 ", "2.25")] == [0, 1.5, 2.25]
     for text in ("-1", "inf", "nan", "x", ""):
         with pytest.raises(InputError, match="expected a number, zero or more"):
@@ -100,7 +100,7 @@ def _result(student: str, *rows: AnswerRow, assignment: str = "a") -> Result:
 
 
 def test_points_of_answers() -> None:
-    """Each entry has one answer, and no more points than that; others are kept for later."""
+    """An entry belongs to one answer, and has at most its points; other entries are kept for later."""
     results = [
         _result("ana", _row("q"), _row("r", 1.0)),
         _result("bob", _row("q")),
@@ -130,7 +130,7 @@ def test_points_of_answers() -> None:
 
 
 def test_tables_of_points(tmp_path: Path) -> None:
-    """Semicolons or commas, whichever there are more of; lines without points are left out."""
+    """The separator is the more frequent of semicolon and comma; lines without points are skipped."""
     for delimiter in ",;":
         file = tmp_path / "points.csv"
         lines = ["student,question,points", "ana,q,1", "bob,q,", "eve,q, "]
@@ -168,7 +168,7 @@ def test_headers_that_disagree(copy_of: str | None, assignment: str | None, trou
 
 
 def test_answers_as_they_were_handed_in() -> None:
-    """The text, or what a function returns case by case."""
+    """The page shows the text, or the results of a function case by case."""
     text: Any = SimpleNamespace(cases=None)
     assert shown_answer.show_submitted(text, GivenAnswer("  1 + 2 ")) == "1 + 2"
     assert len(shown_answer.show_submitted(text, GivenAnswer("x" * 9999))) == 4000

@@ -30,7 +30,7 @@ def _table(start: str, rounds: int = 2) -> Table:
 
 
 def test_violations_on_long_runs_are_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """(x / 4)^2 <= 1/4 holds from x = 1 and x = 2, and fails from x = 3: that run alone is asked in rationals."""
+    """(x / 4)^2 <= 1/4 holds for x = 1 and x = 2, and fails from x = 3: only that run is checked in rationals."""
     claim = Claim(id="t:last", lhs=q.final_distance_sq, rhs=Fraction(1, 4), where={})
     asked = []
 
@@ -53,7 +53,7 @@ def test_violations_on_long_runs_are_confirmed(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_runs_to_which_a_claim_does_not_apply_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small runs are described by an exact check, long ones by their table."""
+    """Small runs are described by an exact check, long ones by their table; runs outside the claim are skipped."""
     few = Claim(id="t:few", lhs=q.final_distance_sq, rhs=1, where={T: q.rounds}, conditions=[T <= 3])
     monkeypatch.setattr(battery, "is_allowed", lambda claim, table: claim is few and table == _table("5", rounds=7))
     small = [parse_run(_table("1", rounds=rounds), RATIONAL) for rounds in (2, 4, 3)]
@@ -62,7 +62,7 @@ def test_runs_to_which_a_claim_does_not_apply_are_left_out(monkeypatch: pytest.M
 
 
 def test_a_battery_is_a_collection_of_runs() -> None:
-    """As many as it says, small ones first, and those of the ladders in floats."""
+    """A battery has the stated number of runs, small ones first, and those of the ladders in floats."""
     small = [parse_run(_table(start), RATIONAL) for start in ("1", "3")]
     runs = Battery(small, [_table("5", rounds=7)])
     assert [run.algorithm.rounds for run in runs] == [2, 2, 7]
@@ -75,7 +75,7 @@ def _row(**keys: Any) -> AnswerRow:
 
 
 def test_a_page_shows_the_run_of_a_refuted_answer() -> None:
-    """With the command that shows both sides where there is a statement, and nothing without a run."""
+    """A page shows the command for both sides if there is a statement, and nothing without a run."""
     assert _run(_row()) == ""
     alone = _run(_row(run_file="start = 1 & 2"))
     assert "start = 1 &amp; 2" in alone
@@ -102,14 +102,14 @@ WRONG = [
 
 @pytest.mark.parametrize(("text", "line", "offset", "place"), WRONG)
 def test_the_first_wrong_symbol(text: str, line: int | None, offset: int | None, place: str) -> None:
-    """Python counts lines and symbols from one, and may point behind the text."""
+    """Python counts lines and symbols from one, and may point past the end of the text."""
     error = SyntaxError("bad")
     error.lineno, error.offset = line, offset
     assert _describe_error(text, error) == f"this is not an expression in Python's notation {place}: bad"
 
 
 def test_a_folder_is_graded_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More of them are used where they are asked for; code without a sandbox is executed only then."""
+    """More processes are used on request; code without a sandbox is executed only on request."""
     asked, unsafe = list[int](), list[bool]()
     monkeypatch.setattr(folder, "run_unordered", lambda _call, _tasks, jobs: asked.append(jobs) or ())
     monkeypatch.setattr(folder, "find_launch", unsafe.append)

@@ -16,7 +16,7 @@ from verify.grade.typed_relation import read_relation, write_relation
 
 
 def test_a_relation_is_read() -> None:
-    """Each name is the quantity that has it."""
+    """Each name in a typed relation is the quantity with that name."""
     claim = read_relation("max_drift <= 4*local_steps*local_step_size**2*noise_deviation**2")
     assert claim.lhs == sp.Symbol("max_drift", real=True)
     assert set(claim.where.values()) == {q.max_drift, q.local_steps, q.local_step_size, q.noise_deviation}
@@ -24,14 +24,14 @@ def test_a_relation_is_read() -> None:
 
 
 def test_quantities_that_are_typeset_alike_stay_apart() -> None:
-    """Rounds and iterations are both T."""
+    """Rounds and iterations, which are both typeset as T, stay different."""
     claim = read_relation("rounds == iterations")
     assert set(claim.where.values()) == {q.rounds, q.iterations}
 
 
 @pytest.mark.parametrize("assignment", assignments())
 def test_what_is_written_is_read_again(assignment: str) -> None:
-    """All bounds that are asked for are read again as written."""
+    """All bounds of questions are read again as written."""
     for question in assignments()[assignment].copy(CLASS).questions:
         if isinstance(question, BoundQuestion):
             text = write_relation(question.claim)
@@ -43,7 +43,7 @@ def test_what_is_written_is_read_again(assignment: str) -> None:
 
 
 def test_a_claim_about_steps_is_not_written() -> None:
-    """Its vectors have no names."""
+    """A claim about local steps is not written, since its vectors have no names."""
     assert write_relation(replace(find("renard2022:lemma-2.3"), place="step")) is None
 
 
@@ -59,6 +59,6 @@ def test_a_claim_about_steps_is_not_written() -> None:
     ],
 )
 def test_what_is_no_relation_is_refused(text: str, message: str) -> None:
-    """With the word, and nothing executed."""
+    """Text that is not a relation is refused with the wrong word, and nothing is executed."""
     with pytest.raises(InputError, match=message):
         read_relation(text)

@@ -38,13 +38,13 @@ def test_units(text: str, units: tuple[str, ...]) -> None:
     "text", ["a;" * 50_000, "(\n" * 2_000, "x = 1 1\n" * 2_000, "-" * 100_000 + "1", "a" + ".b" * 60_000]
 )
 def test_units_are_no_longer_than_the_file(text: str) -> None:
-    """Neither statements that share a line nor many errors make more of a file than it is."""
+    """Statements that share a line, or many errors, do not multiply the length of the units."""
     assert sum(map(len, split_code(text))) <= len(text) + 20
 
 
 @pytest.mark.parametrize("name", ["a.py", "a.ipynb"])
 def test_more_code_than_anyone_writes(tmp_path: Path, name: str) -> None:
-    """It is refused before it is parsed."""
+    """Too much code is refused before it is parsed."""
     code = "a;" * 150_000
     cell = f'{{"cells": [{{"cell_type": "code", "source": "{code}"}}]}}'
     (tmp_path / name).write_text(cell if name.endswith("ipynb") else code)

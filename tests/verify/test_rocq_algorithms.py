@@ -113,10 +113,10 @@ def test_more_local_steps_move_a_model(library: Path) -> None:
 
 def test_definitions_are_those_that_run() -> None:
     """A theorem has the definition that runs are computed from, with the participants that the claim allows."""
-    told = export_id("landmarks:scaffold.at-rest").theorem.definitions
-    assert "Record scaffold_state {V : space} := { x : V; c : V; c_i : nat -> V }." in told
-    assert "c_i := fun i => if is_drawn i then" in told
-    assert "weights i" in told
+    definitions = export_id("landmarks:scaffold.at-rest").theorem.definitions
+    assert "Record scaffold_state {V : space} := { x : V; c : V; c_i : nat -> V }." in definitions
+    assert "c_i := fun i => if is_drawn i then" in definitions
+    assert "weights i" in definitions
     assert "is_drawn" not in export_id("landmarks:fedavgm.at-rest").theorem.definitions
 
 

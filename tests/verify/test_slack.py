@@ -194,12 +194,12 @@ def test_the_tightest_instance_of_a_step_is_kept_where_the_sample_has_none(
     """The verdict then has it as its witness; of a claim that is as tight on the sample nothing is kept."""
     keep_in(tmp_path, monkeypatch)
     loose, tight = find("renard2022:thm-2.1.proof.split.fixed"), find("renard2022:lemma-2.2.proof.regroup.fixed")
-    told = dict[str, fmpq | None]()
-    regenerate([loose, tight], 0, (), lambda part, share: told.update({part.bound.id: share}))
-    assert told[tight.id] is None
+    shares = dict[str, fmpq | None]()
+    regenerate([loose, tight], 0, (), lambda part, share: shares.update({part.bound.id: share}))
+    assert shares[tight.id] is None
     stored = decision_on(loose.id).stored
     assert stored is not None
-    assert stored.outcome.ratio == pytest.approx(plain_float(told[loose.id]))
+    assert stored.outcome.ratio == pytest.approx(plain_float(shares[loose.id]))
     found = verify(loose)[0]
     assert found.worst_ratio == stored.outcome.ratio
     assert found.run == stored.witness.table

@@ -157,9 +157,9 @@ def test_a_complete_sweep_is_not_run_again(quick: Path) -> None:
     output = quick.with_suffix(".parquet")
     assert conduct(read_spec(quick), output) == 0
     before = output.read_bytes()
-    told: list[tuple[int, int]] = []
-    assert conduct(read_spec(quick), output, on_progress=lambda done, whole: told.append((done, whole))) == 60
-    assert told == [(60, 60)]
+    progress: list[tuple[int, int]] = []
+    assert conduct(read_spec(quick), output, on_progress=lambda done, whole: progress.append((done, whole))) == 60
+    assert progress == [(60, 60)]
     assert output.read_bytes() == before
 
 

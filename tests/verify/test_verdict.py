@@ -56,10 +56,10 @@ def test_families_are_reproducible_and_satisfy_the_usual_condition() -> None:
 
 def test_progress_is_told() -> None:
     """Trying claims reports how far it is, up to the end."""
-    told: list[tuple[int, int]] = []
-    try_claims(["renard2022:goal-rate.fixed"], 0, on_progress=lambda done, whole: told.append((done, whole)))
+    progress: list[tuple[int, int]] = []
+    try_claims(["renard2022:goal-rate.fixed"], 0, on_progress=lambda done, whole: progress.append((done, whole)))
     whole = sum(len(FAMILIES[name].part(0)) for name in families_for(find("renard2022:goal-rate.fixed")))
-    assert told[-1] == (whole, whole)
+    assert progress[-1] == (whole, whole)
     assert whole == count_tries(["renard2022:goal-rate.fixed"], 0)
 
 
