@@ -109,7 +109,7 @@ def supposed(claim: Claim) -> tuple[Assumption, ...]:
 
 
 def list_extensions(claim: Claim) -> tuple[Assumption, ...]:
-    """Return the parts of plain FedAvg that a claim's quantities remove because they only make sense beyond them."""
+    """Return the parts of plain FedAvg that the quantities of a claim remove, as they have no meaning there."""
     return tuple(default for default, instead in _map_parts(claim).items() if instead is not default)
 
 

@@ -127,7 +127,7 @@ def test_the_claim_of_the_largest_step_sizes_covers_most() -> None:
 
 
 def test_step_sizes_are_tried_on_both_sides_of_the_best_one() -> None:
-    """At thirds of the powers of four between its neighbours, which need be none of these; at an end on one side."""
+    """Step sizes are tried at thirds of the powers of four on both sides of the best one."""
     powers: Any = SimpleNamespace(step=lambda exponent: 4.0**exponent)
     values = {0.25: 4.0, 1.0: 1.0, 4.0: 2.0, 16.0: 5.0}
     around = [4 ** (third / 3) for third in (-2, -1, 1, 2)]

@@ -78,7 +78,7 @@ def test_step_sizes_far_beyond_the_edge_diverge_without_a_warning() -> None:
 
 
 def test_random_weights_and_batches_have_no_closed_form() -> None:
-    """Their second moments do not follow from means."""
+    """With random weights or batches, second moments do not follow from means."""
     assert not has_closed_rounds(run_of(participation={"kind": "uniform", "clients": 1}))
     assert not has_closed_rounds(run_of(name="scaffold"))
 

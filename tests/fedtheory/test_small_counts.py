@@ -53,7 +53,7 @@ class _Named:
 
 
 def test_every_table_that_is_read_costs_work() -> None:
-    """So that documents without end are refused before they are read."""
+    """Each table counts as work, so that endless documents are refused before they are read."""
     shape = TYPES.record(_Named)
     with limited(None) as meter:
         assert shape.read({"name": "x"}, None, "here") == _Named("x")  # type: ignore[arg-type]

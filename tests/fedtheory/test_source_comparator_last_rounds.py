@@ -30,7 +30,7 @@ STEP, LAST = find("comparator:last-round.one-step"), find("comparator:last-round
 
 
 def test_the_last_round_is_what_one_more_round_adds() -> None:
-    """Its errors are the increase of the sum of errors by one round."""
+    """The errors of the last round are the increase of the sum of errors by one round."""
     run = a_run(rounds=3)
     errors = [q.average_suboptimality.on(run.with_rounds(count)) * count for count in (2, 3)]
     assert q.last_round_suboptimality.on(run) == errors[1] - errors[0]

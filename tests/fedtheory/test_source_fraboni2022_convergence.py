@@ -152,7 +152,7 @@ def test_the_cycle_of_example_2_in_closed_form() -> None:
 
 
 def test_the_map_of_two_updates_has_the_stated_trace_and_determinant() -> None:
-    """Its characteristic polynomial gives the conditions of Jury that Example 2 is stable under."""
+    """The characteristic polynomial gives the conditions of Jury under which Example 2 is stable."""
     x, y = phi * q_1, phi * q_2
     both = sp.Matrix([[0, 1], [-y, 1]]) * sp.Matrix([[0, 1], [-x, 1]])
     assert sp.expand(both.trace() - (1 - x - y)) == 0

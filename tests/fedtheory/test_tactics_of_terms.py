@@ -149,7 +149,7 @@ def test_totals_of_the_past(relation: Relation, refusal: str) -> None:
     ],
 )
 def test_step_sizes_that_conditions_fix(conditions: list[Any], fixed: dict[Any, Any]) -> None:
-    """By numbers of the run other than themselves and those that are fixed; the first equation counts."""
+    """Step sizes are fixed by other numbers of the run that are not fixed themselves; the first equation counts."""
     named = {eta: q.local_step_size, eta_g: q.server_step_size, L: q.smoothness, mu: q.strong_convexity}
     claim: Any = SimpleNamespace(conditions=conditions)
     assert _find_fixed_step_sizes(claim, named) == fixed

@@ -197,7 +197,7 @@ def test_a_claim_is_what_it_says(paper: tuple[Path, dict[str, str]], old: str, n
 @pytest.mark.long
 @pytest.mark.usefixtures("home")
 def test_a_page_of_a_claim_of_ones_own_needs_no_second_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether all instances are asked for or a sample, and 1 second or 1.0, such a claim is tried once."""
+    """The page reuses the verdict for all instances or a sample, and for 1 second or 1.0."""
     mine = tmp_path / "mine.py"
     mine.write_text(
         "import sympy as sp\nfrom fedtheory import Claim, quantities as q\n"

@@ -43,7 +43,7 @@ def test_sides_are_those_of_single_clients(claim_id: str) -> None:
 
 
 def test_statements_about_single_clients_write_few_of_them_out() -> None:
-    """At local steps each client has its own noise; of a million clients the reason is said."""
+    """At local steps each client has its own noise: a million clients are refused with the reason."""
     claim = resolve("comparator:one-step")
     found, expected = (check(claim, one) for one in (_run([3, 2]), _run([3, 2]).follow_all_clients()))
     assert found.worst is not None

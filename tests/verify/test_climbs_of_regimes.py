@@ -173,7 +173,7 @@ def test_regimes_have_their_largest_ratio() -> None:
 
 
 def test_what_a_claim_asks_for_at_each_step() -> None:
-    """So many local steps are looked at; none where equal rounds can be doubled."""
+    """The search counts the local steps that a claim evaluates; none if equal rounds can be doubled."""
 
     def looked_at(quantity: q.RunQuantity, place: Any = None) -> int | None:
         claim = Claim(id="t:asked", lhs=quantity, rhs=eta, where=WHERE)
@@ -264,7 +264,7 @@ def test_runs_that_lead_to_others() -> None:
 
 
 def test_runs_without_a_start_that_say_something() -> None:
-    """On quadratics, where a violation is not settled."""
+    """Runs that start at the optimum are used on quadratics while no violation is decided."""
     for sources, loss, score, table, expected in (
         ("n", None, -1.0, {}, True),
         ("sn", None, -1.0, {}, False),

@@ -46,7 +46,7 @@ def test_costs_of_exact_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_enclosures_that_are_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By rounds that are no repetitions, clients and rows in every step, and the constants of the problem."""
+    """The cost of enclosures depends on different rounds, clients, rows and constants of the problem."""
     data = SimpleNamespace(outputs=[[1, 2, 3], [1]])
     for repeat, given, products in ((False, None, 15 * 4 * 4), (True, None, 5 * 4 * 4), (False, data, 15 * 8 * 4)):
         monkeypatch.setattr(escalation, "rounds_repeat", lambda *_, repeat=repeat: repeat)

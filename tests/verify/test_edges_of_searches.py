@@ -137,7 +137,7 @@ HORIZONS = [
 
 @pytest.mark.parametrize(("algorithm", "levels", "steps", "rounds"), HORIZONS)
 def test_the_longest_runs(algorithm: str, levels: Point, steps: int, rounds: int) -> None:
-    """As many local steps as their simulation can take, in whole rounds, and never more than the point asks for."""
+    """The longest runs have as many local steps as can be simulated, in whole rounds."""
     point: Point = {**BASE, "local steps": steps, "horizon": ("T", 30), **levels}
     subject = ClaimedAlgorithm(algorithm)
     assert rounds_at(point, fmpq(1, 4), subject) == rounds

@@ -82,7 +82,7 @@ def test_a_violation_is_confirmed_in_enclosures(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("limit", ["_MOST_PRODUCTS", "_MOST_OF_CONSTANTS"])
 def test_what_enclosures_cannot_afford_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
-    """Neither rationals nor enclosures are asked beyond what they can do in a minute or two."""
+    """Comparisons that cost rationals and enclosures more than a minute or two stay undecided."""
     monkeypatch.setattr("verify.check.escalation._BUDGET", 0)
     monkeypatch.setattr(f"verify.check.escalation.{limit}", 0)
     path = run_file(tmp_path, Instance("by hand", 106))

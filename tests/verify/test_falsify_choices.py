@@ -59,7 +59,7 @@ def test_kinds_of_runs(name: str) -> None:
     [("pulls that differ", False, False), ("curvatures that differ", False, True), ("one client", True, True)],
 )
 def test_what_data_can_become(clients: Clients, one: bool, two: bool) -> None:
-    """They keep their noise and what their clients pull; a single one gets no other curvatures."""
+    """Quadratics from data keep their noise and linear terms; a single client gets no other curvatures."""
     for count, expected in ((1, one), (2, two)):
         data = {"problem": {"kind": "least-squares", "inputs": [[["1"]]] * count, "noise": ["0"]}}
         for noisy in (False, True):

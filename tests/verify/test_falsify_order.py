@@ -253,7 +253,7 @@ def test_a_search_ends_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_largest_ratio_of_both_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the first search has left nothing for the second one; a run that is decided by neither is none."""
+    """The largest ratio counts both searches, also if the second has no budget; undecided runs are ignored."""
     ratios = {"small": 1.0, "large": 2.0, "open": None}
 
     def of(table: Any, arithmetic: Any = RATIONAL) -> Any:

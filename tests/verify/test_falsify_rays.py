@@ -173,7 +173,7 @@ def test_rays_of_a_claim_about_every_step() -> None:
 
 
 def test_ends_in_the_same_proportions_are_one_end() -> None:
-    """Other units double everything; another term, or another margin of a condition, is another end."""
+    """Two ends with the same proportions in other units are one; another term makes them different."""
     reader, burdens = Reader(bound(0)), np.zeros(2)
 
     def end(smaller: float, terms: list[float], condition: float) -> tuple[float, ...]:

@@ -64,7 +64,7 @@ def test_large_ratios_are_capped_below_changes_of_sign() -> None:
 
 
 def test_the_balanced_score_adds_what_is_subtracted() -> None:
-    """Its sign is the verdict too; without differences it is the score."""
+    """The sign of the balanced score is the verdict; without differences it equals the score."""
     seen = 0
     for claim in CLAIMS[:3]:
         for number in range(FAMILIES["by hand"].size):

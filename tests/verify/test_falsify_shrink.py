@@ -95,14 +95,14 @@ def test_a_run_that_is_no_violation_is_given_back() -> None:
 
 
 def test_the_deadline_is_kept() -> None:
-    """Nothing changes after the deadline."""
+    """Shrinking changes nothing after the deadline."""
     huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
     table = run_table(Instance("small quadratics", 5).run())
     assert shrink(huge, table, measure_work() - 1) == table
 
 
 def test_shrinking_shows_that_it_lives() -> None:
-    """It ticks at each try, and with every tick before the deadline a run has been looked at."""
+    """Shrinking reports progress at each try, and each report before the deadline follows an evaluated run."""
     huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
     table = run_table(Instance("small quadratics", 5).run())
     ticks: list[float] = []

@@ -104,7 +104,7 @@ def test_numbers_that_differ(text: str) -> None:
 
 
 def test_what_cannot_be_read_is_left_to_a_person() -> None:
-    """It may be right in another notation; what has no value is wrong in every one, as is a broken program."""
+    """An answer that cannot be parsed may be right in another notation; one without a value is wrong."""
     number = NumberQuestion(name="n", title="", text="", points=1, solution=sp.Rational(1, 3))
     for text in ("the number is 1/3", "1/3 per step", "about a third", "x" * 3000):
         assert mark_answer(number, GivenAnswer(text)).share is None

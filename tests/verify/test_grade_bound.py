@@ -215,7 +215,7 @@ def test_the_looseness_of_chosen_symbols_only() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("factor", [1, sp.Rational(1, 8)])
 def test_the_same_answer_has_the_same_finding(factor: sp.Expr) -> None:
-    """Nothing is measured in seconds, so that grading again changes nothing, whether a run refutes it or none does."""
+    """No limit is in seconds, so that grading again gives the same result, with and without a refuting run."""
     answer = factor * (tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2)
     first = grade_bound(DRIFT, answer, budget=0.3)
     battery.cache_clear()

@@ -300,7 +300,7 @@ def test_every_other_submission_is_graded_as_alone(launch: Launch, victims: Vict
 
 
 def test_what_is_not_there_is_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing can be laid over a file that is missing in a read-only folder: the sandbox would not start."""
+    """A file that is missing in a read-only folder is not hidden: the sandbox would not start."""
     there = tmp_path / "there"
     there.mkdir()
     monkeypatch.setattr(confinement, "_list_visible_folders", lambda: [str(tmp_path)])

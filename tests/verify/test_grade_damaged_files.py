@@ -49,7 +49,7 @@ SOLUTIONS = literal_answers(read_cells(n.notebook_text(notebook())).units)
     ids=["le", "be", "zeros", "indented", "cr", "quotes", "blanks", "many-quotes", "deep", "huge", "brackets"],
 )
 def test_a_damaged_file_has_its_other_answers(content: bytes, tmp_path: Path) -> None:
-    """Neither encodings nor quotes nor code that cannot be parsed cost more than the statement in which they stand."""
+    """Encodings, quotes, and code that cannot be parsed damage only the statement that contains them."""
     path = tmp_path / "ana.py"
     path.write_bytes(content)
     found = read_submission(path, "ana")

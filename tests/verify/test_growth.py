@@ -97,7 +97,7 @@ def test_stationary_errors_are_series_in_the_step_size(
 
 
 def test_the_distance_stays_as_steps_shrink() -> None:
-    """At a fixed number of rounds it tends to D^2, and no power of the step size does."""
+    """With a fixed number of rounds the distance tends to D^2, which no power of the step size does."""
     run = _run(start=fmpq(17, 4), rounds=3)
     found = _growth(q.final_distance_sq, eta**3, eta, run, conditions=[eta <= 1 / (4 * L)])
     assert found == Growth(eta, sp.S.Zero, Fraction(0), fmpq(289, 16))

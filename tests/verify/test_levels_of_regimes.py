@@ -121,7 +121,7 @@ def _parameter(allowed: sp.Set, *, is_flag: bool = False) -> Any:
 
 
 def test_levels_of_parameters() -> None:
-    """Both ends of a range, where they belong to it, and places between; numbers near ends are powers of two."""
+    """Levels are both ends of a closed range and places between them; numbers near the ends are powers of two."""
     closed, opened, half = sp.Interval(0, 1), sp.Interval.open(0, 1), sp.Interval.Ropen(0, 1)
     assert _factor(_parameter(closed)).levels == (None, -7, -1, 3, 7, "1")
     assert _factor(_parameter(opened)).levels == (-7, -1, 3, 7)
@@ -139,7 +139,7 @@ def test_levels_of_parameters() -> None:
 
 
 def test_numbers_of_parameters() -> None:
-    """On the unit interval a level of -n is 2^-n, and n is as far from one; zero is the middle."""
+    """On the unit interval the level -n is 2^-n, the level n is 1 - 2^-n, and zero is the middle."""
     unit, line, whole = (_parameter(one) for one in (sp.Interval(0, 1), sp.Interval(0, sp.oo), sp.S.Naturals))
     levels = (None, -7, -1, 0, 3, 7, "1")
     expected = [0, fmpq(1, 128), HALF, HALF, fmpq(7, 8), fmpq(127, 128), "1"]

@@ -58,7 +58,7 @@ def test_a_plan_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.long
 def test_a_search_begins_with_seed_zero() -> None:
-    """It tries the same runs as with that seed, and others with another one."""
+    """The default search tries the same runs as with seed zero, and other runs with another seed."""
     usual, zero, one = (search_regimes(BOUND, 150, **seed) for seed in ({}, {"seed": 0}, {"seed": 1}))
     assert usual.regimes == zero.regimes
     assert usual.regimes != one.regimes

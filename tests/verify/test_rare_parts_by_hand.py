@@ -76,7 +76,7 @@ def test_curved_equations_are_solved_by_secants() -> None:
 def test_step_sizes_tied_to_counts(
     clients: int, rounds: int, assumption: Any, expected: float | None, *, allowed: bool
 ) -> None:
-    """Only sqrt(M / T), or that over L, if it is rational and the conditions allow it; here T = 4 or 16 and L = 8."""
+    """The step size is sqrt(M / T), or that over L, if it is rational and allowed; here T = 4 or 16 and L = 8."""
     work = SimpleNamespace(steps=(1, 1), step_sizes=(fmpq(1, 2),))
     run: Any = SimpleNamespace(
         algorithm=SimpleNamespace(work=work, rounds=rounds),
@@ -149,7 +149,7 @@ def test_the_first_allowed_run_is_taken(monkeypatch: pytest.MonkeyPatch) -> None
     ],
 )
 def test_a_move_is_repeated_while_it_helps(values: list[float], end: int, calls: int) -> None:
-    """At most six times; the last point that was better is kept, with all other levels."""
+    """A move is repeated at most six times; the last better point is kept, with all other levels."""
     looked: list[Any] = []
 
     def see(level: int) -> Any:

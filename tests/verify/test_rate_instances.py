@@ -97,7 +97,7 @@ def test_few_ladders_show_little() -> None:
     ids=lambda value: getattr(value, "id", ""),
 )
 def test_a_false_rate_is_refuted(claim: Claim, words: str) -> None:
-    """By an exact limit on a rational run, which the verdict says."""
+    """An exact limit on a rational run refutes the rate, and the verdict says so."""
     (found,) = verify(claim)
     assert found.verdict == "refuted"
     assert found.reason is not None

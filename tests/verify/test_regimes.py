@@ -133,7 +133,7 @@ def test_the_edge_of_a_condition_that_bends() -> None:
 @pytest.mark.parametrize("clock", ["one slow", "equal times", "fixed intervals", "long intervals"])
 @pytest.mark.parametrize("clients", [0, 1, 2, 3, 6])
 def test_a_cycle_ends_when_all_have_reported_in_proportion(clock: str, clients: int) -> None:
-    """So many rounds are what claims about whole cycles ask for, once and several times, with any number of clients."""
+    """Claims about whole cycles get numbers of rounds that are one or several cycles, with any number of clients."""
     evaluation = Evaluation(
         resolve(Claim(id="mine:cycles", lhs=q.local_step_size, rhs=10**9, assumptions=[a.whole_cycles, a.smooth]))
     )
@@ -265,7 +265,7 @@ def test_a_false_contraction_is_refuted_exactly() -> None:
 
 
 def test_a_true_contraction_stands_on_all_regimes() -> None:
-    """Nothing is refuted or left open, every pair is covered, and the regimes say how many runs they had."""
+    """A true claim has no violation and no open run, every pair is covered, and the regimes count their runs."""
     search = search_regimes(contraction(1 - eta * mu, eta <= 1 / L), 400)
     assert search.counterexample is None
     assert search.left_open == 0
@@ -288,7 +288,7 @@ def test_the_same_seed_finds_the_same() -> None:
 
 @pytest.mark.long
 def test_a_theorem_is_tried_with_few_clients_and_many() -> None:
-    """Its search has runs with one client and 32, few rounds and as many as it takes to lose the start."""
+    """The search has runs with one client and with 32, with few rounds and with so many that the start is forgotten."""
     search = search_regimes(resolve(find("renard2022:thm-2.1")), 200)
     runs = {regime.name: regime.runs for regime in search.regimes}
     wanted = ("clients: 1", "clients: 32", "local steps: 1", "local steps: 64", "horizon: 1 round")

@@ -86,7 +86,7 @@ def test_noise_on_losses_is_never_left_out(loss: str, clients: int, steps: int, 
 
 @pytest.mark.parametrize("gradients", ["", "p"])
 def test_a_kinked_loss_is_flat_on_one_side_of_its_optimum(gradients: str) -> None:
-    """It begins there where nothing is said of a start, and its curvature is that of both terms."""
+    """The run starts at the kink if no start is given, and its curvature is that of both terms."""
     claim = resolve(Claim(id="mine:step", lhs=q.local_step_size, rhs=10**9, assumptions=[a.update_rule]))
     point: Point = {**BASE, "loss": "kinked", "curvatures": "alike", "conditioning": -3, "sources": gradients + "n"}
     table = Evaluation(claim).table(normal(point))
@@ -99,7 +99,7 @@ def test_a_kinked_loss_is_flat_on_one_side_of_its_optimum(gradients: str) -> Non
 
 @pytest.mark.long
 def test_noise_moves_the_mean_on_losses_that_are_no_quadratics() -> None:
-    """On quadratics the mean goes where gradient descent goes, so that nothing else violates this bound."""
+    """On quadratics the mean follows gradient descent, so that only other losses violate this bound."""
     stated = [a.same_local_work, a.unit_server_step, a.full_participation, a.uniform_shares, a.one_type]
     stated += [a.convex_and_smooth, a.unbiased_bounded_variance]
     claim = Claim(
@@ -125,7 +125,7 @@ def test_clients_of_one_type_are_so_with_any_algorithm(assumption: a.Assumption)
 
 
 def test_a_bound_on_compressed_steps_without_a_server_step_is_refuted() -> None:
-    """It holds for a server step of one, which it does not name."""
+    """The bound holds only for a server step size of one, which it does not state."""
     stated = [a.compressed, a.full_gradients, a.one_type, a.full_participation]
     conditions = [eta * L * (1 + omega / N) <= 1, sp.Eq(K, 1)]
     claim = Claim(

@@ -254,7 +254,7 @@ def test_parts_that_have_no_theorem_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["telescoped", "at the next start", "at the first start"])
 def test_premises_at_other_ends_of_intervals(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are noted before the steps of a proof, and are no premises of one."""
+    """Premises at other ends of intervals are listed before the steps of a proof, and are not premises of a step."""
     relation = SimpleNamespace(relations=[BELOW], id="t:used", place="run")
     writer: Any = _given(_translate=lambda slack, _: slack)
     premise = _premise(kind=kind, of=lambda *_: y - x)
@@ -377,6 +377,6 @@ def test_arguments_for_claims_about_each_client_or_step() -> None:
     ],
 )
 def test_claims_about_numbers_of_rounds(place: Any, assumptions: Any, where: Any, *, stands: bool) -> None:
-    """On runs with client sampling, and about nothing else."""
+    """Claims about numbers of rounds are exported for runs with client sampling only."""
     claim: Any = SimpleNamespace(place=place, assumptions=assumptions, notation=where)
     assert is_of_round_numbers(claim) is stands

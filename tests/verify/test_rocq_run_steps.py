@@ -44,7 +44,7 @@ def test_other_statements_bound_no_drift(chain: tuple[object, ...]) -> None:
 
 
 def test_only_squares_of_participants_are_facts_of_a_draw() -> None:
-    """Neither other inequalities about them nor squares of what every client has."""
+    """Other inequalities about participants, and squares of vectors of all clients, are refused."""
     v = sp.Symbol("v", real=True)
     writer: Any = SimpleNamespace(reader=SimpleNamespace(vocabulary=None))
     for reason in (square(v), square(norm_sq(v) * v), InequalityRef("cocoercivity", (Selected(v), v))):

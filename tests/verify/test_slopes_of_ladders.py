@@ -207,7 +207,7 @@ def test_orders_of_sums_and_products(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_differences_that_are_clear() -> None:
-    """At rationals for one client: a difference that vanishes nowhere is none of an identity."""
+    """A difference of sides is evaluated at rationals for one client; for an identity it is zero everywhere."""
     x, y = sp.symbols("x y", positive=True)
     for difference, differs in ((x - x, False), (x - y, True), (sp.sqrt(x) ** 2 - x, False), (sp.sqrt(x) - y, True)):
         assert _differs_somewhere(sp.sympify(difference)) is differs

@@ -165,7 +165,7 @@ def test_the_simplex_method_finds_the_best_factors(stated: bool, monkeypatch: py
 
 
 def test_nothing_better_keeps_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At most eight knobs are turned, and each costs at most twenty looks."""
+    """Without a better point the search tries at most eight moves, with at most twenty evaluations each."""
     _use_numbers(monkeypatch, polish)
     monkeypatch.setattr(polish, "within_conditions", lambda *_: None)
     for count, turned in ((2, 2), (8, 8), (10, 8)):

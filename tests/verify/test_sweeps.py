@@ -148,7 +148,7 @@ def test_mistakes_are_named_before_the_first_run(mistake: str, tmp_path: Path) -
 
 
 def test_mistakes_of_the_base_run_name_its_file(tmp_path: Path) -> None:
-    """Its own run file is named where the mistake is in it, and the sweep where a swept key is wrong."""
+    """The message names the run file for a mistake in it, and the sweep for a wrong swept key."""
     (tmp_path / "base.toml").write_text(BASE.replace("rounds", "round"))
     spec = write_sweep(tmp_path, f'run = "base.toml"\nclaims = ["{THEOREM}"]\n[grid]\nproblem.noise = [1]')
     with pytest.raises(InputError, match=r"base.toml: algorithm.rounds: is missing; is 'round' a typing error for it"):
@@ -332,7 +332,7 @@ def test_data_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_diverging_runs_on_data_are_called_so_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their rows are never read in rationals."""
+    """Diverging runs on data are reported without reading their rows in rationals."""
 
     def refuse(*_arguments: object) -> Run:
         raise AssertionError

@@ -79,7 +79,7 @@ def test_a_place_where_both_sides_are_zero_is_the_least_tight() -> None:
 
 
 def _values(operator: str, lhs: list[float], rhs: list[float], scale: float = 1.0) -> Values:
-    """Both sides of a relation, as floats found them, with one scale of rounding."""
+    """Return both sides of a relation in floats, with one scale of rounding."""
     claim = Claim(
         id="t:sides", lhs=q.rounds.symbol, rhs=T, relation=operator, where={q.rounds.symbol: q.rounds, T: q.rounds}
     )
@@ -114,7 +114,7 @@ def test_a_violation_that_exact_numbers_leave_open_refutes_nothing() -> None:
 
 
 def test_of_several_places_the_largest_value_has_an_order() -> None:
-    """At k = 0 a client is where the round starts, exactly; at k = 1 it is O(eta) away, and not O(eta^2)."""
+    """At k = 0 a client is exactly at the start of the round; at k = 1 its distance is O(eta), and not O(eta^2)."""
     eta = sp.Symbol("eta", positive=True)
     array = RATIONAL.array
     problem = quadratic(array([[[1]], [[3]]]), array([[1], [0]]), array([1]))
@@ -192,7 +192,7 @@ def test_exact_numbers_decide_between_places_that_rounding_takes_for_each_other(
 
 
 def test_equations_have_no_ratio() -> None:
-    """Neither have bounds by what is not positive."""
+    """Equations, and bounds by numbers that are not positive, have no ratio."""
     assert [ratio_of(_values(operator, [1.0], [1.0]).link, 1.0, 2.0) for operator in ("==", "<=")] == [None, 0.5]
     assert [ratio_of(_values("<=", [1.0], [1.0]).link, -1.0, rhs) for rhs in (0.0, -0.5)] == [None, None]
 

@@ -55,7 +55,7 @@ def test_a_theorem_is_stored() -> None:
 
 @pytest.mark.parametrize("name", STORED)
 def test_stored_constants_are_proved_and_not_refuted(name: str) -> None:
-    """They are at most as stated, one is smaller, and no stored run needs more of a term than is proved."""
+    """Stored constants are at most the stated ones, one is smaller, and no stored run exceeds a proved constant."""
     claim = find(name)
     found, stated = tightened_constants(claim), {part.name: part.constant for part in lowerable_parts(claim)}
     assert found

@@ -16,7 +16,7 @@ shrink: Any = import_module("verify.falsify.shrink")
 
 
 def test_ascents_in_regimes_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By balance from what is subtracted, without a start, by progress from what is promising, then special ones."""
+    """Ascents are ordered by kind: balanced score, without a start, progress, then special ones."""
     climbed: list[Any] = []
 
     class Climb:

@@ -57,7 +57,7 @@ def test_a_violation_is_decided_at_once_and_rigorously() -> None:
 
 
 def test_without_work_violations_are_left_open() -> None:
-    """They are counted once each, and nothing is decided."""
+    """Without a budget, violations are counted once each, and none is decided."""
     evaluation = Evaluation(ALWAYS_FALSE)
     met = Violations(ALWAYS_FALSE, 0.0, evaluation.at)
     for count in (0, 1, 1):
@@ -134,7 +134,7 @@ def test_a_hunt_counts_what_is_too_long_to_confirm() -> None:
 
 
 def test_a_false_equation_is_refuted() -> None:
-    """Its gap stays where runs nearby change, so that it is no rounding."""
+    """The difference of the sides is the same on perturbed runs, so that it is not rounding."""
     wrong = claim(q.local_step_size, eta * (1 + sp.Rational(1, 10**6)), relation="==", assumptions=[a.update_rule])
     search = search_regimes(wrong, 40)
     assert search.counterexample is not None

@@ -166,7 +166,7 @@ def test_work_of_ties_and_of_violations_is_counted(meeting: Any, monkeypatch: py
 
 
 def test_sides_that_are_hardly_the_wrong_way_round() -> None:
-    """Only those that differ by more than the last digits are decided; runs that are tried for others are not."""
+    """Only sides that differ by more than the last digits are decided; runs for other claims are not."""
     claim = Claim(id="t:twice", lhs=eta, rhs=2 * eta, where=WHERE)
     met = Violations(claim, 1.0, None)  # type: ignore[arg-type]
     seen = [Seen({**BASE}, score, {}, None, sides) for score, sides in ((1e-7, (2.0, 1.0)), (1.0, (1.0, 1.0)))]

@@ -119,7 +119,7 @@ def test_drift_inside_a_round_of_one_step_is_zero() -> None:
 
 @needs_solver
 def test_one_client_has_no_drift() -> None:
-    """It is its own average, and its gradient that of F."""
+    """A single client equals its average, and its gradient is that of F."""
     case = only_case(DRIFT, 1, 3)
     assert case.constants["gradient_dissimilarity"] == "0"
     assert (case.bound, case.ratio) == (0, None)

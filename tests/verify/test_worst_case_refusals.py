@@ -131,7 +131,7 @@ def test_counts_are_positive(option: str, count: int, capsys: pytest.CaptureFixt
 def test_without_the_extra_one_line_names_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing is solved without PEPit."""
+    """Without PEPit nothing is solved, and one line names the extra."""
     monkeypatch.setitem(sys.modules, "PEPit", None)
     assert cli.run(["worst-case", DRIFT.id]) == 2
     captured = capsys.readouterr()
@@ -143,6 +143,6 @@ def test_without_the_extra_one_line_names_it(
 
 
 def test_a_result_without_cases_decides_nothing() -> None:
-    """Only the reason is left."""
+    """A result without cases has only a reason."""
     outside = WorstCase(DRIFT, 2, 3, "for a reason")
     assert (outside.decisive, outside.status, outside.cases) == (None, None, ())

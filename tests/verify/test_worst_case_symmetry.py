@@ -82,7 +82,7 @@ def test_halves_are_even_and_odd_vectors() -> None:
 
 
 def test_two_clients_drift_alike() -> None:
-    """Their mean is in the middle, so that what is required of the first client alone is asked of the other, too."""
+    """The average of two clients is the middle, so that constraints on the first client hold for the other too."""
     round_ = small_round()
     assert len(sizes(round_, round_.drifts(-1)[0])) == 2
 

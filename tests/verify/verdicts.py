@@ -16,7 +16,7 @@ def verdict_by_default(claim: Claim, *, longer: int = 1) -> ClaimVerdict:
 
 
 def is_refuted(claim: Claim, *, longer: int = 1) -> bool:
-    """Whether the verdict is "refuted", by a run that applies and violates the claim exactly when checked again."""
+    """Return whether the verdict is "refuted", by a run that applies and violates the claim when checked again."""
     found = verdict_by_default(claim, longer=longer)
     if found.verdict != "refuted":
         return False

@@ -86,7 +86,7 @@ def test_vectors_below_means_and_sums() -> None:
 
 
 def test_published_claims_use_earlier_ones_of_their_paper(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At their place, or bounds on the largest drift at a step; not those that rest on them."""
+    """The search uses earlier claims at the same place, and bounds on the largest drift."""
 
     def claim(name: str, place: str = "step", verdict: str = "proved") -> Any:
         return SimpleNamespace(id=name, place=place, verdict=verdict)
