@@ -68,7 +68,7 @@ def spend_a_try() -> None:
 
 
 def spend(run: Run, place: str = "run") -> None:
-    """Count a completed check of a run at the positions that a claim uses; a run of constants needs no simulation."""
+    """Count a check of a run at the positions that a claim uses; a claim about constants needs no simulation."""
     simulated = (
         simulation(run) + _estimate_step_work(run) + _estimate_vectors(run, place) if _is_simulated(run) else 0.0
     )

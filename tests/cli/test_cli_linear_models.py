@@ -68,7 +68,7 @@ def test_batches_have_intervals(files: dict[str, str], capsys: pytest.CaptureFix
 
 
 def test_an_estimate_refutes_nothing(files: dict[str, str]) -> None:
-    """For an estimate far above a false bound the answer describes the impression, without a verdict."""
+    """An estimate far above a false bound is reported as "looks violated", without a verdict."""
     gap = sp.Symbol("G", positive=True)
     claim = Claim(id="mine:false", lhs=q.average_suboptimality, rhs=gap / 10**6, where={gap: q.initial_gap})
     found = check(claim, read_run(files["batches"], FLOAT))

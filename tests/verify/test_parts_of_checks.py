@@ -70,7 +70,7 @@ def test_verdicts_without_violations() -> None:
 
 
 def test_terms_at_a_place() -> None:
-    """An axis of length one is shared by all entries; along the others the place has its own position."""
+    """The entry at a place is found by its index along each axis, or by 0 along an axis of length one."""
     site: Any = SimpleNamespace(axes=("client", "step"))
     place = Place(site, {"client": 1, "step": 2})
     assert place._entry(np.array([[0, 1, 2], [3, 4, 5]])) == 5

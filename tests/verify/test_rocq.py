@@ -194,7 +194,7 @@ def test_nothing_is_divided_by_a_number_that_may_be_zero(library: Path) -> None:
 )
 @pytest.mark.parametrize("dropped", NEEDED, ids=lambda assumption: assumption.name)
 def test_other_runs_are_refused(claim_id: str, dropped: Assumption) -> None:
-    """The runs of the library have a server that adds the averaged change unchanged, and clients that all take part."""
+    """Claims about other settings than full participation, equal local work and server step one are not exported."""
     claim = find(claim_id)
     wider = replace(claim, assumptions=tuple(one for one in claim.assumptions if one != dropped))
     with pytest.raises(NotExported, match="all take part and take the same steps"):

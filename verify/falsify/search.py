@@ -67,7 +67,7 @@ def search(
 
 
 def short_search(claim: Claim, budget: float, seed: int = 0) -> SearchState:
-    """Make the first part of a search: a few runs, and distant runs along rays; it ends by itself."""
+    """Make the first part of a search: a fixed number of runs, and distant runs along rays."""
     return _run_search(_begin, SearchState(claim, budget, lambda _done, _all: None), seed)
 
 
@@ -140,7 +140,7 @@ def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[
 
 
 def _begin(hunt: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
-    """Try a few instances, and rays from runs with all sources of error; without rays, local searches."""
+    """Try a few instances, then rays from runs with all sources of error, or local searches if there are no rays."""
     _try(hunt, instances if hunt.claim.rate is not None else islice(instances, _FIRST))
     places = [min(hunt.fresh, key=_waiting).table] if hunt.fresh else []
     runs = [] if hunt.claim.rate is not None else [*mixed(hunt.claim, hunt.setting), *places]

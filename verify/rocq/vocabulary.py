@@ -182,7 +182,7 @@ AT: Mapping[str, There] = {
     "y": There(q.comparator, q.comparator_noise, q.comparator_dissimilarity, "sigma_there", "zeta_there"),
     "x_star": There(q.optimum, q.noise_at_optimum, q.dissimilarity_at_optimum, "sigma_star", "zeta_star"),
 }
-"""These bounds by the name of the point."""
+"""Noise and dissimilarity at a point, by the name of the point."""
 OF_POINTS = {at.noise: at.noise_name for at in AT.values()} | {
     at.dissimilarity: at.dissimilarity_name for at in AT.values()
 }

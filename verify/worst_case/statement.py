@@ -76,9 +76,7 @@ def is_strongly_convex(claim: Claim) -> bool:
 
 
 def scales_of(claim: Claim) -> list[RunQuantity]:
-    """Return the constants that set the scale of a claim; without any, those of the start, so that the value is
-    finite.
-    """
+    """Return the constants that set the scale of a claim, or those of the start if the claim has none."""
     found = [quantity for quantity in SCALES if quantity in claim.notation.values()]
     return found or [q.initial_distance if is_convex(claim) else q.initial_gap]
 

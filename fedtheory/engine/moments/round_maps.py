@@ -53,7 +53,7 @@ def split_clients(problem: Problem) -> Iterator[Clients]:
 
 
 def _average_block(problem: Problem, work: LocalWork, weights: Array, clients: Clients) -> tuple[Array, Array, Array]:
-    """Return contributions of some clients to the averages and to the expected server step; their displacements."""
+    """Return what some clients add to the averages and to the expected server step, and their displacements."""
     importances, identity = problem.weights[clients], problem.arithmetic.identity(problem.dimension + 1)
     steps, k = np.array(work.steps)[clients], 0
     averages, final = [], problem.arithmetic.zeros(len(steps), *identity.shape)

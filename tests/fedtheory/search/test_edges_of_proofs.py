@@ -293,7 +293,7 @@ def test_lemmas_at_the_optimum_have_a_name_of_their_own(monkeypatch: pytest.Monk
 
 
 def test_one_quantity_at_a_comparator_is_enough_for_the_optimum() -> None:
-    """A bound with a comparator is a step as stated and at the optimum, each with both counts."""
+    """A bound with a comparator is restated for the comparator and the optimum, each with two ways to count steps."""
     name = "comparator:average-error"
     counted = [(len(step.words) > 1, "iterations" in step.words) for step in chains._steps_by(find(name))]
     assert counted == [(False, False), (False, True), (True, False), (True, True)]
