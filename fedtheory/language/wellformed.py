@@ -97,7 +97,8 @@ def _require_meanings(claim: Claim) -> None:
     for name in ("where", "for_all"):
         _expect(name, isinstance(getattr(claim, name), Mapping), "a dictionary", getattr(claim, name))
     for symbol, quantity in claim.where.items():
-        _expect("where", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
+        keys = "SymPy symbols as keys, as in where={eta: quantities.local_step_size}"
+        _expect("where", isinstance(symbol, sp.Symbol), keys, symbol)
         known = isinstance(quantity, str) and any(entry.quantity.name == quantity for entry in vocabulary())
         _expect("where", not known, f"quantities.{quantity} for {symbol}, without quotes", quantity)
         _expect("where", isinstance(quantity, Quantity), f"a quantity of the vocabulary for {symbol}", quantity)
@@ -117,6 +118,8 @@ def _require_meanings(claim: Claim) -> None:
         )
         _require_new_assumption(assumption)
     _require_distinct_symbols(claim)
+    texts = [condition for condition in claim.conditions if isinstance(condition, str)]
+    _expect("conditions", not texts, "a list of relations without quotes, such as [eta <= 1/(4*L)]", "".join(texts))
     for condition in claim.conditions:
         expected = "relations such as eta <= 1/(4*L), with symbols for which they may be true or false"
         _expect("conditions", isinstance(condition, sp.core.relational.Relational), expected, condition)

@@ -150,11 +150,22 @@ def mistakes_of(function: Callable[..., object]) -> contextlib.AbstractContextMa
     return contextlib.nullcontext() if code is None or is_own else one_line(Path(code.co_filename))
 
 
+def _find_names(name: str, of: object) -> list[str]:
+    """Return names of an object that is that contain an unknown one, else the closest name."""
+    if type(of).__module__ == "builtins" and not isinstance(of, ModuleType):
+        return []
+    longer = [known for known in dir(of) if len(name) >= _SHORTEST and name in known and not known.startswith("_")]
+    return longer[:_MOST_NAMES] or get_close_matches(name, dir(of), n=1)
+
+
+_MOST_NAMES, _SHORTEST = 3, 4
+
+
 def _describe_error(error: BaseException) -> str:
     """Return the text of an error; for an unknown name, with the closest known one."""
     if isinstance(error, AttributeError) and error.name is not None:
-        near = get_close_matches(error.name, dir(error.obj), n=1)
-        return f"{error}{f'; is {near[0]!r} meant?' if near else ''}"
+        near = " or ".join(map(repr, _find_names(error.name, error.obj)))
+        return f"{error}{f'; is {near} meant?' if near else ''}"
     if isinstance(error, TypeError) and (unexpected := _UNEXPECTED.match(str(error))):
         return f"{error}{_list_arguments(error, unexpected[1])}"
     if isinstance(error, TypeError) and "truth value of Relational" in str(error):

@@ -155,6 +155,26 @@ def test_a_mistake_in_an_algorithm_is_no_further_one_of_the_run_file(command, tm
             "where: expected quantities.local_step_size for eta, without quotes",
         ),
         (
+            "from fedtheory import assumptions as a\nmine = a.convex",
+            "is 'convex_and_smooth' or 'strongly_convex_clients' meant?",
+        ),
+        ("mine = (3).count", "'int' object has no attribute 'count'"),
+        (
+            "from fedtheory import Claim, quantities as q\nT = q.rounds.symbol\n"
+            "mine = Claim(id='mine:bound', lhs=q.max_drift, rhs=T, where={q.rounds: T})",
+            "where: expected SymPy symbols as keys, as in where={eta: quantities.local_step_size}",
+        ),
+        (
+            "from fedtheory import Claim, quantities as q\nT = q.rounds.symbol\n"
+            "mine = Claim(id='mine:bound', lhs=q.max_drift, rhs=T, where={T: q.rounds}, conditions='T <= 2')",
+            "conditions: expected a list of relations without quotes, such as [eta <= 1/(4*L)], got 'T <= 2'",
+        ),
+        (
+            "import sympy as sp\nfrom fedtheory import Claim, quantities as q\nT = q.rounds.symbol\n"
+            "mine = Claim(id='mine:bound', lhs=q.max_drift, rhs=sp.factorial(T), where={T: q.rounds})",
+            "functions with a value are sqrt, exp, log, Abs, Max, Min, floor, ceiling, Piecewise and Sum",
+        ),
+        (
             "from fedtheory import Claim, Rate, quantities as q\nT = q.rounds.symbol\n"
             "mine = Claim(id='mine:both', lhs=T, rhs=1, where={T: q.rounds}, rate=Rate(q.max_drift, 1 / T, T))",
             "rate: expected a rate alone",

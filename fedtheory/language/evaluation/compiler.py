@@ -43,6 +43,9 @@ def total(parts: Iterable[Any]) -> Any:
     return reduce(operator.add, parts)
 
 
+_EVALUATED = "functions with a value are sqrt, exp, log, Abs, Max, Min, floor, ceiling, Piecewise and Sum"
+
+
 class Compiler:
     """Turns the nodes of an expression into closures."""
 
@@ -55,7 +58,7 @@ class Compiler:
             return self._symbol(node, 1)
         build = next((build for kind, build in self._builders if isinstance(node, kind)), None)
         if build is None:
-            raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a number")
+            raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a number; {_EVALUATED}")
         compute = build(node)
         if not self._is_constant(node):
             return compute
