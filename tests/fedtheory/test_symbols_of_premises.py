@@ -81,8 +81,8 @@ def test_renaming_is_one_to_one() -> None:
 
 @pytest.mark.parametrize(
     "quantities",
-    [["no such quantity"], "clients", [1], ["clients"] * 51, [None]],
-    ids=["unknown", "text", "1", "51", "0"],
+    [["no such quantity"], "clients", [1], ["clients"] * 51, [None], ["gradient_growth"]],
+    ids=["unknown", "text", "1", "51", "0", "family"],
 )
 def test_wrong_lists_of_quantities(quantities: Any) -> None:
     """A document may name only quantities of the vocabulary, few of them, in a list."""
