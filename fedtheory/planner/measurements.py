@@ -43,8 +43,8 @@ def failures_on(claim: Claim, run: Run) -> list[str]:
 def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: ExactErrors, edge: Edge) -> Measurements:
     """Return the bound with constants of the run at its best step size, and the best step size with such constants.
 
-    That is the best of a coarse grid, the given one, the largest admissible one, `edge`, and a few between those where
-    runs are not large.
+    The candidates are a coarse grid, the given step size, the largest admissible one, `edge`, and, if runs are small,
+    a few between those.
     """
     best = optimum.step_size
     there = _find_bound_at(claim, errors, best)

@@ -230,7 +230,7 @@ def test_rounds_that_an_accuracy_asks_for(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize(("edge", "at_edge"), [(0.25, True), (0.5, False)])
 def test_bounds_with_measured_constants(edge: float, monkeypatch: pytest.MonkeyPatch, *, at_edge: bool) -> None:
-    """The best step size is that with the constants there; without a value there is none."""
+    """The plan uses the best step size with measured constants; without a value it has no optimum."""
     monkeypatch.setattr(planning, "replace", lambda of, **changes: {**vars(of), **changes})
     measured = SimpleNamespace(step_size=0.25, value_at_step=3.0, value=9.0)
     found: Any = planning._use_measurements(

@@ -99,7 +99,7 @@ def test_a_card_has_conditions_sides_and_terms() -> None:
 def test_ladders_are_climbed_together(
     limits: tuple[Any, ...], joint: bool, missing: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ladders need several positions, powers of four that grow, with conditions that hold on all rungs."""
+    """A joint ladder needs conditions that hold on all its rungs; its positions are powers of four."""
     ladder = SimpleNamespace(climbs_jointly=joint, jointly=lambda is_longer: (1, 2, 3, 4) if is_longer else (1, 2, 3))
     compiled = SimpleNamespace(ladders=[ladder] * len(limits))
     names = [sp.Symbol(f"v{place}") for place in range(len(limits))]

@@ -192,7 +192,7 @@ def test_what_the_kernel_refuses_is_not_written(paper: Path, capsys: pytest.Capt
 
 
 def test_a_certificate_without_its_terms_is_refused() -> None:
-    """A user-defined claim with the id of another is checked by that one's certificate."""
+    """A tightened statement under the id of a proved claim is refused, since the certificate does not prove it."""
     claim = find("liu2022:thm-1")
     assert certificate_of(claim.id) is not None
     assert refusal_of(claim) is None

@@ -64,7 +64,7 @@ def _move(run: Run, form: Array, origin: Array) -> Array:
 
 
 def _of_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
-    """Return a measure of each client's noise, (1, 1, M); `value` gets the variance as a quadratic form in (1, w - w_k^o)."""
+    """Return a measure of each client's noise, (1, 1, M); `value` gets the variance as a form in (1, w - w_k^o)."""
 
     def measure(run: Run) -> Array:
         optima = run.problem.centred.client_optima
