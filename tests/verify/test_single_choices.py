@@ -302,8 +302,13 @@ def test_runs_of_one_path(changes: dict[str, Any], expected: bool, monkeypatch: 
 
 def test_the_best_step_size_of_a_coarse_search_is_kept() -> None:
     """Finer searches around the best step size include it, and replace it only by a better one."""
-    grid = rounds_needed._space_step_sizes(1 / rounds_needed._SPAN, 1.0, rounds_needed._DENSE)
-    best = grid[100]
+    space = rounds_needed._space_step_sizes
+    grid = space(1 / rounds_needed._SPAN, 1.0, rounds_needed._DENSE)
+    # A step size of the coarse grid that no finer grid around it repeats to the last digit.
+    between = (
+        (at, space(low, high, rounds_needed._BETWEEN)) for low, at, high in zip(grid, grid[1:], grid[2:], strict=False)
+    )
+    best = next(at for at, finer in between if at not in finer)
 
     def search(score: Any) -> float:
         given: Any = SimpleNamespace(largest=1.0, accuracy=None, _rank=lambda one: one.error)
