@@ -1,42 +1,30 @@
-"""Relations between quantities that follow from their terms: pairs of a quantity and its time average."""
+"""Relations between quantities that follow from their terms: equal ones, and those that a term defines."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Expectation, Expr, Inner, Value, has_plain_vectors
+from fedtheory.kernel.expressions import Expectation, Expr, has_plain_vectors
 from fedtheory.language import quantities
 from fedtheory.language.quantities import Quantity, RunQuantity
-from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_STEPS
 from fedtheory.language.quantities.measuring.terms import evaluator_of
-from fedtheory.language.quantities.quantity import MeanOverRounds, Term
+from fedtheory.language.quantities.quantity import Term
 from fedtheory.language.signs import quantities_of_runs
 
 
-@dataclass(frozen=True)
-class MeanOfSteps:
-    """A time average over the local steps of each update, and the averaged numbers of a local step."""
-
-    quantity: RunQuantity
-    at_step: Expr
-    where: Mapping[sp.Symbol, Quantity]
-    """The quantities of its symbols."""
-
-
 @cache
-def _create_symbol(quantity: Quantity) -> sp.Dummy:
+def create_symbol(quantity: Quantity) -> sp.Dummy:
     """Return a symbol that is unique to a quantity, even if others have the same notation."""
     return sp.Dummy(quantity.latex, real=True)
 
 
-def _replace_by_symbols(term: Term, same: Mapping[Quantity, Quantity] | None = None) -> Expr:
+def replace_by_symbols(term: Term, same: Mapping[Quantity, Quantity] | None = None) -> Expr:
     """Return the expression of a term in unique symbols of quantities; `same` maps quantities to equal ones."""
     every = same or {}
-    return term.expression.xreplace({symbol: _create_symbol(every.get(one, one)) for symbol, one in term.where})
+    return term.expression.xreplace({symbol: create_symbol(every.get(one, one)) for symbol, one in term.where})
 
 
 @cache
@@ -65,10 +53,10 @@ def find_by_term(quantity: RunQuantity, same: Mapping[Quantity, Quantity]) -> Ru
     term = quantity.term
     if term is None or id(quantity) in _list_vocabulary_ids() or not is_defined_by_term(quantity):
         return quantity
-    found = term.over, _remove_expectations(_replace_by_symbols(term, same))
+    found = term.over, _remove_expectations(replace_by_symbols(term, same))
     known = ((one, one.term) for one in quantities_of_runs() if one.term is not None and one.root == quantity.root)
     alike = (
-        one for one, other in known if (other.over, _remove_expectations(_replace_by_symbols(other, same))) == found
+        one for one, other in known if (other.over, _remove_expectations(replace_by_symbols(other, same))) == found
     )
     return next(alike, quantity)
 
@@ -79,27 +67,3 @@ def _remove_expectations(expression: Expr) -> Expr:
     if not has_plain_vectors(expression):
         return expression
     return sp.expand(expression.replace(Expectation, lambda inside: inside))
-
-
-@cache
-def means_of_steps() -> tuple[MeanOfSteps, ...]:
-    """Return the time averages over local steps of numbers of a local step, by comparing terms."""
-    known = [(one, one.term) for one in quantities_of_runs() if one.term is not None]
-    at_step = {_replace_by_symbols(term): one for one, term in known if one.per_step and not term.over}
-    named = {expression: _create_symbol(one) for expression, one in at_step.items()}
-    found = []
-    for one, term in known:
-        written = _replace_by_symbols(term).xreplace(named)
-        every = {_create_symbol(used): used for used in (*at_step.values(), *(of for _, of in term.where))}
-        where = {symbol: every[symbol] for symbol in written.free_symbols}
-        is_of_numbers = all(isinstance(used, RunQuantity) for used in where.values())
-        if term.over == (MEAN_OVER_STEPS,) and is_of_numbers and not written.atoms(Inner, Value):
-            found.append(MeanOfSteps(one, written, where))
-    return tuple(found)
-
-
-@cache
-def means_of_rounds() -> Mapping[RunQuantity, RunQuantity]:
-    """Map each quantity to its average over the updates, if the vocabulary has one."""
-    means = ((one.measure, one) for one in quantities_of_runs())
-    return {measure.of: one for measure, one in means if isinstance(measure, MeanOverRounds)}

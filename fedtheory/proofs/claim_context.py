@@ -62,7 +62,7 @@ def build_context(claim: Claim) -> Context:
         visited=frozenset({symbol(quantity) for quantity in _VISITED} | points),
         minimisers=_minimiser(claim, symbol) | _client_minimisers(claim, symbol),
         definitions=_definitions(claim, symbol) | ({noise: sp.S.Zero} if is_quiet else {}),
-        assumed=_assumed(claim, symbol) | _distances(symbol),
+        assumed=_assumed(claim, symbol),
     )
     return with_comparator(with_common_shape(extend_by_papers(context, claim), claim), claim)
 
@@ -162,13 +162,9 @@ def _minimiser(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
     return {symbol(q.objective): symbol(q.optimum)} if is_known(OPTIMUM, claim) else {}
 
 
-_NAMING_MINIMISERS = (q.client_optimum, q.client_optimum_distance)
-
-
 def _client_minimisers(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
     """Return the minimiser of each client, if the claim refers to it, or assumes strong convexity."""
-    is_there = any(quantity in claim.notation.values() for quantity in _NAMING_MINIMISERS)
-    if not is_there and a.strongly_convex_clients not in claim.assumptions:
+    if q.client_optimum not in claim.notation.values() and a.strongly_convex_clients not in claim.assumptions:
         return {}
     return {symbol(q.client_objective): symbol(q.client_optimum)}
 
@@ -213,14 +209,6 @@ def _definitions(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
 def _assumed(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
     """Return slacks that are non-negative in expectation; bounds on variances do not hold on a single path."""
     return dict(_assumed_in_expectation(claim, symbol)) if claim.place == "step" else {}
-
-
-def _distances(symbol: SymbolTable) -> dict[str, Expr]:
-    """Return the definition of a distance between minimisers."""
-    if not symbol.has(q.client_optimum_distance):
-        return {}
-    apart = norm_sq(symbol(q.client_optimum) - symbol(q.optimum))
-    return {"distance of the minimisers": symbol(q.client_optimum_distance) ** 2 - apart}
 
 
 def _assumed_in_expectation(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str, Expr]]:

@@ -46,7 +46,6 @@ _OWN = Signs(
     nonnegative_of_clients=(
         q.client_smoothness,
         q.client_strong_convexity,
-        q.client_optimum_distance,
         q.mean_square_smoothness,
         q.relative_noise,
         q.absolute_noise,

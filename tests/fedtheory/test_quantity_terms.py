@@ -28,11 +28,11 @@ from fedtheory.language.quantities.measuring.reductions import (
 )
 from fedtheory.language.quantities.measuring.terms import define, evaluator_of, term_at_steps
 from fedtheory.language.quantities.quantity import Over, Term
-from fedtheory.language.term_relations import means_of_rounds, means_of_steps
 from fedtheory.proofs.numbers import SymbolTable
 from fedtheory.sources.fraboni2022.context import updates
 from fedtheory.sources.fraboni2022.context.meanings import READINGS
 from fedtheory.sources.fraboni2022.context.terms import meaning_of
+from fedtheory.sources.fraboni2022.context.time_averages import means_of_rounds, means_of_steps
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     LOCAL,
     SAMPLE,

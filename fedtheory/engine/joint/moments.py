@@ -43,10 +43,6 @@ class Joint:
         """E (1, s, c_i)(1, s, c_i)', (G, a+b, a+b)."""
         return self._with(self.same_kind + self.excess)
 
-    def known_pairs(self) -> Array:
-        """E (1, s, c_i)(1, s, c_j)' of two different clients of the same class, (G, a+b, a+b)."""
-        return self._with(self.same_kind)
-
     def _with(self, own: Array) -> Array:
         """Return the joint moment of shared and own vectors of each kind, given the moment of the own ones."""
         size, rows = len(self.shared), self.cross.shape[1]

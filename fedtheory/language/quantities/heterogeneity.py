@@ -5,10 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from fedtheory.language import assumptions as a
-from fedtheory.language.quantities.measuring.axes import place_on_clients
-from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
-from fedtheory.language.quantities.measuring.symbols import CLIENT_OPTIMUM, OPTIMUM, define_by, square
-from fedtheory.language.quantities.quantity import QuantityFamily, RunQuantity, assumed, constant, supremum
+from fedtheory.language.quantities.quantity import QuantityFamily, RunQuantity, assumed, supremum
 
 gradient_dissimilarity = assumed(
     "gradient_dissimilarity",
@@ -40,12 +37,4 @@ gradient_growth = QuantityFamily(
     "G_B",
     "gradient_growth(B), the smallest G with sum_i p_i |grad F_i|^2 <= G^2 + B^2 |grad F|^2 on the region",
     _growth,
-)
-client_optimum_distance = constant(
-    "client_optimum_distance",
-    r"\|w_k^o-w^o\|",
-    "distance of each client's minimiser from that of F",
-    lambda run: place_on_clients(((run.problem.client_optima - run.problem.optimum) ** 2).sum(axis=1)),
-    root=True,
-    term=define_by(square(CLIENT_OPTIMUM - OPTIMUM), FIRST_STEP, FIRST_ROUND),
 )

@@ -8,6 +8,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.language.signs import Existing, Signs, existing
 
 SIGNS = Signs(
+    nonnegative_of_clients=(q.client_optimum_distance,),
     existing=(
         Existing(
             "a minimiser of F",

@@ -13,9 +13,9 @@ from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.kernel.quotients import linear
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.term_relations import means_of_rounds, means_of_steps
 from fedtheory.proofs.averages import Averaged
 from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, SymbolTable
+from fedtheory.sources.fraboni2022.context.time_averages import means_of_rounds, means_of_steps
 
 NEEDS = (a.aggregation_scheme,)
 _OF_AN_UPDATE = (
