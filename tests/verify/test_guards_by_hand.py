@@ -20,6 +20,7 @@ from fedtheory.proofs.numbers import SymbolTable
 from verify.check import rates
 from verify.falsify.rounding import _near
 from verify.grade import ladders as grade_ladders
+from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_changes import CHANGE, START, split
 from verify.rocq.terms import Atom, Mean, Named, Number
@@ -171,3 +172,19 @@ def test_vectors_of_participants_in_three_parts(own: str | None) -> None:
     vocabulary.claim = SimpleNamespace(assumptions=[])
     with pytest.raises(NotExported, match="step sizes that are normalised"):
         split(moved, vocabulary)
+
+
+@pytest.mark.parametrize("shown", [None, "positive"])
+def test_numbers_that_may_be_zero_are_shown_apart(shown: str | None) -> None:
+    """Where nothing shows the case of zero there is no tactic; the case is that of the factored number at zero."""
+    free, size = sp.symbols("c eta", nonnegative=True)
+    asked: list[Any] = []
+    signs: Any = SimpleNamespace(names={free: "each_1", size: "step_size S"})
+    signs._shift = lambda rest: asked.append(rest) or shown
+    found = SignProofs._with_zero_apart(signs, free * size + size, free, "tactic")
+    assert asked == [size]
+    assert (found is None) is (shown is None)
+    if found is not None:
+        assert "[tactic | match goal with" in found
+        assert "(step_size S)" in found
+        assert found.endswith("end; positive | exfalso; lra]")
