@@ -101,6 +101,11 @@ def give_out(exercise: Path) -> None:
         ('exercise = ex.Assignment(\n    id="my-drift"', 'exercise = ex.Assignment(\n    id="../x"', "id"),
         ("names=ex.letters_of(eta, tau, zeta, sigma)", "names=ex.letters_of(eta)", "bound.names"),
         ("solution=sp.Rational(3, 2)", 'solution="1/0"', "half.solution"),
+        (
+            "solution=sp.Rational(3, 2)",
+            "solution=1.5",
+            r"half.solution: expected an exact number, such as sympy.Rational\(1, 2\)",
+        ),
         ('name="half"', 'name="bound"', "different names"),
         ('name="half"', 'name="a half"', "name of a Python variable"),
         ("claim=drift", "claim=None", "bound.claim"),

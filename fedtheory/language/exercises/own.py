@@ -104,7 +104,7 @@ def _list_common_checks(question: Question) -> _Checks:
     yield "name", name, isinstance(name, str) and name.isidentifier(), "the name of a Python variable"
     yield "title", question.title, isinstance(question.title, str), "a text"
     yield "text", question.text, isinstance(question.text, str), "a text"
-    yield "points", points, isinstance(points, int) and points >= 0, "a whole number"
+    yield "points", points, isinstance(points, int) and points >= 0, "a whole number from zero on"
 
 
 def _check_question(question: Question) -> _Checks:
@@ -117,10 +117,10 @@ def _check_question(question: Question) -> _Checks:
     if isinstance(question, NumberQuestion):
         solution = question.solution
         is_value = _is_number(solution) and bool(sp.sympify(solution).is_number)
-        yield "solution", solution, is_value, "a number"
+        yield "solution", solution, is_value, "an exact number, such as sympy.Rational(1, 2)"
     if isinstance(question, ChoiceQuestion):
         yield "options", question.options, 2 <= len(question.options) <= 8, "two to eight options"
-        yield "solution", question.solution, question.solution in question.options, "one of the options"
+        yield "solution", question.solution, question.solution in question.options, "the text of one of the options"
     if isinstance(question, CodeQuestion):
         fits = len(question.tried) == len(question.expected) > 0
         yield "expected", question.expected, fits, "one value for each case that is tried"
