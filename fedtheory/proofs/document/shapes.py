@@ -236,7 +236,7 @@ class OneOf(Shape):
 class Types:
     """Shapes of the values of types: listed ones, lists and tables of them, and records of dataclasses."""
 
-    tag: Callable[[type], Mapping[str, str]]
+    tag: Callable[[Any], Mapping[str, str]]
     """A function that returns the entry that names the kind of a record."""
     local: Mapping[str, Any] = field(default_factory=dict)
     """Names in annotations that their modules do not import."""
