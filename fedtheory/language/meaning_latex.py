@@ -58,7 +58,7 @@ def _split_parts(text: str) -> tuple[tuple[bool, str], ...]:
 
 
 def _split(text: str) -> Iterator[tuple[bool, str]]:
-    """Split a text into formulas and words: yield pairs of whether the part is a formula, and the part."""
+    """Split a text into formulas and words: yield each part, after whether it is a formula."""
     place = words = 0
     while place < len(text):
         found = _read_formula(text, place) if _is_start_of_word(text, place) else None

@@ -42,7 +42,7 @@ def test_the_exit_code_is_that_of_the_command() -> None:
 
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_disk_is_told_in_a_line() -> None:
+def test_a_full_disk_is_reported_in_a_line() -> None:
     """Output that cannot be written gives one line with an error."""
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*COMMAND, "claims"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -138,7 +138,7 @@ def test_refuted_bounds_are_named_for_the_papers_that_are_asked(command, write_r
         assert ("not used, because they are refuted" in words) == is_named
 
 
-def test_a_bound_on_another_error_is_told(command, write_run, tmp_path) -> None:
+def test_a_bound_on_another_error_is_reported(command, write_run, tmp_path) -> None:
     """A user-defined claim about drift covers the run, but gives no bound on its error."""
     file = tmp_path / "mine.py"
     file.write_text(
@@ -289,7 +289,7 @@ def test_map(command, write_run, tmp_path: Path) -> None:
         (("-o", "nowhere/plan.html"), "nowhere/plan.html: --output: cannot be written: there is no directory nowhere"),
     ],
 )
-def test_what_cannot_be_written_is_told_before_the_work(
+def test_what_cannot_be_written_is_reported_before_the_work(
     command, write_run, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], complaint: str
 ) -> None:
     """The command refuses a missing output folder before it plans."""

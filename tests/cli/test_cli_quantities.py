@@ -59,7 +59,7 @@ def test_every_quantity_is_in_order(entry: VocabularyEntry) -> None:
 
 
 def test_names_are_unique() -> None:
-    """No quantity is in two chapters, and none has the name of a chapter."""
+    """No quantity is defined in two modules, and none has the name of a module."""
     names = [entry.quantity.name for entry in vocabulary()]
     assert len(set(names)) == len(names)
     assert sorted(names) == sorted(q.__all__)

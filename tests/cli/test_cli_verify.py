@@ -235,7 +235,7 @@ def test_the_instance_in_a_few_lines(command, tmp_path: Path) -> None:
     assert "--save: cannot write" in refused.err.splitlines()[-1]
 
 
-def test_few_instances_are_told(command, tmp_path: Path) -> None:
+def test_few_instances_are_reported(command, tmp_path: Path) -> None:
     """If few runs satisfy the conditions, the output says so, with the missing kinds and a suggestion."""
     path = tmp_path / "mine.py"
     rare = "Claim(id='mine:rare', lhs=q.final_distance_sq, rhs=10**9 * T, where={T: q.rounds}, conditions=[T >= 30])"

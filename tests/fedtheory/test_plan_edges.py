@@ -143,7 +143,7 @@ def test_twice_the_clients_bring_exactly_half_of_linear(monkeypatch: pytest.Monk
 
 
 def test_refuted_bounds_of_the_papers_that_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """User-defined claims select no paper, whatever their source is."""
+    """Refuted bounds are those of the papers of the given claims; user-defined claims select no paper."""
 
     def claim(source: str, verdict: str = "refuted", *, published: bool = True, error: bool = True) -> Any:
         return SimpleNamespace(source=source, verdict=verdict, is_published=published, error=error)

@@ -144,7 +144,7 @@ def test_the_edge_of_divergence(changes: dict[str, Any]) -> None:
     assert ended.divergence is not None or plain_floats(ended.server_suboptimality)[-1] > 1e3
 
 
-def test_the_margin_is_kept_and_told() -> None:
+def test_the_margin_is_kept_and_reported() -> None:
     """A larger margin gives smaller step sizes; one of zero goes up to the edge."""
     run = run_of()
     wide, none = (reached(run, 5.0, margin=margin) for margin in (0.9, 0.0))

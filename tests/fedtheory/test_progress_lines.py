@@ -31,7 +31,7 @@ def test_a_part_where_all_is_not_known(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().err.splitlines() == ["verified: 5 of 10", "verified: about 50%", "verified: about 90%"]
 
 
-def test_the_end_is_told_where_there_was_a_line(
+def test_the_end_is_reported_where_there_was_a_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The end is reported if there was a line before; short work is silent."""

@@ -108,7 +108,7 @@ def test_known_identities() -> None:
     assert abs(1 - root(2)) == root(2) - 1 == -(1 - root(2))
 
 
-def test_close_numbers_are_told_apart() -> None:
+def test_close_numbers_are_distinguished() -> None:
     """Numbers that agree to hundreds of digits are distinguished and ordered."""
     near = root_of(2 - TINY, 2)
     assert near < root(2)

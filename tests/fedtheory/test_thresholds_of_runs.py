@@ -47,11 +47,11 @@ class _Distances(ServerTrajectory):
         self.moments[:, 1, 1] = distances
 
 
-@pytest.mark.parametrize(("factor", "is_told"), [(0.9, False), (1.9, False), (2.1, True), (5.0, True)])
-def test_growth_in_the_last_quarter_is_told(factor: float, is_told: bool) -> None:
+@pytest.mark.parametrize(("factor", "is_reported"), [(0.9, False), (1.9, False), (2.1, True), (5.0, True)])
+def test_growth_in_the_last_quarter_is_reported(factor: float, is_reported: bool) -> None:
     """Growth is reported from twice the largest distance of the previous quarter, and of the start."""
     found = _Distances([1.0] * 12 + [3.0] * 6 + [3.0 * factor] * 6).growing()
-    assert (found is not None) is is_told
+    assert (found is not None) is is_reported
     if found is not None:
         assert found.reason == (
             f"E|x - x*|^2 is {3 * factor:.4g} times that of the start, and still grows: the step size is too large"

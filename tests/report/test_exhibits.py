@@ -202,7 +202,7 @@ def test_a_promise_is_not_quoted_where_a_claim_does_not_apply(paper: Path) -> No
         ),
     ],
 )
-def test_mistakes_are_told_in_a_sentence(paper: Path, declared: str, said: str) -> None:
+def test_mistakes_are_reported_in_a_sentence(paper: Path, declared: str, said: str) -> None:
     """A declaration of the wrong kind, and two pages with one name, are errors with a sentence."""
     with (paper / "exhibits.py").open("a", encoding="utf-8") as file:
         file.write(declared + "\n")

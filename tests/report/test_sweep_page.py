@@ -127,7 +127,7 @@ def test_the_worst_run_can_be_run_from_the_page(page: str, table: Path) -> None:
     assert f"fedtheory check {STEP} run.toml --arithmetic rational" in section
 
 
-def test_reasons_are_told(page: str) -> None:
+def test_reasons_are_reported(page: str) -> None:
     """The page gives the reasons for undecided runs, with their numbers."""
     printed = re.findall(r"<li>(\d+) not applicable: (.*?)</li>", html.unescape(page))
     assert any("the condition eta <= 1/(4*L) does not hold" in reason for _, reason in printed)

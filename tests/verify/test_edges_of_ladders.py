@@ -151,7 +151,7 @@ def test_violations_that_convince() -> None:
 
 
 def test_each_simpler_number_is_tried() -> None:
-    """The first one that keeps the violation is taken, and the rest left; none where the place is gone."""
+    """The first simpler number that keeps the violation is used; an entry that no longer exists is skipped."""
     table, tried = _table(2, 1, 2), list[fmpq]()
     table["problem"]["start"] = [fmpq(7, 9)]
 

@@ -160,7 +160,7 @@ def test_claims_that_never_apply() -> None:
     assert (finding.verdict, finding.applicable, finding.found) == ("not refuted", 0, None)
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     """Progress has the seconds done, of all seconds."""
     progress: list[tuple[int, int]] = []
     falsify(drift(DRIFT), 1, on_progress=lambda done, whole: progress.append((done, whole)))

@@ -249,7 +249,7 @@ def test_the_printed_lines_have_an_error() -> None:
         assert any(line.verdict == "refuted" for line in lines)
 
 
-def test_a_copied_file_is_told() -> None:
+def test_a_copied_file_is_reported() -> None:
     """A file that says it is another student's copy is marked, and this is reported."""
     assignment = find_assignment("polarization")
     handed_in = Submission("bob", "polarization", (), copy_of="ana")

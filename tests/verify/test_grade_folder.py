@@ -152,7 +152,7 @@ def test_processes_agree(folder: Path, tmp_path: Path) -> None:
         ("zoe.py", b""),
     ],
 )
-def test_a_broken_file_is_told(folder: Path, tmp_path: Path, name: str, content: bytes) -> None:
+def test_a_broken_file_is_reported(folder: Path, tmp_path: Path, name: str, content: bytes) -> None:
     """A file that is not a submission gets no points, and does not affect the others."""
     (folder / name).write_bytes(content)
     points = {r.student: r.points for r in grade_folder(folder, tmp_path / "out", assignment=DRIFT.id)}

@@ -156,7 +156,7 @@ def test_a_bound_is_proved_by_any_sharper_one_and_by_none_that_is_not_proved() -
 
 
 @pytest.mark.long
-def test_code_that_waits_is_told_from_code_that_computes() -> None:
+def test_code_that_waits_is_distinguished_from_code_that_computes() -> None:
     """Code that waits has another message than code that computes, and so has code with too long an answer."""
 
     def started(command: str) -> Any:

@@ -184,7 +184,7 @@ def test_rungs_that_can_be_computed() -> None:
     assert rungs("scaffold", 2) == rungs("fedavg", 2, clock={}) == [(1, 4, 512, 1)]
 
 
-def test_divisions_by_zero_are_told() -> None:
+def test_divisions_by_zero_are_reported() -> None:
     """Divisions by zero are reported, also by terms that cancel to zero; a power of zero needs a positive exponent."""
     build = Guarded({"x": x})
     assert build.quotient(x, y) == x / y

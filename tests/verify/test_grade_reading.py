@@ -238,7 +238,7 @@ def test_a_new_line_is_no_command() -> None:
     assert read_answer("eta +\tau", {"eta": eta, "au": au}) == eta + au
 
 
-def test_a_rounded_number_is_told_from_a_wrong_one() -> None:
+def test_a_rounded_number_is_distinguished_from_a_wrong_one() -> None:
     """If an exact fraction is required, the message on a rounded number differs from that on a wrong one."""
     question = NumberQuestion(name="last", title="", text="", points=2, solution=sp.Rational(131347525, 2097152))
     assert "right when rounded; an exact integer or fraction" in mark_answer(question, GivenAnswer("62.63")).comment

@@ -125,7 +125,7 @@ def test_what_nobody_waits_for_is_not_done(tmp_path: Path) -> None:
     assert len(trace.read_text().split()) <= 4
 
 
-def test_the_loss_of_a_worker_is_told_and_others_come() -> None:
+def test_the_loss_of_a_worker_is_reported_and_others_come() -> None:
     """The loss of a worker is reported at once, and other workers replace it."""
     with pytest.raises(BrokenProcessPool):
         list(run_unordered(end_a_worker, [(os.getpid(),)] * 100, 2))

@@ -19,7 +19,7 @@ from verify.sweeps.store import Store
 
 
 def kill_half_way(spec: Path, output: Path, least: int) -> dict[str, int]:
-    """Kill the command once some more parts are there; the parts that it leaves, with the times they were written."""
+    """Kill the command after some parts are stored; return the names of all stored parts with their times."""
     command = [*COMMAND, str(spec), "-o", str(output), "--jobs", "2"]
     process = subprocess.Popen(
         command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True

@@ -160,7 +160,7 @@ def test_quantified_symbols_have_all_their_values_on_whole_runs() -> None:
     assert answers == [{True}, {False}]
 
 
-def test_runs_with_other_places_are_told_apart() -> None:
+def test_runs_with_other_places_are_distinguished() -> None:
     """Runs with different rounds, steps or step sizes are each evaluated at their own places."""
     where = {w: q.local_iterate, v: q.server_model, x: q.smoothness}
     claim = Claim(id="mine:claim", chain=(Expectation(norm_sq(w - v)), "<=", x), where=where, place="step")

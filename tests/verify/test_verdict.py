@@ -54,7 +54,7 @@ def test_families_are_reproducible_and_satisfy_the_usual_condition() -> None:
             assert family.meant_for or 4 * max(run.algorithm.work.step_sizes) * run.smoothness <= 1
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     """Trying claims reports how far it is, up to the end."""
     progress: list[tuple[int, int]] = []
     try_claims(["renard2022:goal-rate.fixed"], 0, on_progress=lambda done, whole: progress.append((done, whole)))

@@ -258,7 +258,7 @@ def test_simple_values_begin_at_an_end() -> None:
 
 
 def test_ends_that_a_program_does_not_find() -> None:
-    """An end counts if it is known at two or more points."""
+    """A simple value is found if its range is known at two or more points."""
     at = np.array([0.3, 1.7, 2.9])
     samples = Samples([eta], at[None, :])
     choice = Candidates([], samples, Dimensions(_sided()), samples)
