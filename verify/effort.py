@@ -21,6 +21,8 @@ _CHECK = 0.003
 """Seconds of every check: reading the run, its constants and both sides."""
 _TRY = 2e-4
 """Seconds of a changed run file."""
+_UNIT = 1e-7
+"""Seconds of a unit of work of the kernel and of searches for proofs."""
 _IN_FLOATS, _EXACT = 2e-8, 4e-7
 """Seconds of one multiplication in floats, and of one of short rationals."""
 _PER_ROUND = 1e-4
@@ -60,6 +62,11 @@ _WORK = _Work()
 def measure_work() -> float:
     """Return the seconds of work so far; only differences have a meaning."""
     return _WORK.total
+
+
+def spend_units(units: int) -> None:
+    """Count units of work of a search for proofs, each a tenth of a microsecond."""
+    _WORK.total += _UNIT * units
 
 
 def spend_a_try() -> None:

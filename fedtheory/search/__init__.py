@@ -25,6 +25,7 @@ No verdict depends on the search: its result is a document, which the kernel che
     samples     numbers at which conditions hold
     outcome     results of a search
     tightening  the smallest constants with which a bound is proved
+    worst_functions functions for which a step fails, if named inequalities are all that is known
 
 Uses `language`, `proofs`, `kernel`, `arithmetic`.
 """
@@ -32,5 +33,17 @@ Uses `language`, `proofs`, `kernel`, `arithmetic`.
 from fedtheory.search.finding import EFFORT, find_proof
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.tightening import Tightened, TightenedTerm, tighten
+from fedtheory.search.worst_functions import SampledGradient, WorstFunction, find_worst_functions
 
-__all__ = ["EFFORT", "Found", "NotFound", "Tightened", "TightenedTerm", "find_proof", "tighten"]
+__all__ = [
+    "EFFORT",
+    "Found",
+    "NotFound",
+    "SampledGradient",
+    "Tightened",
+    "TightenedTerm",
+    "WorstFunction",
+    "find_proof",
+    "find_worst_functions",
+    "tighten",
+]

@@ -15,6 +15,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from fedtheory.errors import InputError
+from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import Quotient
 from fedtheory.kernel.work import spend
 from fedtheory.search.blocks import Blocks, Key, blocks_of, vectors_of
@@ -39,6 +40,8 @@ class Programs:
 
     Programs may fail at the others, on the boundary.
     """
+    keys: Sequence[Expr | Key] = ()
+    """Names of the entries: rows, then entries of matrices."""
 
     def only(self, samples: Sequence[int]) -> Programs:
         """Return the programs at some of the samples."""
@@ -46,22 +49,48 @@ class Programs:
 
     def solve(self, sample: int, chosen: Sequence[int], costs: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Return non-negative weights of some candidates at a sample with the least cost; None if there are none."""
-        clarabel = solver()
         from scipy.sparse import csc_matrix, vstack
 
-        spend(_PROGRAM)
         columns = self.candidates[sample][:, list(chosen)]
+        matrix = vstack([csc_matrix(columns), csc_matrix(-np.eye(len(chosen)))]).tocsc()
+        found = self._run(sample, costs[list(chosen)], matrix)
+        return np.asarray(found.x) if is_solved(found) else None
+
+    def find_worst(self, sample: int) -> tuple[float, NDArray[np.float64]] | None:
+        """Return the largest violation of the goal at a sample, and values of its entries that attain it.
+
+        The values satisfy every candidate; their matrices are positive semidefinite, and the traces and the entry of
+        the number one add up to 1.  They are the solution of the dual program.
+        """
+        from scipy.sparse import csc_matrix, vstack
+
+        count = self.candidates.shape[2]
+        scale = np.array([float(key == 1 or (isinstance(key, tuple) and key[1] == key[2])) for key in self.keys])
+        columns = np.column_stack([self.candidates[sample], -scale])
+        signs = np.column_stack([-np.eye(count), np.zeros(count)])
+        costs = np.append(np.zeros(count), 1.0)
+        found = self._run(sample, costs, vstack([csc_matrix(columns), csc_matrix(signs)]).tocsc())
+        if not is_solved(found):
+            return None
+        units = np.array([sqrt(2) if isinstance(key, tuple) and key[1] != key[2] else 1.0 for key in self.keys])
+        return float(found.x[-1]), np.asarray(found.z)[: len(self.keys)] / units
+
+    def _run(self, sample: int, costs: NDArray[np.float64], matrix: Any) -> Any:
+        """Return the solver's answer for a program; `matrix` has a row for each entry and each sign."""
+        from scipy.sparse import csc_matrix
+
+        clarabel = solver()
+        spend(_PROGRAM)
+        signs = matrix.shape[0] - self.goals.shape[1]
         cones = [clarabel.ZeroConeT(self.rows)] if self.rows else []
         cones += [clarabel.PSDTriangleConeT(size) for size in self.sizes]
-        cones.append(clarabel.NonnegativeConeT(len(chosen)))
-        matrix = vstack([csc_matrix(columns), csc_matrix(-np.eye(len(chosen)))]).tocsc()
-        right = np.concatenate([self.goals[sample], np.zeros(len(chosen))])
+        cones.append(clarabel.NonnegativeConeT(signs))
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.max_threads = 1
-        empty = csc_matrix((len(chosen), len(chosen)))
-        found = clarabel.DefaultSolver(empty, costs[list(chosen)], matrix, right, cones, settings).solve()
-        return np.asarray(found.x) if is_solved(found) else None
+        right = np.concatenate([self.goals[sample], np.zeros(signs)])
+        empty = csc_matrix((matrix.shape[1], matrix.shape[1]))
+        return clarabel.DefaultSolver(empty, costs, matrix, right, cones, settings).solve()
 
     @property
     def count(self) -> int:
@@ -108,7 +137,8 @@ def programs_at(samples: Samples, goal: Blocks, candidates: Sequence[Blocks], in
         for place, (key, scale) in enumerate(places, start=len(rows)):
             if key in one.matrices:
                 table[number, :, place] = scale * value(one.matrices[key])
-    return Programs(table[0], table[1:].transpose(1, 2, 0), len(rows), sizes, inner)
+    keys = [*rows, *(key for key, _ in places)]
+    return Programs(table[0], table[1:].transpose(1, 2, 0), len(rows), sizes, inner, keys)
 
 
 def _evaluator(samples: Samples) -> Callable[[Quotient], NDArray[np.float64]]:

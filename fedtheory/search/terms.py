@@ -72,18 +72,18 @@ def search_terms(claim: Claim) -> Found | NotFound:
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     """Search for a proof with some assumptions added."""
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
-    plain = use_plain_symbols(with_quantities(supposing, {"quantities": _list_unnamed(claim)}))
+    plain = use_plain_symbols(with_quantities(supposing, {"quantities": list_unnamed(claim)}))
     return _certify(supposing, missing, plain, ())
 
 
 def _search_by_lemmas(claim: Claim) -> Found | NotFound:
     """Search for a proof that uses lemmas."""
-    plain = use_plain_symbols(with_quantities(claim, {"quantities": _list_unnamed(claim)}))
+    plain = use_plain_symbols(with_quantities(claim, {"quantities": list_unnamed(claim)}))
     lemmas = find_lemmas(plain)
     return _certify(claim, (), plain, lemmas) if lemmas else NotFound("no other proved claim applies")
 
 
-def _list_unnamed(claim: Claim) -> list[str]:
+def list_unnamed(claim: Claim) -> list[str]:
     """Return the names of quantities that a proof may need, and a claim does not name."""
     own = set({**claim.where, **claim.notation}.values())
     wanted = list(_UNNAMED_AT.get(claim.place, _UNNAMED))
@@ -110,7 +110,7 @@ def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: 
     named_lemmas = _list_named(terms, lemmas)
     document = document_of(plain, Certificate(claim=plain.id, links=links, lemmas=named_lemmas))
     symbols = {symbol for term in terms for symbol in _symbols_in(term)}
-    unnamed = _list_unnamed(claim)
+    unnamed = list_unnamed(claim)
     named = [
         quantity.name for symbol, quantity in plain.where.items() if quantity.name in unnamed and symbol in symbols
     ]
@@ -196,7 +196,7 @@ def _find_terms(claim: Claim, relation: Relation, context: Context) -> list[Term
     form = scalar(written.slack, context)
     if not form:
         return []
-    signs = _find_signs(claim, context)
+    signs = find_signs(claim, context)
     goal = split_form(form, context)
     alone = _show_alone(goal, context, signs)
     if alone is not None:
@@ -230,7 +230,7 @@ def _move(blocks: Blocks, weights: Sequence[Expr], context: Context) -> Blocks:
     return move_to_weights(blocks, weights, context) if weights else blocks
 
 
-def _find_signs(claim: Claim, context: Context) -> SignFacts:
+def find_signs(claim: Claim, context: Context) -> SignFacts:
     return SignFacts(context.numbers, (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim)))
 
 
@@ -244,10 +244,10 @@ def choose_lemmas(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) -> 
     context = build_known_context(claim, relation, (), lemmas)
     written = write_out(claim, relation)
     form = scalar(written.slack, context)
-    signs, goal = _find_signs(claim, context), split_form(form, context)
+    signs, goal = find_signs(claim, context), split_form(form, context)
     every = [*find_candidates(context, form, written, True), *_find_squares(context, goal, written, signs)]
     named = [set(_list_named([each.pattern], lemmas)) for each in every]
-    samples = _draw(goal, every, context, signs, 1)
+    samples = draw_inside(goal, every, context, signs, 1)
     if not samples.at.shape[1]:
         return
     programs = programs_at(samples, goal, [each.blocks for each in every], 1)
@@ -273,13 +273,13 @@ def _sum_to(
     goal: Blocks, candidates: Sequence[CandidateInequality], context: Context, signs: SignFacts, dimensions: Dimensions
 ) -> list[Term] | None:
     """Return multiples of candidates and squares with a given sum; None if not found."""
-    samples = _draw(goal, candidates, context, signs, _SAMPLES)
+    samples = draw_inside(goal, candidates, context, signs, _SAMPLES)
     if samples.at.shape[1] < 2:
         return None
     edges = draw_edges(samples, context.numbers, signs.conditions)
     programs = programs_at(edges, goal, [each.blocks for each in candidates], samples.at.shape[1])
     units = units_of(goal, signs.conditions)
-    many = _draw(goal, candidates, context, signs, len(samples.symbols) + len(units) + _SPARE)
+    many = draw_inside(goal, candidates, context, signs, len(samples.symbols) + len(units) + _SPARE)
     attempts = (least_support(programs, attempt) for attempt in range(_ATTEMPTS))
     tried = set[tuple[int, ...]]()
     for support in takewhile(lambda found: found is not None, attempts):
@@ -295,7 +295,7 @@ def _sum_to(
     return None
 
 
-def _draw(
+def draw_inside(
     goal: Blocks, candidates: Sequence[CandidateInequality], context: Context, signs: SignFacts, count: int
 ) -> Samples:
     """Return points inside the conditions, in the symbols of a goal and its candidates."""

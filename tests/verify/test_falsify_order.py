@@ -125,13 +125,20 @@ def test_times_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
         finding._report_progress(lambda done, whole: reported.append((done, whole)), begin, 5)
     assert reported == [(3, 5), (5, 5)]
     assert finding._search_by_regimes.__defaults__ is None
-    asked: list[int] = []
-    monkeypatch.setattr(finding, "search_regimes", lambda _, count, *__: asked.append(count))
-    for rate in (None, 1):
-        claim: Any = SimpleNamespace(rate=rate)
-        monkeypatch.setattr(finding, "require_testable", lambda _: None)
-        finding._search_by_regimes(claim, 2.0, 0, lambda: None)
-    assert asked == [300, 0]
+    monkeypatch.setattr(finding, "search_regimes", lambda _, count, *__: _regimes(count))
+    worst: Any = SimpleNamespace(violation=None, looked=2, applicable=1)
+    monkeypatch.setattr(finding, "search_worst_starts", lambda *_: worst)
+    monkeypatch.setattr(finding, "require_testable", lambda _: None)
+    claims: list[Any] = [SimpleNamespace(rate=rate) for rate in (None, 1)]
+    found = [finding._search_by_regimes(claim, 2.0, 0, lambda: None) for claim in claims]
+    assert [(each.evaluations, each.applicable) for each in found] == [(302, 8), (2, 8)]
+    worst.violation = SimpleNamespace(table="worst run", found="its check")
+    refuted = finding._search_by_regimes(claims[0], 2.0, 0, lambda: None)
+    assert (refuted.evaluations, refuted.counterexample) == (2, ("worst run", "its check"))
+
+
+def _regimes(count: int) -> finding.Search:
+    return finding.Search(count, 7, None, None, (), 0, finding.NO_PAIRS)
 
 
 def test_the_refutation_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,6 +239,7 @@ def test_a_search_ends_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) ->
     seen: list[str] = []
     places = iter([None, "place", None, None])
     more = iter([True, True, True, False])
+    monkeypatch.setattr(search, "_begin_at_worst", lambda *_: seen.append("worst"))
     monkeypatch.setattr(search, "_begin", lambda *_: seen.append("begin"))
     monkeypatch.setattr(search, "_try_kinds", lambda *_: seen.append("kinds"))
     monkeypatch.setattr(search, "count_instances", lambda _: 33)
@@ -241,15 +249,15 @@ def test_a_search_ends_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(search, "polish", lambda *_: seen.append("polish"))
     hunt: Any = SimpleNamespace(claim=SimpleNamespace(rate=None))
     search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
-    assert seen == ["begin", "kinds"]
+    assert seen == ["worst", "begin", "kinds"]
     seen.clear()
     more, places = iter([True, True, True, True]), iter([None, None, "place", None])
     search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
-    assert seen == ["begin", "kinds", "far", "far", "polish"]
+    assert seen == ["worst", "begin", "kinds", "far", "far", "polish"]
     seen.clear()
     hunt.claim.rate = 1
     search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
-    assert seen == ["begin"]
+    assert seen == ["worst", "begin"]
 
 
 def test_the_largest_ratio_of_both_searches(monkeypatch: pytest.MonkeyPatch) -> None:

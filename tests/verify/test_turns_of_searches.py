@@ -91,6 +91,7 @@ def test_a_search_goes_on_while_something_is_found(monkeypatch: pytest.MonkeyPat
     done: list[Any] = []
     batch = search._BATCH
     ends = iter(["place", None, "place", None])
+    monkeypatch.setattr(search, "_begin_at_worst", lambda *_: None)
     monkeypatch.setattr(search, "_begin", lambda *_: done.append("begin"))
     monkeypatch.setattr(search, "_try_kinds", lambda *_: done.append("kinds"))
     monkeypatch.setattr(search, "count_instances", lambda _: batch + 1)

@@ -19,7 +19,14 @@ from verify.check.escalation import check_rigorously
 from verify.effort import measure_work
 from verify.falsify.regimes import NO_PAIRS, Pairs, Regime, Search, search_regimes
 from verify.falsify.score import score
-from verify.falsify.search import Simplest, require_testable, search, short_search, simplest_violation
+from verify.falsify.search import (
+    Simplest,
+    require_testable,
+    search,
+    search_worst_starts,
+    short_search,
+    simplest_violation,
+)
 from verify.falsify.search_state import SearchState, is_lively
 from verify.falsify.shrink import burden, is_clear, shrink, simplify
 from verify.falsify.tables import Table, evaluate_rigorously, working_table, write_table
@@ -148,10 +155,17 @@ def falsify(
 
 
 def _search_by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable[[], None]) -> Search:
-    """Search by regimes for at most `budget` seconds of work; rates are not searched this way."""
+    """Search from worst functions of steps, then by regimes, for at most `budget` seconds of work.
+
+    Rates are not searched this way.
+    """
     require_testable(claim)
+    worst = search_worst_starts(claim, budget)
+    if worst.violation is not None:
+        return Search(worst.looked, worst.applicable, _violation_of(worst), None, (), 0, NO_PAIRS)
     evaluations = 0 if claim.rate is not None else round(EVALUATIONS * budget)
-    return search_regimes(claim, evaluations, seed, lambda _done, _whole: on_tick())
+    found = search_regimes(claim, evaluations, seed, lambda _done, _whole: on_tick())
+    return replace(found, evaluations=worst.looked + found.evaluations, applicable=worst.applicable + found.applicable)
 
 
 def _violation_of(hunt: SearchState) -> tuple[Table, Check] | None:

@@ -27,6 +27,7 @@ from verify.falsify.search_state import AROUND, FAR, NEAR, SearchDone, SearchPoi
 from verify.falsify.starts import count_instances, setting, starts
 from verify.falsify.structure import list_other_shapes, variants
 from verify.falsify.tables import Table, get
+from verify.falsify.worst_starts import list_worst_starts
 from verify.instances import FAMILIES, Complexity, Instance, complexity
 
 _FIRST, _FOLLOWED = 12, 2
@@ -69,6 +70,11 @@ def search(
 def short_search(claim: Claim, budget: float, seed: int = 0) -> SearchState:
     """Make the first part of a search: a fixed number of runs, and distant runs along rays."""
     return _run_search(_begin, SearchState(claim, budget, lambda _done, _all: None), seed)
+
+
+def search_worst_starts(claim: Claim, budget: float) -> SearchState:
+    """Try runs from worst functions of a statement about points or a step; there are none for other claims."""
+    return _run_search(_begin_at_worst, SearchState(claim, budget, lambda _done, _all: None), 0)
 
 
 def _run_search(
@@ -169,7 +175,14 @@ def _waiting(place: SearchPoint) -> tuple[bool, float]:
     return get(place.table, "problem.batch") is not None, -place.score
 
 
+def _begin_at_worst(hunt: SearchState, _instances: Iterator[Instance], _generator: np.random.Generator) -> None:
+    """Try runs from worst functions of a claim, and keep them for local searches."""
+    for table in list_worst_starts(hunt.claim):
+        hunt.keep(SearchPoint(table, hunt.look(table)))
+
+
 def _search_by_turns(hunt: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
+    _begin_at_worst(hunt, instances, generator)
     _begin(hunt, instances, generator)
     if hunt.claim.rate is not None:
         return
