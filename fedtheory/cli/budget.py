@@ -10,9 +10,9 @@ from fedtheory.cli.output import Json, NoCode, RunFile, name_file_in_errors, pri
 
 NAME = "budget"
 
-LocalCost = Annotated[str, typer.Option("--local-cost", help="c, of one local update: a number or 1/2.")]
-AggregationCost = Annotated[str, typer.Option("--aggregation-cost", help="b, of one aggregation.")]
-Total = Annotated[str, typer.Option("--budget", help="R, for local updates and aggregations.")]
+LocalCost = Annotated[str, typer.Option("--local-cost", help="Cost c of one local update: a number or 1/2.")]
+AggregationCost = Annotated[str, typer.Option("--aggregation-cost", help="Cost b of one aggregation.")]
+Total = Annotated[str, typer.Option("--budget", help="Total cost R of local updates and aggregations.")]
 
 
 def run(

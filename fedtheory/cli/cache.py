@@ -10,7 +10,7 @@ from fedtheory.cli.output import Json, print_json, print_lines
 
 NAME = "cache"
 
-Clear = Annotated[bool, typer.Option("--clear", help="Forget all of them.")]
+Clear = Annotated[bool, typer.Option("--clear", help="Delete all stored results.")]
 
 
 def run(clear: Clear = False, as_json: Json = False) -> None:

@@ -23,7 +23,7 @@ app = typer.Typer(
 
 AssignmentId = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="An assignment's id, or my_exercise.py.")]
 Student = Annotated[
-    str | None, typer.Option("--student", metavar="ID", help="Whose copy; by default one for a whole class.")
+    str | None, typer.Option("--student", metavar="ID", help="The student's id; default: one copy for the whole class.")
 ]
 Roster = Annotated[
     str | None,
@@ -33,18 +33,18 @@ Solutions = Annotated[
     bool,
     typer.Option("--solutions", help="Also write, under `instructor`, the notebook with solutions and the rubric."),
 ]
-Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")]
+Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="The folder for the files.")]
 Grades = Annotated[str, typer.Argument(metavar="DIR", help="A folder that `fedtheory course grade` has written.")]
 Submissions = Annotated[str, typer.Argument(metavar="DIR", help="A folder of submissions, .py and .ipynb.")]
 AnswerFile = Annotated[str, typer.Argument(metavar="FILE", help="Your own answers, .py or .ipynb; its code is run.")]
 Named = Annotated[
     str | None,
-    typer.Option("--assignment", metavar="ID", help="The assignment all files belong to: an id, or my_exercise.py."),
+    typer.Option("--assignment", metavar="ID", help="The assignment of all files: an id, or my_exercise.py."),
 ]
 SharedCopy = Annotated[str | None, typer.Option("--copy", metavar="ID", help="Grade every file as this copy.")]
 Unsafe = Annotated[
     bool,
-    typer.Option("--unsafe", help="Execute submitted code without a sandbox where bubblewrap cannot be had."),
+    typer.Option("--unsafe", help="Execute submitted code without a sandbox if bubblewrap is missing."),
 ]
 
 
@@ -146,7 +146,7 @@ def _write_copy(assignment: Assignment, copy: Copy, output: Path, with_solutions
 
 @app.command("check")
 def check(file: AnswerFile, assignment: Named = None, copy: SharedCopy = None, as_json: Json = False) -> None:
-    """Show how each answer of your own file is parsed and whether its units match; nothing about its correctness."""
+    """Show how each answer of your own file is parsed and whether its units match, not whether it is right."""
     from verify.grade import read_back
 
     found = read_back(Path(file), assignment, copy)
@@ -168,7 +168,7 @@ def _print_read_back(found: list[ReadBack]) -> None:
 @app.command("points")
 def points(  # noqa: PLR0917  Typer makes each argument an option
     grades: Grades,
-    student: Annotated[str | None, typer.Argument(metavar="[STUDENT]", help="Whose answer.")] = None,
+    student: Annotated[str | None, typer.Argument(metavar="[STUDENT]", help="The student's id.")] = None,
     question: Annotated[str | None, typer.Argument(metavar="[QUESTION]", help="The question's name.")] = None,
     given: Annotated[str | None, typer.Argument(metavar="[POINTS]", help="The points of this answer.")] = None,
     note: Annotated[str, typer.Option("--note", metavar="TEXT", help="A comment for the student.")] = "",
@@ -177,7 +177,7 @@ def points(  # noqa: PLR0917  Typer makes each argument an option
         typer.Option("--from", metavar="CSV", help="A csv file with columns student, question, points and note."),
     ] = None,
     assignment: Annotated[
-        str | None, typer.Option("--assignment", metavar="ID", help="Where a student has several assignments.")
+        str | None, typer.Option("--assignment", metavar="ID", help="The assignment, if the student has several.")
     ] = None,
     as_json: Json = False,
 ) -> None:

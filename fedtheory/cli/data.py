@@ -15,17 +15,23 @@ NAME = "data"
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="csv, Parquet or npz; or a data set such as digits:3-8.")]
 Target = Annotated[str | None, typer.Option("--target", metavar="COLUMN", help="The column to predict.")]
-Client = Annotated[str | None, typer.Option("--client", metavar="COLUMN", help="Whose a row is.")]
+Client = Annotated[
+    str | None, typer.Option("--client", metavar="COLUMN", help="The column with the client of each row.")
+]
 Features = Annotated[
-    list[str] | None, typer.Option("--feature", metavar="COLUMN", help="Only these; may be repeated. Else all others.")
+    list[str] | None,
+    typer.Option(
+        "--feature", metavar="COLUMN", help="Only these features; may be repeated. Default: all other columns."
+    ),
 ]
 Standardize = Annotated[
-    bool | None, typer.Option("--standardize/--raw", help="Each feature to mean 0 and deviation 1; default: if uneven.")
+    bool | None,
+    typer.Option("--standardize/--raw", help="Each feature to mean 0, deviation 1; default: if scales differ."),
 ]
 Intercept = Annotated[
     bool | None, typer.Option("--intercept/--no-intercept", help="A column of ones; default: if there is none.")
 ]
-Save = Annotated[str | None, typer.Option("--save", metavar="RUN", help="Write the run file there.")]
+Save = Annotated[str | None, typer.Option("--save", metavar="RUN", help="Write the run file to this path.")]
 
 _MOST_FEATURES = 20
 

@@ -17,7 +17,7 @@ from fedtheory.shown import short as short  # noqa: PLC0414
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 ArithmeticName = Annotated[
     str,
-    typer.Option("--arithmetic", help="float, or rational for exact numbers, or enclosures where there are none."),
+    typer.Option("--arithmetic", help="float, or rational: exact numbers, or enclosures if there are none."),
 ]
 RunFile = Annotated[str, typer.Argument(metavar="RUN", help="A run file (TOML).")]
 Target = Annotated[str, typer.Argument(metavar="ID", help="A claim's id, or file.py:NAME for one of your own.")]
@@ -31,7 +31,7 @@ Targets = Annotated[
 SourceKey = Annotated[str | None, typer.Option("--source", help="Only the claims of this source.")]
 FigureFile = Annotated[
     str | None,
-    typer.Option("--figure", metavar="FILE", help="Draw it too: .svg, .png or .pdf, as wide as a column of a paper."),
+    typer.Option("--figure", metavar="FILE", help="Also write a figure: .svg, .png or .pdf, one column wide."),
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Compute everything again, and store nothing.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; -1 for all cores.")]

@@ -29,12 +29,14 @@ Settings = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="A constant, by its symbol or name, instead of a run file."),
 ]
 Accuracy = Annotated[
-    str | None, typer.Option("--target", help="Plan the rounds until F - F* is at most this, or this share of F*: 1%.")
+    str | None, typer.Option("--target", help="Plan the rounds until F - F* is at most this, or 1% for 1 % of F*.")
 ]
 Error = Annotated[
     str, typer.Option("--error", help="The error to reduce: final (of the last iterate), or average (over the path).")
 ]
-Margin = Annotated[float, typer.Option("--margin", help="Part of the edge of divergence that step sizes keep away.")]
+Margin = Annotated[
+    float, typer.Option("--margin", help="Margin below the smallest diverging step size, as a fraction.")
+]
 Vary = Annotated[
     str | None,
     typer.Option("--vary", metavar="WHAT", help="A table of other settings: some of steps,batch,algorithm."),

@@ -21,7 +21,7 @@ NAME = "prove"
 T = TypeVar("T")
 
 ProofTarget = Annotated[
-    str, typer.Argument(metavar="TARGET", help="A claim's id or file.py:NAME, several as elsewhere, or FILE.json.")
+    str, typer.Argument(metavar="TARGET", help="Ids of claims, file.py:NAME, or a certificate FILE.json.")
 ]
 
 _MARKS = {"proved": "[green]proved[/green]", "fails": "[bold red]fails[/bold red] ", "not certified": "open  "}
@@ -33,18 +33,18 @@ CertificateFile = Annotated[
 ]
 ClaimFiles = Annotated[
     list[str] | None,
-    typer.Option("--claims", metavar="FILE", help="A file.py of yours whose claims FILE.json may be about; may recur."),
+    typer.Option("--claims", metavar="FILE", help="Your file.py with the claim of FILE.json; may be repeated."),
 ]
 SaveFile = Annotated[str | None, typer.Option("--save", metavar="FILE", help="Write the claim's certificate as JSON.")]
 Search = Annotated[
-    bool, typer.Option("--search", help="Search for certificates in a paper's folder of yours, and write them there.")
+    bool, typer.Option("--search", help="Search for missing certificates of your own paper, and write them there.")
 ]
-NoSearch = Annotated[bool, typer.Option("--no-search", help="Search for no certificate where none is recorded.")]
+NoSearch = Annotated[bool, typer.Option("--no-search", help="Do not search for a certificate if none is recorded.")]
 Effort = Annotated[
     int | None, typer.Option("--effort", metavar="N", min=1, help="Work that a search may take, counted, not timed.")
 ]
 AsTerm = Annotated[bool, typer.Option("--term", help="Show the certificate as a proof term, step by step.")]
-Tighten = Annotated[bool, typer.Option("--tighten", help="Lower the numbers of a bound as far as it is still proved.")]
+Tighten = Annotated[bool, typer.Option("--tighten", help="Lower the numbers of a bound as long as it is proved.")]
 
 
 def run(

@@ -11,14 +11,14 @@ from fedtheory.cli.output import Jobs, Json, NoCache, NoCode, SourceKey, Targets
 
 NAME = "report"
 
-Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the pages go.")]
+Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="The folder for the pages.")]
 
 Sweep = Annotated[str | None, typer.Option("--sweep", metavar="FILE", help="The table of a sweep, for its page.")]
 
 
 Runs = Annotated[
     list[str] | None,
-    typer.Option("--run", metavar="RUN", help="A run file of your own, for all claims; may come again."),
+    typer.Option("--run", metavar="RUN", help="Your own run file, for all claims; may be repeated."),
 ]
 
 

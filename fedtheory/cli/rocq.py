@@ -10,7 +10,7 @@ from fedtheory.cli.output import Json, NoCode, SourceKey, Targets, print_json, p
 
 NAME = "rocq"
 
-Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")]
+Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="The folder for the files.")]
 
 
 def run(

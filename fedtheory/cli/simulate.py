@@ -26,7 +26,7 @@ NAME = "simulate"
 def run(
     run_file: RunFile,
     arithmetic: ArithmeticName = "float",
-    schedules: Annotated[int, typer.Option(help="Sampled schedules, where update times are random.")] = 100,
+    schedules: Annotated[int, typer.Option(help="Number of sampled schedules, if update times are random.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampled schedules.")] = 0,
     *,
     figure: FigureFile = None,

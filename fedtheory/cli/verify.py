@@ -35,7 +35,7 @@ _LONGER_BUDGET = 120
 
 
 Search = Annotated[
-    float, typer.Option("--search", min=0, help="Work for a search of a claim of your own, about seconds; 0 for none.")
+    float, typer.Option("--search", min=0, help="Work of the search for a violation of your own claim; 0 for none.")
 ]
 
 

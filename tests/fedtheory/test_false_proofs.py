@@ -137,7 +137,7 @@ def test_what_depends_on_the_draw_is_not_independent_of_it() -> None:
     ],
 )
 def test_every_vector_of_a_round_is_random_unless_it_is_given(left: Any, right: Any, because: str) -> None:
-    """Noise and averages are; what a client ends with is not independent of them."""
+    """Noise and averages are random, and the last iterate of a client depends on them."""
     assert about_a_round(left, sp.sympify(right), because=because) == "broken"
 
 

@@ -130,7 +130,7 @@ def test_symbols_of_unnamed_quantities() -> None:
 
 
 def test_inequalities_of_lipschitz_objectives(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those between all pairs of visited points with values, for objectives that are Lipschitz."""
+    """Lipschitz objectives give inequalities between all pairs of visited points with values."""
     f, own = sp.symbols("f f_i", real=True)
     context: Any = SimpleNamespace(means={f: own}, visited=[x, y, z], lipschitz={own: L})
     monkeypatch.setattr(lengths, "_is_same", lambda point, at, _: point == at)

@@ -26,7 +26,7 @@ eta, T = sp.symbols("eta T", positive=True)
 
 
 def test_noise_of_a_perturbed_run() -> None:
-    """Variances times a factor, deviations times its root; other oracles unchanged, batches of the moved data."""
+    """Variances get a factor and deviations its root; mini-batches use the perturbed data, other oracles stay."""
     array = FLOAT.array
     additive: Any = perturbed_runs._perturb_oracle(AdditiveNoise(array([2.0, 3.0])), None, 4.0)
     two_points: Any = perturbed_runs._perturb_oracle(TwoPointNoise(array([2.0, 3.0])), None, 4.0)

@@ -216,7 +216,7 @@ def test_certificates_of_sums(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_inequalities_outside_the_context_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of each client are averaged with each weight where the statement has means; assumptions with more."""
+    """Inequalities of each client are averaged with each weight if the statement has averages."""
 
     def reason(kind: str, *, own: bool = False, missing: bool = False) -> Any:
         def instantiate(_context: Any) -> Any:
