@@ -311,7 +311,7 @@ def test_every_chart_has_a_name_of_its_own_and_says_what_comes_out() -> None:
 
 
 def test_a_cross_marks_where_a_scheme_diverges() -> None:
-    """Crosses are above each other, at the step size from which losses are not drawn."""
+    """A cross of each scheme is at the step size at which it diverges; crosses are drawn one above the other."""
     compared = small_figure_4().by_hardware[1]
     schemes = {
         name: Tuned((tuned.curves[0], replace(tuned.curves[1], diverges=True)))

@@ -289,7 +289,7 @@ def test_operations_grow_with_rounds() -> None:
 
 
 def test_bounds_that_are_measured_on_the_run() -> None:
-    """Numbers that change with the step size are measured again; a bound without a plan has none."""
+    """A promise lists the numbers that differ at its step size; without a bound in the plan there are none."""
     bound = _bound(A / ETA, a=3.0)
     plan: Any = SimpleNamespace(bound=_bound(A / ETA, a=2.0), measured_among=lambda names: names)
     assert Promise(plan, 0.5, bound.at({STEP: 0.5}), None).measured == ["a"]

@@ -258,7 +258,7 @@ def test_powers_of_corollary_2(exponents: tuple[str, str, str], excesses: tuple[
 
 
 def test_the_first_rate_of_the_literature() -> None:
-    """Times sqrt(N/tau), Theorem 3 with W = tau + 1 stays bounded as both grow, N as the square of tau."""
+    """The bound of Theorem 3 with W = tau + 1, times sqrt(N/tau), stays bounded for N = tau^2 and growing tau."""
     stale, grown = sp.symbols("r s", nonnegative=True)
     n = sp.Symbol("n", positive=True)
     values = {R_L: 1, theta0_distance: 1, Sigma_star: 1, asynchronous.tau_M: 2, asynchronous.tau_0: 1}
