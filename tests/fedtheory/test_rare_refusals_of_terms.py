@@ -145,6 +145,12 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: terms.meaning_of(cast(RunQuantity, q.server_distance_sq), symbol),
         "is about vectors that change in other ways: server_model",
     ),
+    "expectations at an update": (
+        lambda: terms.meaning_of(
+            ft.quantity_at_steps("other", Expectation(norm_sq(Expectation(xs))), {xs: q.local_iterate}), symbol
+        ),
+        "other has expectations of vectors, which no context of updates has",
+    ),
     "a sample at another point": (lambda: terms._sample(updates.objective, 2 * updates.local), "at that point"),
     "weights that count twice": (
         lambda: terms._weigh_by_shares(symbol(q.expected_weight) ** 2 * eta, symbol),
