@@ -25,6 +25,7 @@ from verify.falsify.generation import (
     _with_clients_of,
 )
 from verify.falsify.mixed import _drawing, _with_problem
+from verify.falsify.regimes import NO_PAIRS, Search
 from verify.falsify.tables import Table, get
 
 CLAIM = Claim(id="t:parts", lhs=eta, rhs=L, where=WHERE)
@@ -133,12 +134,12 @@ def test_times_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [finding._search_by_regimes(claim, 2.0, 0, lambda: None) for claim in claims]
     assert [(each.evaluations, each.applicable) for each in found] == [(302, 8), (2, 8)]
     worst.violation = SimpleNamespace(table="worst run", found="its check")
-    refuted = finding._search_by_regimes(claims[0], 2.0, 0, lambda: None)
+    refuted: Any = finding._search_by_regimes(claims[0], 2.0, 0, lambda: None)
     assert (refuted.evaluations, refuted.counterexample) == (2, ("worst run", "its check"))
 
 
-def _regimes(count: int) -> finding.Search:
-    return finding.Search(count, 7, None, None, (), 0, finding.NO_PAIRS)
+def _regimes(count: int) -> Search:
+    return Search(count, 7, None, None, (), 0, NO_PAIRS)
 
 
 def test_the_refutation_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,10 +23,21 @@ from verify.falsify.worst_starts import _from_common_start, list_worst_starts
 x, y, F, v, w, best = sp.symbols("x y F v w best", real=True)
 local, mean, following, F_i = sp.symbols("x_i xbar xnext F_i", real=True)
 L, mu, eta, M, sigma = sp.symbols("L mu eta M sigma", positive=True)
-POINTS = {x: q.point, y: q.second_point, F: q.objective, L: q.smoothness}
-DESCENT = {v: q.centralised_model, w: q.next_centralised_model, best: q.optimum, F: q.objective, L: q.smoothness}
+POINTS: dict[Any, Any] = {x: q.point, y: q.second_point, F: q.objective, L: q.smoothness}
+DESCENT: dict[Any, Any] = {
+    v: q.centralised_model,
+    w: q.next_centralised_model,
+    best: q.optimum,
+    F: q.objective,
+    L: q.smoothness,
+}
 DESCENT |= {eta: q.local_step_size, mu: q.strong_convexity}
-STEP = {local: q.local_iterate, mean: q.average_iterate, following: q.next_average_iterate, best: q.optimum}
+STEP: dict[Any, Any] = {
+    local: q.local_iterate,
+    mean: q.average_iterate,
+    following: q.next_average_iterate,
+    best: q.optimum,
+}
 STEP |= {F: q.objective, F_i: q.client_objective, L: q.smoothness}
 STEP |= {eta: q.local_step_size, M: q.clients, sigma: q.noise_deviation}
 CONVEX = (a.convex_and_smooth,)
