@@ -20,7 +20,7 @@ from fedtheory.planner import data, optimum, planning
 from fedtheory.planner.setting_in_words import _describe_batch
 from fedtheory.proofs.falling import _read_contraction, count_iterations
 from fedtheory.proofs.numbers import SymbolTable
-from fedtheory.search import blocks, contractions, restated, samples, together
+from fedtheory.search import blocks, contractions, positivity, restated, samples, together
 from fedtheory.search.blocks import APART, APART_AT_STEPS, NOISE, SHARED
 
 eta, tau, T, mu, L, M, K, v = sp.symbols("eta tau T mu L M K v", positive=True)
@@ -325,3 +325,35 @@ def test_certificates_of_known_claims_are_reused(missing: Any, verdict: str, mon
         assert (list(found.supposed), found.proof.verdict) == (list(missing), "proved")
     monkeypatch.setattr(restated, "certificate_of", lambda _: None)
     assert restated.reuse_certificate(claim, known) is None
+
+
+def test_negative_terms_are_paired_with_larger_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each negative term takes the first term from which it may be subtracted; without one there is no answer."""
+    monkeypatch.setattr(positivity, "_difference", sp.Function("d"))
+    number = eta + mu - L
+    allowed = {eta, mu, sp.Function("d")(mu, L)}
+    signs: Any = SimpleNamespace(is_nonnegative=lambda one: one in allowed)
+    found = positivity.split_pairs(number, signs) or []
+    assert set(found) == {eta, sp.Function("d")(mu, L)}
+    allowed.discard(sp.Function("d")(mu, L))
+    assert positivity.split_pairs(number, signs) is None
+    assert positivity.split_pairs(sp.Add(*sp.symbols("s:13", positive=True)), signs) is None
+
+
+@pytest.mark.parametrize(
+    ("quickly", "products", "rest"), [(["q"], None, ["q"]), (None, ["p"], ["p"]), (None, None, None)]
+)
+def test_squares_and_the_rest(quickly: Any, products: Any, rest: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """(eta - mu)^2 and the summands of the rest, found quickly or as products."""
+    asked: list[Any] = []
+    monkeypatch.setattr(positivity, "split_quickly", lambda *_: quickly)
+    monkeypatch.setattr(positivity, "split_into_products", lambda number, _: asked.append(number) or products)
+    signs = positivity.SignFacts(Numbers(symbols=frozenset((eta, mu, L))), ())
+    found = positivity.split_with_squares(sp.expand((eta - mu) ** 2) + L, signs)
+    assert asked == ([] if quickly else [L])
+    if rest is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert sp.expand(found[0] - (eta - mu) ** 2) == 0
+        assert found[1:] == rest

@@ -20,6 +20,7 @@ from verify.check.decision import FAILS, HOLDS
 from verify.falsify import generation, knobs, tables
 from verify.falsify.regimes import horizon
 from verify.grade import folder
+from verify.grade.guarded import Unreadable
 from verify.grade.latex_answer import read_latex
 from verify.grade.questions import code
 from verify.grade.same import _compare_units
@@ -274,7 +275,8 @@ def test_a_run_without_a_burden_is_not_shrunk(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(shrink, "parse_run", lambda table, arithmetic: (table, arithmetic))
     monkeypatch.setattr(shrink, "working_table", lambda run: ("working", *run))
     known: dict[str, Any] = {"burden": None}
-    monkeypatch.setattr(shrink, "_burden", lambda *_: known["burden"])
+    asked: list[Any] = []
+    monkeypatch.setattr(shrink, "_burden", lambda *given: asked.append(given) or known["burden"])
     monkeypatch.setattr(shrink, "_ticking", lambda *_: "ticks")
     monkeypatch.setattr(shrink, "_Shrinking", lambda *given: SimpleNamespace(smallest=lambda: given))
     monkeypatch.setattr(shrink, "write_table", lambda table: ("written", table))
@@ -283,6 +285,7 @@ def test_a_run_without_a_burden_is_not_shrunk(monkeypatch: pytest.MonkeyPatch) -
     known["burden"] = (1,)
     start = ("working", "table", RATIONAL)
     assert smallest("claim", "table", 1.0, "keeps", None) == ("written", ("claim", start, (1,), "keeps", "ticks"))
+    assert asked == [("claim", start, "keeps")] * 2
 
 
 # Checks of many runs.
@@ -360,6 +363,14 @@ def test_units_of_answers_at_other_scales(answer: Any, *, alike: bool | None) ->
 )
 def test_brackets_in_latex(text: str, expected: Any) -> None:
     assert sp.simplify(read_latex(text, {"x": x}) - expected) == 0
+
+
+def test_bars_inside_of_bars() -> None:
+    """A bar that opens where one is open could close it, and is not read."""
+    assert read_latex(r"2\lvert x - 2\rvert", {"x": x}) == 2 * sp.Abs(x - 2)
+    for text in (r"|x \lvert y \rvert|", r"|x |y||"):
+        with pytest.raises(Unreadable):
+            read_latex(text, {"x": x, "y": y})
 
 
 def test_files_that_are_graded_and_that_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
