@@ -113,7 +113,7 @@ def test_places() -> None:
 
 
 def test_json(command) -> None:
-    """Every quantity with the documented keys, the symbol in LaTeX."""
+    """JSON has every quantity with the documented keys, and its symbol in LaTeX."""
     outcome = command("quantities", "--json")
     assert (outcome.code, outcome.err) == (0, "")
     assert all(list(entry) == KEYS for entry in outcome.document)

@@ -46,7 +46,7 @@ def test_only_numbers_of_a_run_have_an_order() -> None:
 
 
 def test_orders_known_from_above() -> None:
-    """A positive power keeps an upper bound on an order, a root as well; a negative one has none."""
+    """A positive power or a root of a bounded order has an upper bound; a negative power has none."""
     known = Order(Fraction(2), is_exact=False)
     for exponent in (Fraction(1, 2), Fraction(1), Fraction(3, 2)):
         assert _order_of_power(known, exponent) == Order(2 * exponent, is_exact=False)

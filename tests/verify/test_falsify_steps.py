@@ -104,7 +104,7 @@ def test_knobs_are_turned_together() -> None:
     ("holds", "score", "expected"), [(True, -3.0, -3.0), (None, -3.0, -90.0), (None, -95.0, -95.0)]
 )
 def test_the_worth_of_a_point(holds: bool | None, score: float, expected: float) -> None:
-    """Ties are worth nothing; a run that starts away is worth less where it hardly moves, and elsewhere its score."""
+    """The worth of a point is its score; ties have none, and runs that hardly move from their start have less."""
     still = _table(steps=1, rounds=1, local_step_size=fmpq(1, 2**20))
     assert rate_run(Seen({"sources": "n"}, score, still, holds)) == expected
     assert rate_run(Seen({"sources": "s"}, score, None, holds)) == expected

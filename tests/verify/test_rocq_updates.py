@@ -88,7 +88,7 @@ def test_theorems_apply_to_a_server(tmp_path: Path) -> None:
 @pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", [STARTS_AND_ENDS, LOSS, FAIR, SAME])
 def test_updates_need_their_assumptions(library: Path, claim_id: str) -> None:
-    """Without the aggregation scheme, fair types or rounds that wait for all nothing is known of what they bring."""
+    """A fact about updates is refused without the assumption that it needs, such as fair types."""
     claim = find(claim_id)
     assert judged(library, claim)
     assert not judged(library, replace(claim, assumptions=()))

@@ -82,7 +82,7 @@ class Settling:
 
     @property
     def run(self) -> Run:
-        """Return one round of it; the limits do not depend on the number of rounds."""
+        """Return a run of one round on the problem; the limits do not depend on the number of rounds."""
         algorithm: dict[str, Any] = {"local_step_size": 1e-3, "local_steps": self.local_steps, "rounds": 1}
         if self.drawn is not None:
             algorithm["participation"] = {"kind": "uniform", "clients": self.drawn}
