@@ -19,7 +19,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, symbols_of
-from fedtheory.proofs.run_terms import unfold_terms, unused_name
+from fedtheory.proofs.run_terms import rename_condition, unfold_terms, unused_name
 
 
 @lru_cache(maxsize=2**10)
@@ -43,7 +43,7 @@ def use_plain_symbols(claim: Claim) -> Claim:
         also=tuple(relations),
         where={plain[symbol]: quantity for symbol, quantity in known.items()},
         for_all={plain[symbol]: values for symbol, values in claim.for_all.items()},
-        conditions=tuple(_condition(condition, plain) for condition in claim.conditions),
+        conditions=tuple(rename_condition(condition, plain) for condition in claim.conditions),
     )
 
 
@@ -77,7 +77,7 @@ def rename_symbols(claim: Claim, symbols: Mapping[sp.Symbol, sp.Symbol]) -> Clai
         chain=(),
         also=tuple(relation.transform(lambda side: side.xreplace(change)) for relation in claim.relations),
         where={change.get(symbol, symbol): quantity for symbol, quantity in {**claim.where, **claim.notation}.items()},
-        conditions=tuple(_condition(condition, change) for condition in claim.conditions),
+        conditions=tuple(rename_condition(condition, change) for condition in claim.conditions),
     )
 
 
@@ -95,10 +95,3 @@ def _declare_varied(symbol: sp.Symbol, values: Sequence[Expr]) -> sp.Symbol:
     kinds = ("integer", "positive", "nonnegative")
     known = {kind: all(getattr(sp.sympify(value), f"is_{kind}") for value in values) or None for kind in kinds}
     return sp.Symbol(symbol.name, real=True, **known)
-
-
-def _condition(condition: Expr, plain: dict[sp.Symbol, sp.Symbol]) -> Expr:
-    """Return a relation in other symbols, without evaluating it even if SymPy knows that it holds."""
-    if not isinstance(condition, sp.Rel):
-        return condition
-    return condition.func(*(side.xreplace(plain) for side in condition.args), evaluate=False)

@@ -87,12 +87,12 @@ def _rewrite(claim: Claim, written: Mapping[sp.Symbol, Expr], where: Mapping[sp.
         rhs=None,
         chain=(),
         also=tuple(relation.transform(lambda side: side.xreplace(written)) for relation in claim.relations),
-        conditions=tuple(_rename_condition(condition, written) for condition in claim.conditions),
+        conditions=tuple(rename_condition(condition, written) for condition in claim.conditions),
         where=where,
     )
 
 
-def _rename_condition(condition: Expr, written: Mapping[sp.Symbol, Expr]) -> Expr:
+def rename_condition(condition: Expr, written: Mapping[sp.Symbol, Expr]) -> Expr:
     """Return an ordering in other symbols, without evaluating it even if SymPy knows that it holds."""
     if not isinstance(condition, sp.Rel):
         return condition

@@ -24,7 +24,7 @@ from fedtheory.planner import admissible, measurements, model_edges, rounds_need
 from fedtheory.planner.setting_in_words import _describe_optimal_value
 from fedtheory.proofs import certificate_of, check_certificate
 from fedtheory.proofs.numbers import numbers_of
-from fedtheory.proofs.run_terms import _rename_condition, unused_symbol
+from fedtheory.proofs.run_terms import rename_condition, unused_symbol
 from fedtheory.proofs.terms.indexed import ROUND, RangeSum, server
 from fedtheory.proofs.terms.places import context_of_run, enter_step
 from fedtheory.proofs.terms.process import Process
@@ -121,8 +121,8 @@ def test_symbols_of_unnamed_quantities() -> None:
     claim = Claim(id="t:unused", lhs=0, rhs=eta, where={eta: q.local_step_size}, for_all={sp.Symbol(name + "'"): (1,)})
     assert unused_symbol(q.rounds, {}, claim).name == name
     assert unused_symbol(q.rounds, {sp.Symbol(name): q.clients}, claim).name == name + "''"
-    assert _rename_condition(sp.true, {eta: tau}) is sp.true
-    renamed = _rename_condition(sp.Le(0, eta, evaluate=False), {eta: tau})
+    assert rename_condition(sp.true, {eta: tau}) is sp.true
+    renamed = rename_condition(sp.Le(0, eta, evaluate=False), {eta: tau})
     assert (renamed.func, renamed.args) == (sp.Le, (0, tau))
 
 
