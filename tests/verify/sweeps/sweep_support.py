@@ -90,4 +90,4 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
 
 def environment() -> dict[str, str]:
     """Return the environment of a process that imports the package from this folder."""
-    return os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2]), "OMP_NUM_THREADS": "1"}
+    return os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[3]), "OMP_NUM_THREADS": "1"}

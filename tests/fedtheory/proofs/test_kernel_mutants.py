@@ -17,7 +17,7 @@ from modules import modules
 from trusted import proved
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PATTERNS = (
     "test_kernel*.py",
     "test_false*.py",

@@ -24,7 +24,7 @@ from fedtheory.proofs.terms.term import every_rule
 
 RENARD = sorted(name for name in certificates() if name.startswith("renard2022:"))
 VALIDATOR = Draft202012Validator(schema())
-SCHEMA = Path(__file__).parents[2] / "docs" / "proof-term.schema.json"
+SCHEMA = Path(__file__).parents[3] / "docs" / "proof-term.schema.json"
 
 
 @pytest.mark.parametrize("name", RENARD)

@@ -44,7 +44,7 @@ LONG = {
 """Certificates that take seconds to check."""
 SOME = [pytest.param(one, marks=[pytest.mark.long] * (number % 4 > 0)) for number, one in enumerate(IDS)]
 """All certificates, or one in four for the fast tests."""
-SCHEMA = Path(__file__).parents[2] / "docs" / "certificate.schema.json"
+SCHEMA = Path(__file__).parents[3] / "docs" / "certificate.schema.json"
 
 
 @cache
