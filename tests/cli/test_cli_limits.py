@@ -26,7 +26,7 @@ HUGE = [
     algorithm("more rounds", "local_steps", local_steps=str(10**12)),
     algorithm("more rounds", "local_steps", local_steps=f"[1, {10**9}]"),
     algorithm("fewer rounds", "rounds", time='"1e30"', rounds=None),
-    algorithm("less time", "time", time="1e15", rounds=None, clock='{ policy = "async" }'),
+    algorithm("shorter time", "time", time="1e15", rounds=None, clock='{ policy = "async" }'),
     algorithm("from 1 to 2", "participation.clients", participation=SELECTED),
     algorithm("10000", "participation.clients", participation=DRAWS),
     algorithm("where rounds differ", "rounds", rounds="5_000_000", participation=ONE_OF_TWO),
