@@ -28,6 +28,14 @@ def test_gradients_at_sampled_means_are_random(point: sp.Expr) -> None:
     assert same(inner(Expectation(Selected(x_i)), w), inner(Average(x_i), w))
 
 
+@pytest.mark.parametrize("objective", [F, F_i], ids=str)
+def test_objectives_are_no_vectors(objective: sp.Expr) -> None:
+    """An objective in the place of a point, or of its gradient, is named as such."""
+    for wrong in (inner(objective, w), inner(Gradient(F, objective), w)):
+        with pytest.raises(Rejected, match="is an objective, not a vector: expected a point, or a gradient at one"):
+            same(wrong, 0)
+
+
 a, t, M = sp.symbols("a t M", positive=True)
 x, k = sp.Symbol("x", real=True), sp.Symbol("k", integer=True, nonnegative=True)
 NUMBERS = Numbers(symbols=frozenset({a, x, k, t, M}), at_least={t: 1, M: 2}, integer=frozenset({k}))
