@@ -10,7 +10,7 @@ import enumeration as brute
 import pytest
 import sympy as sp
 from flint import fmpq
-from test_definitions_at_random import LINE, Author, run_of
+from random_definitions import LINE, Author, run_of
 
 from fedtheory import assumptions as a
 from fedtheory.engine.run import Run
