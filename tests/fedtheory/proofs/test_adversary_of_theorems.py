@@ -12,7 +12,7 @@ from verify.rocq.export import exported
 from verify.rocq.project import text_of, write_project
 from verify.rocq.refusals import NotExported
 
-WRITTEN = {"flat objectives", "infinite for one client", "the root of what is negative"}
+WRITTEN = {"flat objectives", "infinite for one client"}
 """Attempts that can be exported; Rocq rejects them."""
 
 
