@@ -112,7 +112,7 @@ def _strong_convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -
     f, points = _write_points(reader, objective, at, around)
     moved = _rewrite_difference(reader, at, around)
     mu = _constant(reader, objective, _CURVED)
-    quadratic_term = mu.letter / 2 * Inner(at - around, at - around)
+    quadratic_term = mu.symbol / 2 * Inner(at - around, at - around)
     arguments = f"{mu.name} ({f.removeprefix('S ')[1:-1]}) {points} {mu.proof}"
     return NonnegativeScalar(
         _gap(objective, at, around) - quadratic_term,
@@ -148,7 +148,7 @@ def _lipschitz_gradient(reader: Reader, objective: Expr, at: Expr, around: Expr)
     moved = _rewrite_difference(reader, at, around)
     apart = Gradient(objective, at) - Gradient(objective, around)
     smoothness = _constant(reader, objective, _SMOOTH)
-    bound = smoothness.letter**2 * Inner(at - around, at - around)
+    bound = smoothness.symbol**2 * Inner(at - around, at - around)
     arguments = f"{f} {smoothness.name} {points} {smoothness.positive} {smoothness.proof}"
     return NonnegativeScalar(bound - Inner(apart, apart), _by("lipschitz", arguments, moved))
 
@@ -308,7 +308,7 @@ def _lipschitz_gradient_length(reader: Reader, objective: Expr, at: Expr, around
     between = Sum(reader.vector(at), reader.vector(around), "-")
     slopes = [reader.vector(Gradient(objective, point)) for point in (at, around)]
     changed = Sum(slopes[0], slopes[1], "-")
-    bound = Multiple(reader.number(smoothness.letter), reader.length(at - around, between))
+    bound = Multiple(reader.number(smoothness.symbol), reader.length(at - around, between))
     slack = Sum(bound, reader.length(Gradient(objective, at) - Gradient(objective, around), changed), "-")
     rewritten = reader.lengths.rewriting(between) + reader.lengths.rewriting(changed)
     name = reader.vocabulary.objectives.get(objective, "?")

@@ -115,7 +115,7 @@ def needs_no_brackets(text: str) -> bool:
 class _Bound:
     """A condition as ``rest - slope x >= 0``, where neither number has negative coefficients."""
 
-    letter: sp.Symbol
+    symbol: sp.Symbol
     slope: Expr
     rest: Expr
 
@@ -228,7 +228,7 @@ class SignProofs:
 
     def _prove_by_condition(self, factored: Expr, bound: _Bound) -> str | None:
         """Return a tactic by ``c0 - c1 x >= 0``: then x is c0/(c1 (1 + s)) for some non-negative s; else None."""
-        symbol, slope, rest = bound.letter, bound.slope, bound.rest
+        symbol, slope, rest = bound.symbol, bound.slope, bound.rest
         if symbol not in factored.free_symbols & self.names.keys():
             return None
         spare = sp.Symbol("spare", nonnegative=True)

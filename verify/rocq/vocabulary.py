@@ -31,7 +31,7 @@ MEAN, OWN = "F S", "client_objective S i"
 class Constant:
     """A constant of a client's objective: its symbol, its name, and the hypotheses on it."""
 
-    letter: sp.Symbol
+    symbol: sp.Symbol
     name: str
     proof: str
     positive: str = ""

@@ -62,7 +62,7 @@ def test_a_bound_is_found_once() -> None:
 
 @pytest.mark.parametrize("number", [1, 3, 4])
 def test_quantities_of_random_weights_are_found_in_one_stack(number: int) -> None:
-    """Where the weights of rounds are random, values at all steps together equal those at one step after another."""
+    """Values at all steps together equal those at one step after another, also if the weights of rounds are random."""
     run = Instance("sampled weights", number).run()
     measure_several(AT_STEPS, run)
     for quantity in AT_STEPS:

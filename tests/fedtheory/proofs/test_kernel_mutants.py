@@ -63,13 +63,13 @@ import collections, json, os, sys
 import pytest
 from fedtheory.kernel import Rejected, Step
 
-TOLD = collections.defaultdict(list)
+MET = collections.defaultdict(list)
 NOW = ['']
 plain, made = Rejected.__init__, Step.__init__
 
 def note(*frames):
     for frame in frames:
-        TOLD[f"{frame.f_code.co_filename}:{frame.f_lineno}"].append(NOW[0])
+        MET[f"{frame.f_code.co_filename}:{frame.f_lineno}"].append(NOW[0])
 
 def recorded(self, *arguments):
     note(sys._getframe(1))
@@ -88,8 +88,8 @@ def pytest_runtest_call(item):
     NOW[0] = item.nodeid
 
 def pytest_sessionfinish():
-    with open(os.environ['TOLD'], 'w') as file:
-        json.dump({place: sorted(set(tests)) for place, tests in TOLD.items()}, file)
+    with open(os.environ['MET'], 'w') as file:
+        json.dump({place: sorted(set(tests)) for place, tests in MET.items()}, file)
 """
 """Plugin that records which test meets which rejection, or which failing step."""
 
@@ -142,8 +142,8 @@ def met(copy: Path) -> dict[str, list[str]]:
     """Return the tests that fail for each check; the unchanged copy passes them all."""
     here = Path(__file__).name
     files = [str(f) for p in PATTERNS for f in sorted((copy / "tests/fedtheory").rglob(p)) if f.name != here]
-    recorded = copy / "told.json"
-    assert run(copy, files, "-p", "recorder", TOLD=str(recorded)) == 0
+    recorded = copy / "met.json"
+    assert run(copy, files, "-p", "recorder", MET=str(recorded)) == 0
     return json.loads(recorded.read_text())
 
 

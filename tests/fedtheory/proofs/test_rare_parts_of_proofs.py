@@ -263,11 +263,11 @@ def test_rows_of_a_claim() -> None:
 
 def test_bounds_of_conditions_in_rocq() -> None:
     """A condition bounds a symbol from above if its slope is negative and the rest has no negative coefficient."""
-    found = [(bound.letter, bound.slope, bound.rest) for bound in _bounds(eta * L <= 1)]
+    found = [(bound.symbol, bound.slope, bound.rest) for bound in _bounds(eta * L <= 1)]
     assert found == [(L, eta, 1), (eta, L, 1)]
-    assert [bound.letter for bound in _bounds(eta >= 1)] == []
-    assert [bound.letter for bound in _bounds(eta <= 1 - L)] == []
-    assert [bound.letter for bound in _bounds(eta <= 1 + L)] == [eta]
+    assert [bound.symbol for bound in _bounds(eta >= 1)] == []
+    assert [bound.symbol for bound in _bounds(eta <= 1 - L)] == []
+    assert [bound.symbol for bound in _bounds(eta <= 1 + L)] == [eta]
 
 
 # Plans.
@@ -321,7 +321,7 @@ def test_fine_steps_around_the_best_one() -> None:
 
 
 def test_errors_after_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the final model along its path or trajectory; otherwise the means of the rounds so far."""
+    """The errors are those of the final model along its path or trajectory, or means over the rounds so far."""
     monkeypatch.setattr(rounds_needed, "is_one_path", lambda run: run.is_path)
     monkeypatch.setattr(rounds_needed, "errors_of_path", lambda _run, rounds: ("path", rounds))
     quantity = SimpleNamespace(on=lambda run: run.per_round)

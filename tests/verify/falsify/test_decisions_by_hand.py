@@ -81,7 +81,7 @@ def test_work_for_ties() -> None:
 
 
 def test_exclusions_have_a_name() -> None:
-    """That of the reason, else the first vector of the claim, else the reason itself."""
+    """The name is that of the reason, else of the first vector of the claim, else the reason itself."""
     model = sp.Symbol("w", real=True)
     where: dict[Any, Any] = {eta: q.local_step_size, model: q.server_model}
     claim = Claim(id="t:name", lhs=0, rhs=eta + model, where=where, place="path")

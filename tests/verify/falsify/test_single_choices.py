@@ -229,7 +229,7 @@ def test_claims_without_remainders_are_reused(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_candidates_with_small_weights_are_left_out_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of candidates that replace each other, the one with the largest weight is kept."""
+    """The candidate with the largest weight is kept among those that replace each other."""
     weights = np.array([0.5, 0.2, 0.0, 0.9])
     asked: list[list[int]] = []
 

@@ -99,7 +99,7 @@ def test_places_that_conditions_allow() -> None:
 
 
 def test_the_simplest_growth_is_shown() -> None:
-    """Of places with a growing excess, the one with the fewest changes is shown."""
+    """The place with the fewest changes is shown among those with a growing excess."""
     place: Any = SimpleNamespace(effort=sum, is_unbounded=lambda powers: powers != (1, 0))
     near = {(1, 0): 1.0, (1, 1): 1.0, (2, 1): 1.0, (0, 0): 1.0}
     far = {(1, 0): 9.0, (1, 1): 1.51, (2, 1): 9.0, (0, 0): 1.5, (0, 1): 99.0}

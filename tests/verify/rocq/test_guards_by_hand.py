@@ -176,7 +176,7 @@ def test_vectors_of_participants_in_three_parts(own: str | None) -> None:
 
 @pytest.mark.parametrize("shown", [None, "positive"])
 def test_numbers_that_may_be_zero_are_shown_apart(shown: str | None) -> None:
-    """Where nothing shows the case of zero there is no tactic; the case is that of the factored number at zero."""
+    """There is no tactic if nothing shows the case of zero, which is that of the factored number at zero."""
     free, size = sp.symbols("c eta", nonnegative=True)
     asked: list[Any] = []
     signs: Any = SimpleNamespace(names={free: "each_1", size: "step_size S"})
