@@ -326,14 +326,16 @@ class Claim(Shown):
                 object.__setattr__(self, name, value)
 
     def _copy_containers(self) -> None:
-        """Copy lists and dictionaries to constant ones, since cached proofs and numbers belong to one statement."""
+        """Copy sequences and mappings to constant ones, since cached proofs and numbers belong to one statement."""
         for name in ("chain", "also", "assumptions"):
-            if isinstance(given := getattr(self, name), list):
-                object.__setattr__(self, name, tuple(given))
+            object.__setattr__(self, name, _copy_sequence(getattr(self, name)))
         for name in ("where", "for_all"):
             if isinstance(given := getattr(self, name), Mapping):
-                kept = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+                kept = {key: _copy_sequence(value) for key, value in given.items()}
                 object.__setattr__(self, name, MappingProxyType(kept))
+
+    def __deepcopy__(self, _memo: object) -> Claim:
+        return self
 
     def with_repair(self, **changed: Any) -> tuple[Claim, Claim]:
         """Return this published claim, and its correction ``id.fixed``, which differs in the given fields.
@@ -376,3 +378,8 @@ def _expression(side: Expr | RunQuantity) -> Expr:
     if isinstance(side, str):
         raise InputError("claim", f"expected a SymPy expression or a quantity as a side, got the string {side!r}")
     return side.symbol if isinstance(side, RunQuantity) else sp.sympify(side)
+
+
+def _copy_sequence(given: Any) -> Any:
+    """Return a sequence as a tuple; anything else, such as a text that is reported later, as it is."""
+    return tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else given

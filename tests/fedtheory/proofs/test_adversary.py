@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import UserList, deque
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -421,3 +423,24 @@ def test_a_claim_does_not_change_after_its_proof() -> None:
     # The changed lists state a claim that is false, and that the same certificate does not prove.
     changed = replace(claim, assumptions=assumptions)
     assert check_certificate(changed, certificate).verdict == "broken"
+
+
+@pytest.mark.parametrize("kind", [UserList, deque])
+def test_other_sequences_of_a_claim_do_not_change_either(kind: Callable[..., Any]) -> None:
+    """A claim copies every kind of sequence, not only lists, also the values of symbols under a quantifier."""
+    M, c = sp.symbols("M c", positive=True)
+    assumptions, values = kind([a.several_clients]), kind([ONE])
+    stated: dict[str, Any] = {"assumptions": assumptions, "for_all": {c: values}, "where": {M: q.clients}}
+    claim = Claim(id="t:kept", chain=kind([ONE, "<=", M - 1, "<=", M]), place="points", **stated)
+    certificate = Certificate(claim=claim.id, links=[[Term(M - 2, one())], [Term(ONE, one())]])
+    assert check_certificate(claim, certificate).verdict == "proved"
+    assumptions.clear()
+    values.append(-ONE)
+    assert (claim.assumptions, claim.for_all, claim.chain[-1]) == ((a.several_clients,), {c: (ONE,)}, M)
+    assert check_certificate(replace(claim, assumptions=assumptions), certificate).verdict == "broken"
+
+
+def test_a_copy_of_a_claim_is_the_claim() -> None:
+    """A claim never changes, so that deep copies of what contains it share it."""
+    claim = find("renard2022:thm-2.1")
+    assert deepcopy([claim]) == [claim]
