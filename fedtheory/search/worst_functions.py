@@ -35,6 +35,8 @@ _SAMPLES, _MOST = 8, 3
 """Number of samples inside the conditions, and largest number of functions that are returned."""
 _VIOLATED = 1e-6
 """Violation relative to the largest coefficient of a statement, above which it is not rounding."""
+_ALIKE = 1e-6
+"""Relative difference of entries of an eigenvector up to which they count as equal."""
 _PLACES = ("points", "path", "step")
 
 
@@ -133,8 +135,9 @@ def _coordinates(values: Mapping[Expr, float], block: Block) -> dict[Expr, float
         return {}
     sizes, directions = np.linalg.eigh(gram)
     column = directions[:, -1] * np.sqrt(max(sizes[-1], 0.0))
-    # The sign of an eigenvector is arbitrary.
-    column = column if column[np.argmax(np.abs(column))] > 0 else -column
+    # The sign of an eigenvector is arbitrary; entries that differ by rounding count as equal.
+    large = np.abs(column) >= (1 - _ALIKE) * np.abs(column).max()
+    column = column if column[np.argmax(large)] > 0 else -column
     return {each: float(column[place]) for each, place in places.items()}
 
 

@@ -165,7 +165,12 @@ def _search_by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable
         return Search(worst.looked, worst.applicable, _violation_of(worst), None, (), 0, NO_PAIRS)
     evaluations = 0 if claim.rate is not None else round(EVALUATIONS * budget)
     found = search_regimes(claim, evaluations, seed, lambda _done, _whole: on_tick())
-    return replace(found, evaluations=worst.looked + found.evaluations, applicable=worst.applicable + found.applicable)
+    return replace(
+        found,
+        evaluations=worst.looked + found.evaluations,
+        applicable=worst.applicable + found.applicable,
+        left_open=worst.left_open + found.left_open,
+    )
 
 
 def _violation_of(hunt: SearchState) -> tuple[Table, Check] | None:

@@ -127,12 +127,13 @@ def test_times_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reported == [(3, 5), (5, 5)]
     assert finding._search_by_regimes.__defaults__ is None
     monkeypatch.setattr(finding, "search_regimes", lambda _, count, *__: _regimes(count))
-    worst: Any = SimpleNamespace(violation=None, looked=2, applicable=1)
+    worst: Any = SimpleNamespace(violation=None, looked=2, applicable=1, left_open=4)
     monkeypatch.setattr(finding, "search_worst_starts", lambda *_: worst)
     monkeypatch.setattr(finding, "require_testable", lambda _: None)
     claims: list[Any] = [SimpleNamespace(rate=rate) for rate in (None, 1)]
     found = [finding._search_by_regimes(claim, 2.0, 0, lambda: None) for claim in claims]
     assert [(each.evaluations, each.applicable) for each in found] == [(302, 8), (2, 8)]
+    assert [each.left_open for each in found] == [4, 4]
     worst.violation = SimpleNamespace(table="worst run", found="its check")
     refuted: Any = finding._search_by_regimes(claims[0], 2.0, 0, lambda: None)
     assert (refuted.evaluations, refuted.counterexample) == (2, ("worst run", "its check"))

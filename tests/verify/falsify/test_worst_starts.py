@@ -16,6 +16,8 @@ from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value
 from fedtheory.language.registry import find
 from fedtheory.language.targets import resolve
 from fedtheory.search import SampledGradient, find_worst_functions
+from fedtheory.search.blocks import SHARED
+from fedtheory.search.worst_functions import _coordinates
 from verify.falsify.search import search_worst_starts
 from verify.falsify.tables import evaluate_run
 from verify.falsify.worst_starts import _from_common_start, list_worst_starts
@@ -121,6 +123,16 @@ def test_worst_functions_satisfy_convexity() -> None:
     places = sorted((each.points[0], each.gradients[0]) for each in first.gradients)
     rises = [(other - one, second - first) for (one, first), (other, second) in pairwise(places)]
     assert all(-1e-6 <= rise <= curvature * length + 1e-6 for length, rise in rises)
+
+
+@pytest.mark.parametrize("rounding", [0.0, 1e-12, -1e-12])
+def test_signs_do_not_depend_on_rounding(rounding: float) -> None:
+    """The first one of two opposite entries of an eigenvector is positive, whichever is larger by rounding."""
+    one, other = sp.symbols("a b")
+    squares = {(SHARED, one, one): 1.0, (SHARED, one, other): -1.0, (SHARED, other, other): 1.0 + rounding}
+    found = _coordinates(squares, SHARED)
+    assert found[one] == pytest.approx(1)
+    assert found[other] == pytest.approx(-1)
 
 
 def test_local_iterates_are_reached_from_a_common_start() -> None:
