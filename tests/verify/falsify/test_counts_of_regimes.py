@@ -6,6 +6,8 @@ import math
 
 import pytest
 import sympy as sp
+from bound_symbols import WHERE as BOUND
+from bound_symbols import D, L, M, T, eta, mu, sigma, tau, zeta
 
 from fedtheory import Claim
 from fedtheory.language import quantities as q
@@ -13,19 +15,7 @@ from fedtheory.language.targets import resolve
 from verify.falsify.regimes import search_regimes
 from verify.falsify.regimes.factors import factors_for
 
-eta, tau, T, M, L, mu = sp.symbols("eta tau T M L mu", positive=True)
-D, sigma, zeta = sp.symbols("D sigma zeta", nonnegative=True)
-WHERE = {
-    eta: q.local_step_size,
-    tau: q.local_steps,
-    T: q.rounds,
-    M: q.clients,
-    L: q.smoothness,
-    mu: q.strong_convexity,
-    D: q.initial_distance,
-    sigma: q.noise_deviation,
-    zeta: q.dissimilarity_at_optimum,
-}
+WHERE = {**BOUND, zeta: q.dissimilarity_at_optimum}
 
 
 def bound(rhs: sp.Expr, *conditions: sp.Basic) -> Claim:

@@ -1,10 +1,8 @@
-"""Parts of searches, checks and grades that few runs reach, with stand-ins, against values by hand."""
+"""Parts of searches that few runs reach, with stand-ins, against values by hand."""
 
 from __future__ import annotations
 
-import json
 import math
-from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,12 +11,9 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.errors import InputError
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from verify.check import escalation, estimated
 from verify.falsify import mixed
 from verify.falsify.knobs import _coordinate
 from verify.falsify.regimes import factors, horizon, search, violations
@@ -27,13 +22,8 @@ from verify.falsify.regimes.design import _pair
 from verify.falsify.regimes.edge import Edge
 from verify.falsify.regimes.problems import _with_negative
 from verify.falsify.regimes.search import _Searching
-from verify.grade import answer, sandbox, submission, written
-from verify.grade.answer_sides import _without_condition
-from verify.grade.guarded import Ambiguous, Unreadable
-from verify.grade.sandbox import run_code
 
 T = sp.Symbol("T", positive=True)
-read_back = import_module("verify.grade.read_back")
 
 
 def _edge_at(*lines: tuple[float, float], equations: tuple[bool, ...]) -> float | None:
@@ -232,91 +222,6 @@ def test_levels_from_which_a_search_goes_on() -> None:
     assert [pool.index(one) for one in found] == [0, 3, 2]
 
 
-def test_groups_of_replicas_that_agree_are_no_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Intervals are about the value of all replicas, at the tightest place; equal groups estimate nothing."""
-    monkeypatch.setattr(estimated, "decide", lambda whole, _: whole.slack)
-    monkeypatch.setattr(estimated, "tightest_places", lambda whole, _: int(np.argmin(whole.slack)))
-    monkeypatch.setattr(estimated, "plain_floats", np.asarray)
-    monkeypatch.setattr(estimated, "_decide", lambda operator, slack, replicas: (operator, slack, replicas))
-    spread = SimpleNamespace(high=np.array([5.0]), mean=np.array([3.0]))
-    monkeypatch.setattr(estimated, "estimate_of", lambda *_: spread)
-    link = SimpleNamespace(relation=SimpleNamespace(operator="<="))
-
-    def sides(slack: list[float], lhs: list[float]) -> Any:
-        return SimpleNamespace(slack=np.array(slack), lhs=np.array(lhs), link=link)
-
-    run: Any = SimpleNamespace(replicas=40)
-    whole = sides([9.0, 1.0], [4.0, 6.0])
-    found = estimated._estimate(whole, [sides([9.0, 1.5], [4.0, 5.0]), sides([9.0, 0.5], [4.0, 7.0])], run)
-    assert found is not None
-    assert (found.left.low, found.left.high, found.left.replicas) == (4.0, 8.0, 40)
-    assert found.final_decision == ("<=", (-1.0, 3.0), 40)
-    assert estimated._estimate(whole, [sides([8.0, 1.0], [4.0, 6.0])], run) is None
-    assert estimated._estimate(whole, [sides([1.5], [5.0])], run) is None
-    assert estimated._differ(np.array([1.0, 1.0]), 1.0 + 1e-13) is False
-    assert estimated._differ(np.array([1.0, 1.0]), 1.0 + 1e-11) is True
-
-
-def test_rates_that_floats_leave_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exact limit decides first, then ladders in rationals if they are short; no other answer replaces floats."""
-    exact = SimpleNamespace(with_rounds=lambda rounds: ("long", rounds))
-    answers: dict[str, Any] = {}
-    monkeypatch.setattr(escalation, "_check_rate_closer", lambda found, _: answers["closer"] or found)
-    monkeypatch.setattr(escalation, "_estimate_cost", lambda _: answers["cost"])
-    monkeypatch.setattr(escalation, "check", lambda _claim, _run: answers["ladders"])
-    monkeypatch.setattr(escalation, "replace", lambda of, **changes: (of.word, changes["final_decision"].holds))
-
-    def answered(word: str, *, holds: Any = True, decided: bool = True, arithmetic: Any = RATIONAL) -> Any:
-        return SimpleNamespace(word=word, holds=holds, is_decided=decided, arithmetic=arithmetic)
-
-    def escalated(closer: Any, ladders: Any, cost: int = 1, exactly: Any = lambda: exact, **changes: Any) -> Any:
-        answers.update(closer=closer, ladders=ladders, cost=cost)
-        found: Any = SimpleNamespace(**{"rate": 1, "is_steady": True, "claim": None, **changes})
-        found.is_decided, found.arithmetic = False, FLOAT
-        decided = escalation._escalate_rate(found, exactly)
-        return "same" if decided is found else decided
-
-    assert escalated(answered("limit"), answered("ladders")) == ("limit", True)
-    assert escalated(None, answered("ladders", holds=False)) == ("ladders", False)
-    assert escalated(None, answered("ladders"), cost=escalation._BUDGET) == ("ladders", True)
-    assert escalated(None, answered("ladders"), cost=escalation._BUDGET + 1) == "same"
-    assert escalated(None, answered("ladders", decided=False)) == "same"
-    assert escalated(None, answered("ladders", arithmetic=FLOAT)) == "same"
-    assert escalated(answered("limit"), None, rate=None) == "same"
-    assert escalated(answered("limit"), None, is_steady=False) == "same"
-
-    def refuse() -> Any:
-        raise InputError("run", "too long")
-
-    assert escalated(answered("limit"), None, exactly=refuse) == "same"
-
-
-def test_near_ties_of_proved_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proof decides a near tie if the conditions certainly hold, but neither a violation nor an empty check."""
-    known: dict[str, Any] = {"proved": True, "conditions": ("holds",)}
-    monkeypatch.setattr(escalation, "_is_proved", lambda _: known["proved"])
-    monkeypatch.setattr(escalation, "_check_conditions_exactly", lambda _claim, _run: known["conditions"])
-    monkeypatch.setattr(
-        escalation, "replace", lambda _found, **changes: (changes["conditions"], changes["final_decision"])
-    )
-
-    def settled(holds: Any = None, comparisons: Any = (1,)) -> Any:
-        found: Any = SimpleNamespace(comparisons=comparisons, holds=holds, claim=None)
-        return escalation._settle_by_proof(found, None)  # type: ignore[arg-type]
-
-    conditions, decision = settled()
-    assert (conditions, decision.holds, decision.by) == (("holds",), True, "by its proof")
-    assert settled(holds=False) is None
-    assert settled(holds=True) is None
-    assert settled(comparisons=()) is None
-    known["conditions"] = None
-    assert settled() is None
-    known.update(proved=False, conditions=())
-    assert settled() is None
-    known["proved"] = True
-    assert settled()[0] == ()
-
-
 @pytest.mark.parametrize(
     ("kind", "clients", "expected"),
     [
@@ -357,142 +262,3 @@ def test_longest_runs_of_definitions(steps: int, mixing: Any, expected: str) -> 
 
 def test_pairs_of_levels_have_one_order() -> None:
     assert _pair("a", 1, "b", None) == _pair("b", None, "a", 1) == ("a", "1", "b", "None")
-
-
-# Grades.
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2*eta for eta <= 1", "2*eta"),
-        ("2*eta, for eta <= 1", "2*eta"),
-        ("2*eta, eta <= 1", "2*eta"),
-        ("2*eta, L", "2*eta, L"),
-        ("for eta <= 1", "for eta <= 1"),
-        ("2*eta for all", "2*eta for all"),
-    ],
-)
-def test_conditions_after_a_formula(text: str, expected: str) -> None:
-    assert _without_condition(text) == expected
-
-
-def test_statements_side_by_side_are_refused() -> None:
-    with pytest.raises(Ambiguous, match="several statements"):
-        _without_condition("a <= b, eta <= 1")
-
-
-@pytest.mark.parametrize(
-    ("other", "side", "names", "expected"),
-    [
-        ("x", "3", {}, "3"),
-        ("0", "3", {}, "3"),
-        ("1 + 2", "3", {}, "3"),
-        ("0.333", "1/3", {}, "1/3"),
-        ("1/3", "0.333", {}, "1/3"),
-        ("0.333", "0.3333", {}, "0.3333"),
-        ("0.3333", "0.333", {}, "0.3333"),
-        ("0.4", "1/3", {}, None),
-        ("2/6 + 10**(-9)", "1/3", {}, None),
-        ("0.333", "1/3", {"a": sp.Symbol("a")}, None),
-    ],
-)
-def test_sides_that_agree(other: str, side: str, names: Any, expected: str | None) -> None:
-    """Rounded numbers agree with the one with more digits, or that is not rounded, if nothing has a name."""
-    found = sp.Rational(side) if "." not in side else answer._read_side(side, names)
-    if expected is None:
-        with pytest.raises(Ambiguous, match="differ"):
-            answer._require_agreement(other, side, found, names)
-    else:
-        assert answer._require_agreement(other, side, found, names) == answer._read_side(expected, names)
-
-
-def test_answers_that_are_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer in text or as printed is shown, unless it cannot be read; an empty one says why it is."""
-    question: Any = SimpleNamespace(name="a", title="A")
-    monkeypatch.setattr(read_back, "show_answer", lambda _question, given: f"shown {given.text}")
-
-    def read(text: str, outputs: Any = (), trouble: str = "") -> tuple[bool, str]:
-        given: Any = SimpleNamespace(text=text, outputs=outputs, trouble=trouble)
-        found = read_back.read_one(question, given)
-        assert (found.name, found.title) == ("a", "A")
-        return found.is_readable, found.text
-
-    assert read("eta") == (True, "shown eta")
-    assert read("", ("1",)) == (True, "shown ")
-    assert read("  ") == (False, "there is no answer yet")
-    assert read(" ", trouble="line 3: NameError") == (False, "line 3: NameError")
-
-    def refuse(*_: Any) -> Any:
-        raise Unreadable("no formula")
-
-    monkeypatch.setattr(read_back, "show_answer", refuse)
-    assert read("?") == (False, "no formula")
-
-
-def test_questions_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A named assignment of the package has its own questions, in the file's copy unless another one is given."""
-    chosen: Any = SimpleNamespace(copy=lambda name: f"copy {name}")
-    monkeypatch.setattr(read_back, "assignments", lambda: {"known": chosen})
-    monkeypatch.setattr(read_back, "find_assignment", lambda name: (name, chosen)[1])
-    monkeypatch.setattr(read_back, "match_questions", lambda of, copy, _submission: (of is chosen, copy))
-    monkeypatch.setattr(read_back, "questions_in_file", lambda _: "of the file")
-
-    def asked(of: str | None, copy_of: str | None = None, *given: Any) -> Any:
-        file: Any = SimpleNamespace(assignment=of, copy_of=copy_of)
-        return read_back._questions_of(file, *(given or (None, None)))
-
-    assert asked("known") == (True, f"copy {read_back.CLASS}")
-    assert asked("known", "AB") == (True, "copy AB")
-    assert asked("known", "AB", None, "CD") == (True, "copy CD")
-    assert asked("mine") == "of the file"
-    assert asked("mine", None, "known", None) == (True, f"copy {read_back.CLASS}")
-    with pytest.raises(InputError, match="expected its first line"):
-        asked(None)
-
-
-def test_files_that_cannot_be_read() -> None:
-    """Readers learn the line of a damaged notebook, or the reason of the system."""
-    damaged = json.JSONDecodeError("Expecting value", "{\n?", 2)
-    assert submission._explain_error(damaged) == "it is no notebook (line 2: Expecting value)"
-    for error in (KeyError("cells"), AttributeError("x"), TypeError("x"), RecursionError("x"), IndexError("x")):
-        assert submission._explain_error(error) == "it is no notebook, for it lacks the parts that one has"
-    assert submission._explain_error(PermissionError(13, "Permission denied")) == "Permission denied"
-    assert submission._explain_error(OSError("odd")) == "odd"
-    assert submission._explain_error(ValueError("it is empty")) == "it is empty"
-
-
-def test_tables_of_points_that_were_edited_are_kept(tmp_path: Any) -> None:
-    """A table that differs from what was written is renamed; without a record nothing happens."""
-    points, edited = tmp_path / written.POINTS, tmp_path / written.EDITED
-    points.write_text("a,1\n")
-    written._keep_edited(tmp_path)
-    assert points.exists()
-    (tmp_path / written._GRADED).write_text(json.dumps({"points": written.digest(points)}))
-    written._keep_edited(tmp_path)
-    assert points.exists()
-    assert not edited.exists()
-    points.write_text("a,2\n")
-    written._keep_edited(tmp_path)
-    assert not points.exists()
-    assert edited.read_text() == "a,2\n"
-    written._keep_edited(tmp_path)
-    assert edited.read_text() == "a,2\n"
-
-
-@pytest.mark.parametrize(
-    ("value", "expected", "troubles"),
-    [("", "eta*L", ()), ("7", "7", ("line 1: x: NameError: eta",))],
-)
-def test_formulas_with_unknown_names_are_read_as_text(
-    value: str, expected: str, troubles: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A right side in symbols without a value is the answer, unless the name has a value."""
-    monkeypatch.setattr(sandbox, "_find_first_line", lambda _: "line 1")
-    found = ((value,), "") if value else ((), "")
-    monkeypatch.setattr(sandbox, "_execute", lambda *_: [((), "x: NameError: eta"), found])
-    answers = run_code(["a = eta*L"], ["a"], {}, None)  # type: ignore[arg-type]
-    assert answers.values == {"a": expected}
-    assert answers.troubles == troubles
-    nothing = run_code(["b = eta*L"], ["a"], {}, None)  # type: ignore[arg-type]
-    assert nothing.troubles == ("line 1: x: NameError: eta",)

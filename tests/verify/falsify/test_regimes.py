@@ -7,6 +7,7 @@ from itertools import combinations
 
 import pytest
 import sympy as sp
+from bound_symbols import WHERE, D, L, M, T, eta, mu, tau, zeta
 
 from fedtheory import Claim
 from fedtheory import assumptions as a
@@ -26,19 +27,6 @@ from verify.falsify.regimes.evaluation import Evaluation, rate_run
 from verify.falsify.regimes.factors import BASE, STANDARD, count, normal
 from verify.falsify.tables import count_steps
 
-eta, tau, T, M, L, mu = sp.symbols("eta tau T M L mu", positive=True)
-D, sigma, zeta = sp.symbols("D sigma zeta", nonnegative=True)
-WHERE = {
-    eta: q.local_step_size,
-    tau: q.local_steps,
-    T: q.rounds,
-    M: q.clients,
-    L: q.smoothness,
-    mu: q.strong_convexity,
-    D: q.initial_distance,
-    sigma: q.noise_deviation,
-    zeta: q.gradient_dissimilarity,
-}
 ALONE = (a.one_client, a.full_gradients, a.strongly_convex_clients, a.same_local_work, a.unit_server_step)
 
 
