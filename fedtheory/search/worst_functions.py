@@ -106,8 +106,9 @@ def _violate(claim: Claim, relation: Relation) -> list[WorstFunction]:
 
 def _decode(claim: Claim, programs: Programs, samples: Samples, sample: int, context: Context) -> WorstFunction | None:
     """Return the worst function at one sample; None if there is no violation."""
-    found = programs.find_worst(sample)
-    if found is None or found[0] <= _VIOLATED * np.abs(programs.goals[sample]).max():
+    scale = float(np.abs(programs.goals[sample]).max())
+    found = programs.find_worst(sample) if scale > 0 else None
+    if found is None or found[0] <= _VIOLATED * scale:
         return None
     violation, entries = found
     values = dict(zip(programs.keys, entries, strict=True))
@@ -119,7 +120,6 @@ def _decode(claim: Claim, programs: Programs, samples: Samples, sample: int, con
         for part in _list_gradients(values, context)
     ]
     known = {names[symbol]: float(number) for symbol, number in numbers.items() if symbol in names}
-    scale = float(np.abs(programs.goals[sample]).max())
     return WorstFunction(known, sampled, float(values.get(sp.S.One, 0.0)), violation / scale)
 
 

@@ -13,7 +13,7 @@ from fedtheory import Claim, inner, norm_sq
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value
-from fedtheory.language.registry import find
+from fedtheory.language.registry import all_sources, claims_of, find
 from fedtheory.language.targets import resolve
 from fedtheory.search import SampledGradient, find_worst_functions
 from fedtheory.search.blocks import SHARED
@@ -114,6 +114,24 @@ def test_true_statements_have_no_start(name: str) -> None:
 def test_bounds_on_runs_have_no_start() -> None:
     """The search is for points and steps only."""
     assert find_worst_functions(find("renard2022:thm-2.1")) == []
+
+
+def test_sides_that_are_equal_by_definition_have_no_start() -> None:
+    """A statement whose sides have one normal form is violated nowhere, so that rounding proposes nothing."""
+    where = {local: q.local_iterate, mean: q.average_iterate}
+    sides = {"lhs": Expectation(norm_sq(local - mean)), "rhs": Expectation(norm_sq(mean - local))}
+    claim = resolve(Claim(id="mine:same", place="step", where=where, assumptions=[a.convex_and_smooth], **sides))
+    assert find_worst_functions(claim) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("source", sorted(all_sources()))
+def test_true_published_statements_are_not_violated(source: str) -> None:
+    """No start violates a published statement about points, paths or steps that is not refuted, or stays open."""
+    for claim in claims_of(source):
+        if claim.place in ("points", "path", "step") and claim.is_testable and claim.verdict in ("proved", "supported"):
+            found = search_worst_starts(claim, 10.0)
+            assert (found.violation, found.left_open) == (None, 0), claim.id
 
 
 def test_worst_functions_satisfy_convexity() -> None:
