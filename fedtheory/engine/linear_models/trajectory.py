@@ -28,6 +28,8 @@ class _Server:
     means: Array
     """The models themselves, (T+1, G, d)."""
     losses: Array
+    gaps: Array
+    """E F - F*; not numbers if no minimiser is certified."""
     distances_sq: Array
     gradients_sq: Array
     accuracies: Array | None
@@ -38,7 +40,8 @@ class _Server:
 class _Local:
     """Group averages of the averaged iterate over rounds and local steps k = 0 .. K, (T, K+1, G)."""
 
-    losses: Array
+    gaps: Array
+    """E F - F*; not numbers if no minimiser is certified."""
     distances_sq: Array
     gradients_sq: Array
     drift: Array
@@ -67,15 +70,23 @@ class Replicas:
         """The server's models, up to the last round that fits into double precision."""
         start = np.tile(self.problem.centred.start, (self.count, 1))
         measured = [self._measure(start), *(self._measure(each.after) for each in self.rounds())]
-        columns = [np.stack(column) for column in zip(*measured, strict=True)]
-        accuracies = columns[4] if self.problem.classes is not None else None
-        return _Server(columns[0], columns[1], columns[2], columns[3], accuracies)
+        means, values, gaps, distances, slopes, right = (np.stack(column) for column in zip(*measured, strict=True))
+        accuracies = right if self.problem.classes is not None else None
+        return _Server(means, values, gaps, distances, slopes, accuracies)
 
     def _measure(self, models: Array) -> tuple[Array, ...]:
         """Return group averages of the server's errors at models (R, d), relative to the centre."""
         centred, average = self.problem.centred, self.average
         values, slopes, right = centred.model.measured(centred.row_weights, models)
-        return (average(models), *map(average, (values, _squares(models), _squares(slopes), right)))
+        gaps = self._measure_gaps(models, values)
+        return (average(models), *map(average, (values, gaps, _squares(models), _squares(slopes), right)))
+
+    def _measure_gaps(self, models: Array, values: Array) -> Array:
+        """Return F - F* at models (R, d) with the given values (R,); not numbers if no minimiser is certified."""
+        centred = self.problem.centred
+        return (
+            np.full_like(values, np.nan) if centred.stationary_point is None else centred.gaps_of_values(models, values)
+        )
 
     @cached_property
     def local(self) -> _Local:
@@ -86,8 +97,8 @@ class Replicas:
         for each in self.rounds():
             rows.append([np.stack(parts) for parts in zip(*map(self._average_groups, each.iterates), strict=True)])
             largest = np.maximum(largest, self._largest_gradients(each))
-        losses, distances, slopes, drift = (np.stack(column) for column in zip(*rows, strict=True))
-        return _Local(losses, distances, slopes, drift, largest)
+        gaps, distances, slopes, drift = (np.stack(column) for column in zip(*rows, strict=True))
+        return _Local(gaps, distances, slopes, drift, largest)
 
     def _average_groups(self, local: Array) -> tuple[Array, ...]:
         """Return group averages at the iterates of all clients at one step, (R, M, d)."""
@@ -95,7 +106,8 @@ class Replicas:
         points = np.einsum("m,rmd->rd", self.problem.weights, local)
         drift = _squares(local - points[:, None])
         values, slopes, _ = centred.model.measured(centred.row_weights, points)
-        return tuple(map(average, (values, _squares(points), _squares(slopes), drift)))
+        gaps = self._measure_gaps(points, values)
+        return tuple(map(average, (gaps, _squares(points), _squares(slopes), drift)))
 
     def _largest_gradients(self, each: ReplicaRound) -> Array:
         """Return the largest squared gradient norm of each client in a round, averaged over replicas."""
@@ -140,11 +152,6 @@ class ReplicaTrajectory(Trajectory):
         chosen = np.moveaxis(values, axis, -1)[..., self._groups]
         return np.asarray(chosen.mean(axis=-1))
 
-    @property
-    def _optimal_value(self) -> float:
-        """Return the least value of the objective."""
-        return self.problem.optimal_value
-
     def interval(self, name: str) -> ReplicaMeans:
         """Return ``suboptimality``, ``distance_sq``, ``gradient_sq``, ``loss`` or ``accuracy`` over n = 0 .. T.
 
@@ -159,13 +166,11 @@ class ReplicaTrajectory(Trajectory):
     def _measure_replicas(self, name: str) -> Array:
         """Measure a quantity of the server's models, for each replica."""
         server = self.replicas.server
-        if name == "suboptimality":
-            return server.losses - self._optimal_value
         if name == "accuracy":
             return self._accuracies
-        if name == "distance_sq":
+        if name in ("suboptimality", "distance_sq"):
             _ = self.problem.about_optimum
-            return server.distances_sq
+            return server.gaps if name == "suboptimality" else server.distances_sq
         return {"loss": server.losses, "gradient_sq": server.gradients_sq}[name]
 
     @property
@@ -214,7 +219,8 @@ class ReplicaTrajectory(Trajectory):
     @cached_property
     def local_suboptimality(self) -> Array:
         """E F(xbar^{n,k}) - F* of the averaged iterate, (T, K+1), k = 0 .. K."""
-        return self._mean(self.replicas.local.losses) - self._optimal_value
+        _ = self.problem.about_optimum
+        return self._mean(self.replicas.local.gaps)
 
     @cached_property
     def local_distance_sq(self) -> Array:

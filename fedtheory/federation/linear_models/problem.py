@@ -123,8 +123,29 @@ class LinearModelProblem(NonquadraticProblem):
 
     def gaps(self, points: Array) -> Array:
         """Return F(x) - F*, (K,), at points (K, d)."""
-        gaps: Array = self.values(points) - self.optimal_value
+        return self.gaps_of_values(points, self.values(points))
+
+    def gaps_of_values(self, points: Array, values: Array) -> Array:
+        """Return F(x) - F*, (K,), at points (K, d) where F has the given values, (K,)."""
+        gaps: Array = values - self.optimal_value
+        cancelled = np.abs(gaps) < _CANCELLED * np.abs(values)
+        if cancelled.any():
+            gaps[cancelled] = self._gaps_near_optimum(points[cancelled])
         return gaps
+
+    def _gaps_near_optimum(self, points: Array) -> Array:
+        """Return F(x) - F*, (K,), at points (K, d) whose values agree with F* in nearly all digits.
+
+        The gap is the integral of ``<grad F(x* + t v) - grad F(x*), v>`` over t in [0, 1], v = x - x*, by Gauss-Legendre
+        quadrature: a sum of terms that are not negative, so that no digits cancel.
+        """
+        away = points - self.optimum
+        nodes, shares = np.polynomial.legendre.leggauss(5)
+        at_optimum = self.slopes(self.optimum[None])
+        gaps = np.zeros(len(points))
+        for node, share in zip((nodes + 1) / 2, shares / 2, strict=True):
+            gaps += share * ((self.slopes(self.optimum + node * away) - at_optimum) * away).sum(axis=1)
+        return np.maximum(gaps, 0.0)
 
     def accuracies(self, points: Array) -> Array:
         """Return the fraction of rows that models (K, d) classify correctly.
@@ -210,4 +231,6 @@ class LinearModelProblem(NonquadraticProblem):
 
 
 _DATA = ("model", "weights", "start", "oracle", "description", "classes")
+_CANCELLED = 1e-10
+"""Gaps below this fraction of F have lost most of their digits in a difference of values."""
 _MOST = 1 << 22

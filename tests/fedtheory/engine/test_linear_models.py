@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,31 @@ def test_the_optimum_is_that_of_scikit_learn(data: str, ridge: float) -> None:
     assert np.linalg.norm(theirs - run.problem.optimum) < 1e-6
     assert run.problem.minimum.gap < 1e-15
     assert run.problem.accuracies(theirs[None])[0] == pytest.approx(fitted.score(rows, labels), abs=1e-12)
+
+
+def _exact_logistic_loss(model: Array) -> Decimal:
+    """Return F of `ROWS` at a model (2,), in the digits of the decimal context."""
+    coefficients = [Decimal(float(c)) for c in model]
+    rows: Any = zip(ROWS["inputs"], ROWS["outputs"], strict=True)  # type: ignore[arg-type]
+    means = []
+    for inputs, labels in rows:
+        margins = [
+            (2 * y - 1) * sum(c * a for c, a in zip(coefficients, x, strict=True))
+            for x, y in zip(inputs, labels, strict=True)
+        ]
+        means.append(sum((1 + (-margin).exp()).ln() for margin in margins) / len(labels))
+    return Decimal(sum(means)) / len(means) + sum(c * c for c in coefficients) / 20
+
+
+@pytest.mark.parametrize("distance", [1e-3, 1e-5, 1e-7, 1e-9])
+def test_gaps_near_the_optimum_keep_their_digits(distance: float) -> None:
+    """F(x) - F* agrees with arithmetic of 60 digits, also where both values agree in all digits of a float."""
+    problem = model_run().problem
+    points = problem.optimum + distance * np.array([[1.0, 0.0], [0.6, -0.8], [-0.3, 0.2]])
+    with localcontext(prec=60):
+        lowest = _exact_logistic_loss(problem.optimum)
+        exact = [float(_exact_logistic_loss(point) - lowest) for point in points]
+    assert problem.gaps(points) == pytest.approx(exact, rel=1e-6, abs=0)
 
 
 @pytest.mark.parametrize("data", ["breast_cancer", "digits:3-8"])
