@@ -38,11 +38,14 @@ def problem_from(
 ) -> Problem:
     """Return least squares on data, ``F_i(w) = (1/n_i) sum_j (w'x_ij - y_ij)^2``, split over clients.
 
+    With ``kind="logistic"`` the outputs are two classes, numbers or text; other kinds are those of linear models in a
+    run file.
+
     `inputs` are (n, d): an array, a data frame, a tensor, or the result of a scikit-learn loader, which includes the
     outputs.  `outputs` are (n,), or the name of a column.  `client` is the client of each row, (n,), or names a column;
     without it the rows are split over `clients`: "iid", or "dirichlet" with a `concentration`, by the `seed`.
     `features` names the columns of a data frame to use, by default all others.  Further `keys` are those of a
-    least-squares problem in a run file: ``standardize``, ``intercept``, ``shares``, ``ridge``, ``batch``, ...
+    problem on data in a run file: ``standardize``, ``intercept``, ``shares``, ``ridge``, ``batch``, ...
 
     If `outputs` names a column of a data frame, the data are prepared as `fedtheory data` and `fedtheory plan` prepare
     a file: features of very different scales are standardised, a column of ones is added, and client weights are
@@ -59,10 +62,11 @@ def problem_from(
     from fedtheory.api.rows import describe_rows, is_frame
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
-    from fedtheory.runfile.problems import USUAL, problem_on
+    from fedtheory.runfile.linear_models import LOGISTIC, any_problem_on
+    from fedtheory.runfile.problems import USUAL
     from fedtheory.runfile.table import TomlTable
 
-    data = describe_rows(inputs, outputs, client, features)
+    data = describe_rows(inputs, outputs, client, features, has_classes=keys.get("kind") == LOGISTIC)
     if client is not None and clients is not None:
         raise InputError("clients", "expected either client or clients, got both")
     if client is None and clients is None:
@@ -77,7 +81,7 @@ def problem_from(
         table |= {"concentration": concentration} if split == "dirichlet" else {}
     read = TomlTable(table, "", FLOAT)
     try:
-        problem = problem_on(read, data)
+        problem = any_problem_on(read, data)
         read.finish()
     except InputError as error:
         raise InputError(error.key.removeprefix("problem."), error.message) from None

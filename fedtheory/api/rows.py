@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,8 +32,10 @@ class Columns:
         yield Chunk(self.rows, [_convert_cells(self.columns[place]) for place in places])
 
 
-def describe_rows(inputs: Any, outputs: Any, client: Any, features: Sequence[str] | None) -> DataSet:
-    """Describe the rows that a function received.
+def describe_rows(
+    inputs: Any, outputs: Any, client: Any, features: Sequence[str] | None, *, has_classes: bool = False
+) -> DataSet:
+    """Describe the rows that a function received; with classes, outputs are labels, which may be text.
 
     Raises `InputError`, with row and column, for a value that is no number.
     """
@@ -55,8 +57,9 @@ def describe_rows(inputs: Any, outputs: Any, client: Any, features: Sequence[str
     if client is None:
         # A column that happens to be called client is a feature unless `client` names it.
         choice = ColumnChoice(roles[_OUTPUTS], None, chosen or tuple(name for name in names if name != roles[_OUTPUTS]))
+    table = Columns(Header("inputs", tuple(names)), columns, rows)
     try:
-        return data_of(Columns(Header("inputs", tuple(names)), columns, rows), choice, "given rows")
+        return data_of(table, replace(choice, has_classes=has_classes), "given rows")
     except InputError as error:
         raise InputError("" if error.key == KEY else error.key.removeprefix("problem."), error.message) from None
 

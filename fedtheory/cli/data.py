@@ -31,6 +31,14 @@ Standardize = Annotated[
 Intercept = Annotated[
     bool | None, typer.Option("--intercept/--no-intercept", help="A column of ones; default: if there is none.")
 ]
+Kind = Annotated[
+    str | None,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="least-squares, or logistic for two classes; default: logistic if they are words.",
+    ),
+]
 Save = Annotated[str | None, typer.Option("--save", metavar="RUN", help="Write the run file to this path.")]
 
 _MOST_FEATURES = 20
@@ -44,6 +52,7 @@ def run(
     feature: Features = None,
     standardize: Standardize = None,
     intercept: Intercept = None,
+    kind: Kind = None,
     save: Save = None,
     as_json: Json = False,
 ) -> None:
@@ -54,7 +63,7 @@ def run(
 
     choice = ColumnChoice(target, client, tuple(feature) if feature else None)
     try:
-        found = describe(file, choice, standardize, intercept)
+        found = describe(file, choice, standardize, intercept, kind)
     except InputError as error:
         # In messages, keys of a run file are replaced by the options of this command.
         raise InputError(error.key.removeprefix("problem."), error.message, error.file) from None
@@ -102,24 +111,26 @@ def print_text(found: DataDescription) -> None:
         [escape(s.name), *map(short, (s.mean, s.deviation, s.least, s.largest))]
         for s in [found.target, *scales[:_MOST_FEATURES]]
     ]
-    rows[0][0] += " (target)"
+    rows[0][0] += f" (target, 1 for {escape(found.classes[1])})" if found.classes else " (target)"
     headings = ["column", "mean", "deviation", "least", "largest"]
     print_table("columns", headings, rows, whole=tuple(headings))
     if len(scales) > _MOST_FEATURES:
         print_lines(f"and {len(scales) - _MOST_FEATURES} more columns; --json has all")
-    headings = ["client", "rows", "mean target", "L", "mu", "gradient at x*", "curvature difference"]
+    target = f"rows of {escape(found.classes[1])}" if found.classes else "mean target"
+    headings = ["client", "rows", target, "L", "mu", "gradient at x*", "curvature difference"]
     rows = [
         [escape(c.name), str(c.rows), *map(short, numbers)]
         for c in clients
         for numbers in [(c.target_mean, c.smoothness, c.strong_convexity, c.gradient_at_optimum, c.curvature_apart)]
     ]
+    if found.classes:
+        headings, rows = headings[:-1], [row[:-1] for row in rows]
     print_table("clients, with the columns as in the run file", headings, rows, whole=tuple(headings))
     constants, lowest = found.constants, float(found.problem.optimal_value)
     print_lines(
         "gradient at x*: how strongly a client moves the model away from the common optimum x*, at most "
         f"{short(constants['gradient_dissimilarity_at_optimum'])}",
-        "curvature difference: the largest difference between a client's Hessian and that of the total loss, at most "
-        f"{short(constants['curvature_dissimilarity'])}",
+        *_explain_curvature_difference(constants["curvature_dissimilarity"]),
         f"curvature of the clients: up to L = {short(constants['smoothness'])}, from mu = "
         f"{short(constants['strong_convexity'])}; of the total loss F, with clients weighed by their rows: "
         f"{short(constants['objective_strong_convexity'])} to {short(constants['objective_smoothness'])}",
@@ -129,3 +140,11 @@ def print_text(found: DataDescription) -> None:
         "[bold]a run file to begin with[/bold] (--save RUN writes it)",
         escape(run_toml(found.run_table())),
     )
+
+
+def _explain_curvature_difference(largest: float | None) -> list[str]:
+    """Return a line on how far the clients' Hessians differ; none for losses whose curvature varies."""
+    if largest is None:
+        return []
+    what = "the largest difference between a client's Hessian and that of the total loss"
+    return [f"curvature difference: {what}, at most {short(largest)}"]

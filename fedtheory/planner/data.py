@@ -1,4 +1,4 @@
-"""Runs from data alone: least squares on a file with a client column."""
+"""Runs from data alone: regression or classification on a file with a client column."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ _NAME = "name"
 
 
 def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
-    """Return FedAvg on least squares over the rows of a file.
+    """Return FedAvg on the rows of a file: least squares, or the regression that the key `kind` names.
 
     An npz file has the arrays X, y and client; the last two columns of a csv file are y and client.
 
-    All clients participate in every round, from x = 0.  `settings`, numbers or
-    texts, are rounds (100 by default), local_steps (1), local_step_size
-    (1/(4L)), server_step_size (1), name (fedavg; scaffold and others), and the keys of a least-squares problem in a
-    run file: target, client and features name columns, others are batch, shares,
-    standardize and intercept (by default as `fedtheory data` chooses all three), ridge,
-    clients, split, concentration and seed.
+    All clients participate in every round, from x = 0.  `settings`, numbers or texts, are rounds (100 by default),
+    local_steps (1), local_step_size (1/(4L)), server_step_size (1), name (fedavg; scaffold and others), and the keys
+    of a problem on data in a run file: kind (least-squares; logistic and others), target, client and features name
+    columns, others are batch, shares, standardize and intercept (by default as `fedtheory data` chooses all three),
+    ridge, width, clients, split, concentration and seed.
     Raises `InputError` for other keys, and for files that cannot be read.
     """
     known = [*_ALGORITHM, _NAME, *_PROBLEM]
@@ -89,6 +88,7 @@ def _read_names(_name: str, value: str | float) -> list[str]:
 
 
 _PROBLEM: dict[str, Callable[[str, str | float], Any]] = {
+    "kind": _keep_text,
     "target": _keep_text,
     "client": _keep_text,
     "features": _read_names,
@@ -97,6 +97,7 @@ _PROBLEM: dict[str, Callable[[str, str | float], Any]] = {
     "intercept": _read_choice,
     "penalize_intercept": _read_flag,
     "ridge": lambda _name, value: value,
+    "width": lambda _name, value: value,
     "batch": _read_whole_number,
     "replacement": _read_flag,
     "clients": _read_whole_number,

@@ -13,21 +13,26 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.linear_models import LinearModel, LinearModelProblem, MarginLoss, RowBatches
 from fedtheory.federation.losses import KINDS
 from fedtheory.federation.oracles import ExactOracle, Oracle
+from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.checks import require_weights, uniform_weights
+from fedtheory.federation.problem.datasets import DataSet
 from fedtheory.federation.types import expand_weights
 from fedtheory.runfile.counts import Counts, ProblemInTypes, read_counts
 from fedtheory.runfile.limits import MOST_NUMBERS
 from fedtheory.runfile.problems import (
     is_intercept_free,
+    problem_on,
     read_batches,
     read_classes,
     read_rows,
     read_shares,
     read_types,
+    split_rows,
 )
 from fedtheory.runfile.shared import read_start
 from fedtheory.runfile.table import TomlTable
 
+LEAST_SQUARES = "least-squares"
 LOGISTIC = "logistic"
 """Kind of a problem with two classes: log(1 + exp(-s x'w)) with labels s = -1 and 1."""
 REGRESSIONS = tuple(name for name, kind in KINDS.items() if kind.is_convex)
@@ -38,9 +43,20 @@ def read_any_problem(table: TomlTable, folder: Path) -> ProblemInTypes:
     """Return the problem of a `[problem]` table of any kind; clients of a linear model are not grouped by type."""
     if not is_linear_model(table):
         return read_types(table, folder)
-    problem = _build_problem(table, table.choice("kind", (LOGISTIC, *KINDS)), folder)
+    kind = table.choice("kind", (LOGISTIC, *KINDS))
+    _require_floats_and_convexity(table, kind)
+    rows = read_classes(table, folder) if kind == LOGISTIC else (*read_rows(table, folder), ())
+    problem = _build_problem(table, kind, *rows)
     table.finish()
     return ProblemInTypes(problem, (1,) * problem.clients)
+
+
+def any_problem_on(table: TomlTable, data: DataSet) -> Problem:
+    """Return the problem on a data set of the kind that a `[problem]` table names; least squares by default."""
+    kind = table.choice("kind", (LEAST_SQUARES, LOGISTIC, *REGRESSIONS), LEAST_SQUARES)
+    if kind == LEAST_SQUARES:
+        return problem_on(table, data)
+    return _build_problem(table, kind, *split_rows(table, data), data.classes)
 
 
 def is_linear_model(table: TomlTable) -> bool:
@@ -49,8 +65,8 @@ def is_linear_model(table: TomlTable) -> bool:
     return kind == LOGISTIC or (isinstance(kind, str) and kind in KINDS and is_on_data)
 
 
-def _build_problem(table: TomlTable, kind: str, folder: Path) -> LinearModelProblem:
-    """Return the problem of a table of kind `logistic`, or of another loss on data."""
+def _require_floats_and_convexity(table: TomlTable, kind: str) -> None:
+    """Raise `InputError` for rationals, and for losses that are not convex."""
     if table.arithmetic is not FLOAT:
         expected = "has no rational values on data; expected --arithmetic float, which is the default"
         raise InputError(table.path("kind"), f"{kind!r} {expected}")
@@ -58,12 +74,15 @@ def _build_problem(table: TomlTable, kind: str, folder: Path) -> LinearModelProb
         raise InputError(
             table.path("kind"), f"expected one of {LOGISTIC}, {', '.join(REGRESSIONS)} on data, got {kind!r}"
         )
+
+
+def _build_problem(
+    table: TomlTable, kind: str, data: ClientData, name: str, names: tuple[str, ...]
+) -> LinearModelProblem:
+    """Return the problem of a kind on the rows of each client; `name` is that of the data, `names` those of labels."""
     classes = None
     if kind == LOGISTIC:
-        data, name, names = read_classes(table, folder)
         data, classes = _label_rows(table, data, names)
-    else:
-        data, name = read_rows(table, folder)
     start = read_start(table, data.inputs[0].shape[1])
     types = read_counts(table, len(data.inputs))
     weights = read_shares(table, data, types)

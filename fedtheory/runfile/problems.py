@@ -59,7 +59,7 @@ def _read_quadratic(table: TomlTable) -> ProblemInTypes:
 
 def read_rows(table: TomlTable, folder: Path) -> tuple[ClientData, str]:
     """Return the rows of each client, listed in the table or from a data set, and the name of the data."""
-    return _read_inline_data(table) if table.has("inputs") else _split_rows(table, _load_data_set(table, folder))
+    return _read_inline_data(table) if table.has("inputs") else split_rows(table, _load_data_set(table, folder))
 
 
 def read_classes(table: TomlTable, folder: Path) -> tuple[ClientData, str, tuple[str, ...]]:
@@ -67,15 +67,15 @@ def read_classes(table: TomlTable, folder: Path) -> tuple[ClientData, str, tuple
     if table.has("inputs"):
         return *_read_inline_data(table), ()
     data = _load_data_set(table, folder, has_classes=True)
-    return *_split_rows(table, data), data.classes
+    return *split_rows(table, data), data.classes
 
 
 def problem_on(table: TomlTable, data: DataSet) -> Problem:
     """Return least squares on a data set, with the options of a `[problem]` table."""
-    return _build_on_rows(table, *_split_rows(table, data)).follow_all_clients()
+    return _build_on_rows(table, *split_rows(table, data)).follow_all_clients()
 
 
-def _split_rows(table: TomlTable, data: DataSet) -> tuple[ClientData, str]:
+def split_rows(table: TomlTable, data: DataSet) -> tuple[ClientData, str]:
     """Return the rows of a data set, split over clients by the table's keys, and its name."""
     prepared = data.prepared(
         _read_choice(table, "standardize", False), _read_choice(table, "intercept", data.intercept)

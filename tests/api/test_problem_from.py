@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import fedtheory as ft
+from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.least_squares import notes_on_columns
 from fedtheory.planner.data import run_of_data
@@ -67,6 +68,23 @@ def test_frames_are_prepared_as_files_are(tmp_path: Path) -> None:
     made = ft.problem_from(frame, "y", client="who", **keys)
     assert (read.hessians == made.hessians).all()
     assert type(read.oracle) is type(made.oracle)
+
+
+def test_classes_of_a_frame(tmp_path: Path) -> None:
+    """Words are classes with `kind="logistic"`: the same problem as from the file, without a run file as well."""
+    frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "ill": ["no", "yes", "no", "yes"], "site": ["u", "u", "v", "v"]})
+    file = tmp_path / "ill.csv"
+    frame.to_csv(file, index=False)
+    found = ft.problem_from(frame, "ill", client="site", kind="logistic", ridge="1/10")
+    by_file = run_of_data(str(file), {"target": "ill", "client": "site", "kind": "logistic", "ridge": "1/10"}).problem
+    assert isinstance(found, LinearModelProblem)
+    assert isinstance(by_file, LinearModelProblem)
+    assert found.classes == by_file.classes == ("no", "yes")
+    assert found.optimum == pytest.approx(by_file.optimum)
+    with pytest.raises(ft.InputError, match="kind = \"logistic\" classifies 'no' and 'yes'"):
+        ft.problem_from(frame, "ill", client="site")
+    with pytest.raises(ft.InputError, match="expected one of least-squares, logistic"):
+        ft.problem_from(X, Y, client=CLIENT, kind="svm")
 
 
 def test_raw_columns_are_noted() -> None:

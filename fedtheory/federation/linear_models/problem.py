@@ -136,8 +136,8 @@ class LinearModelProblem(NonquadraticProblem):
     def _gaps_near_optimum(self, points: Array) -> Array:
         """Return F(x) - F*, (K,), at points (K, d) whose values agree with F* in nearly all digits.
 
-        The gap is the integral of ``<grad F(x* + t v) - grad F(x*), v>`` over t in [0, 1], v = x - x*, by Gauss-Legendre
-        quadrature: a sum of terms that are not negative, so that no digits cancel.
+        The gap is the integral of ``<grad F(x* + t v) - grad F(x*), v>`` over t in [0, 1], v = x - x*, by
+        Gauss-Legendre quadrature: a sum of terms that are not negative, so that no digits cancel.
         """
         away = points - self.optimum
         nodes, shares = np.polynomial.legendre.leggauss(5)

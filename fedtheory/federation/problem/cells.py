@@ -138,15 +138,11 @@ class TargetColumn(NumberColumn):
             return super()._explain_rejection(cell)
         advice = "name another target, or write it as numbers"
         if len(self._words) == _CLASSES:
-            advice = (
-                f'kind = "logistic" in a run file tells {" from ".join(map(repr, sorted(self._words)))}; else {advice}'
-            )
+            advice = f'kind = "logistic" classifies {" and ".join(map(repr, sorted(self._words)))}; else {advice}'
         elif len(self._words) == 1:
-            advice = f'kind = "logistic" in a run file takes two classes, here is one alone; {advice}'
+            advice = f'kind = "logistic" takes two classes, here is one alone; {advice}'
         elif len(self._words) < _MOST_WORDS:
-            advice = (
-                f'kind = "logistic" in a run file takes two classes, here are more: keep the rows of two; else {advice}'
-            )
+            advice = f'kind = "logistic" takes two classes, here are more: keep the rows of two; else {advice}'
         return f"expected a number, got {_quote(cell)}, as in all rows: {advice}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from planned_runs import a_run
 
-from fedtheory import FLOAT, Run
+from fedtheory import FLOAT, InputError, Run
 from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.planner.alternatives import Costs
 from fedtheory.planner.description import DataDescription, _round_down, describe, document
@@ -122,3 +123,88 @@ def test_numbers_between_rounds() -> None:
 def test_a_round_costs_the_steps_of_its_slowest_client() -> None:
     unlike = _run(local_steps=[1, 4, 2])
     assert Costs(2.0, 7.0).of_round(unlike, a_run()) == 2 * 4 + 7
+
+
+LABELLED = "a,ill,site\n1,no,u\n2,yes,u\n3,no,u\n4,yes,v\n-1,no,v\n"
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> Path:
+    """Return a file whose target has two words."""
+    file = tmp_path / "ill.csv"
+    file.write_text(LABELLED)
+    return file
+
+
+CHOICE = ColumnChoice("ill", "site")
+
+
+def test_two_words_are_classes(labelled: Path) -> None:
+    """The later word counts 1; gradients at x* are those of the logistic loss, and the run file can be read."""
+    found = describe(str(labelled), CHOICE, standardize=False, intercept=False)
+    assert (found.kind, found.classes) == ("logistic", ("no", "yes"))
+    assert [client.target_mean for client in found.clients] == pytest.approx([1 / 3, 1 / 2])
+    assert [client.curvature_apart for client in found.clients] == [None, None]
+    assert found.constants["curvature_dissimilarity"] is None
+    assert found.target.mean == pytest.approx(2 / 5)
+    table = found.run_table(labelled.name)
+    assert table["problem"]["ridge"] == "1/100"
+    read = parse_run(table, FLOAT, labelled.parent)
+    assert read.problem.optimum == pytest.approx(found.problem.optimum)
+    (w,) = found.problem.optimum
+    by_hand = [
+        abs(np.mean([-s * x / (1 + np.exp(s * x * w)) for x, s in rows]) + w / 100)
+        for rows in ([(1, -1), (2, 1), (3, -1)], [(4, 1), (-1, -1)])
+    ]
+    assert [client.gradient_at_optimum for client in found.clients] == pytest.approx(by_hand)
+    assert any("ridge" in note for note in found.notes)
+
+
+def test_the_document_of_classes_satisfies_its_schema(labelled: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schemas = Path(__file__).parents[3] / "docs" / "schemas" / "outputs.schema.json"
+    defined = json.loads(schemas.read_text(encoding="utf-8"))["$defs"]
+    written = json.loads(json.dumps({**document(describe(str(labelled), CHOICE)), "files": []}))
+    jsonschema.Draft202012Validator({"$ref": "#/$defs/data", "$defs": defined}).validate(written)
+    assert written["classes"] == ["no", "yes"]
+
+
+def test_two_numbers_are_classes_if_asked(tmp_path: Path) -> None:
+    """A note names the option; rows without clients belong to one client."""
+    file = tmp_path / "rows.csv"
+    file.write_text("a,y\n1,0\n2,5\n3,0\n4,5\n")
+    choice = ColumnChoice("y")
+    plain = describe(str(file), choice)
+    assert (plain.kind, plain.classes) == ("least-squares", ())
+    assert any("--kind logistic" in note for note in plain.notes)
+    found = describe(str(file), choice, kind="logistic")
+    assert (found.classes, [client.name for client in found.clients]) == (("0", "5"), ["all rows"])
+    assert found.clients[0].target_mean == pytest.approx(1 / 2)
+    assert found.clients[0].gradient_at_optimum == pytest.approx(0, abs=1e-9)
+    assert found.run_table()["problem"]["clients"] == 4
+    with pytest.raises(InputError, match="expected least-squares or logistic, got 'svm'"):
+        describe(str(file), choice, kind="svm")
+
+
+@pytest.mark.parametrize("labels", [("low", "mid", "high"), ("low",)])
+def test_other_words_are_no_target(tmp_path: Path, labels: tuple[str, ...]) -> None:
+    """One word or three are refused, and words are no numbers for least squares."""
+    file = tmp_path / "rows.csv"
+    file.write_text("a,y,site\n" + "".join(f"{n},{labels[n % len(labels)]},u\n" for n in range(6)))
+    for kind in (None, "least-squares", "logistic"):
+        with pytest.raises(InputError):
+            describe(str(file), ColumnChoice("y", "site"), kind=kind).run  # noqa: B018
+    (tmp_path / "ill.csv").write_text(LABELLED)
+    with pytest.raises(InputError, match="expected a number"):
+        describe(str(tmp_path / "ill.csv"), CHOICE, kind="least-squares")
+
+
+def test_rounding_errors_are_no_gradients(tmp_path: Path) -> None:
+    """The gradient of a single client at its minimiser is zero, and so are all where the target is constant."""
+    rows = [(0.1 * n * n - 1.7, 3.3 * n + 0.7) for n in range(9)]
+    assert [client.gradient_at_optimum for client in _describe(tmp_path, {"u": rows}).clients] == [0]
+    file = tmp_path / "constant.csv"
+    file.write_text("a,y,client\n" + "".join(f"{a},7,{n % 2}\n" for n, (a, _) in enumerate(rows)))
+    found = describe(str(file), ColumnChoice("y", "client"), standardize=True, intercept=True)
+    assert [client.gradient_at_optimum for client in found.clients] == [0, 0]
+    assert "the target 'y' never changes: there is nothing to predict" in found.notes

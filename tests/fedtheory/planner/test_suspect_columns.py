@@ -60,9 +60,9 @@ def test_misplaced_columns_are_to_be_named(tmp_path, header: str, advice: str) -
 @pytest.mark.parametrize(
     ("labels", "advice"),
     [
-        (("sick", "well"), "kind = \"logistic\" in a run file tells 'sick' from 'well'"),
-        (("low", "mid", "high"), 'kind = "logistic" in a run file takes two classes, here are more'),
-        (("low",), 'kind = "logistic" in a run file takes two classes, here is one alone'),
+        (("sick", "well"), "kind = \"logistic\" classifies 'sick' and 'well'"),
+        (("low", "mid", "high"), 'kind = "logistic" takes two classes, here are more'),
+        (("low",), 'kind = "logistic" takes two classes, here is one alone'),
     ],
 )
 def test_text_targets_are_classes(tmp_path, labels: tuple[str, ...], advice: str) -> None:
