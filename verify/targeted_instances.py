@@ -1,7 +1,7 @@
 """Generate instances for a claim until there are enough of every kind that its premises allow.
 
-The families do not depend on the claim, so few of their members may satisfy its premises. Here `falsify.made` changes
-such members. Kinds that the premises exclude are reported.
+The families do not depend on the claim, so few of their members may satisfy its premises. `falsify.generation` changes
+such members to others. Kinds that the premises exclude are reported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fedtheory.runfile import run_table
 from verify.check import Check
 from verify.evaluated_instances import Outcome
 from verify.falsify.generation import ASPECTS, KINDS, Bases, InstanceKind, generate_run, select_bases
-from verify.falsify.tables import examined
+from verify.falsify.tables import examine
 from verify.instances import Given, complexity, families_for
 from verify.processes import in_order
 from verify.rate_instances import LADDERS, add_ladders
@@ -173,7 +173,7 @@ def _evaluate_generated(
         if fitting is not None:
             run, of_first = fitting
             instance = Given("made for the claim", number, run_table(run))
-            checks = [of_first, *(examined(resolve(target), run) for target in targets[1:])]
+            checks = [of_first, *(examine(resolve(target), run) for target in targets[1:])]
             found.append([*_check_claims(targets, checks, instance, run, kind=kind, seconds=perf_counter() - begin)])
         if len(found) == count or (not found and number == _IN_VAIN):
             break

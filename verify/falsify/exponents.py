@@ -69,20 +69,22 @@ class Reader:
         """Return the cached logarithms of a run; several rays pass the same runs."""
         key = blake2b(str(table).encode()).digest()
         if key not in self._known:
-            self._known[key] = self._reading(table)
+            self._known[key] = self._compute_reading(table)
         return self._known[key]
 
-    def _reading(self, table: Table) -> Logarithms | None:
+    def _compute_reading(self, table: Table) -> Logarithms | None:
         """Compute the logarithms of a run at its worst relation; None where the claim compares nothing there."""
         found = evaluate_run(self._claim, table, FLOAT)
         if found is None or not found.comparisons:
             return None
-        worst = max(found.comparisons[: self._own], key=lambda comparison: _score(found, comparison))
+        worst = max(found.comparisons[: self._own], key=lambda comparison: _score_comparison(found, comparison))
         positive, negative = _split_by_sign(worst)
         if worst.relation.operator == "==" or not 0 < sum(positive) < math.inf:
             return None
-        conditions = [_log_quotient(comparison) for comparison in found.comparisons[self._own :]]
-        return Logarithms(math.log2(sum(positive)), np.array([_log(value) for value in negative]), np.array(conditions))
+        conditions = [_compute_log_quotient(comparison) for comparison in found.comparisons[self._own :]]
+        return Logarithms(
+            math.log2(sum(positive)), np.array([_take_logarithm(value) for value in negative]), np.array(conditions)
+        )
 
     def allows(self, reading: Logarithms) -> bool:
         """Return whether the conditions hold, up to float rounding."""
@@ -90,7 +92,7 @@ class Reader:
         return bool((missed <= _TIE).all())
 
 
-def _score(found: Check, comparison: Comparison) -> float:
+def _score_comparison(found: Check, comparison: Comparison) -> float:
     return score(replace(found, comparisons=(comparison,)))
 
 
@@ -104,12 +106,12 @@ def _split_by_sign(comparison: Comparison) -> tuple[list[float], list[float]]:
     )
 
 
-def _log_quotient(condition: Comparison) -> float:
+def _compute_log_quotient(condition: Comparison) -> float:
     smaller, larger = map(plain_float, condition.relation.in_order(condition.lhs, condition.rhs))
-    return _log(smaller) - _log(larger)
+    return _take_logarithm(smaller) - _take_logarithm(larger)
 
 
-def _log(value: float) -> float:
+def _take_logarithm(value: float) -> float:
     return math.log2(value) if 2**NOTHING_THERE < value < math.inf else NOTHING_THERE
 
 
@@ -126,7 +128,7 @@ class Room:
     """The upper bounds of these sums."""
 
 
-def best_step(
+def find_best_step(
     at: Logarithms, burdens: Array, exponents: Sequence[Logarithms], is_equation: Array, room: Room
 ) -> Array | None:
     """Return the step, in powers of two per aspect, that most increases the smaller side over all terms; None without

@@ -128,16 +128,16 @@ def falsify(
     else:
         regimes = _search_by_regimes(claim, _BY_REGIMES * budget, seed, on_tick)
         looked, applicable = looked + regimes.evaluations, applicable + regimes.applicable
-        violation, hunt, left_open = regimes.counterexample, None, regimes.left_open
+        violation, state, left_open = regimes.counterexample, None, regimes.left_open
         if violation is None:
-            hunt = search(claim, _SEARCHING * budget - (measure_work() - begin), seed, lambda _done, _whole: on_tick())
-            looked, applicable = looked + hunt.looked, applicable + hunt.applicable
-            violation, left_open = _violation_of(hunt), left_open + hunt.left_open
+            state = search(claim, _SEARCHING * budget - (measure_work() - begin), seed, lambda _done, _whole: on_tick())
+            looked, applicable = looked + state.looked, applicable + state.applicable
+            violation, left_open = _violation_of(state), left_open + state.left_open
         deadline = _deadline(begin + budget)
         best = (
             _refutation(claim, violation, deadline, seed, on_tick)
             or known
-            or _largest(claim, hunt, regimes.best, deadline, on_tick)
+            or _largest(claim, state, regimes.best, deadline, on_tick)
         )
     table, found = best
     on_progress(seconds, seconds)
@@ -173,8 +173,8 @@ def _search_by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable
     )
 
 
-def _violation_of(hunt: SearchState) -> tuple[Table, Check] | None:
-    return None if hunt.violation is None else (hunt.violation.table, hunt.violation.found)
+def _violation_of(state: SearchState) -> tuple[Table, Check] | None:
+    return None if state.violation is None else (state.violation.table, state.violation.found)
 
 
 def _confirm(claim: Claim, table: Table | None) -> tuple[Table, Check] | None:
@@ -228,9 +228,9 @@ def search_quickly(claim: Claim, budget: float) -> QuickSearch:
     looked, applicable, violation = regimes.evaluations, regimes.applicable, regimes.counterexample
     left_open = regimes.left_open
     if not applicable:
-        hunt = short_search(claim, _HALF * budget)
-        looked, applicable, violation = looked + hunt.looked, hunt.applicable, _violation_of(hunt)
-        left_open += hunt.left_open
+        state = short_search(claim, _HALF * budget)
+        looked, applicable, violation = looked + state.looked, state.applicable, _violation_of(state)
+        left_open += state.left_open
     deadline = _deadline(measure_work() + budget)
     refutation = _refutation(claim, violation, deadline, 0, lambda: None)
     table = None if refutation is None else refutation[0]
@@ -278,10 +278,10 @@ def _end_of_part(deadline: float, part: float) -> float:
 
 
 def _largest(
-    claim: Claim, hunt: SearchState | None, by_regimes: Table | None, deadline: float, on_tick: Callable[[], None]
+    claim: Claim, state: SearchState | None, by_regimes: Table | None, deadline: float, on_tick: Callable[[], None]
 ) -> tuple[Table | None, Check | None]:
     """Return the simplest run with the largest ratio, checked as displayed, in the arithmetic of its search."""
-    reached = [] if hunt is None or hunt.best is None else [(hunt.best.table, hunt.best.found)]
+    reached = [] if state is None or state.best is None else [(state.best.table, state.best.found)]
     if by_regimes is not None:
         table = working_table(parse_run(by_regimes, RATIONAL))
         exact = evaluate_rigorously(claim, table)

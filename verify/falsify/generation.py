@@ -23,13 +23,13 @@ from fedtheory.runfile import run_table
 from verify.check import Check
 from verify.falsify.counts import allowed_counts
 from verify.falsify.equal_sides import factor_of_equations, factor_of_largest_steps
-from verify.falsify.knobs import list_knobs
-from verify.falsify.local import factor_at_edge, factor_within, scale_steps, turned, without
+from verify.falsify.local import apply_scaling, factor_at_edge, factor_within, remove_aspects, scale_steps
+from verify.falsify.scalings import list_scalings
 from verify.falsify.tables import (
     Table,
-    changed,
+    change,
     clients,
-    examined,
+    examine,
     features,
     get,
     read,
@@ -140,7 +140,7 @@ def bases_of(claim: Claim) -> Bases:
 
 
 def _applies(claim: Claim, instance: Instance) -> bool:
-    found = examined(claim, instance.run())
+    found = examine(claim, instance.run())
     return found is not None and found.applicable
 
 
@@ -161,14 +161,14 @@ def generate_run(
     fitting = bases.for_kind(kind)
     table = _change_to_kind(claim, _pick(generator, fitting), kind, size, generator) if fitting else None
     for _ in range(int(generator.integers(3))):
-        table = None if table is None else _turn(table, generator)
-    table = without(table, ("start",)) if table is not None and kind.at_optimum else table
+        table = None if table is None else _scale_one_aspect(table, generator)
+    table = remove_aspects(table, ("start",)) if table is not None and kind.at_optimum else table
     run = None if table is None or not features(table) <= bases.features else read(table)
     # The step size does not change the kind, so runs of another kind are discarded before any computation.
     if run is None or table is None or _classify(table, run) != kind:
         return None
     run = _with_its_step_size(claim, run, generator)
-    found = examined(claim, run)
+    found = examine(claim, run)
     return (run, found) if found is not None and found.applicable and found.holds is not None else None
 
 
@@ -195,7 +195,7 @@ def _change_to_kind(
         table = _spread_linear_terms(table, kind, generator)
     if "hessians" in table["problem"]:
         noise = [_pick(generator, _NOISES) * _curvature(table) ** 2] * clients(table) if kind.noisy else None
-        table = changed(table, {"problem.noise": noise})
+        table = change(table, {"problem.noise": noise})
     return table
 
 
@@ -207,15 +207,15 @@ def _with_local_steps_of(
     if not asked and isinstance(get(table, "algorithm.local_steps"), list):
         return table if kind.many_steps else None
     fitting = [n for n in asked or _LOCAL_STEPS if (n > 1) == kind.many_steps]
-    return changed(table, {"algorithm.local_steps": _pick(generator, fitting)}) if fitting else None
+    return change(table, {"algorithm.local_steps": _pick(generator, fitting)}) if fitting else None
 
 
 def _with_rounds_of(claim: Claim, table: Table, size: int, generator: np.random.Generator) -> Table:
     asked = allowed_counts(claim, q.rounds)
     if asked:
-        return changed(table, {"algorithm.rounds": _pick(generator, asked)})
+        return change(table, {"algorithm.rounds": _pick(generator, asked)})
     if size > 1 and get(table, "algorithm.clock") is None:
-        return changed(table, {"algorithm.rounds": int(generator.integers(1, 4)) * size})
+        return change(table, {"algorithm.rounds": int(generator.integers(1, 4)) * size})
     return table
 
 
@@ -250,7 +250,7 @@ def _spread_linear_terms(table: Table, kind: InstanceKind, generator: np.random.
         return table
     scale = _curvature(table)
     moved = [[b + scale * _pick(generator, _PULLS) for b in pull] for pull in table["problem"]["linear"]]
-    table = changed(table, {"problem.linear": moved})
+    table = change(table, {"problem.linear": moved})
     for client in range(clients(table) if kind.clients == "curvatures that differ" else 0):
         table = _with_curvature(table, client, _pick(generator, _FACTORS))
     return table
@@ -260,15 +260,15 @@ def _with_curvature(table: Table, client: int, factor: fmpq) -> Table:
     """Scale the Hessian of one client and keep its linear term, so that its minimiser moves."""
     hessians = table["problem"]["hessians"]
     scaled_one = [[entry * factor for entry in row] for row in hessians[client]]
-    return changed(table, {"problem.hessians": with_entry(hessians, client, scaled_one)})
+    return change(table, {"problem.hessians": with_entry(hessians, client, scaled_one)})
 
 
-def _turn(table: Table, generator: np.random.Generator) -> Table | None:
+def _scale_one_aspect(table: Table, generator: np.random.Generator) -> Table | None:
     """Scale one aspect of the run."""
-    knobs = [knob for knob in list_knobs(table) if knob.name != "local steps"]
-    knob = knobs[int(generator.integers(len(knobs)))]
-    factors = (*_FACTORS, fmpq(0)) if knob.may_vanish and "noise" not in knob.name else _FACTORS
-    return turned(table, knob, _pick(generator, factors))
+    scalings = [scaling for scaling in list_scalings(table) if scaling.name != "local steps"]
+    scaling = scalings[int(generator.integers(len(scalings)))]
+    factors = (*_FACTORS, fmpq(0)) if scaling.may_vanish and "noise" not in scaling.name else _FACTORS
+    return apply_scaling(table, scaling, _pick(generator, factors))
 
 
 def _with_its_step_size(claim: Claim, run: Run, generator: np.random.Generator) -> Run:

@@ -13,11 +13,11 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from verify.check.applicability import check_conditions
-from verify.falsify.knobs import Knob, find_knob, list_knobs
 from verify.falsify.rounding import factor_of
+from verify.falsify.scalings import Scaling, find_scaling, list_scalings
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import SearchPoint
-from verify.falsify.tables import NO_RUN, STEP_SIZE, Table, quick, read, scaled
+from verify.falsify.tables import NO_RUN, STEP_SIZE, Table, quick, read, scale
 
 Look = Callable[[Table], float]
 Structure = Callable[[Table], Iterator[Table]]
@@ -27,19 +27,19 @@ _PRECISION = 0.02
 """Relative precision of factors in the search; it is coarse, so that numbers stay short."""
 
 
-def turned(table: Table, knob: Knob, factor: fmpq) -> Table | None:
+def apply_scaling(table: Table, scaling: Scaling, factor: fmpq) -> Table | None:
     """Return the table with one aspect multiplied by a factor; None if the result is not a valid run."""
     try:
-        return knob.turn(table, factor)
+        return scaling.apply(table, factor)
     except (FedtheoryError, ArithmeticError):
         return None
 
 
-def without(table: Table, names: Sequence[str]) -> Table:
-    """Return the table without the aspects of the named knobs."""
+def remove_aspects(table: Table, names: Sequence[str]) -> Table:
+    """Return the table without the aspects of the named scalings."""
     for name in names:
-        knob = find_knob(table, name)
-        table = table if knob is None else turned(table, knob, fmpq(0)) or table
+        scaling = find_scaling(table, name)
+        table = table if scaling is None else apply_scaling(table, scaling, fmpq(0)) or table
     return table
 
 
@@ -59,7 +59,7 @@ class LocalClimb:
             return False
         reached = self._look(table)
         if reached == NOTHING and self._claim.run_conditions:
-            repaired = within_conditions(self._claim, table)
+            repaired = reduce_to_conditions(self._claim, table)
             reached, table = (NOTHING, table) if repaired is None else (self._look(repaired), repaired)
         if reached <= self.at.score + self._gain:
             return False
@@ -70,22 +70,22 @@ class LocalClimb:
         """Try large changes of units, under which a correct bound is invariant."""
         for name in ("unit of values", "unit of length", "unit of inputs", "unit of outputs"):
             for exponent in (6, -6):
-                self._turn(name, fmpq(2) ** exponent)
+                self._try_scaling(name, fmpq(2) ** exponent)
 
-    def sweep_knobs(self, exponents: tuple[float, ...], generator: np.random.Generator) -> None:
-        """Try all knobs in both directions, in random order, with decreasing factors; successful moves are repeated."""
+    def sweep_scalings(self, exponents: tuple[float, ...], generator: np.random.Generator) -> None:
+        """Try all scalings in both directions, in random order, with decreasing factors; successes are repeated."""
         for exponent in exponents:
-            names = [knob.name for knob in list_knobs(self.at.table)]
+            names = [scaling.name for scaling in list_scalings(self.at.table)]
             for place in generator.permutation(len(names)) if self.left > 0 else ():
                 for signed in (exponent, -exponent):
-                    while self._turn(names[place], factor_of(signed, _PRECISION)):
+                    while self._try_scaling(names[place], factor_of(signed, _PRECISION)):
                         pass
 
-    def without(self) -> None:
+    def remove_all_aspects(self) -> None:
         """Remove every aspect that can vanish."""
-        for knob in list_knobs(self.at.table):
-            if knob.may_vanish:
-                self._turn(knob.name, fmpq(0))
+        for scaling in list_scalings(self.at.table):
+            if scaling.may_vanish:
+                self._try_scaling(scaling.name, fmpq(0))
 
     def sweep_structure(self) -> None:
         """Try all variants of the structure, and start again after each success."""
@@ -98,46 +98,48 @@ class LocalClimb:
         if self._claim.run_conditions:
             self.tries(move_to_edge(self._claim, self.at.table))
 
-    def turn_random_knobs(self, generator: np.random.Generator, spread: float) -> None:
+    def apply_random_scalings(self, generator: np.random.Generator, spread: float) -> None:
         """Multiply a few aspects at once by random factors."""
         table: Table | None = self.at.table
-        knobs = list_knobs(self.at.table)
-        for place in generator.choice(len(knobs), size=min(len(knobs), int(generator.integers(1, 5))), replace=False):
+        scalings = list_scalings(self.at.table)
+        for place in generator.choice(
+            len(scalings), size=min(len(scalings), int(generator.integers(1, 5))), replace=False
+        ):
             if table is None:
                 break
             exponent = spread * float(generator.standard_normal())
-            table = turned(table, knobs[place], factor_of(exponent, _PRECISION))
+            table = apply_scaling(table, scalings[place], factor_of(exponent, _PRECISION))
         self.tries(table)
 
-    def _turn(self, name: str, factor: fmpq) -> bool:
-        """Multiply the aspect of a knob, if the present table has it."""
-        knob = find_knob(self.at.table, name)
-        return knob is not None and self.tries(turned(self.at.table, knob, factor))
+    def _try_scaling(self, name: str, factor: fmpq) -> bool:
+        """Multiply the aspect of a scaling, if the present table has it."""
+        scaling = find_scaling(self.at.table, name)
+        return scaling is not None and self.tries(apply_scaling(self.at.table, scaling, factor))
 
 
-def within_conditions(claim: Claim, table: Table) -> Table | None:
+def reduce_to_conditions(claim: Claim, table: Table) -> Table | None:
     """Reduce the steps until the conditions hold; None if smaller steps do not help."""
     run = read(table, quick(table))
     factor = None if run is None else factor_within(claim, run)
-    return None if factor is None else _with_steps(table, factor)
+    return None if factor is None else _scale_steps_of(table, factor)
 
 
 def move_to_edge(claim: Claim, table: Table) -> Table | None:
     """Increase the steps to the largest that the conditions allow; None if there is no limit nearby."""
     run = read(table, quick(table))
     factor = None if run is None else factor_at_edge(claim, run)
-    return None if factor is None else _with_steps(table, factor)
+    return None if factor is None else _scale_steps_of(table, factor)
 
 
 def factor_within(claim: Claim, run: Run) -> fmpq | None:
     """Return a factor of the steps with which the conditions hold; None if they hold already, or smaller steps do not
     help.
     """
-    if _conditions_hold(claim, run) is not False:
+    if _do_conditions_hold(claim, run) is not False:
         return None
     for power in (1, 2, 4, 8, 16):
         factor = fmpq(1, 2**power)
-        if _hold_after_scaling(claim, run, factor):
+        if _do_conditions_hold_after(claim, run, factor):
             return factor
     return None
 
@@ -145,18 +147,18 @@ def factor_within(claim: Claim, run: Run) -> fmpq | None:
 def factor_at_edge(claim: Claim, run: Run) -> fmpq | None:
     """Return the factor of the largest steps that the conditions allow; None if there is no limit nearby."""
     low, high = fmpq(1), fmpq(2)
-    while _hold_after_scaling(claim, run, high):
+    while _do_conditions_hold_after(claim, run, high):
         low, high = high, 2 * high
         if high > 2**16:
             return None
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if _hold_after_scaling(claim, run, middle):
+        if _do_conditions_hold_after(claim, run, middle):
             low = middle
         else:
             high = middle
     # The limit is usually a simple number.
-    return next((edge for edge in _simplest_first(low, high) if _hold_after_scaling(claim, run, edge)), None)
+    return next((edge for edge in _list_simplest(low, high) if _do_conditions_hold_after(claim, run, edge)), None)
 
 
 def scale_steps(run: Run, factor: fmpq) -> Run:
@@ -164,7 +166,7 @@ def scale_steps(run: Run, factor: fmpq) -> Run:
     return run.with_step_factor(run.arithmetic.number(factor, STEP_SIZE))
 
 
-def _simplest_first(low: fmpq, high: fmpq) -> Iterator[fmpq]:
+def _list_simplest(low: fmpq, high: fmpq) -> Iterator[fmpq]:
     simplest = simplest_between(low, high)
     yield simplest
     for parts in (4, 2, 1):
@@ -172,15 +174,15 @@ def _simplest_first(low: fmpq, high: fmpq) -> Iterator[fmpq]:
     yield low
 
 
-def _with_steps(table: Table, factor: fmpq) -> Table:
-    return scaled(table, {STEP_SIZE: factor})
+def _scale_steps_of(table: Table, factor: fmpq) -> Table:
+    return scale(table, {STEP_SIZE: factor})
 
 
-def _hold_after_scaling(claim: Claim, run: Run, factor: fmpq) -> bool | None:
-    return _conditions_hold(claim, scale_steps(run, factor))
+def _do_conditions_hold_after(claim: Claim, run: Run, factor: fmpq) -> bool | None:
+    return _do_conditions_hold(claim, scale_steps(run, factor))
 
 
-def _conditions_hold(claim: Claim, run: Run) -> bool | None:
+def _do_conditions_hold(claim: Claim, run: Run) -> bool | None:
     """Return whether all conditions hold; None where they cannot be evaluated."""
     with suppress(*NO_RUN):
         return check_conditions(claim, run)

@@ -12,9 +12,9 @@ from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
-from verify.falsify.local import within_conditions
-from verify.falsify.starts import algorithms
-from verify.falsify.tables import STEP_SIZE, Table, changed, clients, evaluate_run, features, get
+from verify.falsify.local import reduce_to_conditions
+from verify.falsify.starts import list_algorithms
+from verify.falsify.tables import STEP_SIZE, Table, change, clients, evaluate_run, features, get
 
 _STEP = fmpq(1, 16)
 """Step size for largest curvature one."""
@@ -50,28 +50,28 @@ _MOST = 12
 """Largest number of runs."""
 
 
-def mixed(claim: Claim, setting: set[str]) -> list[Table]:
+def list_mixed_runs(claim: Claim, setting: set[str]) -> list[Table]:
     """Return runs of the algorithms that a claim concerns, on problems with all sources of error."""
     runs = (
-        _allow(claim, [_with_problem(_even(table), shape, noise) for noise in (_NOISE, None)], setting)
-        for table in _programs(claim)
+        _allow(claim, [_set_problem(_equalise_steps(table), shape, noise) for noise in (_NOISE, None)], setting)
+        for table in _list_algorithms(claim)
         for shape in _SHAPES
     )
     return list(islice((run for run in runs if run is not None), _MOST))
 
 
-def _programs(claim: Claim) -> list[Table]:
+def _list_algorithms(claim: Claim) -> list[Table]:
     """Return the algorithms of the claim's families; those with client sampling also with full participation."""
-    known = algorithms(claim)
+    known = list_algorithms(claim)
     if any(get(table, "algorithm.participation") is None for table in known):
         return known
-    return [*known, *(changed(table, {"algorithm.participation": None}) for table in known)]
+    return [*known, *(change(table, {"algorithm.participation": None}) for table in known)]
 
 
-def _even(table: Table) -> Table:
+def _equalise_steps(table: Table) -> Table:
     """Use one step size for all clients."""
     given = get(table, STEP_SIZE)
-    return changed(table, {STEP_SIZE: [_STEP] * len(given) if isinstance(given, list) else _STEP})
+    return change(table, {STEP_SIZE: [_STEP] * len(given) if isinstance(given, list) else _STEP})
 
 
 def _allow(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Table | None:
@@ -79,21 +79,21 @@ def _allow(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Table | 
     for table, (steps, rounds) in product(tables, _COUNTS):
         own = isinstance(get(table, "algorithm.local_steps"), list)
         counts = {"algorithm.rounds": rounds} if own else {"algorithm.rounds": rounds, "algorithm.local_steps": steps}
-        run = changed(table, counts)
-        run = within_conditions(claim, run) or run
+        run = change(table, counts)
+        run = reduce_to_conditions(claim, run) or run
         found = evaluate_run(claim, run, FLOAT) if features(run) <= setting else None
         if found is not None and found.applicable:
             return run
     return None
 
 
-def _with_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
+def _set_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
     dimension = len(shape.curvatures[0])
     count = shape.clients if shape.clients == 1 else max(clients(table), shape.clients)
     curvatures, pulls = islice(cycle(shape.curvatures), count), islice(cycle(shape.pulls), count)
     problem = {
         "kind": "quadratic",
-        "hessians": [_diagonal(entries) for entries in curvatures],
+        "hessians": [_build_diagonal(entries) for entries in curvatures],
         "linear": [[fmpq(pull)] * dimension for pull in pulls],
         "start": [fmpq(entry) for entry in shape.start],
         **({} if noise is None else {"noise": [noise] * count}),
@@ -101,17 +101,17 @@ def _with_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
     weights = get(table, "problem.weights")
     if weights is not None and len(weights) == count:
         problem["weights"] = weights
-    return _drawing({**table, "problem": problem}, count)
+    return _leave_one_out({**table, "problem": problem}, count)
 
 
-def _drawing(table: Table, count: int) -> Table:
+def _leave_one_out(table: Table, count: int) -> Table:
     """Sample so many clients without replacement that at least one is left out."""
     drawn = get(table, "algorithm.participation.clients")
     if get(table, "algorithm.participation.kind") != "uniform" or drawn < count or count == 1:
         return table
-    return changed(table, {"algorithm.participation.clients": count - 1})
+    return change(table, {"algorithm.participation.clients": count - 1})
 
 
-def _diagonal(entries: Sequence[int]) -> list[list[fmpq]]:
+def _build_diagonal(entries: Sequence[int]) -> list[list[fmpq]]:
     places = range(len(entries))
     return [[fmpq(entries[row], 64) if row == column else fmpq(0) for column in places] for row in places]

@@ -16,12 +16,12 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import Array
-from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, best_step
-from verify.falsify.knobs import find_knob, list_knobs
-from verify.falsify.local import turned, without
+from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, find_best_step
+from verify.falsify.local import apply_scaling, remove_aspects
+from verify.falsify.scalings import find_scaling, list_scalings
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import MOST_ITERATES, NEAR, Reach, SearchPoint, SearchState
-from verify.falsify.tables import Table, changed, clients, count_steps, features, get, with_clients
+from verify.falsify.tables import Table, change, clients, count_steps, features, get, with_clients
 
 _SCALED = (
     "unit of values",
@@ -73,45 +73,45 @@ class ScaledRun:
         """Return the run; None if it is not valid."""
         table: Table | None = self.base
         for name in sorted(self.powers, key=lambda name: name == _CLIENTS):
-            table = None if table is None else _with_power(table, name, self.powers[name])
+            table = None if table is None else _scale_by_power(table, name, self.powers[name])
         return table
 
 
-def _with_power(table: Table, name: str, power: int) -> Table | None:
+def _scale_by_power(table: Table, name: str, power: int) -> Table | None:
     if power == 0:
         return table
     if name == _CLIENTS:
         return with_clients(table, list(range(clients(table))) * 2**power) if power > 0 else None
     if name in _COUNTED:
         return _scale_rounded(table, "algorithm." + name.replace(" ", "_"), power)
-    knob = find_knob(table, name)
-    return None if knob is None else turned(table, knob, fmpq(2) ** power)
+    scaling = find_scaling(table, name)
+    return None if scaling is None else apply_scaling(table, scaling, fmpq(2) ** power)
 
 
 def _scale_rounded(table: Table, key: str, power: int) -> Table | None:
     count = get(table, key)
     if not isinstance(count, int):
         return None
-    return changed(table, {key: max(int(count * 2.0**power), 1)})
+    return change(table, {key: max(int(count * 2.0**power), 1)})
 
 
-def follow_rays(hunt: SearchState, starts: Sequence[Table], reach: Reach, until: float) -> None:
+def follow_rays(state: SearchState, starts: Sequence[Table], reach: Reach, until: float) -> None:
     """Follow rays from start runs until a time; small runs at their ends are kept for local searches."""
-    hunt.reach, reader, each = reach, Reader(hunt.claim), _SHARE * (until - hunt.seconds)
-    followed, half = [], (hunt.seconds + until) / 2
-    for ray in _rays(reader, starts):
-        if hunt.seconds < half:
-            end = ray.followed(hunt, min(until, hunt.seconds + each))
+    state.reach, reader, each = reach, Reader(state.claim), _SHARE * (until - state.seconds)
+    followed, half = [], (state.seconds + until) / 2
+    for ray in _list_rays(reader, starts):
+        if state.seconds < half:
+            end = ray.follow(state, min(until, state.seconds + each))
             followed.append(ray)
             if end is not None and clients(end.table) <= _FEW_CLIENTS:
-                hunt.keep(end)
-    for ray in _different(sorted(followed, key=lambda ray: -ray.lead)):
-        if hunt.seconds < until and ray.lead > -_CLOSE:
-            ray.felt(hunt, min(until, hunt.seconds + each))
-    hunt.reach = NEAR
+                state.keep(end)
+    for ray in _select_different(sorted(followed, key=lambda ray: -ray.lead)):
+        if state.seconds < until and ray.lead > -_CLOSE:
+            ray.refine(state, min(until, state.seconds + each))
+    state.reach = NEAR
 
 
-def _different(rays: Iterable[Ray]) -> Iterator[Ray]:
+def _select_different(rays: Iterable[Ray]) -> Iterator[Ray]:
     """Select rays with different proportions; rays that ended with equal proportions would continue equally."""
     met = set[tuple[float, ...]]()
     for ray in rays:
@@ -120,31 +120,35 @@ def _different(rays: Iterable[Ray]) -> Iterator[Ray]:
             yield ray
 
 
-def _rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
+def _list_rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
     """Yield rays from runs with one of noise, distance and dissimilarity, then with two of them, then with all.
 
     The direction is chosen against all terms together, then against each term.
     """
     wholes = [(ScaledRun(table), reading) for table in starts if (reading := reader.read(table)) is not None]
-    corners = [_corner(reader, *whole, count) for count in (1, 2) for whole in wholes]
+    corners = [_list_corners(reader, *whole, count) for count in (1, 2) for whole in wholes]
     places = [*(corner for found in corners for corner in found), *wholes]
     rays = (
-        (number, Ray(reader, *at, burdens)) for at in places for number, burdens in enumerate(_burdens(at[1].terms))
+        (number, Ray(reader, *at, burdens))
+        for at in places
+        for number, burdens in enumerate(_list_penalties(at[1].terms))
     )
     yield from (ray for _, ray in sorted(rays, key=lambda numbered: numbered[0] > 0))
 
 
-def _corner(reader: Reader, point: ScaledRun, whole: Logarithms, count: int) -> Iterator[tuple[ScaledRun, Logarithms]]:
+def _list_corners(
+    reader: Reader, point: ScaledRun, whole: Logarithms, count: int
+) -> Iterator[tuple[ScaledRun, Logarithms]]:
     """Yield the run with only `count` of its sources of error, where these make the smaller side positive."""
-    present = [knob.name for knob in list_knobs(point.base) if knob.name in _SOURCES]
+    present = [scaling.name for scaling in list_scalings(point.base) if scaling.name in _SOURCES]
     for kept in combinations(present, count) if count < len(present) else ():
-        left = without(point.base, [name for name in present if name not in kept])
+        left = remove_aspects(point.base, [name for name in present if name not in kept])
         reading = reader.read(left)
         if reading is not None and reading.smaller > whole.smaller - _VANISHED:
             yield ScaledRun(left), reading
 
 
-def _burdens(terms: Array) -> Iterator[Array]:
+def _list_penalties(terms: Array) -> Iterator[Array]:
     """Yield penalties of the terms: none, and for each of several terms one on all the others."""
     there = np.flatnonzero(terms > NOTHING_THERE)
     yield np.zeros(len(terms))
@@ -158,12 +162,12 @@ class Ray:
     def __init__(self, reader: Reader, at: ScaledRun, reading: Logarithms, burdens: Array) -> None:
         self._reader, self._at, self._reading, self._burdens = reader, at, reading, burdens
 
-    def followed(self, hunt: SearchState, until: float) -> SearchPoint | None:
+    def follow(self, state: SearchState, until: float) -> SearchPoint | None:
         """Follow the direction for as long as the smaller side gains, and return the last point."""
         for _ in range(_LONGEST):
-            if hunt.seconds > until or not self._goes_on(hunt):
+            if state.seconds > until or not self._advance(state):
                 break
-        reached = hunt.look(self._run)
+        reached = state.look(self._run)
         return None if reached == NOTHING else SearchPoint(self._run, reached)
 
     @property
@@ -178,78 +182,80 @@ class Ray:
         terms = np.where(at.terms > NOTHING_THERE, at.terms - at.smaller, NOTHING_THERE)
         return tuple(np.round([*terms, *at.conditions], _DIGITS).tolist())
 
-    def felt(self, hunt: SearchState, until: float) -> None:
+    def refine(self, state: SearchState, until: float) -> None:
         """Refine locally from the end; exponents are only asymptotic, so better grid points may be close."""
         self._burdens = 0 * self._burdens
-        while hunt.seconds < until and any(self._moves(hunt, self._list_neighbours(count)) for count in (1, 2)):
+        while state.seconds < until and any(
+            self._move_to_best(state, self._list_neighbours(count)) for count in (1, 2)
+        ):
             pass
 
-    def _goes_on(self, hunt: SearchState) -> bool:
+    def _advance(self, state: SearchState) -> bool:
         """Move to the best further point, and return whether there is one.
 
         From two local steps to one, terms vanish that exponents do not describe, so counts change only if this helps.
         """
-        exponents = self._exponents(hunt)
+        exponents = self._measure_exponents(state)
         sizes = {name: found for name, found in exponents.items() if name not in _COUNTED}
-        return any(self._moves(hunt, self._ahead(some, hunt.reach.steps)) for some in (exponents, sizes))
+        return any(self._move_to_best(state, self._list_ahead(some, state.reach.steps)) for some in (exponents, sizes))
 
-    def _moves(self, hunt: SearchState, points: Iterable[ScaledRun]) -> bool:
+    def _move_to_best(self, state: SearchState, points: Iterable[ScaledRun]) -> bool:
         """Move to the best of the points, and return whether one is better."""
         best, lead = None, self._reading.lead(self._burdens) + _GAIN
         for point in points:
-            reading = self._shrink_to_allowed(hunt, point)
+            reading = self._shrink_to_allowed(state, point)
             if reading is not None and reading[1].lead(self._burdens) > lead:
                 best, lead = reading, reading[1].lead(self._burdens)
         if best is not None:
             self._at, self._reading = best
         return best is not None
 
-    def _shrink_to_allowed(self, hunt: SearchState, point: ScaledRun) -> tuple[ScaledRun, Logarithms] | None:
+    def _shrink_to_allowed(self, state: SearchState, point: ScaledRun) -> tuple[ScaledRun, Logarithms] | None:
         """Return the point and its logarithms, with smaller steps if the conditions require them; None where this
         fails.
         """
-        for way in (point, *_shorter(point)):
-            reading = self._read(hunt, way)
+        for way in (point, *_list_shorter(point)):
+            reading = self._read(state, way)
             if reading is not None and self._reader.allows(reading):
                 return way, reading
         return None
 
-    def _read(self, hunt: SearchState, point: ScaledRun) -> Logarithms | None:
+    def _read(self, state: SearchState, point: ScaledRun) -> Logarithms | None:
         """Read the logarithms of a run; a run that may violate the claim is evaluated."""
-        hunt.tick()
+        state.tick()
         table = point.table()
-        if table is None or not hunt.is_within_reach(table) or not features(table) <= hunt.setting:
+        if table is None or not state.is_within_reach(table) or not features(table) <= state.setting:
             return None
         reading = self._reader.read(table)
         if reading is None or len(reading.terms) != len(self._burdens):
             return None
         if reading.lead(0 * self._burdens) > 0 and self._reader.allows(reading):
-            hunt.look(table)
+            state.look(table)
         return reading
 
-    def _exponents(self, hunt: SearchState) -> dict[str, Logarithms]:
+    def _measure_exponents(self, state: SearchState) -> dict[str, Logarithms]:
         """Return the growth of all values with each aspect, per power of two."""
         found: dict[str, Logarithms] = {}
-        for name in _aspects(self._run):
+        for name in _list_aspects(self._run):
             powers = 1 if name in _COUNTED else _PROBE
-            reading = self._read(hunt, self._at.moved({name: powers}))
+            reading = self._read(state, self._at.moved({name: powers}))
             if reading is not None:
                 found[name] = self._reading.exponents(reading, powers)
         return found
 
-    def _ahead(self, exponents: Mapping[str, Logarithms], longest: int) -> Iterator[ScaledRun]:
+    def _list_ahead(self, exponents: Mapping[str, Logarithms], longest: int) -> Iterator[ScaledRun]:
         """Yield points in the best direction, the farthest first, with at most `longest` local steps."""
         names, tried = list(exponents), set[tuple[int, ...]]()
         for box in _BOXES if names else ():
-            room = _room(self._at, self._run, names, box, longest)
-            step = best_step(self._reading, self._burdens, [*exponents.values()], self._reader.is_equation, room)
+            room = _bound_step(self._at, self._run, names, box, longest)
+            step = find_best_step(self._reading, self._burdens, [*exponents.values()], self._reader.is_equation, room)
             if step is not None and step.any() and tuple(step) not in tried:
                 tried.add(tuple(step))
                 yield self._at.moved({name: int(power) for name, power in zip(names, step, strict=True) if power})
 
     def _list_neighbours(self, count: int) -> Iterator[ScaledRun]:
         """Yield the neighbours of the end, with `count` aspects doubled or halved."""
-        for names in combinations(_aspects(self._run), count):
+        for names in combinations(_list_aspects(self._run), count):
             for powers in product((1, -1), repeat=count):
                 yield self._at.moved(dict(zip(names, powers, strict=True)))
 
@@ -260,34 +266,34 @@ class Ray:
         return table
 
 
-def _shorter(point: ScaledRun) -> Iterator[ScaledRun]:
+def _list_shorter(point: ScaledRun) -> Iterator[ScaledRun]:
     """Yield the point with decreasing steps: conditions are curved, and the direction may leave them."""
     return (point.moved({"local step size": -power}) for power in (1, 2, 4))
 
 
-def _aspects(table: Table) -> list[str]:
-    return [*(knob.name for knob in list_knobs(table) if knob.name in _SCALED), *_COUNTED]
+def _list_aspects(table: Table) -> list[str]:
+    return [*(scaling.name for scaling in list_scalings(table) if scaling.name in _SCALED), *_COUNTED]
 
 
-def _room(at: ScaledRun, table: Table, names: Sequence[str], box: int, longest: int) -> Room:
+def _bound_step(at: ScaledRun, table: Table, names: Sequence[str], box: int, longest: int) -> Room:
     """Return the bounds of a step that keeps counts at least one, and sizes within the limits of the search."""
     low, high = np.full(len(names), -box), np.full(len(names), box)
     for place, name in enumerate(names):
         if name == _CLIENTS:
             low[place] = max(-box, -at.powers.get(name, 0))
-            high[place] = min(box, _doublings(_MOST_CLIENTS, clients(table)))
+            high[place] = min(box, _count_doublings(_MOST_CLIENTS, clients(table)))
         elif name in _COUNTED:
-            low[place] = max(-box, -_doublings(_count(table, name), 1))
+            low[place] = max(-box, -_count_doublings(_count_aspect(table, name), 1))
     all_counts = count_steps(table) * clients(table)
     sums = np.array([[float(name in together) for name in names] for together in ((_STEPS, _ROUNDS), _COUNTED)])
-    most = [_doublings(longest, count_steps(table)), _doublings(MOST_ITERATES, all_counts)]
+    most = [_count_doublings(longest, count_steps(table)), _count_doublings(MOST_ITERATES, all_counts)]
     return Room(low, high, sums, np.array(most))
 
 
-def _doublings(most: int, count: int) -> int:
+def _count_doublings(most: int, count: int) -> int:
     """Return how often a count can be doubled."""
     return max(most // count, 1).bit_length() - 1
 
 
-def _count(table: Table, name: str) -> int:
+def _count_aspect(table: Table, name: str) -> int:
     return int(get(table, "algorithm." + name.replace(" ", "_")))

@@ -17,12 +17,12 @@ def factor_of(exponent: float, relative: float) -> fmpq:
     return power if whole == exponent else power * fmpq(simplest_near(2.0 ** (exponent - whole), relative))
 
 
-def simpler(value: fmpq) -> Iterator[fmpq]:
+def list_simpler(value: fmpq) -> Iterator[fmpq]:
     """Yield simpler rationals that may replace a number, the simplest first."""
     sign = -1 if value < 0 else 1
     exact = Fraction(int(abs(value).p), int(value.q))
     seen: set[Fraction] = {exact}
-    for candidate in sorted(_near(exact), key=weight_of):
+    for candidate in sorted(_list_near(exact), key=weight_of):
         if candidate not in seen and weight_of(candidate) < weight_of(exact):
             seen.add(candidate)
             yield fmpq(sign * candidate.numerator, candidate.denominator)
@@ -30,7 +30,7 @@ def simpler(value: fmpq) -> Iterator[fmpq]:
         yield -value
 
 
-def _near(value: Fraction) -> Iterator[Fraction]:
+def _list_near(value: Fraction) -> Iterator[Fraction]:
     """Yield small numbers, then neighbours of a positive number with few decimal or binary digits."""
     yield from (Fraction(0), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(round(value)))
     for bound in (2, 4, 8, 32, 128, 1024):
@@ -49,10 +49,10 @@ def _near(value: Fraction) -> Iterator[Fraction]:
 def weight_of(value: Fraction | fmpq) -> int:
     """Return the effort that a number costs a reader: zero for 0, else its binary digits and its sign."""
     top, below = (value.p, value.q) if isinstance(value, fmpq) else (value.numerator, value.denominator)
-    return _digits(abs(int(top))) + (2 * _digits(int(below)) if below != 1 else 0) + (top < 0)
+    return _count_digits(abs(int(top))) + (2 * _count_digits(int(below)) if below != 1 else 0) + (top < 0)
 
 
-def _digits(count: int) -> int:
+def _count_digits(count: int) -> int:
     """Return twice the number of binary digits of an integer; powers of two count less."""
     if count == 0:
         return 0

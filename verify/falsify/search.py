@@ -18,14 +18,14 @@ from verify.check.links import condition_links, links_of
 from verify.check.outcome import unclearness
 from verify.effort import measure_work
 from verify.falsify.generation import KINDS, bases_of, generate_run
-from verify.falsify.local import LocalClimb, move_to_edge, without
-from verify.falsify.mixed import mixed
+from verify.falsify.local import LocalClimb, move_to_edge, remove_aspects
+from verify.falsify.mixed import list_mixed_runs
 from verify.falsify.polish import polish
 from verify.falsify.rays import follow_rays
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import AROUND, FAR, NEAR, SearchDone, SearchPoint, SearchState
-from verify.falsify.starts import count_instances, setting, starts
-from verify.falsify.structure import list_other_shapes, variants
+from verify.falsify.starts import count_instances, find_features, list_starts
+from verify.falsify.structure import list_other_shapes, list_variants
 from verify.falsify.tables import Table, get
 from verify.falsify.worst_starts import list_worst_starts
 from verify.instances import FAMILIES, Complexity, Instance, complexity
@@ -78,14 +78,14 @@ def search_worst_starts(claim: Claim, budget: float) -> SearchState:
 
 
 def _run_search(
-    way: Callable[[SearchState, Iterator[Instance], np.random.Generator], None], hunt: SearchState, seed: int
+    way: Callable[[SearchState, Iterator[Instance], np.random.Generator], None], state: SearchState, seed: int
 ) -> SearchState:
-    claim, generator = hunt.claim, np.random.default_rng(seed)
+    claim, generator = state.claim, np.random.default_rng(seed)
     require_testable(claim)
     with suppress(SearchDone):
-        hunt.setting = setting(claim)
-        way(hunt, starts(claim, generator), generator)
-    return hunt
+        state.setting = find_features(claim)
+        way(state, list_starts(claim, generator), generator)
+    return state
 
 
 def require_testable(claim: Claim) -> None:
@@ -132,7 +132,7 @@ def simplest_violation(
 
 def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[Table, Check]]:
     """Yield generated runs and members of the claim's families in turn, each with its check."""
-    members = islice(starts(claim, generator), count_instances(claim))
+    members = islice(list_starts(claim, generator), count_instances(claim))
     # Accumulated noise may need more clients and rounds to be visible, so their numbers grow.
     kinds = ((kind, 1 + passed) for passed in range(_SIZES if claim.rate is None else 0) for kind in KINDS)
     for instance in members:
@@ -145,29 +145,29 @@ def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[
             yield run_table(fitting[0]), fitting[1]
 
 
-def _begin(hunt: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
+def _begin(state: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
     """Try a few instances, then rays from runs with all sources of error, or local searches if there are no rays."""
-    _try(hunt, instances if hunt.claim.rate is not None else islice(instances, _FIRST))
-    places = [min(hunt.fresh, key=_waiting).table] if hunt.fresh else []
-    runs = [] if hunt.claim.rate is not None else [*mixed(hunt.claim, hunt.setting), *places]
-    if hunt.claim.run_conditions:
-        _to_the_edge(hunt, runs, hunt.seconds + _AT_EDGES * hunt.budget)
+    _try(state, instances if state.claim.rate is not None else islice(instances, _FIRST))
+    places = [min(state.fresh, key=_waiting).table] if state.fresh else []
+    runs = [] if state.claim.rate is not None else [*list_mixed_runs(state.claim, state.setting), *places]
+    if state.claim.run_conditions:
+        _to_the_edge(state, runs, state.seconds + _AT_EDGES * state.budget)
     if runs:
-        reach = FAR if _may_go_far(hunt) else AROUND
-        follow_rays(hunt, runs, reach, hunt.seconds + _ALONG[reach] * hunt.budget)
+        reach = FAR if _may_go_far(state) else AROUND
+        follow_rays(state, runs, reach, state.seconds + _ALONG[reach] * state.budget)
         return
-    for _ in hunt.fresh[:_FOLLOWED]:
-        _climb(hunt, generator, _SHORT)
+    for _ in state.fresh[:_FOLLOWED]:
+        _climb(state, generator, _SHORT)
 
 
-def _to_the_edge(hunt: SearchState, runs: Sequence[Table], until: float) -> None:
+def _to_the_edge(state: SearchState, runs: Sequence[Table], until: float) -> None:
     """Move runs to the largest steps that the conditions allow, until a time."""
     for left_out, table in product((*_SUMMING, ("start",), ()), runs):
-        if hunt.seconds > until:
+        if state.seconds > until:
             return
-        at_edge = move_to_edge(hunt.claim, without(table, left_out))
+        at_edge = move_to_edge(state.claim, remove_aspects(table, left_out))
         if at_edge is not None:
-            hunt.look(at_edge)
+            state.look(at_edge)
 
 
 def _waiting(place: SearchPoint) -> tuple[bool, float]:
@@ -175,107 +175,107 @@ def _waiting(place: SearchPoint) -> tuple[bool, float]:
     return get(place.table, "problem.batch") is not None, -place.score
 
 
-def _begin_at_worst(hunt: SearchState, _instances: Iterator[Instance], _generator: np.random.Generator) -> None:
+def _begin_at_worst(state: SearchState, _instances: Iterator[Instance], _generator: np.random.Generator) -> None:
     """Try runs from worst functions of a claim, and keep them for local searches."""
-    for table in list_worst_starts(hunt.claim):
-        hunt.keep(SearchPoint(table, hunt.look(table)))
+    for table in list_worst_starts(state.claim):
+        state.keep(SearchPoint(table, state.look(table)))
 
 
-def _search_by_turns(hunt: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
-    _begin_at_worst(hunt, instances, generator)
-    _begin(hunt, instances, generator)
-    if hunt.claim.rate is not None:
+def _search_by_turns(state: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
+    _begin_at_worst(state, instances, generator)
+    _begin(state, instances, generator)
+    if state.claim.rate is not None:
         return
-    _try_kinds(hunt, generator)
-    for _ in range(0, count_instances(hunt.claim), _BATCH):
-        _try(hunt, islice(instances, _BATCH))
-        _climb(hunt, generator, _SHORT)
+    _try_kinds(state, generator)
+    for _ in range(0, count_instances(state.claim), _BATCH):
+        _try(state, islice(instances, _BATCH))
+        _climb(state, generator, _SHORT)
     while True:
-        found_more = _try(hunt, islice(instances, _BATCH // 2))
-        place = _climb(hunt, generator, _LONG)
+        found_more = _try(state, islice(instances, _BATCH // 2))
+        place = _climb(state, generator, _LONG)
         if place is not None:
             for left_out in _SUMMING:
-                _search_long_horizons(hunt, left_out, generator)
-            polish(hunt, place, generator)
+                _search_long_horizons(state, left_out, generator)
+            polish(state, place, generator)
         elif not found_more:
             return
 
 
-def _try_kinds(hunt: SearchState, generator: np.random.Generator) -> None:
+def _try_kinds(state: SearchState, generator: np.random.Generator) -> None:
     """Try a generated run of every kind, and start local searches from the best of them."""
     for kind in KINDS:
-        fitting = generate_run(hunt.claim, bases_of(hunt.claim), kind, 1, generator)
+        fitting = generate_run(state.claim, bases_of(state.claim), kind, 1, generator)
         if fitting is not None:
-            hunt.start_from(fitting[0], in_floats=False)
+            state.start_from(fitting[0], in_floats=False)
 
 
-def _search_long_horizons(hunt: SearchState, left_out: tuple[str, ...], generator: np.random.Generator) -> None:
+def _search_long_horizons(state: SearchState, left_out: tuple[str, ...], generator: np.random.Generator) -> None:
     """Search locally over long horizons, with noise or linear terms only, so that their accumulation decides."""
-    start = _choose(hunt, generator) if _may_go_far(hunt) else None
+    start = _choose(state, generator) if _may_go_far(state) else None
     if start is None:
         return
-    moved, hunt.reach, hunt.moved = hunt.moved, FAR, None
-    table = without(start.table, left_out)
+    moved, state.reach, state.moved = state.moved, FAR, None
+    table = remove_aspects(start.table, left_out)
     _uphill(
-        LocalClimb(hunt.claim, hunt.look, SearchPoint(table, hunt.look(table)), _LONG, list_other_shapes), generator
+        LocalClimb(state.claim, state.look, SearchPoint(table, state.look(table)), _LONG, list_other_shapes), generator
     )
-    hunt.reach, hunt.moved = NEAR, moved
+    state.reach, state.moved = NEAR, moved
 
 
-def _may_go_far(hunt: SearchState) -> bool:
+def _may_go_far(state: SearchState) -> bool:
     """Return whether long horizons are fast: both sides concern whole runs, and there are no stale models."""
-    return hunt.claim.place == "run" and not any(feature.startswith("algorithm.clock") for feature in hunt.setting)
+    return state.claim.place == "run" and not any(feature.startswith("algorithm.clock") for feature in state.setting)
 
 
-def _try(hunt: SearchState, instances: Iterator[Instance]) -> bool:
+def _try(state: SearchState, instances: Iterator[Instance]) -> bool:
     """Try a batch of instances, and return whether any were left."""
-    before = hunt.looked
+    before = state.looked
     for instance in instances:
         family = FAMILIES[instance.family]
-        hunt.start_from(instance.run(), family.in_floats or family.in_enclosures)
-    return hunt.looked > before
+        state.start_from(instance.run(), family.in_floats or family.in_enclosures)
+    return state.looked > before
 
 
-def _choose(hunt: SearchState, generator: np.random.Generator) -> SearchPoint | None:
+def _choose(state: SearchState, generator: np.random.Generator) -> SearchPoint | None:
     """Choose the best new starting point, another one, or the result of an earlier local search."""
     kind = int(generator.integers(4))
-    if hunt.fresh and (kind < 3 or not hunt.reached):
-        return hunt.fresh.pop(0 if kind < 2 else int(generator.integers(len(hunt.fresh))))
-    if not hunt.reached:
+    if state.fresh and (kind < 3 or not state.reached):
+        return state.fresh.pop(0 if kind < 2 else int(generator.integers(len(state.fresh))))
+    if not state.reached:
         return None
-    return hunt.reached[0 if kind < 2 else int(generator.integers(len(hunt.reached)))]
+    return state.reached[0 if kind < 2 else int(generator.integers(len(state.reached)))]
 
 
-def _climb(hunt: SearchState, generator: np.random.Generator, looks: int) -> SearchPoint | None:
+def _climb(state: SearchState, generator: np.random.Generator, looks: int) -> SearchPoint | None:
     """Run a local search from a starting point, and return its end; None without a starting point."""
-    start = _choose(hunt, generator)
+    start = _choose(state, generator)
     if start is None:
         return None
-    hunt.moved = _move_term(hunt.claim, generator)
-    if hunt.moved is not None:
-        start = SearchPoint(start.table, hunt.look(start.table))
-    reduced = _reduce(hunt, start, generator)
+    state.moved = _move_term(state.claim, generator)
+    if state.moved is not None:
+        start = SearchPoint(start.table, state.look(start.table))
+    reduced = _reduce(state, start, generator)
     if reduced is None:
-        climb = LocalClimb(hunt.claim, hunt.look, start, looks, variants)
+        climb = LocalClimb(state.claim, state.look, start, looks, list_variants)
     else:
-        climb = LocalClimb(hunt.claim, hunt.look, reduced, looks, list_other_shapes)
+        climb = LocalClimb(state.claim, state.look, reduced, looks, list_other_shapes)
     _uphill(climb, generator)
-    hunt.keep(climb.at)
+    state.keep(climb.at)
     return climb.at
 
 
 def _uphill(climb: LocalClimb, generator: np.random.Generator) -> None:
     """Make moves of all kinds until the evaluations of a local search are used."""
     climb.sweep_units()
-    climb.sweep_knobs((4, 2), generator)
-    climb.without()
+    climb.sweep_scalings((4, 2), generator)
+    climb.remove_all_aspects()
     climb.move_to_largest_step()
     climb.sweep_structure()
     while climb.left > 0:
-        climb.sweep_knobs((2, 1, 0.5), generator)
+        climb.sweep_scalings((2, 1, 0.5), generator)
         climb.sweep_structure()
         for _ in range(20):
-            climb.turn_random_knobs(generator, 2.0)
+            climb.apply_random_scalings(generator, 2.0)
 
 
 def _move_term(claim: Claim, generator: np.random.Generator) -> int | None:
@@ -284,7 +284,7 @@ def _move_term(claim: Claim, generator: np.random.Generator) -> int | None:
     return int(generator.integers(most)) if most > 1 and generator.integers(2) else None
 
 
-def _reduce(hunt: SearchState, start: SearchPoint, generator: np.random.Generator) -> SearchPoint | None:
+def _reduce(state: SearchState, start: SearchPoint, generator: np.random.Generator) -> SearchPoint | None:
     """With probability one half remove some aspects of a run, whatever the score, since each subset has its own maxima.
 
     A bound without its noise term fails at a start at the optimum, far from runs on which the term of the start is
@@ -293,6 +293,6 @@ def _reduce(hunt: SearchState, start: SearchPoint, generator: np.random.Generato
     number = int(generator.integers(2 * len(_ASPECTS)))
     if number >= len(_ASPECTS):
         return None
-    table = without(start.table, _ASPECTS[number])
-    reached = hunt.look(table)
+    table = remove_aspects(start.table, _ASPECTS[number])
+    reached = state.look(table)
     return None if reached == NOTHING else SearchPoint(table, reached)

@@ -20,7 +20,7 @@ from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,
-    changed,
+    change,
     clients,
     count_steps,
     dimension,
@@ -31,7 +31,7 @@ from verify.falsify.tables import (
     leaves,
     quick,
     rows,
-    scaled,
+    scale,
     with_clients,
     working_table,
     write_table,
@@ -65,7 +65,7 @@ class Reach:
     steps: int
     """Largest number of local steps in all rounds."""
     cost: int
-    """Largest number of multiplications, see `cost`."""
+    """Largest number of multiplications, see `estimate_cost`."""
 
 
 NEAR = Reach(RATIONAL, 128, 1_500)
@@ -137,16 +137,16 @@ class SearchState:
         self.tick()
         if not self.is_within_reach(table) or not features(table) <= self.setting:
             return NOTHING
-        found = evaluate_run(self.claim, table, self._arithmetic(table))
+        found = evaluate_run(self.claim, table, self._choose_arithmetic(table))
         if found is None or not found.applicable:
             return NOTHING
         if found.arithmetic.is_rigorous:
             self._record(table, found)
         elif found.holds is False and score(found) > _CLEAR:
-            self._confirm(self._lighter(table))
+            self._confirm(self._lighten(table))
         return score(found, self.moved)
 
-    def _arithmetic(self, table: Table) -> Arithmetic:
+    def _choose_arithmetic(self, table: Table) -> Arithmetic:
         """Return rationals for short runs, and floats for long ones, such as the ladders of rates."""
         if self.claim.rate is not None:
             return FLOAT
@@ -180,7 +180,7 @@ class SearchState:
         """Return whether a run is within the size limits of the search."""
         if count_steps(table) * clients(table) > MOST_ITERATES:
             return False
-        return count_steps(table) <= self.reach.steps and cost(table) <= self.reach.cost
+        return count_steps(table) <= self.reach.steps and estimate_cost(table) <= self.reach.cost
 
     def tick(self) -> None:
         """Count an evaluated run; raises `SearchDone` if another run of similar cost exceeds the budget."""
@@ -217,10 +217,10 @@ class SearchState:
     def _best_score(self) -> float:
         return NOTHING if self.best is None else self.best.score
 
-    def _lighter(self, table: Table) -> Table:
+    def _lighten(self, table: Table) -> Table:
         """Return a run that takes less exact work and is as far from a tie in floats, by repeated halving."""
-        while _exact_cost(table) > _LIGHT:
-            smaller = next((other for other in halves(table) if self._is_clear(other)), None)
+        while estimate_exact_cost(table) > _LIGHT:
+            smaller = next((other for other in list_halves(table) if self._is_clear(other)), None)
             if smaller is None:
                 break
             table = smaller
@@ -254,10 +254,10 @@ class SearchState:
 
 def is_lively(table: Table) -> bool:
     """Return whether a run moves; with tiny steps both sides of a contraction bound keep their initial values."""
-    return movement(table) >= _MOVES
+    return measure_movement(table) >= _MOVES
 
 
-def movement(table: Table) -> float:
+def measure_movement(table: Table) -> float:
     """Return step size times curvature, summed over all steps of a run; infinite without Hessians."""
     hessians = get(table, "problem.hessians")
     step_sizes = list(leaves(get(table, STEP_SIZE)))
@@ -273,15 +273,15 @@ def _choose_best(places: list[SearchPoint]) -> list[SearchPoint]:
 
 def _is_confirmable(table: Table) -> bool:
     """Return whether an exact check takes seconds; the size of numbers grows with every step."""
-    return _exact_cost(table) <= _CONFIRMED
+    return estimate_exact_cost(table) <= _CONFIRMED
 
 
-def _exact_cost(table: Table) -> int:
+def estimate_exact_cost(table: Table) -> int:
     """Estimate the multiplications of short numbers in an exact run."""
-    return cost(table) * (1 + count_steps(table) // _LENGTH)
+    return estimate_cost(table) * (1 + count_steps(table) // _LENGTH)
 
 
-def halves(table: Table) -> Iterator[Table]:
+def list_halves(table: Table) -> Iterator[Table]:
     """Yield the run with half of its clients, rounds or local steps, the latter also longer or in more rounds."""
     if clients(table) > 1:
         yield with_clients(table, list(range(clients(table) // 2)))
@@ -289,14 +289,14 @@ def halves(table: Table) -> Iterator[Table]:
     if not isinstance(rounds, int) or not isinstance(steps, int):
         return
     for longer in (1, 2) if rounds > 1 else ():
-        yield scaled(changed(table, {"algorithm.rounds": rounds // 2}), {STEP_SIZE: fmpq(longer)})
+        yield scale(change(table, {"algorithm.rounds": rounds // 2}), {STEP_SIZE: fmpq(longer)})
     for more in (1, 2):
-        fewer = changed(table, {"algorithm.local_steps": steps // (2 * more), "algorithm.rounds": rounds * more})
+        fewer = change(table, {"algorithm.local_steps": steps // (2 * more), "algorithm.rounds": rounds * more})
         for longer in (1, 2, 4) if steps >= 2 * more else ():
-            yield scaled(fewer, {STEP_SIZE: fmpq(longer)})
+            yield scale(fewer, {STEP_SIZE: fmpq(longer)})
 
 
-def cost(table: Table) -> int:
+def estimate_cost(table: Table) -> int:
     """Estimate the multiplications of a run.
 
     Stale models are additional vectors. If all clients start from the newest model and noise is equal everywhere, they

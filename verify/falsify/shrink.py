@@ -17,16 +17,16 @@ from fedtheory.runfile import parse_run
 from verify.check import Check
 from verify.check.outcome import unclearness
 from verify.effort import measure_work, spend_a_try
-from verify.falsify.knobs import find_knob, list_knobs, translated
-from verify.falsify.local import turned
-from verify.falsify.rounding import simpler, weight_of
+from verify.falsify.local import apply_scaling
+from verify.falsify.rounding import list_simpler, weight_of
+from verify.falsify.scalings import find_scaling, list_scalings, translate
 from verify.falsify.score import NOTHING, score
 from verify.falsify.search_state import is_lively
 from verify.falsify.smaller_runs import COUNTS, LARGE, OPTIONAL, remove_keys, remove_parts
 from verify.falsify.tables import (
     Table,
     array,
-    changed,
+    change,
     evaluate_rigorously,
     get,
     leaves,
@@ -192,11 +192,11 @@ class _Shrinking:
 
     def _other_units(self) -> bool:
         """Change coordinates, units and factors so that numbers become simpler."""
-        helped = sum(self._tries(translated(self.table, origin)) for origin in _origins(self.table)) > 0
-        for knob in list_knobs(self.table):
+        helped = sum(self._tries(translate(self.table, origin)) for origin in _origins(self.table)) > 0
+        for scaling in list_scalings(self.table):
             for factor in _plain_factors(self.table):
-                current = find_knob(self.table, knob.name)
-                helped |= current is not None and self._tries(turned(self.table, current, factor))
+                current = find_scaling(self.table, scaling.name)
+                helped |= current is not None and self._tries(apply_scaling(self.table, current, factor))
         return helped
 
     def _simpler_numbers(self) -> bool:
@@ -204,7 +204,7 @@ class _Shrinking:
         helped = False
         for key in number_keys():
             for value in dict.fromkeys(leaves(get(self.table, key))):
-                helped |= any(self._tries(_replace(self.table, key, value, other)) for other in simpler(value))
+                helped |= any(self._tries(_replace(self.table, key, value, other)) for other in list_simpler(value))
             places = len(list(leaves(get(self.table, key))))
             for place in range(places if places <= 4 * _MANY else 0):
                 helped |= self._simpler_at(key, place)
@@ -213,7 +213,7 @@ class _Shrinking:
     def _simpler_at(self, key: str, place: int) -> bool:
         numbers = list(leaves(get(self.table, key)))
         return place < len(numbers) and any(
-            self._tries(_replace_at(self.table, key, place, other)) for other in simpler(numbers[place])
+            self._tries(_replace_at(self.table, key, place, other)) for other in list_simpler(numbers[place])
         )
 
     def _repeat(self, smaller: Callable[[Table], Iterator[Table]]) -> bool:
@@ -237,16 +237,16 @@ _FARTHER = (fmpq(4), fmpq(1, 4), fmpq(2), fmpq(1, 2))
 
 def list_clearer(table: Table) -> Iterator[Table]:
     """Yield runs on which the violation may be clearer: scaled aspects, more rounds, a start off the optimum."""
-    for knob in list_knobs(table):
+    for scaling in list_scalings(table):
         for factor in _FARTHER:
-            other = turned(table, knob, factor)
+            other = apply_scaling(table, scaling, factor)
             if other is not None:
                 yield other
     problem = parse_run(table, RATIONAL).problem
     if (problem.start == problem.centre).all():
         for step in _AWAY:
             near = [sorted((x + step * max(1, abs(x)), x + step * max(1, abs(x)) / 2)) for x in problem.start]
-            yield changed(table, {"problem.start": [simplest_between(low, high) for low, high in near]})
+            yield change(table, {"problem.start": [simplest_between(low, high) for low, high in near]})
 
 
 def _burden(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
@@ -290,21 +290,21 @@ def _weight(table: Table) -> tuple[bool, int, int]:
 
 def _replace(table: Table, key: str, old: fmpq, new: fmpq) -> Table:
     """Replace all equal numbers of a key."""
-    return changed(table, {key: map_entries(get(table, key), lambda number: new if number == old else number)})
+    return change(table, {key: map_entries(get(table, key), lambda number: new if number == old else number)})
 
 
 def _replace_at(table: Table, key: str, place: int, new: fmpq) -> Table:
     """Replace one number of a key; in a Hessian, also its transposed entry."""
     value = get(table, key)
     if not isinstance(value, list):
-        return changed(table, {key: new})
+        return change(table, {key: new})
     if key == "problem.hessians":
         hessians = array(table, key)
         client, row, column = np.unravel_index(place, hessians.shape)
         hessians[client, row, column] = hessians[client, column, row] = new
-        return changed(table, {key: hessians.tolist()})
+        return change(table, {key: hessians.tolist()})
     places = itertools.count()
-    return changed(table, {key: map_entries(value, lambda number: new if next(places) == place else number)})
+    return change(table, {key: map_entries(value, lambda number: new if next(places) == place else number)})
 
 
 def _origins(table: Table) -> list[Array]:

@@ -9,13 +9,13 @@ from flint import fmpq
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,
-    changed,
+    change,
     clients,
     count_rounds,
     dimension,
     find_most_steps,
     get,
-    scaled,
+    scale,
     with_clients,
     with_coordinates,
     with_entry,
@@ -50,7 +50,7 @@ def remove_parts(table: Table) -> Iterator[Table]:
     steps = table["algorithm"].get("local_steps", 1)
     for client, own in enumerate(steps if isinstance(steps, list) else []):
         for count in _fewer(own):
-            yield changed(table, {"algorithm.local_steps": with_entry(steps, client, count)})
+            yield change(table, {"algorithm.local_steps": with_entry(steps, client, count)})
     yield from _remove_rows(table)
 
 
@@ -61,16 +61,16 @@ def _fewer(count: int) -> list[int]:
 
 
 def _set_rounds(table: Table, count: int) -> Table:
-    return changed(table, {"algorithm.rounds": count})
+    return change(table, {"algorithm.rounds": count})
 
 
 def _set_steps(table: Table, count: int) -> Table:
-    return changed(table, {"algorithm.local_steps": count})
+    return change(table, {"algorithm.local_steps": count})
 
 
 def _set_longer_steps(table: Table, count: int) -> Table:
     """Return the run with so many local steps and the same product of step size and largest number of steps."""
-    return scaled(_set_steps(table, count), {STEP_SIZE: fmpq(find_most_steps(table), count)})
+    return scale(_set_steps(table, count), {STEP_SIZE: fmpq(find_most_steps(table), count)})
 
 
 COUNTS: tuple[tuple[Callable[[Table], int], Callable[[Table, int], Table]], ...] = (
@@ -101,23 +101,23 @@ def _remove_rows(table: Table) -> Iterator[Table]:
     for client, rows in enumerate(problem.get("inputs", ())):
         for kept in _subsets(list(range(len(rows)))):
             fewer = {name: [problem[name][client][row] for row in kept] for name in ("inputs", "outputs")}
-            yield changed(table, {f"problem.{n}": with_entry(problem[n], client, part) for n, part in fewer.items()})
+            yield change(table, {f"problem.{n}": with_entry(problem[n], client, part) for n, part in fewer.items()})
 
 
 def remove_keys(table: Table) -> Iterator[Table]:
     """Yield runs without optional keys, or with simpler values of them."""
-    yield from (changed(table, {key: None}) for key in OPTIONAL if get(table, key) is not None)
-    yield changed(table, {"problem.batch": None, "problem.replacement": None})
+    yield from (change(table, {key: None}) for key in OPTIONAL if get(table, key) is not None)
+    yield change(table, {"problem.batch": None, "problem.replacement": None})
     if get(table, "problem.batch") is not None:
-        yield changed(table, {"problem.batch": 1})
+        yield change(table, {"problem.batch": 1})
     law = get(table, "algorithm.participation")
     if law is not None and isinstance(law["clients"], int) and law["clients"] > 1:
-        yield changed(table, {"algorithm.participation": law | {"clients": 1}})
+        yield change(table, {"algorithm.participation": law | {"clients": 1}})
     for key in (STEP_SIZE, "algorithm.local_steps"):
         value = get(table, key)
         if isinstance(value, list):
-            yield from (changed(table, {key: entry}) for entry in dict.fromkeys(value))
+            yield from (change(table, {key: entry}) for entry in dict.fromkeys(value))
     if get(table, "algorithm.clock.ties") == "one-by-one":
-        yield changed(table, {"algorithm.clock.ties": "together"})
+        yield change(table, {"algorithm.clock.ties": "together"})
     if get(table, "algorithm.clock.policy") == "fedbuff" and get(table, "algorithm.clock.buffer") == 1:
-        yield changed(table, {"algorithm.clock.policy": "async", "algorithm.clock.buffer": None})
+        yield change(table, {"algorithm.clock.policy": "async", "algorithm.clock.buffer": None})

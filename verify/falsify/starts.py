@@ -16,7 +16,7 @@ _ASKED = 40
 """Number of members of a family whose features are collected; a feature of one in ten is found almost surely."""
 
 
-def starts(claim: Claim, generator: np.random.Generator) -> Iterator[Instance]:
+def list_starts(claim: Claim, generator: np.random.Generator) -> Iterator[Instance]:
     """Yield all instances in random order, those of the claim's own families first.
 
     Families for assumptions that the claim does not make are skipped: a claim without an algorithm concerns FedAvg.
@@ -34,24 +34,24 @@ def count_instances(claim: Claim) -> int:
     return sum(FAMILIES[name].size for name in families_for(claim))
 
 
-def setting(claim: Claim) -> set[str]:
+def find_features(claim: Claim) -> set[str]:
     """Return the features of the instances of the claim's own families, from some members of each."""
     return set().union(*(features(table) for name in families_for(claim) for table in _list_tables(name)))
 
 
-def algorithms(claim: Claim) -> list[Table]:
+def list_algorithms(claim: Claim) -> list[Table]:
     """Return quadratic members of the claim's own families, one for each form of the algorithm among some members."""
     shown = (table for name in families_for(claim) for table in _list_tables(name) if "hessians" in table["problem"])
     shapes: dict[str, Table] = {}
     for table in shown:
-        shapes.setdefault(_shape(table["algorithm"]), table)
+        shapes.setdefault(_describe_shape(table["algorithm"]), table)
     return sorted(shapes.values(), key=lambda table: len(table["algorithm"]))
 
 
-def _shape(value: Any) -> str:
+def _describe_shape(value: Any) -> str:
     """Return the words of a table without its numbers."""
     if isinstance(value, dict):
-        return str({key: _shape(inner) for key, inner in value.items()})
+        return str({key: _describe_shape(inner) for key, inner in value.items()})
     return value if isinstance(value, str) else type(value).__name__
 
 

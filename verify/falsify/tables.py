@@ -62,7 +62,7 @@ def working_table(run: Run) -> Table:
     formulas = set() if run.algorithm.work.schedule is None else {STEP_SIZE}
     keys = [key for key in number_keys() if key not in formulas]
     exact = {key: _rationals(value) for key in keys if (value := get(table, key)) is not None}
-    return changed(table, exact | _name_aggregation(run))
+    return change(table, exact | _name_aggregation(run))
 
 
 def _name_aggregation(run: Run) -> dict[str, Any]:
@@ -93,13 +93,13 @@ def get(table: Table, key: str) -> Any:
     return value
 
 
-def changed(table: Table, changes: Mapping[str, Any]) -> Table:
+def change(table: Table, changes: Mapping[str, Any]) -> Table:
     """Return a copy of the table with dotted keys replaced; keys with the value None are removed."""
     result = dict(table)
     for key, value in changes.items():
         section, _, name = key.partition(".")
         if "." in name:
-            result[section] = changed(result[section], {name: value})
+            result[section] = change(result[section], {name: value})
         elif value is None:
             result[section] = {k: v for k, v in result[section].items() if k != name}
         else:
@@ -122,10 +122,10 @@ def leaves(value: Any) -> Iterator[fmpq]:
         yield value
 
 
-def scaled(table: Table, factors: Mapping[str, fmpq]) -> Table:
+def scale(table: Table, factors: Mapping[str, fmpq]) -> Table:
     """Return the table with the given keys multiplied by factors."""
     given = {key: value for key in factors if (value := get(table, key)) is not None}
-    return changed(table, {key: map_entries(value, partial(mul, factors[key])) for key, value in given.items()})
+    return change(table, {key: map_entries(value, partial(mul, factors[key])) for key, value in given.items()})
 
 
 def with_entry(values: list[Any], place: int, entry: Any) -> list[Any]:
@@ -204,7 +204,7 @@ def read(table: Table, arithmetic: Arithmetic = RATIONAL) -> Run | None:
 def evaluate_run(claim: Claim, table: Table, arithmetic: Arithmetic = RATIONAL) -> Check | None:
     """Check a claim on a table; None if the table is not valid or leaves the range of the arithmetic."""
     run = read(table, arithmetic)
-    return None if run is None else examined(claim, run)
+    return None if run is None else examine(claim, run)
 
 
 def evaluate_rigorously(claim: Claim, table: Table) -> Check | None:
@@ -213,10 +213,10 @@ def evaluate_rigorously(claim: Claim, table: Table) -> Check | None:
     run = None if run is None else decidable(run)
     if run is None or (run.arithmetic is RATIONAL and simulation(run) > _LONGEST):
         return None
-    return examined(claim, run)
+    return examine(claim, run)
 
 
-def examined(claim: Claim, run: Run) -> Check | None:
+def examine(claim: Claim, run: Run) -> Check | None:
     """Check a claim on a changed run; None if it leaves the range of the arithmetic."""
     with suppress(*NO_RUN), np.errstate(all="ignore"):
         return check(claim, run)
@@ -246,7 +246,7 @@ def with_clients(table: Table, kept: list[int]) -> Table:
     if "problem.weights" in changes:
         total = sum(changes["problem.weights"], fmpq(0))
         changes["problem.weights"] = [weight / total for weight in changes["problem.weights"]]
-    return changed(table, changes | _reduce_participants(table, kept))
+    return change(table, changes | _reduce_participants(table, kept))
 
 
 def _reduce_participants(table: Table, kept: list[int]) -> dict[str, Any]:
@@ -275,4 +275,4 @@ def with_coordinates(table: Table, kept: list[int]) -> Table:
         changes["problem.inputs"] = [[[row[k] for k in kept] for row in rows] for rows in problem["inputs"]]
     if isinstance(problem.get("start"), list):
         changes["problem.start"] = [problem["start"][k] for k in kept]
-    return changed(table, changes)
+    return change(table, changes)

@@ -23,7 +23,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.search import SampledGradient, WorstFunction, find_worst_functions
 from verify.effort import spend_units
 from verify.falsify.local import move_to_edge
-from verify.falsify.tables import Table, changed, clients
+from verify.falsify.tables import Table, change, clients
 
 _EFFORT = 2 * 10**7
 """Limit on the work of the search for worst functions: one or two seconds."""
@@ -84,7 +84,7 @@ def _build_runs(claim: Claim, function: WorstFunction) -> Iterator[Table]:
     runs += _from_common_start(sampled, size) if claim.place == "step" else ()
     for table in runs:
         if noise > 0 and function.constant > _NOISY:
-            yield changed(table, {"problem.noise": [_round(noise)] * clients(table)})
+            yield change(table, {"problem.noise": [_round(noise)] * clients(table)})
         yield table
 
 

@@ -14,7 +14,7 @@ from fedtheory.runfile import parse_run, run_toml
 from verify.check.escalation import check_rigorously
 from verify.effort import measure_work
 from verify.falsify import shrink
-from verify.falsify.search_state import cost, halves
+from verify.falsify.search_state import estimate_cost, list_halves
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,
@@ -63,7 +63,7 @@ class Counterexample:
 
 def work_of(table: Table) -> int:
     """Estimate the multiplications of short numbers in an exact run."""
-    return cost(table) * (1 + count_steps(table) // _LENGTH)
+    return estimate_cost(table) * (1 + count_steps(table) // _LENGTH)
 
 
 def confirm(claim: Claim, violations: Sequence[Table]) -> Table | None:
@@ -97,7 +97,7 @@ def _size_of(table: Table) -> str:
 def _shorten(claim: Claim, table: Table) -> Table:
     """Halve clients, rounds or local steps of a run repeatedly while floats see a clear violation."""
     while work_of(table) > _LIGHT:
-        shorter = next((other for other in halves(table) if _is_clear(claim, other)), None)
+        shorter = next((other for other in list_halves(table) if _is_clear(claim, other)), None)
         if shorter is None:
             break
         table = shorter

@@ -14,17 +14,17 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import failures_among, premises
 from verify.check.applicability import check_conditions
-from verify.falsify.knobs import list_knobs
-from verify.falsify.local import move_to_edge, without
-from verify.falsify.mixed import mixed
-from verify.falsify.starts import setting
-from verify.falsify.tables import STEP_SIZE, Table, changed, clients, find_most_steps, get, read, scaled, with_clients
+from verify.falsify.local import move_to_edge, remove_aspects
+from verify.falsify.mixed import list_mixed_runs
+from verify.falsify.scalings import list_scalings
+from verify.falsify.starts import find_features
+from verify.falsify.tables import STEP_SIZE, Table, change, clients, find_most_steps, get, read, scale, with_clients
 
 Rung = tuple[int, int, int, int]
 """A factor for the clients, counts of local steps and rounds, and a divisor of the largest step size."""
 
 _CAUSES = ("noise", "start", "spread", "residuals")
-"""Sources of error, by the names of knobs; they act alone and in pairs."""
+"""Sources of error, by the names of scalings; they act alone and in pairs."""
 _RUNGS: tuple[Rung, ...] = (
     (1, 1, 1, 1),
     (1, 4, 8, 1),
@@ -55,10 +55,10 @@ _SERVER_STEPS = (None, fmpq(64))
 
 def list_ladder_runs(claim: Claim) -> Iterator[Table]:
     """Yield the runs on all rungs as tables; a claim may not apply to some of them."""
-    shapes = mixed(claim, setting(claim))
+    shapes = list_mixed_runs(claim, find_features(claim))
     for base in (table for shape in shapes for table in _with_settings(claim, shape)):
         for causes, corner in _corners(base):
-            edge = scaled(move_to_edge(claim, corner) or corner, {STEP_SIZE: _INSIDE})
+            edge = scale(move_to_edge(claim, corner) or corner, {STEP_SIZE: _INSIDE})
             rungs = _RUNGS + (_OF_ONE_CAUSE if len(causes) == 1 else ()) + (_OF_SPREAD if causes == ("spread",) else ())
             for rung in dict.fromkeys(_list_rungs(base, rungs)):
                 yield _evaluate_rung(edge, *rung)
@@ -77,22 +77,22 @@ def is_allowed(claim: Claim, table: Table) -> bool:
 def _with_settings(claim: Claim, table: Table) -> Iterator[Table]:
     """Yield the run with several momenta if it has one, and with larger server steps if the claim allows them."""
     for step in _SERVER_STEPS:
-        chosen = table if step is None else changed(table, {"algorithm.server_step_size": step})
-        if step is not None and not is_allowed(claim, scaled(chosen, {STEP_SIZE: 1 / step})):
+        chosen = table if step is None else change(table, {"algorithm.server_step_size": step})
+        if step is not None and not is_allowed(claim, scale(chosen, {STEP_SIZE: 1 / step})):
             continue
         has_momentum = get(table, "algorithm.momentum") is not None
         for momentum in _MOMENTA if has_momentum else ():
-            yield changed(chosen, {"algorithm.momentum": momentum})
+            yield change(chosen, {"algorithm.momentum": momentum})
         if not has_momentum:
             yield chosen
 
 
 def _corners(table: Table) -> Iterator[tuple[tuple[str, ...], Table]]:
     """Yield one, two, or all sources of error of a run, and the run with only these."""
-    present = [knob.name for knob in list_knobs(table) if knob.name in _CAUSES]
+    present = [scaling.name for scaling in list_scalings(table) if scaling.name in _CAUSES]
     for count in sorted({1, 2, len(present)} & set(range(len(present) + 1))):
         for kept in combinations(present, count):
-            yield kept, without(table, [name for name in present if name not in kept])
+            yield kept, remove_aspects(table, [name for name in present if name not in kept])
 
 
 def _list_rungs(base: Table, rungs: Sequence[Rung]) -> Iterator[Rung]:
@@ -107,4 +107,4 @@ def _evaluate_rung(table: Table, more_clients: int, local_steps: int, rounds: in
     table = with_clients(table, list(range(clients(table))) * more_clients)
     has_own_steps = isinstance(get(table, "algorithm.local_steps"), list)
     counts = {"algorithm.rounds": rounds} | ({} if has_own_steps else {"algorithm.local_steps": local_steps})
-    return scaled(changed(table, counts), {STEP_SIZE: fmpq(1, divisor)})
+    return scale(change(table, counts), {STEP_SIZE: fmpq(1, divisor)})

@@ -82,11 +82,13 @@ def test_terms_at_a_place() -> None:
 def test_other_units_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The origin moves, then each aspect that is still there is scaled, by each factor in turn."""
     shrink, table = import_module("verify.falsify.shrink"), {"a": 1, "b": 1}
-    knobs = {name: SimpleNamespace(name=name) for name in "ab"}
-    monkeypatch.setattr(shrink, "list_knobs", lambda _: knobs.values())
-    monkeypatch.setattr(shrink, "find_knob", lambda table, name: knobs[name] if name in table else None)
-    monkeypatch.setattr(shrink, "turned", lambda table, knob, factor: {**table, knob.name: table[knob.name] * factor})
-    monkeypatch.setattr(shrink, "translated", lambda table, origin: {**table, "at": origin})
+    scalings = {name: SimpleNamespace(name=name) for name in "ab"}
+    monkeypatch.setattr(shrink, "list_scalings", lambda _: scalings.values())
+    monkeypatch.setattr(shrink, "find_scaling", lambda table, name: scalings[name] if name in table else None)
+    monkeypatch.setattr(
+        shrink, "apply_scaling", lambda table, scaling, factor: {**table, scaling.name: table[scaling.name] * factor}
+    )
+    monkeypatch.setattr(shrink, "translate", lambda table, origin: {**table, "at": origin})
     monkeypatch.setattr(shrink, "_origins", lambda _: [1, 2])
     monkeypatch.setattr(shrink, "_plain_factors", lambda _: [2, 5])
 

@@ -12,7 +12,7 @@ import pytest
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
-from verify.falsify import exponents, finding, knobs, local, rays, search, search_state
+from verify.falsify import exponents, finding, local, rays, scalings, search, search_state
 from verify.falsify.finding import Finding
 from verify.falsify.local import LocalClimb
 from verify.falsify.regimes import edge, evaluation
@@ -28,7 +28,7 @@ shrink: Any = import_module("verify.falsify.shrink")
 
 def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: Any) -> tuple[list[str], list[str], Any]:
     followed, felt, kept = list[str](), list[str](), list[Any]()
-    hunt: Any = SimpleNamespace(claim=None, seconds=0.0, reach="before", keep=kept.append)
+    state: Any = SimpleNamespace(claim=None, seconds=0.0, reach="before", keep=kept.append)
 
     class Ray:
         """A ray whose steps take time."""
@@ -36,22 +36,22 @@ def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: An
         def __init__(self, name: str, lead: float) -> None:
             self.name, self.lead, self.proportions = name, lead, given.get("proportions", {}).get(name, name)
 
-        def followed(self, _: Any, until: float) -> Any:
+        def follow(self, _: Any, until: float) -> Any:
             followed.append(self.name)
-            assert until == pytest.approx(min(10.0, hunt.seconds + rays._SHARE * 10.0))
-            hunt.seconds += given.get("takes", 1.0)
+            assert until == pytest.approx(min(10.0, state.seconds + rays._SHARE * 10.0))
+            state.seconds += given.get("takes", 1.0)
             return given.get("ends", {}).get(self.name)
 
-        def felt(self, _: Any, until: float) -> None:
+        def refine(self, _: Any, until: float) -> None:
             felt.append(self.name)
             assert until <= 10.0
-            hunt.seconds += given.get("takes", 1.0)
+            state.seconds += given.get("takes", 1.0)
 
     monkeypatch.setattr(rays, "Reader", lambda _: None)
-    monkeypatch.setattr(rays, "_rays", lambda *_: [Ray(*one) for one in leads.items()])
+    monkeypatch.setattr(rays, "_list_rays", lambda *_: [Ray(*one) for one in leads.items()])
     monkeypatch.setattr(rays, "clients", lambda table: table)
-    rays.follow_rays(hunt, [], "far", 10.0)  # type: ignore[arg-type]
-    assert hunt.reach is NEAR
+    rays.follow_rays(state, [], "far", 10.0)  # type: ignore[arg-type]
+    assert state.reach is NEAR
     return followed, felt, kept
 
 
@@ -80,12 +80,12 @@ def test_small_ends_of_rays_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_residuals_are_those_at_the_optimal_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """y = <x, w> + r becomes <x, w> + r c; a row has as many entries as the model."""
-    monkeypatch.setattr(knobs, "_problem", lambda _: SimpleNamespace(centre=[fmpq(2), fmpq(-1)]))
+    monkeypatch.setattr(scalings, "_read_problem", lambda _: SimpleNamespace(centre=[fmpq(2), fmpq(-1)]))
     table = {"problem": {"inputs": [[[1, 0], [1, 1]], [[0, 3]]], "outputs": [[fmpq(3), fmpq(1)], [fmpq(0)]]}}
-    found = knobs._residuals(table, fmpq(1, 2))["problem"]["outputs"]
+    found = scalings._scale_residuals(table, fmpq(1, 2))["problem"]["outputs"]
     assert found == [[fmpq(5, 2), fmpq(1)], [fmpq(-3, 2)]]
     with pytest.raises(ValueError, match="zip"):
-        knobs._residuals({"problem": {"inputs": [[[1, 0, 0]]], "outputs": [[fmpq(1)]]}}, fmpq(1))
+        scalings._scale_residuals({"problem": {"inputs": [[[1, 0, 0]]], "outputs": [[fmpq(1)]]}}, fmpq(1))
 
 
 def test_a_card_of_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_moves_that_are_better_replace_the_present_run(
     scores: dict[str, float], repaired: str | None, conditions: bool, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run outside of the conditions is repaired first, where there are conditions."""
-    monkeypatch.setattr(local, "within_conditions", lambda *_: repaired)
+    monkeypatch.setattr(local, "reduce_to_conditions", lambda *_: repaired)
     claim: Any = SimpleNamespace(run_conditions=[1] if conditions else [])
     start = SearchPoint("old", 1.0)  # type: ignore[arg-type]
     climb = LocalClimb(claim, scores.__getitem__, start, 2, lambda _: iter(()))  # type: ignore[arg-type]
@@ -152,17 +152,17 @@ def test_how_a_search_begins(rate: Any, mixed: int, fresh: int, monkeypatch: pyt
     """Along rays from mixed runs and the best new one, else local searches; of rates only instances."""
     done: list[Any] = []
     monkeypatch.setattr(search, "_try", lambda _, instances: done.append(len(list(instances))))
-    monkeypatch.setattr(search, "mixed", lambda *_: ["mixed"] * mixed)
+    monkeypatch.setattr(search, "list_mixed_runs", lambda *_: ["mixed"] * mixed)
     monkeypatch.setattr(search, "_waiting", lambda place: place.order)
     monkeypatch.setattr(search, "_to_the_edge", lambda _, runs, until: done.append(("edge", list(runs), until)))
     monkeypatch.setattr(search, "_may_go_far", lambda _: True)
     monkeypatch.setattr(search, "follow_rays", lambda _, runs, __, until: done.append(("rays", list(runs), until)))
     monkeypatch.setattr(search, "_climb", lambda *_: done.append("climb"))
     places = [SimpleNamespace(table="second", order=2), SimpleNamespace(table="first", order=1)] * fresh
-    hunt: Any = SimpleNamespace(
+    state: Any = SimpleNamespace(
         claim=SimpleNamespace(rate=rate, run_conditions=[1]), setting=set(), fresh=places, seconds=5.0, budget=100.0
     )
-    search._begin(hunt, iter(range(999)), None)  # type: ignore[arg-type]
+    search._begin(state, iter(range(999)), None)  # type: ignore[arg-type]
     runs = [] if rate else [*["mixed"] * mixed, *["first"] * fresh]
     expected: list[Any] = [999 if rate else search._FIRST, ("edge", runs, 5.0 + search._AT_EDGES * 100)]
     climbs = ["climb"] * min(2 * fresh, search._FOLLOWED)
@@ -177,17 +177,17 @@ def test_instances_start_in_floats_where_their_family_is_rounded(
 ) -> None:
     monkeypatch.setattr(search, "FAMILIES", {"f": SimpleNamespace(in_floats=floats, in_enclosures=enclosures)})
     started: list[Any] = []
-    hunt: Any = SimpleNamespace(looked=0)
+    state: Any = SimpleNamespace(looked=0)
 
     def start_from(run: Any, in_floats: bool) -> None:
         started.append((run, in_floats))
-        hunt.looked += 1
+        state.looked += 1
 
-    hunt.start_from = start_from
+    state.start_from = start_from
     instance: Any = SimpleNamespace(family="f", run=lambda: "run")
-    assert search._try(hunt, iter([instance])) is True
+    assert search._try(state, iter([instance])) is True
     assert started == [("run", floats or enclosures)]
-    assert search._try(hunt, iter([])) is False
+    assert search._try(state, iter([])) is False
 
 
 def _edge(excesses: Any, *, equations: bool = False) -> Any:
@@ -266,15 +266,15 @@ def test_progress_of_a_search_ends_at_its_budget(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(search_state, "spend_a_try", lambda: None)
     for seconds, worked, ends in ((3.7, 1.0, False), (12.2, 1.0, True), (9.5, 1.0, True), (9.5, 0.4, False)):
         monkeypatch.setattr(search_state, "measure_work", lambda worked=worked: worked)
-        hunt: Any = SimpleNamespace(
+        state: Any = SimpleNamespace(
             looked=4, seconds=seconds, budget=10.0, _last=0.0, _takes=0.0, _on_progress=lambda *seen: shown.append(seen)
         )
         if ends:
             with pytest.raises(search_state.SearchDone):
-                SearchState.tick(hunt)
+                SearchState.tick(state)
         else:
-            SearchState.tick(hunt)
-        assert (hunt.looked, hunt._last, hunt._takes) == (5, worked, worked)
+            SearchState.tick(state)
+        assert (state.looked, state._last, state._takes) == (5, worked, worked)
     assert shown == [(3, 10), (10, 10), (9, 10), (9, 10)]
 
 
@@ -300,11 +300,11 @@ def test_a_reading_is_at_the_worst_relation(monkeypatch: pytest.MonkeyPatch) -> 
     def reading(*comparisons: Any, own: int = 2) -> Any:
         monkeypatch.setattr(exponents, "evaluate_run", lambda *_: SimpleNamespace(comparisons=list(comparisons)))
         reader: Any = SimpleNamespace(_claim=None, _own=own)
-        return exponents.Reader._reading(reader, {})
+        return exponents.Reader._compute_reading(reader, {})
 
-    monkeypatch.setattr(exponents, "_score", lambda _, one: one.score)
+    monkeypatch.setattr(exponents, "_score_comparison", lambda _, one: one.score)
     monkeypatch.setattr(exponents, "_split_by_sign", lambda one: ([one.size], [1.0]))
-    monkeypatch.setattr(exponents, "_log_quotient", lambda one: one.size)
+    monkeypatch.setattr(exponents, "_compute_log_quotient", lambda one: one.size)
     low, high, condition = comparison(1.0, 2.0), comparison(3.0, 8.0), comparison(9.0, 5.0)
     assert reading(low, high, condition).smaller == 3.0
     assert reading(high, low, condition).smaller == 3.0
@@ -321,7 +321,7 @@ def test_numbers_are_replaced_one_by_one_where_they_are_few(
     monkeypatch.setattr(shrink, "number_keys", lambda: ["key"])
     monkeypatch.setattr(shrink, "get", lambda *_: [1] * count)
     monkeypatch.setattr(shrink, "leaves", lambda numbers: numbers)
-    monkeypatch.setattr(shrink, "simpler", lambda _: [])
+    monkeypatch.setattr(shrink, "list_simpler", lambda _: [])
     places: list[int] = []
 
     def simpler_at(_: str, place: int) -> bool:

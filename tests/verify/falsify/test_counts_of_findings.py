@@ -16,7 +16,7 @@ def test_runs_of_all_parts_are_counted(by_regimes: bool, clear: bool, monkeypatc
     """Small runs alone where one of them is clear; the last search where the regimes found nothing."""
     claim: Any = "claim"
     shown: list[Any] = []
-    hunt = SimpleNamespace(looked=100, applicable=200, left_open=300)
+    state = SimpleNamespace(looked=100, applicable=200, left_open=300)
     found = SimpleNamespace(arithmetic=SimpleNamespace(is_rigorous=True), holds=True)
     regimes = SimpleNamespace(
         evaluations=10, applicable=20, left_open=30, counterexample="violation" if by_regimes else None
@@ -27,7 +27,7 @@ def test_runs_of_all_parts_are_counted(by_regimes: bool, clear: bool, monkeypatc
         "_confirm": ("easy", found),
         "is_clear": clear,
         "_search_by_regimes": regimes,
-        "search": hunt,
+        "search": state,
         "_violation_of": None,
         "_deadline": 9.0,
         "_refutation": ("table", found),

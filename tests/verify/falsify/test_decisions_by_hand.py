@@ -113,8 +113,8 @@ def test_generated_runs_are_tried_exactly(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(search, "KINDS", ("a", "b"))
     monkeypatch.setattr(search, "bases_of", lambda _: "bases")
     monkeypatch.setattr(search, "generate_run", lambda *given: None if given[2] == "a" else ("run", given[2:4]))
-    hunt: Any = SimpleNamespace(claim="claim", start_from=lambda run, in_floats: tried.append((run, in_floats)))
-    search._try_kinds(hunt, None)  # type: ignore[arg-type]
+    state: Any = SimpleNamespace(claim="claim", start_from=lambda run, in_floats: tried.append((run, in_floats)))
+    search._try_kinds(state, None)  # type: ignore[arg-type]
     assert tried == [("run", False)]
 
 

@@ -17,8 +17,8 @@ from verify.check.growth import _format_power
 from verify.check.ladders import _LOCAL_STEPS_OF_ITERATIONS, LADDERS
 from verify.check.measured_ladders import MeasuredLadder, RateCheck
 from verify.falsify import search
-from verify.falsify.rays import ScaledRun, _room
-from verify.falsify.rounding import simpler
+from verify.falsify.rays import ScaledRun, _bound_step
+from verify.falsify.rounding import list_simpler
 from verify.falsify.search import _choose, simplest_violation
 from verify.falsify.shrink import _Shrinking, is_clear
 from verify.falsify.tables import Table
@@ -85,7 +85,7 @@ def test_the_room_of_a_step() -> None:
         ({}, 9, [-9, -3, -2, 0], [9, 9, 9, 8]),
     ):
         table = _table(2, 8, 4)
-        room = _room(ScaledRun(table, powers), table, names, box, 4096)
+        room = _bound_step(ScaledRun(table, powers), table, names, box, 4096)
         assert (list(room.low), list(room.high)) == (low, high)
         assert room.sums.tolist() == [[0, 1, 1, 0], [0, 1, 1, 1]]
         assert room.most[0] == 7
@@ -107,11 +107,11 @@ def test_the_room_of_a_step() -> None:
 def test_where_a_local_search_starts(kind: int, fresh: list[str], reached: list[str], expected: str | None) -> None:
     """Three times in four from a new run, else from what was reached; half of the time from the best one."""
     draws = iter([kind, 1 if len(fresh) > 1 or len(reached) > 1 else 0])
-    hunt: Any = SimpleNamespace(fresh=[*fresh], reached=[*reached])
+    state: Any = SimpleNamespace(fresh=[*fresh], reached=[*reached])
     generator: Any = SimpleNamespace(integers=lambda _: next(draws))
-    assert _choose(hunt, generator) == expected
-    assert hunt.fresh == [one for one in fresh if one != expected]
-    assert hunt.reached == reached
+    assert _choose(state, generator) == expected
+    assert state.fresh == [one for one in fresh if one != expected]
+    assert state.reached == reached
 
 
 def test_when_small_runs_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +162,7 @@ def test_each_simpler_number_is_tried() -> None:
 
         return SimpleNamespace(table=table, _tries=tries)
 
-    key, options = "problem.start", [*simpler(fmpq(7, 9))]
+    key, options = "problem.start", [*list_simpler(fmpq(7, 9))]
     assert len(options) > 2
     assert _Shrinking._simpler_at(keeps(options[1]), key, 0)
     assert tried == options[:2]

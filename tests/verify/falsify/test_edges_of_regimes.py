@@ -83,8 +83,8 @@ def test_other_linear_terms() -> None:
     ],
 )
 def test_long_horizons_without_clocks(place: str, setting: set[str], far: bool) -> None:
-    hunt: Any = SimpleNamespace(claim=SimpleNamespace(place=place), setting=setting)
-    assert _may_go_far(hunt) is far
+    state: Any = SimpleNamespace(claim=SimpleNamespace(place=place), setting=setting)
+    assert _may_go_far(state) is far
 
 
 def test_clients_that_can_be_afforded() -> None:

@@ -17,10 +17,10 @@ from fedtheory.runfile import parse_run
 from verify.check.orders import Order, _order_of_power
 from verify.falsify.counts import allowed_counts
 from verify.falsify.equal_sides import _solutions
-from verify.falsify.exponents import Logarithms, Room, best_step
+from verify.falsify.exponents import Logarithms, Room, find_best_step
 from verify.falsify.generation import KINDS, Bases, Clients, InstanceKind, classify_run
-from verify.falsify.local import _simplest_first, factor_at_edge, factor_within
-from verify.falsify.rounding import factor_of, simpler, weight_of
+from verify.falsify.local import _list_simplest, factor_at_edge, factor_within
+from verify.falsify.rounding import factor_of, list_simpler, weight_of
 
 T, eta, L = sp.symbols("T eta L", positive=True)
 
@@ -106,10 +106,10 @@ def test_what_numbers_ask_of_a_reader() -> None:
     assert weights == sorted(weights)
     assert len(set(weights)) == len(weights)
     assert weight_of(fmpq(-3, 4)) == weight_of(Fraction(3, 4)) + 1
-    candidates = list(simpler(fmpq(-7, 9)))
+    candidates = list(list_simpler(fmpq(-7, 9)))
     assert candidates[-1] == fmpq(7, 9)
     assert all(weight_of(one) < weight_of(fmpq(-7, 9)) for one in candidates[:-1])
-    assert list(simpler(fmpq(0))) == []
+    assert list(list_simpler(fmpq(0))) == []
 
 
 def test_counts_that_conditions_allow() -> None:
@@ -168,7 +168,7 @@ def test_factors_of_step_sizes(step: str, within: str | None, edge: int | None) 
 
 
 def test_simple_edges_come_first() -> None:
-    found = list(_simplest_first(fmpq(31, 100), fmpq(34, 100)))
+    found = list(_list_simplest(fmpq(31, 100), fmpq(34, 100)))
     assert (found[0], found[-1]) == (fmpq(1, 3), fmpq(31, 100))
     assert all(fmpq(31, 100) <= one <= fmpq(34, 100) for one in found)
 
@@ -186,13 +186,13 @@ def test_the_best_step_of_exponents() -> None:
     grows = _reading(2, [1], [0])
     room = Room(np.array([-4.0, -4.0]), np.array([4.0, 4.0]), np.ones((1, 2)), np.array([8.0]))
     none, inequality = np.zeros(1), np.array([False])
-    assert list(best_step(at, none, [grows, still], inequality, room)) == [4, 0]
+    assert list(find_best_step(at, none, [grows, still], inequality, room)) == [4, 0]
     bound = _reading(2, [1], [1])
-    assert list(best_step(at, none, [bound, still], inequality, room)) == [3, 0]
-    assert list(best_step(_reading(0, [0], [0]), none, [bound, still], np.array([True]), room)) == [0, 0]
+    assert list(find_best_step(at, none, [bound, still], inequality, room)) == [3, 0]
+    assert list(find_best_step(_reading(0, [0], [0]), none, [bound, still], np.array([True]), room)) == [0, 0]
     # The second aspect must not make room for the first one.
     narrow = Room(np.array([-4.0, 0.0]), room.high, room.sums, np.array([2.0]))
-    assert list(best_step(at, none, [grows, still], inequality, narrow)) == [2, 0]
+    assert list(find_best_step(at, none, [grows, still], inequality, narrow)) == [2, 0]
 
 
 def test_the_lead_of_a_smaller_side() -> None:

@@ -24,7 +24,7 @@ from verify.falsify.generation import (
     _pick,
     _with_clients_of,
 )
-from verify.falsify.mixed import _drawing, _with_problem
+from verify.falsify.mixed import _leave_one_out, _set_problem
 from verify.falsify.regimes import NO_PAIRS, Search
 from verify.falsify.tables import Table, get
 
@@ -70,14 +70,14 @@ def test_clients_of_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_runs_in_which_everything_plays_a_part() -> None:
     shape: Any = SimpleNamespace(curvatures=[[64, 1], [8, 0]], pulls=(1, -1), clients=3, start=[0, 2])
-    found = _with_problem(_table(2), shape, fmpq(1))["problem"]
+    found = _set_problem(_table(2), shape, fmpq(1))["problem"]
     assert found["hessians"][:2] == [[[1, 0], [0, fmpq(1, 64)]], [[EIGHTH, 0], [0, 0]]]
     assert found["hessians"][2] == found["hessians"][0]
     assert (found["linear"], found["start"], found["noise"]) == ([[1, 1], [-1, -1], [1, 1]], [0, 2], [1, 1, 1])
-    assert len(_with_problem(_table(5), shape, None)["problem"]["hessians"]) == 5
-    assert "noise" not in _with_problem(_table(5), shape, None)["problem"]
+    assert len(_set_problem(_table(5), shape, None)["problem"]["hessians"]) == 5
+    assert "noise" not in _set_problem(_table(5), shape, None)["problem"]
     shape.clients = 1
-    assert len(_with_problem(_table(5), shape, None)["problem"]["hessians"]) == 1
+    assert len(_set_problem(_table(5), shape, None)["problem"]["hessians"]) == 1
     for kind, drawn, count, left in (
         ("uniform", 3, 3, 2),
         ("uniform", 2, 3, 2),
@@ -86,7 +86,7 @@ def test_runs_in_which_everything_plays_a_part() -> None:
         ("uniform", 5, 3, 2),
     ):
         table = _table(3, participation={"kind": kind, "clients": drawn})
-        assert get(_drawing(table, count), "algorithm.participation.clients") == left
+        assert get(_leave_one_out(table, count), "algorithm.participation.clients") == left
 
 
 def test_searches_begin_with_seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         finding, "_refutation", lambda _, violation, *__: None if violation is None else ({"n": 1}, None)
     )
-    monkeypatch.setattr(finding, "_violation_of", lambda hunt: hunt.violation)
+    monkeypatch.setattr(finding, "_violation_of", lambda state: state.violation)
     monkeypatch.setattr(
         finding, "short_search", lambda *_: SimpleNamespace(looked=7, applicable=5, violation=(), left_open=2)
     )
@@ -215,8 +215,8 @@ def test_programs_with_full_participation(monkeypatch: pytest.MonkeyPatch) -> No
     """Instances with full participation are added if none of a claim's families has it."""
     drawn, full = _table(2, participation={"kind": "uniform", "clients": 1}), _table(2)
     for known, count in (([drawn], 2), ([drawn, full], 2), ([full], 1), ([full, drawn], 2), ([drawn, drawn], 4)):
-        monkeypatch.setattr(mixed, "algorithms", lambda _, known=known: known)
-        found = mixed._programs(CLAIM)
+        monkeypatch.setattr(mixed, "list_algorithms", lambda _, known=known: known)
+        found = mixed._list_algorithms(CLAIM)
         assert len(found) == count
         assert any(get(table, "algorithm.participation") is None for table in found)
 
@@ -233,7 +233,7 @@ def test_families_of_other_claims_start_a_search(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(starts, "_shuffle", lambda names, _: list(names))
     for rate, names in ((None, ["own", "other", "meant"]), (1, ["own"])):
         claim: Any = SimpleNamespace(rate=rate, assumptions=("x",))
-        assert list(starts.starts(claim, None)) == names  # type: ignore[arg-type]
+        assert list(starts.list_starts(claim, None)) == names  # type: ignore[arg-type]
 
 
 def test_a_search_ends_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,16 +249,16 @@ def test_a_search_ends_where_nothing_is_left(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(search, "_climb", lambda *_: next(places, None))
     monkeypatch.setattr(search, "_search_long_horizons", lambda *_: seen.append("far"))
     monkeypatch.setattr(search, "polish", lambda *_: seen.append("polish"))
-    hunt: Any = SimpleNamespace(claim=SimpleNamespace(rate=None))
-    search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
+    state: Any = SimpleNamespace(claim=SimpleNamespace(rate=None))
+    search._search_by_turns(state, iter(()), None)  # type: ignore[arg-type]
     assert seen == ["worst", "begin", "kinds"]
     seen.clear()
     more, places = iter([True, True, True, True]), iter([None, None, "place", None])
-    search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
+    search._search_by_turns(state, iter(()), None)  # type: ignore[arg-type]
     assert seen == ["worst", "begin", "kinds", "far", "far", "polish"]
     seen.clear()
-    hunt.claim.rate = 1
-    search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
+    state.claim.rate = 1
+    search._search_by_turns(state, iter(()), None)  # type: ignore[arg-type]
     assert seen == ["worst", "begin"]
 
 
@@ -280,8 +280,8 @@ def test_the_largest_ratio_of_both_searches(monkeypatch: pytest.MonkeyPatch) -> 
 
     def largest(hunted: str | None, by_regimes: str | None) -> Any:
         best = None if hunted is None else SimpleNamespace(table=hunted, found=of(hunted))
-        hunt: Any = SimpleNamespace(best=best)
-        return finding._largest(CLAIM, hunt, by_regimes, 1e9, lambda: None)  # type: ignore[arg-type]
+        state: Any = SimpleNamespace(best=best)
+        return finding._largest(CLAIM, state, by_regimes, 1e9, lambda: None)  # type: ignore[arg-type]
 
     assert largest("small", "large") == ("large", "check of large")
     assert largest("large", "small") == ("large", "check of large")

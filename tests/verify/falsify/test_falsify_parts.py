@@ -11,7 +11,16 @@ from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
-from verify.falsify.search_state import FAR, NEAR, SearchPoint, SearchState, _choose_best, cost, is_lively, movement
+from verify.falsify.search_state import (
+    FAR,
+    NEAR,
+    SearchPoint,
+    SearchState,
+    _choose_best,
+    estimate_cost,
+    is_lively,
+    measure_movement,
+)
 from verify.falsify.structure import (
     _change_batches,
     _change_clients,
@@ -109,11 +118,11 @@ def test_sizes_of_tables() -> None:
     assert (count_steps(_table(steps=[1, 3])), size(_table(dimension=2))) == (9, 2 * 4 * 6)
     data: Table = {"problem": {"inputs": [[[1]], [[1], [2]]]}, "algorithm": {"rounds": 3, "local_steps": 2}}
     assert (rows(data), rows(_table()), size(data)) == (3, 0, 2 * 6 + 3)
-    assert cost(_table()) == (2 * 2 + 6) * 8
-    assert cost(_table(clock={"policy": "async"})) == 6 * 2 * 3 * 8
-    assert cost(_table(clock={"policy": "sync"})) == cost(_table())
+    assert estimate_cost(_table()) == (2 * 2 + 6) * 8
+    assert estimate_cost(_table(clock={"policy": "async"})) == 6 * 2 * 3 * 8
+    assert estimate_cost(_table(clock={"policy": "sync"})) == estimate_cost(_table())
     data["problem"]["batch"] = 1
-    assert cost(data) == (6 * 2 + 3) * 8
+    assert estimate_cost(data) == (6 * 2 + 3) * 8
 
 
 def test_features_beyond_plain_averaging() -> None:
@@ -145,8 +154,8 @@ def test_some_of_the_clients() -> None:
 
 def test_runs_that_move() -> None:
     """A run moves if step size times curvature over all steps is at least a sixteenth."""
-    assert movement(_table()) == 6 / 8
-    assert movement({"problem": {}, "algorithm": {"local_step_size": HALF}}) == math.inf
+    assert measure_movement(_table()) == 6 / 8
+    assert measure_movement({"problem": {}, "algorithm": {"local_step_size": HALF}}) == math.inf
     for rounds, lively in ((1, False), (2, True), (3, True)):
         assert is_lively(_table(steps=1, rounds=rounds, local_step_size=fmpq(1, 32))) is lively
     places = [SearchPoint({}, float(score)) for score in range(30)]

@@ -18,11 +18,18 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.falsify import score
-from verify.falsify.exponents import NOTHING_THERE, Reader, _log, _log_quotient, _solve, _split_by_sign
-from verify.falsify.knobs import list_knobs
-from verify.falsify.local import LocalClimb, without
-from verify.falsify.rays import Ray, ScaledRun, _burdens, _doublings
+from verify.falsify.exponents import (
+    NOTHING_THERE,
+    Reader,
+    _compute_log_quotient,
+    _solve,
+    _split_by_sign,
+    _take_logarithm,
+)
+from verify.falsify.local import LocalClimb, remove_aspects
+from verify.falsify.rays import Ray, ScaledRun, _count_doublings, _list_penalties
 from verify.falsify.regimes.edge import Edge
+from verify.falsify.scalings import list_scalings
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import SearchPoint, SearchState
 
@@ -33,11 +40,11 @@ def test_lighter_violations_and_ties(monkeypatch: pytest.MonkeyPatch) -> None:
     """Halved while they are clear; a run is kept for later where no term is moved and it has a score."""
     module = import_module("verify.falsify.search_state")
     state = SearchState(CLAIM, 1e9, lambda *_: None)
-    monkeypatch.setattr(module, "_exact_cost", lambda table: table["n"] * 100_000)
-    monkeypatch.setattr(module, "halves", lambda table: [{"n": table["n"] - 1}, {"n": table["n"] // 2}])
+    monkeypatch.setattr(module, "estimate_exact_cost", lambda table: table["n"] * 100_000)
+    monkeypatch.setattr(module, "list_halves", lambda table: [{"n": table["n"] - 1}, {"n": table["n"] // 2}])
     for clear, end in ((lambda n: n % 4 == 0, 4), (lambda _: True, 2), (lambda _: False, 16)):
         monkeypatch.setattr(state, "_is_clear", lambda table, clear=clear: clear(table["n"]))
-        assert state._lighter({"n": 16})["n"] == end
+        assert state._lighten({"n": 16})["n"] == end
     state.keep(SearchPoint({}, NOTHING))
     state.moved = 1
     state.keep(SearchPoint({}, 1.0))
@@ -58,7 +65,7 @@ def test_moves_that_are_kept() -> None:
     assert not last.tries({"n": 1})
     some = LocalClimb(CLAIM, lambda _: 9.0, SearchPoint({}, 0.0), 1, lambda _: iter(()), gain=10.0)
     assert not some.tries({"n": 1})
-    assert without(_table(), ["noise", "start"])["problem"]["start"] == [HALF]
+    assert remove_aspects(_table(), ["noise", "start"])["problem"]["start"] == [HALF]
 
 
 def test_sides_of_a_comparison_by_sign() -> None:
@@ -70,8 +77,8 @@ def test_sides_of_a_comparison_by_sign() -> None:
     )
     assert _split_by_sign(comparison) == ([3.0, 0.0, 5.0, 0.0], [0.0, 6.0, 0.0, 4.0])
     sides: Any = SimpleNamespace(relation=relation, lhs=2.0, rhs=8.0)
-    assert _log_quotient(sides) == -2.0
-    assert [_log(value) for value in (8.0, 0.0, -1.0, math.inf, 2.0**-200)] == [3.0] + [NOTHING_THERE] * 4
+    assert _compute_log_quotient(sides) == -2.0
+    assert [_take_logarithm(value) for value in (8.0, 0.0, -1.0, math.inf, 2.0**-200)] == [3.0] + [NOTHING_THERE] * 4
     assert list(
         _solve(np.array([-1.0]), np.array([[1.0]]), np.array([3.0]), np.array([0.0]), np.array([9.0])) or []
     ) == [3.0]  # type: ignore[arg-type]
@@ -94,10 +101,10 @@ def test_conditions_of_readings() -> None:
 
 def test_burdens_of_rays() -> None:
     """There is no burden, or one on all terms but one if there are several."""
-    found = [list(one) for one in _burdens(np.array([1.0, NOTHING_THERE, 2.0]))]
+    found = [list(one) for one in _list_penalties(np.array([1.0, NOTHING_THERE, 2.0]))]
     assert found == [[0, 0, 0], [0, 3, 3], [3, 3, 0]]
-    assert [list(one) for one in _burdens(np.array([1.0, NOTHING_THERE]))] == [[0, 0]]
-    assert [_doublings(most, count) for most, count in ((8, 1), (8, 3), (7, 8), (512, 2))] == [3, 1, 0, 8]
+    assert [list(one) for one in _list_penalties(np.array([1.0, NOTHING_THERE]))] == [[0, 0]]
+    assert [_count_doublings(most, count) for most, count in ((8, 1), (8, 3), (7, 8), (512, 2))] == [3, 1, 0, 8]
     moved = ScaledRun({}, {"a": 1}).moved({"a": 2, "b": -1})
     assert dict(moved.powers) == {"a": 3, "b": -1}
 
@@ -110,28 +117,28 @@ def test_the_best_point_of_a_ray() -> None:
 
     ray: Any = SimpleNamespace(_reading=reading(1.0), _burdens=None, _at="old")
     ray._shrink_to_allowed = lambda _, point: None if point is None else (point, reading(point))
-    assert not Ray._moves(ray, None, [1.01, None, 0.5])  # type: ignore[arg-type,list-item]
+    assert not Ray._move_to_best(ray, None, [1.01, None, 0.5])  # type: ignore[arg-type,list-item]
     assert ray._at == "old"
-    assert Ray._moves(ray, None, [1.5, 2.0, 1.7])  # type: ignore[arg-type,list-item]
+    assert Ray._move_to_best(ray, None, [1.5, 2.0, 1.7])  # type: ignore[arg-type,list-item]
     assert ray._at == 2.0
     asked: list[set[str]] = []
     going: Any = SimpleNamespace(
-        _exponents=lambda _: {"noise": 1, "rounds": 2},
-        _ahead=lambda some, _: asked.append(set(some)),
+        _measure_exponents=lambda _: {"noise": 1, "rounds": 2},
+        _list_ahead=lambda some, _: asked.append(set(some)),
     )
-    hunt: Any = SimpleNamespace(reach=SimpleNamespace(steps=1), seconds=0.0, look=lambda _: 1.0)
+    state: Any = SimpleNamespace(reach=SimpleNamespace(steps=1), seconds=0.0, look=lambda _: 1.0)
     for moves, goes_on, count in ((1, True, 1), (2, True, 2), (3, False, 2)):
         asked.clear()
-        going._moves = lambda *_, moves=moves: len(asked) == moves
-        assert Ray._goes_on(going, hunt) is goes_on
+        going._move_to_best = lambda *_, moves=moves: len(asked) == moves
+        assert Ray._advance(going, state) is goes_on
         assert asked == [{"noise", "rounds"}, {"noise"}][:count]
     steps = iter([True, True, False, True])
-    follow: Any = SimpleNamespace(_goes_on=lambda _: next(steps), _run={"n": 1})
-    end = Ray.followed(follow, hunt, 5.0)
+    follow: Any = SimpleNamespace(_advance=lambda _: next(steps), _run={"n": 1})
+    end = Ray.follow(follow, state, 5.0)
     assert end is not None
     assert (end.score, next(steps)) == (1.0, True)
-    hunt.look = lambda _: NOTHING
-    assert Ray.followed(SimpleNamespace(_goes_on=lambda _: False, _run={}), hunt, 5.0) is None  # type: ignore[arg-type]
+    state.look = lambda _: NOTHING
+    assert Ray.follow(SimpleNamespace(_advance=lambda _: False, _run={}), state, 5.0) is None  # type: ignore[arg-type]
 
 
 def test_edges_of_equations() -> None:
@@ -198,13 +205,13 @@ def test_noise_of_some_clients_can_be_turned() -> None:
         table = _table(2)
         if noise is not None:
             table["problem"]["noise"] = noise
-        names.append([knob.name for knob in list_knobs(table) if "noise" in knob.name])
+        names.append([scaling.name for scaling in list_scalings(table) if "noise" in scaling.name])
     assert names == [["noise", "noise 0", "noise 1"], [], []]
     one = _table(1)
     one["problem"]["noise"] = [fmpq(1)]
-    assert [knob.name for knob in list_knobs(one) if "noise" in knob.name] == ["noise"]
-    assert "importance 0" not in [knob.name for knob in list_knobs(one)]
-    assert [knob.name for knob in list_knobs(_table(2)) if "importance" in knob.name] == [
-        "importance 0",
-        "importance 1",
+    assert [scaling.name for scaling in list_scalings(one) if "noise" in scaling.name] == ["noise"]
+    assert "client weight 0" not in [scaling.name for scaling in list_scalings(one)]
+    assert [scaling.name for scaling in list_scalings(_table(2)) if "client weight" in scaling.name] == [
+        "client weight 0",
+        "client weight 1",
     ]

@@ -17,13 +17,13 @@ from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify import search_quickly
-from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, best_step
-from verify.falsify.knobs import list_knobs
-from verify.falsify.mixed import mixed
+from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, find_best_step
+from verify.falsify.mixed import list_mixed_runs
 from verify.falsify.rays import Ray, ScaledRun, follow_rays
+from verify.falsify.scalings import list_scalings
 from verify.falsify.search import _move_term, search, short_search
 from verify.falsify.search_state import FAR, SearchState
-from verify.falsify.starts import setting
+from verify.falsify.starts import find_features
 from verify.falsify.tables import Table, clients
 
 pytestmark = pytest.mark.long
@@ -90,12 +90,12 @@ def test_half_a_power_takes_hundreds_of_clients() -> None:
 def test_nothing_large_is_left_behind() -> None:
     """Runs of many clients are no starting points of local searches, and the reach is the one before."""
     claim = bound(eta * sigma**2)
-    hunt = SearchState(claim, 60, lambda _done, _all: None)
-    hunt.setting, before = setting(claim), hunt.reach
-    follow_rays(hunt, [TWO], FAR, 3)
-    assert hunt.reached
-    assert max(clients(place.table) for place in hunt.reached) <= 8
-    assert hunt.reach is before
+    state = SearchState(claim, 60, lambda _done, _all: None)
+    state.setting, before = find_features(claim), state.reach
+    follow_rays(state, [TWO], FAR, 3)
+    assert state.reached
+    assert max(clients(place.table) for place in state.reached) <= 8
+    assert state.reach is before
 
 
 def test_the_exponents_of_terms_are_those_of_the_formula() -> None:
@@ -124,10 +124,10 @@ def test_the_best_step_leaves_the_terms_behind() -> None:
         Logarithms(0.0, np.array([-1.0, -1.0]), np.array([0.0])),
     ]
     room = Room(np.full(2, -8), np.full(2, 8), np.array([[0.0, 1.0]]), np.array([3.0]))
-    step = best_step(at, np.zeros(2), aspects, np.array([False]), room)
+    step = find_best_step(at, np.zeros(2), aspects, np.array([False]), room)
     assert step is not None
     assert list(step) == [0, 3]
-    wide = best_step(at, np.array([-9.0, 0.0]), aspects, np.array([False]), room)
+    wide = find_best_step(at, np.array([-9.0, 0.0]), aspects, np.array([False]), room)
     assert wide is not None
     assert list(wide) == [2, 3]
 
@@ -135,11 +135,11 @@ def test_the_best_step_leaves_the_terms_behind() -> None:
 def test_mixed_runs_satisfy_the_conditions_and_have_everything() -> None:
     """Equal curvatures, different ones, and two scales; noise, linear terms and a start away from the optimum."""
     claim = bound(0)
-    runs = mixed(claim, setting(claim))
+    runs = list_mixed_runs(claim, find_features(claim))
     assert len(runs) >= 3
     for table in runs:
         assert check(claim, parse_run(table, RATIONAL)).applicable
-        assert {"noise", "start", "spread"} <= {knob.name for knob in list_knobs(table)}
+        assert {"noise", "start", "spread"} <= {scaling.name for scaling in list_scalings(table)}
 
 
 def test_conditions_that_tie_counts_are_kept() -> None:

@@ -9,9 +9,9 @@ from fedtheory import Claim
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.runfile import parse_run
 from verify.check import check
-from verify.falsify.mixed import mixed
+from verify.falsify.mixed import list_mixed_runs
 from verify.falsify.search import search
-from verify.falsify.starts import setting
+from verify.falsify.starts import find_features
 
 pytestmark = pytest.mark.long
 
@@ -35,5 +35,5 @@ def test_what_is_remembered_wrongly_is_refuted(claim: Claim) -> None:
 @pytest.mark.parametrize("claim", TRUE, ids=lambda claim: claim.id)
 def test_what_is_remembered_rightly_stands(claim: Claim) -> None:
     """A true bound is not refuted, and there are runs to which it applies."""
-    assert mixed(claim, setting(claim))
+    assert list_mixed_runs(claim, find_features(claim))
     assert search(claim, 2, seed=0).violation is None

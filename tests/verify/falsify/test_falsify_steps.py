@@ -1,4 +1,4 @@
-"""Steps of the search for violations by hand: halves of runs, other participants, turned knobs, recorded runs."""
+"""Steps of the search for violations by hand: halves of runs, other participants, turned scalings, recorded runs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify import verdict as verdicts
-from verify.falsify.knobs import Knob
-from verify.falsify.polish import _turn_all
+from verify.falsify.polish import _apply_all
 from verify.falsify.rays import _scale_rounded
 from verify.falsify.regimes.evaluation import Seen, rate_run
-from verify.falsify.search_state import SearchState, halves
+from verify.falsify.scalings import Scaling
+from verify.falsify.search_state import SearchState, list_halves
 from verify.falsify.shrink import burden
 from verify.falsify.structure import _change_participants
 from verify.falsify.tables import Table, clients, evaluate_run, get
@@ -50,12 +50,12 @@ def test_halves_of_a_run() -> None:
     step = fmpq(1, 8)
     of_rounds = [(2, 2, 4, step), (2, 2, 4, 2 * step)]
     of_steps = [(2, 4 * more, 2 // more, longer * step) for more in (1, 2) for longer in (1, 2, 4)]
-    assert [_work(half) for half in halves(_table())] == [(1, 4, 4, step), *of_rounds, *of_steps]
-    assert [_work(half) for half in halves(_table(1, steps=1, rounds=1))] == []
-    assert [_work(half) for half in halves(_table(1, steps=2, rounds=1))] == [
+    assert [_work(half) for half in list_halves(_table())] == [(1, 4, 4, step), *of_rounds, *of_steps]
+    assert [_work(half) for half in list_halves(_table(1, steps=1, rounds=1))] == []
+    assert [_work(half) for half in list_halves(_table(1, steps=2, rounds=1))] == [
         (1, 1, 1, longer * step) for longer in (1, 2, 4)
     ]
-    assert [_work(half) for half in halves(_table(3, steps=[4, 2, 2]))] == [(1, 4, [4], step)]
+    assert [_work(half) for half in list_halves(_table(3, steps=[4, 2, 2]))] == [(1, 4, [4], step)]
 
 
 @pytest.mark.parametrize(
@@ -82,20 +82,20 @@ def test_counts_times_powers_of_two() -> None:
     assert _scale_rounded(_table(steps=[4, 2]), key, 1) is None
 
 
-def test_knobs_are_turned_together() -> None:
-    """Each by its power of two, those with none not at all; a knob that cannot be turned leaves no run."""
+def test_scalings_are_turned_together() -> None:
+    """Each by its power of two, those with none not at all; a scaling that cannot be turned leaves no run."""
 
-    def times(key: str) -> Knob:
-        return Knob(key, lambda table, factor: {**table, key: table[key] * factor})
+    def times(key: str) -> Scaling:
+        return Scaling(key, lambda table, factor: {**table, key: table[key] * factor})
 
     state = SearchState(Claim(id="t:free", lhs=eta, rhs=1, where=WHERE), 1e9, lambda *_: None)
-    knobs = [times("a"), times("b"), Knob("never", lambda *_: None)]
+    scalings = [times("a"), times("b"), Scaling("never", lambda *_: None)]
     start: Table = {"a": fmpq(3), "b": fmpq(5), **_table()}
-    found = _turn_all(state, start, knobs, np.array([1.0, -2.0, 0.0]))
+    found = _apply_all(state, start, scalings, np.array([1.0, -2.0, 0.0]))
     assert found is not None
     assert (found["a"], found["b"]) == (6, fmpq(5, 4))
-    assert _turn_all(state, start, knobs, np.array([1.0, 0.0, 1.0])) is None
-    untouched = _turn_all(state, start, knobs, np.zeros(3))
+    assert _apply_all(state, start, scalings, np.array([1.0, 0.0, 1.0])) is None
+    untouched = _apply_all(state, start, scalings, np.zeros(3))
     assert untouched is not None
     assert (untouched["a"], untouched["b"]) == (3, 5)
 

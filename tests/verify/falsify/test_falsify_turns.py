@@ -1,4 +1,4 @@
-"""Turns of the search for violations against values by hand: which knobs, numbers and views it takes."""
+"""Turns of the search for violations against values by hand: which scalings, numbers and views it takes."""
 
 from __future__ import annotations
 
@@ -28,18 +28,20 @@ CLAIM = Claim(id="t:turns", lhs=eta, rhs=L, where=WHERE)
 
 
 @pytest.mark.parametrize(("count", "drawn", "turned"), [(3, 4, 3), (3, 1, 1), (9, 4, 4)])
-def test_a_few_knobs_are_turned_at_once(count: int, drawn: int, turned: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_few_scalings_are_turned_at_once(
+    count: int, drawn: int, turned: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No more than there are, each once; one that cannot be turned leaves no run to try."""
     asked: list[Any] = []
-    monkeypatch.setattr(local, "list_knobs", lambda _: list(range(count)))
-    monkeypatch.setattr(local, "turned", lambda table, knob, _: asked.append(knob) or table)
+    monkeypatch.setattr(local, "list_scalings", lambda _: list(range(count)))
+    monkeypatch.setattr(local, "apply_scaling", lambda table, scaling, _: asked.append(scaling) or table)
     choice = np.random.default_rng(0).choice
     generator: Any = SimpleNamespace(integers=lambda *_: drawn, standard_normal=lambda: 0.0, choice=choice)
     climb = LocalClimb(CLAIM, lambda _: 5.0, SearchPoint({}, 0.0), 9, lambda _: iter(()))
-    climb.turn_random_knobs(generator, 2.0)
+    climb.apply_random_scalings(generator, 2.0)
     assert (len(asked), len(set(asked)), climb.at.score) == (turned, turned, 5.0)
-    monkeypatch.setattr(local, "turned", lambda *_: asked.append("never"))
-    climb.turn_random_knobs(generator, 2.0)
+    monkeypatch.setattr(local, "apply_scaling", lambda *_: asked.append("never"))
+    climb.apply_random_scalings(generator, 2.0)
     assert asked.count("never") == 1
     assert climb.left == 7
 
@@ -71,24 +73,24 @@ def test_all_equal_numbers_are_made_simpler_at_once() -> None:
 def test_ways_are_felt_while_one_of_them_leads_on() -> None:
     """With one aspect, else with two at once; until the time is over."""
     asked: list[int] = []
-    hunt: Any = SimpleNamespace(seconds=0.0)
+    state: Any = SimpleNamespace(seconds=0.0)
 
     def felt(leads: dict[int, int]) -> list[int]:
         asked.clear()
 
-        def moves(_hunt: Any, count: int) -> bool:
+        def moves(_state: Any, count: int) -> bool:
             asked.append(count)
             leads[count] -= 1
             return leads[count] >= 0
 
-        ray: Any = SimpleNamespace(_burdens=np.ones(2), _list_neighbours=lambda count: count, _moves=moves)
-        Ray.felt(ray, hunt, 5.0)
+        ray: Any = SimpleNamespace(_burdens=np.ones(2), _list_neighbours=lambda count: count, _move_to_best=moves)
+        Ray.refine(ray, state, 5.0)
         assert (ray._burdens == 0).all()
         return list(asked)
 
     assert felt({1: 2, 2: 0}) == [1, 1, 1, 2]
     assert felt({1: 0, 2: 1}) == [1, 2, 1, 2]
-    hunt.seconds = 5.0
+    state.seconds = 5.0
     assert felt({1: 9, 2: 9}) == []
 
 
@@ -141,7 +143,7 @@ def test_runs_are_made_larger_once_all_kinds_were_tried(monkeypatch: pytest.Monk
     families = {"a": SimpleNamespace(in_floats=False), "b": SimpleNamespace(in_floats=True)}
     members = [SimpleNamespace(family=name, run=lambda: "run") for name in "ab" * 9]
     sizes: list[tuple[str, int]] = []
-    monkeypatch.setattr(search, "starts", lambda *_: iter(members))
+    monkeypatch.setattr(search, "list_starts", lambda *_: iter(members))
     monkeypatch.setattr(search, "count_instances", lambda _: len(members))
     monkeypatch.setattr(search, "FAMILIES", families)
     monkeypatch.setattr(search, "KINDS", ("x", "y"))

@@ -11,7 +11,7 @@ from witnesses import far_points, is_violated, plain_problems, witnessed
 
 from fedtheory.language.registry import find
 from verify.falsify import falsify
-from verify.falsify.search_state import halves
+from verify.falsify.search_state import list_halves
 from verify.falsify.tables import Table, clients, count_steps
 
 pytestmark = pytest.mark.long
@@ -44,4 +44,4 @@ def test_a_half_takes_half_the_steps(table: Table) -> None:
     """Half of the steps of all clients together, rounded down; the same holds far away."""
     for run in (table, *far_points(table)):
         work = count_steps(run) * clients(run)
-        assert all(count_steps(half) * clients(half) <= work * 2 / 3 for half in halves(run))
+        assert all(count_steps(half) * clients(half) <= work * 2 / 3 for half in list_halves(run))

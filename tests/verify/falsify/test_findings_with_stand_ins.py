@@ -67,9 +67,9 @@ class Parts:
         """Return what is left of a violation."""
         return None if violation is None else ("small", REFUTES)
 
-    def largest(self, _claim: Claim, hunt: Any, best: Any, deadline: float, _on_tick: Any) -> Any:
+    def largest(self, _claim: Claim, state: Any, best: Any, deadline: float, _on_tick: Any) -> Any:
         """Return a run on which the claim holds."""
-        self._spend("largest", hunt is not None, best, deadline)
+        self._spend("largest", state is not None, best, deadline)
         return "large", HOLDS
 
 
@@ -136,18 +136,18 @@ def test_a_violation_in_floats_refutes_nothing(parts: Parts, monkeypatch: pytest
 
 def test_short_searches_have_seed_zero(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     """Short searches have seed zero and a quarter of the budget beyond a proof; simplification ends with the budget."""
-    hunts: list[float] = []
-    hunt = SimpleNamespace(looked=1, applicable=1, left_open=0)
-    monkeypatch.setattr(finding, "short_search", lambda _, budget: hunts.append(budget) or hunt)  # type: ignore[func-returns-value]
+    searches: list[float] = []
+    state = SimpleNamespace(looked=1, applicable=1, left_open=0)
+    monkeypatch.setattr(finding, "short_search", lambda _, budget: searches.append(budget) or state)  # type: ignore[func-returns-value]
     finding.search_quickly(CLAIM, 3.0)
     assert parts.asked == {"regimes": (3.0, 0), "refutation": (None, 105.0, 0)}
-    assert hunts == []
+    assert searches == []
     finding.search_further(CLAIM, 40.0)
     assert parts.asked == {"regimes": (10.0, 0), "refutation": (None, 114.0, 0)}
     nothing = SimpleNamespace(evaluations=1, applicable=0, counterexample=None, left_open=0, regimes=(), pairs=())
     monkeypatch.setattr(finding, "_search_by_regimes", lambda *_: nothing)
     finding.search_quickly(CLAIM, 3.0)
-    assert hunts == [1.5]
+    assert searches == [1.5]
 
 
 @pytest.mark.parametrize("steps", [True, False])

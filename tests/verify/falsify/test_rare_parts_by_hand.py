@@ -15,13 +15,13 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.falsify import mixed
-from verify.falsify.knobs import _coordinate
 from verify.falsify.regimes import factors, horizon, search, violations
 from verify.falsify.regimes.climb import LevelClimb
 from verify.falsify.regimes.design import _pair
 from verify.falsify.regimes.edge import Edge
 from verify.falsify.regimes.problems import _with_negative
 from verify.falsify.regimes.search import _Searching
+from verify.falsify.scalings import _scale_coordinate
 
 T = sp.Symbol("T", positive=True)
 
@@ -103,7 +103,7 @@ def test_the_first_allowed_run_is_taken(monkeypatch: pytest.MonkeyPatch) -> None
     looked: list[Any] = []
     monkeypatch.setattr(mixed, "_COUNTS", ((1, 2), (3, 4)))
     monkeypatch.setattr(
-        mixed, "within_conditions", lambda _claim, run: run if run["algorithm"]["rounds"] == 2 else None
+        mixed, "reduce_to_conditions", lambda _claim, run: run if run["algorithm"]["rounds"] == 2 else None
     )
     monkeypatch.setattr(mixed, "features", lambda table: {table["kind"]})
 
@@ -240,7 +240,7 @@ def test_negative_curvatures(kind: str | None, clients: int, expected: Any) -> N
 def test_a_scaled_coordinate() -> None:
     """x_1 is divided by three: its curvatures are multiplied by nine, mixed ones and linear terms by three."""
     table: Any = {"problem": {"hessians": [[[1, 2], [2, 5]]], "linear": [[7, 11]], "start": [1, 1]}}
-    found = _coordinate(1, table, fmpq(3))["problem"]
+    found = _scale_coordinate(1, table, fmpq(3))["problem"]
     assert found["hessians"] == [[[1, 6], [6, 45]]]
     assert found["linear"] == [[7, 33]]
     assert found["start"] == [1, 1]

@@ -89,11 +89,11 @@ def test_violations_that_no_exact_check_decides(state: Any, monkeypatch: pytest.
 def test_arithmetic_of_a_search(state: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Short runs are checked in rationals; runs of a far search, and rates, are checked in floats."""
     monkeypatch.setattr(search_state, "quick", lambda _: RATIONAL)
-    assert state._arithmetic({}) is RATIONAL
+    assert state._choose_arithmetic({}) is RATIONAL
     state.reach = search_state.FAR
-    assert state._arithmetic({}) is FLOAT
+    assert state._choose_arithmetic({}) is FLOAT
     state.reach, state.claim = search_state.NEAR, SimpleNamespace(rate=1)
-    assert state._arithmetic({}) is FLOAT
+    assert state._choose_arithmetic({}) is FLOAT
 
 
 def test_the_best_run_is_one_that_moves(state: Any) -> None:
@@ -183,7 +183,7 @@ def test_step_sizes_of_generated_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_mixed_runs_use_one_step_size() -> None:
     for given, expected in ((fmpq(1, 3), mixed._STEP), ([fmpq(1, 3), fmpq(1, 5)], [mixed._STEP] * 2)):
-        assert get(mixed._even(_table(2, local_step_size=given)), "algorithm.local_step_size") == expected
+        assert get(mixed._equalise_steps(_table(2, local_step_size=given)), "algorithm.local_step_size") == expected
 
 
 @pytest.mark.parametrize(("weights", "kept"), [(2, True), (3, False)])
@@ -191,11 +191,11 @@ def test_weights_of_as_many_clients_are_kept(weights: int, *, kept: bool) -> Non
     table = _table(2)
     table["problem"]["weights"] = [fmpq(1, weights)] * weights
     shape: Any = SimpleNamespace(curvatures=[[1, 2], [3, 4]], pulls=[1, -1], start=[1, 0], clients=2)
-    found = mixed._with_problem(table, shape, None)
+    found = mixed._set_problem(table, shape, None)
     assert ("weights" in found["problem"]) is kept
     assert found["problem"]["linear"] == [[1, 1], [-1, -1]]
     assert "noise" not in found["problem"]
-    assert mixed._with_problem(table, shape, fmpq(5))["problem"]["noise"] == [5, 5]
+    assert mixed._set_problem(table, shape, fmpq(5))["problem"]["noise"] == [5, 5]
 
 
 def test_proportions_at_the_end_of_a_ray() -> None:

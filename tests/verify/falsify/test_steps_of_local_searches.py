@@ -16,13 +16,13 @@ from verify.falsify.local import LocalClimb
 from verify.falsify.rays import Ray, ScaledRun
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import FAR, NEAR, SearchPoint
-from verify.falsify.structure import list_other_shapes, variants
+from verify.falsify.structure import list_other_shapes, list_variants
 from verify.verdict import verify
 
 Numbers = dict[str, fmpq]
 
 
-class Knob:
+class Scaling:
     """A named number of a run that is a dictionary."""
 
     def __init__(self, name: str, may_vanish: bool = False) -> None:
@@ -32,17 +32,17 @@ class Knob:
 def _use_numbers(monkeypatch: pytest.MonkeyPatch, *modules: Any, vanishing: tuple[str, ...] = ()) -> None:
     """Let modules read runs that are dictionaries of numbers."""
 
-    def turned(table: Numbers, knob: Knob, factor: fmpq) -> Numbers:
-        return {**table, knob.name: table[knob.name] * factor}
+    def apply_scaling(table: Numbers, scaling: Scaling, factor: fmpq) -> Numbers:
+        return {**table, scaling.name: table[scaling.name] * factor}
 
-    def find_knob(table: Numbers, name: str) -> Knob | None:
-        return Knob(name) if name in table else None
+    def find_scaling(table: Numbers, name: str) -> Scaling | None:
+        return Scaling(name) if name in table else None
 
-    def list_knobs(table: Numbers) -> list[Knob]:
-        return [Knob(name, name in vanishing) for name in table]
+    def list_scalings(table: Numbers) -> list[Scaling]:
+        return [Scaling(name, name in vanishing) for name in table]
 
     for module in modules:
-        for replacement in (turned, find_knob, list_knobs):
+        for replacement in (apply_scaling, find_scaling, list_scalings):
             monkeypatch.setattr(module, replacement.__name__, replacement, raising=False)
 
 
@@ -72,14 +72,14 @@ def test_factors_after_one_that_fails_are_not_tried(monkeypatch: pytest.MonkeyPa
     """A run that a factor makes impossible is none to multiply further."""
     tried: list[str] = []
 
-    def turned(table: Numbers, knob: Knob, _factor: fmpq) -> Numbers | None:
-        tried.append(knob.name)
-        return None if knob.name == "b" else table
+    def turned(table: Numbers, scaling: Scaling, _factor: fmpq) -> Numbers | None:
+        tried.append(scaling.name)
+        return None if scaling.name == "b" else table
 
-    monkeypatch.setattr(polish, "turned", turned)
+    monkeypatch.setattr(polish, "apply_scaling", turned)
     state: Any = SimpleNamespace(claim=None)
-    names: Any = [Knob(name) for name in "abc"]
-    assert polish._turn_all(state, {"a": fmpq(1)}, names, np.array([1.0, 1.0, 1.0])) is None
+    names: Any = [Scaling(name) for name in "abc"]
+    assert polish._apply_all(state, {"a": fmpq(1)}, names, np.array([1.0, 1.0, 1.0])) is None
     assert tried == ["a", "b"]
 
 
@@ -115,7 +115,7 @@ def test_units_change_by_factors_of_sixty_four(monkeypatch: pytest.MonkeyPatch) 
         assert changes == [{name: value} for name in present for value in (fmpq(64), fmpq(1, 64))]
 
 
-def test_a_knob_is_turned_while_it_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scaling_is_turned_while_it_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     """From 1 to 2^6 in steps of 2^2 where the score is largest at 2^6, and then down by 2^1 no further."""
     _use_numbers(monkeypatch, local)
 
@@ -123,10 +123,10 @@ def test_a_knob_is_turned_while_it_helps(monkeypatch: pytest.MonkeyPatch) -> Non
         return -abs(float(table["a"]) - 64.0) - abs(float(table["b"]) - 0.25)
 
     climb = _climb(score, {"a": fmpq(1), "b": fmpq(1)})
-    climb.sweep_knobs((2, 1), np.random.default_rng(0))
+    climb.sweep_scalings((2, 1), np.random.default_rng(0))
     assert climb.at.table == {"a": 64, "b": fmpq(1, 4)}
     spent = _climb(score, {"a": fmpq(1), "b": fmpq(1)}, looks=0)
-    spent.sweep_knobs((2, 1), np.random.default_rng(0))
+    spent.sweep_scalings((2, 1), np.random.default_rng(0))
     assert (spent.at.table, spent.left) == ({"a": 1, "b": 1}, 0)
 
 
@@ -134,29 +134,31 @@ def test_what_can_vanish_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers vanish if this increases the score; numbers that cannot vanish stay."""
     _use_numbers(monkeypatch, local, vanishing=("a", "b"))
     climb = _climb(lambda table: float(table["b"] - table["a"] - table["c"]), {n: fmpq(1) for n in "abc"})
-    climb.without()
+    climb.remove_all_aspects()
     assert climb.at.table == {"a": 0, "b": 1, "c": 1}
 
 
 def test_aspects_that_a_run_lacks_are_no_reason_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     _use_numbers(monkeypatch, local)
-    assert local.without({"a": fmpq(1), "b": fmpq(2)}, ["missing", "b"]) == {"a": 1, "b": 0}
+    assert local.remove_aspects({"a": fmpq(1), "b": fmpq(2)}, ["missing", "b"]) == {"a": 1, "b": 0}
 
 
 @pytest.mark.parametrize("stated", [True, False])
 def test_the_simplex_method_finds_the_best_factors(stated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The score is largest at 2^1.5 and 2^-2; a run outside of the conditions is replaced by one inside of them."""
     _use_numbers(monkeypatch, polish)
-    monkeypatch.setattr(polish, "within_conditions", lambda _, table: {**table, "inside": fmpq(1)} if stated else None)
+    monkeypatch.setattr(
+        polish, "reduce_to_conditions", lambda _, table: {**table, "inside": fmpq(1)} if stated else None
+    )
     kept: list[SearchPoint] = []
 
     def look(table: Numbers) -> float:
         a, b = (float(np.log2(float(table[name]))) for name in "ab")
         return NOTHING if a > 3 else -((a - 1.5) ** 2) - (b + 2) ** 2
 
-    hunt: Any = SimpleNamespace(look=look, keep=kept.append, claim=None)
+    state: Any = SimpleNamespace(look=look, keep=kept.append, claim=None)
     start: Any = SearchPoint({"a": fmpq(1), "b": fmpq(1)}, -6.25)
-    polish.polish(hunt, start, np.random.default_rng(1))
+    polish.polish(state, start, np.random.default_rng(1))
     (best,) = kept
     table: Any = best.table
     assert best.score == look(table) > -0.01
@@ -167,13 +169,13 @@ def test_the_simplex_method_finds_the_best_factors(stated: bool, monkeypatch: py
 def test_nothing_better_keeps_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a better point the search tries at most eight moves, with at most twenty evaluations each."""
     _use_numbers(monkeypatch, polish)
-    monkeypatch.setattr(polish, "within_conditions", lambda *_: None)
+    monkeypatch.setattr(polish, "reduce_to_conditions", lambda *_: None)
     for count, turned in ((2, 2), (8, 8), (10, 8)):
         kept: list[SearchPoint] = []
         seen: list[Numbers] = []
-        hunt: Any = SimpleNamespace(look=lambda t, s=seen: s.append(t) or NOTHING, keep=kept.append, claim=None)
+        state: Any = SimpleNamespace(look=lambda t, s=seen: s.append(t) or NOTHING, keep=kept.append, claim=None)
         start: Any = SearchPoint({str(n): fmpq(1) for n in range(count)}, 0.0)
-        polish.polish(hunt, start, np.random.default_rng(1))
+        polish.polish(state, start, np.random.default_rng(1))
         assert kept == [start]
         assert len({name for table in seen for name, value in table.items() if value != 1}) == turned
         assert turned < len(seen) <= 20 * turned
@@ -192,16 +194,16 @@ def test_a_local_search_ends_where_it_has_climbed(
     starts: list[SearchPoint] = []
     monkeypatch.setattr(search, "_reduce", lambda _, start, __: (starts.append(start), reduced)[1])
     monkeypatch.setattr(search, "_uphill", lambda climb, _: climbs.append(climb))
-    hunt: Any = SimpleNamespace(claim=None, look=lambda _: 5.0, keep=kept.append, moved="unset")
-    end = search._climb(hunt, None, 60)  # type: ignore[arg-type]
-    assert hunt.moved == view
+    state: Any = SimpleNamespace(claim=None, look=lambda _: 5.0, keep=kept.append, moved="unset")
+    end = search._climb(state, None, 60)  # type: ignore[arg-type]
+    assert state.moved == view
     assert starts == [SearchPoint("start", 1.0 if view is None else 5.0)]  # type: ignore[arg-type]
     assert kept == [end] == [reduced or starts[0]]
     (climb,) = climbs
     assert climb.left == 60
-    assert climb._structure is (variants if reduced is None else list_other_shapes)
+    assert climb._structure is (list_variants if reduced is None else list_other_shapes)
     monkeypatch.setattr(search, "_choose", lambda *_: None)
-    assert search._climb(hunt, None, 60) is None  # type: ignore[arg-type]
+    assert search._climb(state, None, 60) is None  # type: ignore[arg-type]
     assert len(kept) == 1
 
 
@@ -214,28 +216,32 @@ def test_moves_of_a_local_search_in_turn() -> None:
 
         def __getattr__(self, name: str) -> Any:
             def note(*given: Any) -> None:
-                if name == "turn_random_knobs" and done[-1][0] != name:
+                if name == "apply_random_scalings" and done[-1][0] != name:
                     self.left -= 1
                 done.append((name, *given))
 
             return note
 
     search._uphill(Climb(), "random")  # type: ignore[arg-type]
-    turn = [("sweep_knobs", (2, 1, 0.5), "random"), ("sweep_structure",), *[("turn_random_knobs", "random", 2.0)] * 20]
-    first = [("sweep_units",), ("sweep_knobs", (4, 2), "random"), ("without",), ("move_to_largest_step",)]
+    turn = [
+        ("sweep_scalings", (2, 1, 0.5), "random"),
+        ("sweep_structure",),
+        *[("apply_random_scalings", "random", 2.0)] * 20,
+    ]
+    first = [("sweep_units",), ("sweep_scalings", (4, 2), "random"), ("remove_all_aspects",), ("move_to_largest_step",)]
     assert done == [*first, ("sweep_structure",), *turn, *turn]
 
 
 def test_half_of_the_local_searches_leave_something_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each choice of aspects with the same probability, and none where the claim says nothing of the rest."""
-    monkeypatch.setattr(search, "without", lambda table, names: (table, names))
+    monkeypatch.setattr(search, "remove_aspects", lambda table, names: (table, names))
     count = len(search._ASPECTS)
     for number in range(2 * count):
         for score in (3.0, NOTHING):
             asked: list[int] = []
             generator: Any = SimpleNamespace(integers=lambda most, n=number, a=asked: a.append(most) or n)
-            hunt: Any = SimpleNamespace(look=lambda _, s=score: s)
-            found = search._reduce(hunt, SearchPoint("run", 1.0), generator)  # type: ignore[arg-type]
+            state: Any = SimpleNamespace(look=lambda _, s=score: s)
+            found = search._reduce(state, SearchPoint("run", 1.0), generator)  # type: ignore[arg-type]
             assert asked == [2 * count]
             left: Any = ("run", search._ASPECTS[number]) if number < count else None
             expected = SearchPoint(left, 3.0) if number < count and score == 3.0 else None
@@ -245,19 +251,19 @@ def test_half_of_the_local_searches_leave_something_out(monkeypatch: pytest.Monk
 def test_long_horizons_are_searched_with_all_terms_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reach and the moved term are as before afterwards."""
     seen: list[Any] = []
-    hunt: Any = SimpleNamespace(claim=None, reach=NEAR, moved=3)
-    hunt.look = lambda _: 2.0
-    monkeypatch.setattr(search, "without", lambda table, names: (table, names))
+    state: Any = SimpleNamespace(claim=None, reach=NEAR, moved=3)
+    state.look = lambda _: 2.0
+    monkeypatch.setattr(search, "remove_aspects", lambda table, names: (table, names))
     monkeypatch.setattr(search, "_choose", lambda *_: SearchPoint("run", 1.0))  # type: ignore[arg-type]
     monkeypatch.setattr(
         search,
         "_uphill",
-        lambda climb, _: seen.append((climb.at, climb.left, hunt.reach, hunt.moved, climb._structure)),
+        lambda climb, _: seen.append((climb.at, climb.left, state.reach, state.moved, climb._structure)),
     )
     for may in (False, True):
         monkeypatch.setattr(search, "_may_go_far", lambda _, may=may: may)
-        search._search_long_horizons(hunt, ("noise",), None)  # type: ignore[arg-type]
-        assert (hunt.reach, hunt.moved) == (NEAR, 3)
+        search._search_long_horizons(state, ("noise",), None)  # type: ignore[arg-type]
+        assert (state.reach, state.moved) == (NEAR, 3)
         reduced: Any = ("run", ("noise",))
         assert seen == [(SearchPoint(reduced, 2.0), 400, FAR, None, list_other_shapes)] * may
 
@@ -267,7 +273,7 @@ def test_aspects_of_rays_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     _use_numbers(monkeypatch, rays)
     monkeypatch.setattr(rays, "with_clients", lambda _, chosen: chosen)
     monkeypatch.setattr(rays, "clients", lambda _: 3)
-    with_power: Any = rays._with_power
+    with_power: Any = rays._scale_by_power
     table: Any = {"noise": fmpq(3), "algorithm": {"rounds": 5, "local_steps": [1, 2]}}
     assert with_power(table, "noise", 0) is table
     assert with_power(table, "clients", 2) == [0, 1, 2] * 4
@@ -289,7 +295,7 @@ def _reading(smaller: float) -> Logarithms:
 
 def test_exponents_are_measured_per_power_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts are doubled, other aspects multiplied by four; an aspect without a reading has none."""
-    monkeypatch.setattr(rays, "_aspects", lambda _: ["noise", "start", "rounds"])
+    monkeypatch.setattr(rays, "_list_aspects", lambda _: ["noise", "start", "rounds"])
     ray = _ray()
     asked: list[Any] = []
 
@@ -298,7 +304,7 @@ def test_exponents_are_measured_per_power_of_two(monkeypatch: pytest.MonkeyPatch
         return None if "start" in point.powers else _reading(6.0)
 
     ray._read = read
-    found = ray._exponents(None)
+    found = ray._measure_exponents(None)
     assert asked == [{"noise": 2}, {"start": 2}, {"rounds": 1}]
     assert {name: one.smaller for name, one in found.items()} == {"noise": 3.0, "rounds": 6.0}
 
@@ -306,21 +312,21 @@ def test_exponents_are_measured_per_power_of_two(monkeypatch: pytest.MonkeyPatch
 def test_points_ahead_are_tried_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """The best step for each largest change is tried, without those that are zero, missing or tried before."""
     asked: list[Any] = []
-    monkeypatch.setattr(rays, "_room", lambda *given: given)
+    monkeypatch.setattr(rays, "_bound_step", lambda *given: given)
     steps = {8: np.array([8, 0]), 4: np.array([8, 0]), 2: None, 1: np.array([0, 0])}
 
     def best(_: Any, __: Any, exponents: Any, is_equation: Any, room: Any) -> Any:
         asked.append((exponents, is_equation, room[2:]))
         return steps[room[3]]
 
-    monkeypatch.setattr(rays, "best_step", best)
+    monkeypatch.setattr(rays, "find_best_step", best)
     ray = _ray(SimpleNamespace(is_equation="equation"))
     exponents = {"noise": _reading(1.0), "start": _reading(2.0)}
-    points = list(ray._ahead(exponents, 77))
+    points = list(ray._list_ahead(exponents, 77))
     assert [dict(point.powers) for point in points] == [{"noise": 8}]
     assert [one[2] for one in asked] == [(["noise", "start"], box, 77) for box in (8, 4, 2, 1)]
     assert asked[0][:2] == ([*exponents.values()], "equation")
-    assert list(ray._ahead({}, 77)) == []
+    assert list(ray._list_ahead({}, 77)) == []
 
 
 def test_steps_shrink_where_conditions_ask_for_it() -> None:
@@ -336,7 +342,7 @@ def test_steps_shrink_where_conditions_ask_for_it() -> None:
 
 
 def test_points_beside_are_doubled_and_halved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rays, "_aspects", lambda _: ["a", "b", "c"])
+    monkeypatch.setattr(rays, "_list_aspects", lambda _: ["a", "b", "c"])
     single = [dict(point.powers) for point in _ray()._list_neighbours(1)]
     assert single == [{name: power} for name in "abc" for power in (1, -1)]
     pairs = [dict(point.powers) for point in _ray()._list_neighbours(2)]
@@ -351,7 +357,7 @@ def test_room_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rays, "MOST_ITERATES", 12 * 100 * 5)
     table: Any = {"algorithm": {"rounds": 3, "local_steps": 4}}
     at = ScaledRun(table, {"clients": 1})
-    found: Room = rays._room(at, table, ["noise", "local steps", "rounds", "clients"], 8, 99)
+    found: Room = rays._bound_step(at, table, ["noise", "local steps", "rounds", "clients"], 8, 99)
     assert [list(each) for each in (found.low, found.high)] == [[-8, -2, -1, -1], [8, 8, 8, 2]]
     assert [list(row) for row in found.sums] == [[0, 1, 1, 0], [0, 1, 1, 1]]
     assert list(found.most) == [3, 2]
@@ -378,10 +384,10 @@ def test_runs_that_rays_may_not_reach_are_not_read(monkeypatch: pytest.MonkeyPat
         read = Logarithms(smaller, np.ones(terms), np.array([]))
         ray = _ray(SimpleNamespace(read=lambda _, r=read: r, allows=lambda _, a=allowed: a))
         looked: list[Any] = []
-        hunt = SimpleNamespace(
+        state = SimpleNamespace(
             tick=lambda: None, is_within_reach=lambda _, f=far: not f, setting=setting, look=looked.append
         )
-        found = ray._read(hunt, ScaledRun({"run": 1}))
+        found = ray._read(state, ScaledRun({"run": 1}))
         assert (found is read, looked == [{"run": 1}]) == expected
         assert found is read or found is None
 
@@ -389,9 +395,9 @@ def test_runs_that_rays_may_not_reach_are_not_read(monkeypatch: pytest.MonkeyPat
 def test_burdens_are_laid_on_terms_that_are_there() -> None:
     """None first, then on all but one of those that are there; with a single one there is nothing to compare."""
     absent = NOTHING_THERE
-    found = [each.tolist() for each in rays._burdens(np.array([1.0, absent, 2.0]))]
+    found = [each.tolist() for each in rays._list_penalties(np.array([1.0, absent, 2.0]))]
     assert found == [[0.0, 0.0, 0.0], [0.0, 3.0, 3.0], [3.0, 3.0, 0.0]]
-    assert [each.tolist() for each in rays._burdens(np.array([1.0, absent]))] == [[0.0, 0.0]]
+    assert [each.tolist() for each in rays._list_penalties(np.array([1.0, absent]))] == [[0.0, 0.0]]
 
 
 def test_the_curvature_of_one_client_is_scaled() -> None:

@@ -104,15 +104,15 @@ def test_a_search_goes_on_while_something_is_found(monkeypatch: pytest.MonkeyPat
         return next(ends) if looks == search._LONG else "short"
 
     monkeypatch.setattr(search, "_climb", climb)
-    hunt: Any = SimpleNamespace(claim=SimpleNamespace(rate=None))
-    search._search_by_turns(hunt, iter(range(2 * batch + batch // 2 + 1)), None)  # type: ignore[arg-type]
+    state: Any = SimpleNamespace(claim=SimpleNamespace(rate=None))
+    search._search_by_turns(state, iter(range(2 * batch + batch // 2 + 1)), None)  # type: ignore[arg-type]
     short, long, half = ("climb", search._SHORT), ("climb", search._LONG), batch // 2
     far = [*search._SUMMING, ("polish", "place")]
     begun = ["begin", "kinds", batch, short, batch, short]
     assert done == [*begun, half, long, *far, 1, long, 0, long, *far, 0, long]
     done.clear()
-    hunt.claim.rate = "rate"
-    search._search_by_turns(hunt, iter(()), None)  # type: ignore[arg-type]
+    state.claim.rate = "rate"
+    search._search_by_turns(state, iter(()), None)  # type: ignore[arg-type]
     assert done == ["begin"]
 
 
@@ -132,12 +132,12 @@ def test_rows_of_a_design_are_counted_with_what_they_are(monkeypatch: pytest.Mon
 def test_runs_are_moved_to_the_edge_of_their_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each run, with and without what may be left out, until the time is over; one without an edge is passed over."""
     seen: list[Any] = []
-    hunt: Any = SimpleNamespace(claim=None, seconds=0.0, look=seen.append)
+    state: Any = SimpleNamespace(claim=None, seconds=0.0, look=seen.append)
     monkeypatch.setattr(search, "_SUMMING", ())
-    monkeypatch.setattr(search, "without", lambda table, left_out: (table, left_out))
+    monkeypatch.setattr(search, "remove_aspects", lambda table, left_out: (table, left_out))
     monkeypatch.setattr(search, "move_to_edge", lambda _, table: None if table[0] == "free" else table)
-    search._to_the_edge(hunt, ["a", "free"], 1.0)
+    search._to_the_edge(state, ["a", "free"], 1.0)
     assert seen == [("a", ("start",)), ("a", ())]
-    hunt.seconds = 2.0
-    search._to_the_edge(hunt, ["a"], 1.0)
+    state.seconds = 2.0
+    search._to_the_edge(state, ["a"], 1.0)
     assert len(seen) == 2

@@ -120,17 +120,17 @@ def test_a_search_counts_what_nothing_decides() -> None:
     assert search.left_open == search.applicable > 30
 
 
-def test_a_hunt_counts_what_is_too_long_to_confirm() -> None:
+def test_a_search_counts_what_is_too_long_to_confirm() -> None:
     """A bound that only a run fails which takes rationals minutes: no lighter one is a violation."""
     bound = claim(q.rounds, sp.Integer(3000))
     curved = [[str(int(row == column)) for column in range(3)] for row in range(3)]
     problem = {"kind": "quadratic", "hessians": [curved], "linear": [["0"] * 3], "start": ["1"] * 3}
     algorithm = {"local_step_size": "1/8", "rounds": 4000}
     table = working_table(parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL))
-    hunt = SearchState(bound, 10.0, lambda _done, _whole: None)
-    hunt.setting, hunt.reach = features(table), FAR
-    assert hunt.look(table) > 0
-    assert (hunt.violation, hunt.left_open) == (None, 1)
+    state = SearchState(bound, 10.0, lambda _done, _whole: None)
+    state.setting, state.reach = features(table), FAR
+    assert state.look(table) > 0
+    assert (state.violation, state.left_open) == (None, 1)
 
 
 def test_a_false_equation_is_refuted() -> None:

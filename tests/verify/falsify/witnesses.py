@@ -21,17 +21,17 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import paper_with
 from fedtheory.runfile import parse_run, read_toml
 from verify.check import check
-from verify.falsify.knobs import find_knob
-from verify.falsify.local import move_to_edge, turned
+from verify.falsify.local import apply_scaling, move_to_edge
+from verify.falsify.scalings import find_scaling
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,
-    changed,
+    change,
     clients,
     count_steps,
     evaluate_run,
     get,
-    scaled,
+    scale,
     with_clients,
     working_table,
 )
@@ -98,20 +98,20 @@ def bases(claim: Claim) -> list[Table]:
 def far_points(base: Table) -> Iterator[Table]:
     """The run in other units, and with other counts and steps, as far as an exact check is quick."""
     for name, factor in _UNITS:
-        knob = find_knob(base, name)
-        other = None if knob is None else turned(base, knob, factor)
+        scaling = find_scaling(base, name)
+        other = None if scaling is None else apply_scaling(base, scaling, factor)
         if other is not None:
             yield other
     for more, steps, rounds, size in _COUNTS:
         table = _with_counts(with_clients(base, list(range(clients(base))) * more), steps, rounds)
         if count_steps(table) <= _LONGEST and count_steps(table) * clients(table) <= _LARGEST:
-            yield scaled(table, {STEP_SIZE: size})
+            yield scale(table, {STEP_SIZE: size})
 
 
 def _with_counts(table: Table, steps: int, rounds: int) -> Table:
     local, all_rounds = get(table, "algorithm.local_steps") or 1, get(table, "algorithm.rounds") or 1
     more = [n * steps for n in local] if isinstance(local, list) else local * steps
-    return changed(table, {"algorithm.rounds": rounds * all_rounds, "algorithm.local_steps": more})
+    return change(table, {"algorithm.rounds": rounds * all_rounds, "algorithm.local_steps": more})
 
 
 def witnessed(given: Sequence[Mutant]) -> Iterator[tuple[Mutant, Table]]:

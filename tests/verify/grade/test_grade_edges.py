@@ -60,7 +60,7 @@ def test_a_run_is_shortened_while_its_violation_is_clear(monkeypatch: pytest.Mon
     monkeypatch.setattr(counterexample, "_LIGHT", 100)
     monkeypatch.setattr(counterexample, "work_of", lambda table: table["work"])
     monkeypatch.setattr(
-        counterexample, "halves", lambda table: [{"work": table["work"] - 1}, {"work": table["work"] // 2}]
+        counterexample, "list_halves", lambda table: [{"work": table["work"] - 1}, {"work": table["work"] // 2}]
     )
     for clear, end in ((lambda work: work % 2 == 0, 250), (lambda work: work >= 500, 500), (lambda _: False, 1000)):
         monkeypatch.setattr(counterexample, "_is_clear", lambda _, table, clear=clear: clear(table["work"]))

@@ -127,11 +127,11 @@ def test_equations_are_inserted() -> None:
 
 def test_corners_of_causes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Corners have one cause, two causes, or all causes."""
-    monkeypatch.setattr(grade_ladders, "without", lambda _, names: tuple(names))
+    monkeypatch.setattr(grade_ladders, "remove_aspects", lambda _, names: tuple(names))
 
     def corners(*names: str) -> list[Any]:
-        knobs = [SimpleNamespace(name=name) for name in (*names, "rounds")]
-        monkeypatch.setattr(grade_ladders, "list_knobs", lambda _: knobs)
+        scalings = [SimpleNamespace(name=name) for name in (*names, "rounds")]
+        monkeypatch.setattr(grade_ladders, "list_scalings", lambda _: scalings)
         return list(grade_ladders._corners({}))
 
     assert corners() == [((), ())]

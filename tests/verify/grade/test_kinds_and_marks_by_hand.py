@@ -1,4 +1,4 @@
-"""Kinds of generated runs, marks of answers and knobs of searches, step by step, against values by hand."""
+"""Kinds of generated runs, marks of answers and scalings of searches, step by step, against values by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
 from verify.check import together
 from verify.check.decision import FAILS, HOLDS
-from verify.falsify import generation, knobs, tables
+from verify.falsify import generation, scalings, tables
 from verify.falsify.regimes import horizon
 from verify.grade import folder
 from verify.grade.guarded import Unreadable
@@ -155,14 +155,14 @@ def test_aspects_that_are_turned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts of steps are not turned; aspects apart from noise may vanish."""
     names = {"local steps": False, "noise": True, "start": True, "unit": False}
     listed = [SimpleNamespace(name=name, may_vanish=vanishes) for name, vanishes in names.items()]
-    monkeypatch.setattr(generation, "list_knobs", lambda _: listed)
-    monkeypatch.setattr(generation, "turned", lambda _, knob, factor: (knob.name, factor))
+    monkeypatch.setattr(generation, "list_scalings", lambda _: listed)
+    monkeypatch.setattr(generation, "apply_scaling", lambda _, scaling, factor: (scaling.name, factor))
     last = len(generation._FACTORS)
-    assert generation._turn({}, _draws(1, last)) == ("start", 0)
+    assert generation._scale_one_aspect({}, _draws(1, last)) == ("start", 0)
     for place, name in ((0, "noise"), (2, "unit")):
         with pytest.raises(AssertionError):
-            generation._turn({}, _draws(place, last))
-        assert generation._turn({}, _draws(place, last - 1)) == (name, 2)
+            generation._scale_one_aspect({}, _draws(place, last))
+        assert generation._scale_one_aspect({}, _draws(place, last - 1)) == (name, 2)
 
 
 @dataclass(frozen=True)
@@ -202,29 +202,29 @@ def test_bases_of_generated_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert few == [whole[1], whole[0], *whole[2:]]
 
 
-# Knobs and horizons.
+# Scalings and horizons.
 
 
 def test_units_of_data() -> None:
     """Inputs times f leave all errors if models and step sizes shrink; outputs scale the models."""
     problem = {"inputs": [[[fmpq(2)]]], "outputs": [[fmpq(3)]], "start": [fmpq(8)]}
     table: Any = {"problem": problem, "algorithm": {"local_step_size": fmpq(16)}}
-    found = knobs._unit_of_inputs(table, fmpq(2))
+    found = scalings._change_unit_of_inputs(table, fmpq(2))
     assert found["problem"] == {"inputs": [[[4]]], "outputs": [[3]], "start": [4]}
     assert found["algorithm"]["local_step_size"] == 4
-    scaled = knobs._unit_of_outputs(table, fmpq(2))
+    scaled = scalings._change_unit_of_outputs(table, fmpq(2))
     assert scaled["problem"] == {"inputs": [[[2]]], "outputs": [[6]], "start": [16]}
     assert scaled["algorithm"]["local_step_size"] == 16
 
 
 def test_scaled_counts() -> None:
     """Counts are rounded to the nearest one, at least one, and grow by at most a factor of four."""
-    assert [knobs._scale_count(count, fmpq(1, 2)) for count in (1, 2, 3, 5)] == [1, 1, 2, 3]
-    assert knobs._scale_count(3, fmpq(100)) == 12
+    assert [scalings._scale_count(count, fmpq(1, 2)) for count in (1, 2, 3, 5)] == [1, 1, 2, 3]
+    assert scalings._scale_count(3, fmpq(100)) == 12
     table: Any = {"algorithm": {"local_steps": [1, 4], "rounds": 3}}
-    assert knobs._local_steps(table, fmpq(2))["algorithm"] == {"local_steps": [2, 8], "rounds": 3}
-    assert knobs._local_steps({"algorithm": {}}, fmpq(3))["algorithm"] == {"local_steps": 3}
-    assert knobs._rounds(table, fmpq(1, 3))["algorithm"]["rounds"] == 1
+    assert scalings._scale_local_steps(table, fmpq(2))["algorithm"] == {"local_steps": [2, 8], "rounds": 3}
+    assert scalings._scale_local_steps({"algorithm": {}}, fmpq(3))["algorithm"] == {"local_steps": 3}
+    assert scalings._scale_rounds(table, fmpq(1, 3))["algorithm"]["rounds"] == 1
 
 
 @pytest.mark.parametrize(

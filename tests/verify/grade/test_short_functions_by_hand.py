@@ -110,9 +110,9 @@ def test_shapes_of_tables() -> None:
     """Tables with other numbers have one shape, with other words or keys another."""
     one = {"problem": {"kind": "quadratic", "start": [1]}, "algorithm": {"rounds": 3}}
     other = {"problem": {"kind": "quadratic", "start": [2, 3]}, "algorithm": {"rounds": 5}}
-    assert starts._shape(one) == starts._shape(other)
-    assert starts._shape(one) != starts._shape({**one, "problem": {"kind": "logistic", "start": [1]}})
-    assert starts._shape(one) != starts._shape({**one, "algorithm": {"rounds": "3"}})
+    assert starts._describe_shape(one) == starts._describe_shape(other)
+    assert starts._describe_shape(one) != starts._describe_shape({**one, "problem": {"kind": "logistic", "start": [1]}})
+    assert starts._describe_shape(one) != starts._describe_shape({**one, "algorithm": {"rounds": "3"}})
 
 
 def test_regimes_have_their_largest_ratio() -> None:

@@ -18,7 +18,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.proofs.numbers import SymbolTable
 from verify.check import rates
-from verify.falsify.rounding import _near
+from verify.falsify.rounding import _list_near
 from verify.grade import ladders as grade_ladders
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
@@ -29,7 +29,7 @@ from verify.rocq.vocabulary import MEAN, OWN, gradient, value
 
 def test_binary_neighbours_of_a_number() -> None:
     """Numbers with one to six binary digits are tried, rounded to the nearest and towards zero."""
-    found = {one for one in _near(Fraction(1, 3)) if one.denominator & (one.denominator - 1) == 0}
+    found = {one for one in _list_near(Fraction(1, 3)) if one.denominator & (one.denominator - 1) == 0}
     # 1/3 is 0.0101010... in binary digits; bounds on denominators give 1/4, 10/32, 42/128 and 341/1024 as well.
     assert found == {
         *map(Fraction, (0, 1, 2)),
@@ -83,12 +83,12 @@ def test_rungs_of_a_ladder_of_the_grader(monkeypatch: pytest.MonkeyPatch) -> Non
         return [listed[0], listed[0], listed[-1]]
 
     names = {
-        "setting": lambda claim: f"setting of {claim}",
-        "mixed": lambda claim, found: [f"{found}, mixed with {claim}"],
+        "find_features": lambda claim: f"setting of {claim}",
+        "list_mixed_runs": lambda claim, found: [f"{found}, mixed with {claim}"],
         "_with_settings": lambda _claim, shape: [shape],
         "_corners": lambda _: corners,
         "move_to_edge": lambda _claim, corner: None if corner == "both" else f"edge of {corner}",
-        "scaled": lambda table, factors: (table, *factors.values()),
+        "scale": lambda table, factors: (table, *factors.values()),
         "_list_rungs": rungs,
         "_evaluate_rung": lambda edge, *rung: (edge[0], rung[-1]),
     }

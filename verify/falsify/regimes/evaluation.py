@@ -24,7 +24,7 @@ from verify.falsify.regimes.horizon import rounds_at
 from verify.falsify.regimes.numbers import just_below
 from verify.falsify.regimes.problems import largest_step, problem
 from verify.falsify.score import NOTHING, balanced_score, score
-from verify.falsify.search_state import movement
+from verify.falsify.search_state import measure_movement
 from verify.falsify.tables import NO_RUN, Table
 from verify.instances import assumes_only_smoothness
 
@@ -178,7 +178,7 @@ def rate_run(seen: Seen) -> float:
         return _TIE
     if seen.table is None or "s" not in seen.point["sources"]:
         return seen.score
-    return seen.score + min(0.0, math.log(_MOVING * movement(seen.table)))
+    return seen.score + min(0.0, math.log(_MOVING * measure_movement(seen.table)))
 
 
 def _sides(found: Check) -> tuple[float, float] | None:

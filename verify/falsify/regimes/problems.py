@@ -188,12 +188,12 @@ def _with_negative(point: Point, hessians: list[list[list[fmpq]]]) -> list[list[
     if kind is None:
         return hessians
     if kind == "all":
-        return _once_each(hessians, _turn)
+        return _once_each(hessians, _negate_last_curvature)
     half = [[[-entry / 2 for entry in row] for row in hessian] for hessian in hessians[:1]]
-    return half + hessians[1:] if len(hessians) > 1 else [_turn(hessian) for hessian in hessians]
+    return half + hessians[1:] if len(hessians) > 1 else [_negate_last_curvature(hessian) for hessian in hessians]
 
 
-def _turn(hessian: list[list[fmpq]]) -> list[list[fmpq]]:
+def _negate_last_curvature(hessian: list[list[fmpq]]) -> list[list[fmpq]]:
     last = len(hessian) - 1
     return [
         [-entry if row == last and column == last else entry for column, entry in enumerate(entries)]

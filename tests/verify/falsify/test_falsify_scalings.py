@@ -16,10 +16,10 @@ from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
-from verify.falsify.knobs import Knob, list_knobs, translated
-from verify.falsify.local import move_to_edge, within_conditions, without
-from verify.falsify.rounding import factor_of, simpler, weight_of
-from verify.falsify.structure import variants
+from verify.falsify.local import move_to_edge, reduce_to_conditions, remove_aspects
+from verify.falsify.rounding import factor_of, list_simpler, weight_of
+from verify.falsify.scalings import Scaling, list_scalings, translate
+from verify.falsify.structure import list_variants
 from verify.falsify.tables import (
     Table,
     evaluate_run,
@@ -49,9 +49,9 @@ def as_run(table: Table) -> Run:
     return parse_run(table, RATIONAL)
 
 
-def knob(table: Table, name: str) -> Knob:
-    """Return the knob of that name."""
-    return next(knob for knob in list_knobs(table) if knob.name == name)
+def scaling(table: Table, name: str) -> Scaling:
+    """Return the scaling of that name."""
+    return next(scaling for scaling in list_scalings(table) if scaling.name == name)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -66,7 +66,7 @@ def test_working_tables_are_the_runs(family: str) -> None:
 def test_a_correct_bound_does_not_notice_units(name: str, number: int) -> None:
     """Theorem 2.1 has the same ratio in other units, for clients that share a Hessian."""
     claim, table = find("renard2022:thm-2.1"), base(Instance("small quadratics", number))
-    before, after = evaluate_run(claim, table), evaluate_run(claim, knob(table, name).turn(table, THREE))
+    before, after = evaluate_run(claim, table), evaluate_run(claim, scaling(table, name).apply(table, THREE))
     assert before is not None
     assert after is not None
     assert (before.applicable, before.ratio) == (after.applicable, pytest.approx(after.ratio, rel=1e-12))
@@ -79,20 +79,20 @@ def test_units_of_data_change_no_ratio() -> None:
     assert before is not None
     assert before.ratio is not None
     for name in ("unit of inputs", "unit of outputs"):
-        after = evaluate_run(claim, knob(table, name).turn(table, THREE))
+        after = evaluate_run(claim, scaling(table, name).apply(table, THREE))
         assert after is not None
         assert after.ratio == pytest.approx(before.ratio, rel=1e-3)
 
 
 @pytest.mark.parametrize("instance", SAMPLES)
-def test_every_knob_gives_a_run_and_is_undone_by_its_inverse(instance: Instance) -> None:
+def test_every_scaling_gives_a_run_and_is_undone_by_its_inverse(instance: Instance) -> None:
     """Turning by 3 and by 1/3 changes nothing but counts and linear terms, which move the optimum."""
     table = base(instance)
-    for each in list_knobs(table):
-        turned = each.turn(table, THREE)
+    for each in list_scalings(table):
+        turned = each.apply(table, THREE)
         as_run(turned)
-        back = each.turn(turned, 1 / THREE)
-        if not each.name.startswith(("rounds", "local steps", "pull")):
+        back = each.apply(turned, 1 / THREE)
+        if not each.name.startswith(("rounds", "local steps", "gradients")):
             assert write_table(back) == write_table(table), each.name
 
 
@@ -100,17 +100,17 @@ def test_start_and_spread_leave_the_optimum() -> None:
     """The distance of the start and the clients' linear terms are scaled about an optimum that stays."""
     table = base(Instance("small quadratics", 43))
     before = as_run(table).problem
-    moved = as_run(knob(table, "start").turn(table, THREE)).problem
+    moved = as_run(scaling(table, "start").apply(table, THREE)).problem
     assert (moved.optimum == before.optimum).all()
     assert (moved.start - moved.optimum == THREE * (before.start - before.optimum)).all()
-    spread = as_run(knob(table, "spread").turn(table, THREE)).problem
+    spread = as_run(scaling(table, "spread").apply(table, THREE)).problem
     assert (spread.mean_linear == before.mean_linear).all()
 
 
 def test_importances_sum_to_one() -> None:
     """One importance grows at the cost of the others."""
     table = base(Instance("small quadratics", 43))
-    weights = as_run(knob(table, "importance 0").turn(table, THREE)).problem.weights
+    weights = as_run(scaling(table, "client weight 0").apply(table, THREE)).problem.weights
     assert weights.sum() == 1
     assert weights[0] == THREE * weights[1]
 
@@ -120,7 +120,7 @@ def test_weights_of_the_closed_form_follow_the_times() -> None:
     run = Instance("asynchronous cycles", 1).run()
     table = working_table(run)
     assert get(table, "algorithm.aggregation") == "time-based"
-    slower = as_run(knob(table, "time 0").turn(table, THREE))
+    slower = as_run(scaling(table, "time 0").apply(table, THREE))
     assert slower.algorithm.clock.times[0] == 3 * run.algorithm.clock.times[0]
     assert slower.algorithm.aggregation.chosen != run.algorithm.aggregation.chosen
 
@@ -130,7 +130,7 @@ def test_most_variants_are_runs(family: str) -> None:
     """Another structure is a run again, or refused as one; most are runs, and none is the table itself."""
     table = base(Instance(family, 7))
     claim = Claim(id="t:any", lhs=0, relation="<", rhs=eta, where=WHERE)
-    others = list(variants(table))
+    others = list(list_variants(table))
     assert all(other != table for other in others)
     assert sum(evaluate_run(claim, other) is not None for other in others) > len(others) / 2
 
@@ -150,7 +150,7 @@ def test_chosen_clients_and_coordinates() -> None:
 def test_a_translation_changes_no_distance(instance: Instance) -> None:
     """In coordinates about the start all gaps are the same, and the start is zero."""
     table = base(instance)
-    moved = as_run(translated(table, as_run(table).problem.start))
+    moved = as_run(translate(table, as_run(table).problem.start))
     assert (moved.problem.start == 0).all()
     before, after = as_run(table).trajectory, moved.trajectory
     assert (before.server_suboptimality == after.server_suboptimality).all()
@@ -158,7 +158,7 @@ def test_a_translation_changes_no_distance(instance: Instance) -> None:
 
 def test_aspects_can_be_taken_away() -> None:
     """Without start, noise and spread a run stands still at the optimum."""
-    table = without(base(Instance("small quadratics", 13)), ["start", "noise", "spread", "residuals"])
+    table = remove_aspects(base(Instance("small quadratics", 13)), ["start", "noise", "spread", "residuals"])
     problem = as_run(table).problem
     assert (problem.start == problem.optimum).all()
     assert (problem.linear == problem.linear[0]).all()
@@ -175,11 +175,11 @@ def test_the_edge_of_the_conditions_is_exact() -> None:
     at_edge = move_to_edge(claim, table)
     assert at_edge is not None
     assert get(at_edge, "algorithm.local_step_size") == fmpq(1, 12)
-    too_large = knob(table, "local step size").turn(table, fmpq(50))
-    repaired = within_conditions(claim, too_large)
+    too_large = scaling(table, "local step size").apply(table, fmpq(50))
+    repaired = reduce_to_conditions(claim, too_large)
     assert repaired is not None
     assert check(claim, as_run(repaired)).applicable
-    assert within_conditions(claim, table) is None
+    assert reduce_to_conditions(claim, table) is None
 
 
 def test_the_simplest_rational_between() -> None:
@@ -196,7 +196,7 @@ def test_the_simplest_rational_between() -> None:
 def test_simpler_numbers_are_lighter(value: str) -> None:
     """Candidates come with growing weight, all lighter than the number, each once; zero is the first."""
     number = RATIONAL.number(value, "value")
-    found = list(simpler(number))
+    found = list(list_simpler(number))
     assert found[0] == 0
     weights = [weight_of(candidate) for candidate in found]
     assert all(weight < weight_of(number) for weight in weights)
