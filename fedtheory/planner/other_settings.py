@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fedtheory.planner.alternatives import Alternative
+from fedtheory.planner.setting_in_words import describe_counts
 from fedtheory.shown import short, short_below
 
 if TYPE_CHECKING:
@@ -40,10 +41,11 @@ def _describe_steps(planned: Alternative, better: Alternative | None, accuracy: 
 
 def _describe_result(one: Alternative, accuracy: float | None) -> str:
     """Describe the result of a setting."""
+    rounds = describe_counts((one.outcome.rounds,), "round")
     if accuracy is not None and one.outcome.reached:
-        return f"needs {one.outcome.rounds} rounds"
+        return f"needs {rounds}"
     never = "" if accuracy is None else f"misses {short(accuracy)}: "
-    return f"{never}reaches {short(one.outcome.error)} in {one.outcome.rounds} rounds"
+    return f"{never}reaches {short(one.outcome.error)} in {rounds}"
 
 
 def _describe_scaffold(planned: Alternative, other: Alternative, accuracy: float | None) -> str:
