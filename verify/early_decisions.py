@@ -22,7 +22,8 @@ from verify.counterexamples import counterexample
 from verify.evaluated_instances import Outcome, counts
 from verify.instances import Given, complexity
 from verify.processes import in_order
-from verify.slack import WHOLE, RunTable, witness_file
+from verify.slack import WHOLE, run_files
+from verify.slack.stored import RunTable
 from verify.witness import Witness, exact_run
 
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
@@ -87,8 +88,8 @@ def decision_on(target: Target) -> Decision:
 
 
 def _find_tightest(claim: Claim) -> RunTable | None:
-    file = witness_file(claim, WHOLE)
-    return None if file is None or not file.is_file() else read_toml(file)
+    file = run_files(claim).get(WHOLE)
+    return None if file is None else read_toml(file)
 
 
 def _check_on(target: Target, table: RunTable | None) -> Stored | None:

@@ -71,9 +71,14 @@ class Paper:
         """Return the path of the JSON certificate that a search found, which may not exist."""
         return self.folder / "found" / f"{_name_of(claim)}.json"
 
-    def slack_file(self, claim: Claim, part: str) -> Path:
-        """The path of the run file with the largest attained ratio of a bound or of one term, which may not exist."""
-        return self.folder / "slack" / f"{_name_of(claim)}.{part}.toml"
+    @property
+    def slack_folder(self) -> Path:
+        """Return the folder with the runs that attain the largest known ratios of bounds, which may not exist."""
+        return self.folder / "slack"
+
+    def tightened_file(self, claim: Claim) -> Path:
+        """Return the path of the JSON file with the smallest proved constants of a bound, which may not exist."""
+        return self.slack_folder / f"{_name_of(claim)}.tightened.json"
 
 
 def _name_of(claim: Claim) -> str:

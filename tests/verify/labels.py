@@ -20,13 +20,14 @@ from fedtheory.kernel.signs import is_nonnegative
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.registry import claims_of, paper_with
+from fedtheory.language.registry import claims_of, find
 from fedtheory.proofs import Certificate, Combination, Part, certificate_of, check_certificate
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.runfile import parse_run, read_toml
 from verify.check import check
+from verify.slack import run_files
 
 ORDERS = (
     ("average_round_drift", "max_drift"),
@@ -182,13 +183,7 @@ def _in_rounds(claim: Claim) -> Claim:
 
 def is_refuted_by_a_stored_run(mutant: Mutant) -> bool:
     """Return whether a mutant fails on a run that needs much of a part of the bound it was planted in."""
-    paper = paper_with(mutant.claim.source)
-    files = [] if paper is None else sorted(paper.folder.glob(f"slack/{_slug(mutant.claim)}.*.toml"))
-    return any(_fails(mutant.claim, str(file)) for file in files)
-
-
-def _slug(claim: Claim) -> str:
-    return claim.slug.removeprefix(f"{claim.source}-")
+    return any(_fails(mutant.claim, str(file)) for file in set(run_files(find(mutant.claim.id)).values()))
 
 
 def _fails(claim: Claim, file: str) -> bool:

@@ -1,28 +1,27 @@
 """Tightness of proved bounds: the largest ratio attained, and the smallest possible constant of each term.
 
-Runs are stored in the folder of the claim's paper: one for the whole bound and one for each term. For other proved
-claims the tightest instance is stored, unless it is in the sample on which they are tried. A stored run is no evidence
-by itself: it is checked again before it is shown. The command ``python -m verify.slack`` searches for such runs.
+The folder of the claim's paper has a run for the whole bound and for each term. For other proved claims it has the
+tightest instance, unless that is in the sample on which they are tried. A stored run is no evidence by itself: it is
+checked again before it is shown. The command ``python -m verify.slack`` searches for such runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, plain_float
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import all_claims, papers, published_by
+from fedtheory.language.registry import all_claims
 from fedtheory.runfile import parse_run, read_toml
 from verify import cache
 from verify.check import check
 from verify.content import CERTIFICATES, STATEMENTS, digest_claim, digest_code, digest_paper
 from verify.slack.parts import WHOLE, Part, has_parts, parts_of
+from verify.slack.stored import RunTable, run_files
 
 __all__ = [
     "WHOLE",
@@ -34,11 +33,8 @@ __all__ = [
     "parts_of",
     "proved_bounds",
     "proved_claims",
-    "stored_files",
-    "witness_file",
+    "run_files",
 ]
-
-RunTable = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +71,7 @@ def proved_bounds(claims: Iterable[Claim] | None = None) -> list[Claim]:
 
 def has_runs(claims: Iterable[Claim]) -> bool:
     """Return whether a run is stored for one of the claims."""
-    files = stored_files()
-    return any(witness_file(claim, WHOLE) in files for claim in proved_bounds(claims))
+    return any(WHOLE in run_files(claim) for claim in proved_bounds(claims))
 
 
 def compute_shares(claim: Claim) -> list[Share]:
@@ -84,10 +79,10 @@ def compute_shares(claim: Claim) -> list[Share]:
 
     Raises `InputError` if a stored run gives no positive ratio for its part.
     """
-    found = []
+    found, files = [], run_files(claim)
     for part in parts_of(claim):
-        file = witness_file(claim, part.name)
-        if file is None or not file.is_file():
+        file = files.get(part.name)
+        if file is None:
             continue
         table = read_toml(file)
         value = _find_share(part, table)
@@ -117,14 +112,3 @@ def compute_share(part: Part, table: RunTable) -> fmpq | None:
     if not found.applicable or worst is None or found.holds is not True or not isinstance(worst.ratio, fmpq):
         return None
     return worst.ratio if worst.ratio > 0 else None
-
-
-def witness_file(claim: Claim, name: str) -> Path | None:
-    """Return the path of a part's stored run, existing or not; None for a user-defined claim."""
-    paper = published_by(claim)
-    return None if paper is None else paper.slack_file(claim, name)
-
-
-def stored_files() -> set[Path]:
-    """Return the run files of all stored runs."""
-    return {file for paper in papers().values() for file in paper.folder.glob("slack/*.toml")}

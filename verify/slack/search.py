@@ -10,15 +10,15 @@ from flint import fmpq
 from fedtheory.arithmetic import plain_float
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import published_by
 from fedtheory.language.targets import Target
-from fedtheory.runfile import read_toml, run_table, run_toml
+from fedtheory.runfile import run_table
 from verify.evaluated_instances import Outcome, try_claims
 from verify.falsify import falsify
 from verify.falsify.tables import size
 from verify.instances import FAMILIES, PARTS
-from verify.slack import RunTable, compute_share, proved_bounds, proved_claims, stored_files, witness_file
+from verify.slack import compute_share, proved_bounds, proved_claims
 from verify.slack.parts import WHOLE, Part, bound_of, parts_of
+from verify.slack.stored import RunTable, keep_parts, load_runs, store_run
 
 Found = tuple[fmpq, RunTable]
 _NOTHING = float("-inf")
@@ -47,7 +47,7 @@ def regenerate(
         candidates = [*also] if tightest is None else [*also, run_table(tightest.instance.run())]
         if claim.id in bounds:
             for part in parts_of(claim):
-                on_found(part, _renew(part, [*candidates, *_load_stored_runs(claim), *_search(part, seconds)]))
+                on_found(part, _renew(part, [*candidates, *load_runs(claim), *_search(part, seconds)]))
         else:
             whole, in_sample = (
                 bound_of(claim),
@@ -75,15 +75,9 @@ def _is_sampled(outcome: Outcome) -> bool:
 
 
 def _renew(part: Part, candidates: Sequence[RunTable]) -> fmpq | None:
-    file = witness_file(part.bound, part.name)
-    assert file is not None
     best = max(_search_part(part, candidates), key=_make_rank, default=None)
-    if best is None:
-        file.unlink(missing_ok=True)
-        return None
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(run_toml(best[1]), encoding="utf-8")
-    return best[0]
+    store_run(part.bound, part.name, None if best is None else best[1])
+    return None if best is None else best[0]
 
 
 def _make_rank(found: Found) -> tuple[bool, float, int]:
@@ -98,12 +92,6 @@ def _search(part: Part, seconds: float) -> Iterator[RunTable]:
         yield run
 
 
-def _load_stored_runs(claim: Claim) -> list[RunTable]:
-    """Load the runs stored for all claims of the paper; a run of one bound may be best for another."""
-    paper = published_by(claim)
-    return [] if paper is None else [read_toml(file) for file in sorted(paper.folder.glob("slack/*.toml"))]
-
-
 def _search_part(part: Part, tables: Iterable[RunTable]) -> Iterator[Found]:
     for table in tables:
         with suppress(FedtheoryError, ArithmeticError, LookupError):
@@ -113,8 +101,6 @@ def _search_part(part: Part, tables: Iterable[RunTable]) -> Iterator[Found]:
 
 
 def remove_stale() -> None:
-    """Remove the files of claims that are no longer proved, and of parts that no longer exist."""
-    kept = {witness_file(claim, part.name) for claim in proved_bounds() for part in parts_of(claim)}
-    kept |= {witness_file(claim, WHOLE) for claim in proved_claims()}
-    for file in stored_files() - kept:
-        file.unlink()
+    """Remove the runs of claims that are no longer proved, and of parts that no longer exist."""
+    kept = {(claim, part.name) for claim in proved_bounds() for part in parts_of(claim)}
+    keep_parts({*kept, *((claim, WHOLE) for claim in proved_claims())})

@@ -25,7 +25,7 @@ from verify.slack.parts import with_constants
 def tightened_file(claim: Claim) -> Path | None:
     """Return the path of a bound's stored constants, existing or not; None for a user-defined claim."""
     paper = published_by(claim)
-    return None if paper is None else paper.slack_file(claim, "tightened").with_suffix(".json")
+    return None if paper is None else paper.tightened_file(claim)
 
 
 def tightened_constants(claim: Claim) -> Mapping[str, sp.Rational]:

@@ -18,7 +18,7 @@ from planted import Mutant
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import paper_with
+from fedtheory.language.registry import find, is_an_id
 from fedtheory.runfile import parse_run, read_toml
 from verify.check import check
 from verify.falsify.local import apply_scaling, move_to_edge
@@ -36,6 +36,7 @@ from verify.falsify.tables import (
     working_table,
 )
 from verify.instances import FAMILIES, families_for
+from verify.slack import run_files
 
 _CLEAR = 1.001
 """Ratio in floats from which a run is checked in rationals."""
@@ -85,10 +86,8 @@ def plain_problems() -> tuple[Table, ...]:
 
 def bases(claim: Claim) -> list[Table]:
     """The runs that are stored for a claim first, then some of its families, then the plain problems."""
-    paper = paper_with(claim.source)
-    slug = claim.slug.removeprefix(f"{claim.source}-")
-    files = [] if paper is None else sorted(paper.folder.glob(f"slack/{slug}.*.toml"))
-    stored = [parse_run(read_toml(str(file)), RATIONAL) for file in files]
+    files = run_files(find(claim.id)) if is_an_id(claim.id) else {}
+    stored = [parse_run(read_toml(file), RATIONAL) for file in dict.fromkeys(files.values())]
     families = [FAMILIES[name] for name in families_for(claim) if not FAMILIES[name].in_floats]
     everyone = [member for family in families for member in family.instances]
     some = [member.run() for member in everyone[:: max(len(everyone) // _MEMBERS, 1)]]

@@ -13,7 +13,7 @@ from fedtheory import Claim, InputError
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL, plain_float
 from fedtheory.language.registry import all_sources, claims_of, find, papers
-from fedtheory.runfile import parse_run, read_toml, run_toml
+from fedtheory.runfile import parse_run, read_toml
 from fedtheory.sources.renard2022.statements import sharper
 from verify import slack
 from verify.check import check
@@ -25,12 +25,12 @@ from verify.slack import (
     parts_of,
     proved_bounds,
     proved_claims,
+    run_files,
     search,
-    stored_files,
-    witness_file,
 )
 from verify.slack.parts import bound_of
-from verify.slack.search import regenerate
+from verify.slack.search import regenerate, remove_stale
+from verify.slack.stored import store_run, stored_files
 from verify.verdict import verify
 
 eta, sigma, zeta, tau, L = sp.symbols("eta sigma zeta tau L", positive=True)
@@ -102,8 +102,8 @@ def test_a_run_that_needs_nothing_has_no_share() -> None:
 
 def tightest_file(claim: Claim) -> Path | None:
     """Return the file of a proved claim's tightest run, if one is stored."""
-    file = witness_file(claim, WHOLE)
-    if file is None or not file.is_file():
+    file = run_files(claim).get(WHOLE)
+    if file is None:
         return None
     needed = compute_share(bound_of(claim), read_toml(file))
     assert needed is not None, claim.id
@@ -119,7 +119,7 @@ def test_stored_runs_need_what_they_are_stored_for(source: str) -> None:
     for claim in proved_bounds(claims_of(source)):
         for share in compute_shares(claim):
             assert 0 < share.value <= 1, (claim.id, share.part.name)
-            named.add(witness_file(claim, share.part.name))
+            named.add(run_files(claim)[share.part.name])
     named |= {file for claim in proved_claims(claims_of(source)) if (file := tightest_file(claim)) is not None}
     assert named == {file for file in stored_files() if file.parent.parent.name == source}
 
@@ -155,13 +155,39 @@ def test_runs_need_the_first_term_and_half_of_the_noise_in_the_theorem() -> None
 def test_a_run_that_says_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message of a damaged file names it."""
     keep_in(tmp_path, monkeypatch)
-    file = witness_file(THEOREM, WHOLE)
-    assert file is not None
-    file.parent.mkdir()
-    far = {**APART, "algorithm": {**APART["algorithm"], "local_step_size": "10000000"}}
-    file.write_text(run_toml(far))
-    with pytest.raises(InputError, match=r"thm-2-1-halved\.whole\.toml"):
+    store_run(THEOREM, WHOLE, {**APART, "algorithm": {**APART["algorithm"], "local_step_size": "10000000"}})
+    with pytest.raises(InputError, match=run_files(THEOREM)[WHOLE].name):
         compute_shares(THEOREM)
+
+
+def test_parts_with_one_run_share_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file stays while a part names it; a run that no part names is removed."""
+    keep_in(tmp_path, monkeypatch)
+    other = find("renard2022:lemma-2.3.quiet")
+    for claim, part in ((THEOREM, WHOLE), (THEOREM, "1"), (other, WHOLE)):
+        store_run(claim, part, APART)
+    (file,) = stored_files()
+    assert read_toml(file) == APART
+    assert run_files(THEOREM) == {WHOLE: file, "1": file}
+    store_run(THEOREM, WHOLE, None)
+    store_run(other, WHOLE, None)
+    assert run_files(THEOREM) == {"1": file}
+    assert run_files(other) == {}
+    assert stored_files() == {file}
+    store_run(THEOREM, "1", None)
+    assert stored_files() == set()
+    assert run_files(bound(zeta**2)) == {}
+
+
+def test_parts_that_no_longer_exist_lose_their_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of proved claims stay, for their whole sides and their terms alone."""
+    keep_in(tmp_path, monkeypatch)
+    unproved = find("renard2022:lemma-2.2")
+    for claim, part in ((THEOREM, WHOLE), (THEOREM, "99"), (unproved, WHOLE)):
+        store_run(claim, part, APART)
+    remove_stale()
+    assert run_files(THEOREM).keys() == {WHOLE}
+    assert run_files(unproved) == {}
 
 
 def test_a_better_run_takes_the_place_of_a_stored_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,11 +232,12 @@ def test_the_tightest_instance_of_a_step_is_kept_where_the_sample_has_none(
 
 
 def keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let runs be read and written in another folder."""
-    moved = {key: replace(paper, folder=folder) for key, paper in papers().items()}
-    monkeypatch.setattr(slack, "papers", lambda: moved)
-    monkeypatch.setattr(slack, "published_by", lambda claim: moved.get(claim.source))
-    monkeypatch.setattr("verify.slack.search.published_by", lambda claim: moved.get(claim.source))
+    """Let runs be read and written in another folder, with a subfolder for each paper."""
+    moved = {key: replace(paper, folder=folder / key) for key, paper in papers().items()}
+    for paper in moved.values():
+        paper.folder.mkdir()
+    monkeypatch.setattr("verify.slack.stored.papers", lambda: moved)
+    monkeypatch.setattr("verify.slack.stored.published_by", lambda claim: moved.get(claim.source))
 
 
 def test_shares_of_any_length_are_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
