@@ -10,9 +10,15 @@ import sympy as sp
 
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.lyapunov import Lyapunov
-from fedtheory.proofs.numbers import numbers_of
+from fedtheory.proofs.numbers import numbers_of, symbols_of
+
+CaseCertificate = Lyapunov | Combination | Certificate
+"""Kinds of certificates of a single case."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +27,7 @@ class Case:
 
     kind: ClassVar[str] = "case"
     largest: Expr
-    why: Lyapunov
+    why: CaseCertificate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,13 +53,14 @@ def claims_of(claim: Claim, certificate: Cases) -> list[Claim]:
     (maximum,) = found
     for argument in maximum.args:
         # If the arguments depend on the client, the largest one may be another for each client.
-        numbers_of(claim).plain(argument)
+        if numbers_of(claim).plain(argument).has(symbols_of(claim)(q.local_step_index)):
+            raise Rejected(f"{argument} differs from step to step, and so may the largest argument")
     if {case.largest for case in certificate.cases} != set(maximum.args):
         raise Rejected(f"expected a case for each argument of {maximum}")
-    return [_restrict_to_largest(claim, maximum, case.largest) for case in certificate.cases]
+    return [restrict_to_largest(claim, maximum, case.largest) for case in certificate.cases]
 
 
-def _restrict_to_largest(claim: Claim, maximum: Expr, largest: Expr) -> Claim:
+def restrict_to_largest(claim: Claim, maximum: Expr, largest: Expr) -> Claim:
     """Restrict a claim to the case in which one argument of a maximum is the largest."""
     chosen = {maximum: largest}
     relations = [relation.transform(lambda side: side.xreplace(chosen)) for relation in claim.relations]

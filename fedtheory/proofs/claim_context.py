@@ -207,8 +207,34 @@ def _definitions(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
 
 
 def _assumed(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
-    """Return slacks that are non-negative in expectation; bounds on variances do not hold on a single path."""
+    """Return slacks that are non-negative in expectation at a step, and those at free points.
+
+    Bounds on variances do not hold on a single path.
+    """
+    if claim.place == "points":
+        return dict(_assumed_at_points(claim, symbol))
     return dict(_assumed_in_expectation(claim, symbol)) if claim.place == "step" else {}
+
+
+def _assumed_at_points(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str, Expr]]:
+    """Yield the slacks of the bounds on gradients that the claim assumes, at each of its free points.
+
+    Free points are in the ball on which the constants are suprema.
+    """
+    objective, client_objective = symbol(q.objective), symbol(q.client_objective)
+    for point, quantity in claim.where.items():
+        if not isinstance(quantity, PointQuantity):
+            continue
+        apart = norm_sq(Gradient(client_objective, point) - Gradient(objective, point))
+        if a.bounded_dissimilarity in claim.assumptions:
+            yield f"bounded dissimilarity at {quantity.name}", symbol(q.gradient_dissimilarity) ** 2 - apart
+        if any(one in claim.assumptions for one in (a.bounded_mean_dissimilarity, a.bounded_dissimilarity)):
+            mean = symbol(q.mean_dissimilarity) ** 2 - Average(apart)
+            yield f"bounded mean dissimilarity at {quantity.name}", mean
+        if a.bounded_second_moment in claim.assumptions:
+            # The noise of a stochastic gradient has expectation zero.
+            moment = symbol(q.second_moment) ** 2 - norm_sq(Gradient(client_objective, point))
+            yield f"bounded second moment at {quantity.name}", moment
 
 
 def _assumed_in_expectation(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str, Expr]]:

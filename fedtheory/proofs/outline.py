@@ -266,12 +266,15 @@ def _cases(claim: Claim, certificate: Cases) -> Iterator[Group]:
     """Yield the outlines of the cases."""
     for supposed, case in zip(claims_of(claim, certificate), certificate.cases, strict=True):
         where = rf",\quad\text{{where }}{latex(case.largest)}\text{{ is largest}}"
-        yield from (replace(group, statement=group.statement + where) for group in _lyapunov(supposed, case.why))
+        _, describe = _KINDS[type(case.why)]
+        yield from (replace(group, statement=group.statement + where) for group in describe(supposed, case.why))
 
 
 def _introduce_cases(claim: Claim, certificate: Cases) -> str:
-    """Introduce a proof by cases of Lyapunov functions."""
-    return _introduce_lyapunov(claim, certificate.cases[0].why)
+    """Introduce a proof by cases as that of the first case."""
+    first = certificate.cases[0].why
+    introduce, _ = _KINDS[type(first)]
+    return introduce(claim, first)
 
 
 _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Iterator[Group]]]] = {

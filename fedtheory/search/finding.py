@@ -9,6 +9,7 @@ from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.work import Exhausted, limited
 from fedtheory.language.claim import Claim, Place
+from fedtheory.search.cases import find_maximum, search_cases
 from fedtheory.search.chains import search_chains
 from fedtheory.search.known import search_known
 from fedtheory.search.outcome import Found, NotFound
@@ -55,7 +56,8 @@ def find_proof(claim: Claim, effort: int = EFFORT) -> Found | NotFound:
         return NotFound(f"no family of proofs is searched for statements about a {claim.place}")
     with limited(effort) as meter:
         try:
-            found = family(claim)
+            maximum = find_maximum(claim)
+            found = family(claim) if maximum is None else search_cases(claim, maximum, family)
         except (Rejected, InputError) as reason:
             found = NotFound(str(reason))
         except Exhausted:

@@ -87,9 +87,12 @@ def list_unnamed(claim: Claim) -> list[str]:
     """Return the names of quantities that a proof may need, and a claim does not name."""
     own = set({**claim.where, **claim.notation}.values())
     wanted = list(_UNNAMED_AT.get(claim.place, _UNNAMED))
+    wanted += [q.mean_dissimilarity] if claim.place in ("step", "points") and q.gradient_dissimilarity in own else []
+    if claim.place == "points" and q.client_objective not in own and _BOUNDED_GRADIENTS & own:
+        wanted += [q.client_objective]
     if claim.place == "step":
         wanted += [q.local_iterate, q.average_iterate]
-        wanted += [q.mean_dissimilarity] if q.gradient_dissimilarity in own else []
+        wanted += [q.local_step_size] if {q.next_local_iterate, q.next_average_iterate} & own else []
         # With a single client, its number is not needed.
         wanted += [] if a.one_client in claim.assumptions else [q.clients]
     return [quantity.name for quantity in wanted if quantity not in own]
@@ -135,6 +138,10 @@ _UNNAMED_AT: Mapping[Place, Sequence[Quantity]] = {
     "points": (q.objective,),
     "round": (*_UNNAMED, q.client_optimum),
 }
+
+
+_BOUNDED_GRADIENTS = {q.gradient_dissimilarity, q.mean_dissimilarity, q.second_moment}
+"""Constants of bounds on the gradients of clients."""
 
 
 def _symbols_in(term: Term) -> set[sp.Symbol]:

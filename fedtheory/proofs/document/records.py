@@ -13,6 +13,7 @@ from fedtheory.errors import InputError
 from fedtheory.kernel import InequalityRef, Rejected, Term
 from fedtheory.kernel.inequalities import INEQUALITIES, subjects
 from fedtheory.proofs import certificate
+from fedtheory.proofs.cases import CaseCertificate
 from fedtheory.proofs.decoding import DERIVED, FACTS, MEASURES, AnyCertificate
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import Measure
@@ -138,6 +139,7 @@ _TYPES.known.update(
         AnyPremise: Premise(),
         certificate.Link: Link(),
         Derived: _CONSEQUENCES,
+        CaseCertificate: _TYPES.one_of(get_args(CaseCertificate), "#/properties/certificate"),
     }
 )
 _ALONE: dict[str, Shape] = {"fact": Named(FACTS), "condition": Ordering(), "claim": TEXT}
