@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import sympy as sp
 
@@ -22,6 +22,7 @@ from verify.rocq.exported import Exported
 from verify.rocq.gaps import GapsVocabulary, is_of_gaps
 from verify.rocq.names import name_of
 from verify.rocq.number_claims import NumbersVocabulary, is_of_numbers
+from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import STEP_SIZES
 from verify.rocq.sampled import vocabulary_of
@@ -220,7 +221,7 @@ class _CombinationWriter:
         own = [self.run.translate(one, known.claim) for one in known.conditions]
         needed = [one for one, here in zip(known.conditions, own, strict=True) if not self.run.is_of_each(here)]
         for binder, condition in zip(conditions, needed, strict=True):
-            gap = self.run.translate(condition.gts - condition.lts, known.claim)
+            gap = self.run.translate(slack(condition), known.claim)
             name = f"needed_{binder.name}_{place}"
             text = self.signs.ordering(self.run.translate(condition, known.claim))
             lines.append(
@@ -235,8 +236,22 @@ class _CombinationWriter:
         if isinstance(derived, Averaged):
             lines += averaged_by(derived, self.run, found, applied, self._number)
             return derived.slack(self.run.symbols, found), ". ".join(lines), False
-        lines.append(f"pose proof ({applied}) as fact; lra")
+        lines.append(f"pose proof ({applied}) as fact; {self._reorder_divisors(relation.slack, known.claim)}lra")
         return found, ". ".join(lines), relation.operator == "=="
+
+    def _reorder_divisors(self, premise: Expr, known: Claim) -> str:
+        """Return a tactic that writes divisors as the other theorem does; empty if both have the same order.
+
+        SymPy orders factors by the names of symbols, and ``lra`` does not compare divisors.
+        """
+        own = self.run.translate(premise, known)
+        theirs = {one: self.run.translate(one, known) for one in premise.free_symbols}
+        names = {one: self.run.names[mine] for one, mine in theirs.items() if mine in self.run.names}
+        if premise.has(ClientSum) or len(names) < len(theirs):
+            return ""
+        if _divisors(own, self.run.names) == _divisors(premise, names):
+            return ""
+        return f"replace ({number(own, self.run.names)}) with ({number(premise, names)}) by by_field; "
 
 
 def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:
@@ -248,6 +263,12 @@ def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:
     if a.same_local_work not in claim.assumptions and is_of_updates(claim):
         return UpdateVocabulary(claim)
     return GapsVocabulary(claim) if is_of_gaps(claim) else vocabulary_of(claim)
+
+
+def _divisors(expression: Expr, names: Mapping[sp.Symbol, str]) -> set[str]:
+    """Return the divisors in a number, as Rocq text."""
+    quotients = expression.atoms(sp.Mul, sp.Pow)
+    return {number(sp.fraction(one, exact=True)[1], names) for one in quotients}
 
 
 def _sums(*sides: Expr) -> list[Expr]:

@@ -15,7 +15,8 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.decoding import AnyCertificate
-from fedtheory.proofs.document import certificate_in, document_of
+from fedtheory.proofs.document import certificate_in, document_of, with_quantities
+from fedtheory.proofs.document.reading import LEMMAS
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.links import Induction, PrefixSum
 from fedtheory.proofs.lyapunov import Lyapunov
@@ -62,11 +63,13 @@ def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exporte
     impossible.
     """
     try:
-        plain = use_plain_symbols(claim)
         document = document_for(claim) if certificate is None else document_of(claim, certificate)
         if document is None:
             advice = "in a paper's folder, `fedtheory prove FOLDER --search` keeps those that it finds"
             raise NotExported(f"it has no certificate; {advice}")
+        if document.get(LEMMAS):
+            raise NotExported("its certificate adds lemmas, and lemmas of documents are not exported")
+        plain = use_plain_symbols(with_quantities(claim, document))
         read = certificate_in(plain, document)
         _require_operator(plain, read)
         return _export_kind(plain, read)

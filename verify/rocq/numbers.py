@@ -139,6 +139,8 @@ class SignProofs:
 
     def ordering(self, condition: Expr) -> str:
         """Return a condition as text."""
+        if isinstance(condition, sp.Eq):
+            return f"{number(condition.lhs, self.names)} = {number(condition.rhs, self.names)}"
         smaller, larger = (number(side, self.names) for side in (condition.lts, condition.gts))
         return f"{smaller} {'<' if isinstance(condition, sp.Lt | sp.Gt) else '<='} {larger}"
 
@@ -146,6 +148,9 @@ class SignProofs:
         """Return tactics that clear the denominators of each condition."""
         lines = []
         for place, condition in enumerate(self.conditions, start=1):
+            if isinstance(condition, sp.Eq):
+                lines.append(self._solve_equation(place, condition))
+                continue
             numerator, denominator = cleared(condition.gts - condition.lts)
             lines.append(
                 f"assert (clear{place} : 0 <= {number(numerator, self.names)}).\n"
@@ -154,6 +159,21 @@ class SignProofs:
                 " by by_field.\n  apply Rmult_le_pos; [lra | nonnegative]. }"
             )
         return lines
+
+    def _solve_equation(self, place: int, condition: Expr) -> str:
+        """Return a tactic that states the value which an equation gives to a symbol, as the hypothesis `value<n>`."""
+        symbol, slope, rest = _solve(condition)
+        value, factor = number(rest / slope, self.names), number(slope, self.names)
+        difference = number(condition.lhs - condition.rhs, self.names)
+        numerator, denominator = (number(part, self.names) for part in cleared(condition.lhs - condition.rhs))
+        product = f"replace (({value}) * ({factor})) with ({number(rest, self.names)}) by by_field"
+        return (
+            f"assert (value{place} : {self.names[symbol]} = {value}).\n"
+            f"{{ assert (clear : {numerator} = 0).\n"
+            f"{{ replace ({numerator}) with (({difference}) * ({denominator})) by by_field.\n"
+            f"replace ({difference}) with 0 by lra. ring. }}\n"
+            f"apply (Rmult_eq_reg_r ({factor})); [{product}; lra | nonzero]. }}"
+        )
 
     def nonnegative(self, value: Expr) -> str:
         """Return a tactic for the goal that a number is not negative."""
@@ -189,11 +209,29 @@ class SignProofs:
         shown = self._shift(factored)
         if shown is not None:
             return shown
+        equations = [(n, one) for n, one in enumerate(self.conditions, start=1) if isinstance(one, sp.Eq)]
+        for place, condition in equations:
+            shown = self._prove_by_value(factored, place, condition)
+            if shown is not None:
+                return shown
         for bound in (one for condition in self.conditions for one in _bounds(condition)):
             shown = self._prove_by_condition(factored, bound)
             if shown is not None:
                 return shown
         return self._prove_by_factors(factored)
+
+    def _prove_by_value(self, factored: Expr, place: int, equation: Expr) -> str | None:
+        """Return a tactic that replaces a symbol by its value from an equation; else None."""
+        symbol, slope, rest = _solve(equation)
+        top, bottom = (_factor(part) for part in cleared(factored.xreplace({symbol: rest / slope})))
+        shown = self._shift(top) if symbol in factored.free_symbols else None
+        if shown is None:
+            return None
+        text = f"({number(top, self.names)}) / ({number(bottom, self.names)})"
+        return (
+            f"match goal with |- 0 <= ?number => replace number with ({text}) by (rewrite value{place}; by_field) end; "
+            f"apply quotient_nonneg; [{shown} | positive]"
+        )
 
     def _prove_by_factors(self, product: Expr) -> str | None:
         """Return a tactic for a product by conditions on its factors; else None."""
@@ -267,6 +305,8 @@ class SignProofs:
 @cache
 def _bounds(condition: Expr) -> list[_Bound]:
     """Return the bounds of a condition on each symbol in which it is linear; claims share conditions."""
+    if isinstance(condition, sp.Eq):
+        return []
     numerator, _ = cleared(condition.gts - condition.lts)
     found = []
     for symbol in sorted(numerator.free_symbols, key=str):
@@ -275,6 +315,24 @@ def _bounds(condition: Expr) -> list[_Bound]:
             if _is_plain(-slopes[symbol]) and _is_plain(rest):
                 found.append(_Bound(symbol, -slopes[symbol], rest))
     return found
+
+
+@cache
+def _solve(equation: Expr) -> tuple[sp.Symbol, Expr, Expr]:
+    """Return a symbol that an equation determines, its coefficient, and the rest, both without negative coefficients.
+
+    Raises `NotExported` if there is none, and if there are square roots.
+    """
+    if any(power.exp.is_Rational and power.exp.q == 2 for power in equation.atoms(sp.Pow)):
+        raise NotExported(f"the condition {equation} has a square root: equations with roots are not exported")
+    numerator, _ = cleared(equation.lhs - equation.rhs)
+    for symbol in (*sorted(equation.lhs.free_symbols, key=str), *sorted(equation.rhs.free_symbols, key=str)):
+        with suppress(Rejected):
+            slopes, rest = linear(numerator, [symbol])
+            for sign in (1, -1):
+                if slopes[symbol] != 0 and _is_plain(sign * slopes[symbol]) and _is_plain(-sign * rest):
+                    return symbol, sign * slopes[symbol], -sign * rest
+    raise NotExported(f"the condition {equation} determines no symbol, and is not exported")
 
 
 def _is_plain(value: Expr) -> bool:

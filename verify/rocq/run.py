@@ -267,6 +267,10 @@ class RunVocabulary(Spoken):
         """Return a tactic that proves the potential zero after the last step of a round."""
         return "cbv beta; field; nonzero"
 
+    def equation(self, _premise: Expr) -> str:
+        """Return a tactic for an equation that the claim assumes: it is a hypothesis."""
+        return "lra"
+
     def from_point(self, point: str) -> str:
         """Return the first arguments of a lemma about the distance of a run from a point."""
         return f"A {point}"

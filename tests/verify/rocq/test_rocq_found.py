@@ -10,6 +10,7 @@ from fedtheory import Claim, inner, norm_sq
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.targets import resolve
 from fedtheory.proofs.document import with_quantities
 from fedtheory.search import Found, find_proof
@@ -62,6 +63,81 @@ CLASSICS = {
         conditions=[eta <= 1 / (12 * L)],
     ),
 }
+
+H, R, gamma, h, D_0 = sp.symbols("H R gamma h D_0", positive=True)
+OTHER_NAMES = {gamma: q.local_step_size, H: q.local_steps, R: q.rounds, h: q.gradient_dissimilarity}
+OTHER_NAMES |= {D_0: q.initial_distance, L: q.smoothness, M: q.clients, sigma: q.noise_deviation}
+
+
+def _bound(name: str, left: Quantity, right: sp.Expr, condition: sp.Basic) -> Claim:
+    """Return a bound on convex runs, in symbols that SymPy orders differently from those of the used theorems."""
+    used = right.free_symbols | condition.free_symbols
+    return Claim(
+        id=f"mine:{name}",
+        lhs=left,
+        rhs=right,
+        where={symbol: quantity for symbol, quantity in OTHER_NAMES.items() if symbol in used},
+        assumptions=(*ROUND, a.convex_and_smooth, a.bounded_dissimilarity),
+        conditions=[condition],
+    )
+
+
+_SPREAD = H**2 * (h**2 + sigma**2)
+_RIGHT = D_0**2 / (gamma * H * R) + 3 * gamma * sigma**2 / M + 20 * L * gamma**2 * _SPREAD
+RUNS = (
+    _bound("renamed", q.average_suboptimality, _RIGHT, gamma <= 1 / (5 * L)),
+    _bound("step", q.average_suboptimality, _RIGHT, sp.Eq(gamma, 1 / (8 * L * H))),
+    _bound(
+        "fixed",
+        q.average_suboptimality,
+        3 * L * D_0**2 / (H * R) + H**2 * (h**2 + sigma**2) * 3 / L,
+        sp.Eq(gamma, 1 / (4 * L)),
+    ),
+    _bound("drift", q.average_round_drift, (7 * sigma**2 / H + 25 * h**2) / L**2, sp.Eq(gamma, 1 / (3 * L * H))),
+)
+
+
+@pytest.mark.rocq
+def test_bounds_on_runs_are_accepted(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Rocq accepts bounds in other symbols, with equations, and without a number that a theorem names."""
+    folder = compiled_library(tmp_path_factory)
+    used: dict[str, str] = {}
+    for claim in RUNS:
+        texts = _list_texts(_export(claim))
+        for name, text in texts.items():
+            if name not in used:
+                (folder / f"{name}.v").write_text(text, encoding="utf-8")
+                assert accepts(folder, f"{name}.v"), name
+        used |= texts
+
+
+def _list_texts(known: Exported) -> dict[str, str]:
+    """Return the scripts of a theorem and of those that it uses, each after those that it uses."""
+    texts: dict[str, str] = {}
+    for one in known.uses:
+        texts |= _list_texts(one)
+    return {**texts, known.theorem.name: text_of(known)}
+
+
+def test_equations_are_hypotheses() -> None:
+    """An equation is a hypothesis, and a coefficient is written for the value that it gives."""
+    text = text_of(_export(RUNS[1]))
+    assert "(condition1 : size_of A = 1 / (8 * tau A * L))" in text
+    assert "rewrite value1" in text
+    with pytest.raises(NotExported, match="equations with roots"):
+        _export(_bound("root", q.max_drift, 3 * _SPREAD / (L**2 * R), sp.Eq(gamma, 1 / (4 * L * sp.sqrt(R)))))
+
+
+def test_documents_with_lemmas_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stored document that adds lemmas is refused with the reason, not with an unknown id."""
+    claim = resolve(CLASSICS["co-coercivity"])
+    found = find_proof(claim)
+    assert isinstance(found, Found)
+    assert found.proof.document is not None
+    changed = {**found.proof.document, "lemmas": [{"name": "first"}]}
+    monkeypatch.setattr("verify.rocq.export.document_for", lambda _claim: changed)
+    with pytest.raises(NotExported, match="adds lemmas"):
+        exported(claim)
 
 
 @pytest.mark.rocq
