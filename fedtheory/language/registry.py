@@ -1,12 +1,15 @@
 """All claims of all papers, discovered automatically.
 
 A paper is a package with a `SOURCE`: a folder of `fedtheory.sources`, an entry
-point of the group ``fedtheory.sources``, or a folder opened by name.
+point of the group ``fedtheory.sources``, or a folder opened by name. The
+papers of `fedtheory.sources` have it in their module ``source``, so that the
+package loads without the statements: any claim may use a paper's quantities.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -83,10 +86,18 @@ def paper_of(package: str) -> Paper:
 @cache
 def _load_paper(module: ModuleType, package: str) -> Paper:
     """Return the paper that a package defines; raise InputError if it has no SOURCE."""
-    source = getattr(module, "SOURCE", None)
+    source = getattr(module, "SOURCE", None) or _import_source(module)
     if not isinstance(source, Source) or not hasattr(module, "__path__"):
         raise InputError(package, "expected a package with a SOURCE, which is a fedtheory.Source")
     return Paper(source, package, Path(module.__path__[0]))
+
+
+def _import_source(package: ModuleType) -> object:
+    """Return the SOURCE in the module ``source`` of a package; None without such a module."""
+    name = f"{package.__name__}.source"
+    if not hasattr(package, "__path__") or importlib.util.find_spec(name) is None:
+        return None
+    return getattr(importlib.import_module(name), "SOURCE", None)
 
 
 def add_paper(paper: Paper) -> None:

@@ -84,7 +84,7 @@ def test_what_is_printed_goes_nowhere() -> None:
 
 def test_the_theory_can_be_imported() -> None:
     """Code may import fedtheory and its papers."""
-    found = run("from fedtheory.sources.liu2022 import SOURCE", "a = SOURCE.key")
+    found = run("from fedtheory.sources.liu2022.source import SOURCE", "a = SOURCE.key")
     assert found == Answers({"a": "liu2022"}, {}, ())
 
 
