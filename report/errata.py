@@ -17,7 +17,7 @@ from fedtheory.language.source import Source
 from fedtheory.runfile import run_toml
 from report.evidence import size_of
 from report.mathml import displayed, prose
-from verify.errata import Erratum, errata
+from verify.errata import Erratum, list_errata
 from verify.witness import PrintedSides
 
 ERRATA_PAGE = "errata.html"
@@ -72,7 +72,7 @@ class Ledger:
 
 def ledgers(claims: Iterable[Claim]) -> list[Ledger]:
     """Return the errata of the sources that have refuted claims among the given ones."""
-    entries = errata(claims)
+    entries = list_errata(claims)
     by_source = {source: [e for e in entries if e.claim.source == source.key] for source in all_sources().values()}
     return [
         Ledger(source, [_build_entry(erratum) for erratum in found], _count_faults(found))

@@ -21,8 +21,8 @@ from fedtheory.language.typesetting import latex
 from report.mathml import displayed, prose
 from verify.check import Check
 from verify.check.comparison import Comparison
-from verify.check.ladders import ladders_of
-from verify.check.measured_ladders import RateCheck, Rung
+from verify.check.ladders import list_ladders
+from verify.check.measured_ladders import LadderLevel, RateCheck
 from verify.shown_place import choose_place, describe_origin, has_only_free_vectors, name_of_point
 from verify.verdict import ClaimVerdict
 from verify.witness import PrintedSides, explain_size
@@ -89,7 +89,7 @@ def _choose_title(verdict: ClaimVerdict) -> str:
 def _describe_place(check: Check) -> str:
     """Describe the place in the run, and the origin of its coordinates."""
     if check.rate is not None:
-        return f"The rungs of the ladder take the place of the run's own {_name_variables(check)}."
+        return f"The levels of the ladder take the place of the run's own {_name_variables(check)}."
     worst = choose_place(check)
     if has_only_free_vectors(check.claim):
         return "For statements about free vectors the run does not matter."
@@ -128,14 +128,14 @@ def _list_sides(claim: Claim, worst: Comparison) -> list[NumberRow]:
 
 
 def _name_variables(check: Check) -> str:
-    names = [check.claim.notation[variable].name.replace("_", " ") for variable in ladders_of(check.claim)]
+    names = [check.claim.notation[variable].name.replace("_", " ") for variable in list_ladders(check.claim)]
     return " and ".join(names)
 
 
 def _list_rate_rows(claim: Claim, rate: RateCheck) -> list[NumberRow]:
-    """Return the values at each rung; with several variables also the slope along each ladder."""
-    symbols = [latex(variable) for variable in ladders_of(claim)]
-    rows = [_make_row(_format_values(symbols, rung), rung.measured) for rung in rate.all_rungs]
+    """Return the values at each level; with several variables also the slope along each ladder."""
+    symbols = [latex(variable) for variable in list_ladders(claim)]
+    rows = [_make_row(_format_values(symbols, level), level.measured) for level in rate.all_levels]
     if len(symbols) > 1:
         for ladder in rate.ladders:
             along = ", ".join(f"${latex(variable)}$" for variable in ladder.variables)
@@ -152,8 +152,8 @@ def _list_rate_rows(claim: Claim, rate: RateCheck) -> list[NumberRow]:
     ]
 
 
-def _format_values(symbols: Sequence[str], rung: Rung) -> str:
-    return ", ".join(f"${symbol}={exact(value)}$" for symbol, value in zip(symbols, rung.values, strict=True))
+def _format_values(symbols: Sequence[str], level: LadderLevel) -> str:
+    return ", ".join(f"${symbol}={exact(value)}$" for symbol, value in zip(symbols, level.values, strict=True))
 
 
 def _list_constants(claim: Claim, run: Run) -> list[NumberRow]:

@@ -31,7 +31,7 @@ from report.figures.style import Figure
 from report.mathml import formula, prose
 from verify.check import Check
 from verify.check.escalation import check_and_escalate
-from verify.processes import in_order
+from verify.processes import run_in_order
 
 _LISTED, _DRIFTING = 2000, 100
 """Largest numbers of rounds whose errors, and whose drifts, are drawn."""
@@ -153,7 +153,7 @@ def run_sections(target: Target, runs: Sequence[OwnRun], jobs: int = 1) -> Itera
 
     With several `jobs` other processes start at once; with one, each section is computed on request.
     """
-    return in_order(_build_section, [(target, own) for own in runs], jobs)
+    return run_in_order(_build_section, [(target, own) for own in runs], jobs)
 
 
 def _build_section(target: Target, own: OwnRun) -> RunSection:

@@ -16,7 +16,7 @@ from fedtheory.language.quantities import local_step_size
 from fedtheory.language.targets import Target, resolve
 from fedtheory.language.typesetting import latex
 from report.mathml import formula, prose
-from verify.processes import in_order
+from verify.processes import run_in_order
 from verify.verdict import ClaimVerdict
 from verify.worst_case import Case, WorstCase, worst_case
 from verify.worst_case.statement import statements
@@ -85,7 +85,7 @@ def compute_over_local_steps(target: Target, jobs: int = 1) -> Iterator[WorstCas
     if not _is_positive(claim):
         return iter(())
     tasks = [(target, steps) for steps in LOCAL_STEPS]
-    return (None if found is None else WorstCase(claim, *found) for found in in_order(_compute_cases, tasks, jobs))
+    return (None if found is None else WorstCase(claim, *found) for found in run_in_order(_compute_cases, tasks, jobs))
 
 
 def _is_positive(claim: Claim) -> bool:

@@ -19,12 +19,12 @@ from fedtheory.proofs import prove
 from fedtheory.runfile import read_toml
 from verify.check import check
 from verify.counterexamples import counterexample
-from verify.evaluated_instances import Outcome, counts
+from verify.evaluated_instances import Outcome, is_evidence
 from verify.instances import Given, complexity
-from verify.processes import in_order
+from verify.processes import run_in_order
 from verify.slack import WHOLE, run_files
 from verify.slack.stored import RunTable
-from verify.witness import Witness, exact_run
+from verify.witness import Witness, read_exact_run
 
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that define something; their verdict is "definition" while their identity holds."""
@@ -52,13 +52,13 @@ class Decision:
     """Outcome on the stored counterexample; for a proved bound, on the stored run with the largest attained ratio."""
 
 
-def load(*, all_papers: bool) -> None:
+def import_checks(*, all_papers: bool) -> None:
     """Import the modules that check claims, and the claims of all papers if `all_papers` is set."""
     if all_papers:
         all_claims()
 
 
-def decisions_on(targets: Sequence[Target], jobs: int) -> Iterator[tuple[Target, Decision]]:
+def decide_claims(targets: Sequence[Target], jobs: int) -> Iterator[tuple[Target, Decision]]:
     """Decide claims in parallel; claims of one paper are decided together, since their proofs use each other."""
     of_papers: dict[str, list[Target]] = {}
     for target in targets:
@@ -67,14 +67,14 @@ def decisions_on(targets: Sequence[Target], jobs: int) -> Iterator[tuple[Target,
         (of_one[first : first + _MOST],) for of_one in of_papers.values() for first in range(0, len(of_one), _MOST)
     ]
     tasks.sort(key=lambda task: len(task[0]), reverse=True)
-    return itertools.chain.from_iterable(in_order(_decide_on, tasks, jobs))
+    return itertools.chain.from_iterable(run_in_order(_decide_on, tasks, jobs))
 
 
 def _decide_on(targets: Sequence[Target]) -> list[tuple[Target, Decision]]:
-    return [(target, decision_on(target)) for target in targets]
+    return [(target, decide_claim(target)) for target in targets]
 
 
-def decision_on(target: Target) -> Decision:
+def decide_claim(target: Target) -> Decision:
     """Decide a claim in exact arithmetic; stored evidence is checked again."""
     claim = resolve(target)
     stored = _check_on(target, counterexample(claim))
@@ -97,9 +97,9 @@ def _check_on(target: Target, table: RunTable | None) -> Stored | None:
     if table is None:
         return None
     begin = perf_counter()
-    run, instance = exact_run(table), Given("stored", 0, table)
+    run, instance = read_exact_run(table), Given("stored", 0, table)
     found = check(resolve(target), run)
-    if not counts(found):
+    if not is_evidence(found):
         return None
     seconds, size = perf_counter() - begin, complexity(instance, run)
     outcome = Outcome(target, instance, True, found.everywhere, found.holds, True, found.ratio, size, seconds)

@@ -77,7 +77,9 @@ def spend_a_try() -> None:
 def spend(run: Run, place: str = "run") -> None:
     """Count a check of a run at the positions that a claim uses; a claim about constants needs no simulation."""
     simulated = (
-        simulation(run) + _estimate_step_work(run) + _estimate_vectors(run, place) if _is_simulated(run) else 0.0
+        estimate_simulation(run) + _estimate_step_work(run) + _estimate_vectors(run, place)
+        if _is_simulated(run)
+        else 0.0
     )
     _WORK.total += _CHECK + _PER_CLIENT * run.problem.clients + simulated
 
@@ -115,7 +117,7 @@ def _is_simulated(run: Run) -> bool:
     return run.arithmetic is ENCLOSED or not vars(run).keys().isdisjoint(("attempted_trajectory", "trajectory"))
 
 
-def simulation(run: Run) -> float:
+def estimate_simulation(run: Run) -> float:
     """Estimate the seconds of work for the moments of a run."""
     steps, rounds = max(run.algorithm.work.steps), run.algorithm.rounds
     of_a_step, has_coins = _count_multiplications(run), _has_coins(run)

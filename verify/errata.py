@@ -22,7 +22,7 @@ from verify.check import Check, check
 from verify.check.links import compile_side
 from verify.counterexamples import counterexample, counterexample_file
 from verify.verdict import verify
-from verify.witness import exact_run
+from verify.witness import read_exact_run
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Erratum:
         return self.claim.note
 
 
-def errata(claims: Iterable[Claim]) -> list[Erratum]:
+def list_errata(claims: Iterable[Claim]) -> list[Erratum]:
     """Return the errata of those claims that are recorded as refuted, in the given order.
 
     Raises `InputError` if a counterexample is missing or does not violate its claim.
@@ -65,7 +65,7 @@ def _build_entry(claim: Claim) -> Erratum:
     run = counterexample(claim) or verify([claim.id])[0].run
     if run is None:
         raise InputError(claim.id, "recorded as refuted, but no counterexample is stored, and no instance violates it")
-    exact = exact_run(run)
+    exact = read_exact_run(run)
     found = check(claim, exact)
     if found.holds is not False:
         stored = counterexample_file(claim)
@@ -74,7 +74,7 @@ def _build_entry(claim: Claim) -> Erratum:
 
 
 def _find_sides(found: Check, run: Run) -> tuple[Number, Number] | None:
-    """Return both sides where the claim fails; a rate fails in the limit, or on the first rung above its constant."""
+    """Return both sides where the claim fails; a rate fails in the limit, or on the first level above its constant."""
     if found.rate is None:
         return None if found.worst is None else (found.worst.lhs, found.worst.rhs)
     growth = found.rate.growth
@@ -82,5 +82,5 @@ def _find_sides(found: Check, run: Run) -> tuple[Number, Number] | None:
         return growth.coefficient, 0
     assert found.claim.rate is not None
     stated = compile_side(found.claim, sp.sympify(found.claim.rate.constant), "run")(whole_run(run)).item()
-    promised = ((rung.measured, stated * rung.order) for rung in found.rate.all_rungs)
+    promised = ((level.measured, stated * level.order) for level in found.rate.all_levels)
     return next(((measured, bound) for measured, bound in promised if measured > bound), None)

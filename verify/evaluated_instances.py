@@ -16,13 +16,13 @@ from fedtheory.language.targets import Target, placed, resolve
 from verify import cache
 from verify.check import Check
 from verify.check.escalation import check_decided
-from verify.check.links import condition_links, links_of
+from verify.check.links import compile_conditions, compile_relations
 from verify.check.rates import require_ladder
 from verify.check.together import CheckResult, RunsTogether
 from verify.content import digest_trials
 from verify.falsify.generation import InstanceKind, classify_run
 from verify.instances import FAMILIES, Complexity, Instance, complexity, families_for
-from verify.processes import in_order
+from verify.processes import run_in_order
 
 _CHUNK = 48
 """Largest number of instances per task: enough for joint evaluation, few enough to balance processes."""
@@ -66,7 +66,7 @@ def require_testable(target: Target) -> None:
         claim = resolve(target)
         if isinstance(target, str) and is_of_the_package(target.partition(":")[0]):
             return
-        links_of(claim), condition_links(claim)
+        compile_relations(claim), compile_conditions(claim)
         if claim.rate is not None:
             require_ladder(claim)
     except InputError as error:
@@ -89,7 +89,7 @@ def try_claims(
     outcomes, open_ones = _split_known(targets, part)
     chunks = list(_split_into_chunks(open_ones, part))
     whole = sum(chunk.tries for chunk in chunks)
-    results = in_order(_check_chunk, [(chunk.targets, chunk.instances) for chunk in chunks], jobs)
+    results = run_in_order(_check_chunk, [(chunk.targets, chunk.instances) for chunk in chunks], jobs)
     done, of_family = 0, list[Outcome]()
     for chunk, found in zip(chunks, results, strict=True):
         of_family += found
@@ -229,7 +229,7 @@ class _Member:
             found = check_decided(each.claim, self.exact, self.floats)
             outcome = self._outcome(each, found, found.arithmetic.is_rigorous, perf_counter() - begin)
             is_trivial = found.rate is not None and found.rate.is_zero
-            yield replace(outcome, applicable=counts(found), is_trivial=is_trivial)
+            yield replace(outcome, applicable=is_evidence(found), is_trivial=is_trivial)
 
     def _outcome(self, tried: _Tried, found: CheckResult | Check, exact: bool, seconds: float) -> Outcome:
         return Outcome(
@@ -259,7 +259,7 @@ class _Together:
     def of(cls, claims: Sequence[Claim], members: Sequence[_Member]) -> _Together:
         """Evaluate claims on as many of the instances as possible in one computation."""
         begin = perf_counter()
-        found = RunsTogether([member.run for member in members]).answers(claims)
+        found = RunsTogether([member.run for member in members]).check_claims(claims)
         count = sum(len(answers) for answers in found.values())
         by_member = {c: {members[row]: one for row, one in answers.items()} for c, answers in found.items()}
         return cls(by_member, (perf_counter() - begin) / max(count, 1))
@@ -269,6 +269,6 @@ class _Together:
         return self.answers.get(claim, {}).get(member)
 
 
-def counts(found: Check) -> bool:
+def is_evidence(found: Check) -> bool:
     """Return whether a check is evidence: the claim applies, and enclosures separate its sides."""
     return found.applicable and (found.holds is not None or found.arithmetic is not ENCLOSED)

@@ -13,7 +13,7 @@ from verify.falsify import Finding
 from verify.instances import PARTS
 
 
-def exclusions(outcomes: Iterable[Outcome]) -> dict[str, int]:
+def count_exclusions(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """Count the instances that each premise excludes, in descending order; only the first failed premise of an instance
     counts.
     """
@@ -24,10 +24,14 @@ def exclusions(outcomes: Iterable[Outcome]) -> dict[str, int]:
 def explain_no_instance(claim: Claim) -> str | None:
     """Name the premise that excludes all instances; None where the claim applies to some of them."""
     outcomes = try_claims([claim], PARTS[0])
-    return None if any(outcome.applicable for outcome in outcomes) else describe_exclusions(claim, exclusions(outcomes))
+    return (
+        None
+        if any(outcome.applicable for outcome in outcomes)
+        else describe_exclusions(claim, count_exclusions(outcomes))
+    )
 
 
-def explain(finding: Finding) -> Finding:
+def explain_finding(finding: Finding) -> Finding:
     """Return the outcome of a search; if the claim applied to no run, "not applicable" with the reason."""
     if finding.applicable or finding.verdict == "refuted":
         return finding

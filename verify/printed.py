@@ -39,7 +39,7 @@ def check_published_proof(claim: Claim) -> list[PrintedStep]:
     return [PrintedStep(step, _decide_step(step)) for step in map(find, list_printed_steps(claim.id))]
 
 
-def first_failure(steps: list[PrintedStep]) -> PrintedStep | None:
+def find_first_failure(steps: list[PrintedStep]) -> PrintedStep | None:
     """Return the first step that fails; None where none fails."""
     return next((step for step in steps if step.verdict == "fails"), None)
 

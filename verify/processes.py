@@ -10,7 +10,7 @@ from fedtheory.workers import workers
 Result = TypeVar("Result")
 
 
-def in_order(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
+def run_in_order(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
     """Yield what `work` returns for the arguments of each task, in the order of the tasks; `jobs` is -1 for all cores.
 
     Workers start at once. This process works as well while the caller waits for results.

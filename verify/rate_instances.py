@@ -19,13 +19,13 @@ from fedtheory.language.registry import published_by
 from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table, run_toml
 from verify.check import Check
-from verify.check.applicability import restricts_rungs
+from verify.check.applicability import is_left_to_levels
 from verify.check.escalation import check_decided
-from verify.evaluated_instances import Outcome, counts
+from verify.evaluated_instances import Outcome, is_evidence
 from verify.falsify.generation import KINDS, Bases, InstanceKind, bases_of, generate_run
 from verify.falsify.tables import get
 from verify.instances import Given, complexity
-from verify.processes import in_order
+from verify.processes import run_in_order
 
 LADDERS = 100
 """Number of ladders that are enough for a rate; each ladder has several runs."""
@@ -41,9 +41,9 @@ def add_ladders(
 ) -> Iterator[Outcome]:
     """Yield outcomes on generated ladders for user-defined rates that have fewer than `LADDERS`."""
     wanted = [(target, LADDERS - len(known)) for target, known in _select_standing(outcomes) if len(known) < LADDERS]
-    for done, digest_target in enumerate(in_order(make_ladders, wanted, jobs), start=1):
+    for done, of_target in enumerate(run_in_order(make_ladders, wanted, jobs), start=1):
         on_progress(done, len(wanted))
-        yield from digest_target
+        yield from of_target
 
 
 def _select_standing(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[tuple[Target, list[Outcome]]]:
@@ -97,7 +97,7 @@ def _check_ladders(target: Target) -> Iterator[Outcome]:
 
 
 def _is_conclusive(found: Check) -> bool:
-    return counts(found) and found.rate is not None and not found.rate.is_zero
+    return is_evidence(found) and found.rate is not None and not found.rate.is_zero
 
 
 def _is_zero(claim: Claim, run: Run) -> bool:
@@ -127,11 +127,11 @@ def keep_premises(claim: Claim) -> Claim:
     """Return a claim with the premises of a rate that holds wherever both sides have values; ladders begin on such
     runs.
 
-    Conditions on a variable of the rate are left to the rungs.
+    Conditions on a variable of the rate are left to the levels.
     """
     assert claim.rate is not None
     rate = claim.rate
-    conditions = [condition for condition in claim.conditions if not restricts_rungs(claim, condition)]
+    conditions = [condition for condition in claim.conditions if not is_left_to_levels(claim, condition)]
     trivial = (Relation(rate.order, "<=", rate.order),)
     where = {**claim.where, **claim.notation}
     return replace(

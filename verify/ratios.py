@@ -11,7 +11,7 @@ _NEARLY = 0.01
 """Fraction of the largest ratio above which a simpler instance is preferred for display."""
 
 
-def largest_ratio(outcomes: Sequence[Outcome]) -> float | None:
+def find_largest_ratio(outcomes: Sequence[Outcome]) -> float | None:
     """Return the largest ratio of the sides over all instances; None without instances."""
     return max((outcome.ratio for outcome in outcomes if outcome.ratio is not None), default=None)
 

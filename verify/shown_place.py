@@ -20,7 +20,7 @@ from fedtheory.language.evaluation import Site
 from fedtheory.shown import number
 from verify.check import Check
 from verify.check.comparison import Comparison, compare
-from verify.check.outcome import unclearness
+from verify.check.outcome import rank_unclearness
 
 _MULTIPLES = (1, 2, -1, 0, 3, -2)
 """Multiples of the first unit vector, the simplest first; further points are sums and differences of two unit
@@ -45,7 +45,7 @@ def choose_place(found: Check) -> Comparison | None:
     for other in islice(_compare_at_simple_points(found.claim, worst), _MOST):
         if other.holds is False:
             simplest = simplest or other
-            if unclearness(None if other.ratio is None else float(other.ratio)) == 0:
+            if rank_unclearness(None if other.ratio is None else float(other.ratio)) == 0:
                 return other
     return simplest or worst
 
@@ -89,7 +89,7 @@ def _describe_origin(shown: Comparison) -> str:
     return f"- {origin}" if origin == "x*" else f"minus {origin}"
 
 
-def points_as_comment(found: Check) -> str:
+def write_points_as_comment(found: Check) -> str:
     """Return a comment for a run file with the points and values of the claim; empty where none are free."""
     shown = choose_place(found)
     described = "" if shown is None else describe_points(found.claim, shown)

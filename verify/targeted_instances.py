@@ -24,7 +24,7 @@ from verify.evaluated_instances import Outcome
 from verify.falsify.generation import ASPECTS, KINDS, Bases, InstanceKind, generate_run, select_bases
 from verify.falsify.tables import examine
 from verify.instances import Given, complexity, families_for
-from verify.processes import in_order
+from verify.processes import run_in_order
 from verify.rate_instances import LADDERS, add_ladders
 
 ENOUGH = 200
@@ -52,7 +52,7 @@ def add_targeted_instances(
     # The first turn shows which kinds the premises allow; the second turn generates more of these.
     for turn, kinds in enumerate((_all_kinds, _list_kinds)):
         tasks = [(*task, turn) for group in groups.values() for task in group.tasks(kinds)]
-        for done, of_task in enumerate(in_order(tailor, tasks, jobs), start=1):
+        for done, of_task in enumerate(run_in_order(evaluate_targeted, tasks, jobs), start=1):
             on_progress(done, len(tasks))
             for outcome in of_task:
                 groups[_make_key(resolve(outcome.target))].known[outcome.target].append(outcome)
@@ -66,7 +66,7 @@ def _needs_more(claim: Claim, outcomes: Sequence[Outcome]) -> bool:
     return is_own and not any(outcome.holds is False and outcome.exact for outcome in outcomes)
 
 
-def enough_for(claim: Claim) -> int:
+def count_enough(claim: Claim) -> int:
     """Return the number of instances of all kinds that an undecided claim needs."""
     return ENOUGH if claim.rate is None else LADDERS
 
@@ -74,7 +74,7 @@ def enough_for(claim: Claim) -> int:
 def are_enough(claim: Claim, applicable: Sequence[Outcome]) -> bool:
     """Return whether a claim has enough applicable instances, for a user-defined claim of every kind."""
     has_all_kinds = claim.rate is not None or published_by(claim) is not None or not count_missing_aspects(applicable)
-    return len(applicable) >= enough_for(claim) and has_all_kinds
+    return len(applicable) >= count_enough(claim) and has_all_kinds
 
 
 def _make_key(claim: Claim) -> Hashable:
@@ -130,7 +130,7 @@ def count_missing_aspects(outcomes: Sequence[Outcome]) -> dict[str, int]:
     return {aspect: count[aspect] for aspect in ASPECTS if count[aspect] < ENOUGH}
 
 
-def excluded(outcomes: Sequence[Outcome]) -> dict[str, int]:
+def list_excluded_aspects(outcomes: Sequence[Outcome]) -> dict[str, int]:
     """Return the aspects without any instance, each with a zero."""
     return {aspect: count for aspect, count in count_missing_aspects(outcomes).items() if count == 0}
 
@@ -147,7 +147,9 @@ def count_missing(
     return wanted
 
 
-def tailor(targets: Sequence[Target], kind: InstanceKind, count: int, bases: Bases, turn: int = 0) -> list[Outcome]:
+def evaluate_targeted(
+    targets: Sequence[Target], kind: InstanceKind, count: int, bases: Bases, turn: int = 0
+) -> list[Outcome]:
     """Check claims on generated instances of a kind: on `count` of them, or as many as can be generated.
 
     Each turn generates different instances. Instances that satisfy the premises by chance, such as one client that

@@ -18,24 +18,37 @@ from fedtheory.runfile import parse_run, run_table, run_toml
 from fedtheory.shown import Card, Shown, number
 from verify import cache
 from verify.check import Check, check
-from verify.check.escalation import check_rigorously, decidable
-from verify.check.outcome import unclearness
+from verify.check.escalation import check_rigorously, make_decidable
+from verify.check.outcome import rank_unclearness
 from verify.content import digest_verdict
-from verify.early_decisions import DECIDED, Decision, Stored, decisions_on
+from verify.early_decisions import DECIDED, Decision, Stored, decide_claims
 from verify.effort import measure_work
-from verify.evaluated_instances import Outcome, count_tries, counts, require_processes, require_testable, try_claims
-from verify.exclusions import exclusions
+from verify.evaluated_instances import (
+    Outcome,
+    count_tries,
+    is_evidence,
+    require_processes,
+    require_testable,
+    try_claims,
+)
+from verify.exclusions import count_exclusions
 from verify.falsify import search_quickly
 from verify.falsify.regimes import NO_PAIRS, Pairs, Regime
 from verify.falsify.shrink import burden, shrink
 from verify.instances import PARTS
-from verify.processes import in_order, run_unordered
+from verify.processes import run_in_order, run_unordered
 from verify.proof_search import FoundProof
-from verify.ratios import combine_ratios, is_close, largest_ratio
+from verify.ratios import combine_ratios, find_largest_ratio, is_close
 from verify.searches import Searches, search_proof_and_violation
 from verify.shown_place import choose_place, describe_points
 from verify.stages import Stages
-from verify.targeted_instances import add_targeted_instances, are_enough, count_missing_aspects, enough_for, excluded
+from verify.targeted_instances import (
+    add_targeted_instances,
+    are_enough,
+    count_enough,
+    count_missing_aspects,
+    list_excluded_aspects,
+)
 from verify.witness import PrintedSides, Witness
 
 _OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "undecided")
@@ -120,7 +133,7 @@ class ClaimVerdict(Shown):
     @property
     def enough(self) -> int:
         """Return the number of instances that are enough."""
-        return enough_for(self.claim)
+        return count_enough(self.claim)
 
     @property
     def agrees(self) -> bool:
@@ -130,7 +143,7 @@ class ClaimVerdict(Shown):
     @cached_property
     def witness(self) -> Run | None:
         """Return the run of the witness, in exact arithmetic."""
-        return None if self.run is None else decidable(parse_run(self.run, RATIONAL))
+        return None if self.run is None else make_decidable(parse_run(self.run, RATIONAL))
 
     @cached_property
     def evidence(self) -> Check | None:
@@ -215,13 +228,13 @@ def _is_user_defined(target: Target) -> bool:
 def _find_verdicts(
     targets: Sequence[Target], jobs: int, search: float, in_full: bool, on_progress: Callable[[int, int], None]
 ) -> Iterator[ClaimVerdict]:
-    """Verdicts in the order in which they are found, from what instances, proofs and searches say.
+    """Yield verdicts in the order in which they are found, by instances, proofs and searches.
 
-    Searches that no instance decides about begin at once, besides the instances.
+    Searches that are made whatever the instances show begin at once, beside the instances.
     """
-    decisions = decisions_on(targets, jobs)
+    decisions = decide_claims(targets, jobs)
     early = [target for target in targets if search > 0 and _is_searched_anyway(resolve(target))]
-    glances = in_order(search_proof_and_violation, [(target, search) for target in early], jobs)
+    searches = run_in_order(search_proof_and_violation, [(target, search) for target in early], jobs)
     stages = Stages(on_progress)
 
     outcomes: dict[Target, list[Outcome]] = {target: [] for target in targets}
@@ -232,13 +245,13 @@ def _find_verdicts(
         _gather(outcomes, try_claims(open_ones, part, jobs=jobs, on_progress=stages))
         decided = decided or dict(decisions)
         sampled = {t for t in targets if not (in_full or _is_user_defined(t)) and decided[t].verdict is not None}
-        # How far a refuted claim is off is of interest too: it is tried on two parts.
+        # A refuted claim is tried on two parts, because the size of its violations is shown too.
         few = {t for t in sampled if part > PARTS[0] or decided[t].verdict != "refuted"}
         open_ones = [t for t in open_ones if not _has_enough(resolve(t), outcomes[t], t in few)]
     stages.begin(len(targets))
     _gather(outcomes, add_targeted_instances({t: outcomes[t] for t in targets if t not in sampled}, jobs, stages))
     stages.begin(0)
-    seen = dict(zip(early, glances, strict=True))
+    seen = dict(zip(early, searches, strict=True))
     tasks = [(target, found, decided[target], search, seen.get(target)) for target, found in outcomes.items()]
     for done, verdict in enumerate(run_unordered(_conclude, tasks, jobs), start=1):
         stages(done, len(targets))
@@ -259,16 +272,16 @@ def _has_enough(claim: Claim, outcomes: Sequence[Outcome], is_sampled: bool) -> 
 
 
 def _is_searched_anyway(claim: Claim) -> bool:
-    """Return whether a search follows whatever the instances say: for a violation, or for a simpler one than theirs."""
+    """Return whether a search for a violation, or for a simpler one, follows whatever the instances show."""
     return claim.is_testable and claim.rate is None and published_by(claim) is None
 
 
 def _conclude(
     target: Target, outcomes: Sequence[Outcome], decision: Decision, search: float, seen: Searches | None
 ) -> ClaimVerdict:
-    """The verdict on a claim from its outcomes, what decides, and for a user-defined claim a search.
+    """Return the verdict on a claim from its outcomes, its decision, and for a user-defined claim a search.
 
-    `seen` is what the search has found, where it is over.
+    `seen` is the result of the search if it was made before.
     """
     verdict = _find_verdict(target, outcomes, decision)
     if verdict.verdict == "refuted" and verdict.is_own and search > 0:
@@ -282,7 +295,7 @@ def _conclude(
 
 
 def _simplify(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> ClaimVerdict:
-    """The verdict with a simpler counterexample than the instance, where a search reaches one; rates keep theirs."""
+    """Return the verdict with a simpler counterexample if a search finds one; rates keep that of the instances."""
     claim, run = verdict.claim, verdict.run
     if run is None or claim.rate is not None:
         return verdict
@@ -291,35 +304,36 @@ def _simplify(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> C
     reached = shrink(claim, run, measure_work() + seconds / 4) if found is None else found
     asked = [(cost, table) for table in (reached, run) if (cost := burden(claim, table))]
     best = min(asked, key=lambda pair: pair[0], default=((), run))[1]
-    # Instances whose right side is zero have no ratio, and what is shown is not below the largest one.
+    # Instances whose right side is zero have no ratio; the displayed ratio is at least the largest one.
     return _add_witness(verdict, best, verdict.worst_ratio)
 
 
 def _add_witness(verdict: ClaimVerdict, table: dict[str, Any], largest: float | None) -> ClaimVerdict:
-    """The verdict with the run that decides, and no ratio below that of the run."""
+    """Return the verdict with the deciding run; its largest ratio is at least that of the run."""
     witness = Witness.of_table(verdict.claim, table)
     return replace(verdict, run=table, sides=witness.sides, worst_ratio=combine_ratios(witness, largest))
 
 
 def _weigh(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict:
-    """A verdict that says what few instances had; "undecided" takes the place of what few instances do not show."""
+    """Add the kinds with too few instances to a verdict; a positive verdict from few instances becomes "undecided"."""
     is_few = verdict.verdict in ("supported", "asymptotic") and verdict.is_thin
-    # Ladders need not be of every kind.
-    missing = (
-        count_missing_aspects(outcomes) if verdict.claim.rate is None else excluded(outcomes) if verdict.is_thin else {}
-    )
+    if verdict.claim.rate is None:
+        missing = count_missing_aspects(outcomes)
+    else:
+        # Ladders need not be of every kind.
+        missing = list_excluded_aspects(outcomes) if verdict.is_thin else {}
     return replace(verdict, verdict="undecided" if is_few else verdict.verdict, lacking=missing)
 
 
 def _add_searches(verdict: ClaimVerdict, searches: Searches) -> ClaimVerdict:
-    """The verdict after the searches for a proof and for a violation."""
-    verdict, glance = replace(verdict, found_proof=searches.proof), searches.violation
-    if glance is None:
+    """Return the verdict after the searches for a proof and for a violation."""
+    verdict, search = replace(verdict, found_proof=searches.proof), searches.violation
+    if search is None:
         return replace(verdict, verdict="proved") if verdict.verdict in ("supported", "undecided") else verdict
-    searched = replace(verdict, searched=glance.looked, regimes=glance.regimes, pairs=glance.pairs)
-    if glance.counterexample is not None:
-        return replace(_add_witness(searched, glance.counterexample, None), verdict="refuted")
-    return replace(searched, verdict="undecided", left_open=glance.left_open) if glance.left_open else searched
+    searched = replace(verdict, searched=search.looked, regimes=search.regimes, pairs=search.pairs)
+    if search.counterexample is not None:
+        return replace(_add_witness(searched, search.counterexample, None), verdict="refuted")
+    return replace(searched, verdict="undecided", left_open=search.left_open) if search.left_open else searched
 
 
 def _find_verdict(target: Target, outcomes: Sequence[Outcome], decision: Decision) -> ClaimVerdict:
@@ -329,8 +343,8 @@ def _find_verdict(target: Target, outcomes: Sequence[Outcome], decision: Decisio
     witness = _find_counterexample(claim, applicable, decision)
     is_refuted = witness is not None
     if not is_refuted:
-        # Violations that only floats see are at the level of rounding: rationals have the last word on each.
-        # So they have on the few ladders on which the order of rounding errors was fitted.
+        # Violations in floats alone may be rounding errors, so rationals decide each of them, and also the few
+        # ladders on which the slope of rounding errors may have been fitted.
         undecided = [outcome for outcome in applicable if outcome.holds is None and not outcome.exact]
         asked = {False, None} if claim.rate is not None and len(undecided) <= _FEW_LADDERS else {False}
         settled = [_escalate(claim, outcome) if outcome.holds in asked else outcome for outcome in applicable]
@@ -343,19 +357,19 @@ def _find_verdict(target: Target, outcomes: Sequence[Outcome], decision: Decisio
         sum(outcome.exact for outcome in applicable),
         sum(outcome.holds is False for outcome in applicable),
         sum(outcome.holds is None for outcome in applicable),
-        combine_ratios(witness, largest_ratio(applicable)) if is_refuted else largest_ratio(applicable),
+        combine_ratios(witness, find_largest_ratio(applicable)) if is_refuted else find_largest_ratio(applicable),
         None if witness is None else witness.table,
         None if witness is None else witness.sides,
         sum(outcome.seconds for outcome in outcomes),
         reason=None if witness is None else witness.reason,
-        excluded=exclusions(outcomes),
+        excluded=count_exclusions(outcomes),
     )
 
 
 def _escalate(claim: Claim, outcome: Outcome) -> Outcome:
-    """The outcome as exact arithmetic sees it."""
+    """Return the outcome in exact arithmetic."""
     exact = check(claim, outcome.instance.run())
-    return replace(outcome, applicable=counts(exact), holds=exact.holds, ratio=exact.ratio, exact=True)
+    return replace(outcome, applicable=is_evidence(exact), holds=exact.holds, ratio=exact.ratio, exact=True)
 
 
 def _choose_positive_verdict(claim: Claim, applicable: Sequence[Outcome], decision: Decision) -> Verdict:
@@ -371,11 +385,11 @@ def _choose_positive_verdict(claim: Claim, applicable: Sequence[Outcome], decisi
 
 
 def _find_counterexample(claim: Claim, applicable: Sequence[Outcome], decision: Decision) -> Witness | None:
-    """The simplest violation that is confirmed: the stored one, else one with constants on all of space."""
+    """Return the simplest confirmed violation: the stored one, else first one with constants on the whole space."""
     if decision.verdict == "refuted" and decision.stored is not None:
         return decision.stored.witness
     violations = [outcome for outcome in applicable if outcome.holds is False]
-    for violation in sorted(violations, key=lambda o: (not o.everywhere, unclearness(o.ratio), o.complexity)):
+    for violation in sorted(violations, key=lambda o: (not o.everywhere, rank_unclearness(o.ratio), o.complexity)):
         run = violation.instance.run()
         exact = check(claim, run)
         if exact.holds is False:
@@ -384,11 +398,11 @@ def _find_counterexample(claim: Claim, applicable: Sequence[Outcome], decision: 
 
 
 def _find_tightest(claim: Claim, applicable: Sequence[Outcome], stored: Stored | None) -> Witness | None:
-    """The simplest of the instances whose ratio is nearly the largest, or of all without a ratio; trivial ones last.
+    """Return the simplest instance whose ratio is nearly the largest, or of all without a ratio; trivial ones last.
 
     For a rate, which has no ratio, outcomes against it come first.
     """
-    largest = largest_ratio(applicable)
+    largest = find_largest_ratio(applicable)
     attaining = [outcome for outcome in applicable if is_close(outcome.ratio, largest)]
     if not attaining:
         return None

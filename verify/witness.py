@@ -14,11 +14,11 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import Check
-from verify.check.escalation import check_rigorously, decidable
+from verify.check.escalation import check_rigorously, make_decidable
 from verify.shown_place import choose_place
 
 
-def exact_run(table: dict[str, Any]) -> Run:
+def read_exact_run(table: dict[str, Any]) -> Run:
     """Return the run of a run file's table, in rationals or, if these are too long, in certified enclosures.
 
     The last runs are cached, since claims that follow from each other share a counterexample.
@@ -28,7 +28,7 @@ def exact_run(table: dict[str, Any]) -> Run:
 
 @lru_cache(maxsize=16)
 def _read_exactly(run_file: str) -> Run:
-    return decidable(parse_run(tomllib.loads(run_file), RATIONAL))
+    return make_decidable(parse_run(tomllib.loads(run_file), RATIONAL))
 
 
 _MOST_CLIENTS, _MOST_DIMENSIONS, _MOST_DIGITS = 3, 2, 4
@@ -42,7 +42,7 @@ def explain_size(table: dict[str, Any], sides: PrintedSides | None) -> list[str]
     The list is empty for at most 3 clients, 2 dimensions, numbers of at most 4 digits, and sides that are short
     fractions or enclosures.
     """
-    problem = exact_run(table).problem
+    problem = read_exact_run(table).problem
     digits = max(map(len, re.findall(r"\d+", run_toml(table))))
     found = [
         f"{count} {name}"

@@ -93,11 +93,11 @@ def falsify(claim: ClaimLike, *, budget: float = 20, seed: int = 0) -> Finding:
     ('refuted', '1', '0')
     """
     from fedtheory.api.progress import progress
-    from verify.exclusions import explain
+    from verify.exclusions import explain_finding
     from verify.falsify import falsify as falsified
 
     with progress("seconds of search") as tell:
-        return explain(falsified(claim_of(claim), budget, seed, tell))
+        return explain_finding(falsified(claim_of(claim), budget, seed, tell))
 
 
 def prove(claim: ClaimLike, certificate: str | None = None) -> Proof:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from verify.check.applicability import ConditionCheck
     from verify.check.comparison import Comparison
     from verify.check.growth import Growth
-    from verify.check.measured_ladders import MeasuredLadder, RateCheck, Rung
+    from verify.check.measured_ladders import LadderLevel, MeasuredLadder, RateCheck
 
 NAME = "check"
 
@@ -145,12 +145,12 @@ def _encode_rate(found: Check) -> dict[str, Any] | None:
         return None
     text, rate = found.arithmetic.text, found.rate
     return {
-        "rungs": _describe_rungs(found, rate.ladders[0]),
+        "rungs": _describe_levels(found, rate.ladders[0]),
         "slope": rate.slope,
         "ladders": [
             {
                 "variables": _list_names(found, ladder.variables),
-                "rungs": _describe_rungs(found, ladder),
+                "rungs": _describe_levels(found, ladder),
                 "slope": ladder.slope,
                 "rise": ladder.rise,
             }
@@ -175,16 +175,20 @@ def _encode_limits(found: Check, growth: Growth) -> dict[str, Any]:
     }
 
 
-def _describe_rungs(found: Check, ladder: MeasuredLadder) -> list[dict[str, Any]]:
+def _describe_levels(found: Check, ladder: MeasuredLadder) -> list[dict[str, Any]]:
     """Return the runs along which a rate is measured, each with the values of the variables that change."""
     changing = _list_names(found, ladder.variables)
 
-    def describe(rung: Rung) -> dict[str, Any]:
+    def describe(level: LadderLevel) -> dict[str, Any]:
         """Return the changing variables, the measured value and the order of one run, as text."""
-        values = {name: value for name, value in _encode_values(found, rung).items() if name in changing}
-        return {**values, "measured": _encode_number(found, rung.measured), "order": _encode_number(found, rung.order)}
+        values = {name: value for name, value in _encode_values(found, level).items() if name in changing}
+        return {
+            **values,
+            "measured": _encode_number(found, level.measured),
+            "order": _encode_number(found, level.order),
+        }
 
-    return [describe(rung) for rung in ladder.rungs]
+    return [describe(level) for level in ladder.levels]
 
 
 def _encode_number(found: Check, value: Any) -> Any:
@@ -199,11 +203,11 @@ def _list_names(found: Check, variables: Iterable[sp.Symbol]) -> list[str]:
     return [found.claim.notation[variable].name for variable in variables]
 
 
-def _encode_values(found: Check, rung: Rung) -> dict[str, Any]:
+def _encode_values(found: Check, level: LadderLevel) -> dict[str, Any]:
     """Return a rate's variables on one run of its sequence: whole numbers, or numbers of the run's arithmetic."""
-    from verify.check.ladders import ladders_of
+    from verify.check.ladders import list_ladders
 
-    values = zip(_list_names(found, ladders_of(found.claim)), rung.values, strict=True)
+    values = zip(_list_names(found, list_ladders(found.claim)), level.values, strict=True)
     return {name: _encode_number(found, value) if name.endswith("size") else int(value) for name, value in values}
 
 
@@ -304,10 +308,10 @@ def _print_one_ladder(found: Check, ladder: MeasuredLadder) -> None:
     from rich.markup import escape
 
     rows = [
-        [*map(str, _encode_values(found, rung).values()), short(rung.measured), short(rung.measured / rung.order)]
-        for rung in ladder.rungs
+        [*map(str, _encode_values(found, level).values()), short(level.measured), short(level.measured / level.order)]
+        for level in ladder.levels
     ]
-    names = [name.replace("_", " ") for name in _encode_values(found, ladder.rungs[0])]
+    names = [name.replace("_", " ") for name in _encode_values(found, ladder.levels[0])]
     changing = " and ".join(name.replace("_", " ") for name in _list_names(found, ladder.variables))
     columns = [*names, "measured", "measured / order"]
     print_table(f"ladder of {changing} (instead of the run's own)", columns, rows, whole=tuple(columns))

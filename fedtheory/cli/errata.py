@@ -15,9 +15,9 @@ NAME = "errata"
 def run(targets: Targets = None, source: SourceKey = None, *, _no_code: NoCode = False, as_json: Json = False) -> None:
     """List the refuted claims: the error, the correction, and a counterexample, which is checked again in rationals."""
     from fedtheory.language.targets import expand_targets, resolve
-    from verify.errata import errata
+    from verify.errata import list_errata
 
-    entries = errata([resolve(target) for target in expand_targets(targets, source)])
+    entries = list_errata([resolve(target) for target in expand_targets(targets, source)])
     if as_json:
         print_json([document(entry) for entry in entries])
     else:

@@ -41,12 +41,12 @@ def run(
 ) -> None:
     """Search for a violation of a claim; exit code 1 if one is found although the recorded verdict excludes it."""
     from fedtheory.language.targets import resolve
-    from verify.exclusions import explain
+    from verify.exclusions import explain_finding
     from verify.falsify import falsify
 
     claim = resolve(parse_relation(target) if is_relation(target) else target)
     with progress("seconds of search") as report:
-        finding = explain(falsify(claim, budget, seed, report))
+        finding = explain_finding(falsify(claim, budget, seed, report))
     save_witness(finding.run_file, finding.found, save)
     if as_json:
         print_json(document(target, finding))

@@ -236,9 +236,9 @@ def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
 
     Without a certificate, the verdict is that of the published proof, if one of its steps fails.
     """
-    from verify.printed import first_failure
+    from verify.printed import find_first_failure
 
-    if proof.verdict == "no certificate" and first_failure(printed) is not None:
+    if proof.verdict == "no certificate" and find_first_failure(printed) is not None:
         return "broken"
     return proof.verdict
 
@@ -249,9 +249,9 @@ def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
     from fedtheory.language.typesetting import latex
     from fedtheory.proofs.missing_assumptions import find_missing_assumptions
     from fedtheory.proofs.near_misses import near_misses
-    from verify.printed import first_failure
+    from verify.printed import find_first_failure
 
-    failing = first_failure(printed)
+    failing = find_first_failure(printed)
     as_printed = [
         {"text": f"{step.claim.id}: {step.claim.title}", "holds": step.verdict != "fails", "why": step.why}
         for step in printed
@@ -345,10 +345,10 @@ def _print_table(proofs: list[Proof]) -> None:
 
 def _print_published_proof(printed: list[PrintedStep]) -> None:
     """Print the verdict on each step of the published proof, and the first step that fails."""
-    from verify.printed import first_failure
+    from verify.printed import find_first_failure
 
     lines = [f"  {_MARKS[step.verdict]}  {step.claim.id}  {_format_text(step.claim.title)}" for step in printed]
-    failing = first_failure(printed)
+    failing = find_first_failure(printed)
     print_lines("the printed proof, step by step:", *lines)
     if failing is not None:
         print_lines(f"the first step that fails is {failing.claim.id}: {_format_text(failing.why)}")

@@ -56,7 +56,7 @@ def run(
 
     from fedtheory.language.targets import expand_targets
     from verify import cache
-    from verify.early_decisions import load
+    from verify.early_decisions import import_checks
     from verify.evaluated_instances import require_processes
     from verify.processes import prepare
     from verify.verdict import verify
@@ -65,7 +65,7 @@ def run(
         cache.ignore()
     begin = perf_counter()
     require_processes(jobs)
-    prepare(partial(load, all_papers=not targets), jobs)
+    prepare(partial(import_checks, all_papers=not targets), jobs)
     chosen, faults = _select_well_formed(expand_targets(targets, source))
     with progress("verified") as report:
         # A call without targets prints a survey; a call with named claims prints all details.

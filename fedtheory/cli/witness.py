@@ -12,7 +12,7 @@ from fedtheory.cli.output import print_lines, short
 
 if TYPE_CHECKING:
     from verify.check import Check
-    from verify.check.measured_ladders import Rung
+    from verify.check.measured_ladders import LadderLevel
 
 Save = Annotated[
     str | None, typer.Option("--save", metavar="FILE", help="Write the run that is shown as a run file (TOML).")
@@ -59,14 +59,14 @@ def save_witness(text: str | None, found: Check | None, file: str | None) -> Non
     If the claim leaves points free, a comment in the file lists the points of the evaluation.
     """
     from fedtheory.errors import InputError
-    from verify.shown_place import points_as_comment
+    from verify.shown_place import write_points_as_comment
 
     if file is None:
         return
     if text is None:
         raise InputError("--save", "there is no run to save: the claim does not apply to any tested run")
     try:
-        Path(file).write_text(text if found is None else points_as_comment(found) + text, encoding="utf-8")
+        Path(file).write_text(text if found is None else write_points_as_comment(found) + text, encoding="utf-8")
     except OSError as error:
         raise InputError("--save", f"cannot write {file} ({error.strerror})") from None
 
@@ -95,14 +95,16 @@ def _format_exact(value: Any) -> str:
 
 def _describe_ladders(found: Check) -> list[str]:
     """Return the sequences of runs that are the evidence on a rate."""
-    from verify.check.ladders import ladders_of
+    from verify.check.ladders import list_ladders
 
     rate = found.rate
-    if rate is None or not rate.rungs:
+    if rate is None or not rate.levels:
         return []
-    words = [found.claim.in_words(variable) for variable in ladders_of(found.claim)]
+    words = [found.claim.in_words(variable) for variable in list_ladders(found.claim)]
     lines = [
-        f"{_describe_rung(words, rung)}: {_describe_value(rung)}" for ladder in rate.ladders for rung in ladder.rungs
+        f"{_describe_level(words, level)}: {_describe_value(level)}"
+        for ladder in rate.ladders
+        for level in ladder.levels
     ]
     reason = rate.reason(found.claim.in_words)
     if reason is not None:
@@ -117,11 +119,11 @@ def _describe_ladders(found: Check) -> list[str]:
     return lines + ([f"{'; '.join(slopes)}; largest ratio {short(rate.constant)}"] if slopes else [])
 
 
-def _describe_rung(words: Sequence[str], rung: Rung) -> str:
+def _describe_level(words: Sequence[str], level: LadderLevel) -> str:
     """Describe the values of a rate's variables on a run of its sequence."""
-    return ", ".join(f"{word} = {short(value)}" for word, value in zip(words, rung.values, strict=True))
+    return ", ".join(f"{word} = {short(value)}" for word, value in zip(words, level.values, strict=True))
 
 
-def _describe_value(rung: Rung) -> str:
+def _describe_value(level: LadderLevel) -> str:
     """Describe the left side on a run of the sequence, and its ratio to the order."""
-    return f"left side {short(rung.measured)}, ratio to the order {short(rung.measured / rung.order)}"
+    return f"left side {short(level.measured)}, ratio to the order {short(level.measured / level.order)}"

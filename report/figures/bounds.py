@@ -18,7 +18,7 @@ from report.curves import BoundCurve
 from report.figures.formulas import shorten_for_legend
 from report.figures.heat_map import heat_map
 from report.figures.style import BLACK, BLUE, Figure, add_legend_below, colour, dash, drawing, finish
-from verify.check.together import ratios
+from verify.check.together import compute_ratios
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +89,7 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
 
     Step sizes are fractions of the claim's own limit, ``limit / L``.
     """
-    found = [np.nan if ratio is None else ratio for ratio in ratios(claim, _build_grid(tuple(runs), limit))]
+    found = [np.nan if ratio is None else ratio for ratio in compute_ratios(claim, _build_grid(tuple(runs), limit))]
     # For a number and NaN, fmax returns the number.
     largest = np.fmax.reduce(np.reshape(found, (len(LOCAL_STEPS), len(FRACTIONS), -1)), axis=-1)
     with drawing() as (canvas, axes):

@@ -9,12 +9,12 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.claim_places import sites
 from report.figures.style import BLACK, BLUE, Figure, drawing, finish
-from verify.check.links import links_of
+from verify.check.links import compile_relations
 
 
 def draw_path(claim: Claim, run: Run, setting: str) -> Figure:
     """Draw the first relation of a claim about local steps over t, at the client with the largest ratio."""
-    link = links_of(claim)[0]
+    link = compile_relations(claim)[0]
     left, right = ([], [])  # type: tuple[list[float], list[float]]
     for site in sites(claim, run):
         sides = np.broadcast_arrays(link.left(site), link.right(site))

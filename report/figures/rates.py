@@ -10,7 +10,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import clients
 from fedtheory.language.typesetting import latex
 from report.figures.style import BLACK, BLUE, RED, Figure, drawing, finish
-from verify.check.measured_ladders import RateCheck, Rung
+from verify.check.measured_ladders import LadderLevel, RateCheck
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ def draw_over_clients(claim: Claim, found: RateCheck) -> Figure | None:
     if ladder is None:
         return None
     with drawing() as (canvas, axes):
-        _draw_rungs(axes, ladder.positions, ladder.rungs)
+        _draw_levels(axes, ladder.positions, ladder.levels)
         axes.set_xlabel(f"number of clients ${clients.latex}$")
         axes.set_ylabel("quantity of the claim, absolute value")
         axes.legend()
@@ -54,7 +54,7 @@ def draw_ladder(axes: Axes, claim: Claim, found: RateCheck) -> str:
     assert claim.rate is not None
     quantity = claim.notation[claim.rate.variables[0]]
     name = quantity.name.replace("_", " ")
-    _draw_rungs(axes, [plain_float(rung.variable) for rung in found.rungs], found.rungs)
+    _draw_levels(axes, [plain_float(level.variable) for level in found.levels], found.levels)
     if found.limit is not None and plain_float(found.limit) > 0:
         axes.axhline(plain_float(found.limit), color=RED, linestyle=":", label="exact limit")
     axes.set_xlabel(f"{name} ${quantity.latex}$")
@@ -65,15 +65,15 @@ def draw_ladder(axes: Axes, claim: Claim, found: RateCheck) -> str:
 _EXACT: Any = {"color": BLUE, "marker": "o", "label": "exact"}
 
 
-def _draw_rungs(axes: Axes, positions: Sequence[float], rungs: Sequence[Rung]) -> None:
+def _draw_levels(axes: Axes, positions: Sequence[float], levels: Sequence[LadderLevel]) -> None:
     """Draw the non-zero values, and the claimed order through the first of them; zeros only if all are zero."""
-    shown = [(position, rung) for position, rung in zip(positions, rungs, strict=True) if rung.measured != 0]
+    shown = [(position, level) for position, level in zip(positions, levels, strict=True) if level.measured != 0]
     if not shown:
-        axes.semilogx(positions, [0.0] * len(rungs), **_EXACT)
+        axes.semilogx(positions, [0.0] * len(levels), **_EXACT)
         return
     places = [position for position, _ in shown]
-    measured = [abs(plain_float(rung.measured)) for _, rung in shown]
-    orders = [plain_float(rung.order) for _, rung in shown]
+    measured = [abs(plain_float(level.measured)) for _, level in shown]
+    orders = [plain_float(level.order) for _, level in shown]
     axes.loglog(places, measured, **_EXACT)
     scaled = [order * measured[0] / orders[0] for order in orders]
     axes.loglog(places, scaled, color=BLACK, linestyle="--", label="claimed order, through the first point")
@@ -90,10 +90,12 @@ def _describe_further_slopes(found: RateCheck) -> str:
 
 
 def _describe_zeros(found: RateCheck) -> str:
-    """Describe the rungs that are zero, which a logarithmic axis cannot show."""
-    count = sum(rung.measured == 0 for rung in found.rungs)
-    if count == len(found.rungs):
+    """Describe the levels that are zero, which a logarithmic axis cannot show."""
+    count = sum(level.measured == 0 for level in found.levels)
+    if count == len(found.levels):
         return " The quantity is exactly zero on all of them, and so of every order."
     return (
-        f" On {count} of the {len(found.rungs)} rungs the quantity is exactly zero, below every axis." if count else ""
+        f" On {count} of the {len(found.levels)} levels the quantity is exactly zero, below every axis."
+        if count
+        else ""
     )

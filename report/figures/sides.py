@@ -34,8 +34,8 @@ def _draw_ladder(found: Check) -> Figure:
     with drawing() as (canvas, axes):
         draw_ladder(axes, found.claim, found.rate)
         add_legend_below(canvas, axes)
-        rungs = [(plain_float(rung.variable), plain_float(rung.measured)) for rung in found.rate.rungs]
-        return finish(canvas, _name("ladder", found.claim.id, rungs), "")
+        levels = [(plain_float(level.variable), plain_float(level.measured)) for level in found.rate.levels]
+        return finish(canvas, _name("ladder", found.claim.id, levels), "")
 
 
 def _draw_bars(claim_id: str, worst: Comparison) -> Figure:

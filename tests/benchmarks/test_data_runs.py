@@ -19,7 +19,7 @@ from fedtheory.federation.problem import Problem, least_squares
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check import check
-from verify.check.perturbed_runs import perturbed_runs
+from verify.check.perturbed_runs import perturb
 
 pytestmark = pytest.mark.slow
 GIBIBYTE = 2**30
@@ -94,7 +94,7 @@ def test_statements_about_single_steps(claim: str, benchmark: Any, row: Row) -> 
 
     def checked() -> object:
         run = parse_run(DIGITS, FLOAT)
-        return check(find(claim), run, perturbed_runs(run))
+        return check(find(claim), run, perturb(run))
 
     benchmark.pedantic(checked, rounds=1)
     ratio = best_of(checked, 2) / seconds_of_sympy()

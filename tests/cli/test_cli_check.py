@@ -262,7 +262,7 @@ def test_rate(check: Checked) -> None:
     """A rate comes with its ladder of horizons."""
     document = check("renard2022:thm-2.1.rate.tuned", {"problem.noise": "0"})
     assert document["rate"]["rungs"]
-    assert all(rung["rounds"] >= 1 for rung in document["rate"]["rungs"])
+    assert all(level["rounds"] >= 1 for level in document["rate"]["rungs"])
 
 
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])

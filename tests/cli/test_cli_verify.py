@@ -162,7 +162,7 @@ def test_a_rate_is_no_side(command, tmp_path: Path) -> None:
 
 
 def test_a_rate_shows_its_numbers(command, tmp_path: Path) -> None:
-    """A rate is shown with the ratio at each rung, and the limit that refutes it."""
+    """A rate is shown with the ratio at each level, and the limit that refutes it."""
     path = tmp_path / "mine.py"
     path.write_text(FAULTY)
     outcome = command("verify", f"{path}:rate", "--jobs", "1")

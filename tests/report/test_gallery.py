@@ -15,7 +15,7 @@ from report import gallery
 from report.exhibits import collect_exhibits
 from report.figures.rates import draw_over_clients, draw_rate
 from verify.check.measured_ladders import MeasuredLadder
-from verify.check.rates import RateCheck, Rung
+from verify.check.rates import LadderLevel, RateCheck
 
 FIGURES = {
     "liu2022:architecture.ps": ["communication"],
@@ -57,15 +57,15 @@ def test_claims_get_the_figures_that_they_call_for(claim_id: str) -> None:
     ("measured", "said"),
     [
         ((0, 0, 0), "exactly zero on all of them"),
-        ((0, 2, 1), "On 1 of the 3 rungs"),
+        ((0, 2, 1), "On 1 of the 3 levels"),
         ((4, 2, 1), "on the instance named on this page."),
     ],
 )
 def test_a_ladder_says_what_a_logarithmic_axis_cannot_show(measured: tuple[int, ...], said: str) -> None:
-    """Rungs on which the quantity is zero are described, and drawn if all are."""
+    """Levels on which the quantity is zero are described, and drawn if all are."""
     claim = find("vlaski2023:claim.effective-step")
-    rungs = tuple(Rung(fmpq(1, 2**n), fmpq(value), fmpq(1, 4**n)) for n, value in enumerate(measured))
-    figure = draw_rate(claim, RateCheck(True, rungs, 0.0, None))
+    levels = tuple(LadderLevel(fmpq(1, 2**n), fmpq(value), fmpq(1, 4**n)) for n, value in enumerate(measured))
+    figure = draw_rate(claim, RateCheck(True, levels, 0.0, None))
     assert said in figure.caption
     assert figure.caption.count("zero") == (0 in measured)
 
@@ -143,11 +143,11 @@ def test_a_rate_in_the_number_of_clients_begins_with_the_error_over_it() -> None
     """A rate in the number of clients has a figure of the error over it; a rate in rounds has none."""
     claim = find("liu2022:cor-2.speedup.slope")
     rounds, clients = claim.rate.variables if claim.rate is not None else ()
-    rungs = tuple(Rung(fmpq(1), fmpq(1, n), fmpq(1, n), (fmpq(n),)) for n in (1, 2, 4, 8))
-    ladder = MeasuredLadder((clients,), rungs, (1.0, 2.0, 4.0, 8.0), grows=True)
-    figure = draw_over_clients(claim, RateCheck(True, rungs, 1.0, None, (ladder,)))
+    levels = tuple(LadderLevel(fmpq(1), fmpq(1, n), fmpq(1, n), (fmpq(n),)) for n in (1, 2, 4, 8))
+    ladder = MeasuredLadder((clients,), levels, (1.0, 2.0, 4.0, 8.0), grows=True)
+    figure = draw_over_clients(claim, RateCheck(True, levels, 1.0, None, (ladder,)))
     assert figure is not None
     assert figure.name == f"{claim.slug}-over-clients"
     assert figure.caption.endswith("Fitted slope on the last half: -1.000.")
-    other = MeasuredLadder((rounds,), rungs, (1.0, 2.0, 4.0, 8.0), grows=True)
-    assert draw_over_clients(claim, RateCheck(True, rungs, 1.0, None, (other,))) is None
+    other = MeasuredLadder((rounds,), levels, (1.0, 2.0, 4.0, 8.0), grows=True)
+    assert draw_over_clients(claim, RateCheck(True, levels, 1.0, None, (other,))) is None

@@ -18,7 +18,7 @@ def test_cells_show_the_largest_ratio_of_their_runs(monkeypatch: pytest.MonkeyPa
     given: list[Any] = [None, 0.25, 0.5, None] * (cells - 1) + [None] * 4
     drawn: list[Any] = []
     monkeypatch.setattr(bounds, "_build_grid", lambda *_given: [])
-    monkeypatch.setattr(bounds, "ratios", lambda *_given: given)
+    monkeypatch.setattr(bounds, "compute_ratios", lambda *_given: given)
     monkeypatch.setattr(bounds, "heat_map", lambda _canvas, _axes, values, **_keys: drawn.append(values))
     bounds.tightness_map(find("renard2022:thm-2.1"), [], Fraction(1, 4))
     expected = np.full(cells, 0.5)

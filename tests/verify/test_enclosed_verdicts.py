@@ -18,7 +18,7 @@ from fedtheory.language.registry import all_claims, find
 from fedtheory.runfile import read_run, run_table, run_toml
 from verify.check import check
 from verify.check.escalation import check_decided, escalate
-from verify.evaluated_instances import counts
+from verify.evaluated_instances import is_evidence
 from verify.falsify.search import search
 from verify.falsify.shrink import burden
 from verify.falsify.tables import working_table
@@ -62,7 +62,7 @@ def test_a_tie_is_never_decided(relation: str) -> None:
     assert not found.is_decided
     assert found.reason is not None
     assert "the two sides are equal, or closer than enclosures of 1026 bits can tell" in found.reason
-    assert not counts(found)
+    assert not is_evidence(found)
 
 
 @pytest.mark.parametrize(("sign", "verdict"), [(1, True), (-1, False)])
@@ -159,7 +159,7 @@ def test_violations_on_smooth_losses_are_of_refuted_claims(name: str) -> None:
         for each in all_claims().values():
             if name in families_for(each):
                 found = check_decided(each, exact, None)
-                decided += counts(found)
+                decided += is_evidence(found)
                 assert found.holds is not False or each.verdict == "refuted", each.id
     assert decided > 15
 

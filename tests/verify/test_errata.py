@@ -18,7 +18,7 @@ from verify import counterexamples
 from verify import errata as ledger_module
 from verify.counterexamples import counterexample, counterexample_file, refutes, stored_files
 from verify.counterexamples.search import regenerate, remove_stale
-from verify.errata import Erratum, errata
+from verify.errata import Erratum, list_errata
 from verify.instances import Instance
 from verify.witness import PrintedSides, explain_size
 
@@ -35,7 +35,7 @@ BEYOND_PENCIL: dict[str, list[str]] = {}
 @pytest.fixture(scope="module")
 def ledger() -> dict[str, Erratum]:
     """Return the whole list, by the ids of the printed claims."""
-    return {entry.claim.id: entry for entry in errata(all_claims().values())}
+    return {entry.claim.id: entry for entry in list_errata(all_claims().values())}
 
 
 def refuted() -> set[str]:
@@ -121,7 +121,7 @@ def test_faults_follow_from_the_kind_unless_the_print_slipped(ledger: dict[str, 
 
 def test_claims_that_stand_have_no_entry() -> None:
     """The corrections themselves are no errata."""
-    assert errata([find(f"{LEMMA}.fixed"), find("renard2022:thm-2.1")]) == []
+    assert list_errata([find(f"{LEMMA}.fixed"), find("renard2022:thm-2.1")]) == []
 
 
 def test_a_run_that_violates_nothing_is_no_counterexample(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +129,7 @@ def test_a_run_that_violates_nothing_is_no_counterexample(monkeypatch: pytest.Mo
     harmless = run_table(Instance("small quadratics", 0).run())
     monkeypatch.setattr(ledger_module, "counterexample", lambda _claim: harmless)
     with pytest.raises(InputError, match=f"{LEMMA}: recorded as refuted, but the counterexample does not violate it"):
-        errata([find(LEMMA)])
+        list_errata([find(LEMMA)])
 
 
 def test_a_refuted_claim_without_a_run_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +137,7 @@ def test_a_refuted_claim_without_a_run_is_an_error(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ledger_module, "counterexample", lambda _claim: None)
     monkeypatch.setattr(ledger_module, "verify", lambda _targets: [SimpleNamespace(run=None)])
     with pytest.raises(InputError, match=f"{LEMMA}: recorded as refuted, but no counterexample is stored"):
-        errata([find(LEMMA)])
+        list_errata([find(LEMMA)])
 
 
 def _keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

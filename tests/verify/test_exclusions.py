@@ -11,7 +11,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.evaluated_instances import try_claims
-from verify.exclusions import describe_exclusions, exclusions, explain_no_instance
+from verify.exclusions import count_exclusions, describe_exclusions, explain_no_instance
 from verify.instances import PARTS
 
 eta, steps = sp.symbols("eta tau", positive=True)
@@ -33,7 +33,7 @@ def test_an_instance_counts_for_the_first_that_excludes_it() -> None:
         assumptions=[a.several_clients, a.update_rule],
     )
     outcomes = [outcome for part in PARTS for outcome in try_claims([several], part)]
-    found = exclusions(outcomes)
+    found = count_exclusions(outcomes)
     assert list(found) == sorted(found, key=lambda name: -found[name])
     assert set(found) >= {"several clients", "tau >= 2", "mixing_contraction"}
     assert sum(found.values()) == sum(not outcome.applicable for outcome in outcomes) == len(outcomes)

@@ -21,7 +21,7 @@ from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from verify.check import Check, check
-from verify.check.perturbed_runs import perturbed_runs
+from verify.check.perturbed_runs import perturb
 
 CLAIMS = sorted(claim.id for claim in all_claims().values() if claim.relations and claim.rate is None)
 """Ladders of rates take minutes in rationals on numbers as long as these."""
@@ -41,7 +41,7 @@ wide = partial(
 def in_floats(claim: Claim, run: Run) -> Check:
     """Return the check of the command line, before rationals decide what is undecided."""
     floats = run.as_floats()
-    return check(claim, floats, perturbed_runs(floats))
+    return check(claim, floats, perturb(floats))
 
 
 def assert_no_contradiction(claim: Claim, run: Run) -> None:

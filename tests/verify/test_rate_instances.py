@@ -60,7 +60,7 @@ def test_ladders_that_are_made() -> None:
 
 
 def test_premises_alone() -> None:
-    """Conditions on a variable are left to the rungs; the rest holds wherever it applies."""
+    """Conditions on a variable are left to the levels; the rest holds wherever it applies."""
     assert keep_premises(FINAL).conditions == ()
     assert keep_premises(TINY).conditions == tuple(TINY.conditions)
     assert check(keep_premises(RIGHT), make_ladders(RIGHT, 1)[0].instance.run()).holds is True

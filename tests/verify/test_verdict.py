@@ -17,7 +17,7 @@ from fedtheory.language.targets import Target
 from fedtheory.runfile import run_table
 from verify import evaluated_instances
 from verify import verdict as verdicts
-from verify.early_decisions import Decision, decision_on
+from verify.early_decisions import Decision, decide_claim
 from verify.evaluated_instances import Outcome, count_tries, try_claims
 from verify.instances import FAMILIES, PARTS, Instance, families_for
 from verify.verdict import ClaimVerdict, verify
@@ -93,7 +93,7 @@ REFUTED = [claim.id for claim in claims_of() if claim.verdict == "refuted"]
 @pytest.mark.parametrize("claim_id", REFUTED)
 def test_what_is_recorded_as_refuted_is(claim_id: str) -> None:
     """The stored counterexample refutes the claim, whatever the instances show."""
-    assert_recorded([verdicts._find_verdict(claim_id, [], decision_on(claim_id))])
+    assert_recorded([verdicts._find_verdict(claim_id, [], decide_claim(claim_id))])
 
 
 @pytest.mark.parametrize("claim_id", ["lecture27:thm-2.interval", "liu2022:prsgd.fixed", "fraboni2022:eq-38"])
@@ -152,7 +152,7 @@ def test_whoever_deceives_the_kernel_does_not_deceive_the_instances(
     eta, tau, zeta, sigma = sp.symbols("eta tau zeta sigma", positive=True)
     where = {eta: q.local_step_size, tau: q.local_steps, zeta: q.gradient_dissimilarity, sigma: q.noise_deviation}
     false = Claim(id="mine:false", lhs=q.max_drift, rhs=tau * eta**2 * (zeta**2 + sigma**2), where=where)
-    monkeypatch.setattr(verdicts, "decisions_on", lambda targets, _jobs: [(t, Decision("proved")) for t in targets])
+    monkeypatch.setattr(verdicts, "decide_claims", lambda targets, _jobs: [(t, Decision("proved")) for t in targets])
     assert verify(false, in_full=in_full)[0].verdict == "refuted"
 
 
@@ -160,7 +160,7 @@ def test_a_stored_counterexample_that_is_none_decides_nothing(monkeypatch: pytes
     """A stored counterexample is checked before it is used."""
     harmless = run_table(Instance("one client", 0).run())
     monkeypatch.setattr("verify.early_decisions.counterexample", lambda _claim: harmless)
-    assert decision_on("renard2022:lemma-2.2").verdict is None
+    assert decide_claim("renard2022:lemma-2.2").verdict is None
 
 
 @pytest.mark.slow
@@ -171,8 +171,6 @@ def test_all_instances_change_nothing_about_what_is_decided(recorded: str) -> No
     outcomes: dict[Target, list[Outcome]] = {target: [] for target in decided}
     for outcome in (outcome for part in PARTS for outcome in try_claims(decided, part, jobs=2)):
         outcomes[outcome.target].append(outcome)
-    found = [
-        verdicts._find_verdict(target, digest_target, decision_on(target)) for target, digest_target in outcomes.items()
-    ]
+    found = [verdicts._find_verdict(target, of_target, decide_claim(target)) for target, of_target in outcomes.items()]
     assert_recorded(found)
     assert recorded != "proved" or all(verdict.instances >= 50 for verdict in found)

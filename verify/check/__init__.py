@@ -9,7 +9,7 @@
 - `outcome`: the result of a check
 - `one_run`: all of these in turn
 - `together`: joint checks of claims on many runs
-- `nearby`, `settle`: around a check in floats, what rounding decides, and what exact arithmetic says instead
+- `perturbed_runs`, `escalation`: which float results depend on rounding, and their decision in exact arithmetic
 """
 
 from verify.check.one_run import check

@@ -16,8 +16,8 @@ from fedtheory.language.quantities.quantity import ScalarQuantity, VectorQuantit
 from fedtheory.language.setting import describe_setting, setting_line
 from fedtheory.language.typesetting import latex
 from verify.check.comparison import compare
-from verify.check.ladders import ladders_of
-from verify.check.links import CompiledRelation, condition_links
+from verify.check.ladders import list_ladders
+from verify.check.links import CompiledRelation, compile_conditions
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Applicability:
     """Whether the perturbed runs give the same answer."""
 
 
-def applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicability:
+def check_applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicability:
     """Check all assumptions and conditions; raises `Unresolved` where floats cannot decide."""
     failures = failed_premises(claim, run)
     agree = all(bool(failed_premises(claim, near)) == bool(failures) for near in nearby)
@@ -57,16 +57,16 @@ def applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicabilit
     except Unresolved:
         raise
     except NotApplicable as reason:
-        return Applicability((*failures, exclusion_of(claim, reason)), (), agree)
-    failed = [_exclude(claim.in_words(c.expression)) for c in conditions if c.holds is False]
+        return Applicability((*failures, name_exclusion(claim, reason)), (), agree)
+    failed = [_exclude_by_condition(claim.in_words(c.expression)) for c in conditions if c.holds is False]
     return Applicability((*failures, *failed), conditions, agree or bool(failed))
 
 
-def _exclude(condition: str) -> Exclusion:
+def _exclude_by_condition(condition: str) -> Exclusion:
     return Exclusion(condition, f"the condition {condition} does not hold")
 
 
-def exclusion_of(claim: Claim, reason: NotApplicable) -> Exclusion:
+def name_exclusion(claim: Claim, reason: NotApplicable) -> Exclusion:
     """Name the quantity without a value on a run; if no such quantity is known, the first vector of the claim."""
     vectors = (
         quantity.name for quantity in claim.notation.values() if isinstance(quantity, VectorQuantity | ScalarQuantity)
@@ -95,12 +95,12 @@ def check_conditions(claim: Claim, run: Run) -> bool:
 
 def _check_all_conditions(claim: Claim, run: Run, nearby: Sequence[Run]) -> tuple[ConditionCheck, ...]:
     return tuple(
-        found for found in _check_conditions(claim, run, nearby) if not restricts_rungs(claim, found.expression)
+        found for found in _check_conditions(claim, run, nearby) if not is_left_to_levels(claim, found.expression)
     )
 
 
 def _check_conditions(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[ConditionCheck]:
-    links = zip(claim.run_conditions, condition_links(claim), strict=True)
+    links = zip(claim.run_conditions, compile_conditions(claim), strict=True)
     return [_check_condition(condition, link, run, nearby) for condition, link in links]
 
 
@@ -120,6 +120,6 @@ def _list_whole_run(run: Run) -> list[Site]:
     return [whole_run(run)]
 
 
-def restricts_rungs(claim: Claim, condition: Expr) -> bool:
-    """Return whether a condition restricts a variable of a rate; it is then checked on each rung, not on the run."""
-    return claim.rate is not None and not condition.free_symbols.isdisjoint(ladders_of(claim))
+def is_left_to_levels(claim: Claim, condition: Expr) -> bool:
+    """Return whether a condition restricts a variable of a rate; it is then checked on each level, not on the run."""
+    return claim.rate is not None and not condition.free_symbols.isdisjoint(list_ladders(claim))

@@ -13,7 +13,7 @@ from fedtheory.language.claim_choices import points_of, values_of
 from fedtheory.language.claim_places import Places
 from verify.check.by_run import Decided, Rows, compare_by_run
 from verify.check.dependencies import collect_in_relations
-from verify.check.links import links_of
+from verify.check.links import compile_relations
 
 _MOST = 2**15
 """Largest number of entries of one vector over several runs; a proof uses dozens of vectors, and rationals need
@@ -30,7 +30,7 @@ class RunsAtPlaces:
         self._probes: dict[int, Sequence[str]] = {}
         self._places: dict[Hashable, Places] = {}
 
-    def kind(self, claim: Claim, row: int) -> Hashable:
+    def find_kind(self, claim: Claim, row: int) -> Hashable:
         """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that is evaluated
         alone.
         """
@@ -47,7 +47,7 @@ class RunsAtPlaces:
             self._frames[row] = tuple(frames_at(self._place, self._runs[row]))
         return self._frames[row]
 
-    def parts(self, claim: Claim, rows: Rows) -> Iterator[Rows]:
+    def split_parts(self, claim: Claim, rows: Rows) -> Iterator[Rows]:
         """Split runs into parts that fit into memory."""
         part, total = list[int](), 0
         for row in rows:
@@ -69,10 +69,10 @@ class RunsAtPlaces:
             self._probes[row] = tuple(probes(self._runs[row]))
         return self._probes[row]
 
-    def decided(self, claim: Claim, rows: Rows) -> list[Decided]:
+    def compare_relations(self, claim: Claim, rows: Rows) -> list[Decided]:
         """Return both sides of each relation and its decision, arrays of shape (runs, entries)."""
         sites = self._places_of(claim, rows).sites(claim)
-        return [compare_by_run(link, sites, len(rows)) for link in links_of(claim)]
+        return [compare_by_run(link, sites, len(rows)) for link in compile_relations(claim)]
 
     def _places_of(self, claim: Claim, rows: Rows) -> Places:
         key = rows, len(points_of(claim)), values_of(claim)

@@ -10,7 +10,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.language.evaluation import SiteOfRuns
 from verify.check.decision import HOLDS, decide_by_values
 from verify.check.links import CompiledRelation
-from verify.check.sides import Values, existing_entries, values_at
+from verify.check.sides import Values, evaluate_at, find_existing_entries
 
 Rows = tuple[int, ...]
 """Indices of runs."""
@@ -36,6 +36,6 @@ def compare_by_run(link: CompiledRelation, sites: Sequence[SiteOfRuns], runs: in
 def _index_entries(link: CompiledRelation, site: SiteOfRuns) -> tuple[Array, ...]:
     """Return, for each entry of the arrays at a site, the index of its run and both sides."""
     lead = site.owners.reshape(-1, *[1] * (len(site.axes) - 1))
-    each = np.broadcast_arrays(lead, *values_at(link, site))
-    existing = existing_entries(site, each[0])
+    each = np.broadcast_arrays(lead, *evaluate_at(link, site))
+    existing = find_existing_entries(site, each[0])
     return tuple(array.ravel() if existing is None else array.ravel()[existing] for array in each)

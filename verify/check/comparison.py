@@ -16,7 +16,7 @@ from fedtheory.language.claim import Relation
 from fedtheory.language.evaluation import Site
 from verify.check.decision import FAILS, HOLDS, OPEN, decide
 from verify.check.links import CompiledRelation
-from verify.check.sides import Place, Sides, SideTerm, Values, sides_of
+from verify.check.sides import Place, Sides, SideTerm, Values, evaluate_sides
 
 
 @dataclass(frozen=True)
@@ -66,20 +66,20 @@ def compare(
 
     A gap that is not much larger than its change between the `nearby` runs is left undecided.
     """
-    own, *around = (sides_of(links, partial(sites_of, each)) for each in (run, *nearby))
+    own, *around = (evaluate_sides(links, partial(sites_of, each)) for each in (run, *nearby))
     return [_find_worst(sides, near) for sides, *near in zip(own, *around, strict=True)]
 
 
 def _find_worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
     decided = decide(sides, nearby)
-    worst = int(tightest_places(sides, decided)) if decided.size > 1 else 0
+    worst = int(find_tightest_places(sides, decided)) if decided.size > 1 else 0
     lhs, rhs = sides.lhs[worst], sides.rhs[worst]
-    ratio = ratio_of(sides.link, lhs, rhs)
+    ratio = compute_ratio(sides.link, lhs, rhs)
     holds = {HOLDS: True, OPEN: None, FAILS: False}[int(decided[worst])]
     return Comparison(sides.link, lhs, rhs, holds, ratio, sides.place(worst))
 
 
-def ratio_of(link: CompiledRelation, lhs: Number, rhs: Number) -> Number | None:
+def compute_ratio(link: CompiledRelation, lhs: Number, rhs: Number) -> Number | None:
     """Return the smaller side, as claimed, over the larger one; None for equations, and if the larger is not
     positive.
     """
@@ -87,7 +87,7 @@ def ratio_of(link: CompiledRelation, lhs: Number, rhs: Number) -> Number | None:
     return plain(smaller / larger) if link.relation.operator != "==" and larger > 0 else None
 
 
-def tightest_places(sides: Values, decided: Array) -> Array:
+def find_tightest_places(sides: Values, decided: Array) -> Array:
     """Find the place along the last axis where a relation is violated most, else most undecided, else tightest.
 
     Tightness is measured by the relative gap; places where both sides are zero count last. Where both sides are equal

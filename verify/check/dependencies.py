@@ -30,7 +30,7 @@ class Dependencies:
         counts_clients = any(each.has(Average, ClientSum) for each in expressions)
         return cls(tuple(quantity for quantity in quantities if isinstance(quantity, RunQuantity)), counts_clients)
 
-    def kind(self, run: Run) -> Hashable:
+    def find_kind(self, run: Run) -> Hashable:
         """Return the key of runs with a joint computation; raises `FedtheoryError` where a quantity has no value."""
         _, widths = self._shapes(run)
         return widths, run.problem.clients if self.counts_clients else None

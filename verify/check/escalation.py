@@ -14,12 +14,12 @@ from fedtheory.engine.moments import is_too_long_for_rationals, rounds_repeat
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.language.claim import Claim
-from verify.check.applicability import ConditionCheck, applicability
+from verify.check.applicability import ConditionCheck, check_applicability
 from verify.check.one_run import check
 from verify.check.outcome import Check, FinalDecision
-from verify.check.perturbed_runs import perturbed_runs
+from verify.check.perturbed_runs import perturb
 from verify.check.rates import look_closer
-from verify.effort import simulation
+from verify.effort import estimate_simulation
 
 _BUDGET = 2_000_000
 """Largest number of multiplications of short rationals for which a run is repeated exactly."""
@@ -34,7 +34,7 @@ _OF_DEFINITIONS = 10
 _MANY, _MOST_STEPS = 16, 50_000_000
 """Dimensions, and multiplications as in `_BUDGET`, from which rationals are not tried."""
 _FARTHEST = 256
-"""Number of rounds of the last rung of rational ladders."""
+"""Number of rounds of the last level of rational ladders."""
 _SILENT: Callable[[int, int], None] = lambda _done, _all: None  # noqa: E731
 LONGEST_IN_RATIONALS = 3.0
 """Seconds of work up to which a search decides in rationals, and a run that enclosures leave open is repeated there."""
@@ -71,11 +71,11 @@ def check_and_escalate(
     """
     if given.arithmetic is RATIONAL and _takes_hours(given):
         given = certified(given, on_progress)
-    found = check(claim, given, perturbed_runs(given))
+    found = check(claim, given, perturb(given))
     return found if given.is_estimated else escalate(found, exactly, on_progress)
 
 
-def decidable(run: Run) -> Run:
+def make_decidable(run: Run) -> Run:
     """Return a rational run, or its copy with enclosed moments if its rationals would be too long."""
     is_long = run.arithmetic is RATIONAL and _estimate_cost(run) > _BUDGET and _is_affordable(run)
     return certified(run) if is_long else run
@@ -86,9 +86,9 @@ def check_rigorously(claim: Claim, exact: Run) -> Check:
 
     Vectors of single local steps, for example, are not enclosed. `simulation` limits the length of such a run.
     """
-    run = decidable(exact)
+    run = make_decidable(exact)
     found = check(claim, run)
-    if run is exact or found.holds is not None or simulation(exact) > LONGEST_IN_RATIONALS:
+    if run is exact or found.holds is not None or estimate_simulation(exact) > LONGEST_IN_RATIONALS:
         return found
     return check(claim, exact)
 
@@ -159,7 +159,7 @@ def _check_conditions_exactly(claim: Claim, run: Run) -> tuple[ConditionCheck, .
     """Return the conditions if they and all assumptions certainly hold; floats may take unequal numbers for equal."""
     try:
         with precise_enclosures():
-            asked = applicability(claim, run, ())
+            asked = check_applicability(claim, run, ())
     except (NotApplicable, Diverging):
         return None
     return None if asked.failures or not all(condition.holds for condition in asked.conditions) else asked.conditions

@@ -17,11 +17,11 @@ from fedtheory.engine.linear_models.trajectory import CONFIDENCE
 from fedtheory.engine.run import Run
 from fedtheory.engine.sampling import estimate_of
 from fedtheory.language.evaluation import Site
-from verify.check.comparison import tightest_places
+from verify.check.comparison import find_tightest_places
 from verify.check.decision import decide
 from verify.check.links import CompiledRelation
 from verify.check.outcome import EstimatedSide, FinalDecision
-from verify.check.sides import Sides, sides_of
+from verify.check.sides import Sides, evaluate_sides
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Estimated:
     final_decision: FinalDecision
 
 
-def estimated(
+def estimate_sides(
     links: Sequence[CompiledRelation], sites_of: Callable[[Run], Iterable[Site]], run: Run
 ) -> Estimated | None:
     """Return the relation that the replicas support least; None where the compared values are not random."""
-    own, *groups = (sides_of(links, partial(sites_of, each)) for each in (run, *run.groups))
+    own, *groups = (evaluate_sides(links, partial(sites_of, each)) for each in (run, *run.groups))
     found = [_estimate(whole, parts, run) for whole, *parts in zip(own, *groups, strict=True)]
     random = [one for one in found if one is not None]
     return min(random, key=lambda one: one.final_decision.holds is True, default=None)
@@ -44,7 +44,7 @@ def estimated(
 
 def _estimate(whole: Sides, parts: Sequence[Sides], run: Run) -> Estimated | None:
     decided = decide(whole, ())
-    worst = int(tightest_places(whole, decided)) if decided.size > 1 else 0
+    worst = int(find_tightest_places(whole, decided)) if decided.size > 1 else 0
     if any(part.slack.shape != whole.slack.shape for part in parts):
         return None
     slacks = np.array([plain_floats(part.slack)[worst] for part in parts])

@@ -25,9 +25,9 @@ from fedtheory.language.claim_places import stacked_sites
 from fedtheory.language.numbers import decimal
 from fedtheory.language.premises import failed_premises
 from verify.check.applicability import check_conditions
-from verify.check.ladders import Ladder, ladders_of
+from verify.check.ladders import Ladder, list_ladders
 from verify.check.links import compile_side
-from verify.check.orders import BEYOND_GERMS, as_germ, germ_of, order_of
+from verify.check.orders import BEYOND_GERMS, compute_germ, convert_to_germ, find_order
 from verify.check.stationary_orders import find_leading_term
 
 _MOST = 10**7
@@ -80,7 +80,7 @@ def _format_power(name: str, power: Fraction) -> str:
     return f" * {raised}" if power > 0 else f" / {raised}"
 
 
-def growth_of(claim: Claim, run: Run) -> Growth | None:
+def find_growth(claim: Claim, run: Run) -> Growth | None:
     """Return the growth on a rational run that refutes a rate in one variable, or bounds it in its only one.
 
     The other variables keep their values. Rates that set step sizes or local steps, or state a constant, are checked on
@@ -90,7 +90,7 @@ def growth_of(claim: Claim, run: Run) -> Growth | None:
     assert rate is not None
     if run.arithmetic is not RATIONAL or not (rate.step_size is rate.local_steps is rate.constant is None):
         return None
-    ladders = ladders_of(claim)
+    ladders = list_ladders(claim)
     found = (_find_growth(claim, run, symbol, ladder) for symbol, ladder in ladders.items())
     return next((growth for growth in found if growth is not None and (growth.exceeds or len(ladders) == 1)), None)
 
@@ -100,7 +100,7 @@ def _find_growth(claim: Claim, run: Run, symbol: sp.Symbol, ladder: Ladder) -> G
         return None
     with suppress(*BEYOND_GERMS):
         at = ladder.at_limit(run)
-        variable = germ_of(claim, symbol, at)
+        variable = compute_germ(claim, symbol, at)
         if variable.is_monomial and check_conditions(claim, at) and _check_premises(claim, run, at, ladder):
             return _compare(claim, run, at, symbol, variable)
     return None
@@ -117,13 +117,13 @@ def _check_premises(claim: Claim, run: Run, at: Run, ladder: Ladder) -> bool:
     try:
         return not failed_premises(claim, at)
     except BEYOND_GERMS:
-        return not any(failed_premises(claim, ladder.at(run, rung)) for rung in ladder.rungs)
+        return not any(failed_premises(claim, ladder.at(run, level)) for level in ladder.levels)
 
 
 def _compare(claim: Claim, run: Run, at: Run, symbol: sp.Symbol, variable: Germ) -> Growth | None:
     """Return the growth in one variable if it refutes the rate or bounds it; None where neither is known."""
     assert claim.rate is not None
-    measured, order = _find_leading_term(claim, at), order_of(claim, claim.rate.order, at)
+    measured, order = _find_leading_term(claim, at), find_order(claim, claim.rate.order, at)
     if measured is None and variable.power > 0:
         # Stationary errors solve equations without germs; in a vanishing variable they are series in the step size.
         measured = find_leading_term(claim, run)
@@ -144,9 +144,9 @@ def _find_leading_term(claim: Claim, at: Run) -> tuple[fmpq | None, Fraction | f
     assert claim.rate is not None
     try:
         compiled = compile_side(claim, claim.rate.measured, claim.place)
-        values = [abs(as_germ(value)) for site in stacked_sites(claim, at) for value in compiled(site).ravel()]
+        values = [abs(convert_to_germ(value)) for site in stacked_sites(claim, at) for value in compiled(site).ravel()]
     except BEYOND_GERMS:
-        found = order_of(claim, claim.rate.measured, at) if claim.place == "run" else None
+        found = find_order(claim, claim.rate.measured, at) if claim.place == "run" else None
         return (None, found.power) if found is not None and found.is_exact else None
     largest = max(values)
     return (largest.leading, Fraction(largest.power)) if largest else (None, math.inf)

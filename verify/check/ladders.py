@@ -1,7 +1,7 @@
 """Ladders: sequences of runs along which the variables of an O(.) statement tend to their limits.
 
 The ladder depends on the quantity of the variable: rounds, iterations, clients and local steps increase, step sizes
-decrease. The rungs differ by powers of four, so that square roots of the variable stay rational. While one variable
+decrease. The levels differ by powers of four, so that square roots of the variable stay rational. While one variable
 changes, the others are fixed: horizons near their limit, all others at the value of the run.
 """
 
@@ -20,7 +20,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim, Rate
 
 _JOINT = 3
-"""Rungs of the ladder on which all variables change together."""
+"""Levels of the ladder on which all variables change together."""
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,17 @@ class Ladder:
 
     limit: sp.Expr
     """Limit of the variable: infinity or zero."""
-    rungs: tuple[int, ...]
+    levels: tuple[int, ...]
     longer: tuple[int, ...]
-    """Additional rungs, used if the first ones do not decide."""
+    """Additional levels, used if the first ones do not decide."""
     at: Callable[[Run, int], Run]
-    """Function that returns the run at a rung."""
+    """Function that returns the run at a level."""
     held: int = 1
-    """The rung at which the variable is fixed while another one changes; 1 keeps the value of the run."""
+    """The level at which the variable is fixed while another one changes; 1 keeps the value of the run."""
     beside: tuple[int, ...] = (1, 4, 16)
-    """Rungs of a count after the ladder of a first variable; each has four times as many clients or local steps."""
+    """Levels of a count after the ladder of a first variable; each has four times as many clients or local steps."""
     longer_beside: tuple[int, ...] = (1, 4, 16)
-    """The same rungs with longer horizons, used if the first ones do not decide."""
+    """The same levels with longer horizons, used if the first ones do not decide."""
     place: int = 0
     """Rank of the ladder in the order in which changes are applied to a run."""
     climbs_jointly: bool = True
@@ -49,24 +49,24 @@ class Ladder:
 
     @property
     def is_count(self) -> bool:
-        """Return whether rungs are multiples of a count of the run."""
+        """Return whether levels are multiples of a count of the run."""
         return self.limit is sp.oo and self.held == 1
 
     def steps(self, is_first: bool, is_longer: bool) -> tuple[int, ...]:
-        """Return the rungs; the ladder of the first variable of a rate has more of them."""
+        """Return the levels; the ladder of the first variable of a rate has more of them."""
         if self.is_count and not is_first:
             return self.longer_beside if is_longer else self.beside
-        return (*self.rungs, *self.longer) if is_longer else self.rungs
+        return (*self.levels, *self.longer) if is_longer else self.levels
 
-    def start_rung(self, is_longer: bool) -> int:
-        """Return the rung at which the variable is fixed; it is further towards the limit if the first rungs do not
+    def start_level(self, is_longer: bool) -> int:
+        """Return the level at which the variable is fixed; it is further towards the limit if the first levels do not
         decide.
         """
         return self.longer[-1] if is_longer and self.held > 1 else self.held
 
     def jointly(self, is_longer: bool) -> tuple[int, ...]:
-        """Return the rungs of the joint ladder; horizons stay at their last rung."""
-        last = 4 ** (_JOINT - 1) if self.held == 1 else self.start_rung(is_longer)
+        """Return the levels of the joint ladder; horizons stay at their last level."""
+        last = 4 ** (_JOINT - 1) if self.held == 1 else self.start_level(is_longer)
         return tuple(last // 4**number for number in reversed(range(_JOINT)))
 
 
@@ -115,14 +115,14 @@ LADDERS = {
 
 
 @cache
-def ladders_of(claim: Claim) -> dict[sp.Symbol, Ladder]:
+def list_ladders(claim: Claim) -> dict[sp.Symbol, Ladder]:
     """Return the variables of a claim's rate with their ladders; raises `InputError` for a variable without a ladder.
 
     A rate with a single variable gets ladders for all other variables in its order as well, unless the rate sets them
     or states its constant; then the instances vary them. A tuple of variables is complete.
     """
     assert claim.rate is not None
-    found = {variable: ladder_of(claim, variable) for variable in claim.rate.variables}
+    found = {variable: find_ladder(claim, variable) for variable in claim.rate.variables}
     if isinstance(claim.rate.variable, tuple):
         if len({ladder.place for ladder in found.values()}) < len(found):
             raise InputError(claim.id, f"expected variables that vary independently, not {', '.join(map(str, found))}")
@@ -132,13 +132,13 @@ def ladders_of(claim: Claim) -> dict[sp.Symbol, Ladder]:
     for symbol in sorted(claim.rate.order.free_symbols & claim.notation.keys(), key=str):
         name = claim.notation[symbol].name
         if name in LADDERS and not _is_set(claim.rate, name):
-            ladder = ladder_of(claim, symbol)
+            ladder = find_ladder(claim, symbol)
             if ladder.place not in {other.place for other in found.values()}:
                 found[symbol] = ladder
     return found
 
 
-def ladder_of(claim: Claim, variable: sp.Symbol | None = None) -> Ladder:
+def find_ladder(claim: Claim, variable: sp.Symbol | None = None) -> Ladder:
     """Return the ladder of a variable, by default the first one of the rate; raises `InputError` if it has none."""
     assert claim.rate is not None
     variable = claim.rate.variables[0] if variable is None else variable

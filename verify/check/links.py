@@ -52,13 +52,13 @@ _DIGITS, _CLEARLY = 30, 1e-9
 
 
 @cache
-def links_of(claim: Claim) -> list[CompiledRelation]:
+def compile_relations(claim: Claim) -> list[CompiledRelation]:
     """Return the relations of a claim, compiled; raises `InputError` where a side is outside the language."""
     return [_compile_link(claim, relation, claim.place) for relation in claim.relations]
 
 
 @cache
-def condition_links(claim: Claim) -> list[CompiledRelation]:
+def compile_conditions(claim: Claim) -> list[CompiledRelation]:
     """Return the conditions of a claim, compiled; claims that share a condition share the result."""
     return [_compile_shared(claim, condition) for condition in claim.run_conditions]
 

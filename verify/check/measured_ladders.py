@@ -1,4 +1,4 @@
-"""Result of an O(.) statement on a run: the rungs of each ladder, their slopes and the largest ratio."""
+"""Result of an O(.) statement on a run: the levels of each ladder, their slopes and the largest ratio."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RISING = 0.1
 
 
 @dataclass(frozen=True)
-class Rung:
+class LadderLevel:
     """One run of a ladder: the value of each variable, the measured quantity and the order."""
 
     variable: Number
@@ -39,13 +39,13 @@ class MeasuredLadder:
 
     variables: tuple[sp.Symbol, ...]
     """The variables that change along the ladder."""
-    rungs: tuple[Rung, ...]
+    levels: tuple[LadderLevel, ...]
     positions: tuple[float, ...]
-    """The variable at each rung; on a joint ladder, the factor by which all variables are closer to their limits."""
+    """The variable at each level; on a joint ladder, the factor by which all variables are closer to their limits."""
     grows: bool
     """Whether positions grow towards the limit; step sizes decrease."""
     rise: float | None = None
-    """Fitted slope of the ratio to the order, towards the limit, over the last half of the rungs without rounding
+    """Fitted slope of the ratio to the order, towards the limit, over the last half of the levels without rounding
     errors.
 
     If it is positive, the quantity is of a larger order than claimed. None where a stated constant decides.
@@ -64,22 +64,24 @@ class MeasuredLadder:
     @cached_property
     def scale(self) -> float:
         """Return the largest absolute value of the quantity."""
-        return max(abs(plain_float(rung.measured)) for rung in self.rungs)
+        return max(abs(plain_float(level.measured)) for level in self.levels)
 
     @cached_property
     def ratios(self) -> tuple[float, ...]:
         """Return the absolute values of the quantity over the order."""
-        return tuple(abs(plain_float(rung.measured / rung.order)) for rung in self.rungs)
+        return tuple(abs(plain_float(level.measured / level.order)) for level in self.levels)
 
     @cached_property
     def slope(self) -> float | None:
         """Return the slope of log(measured) over log(position) on the last half; None where a value is zero."""
-        values = [abs(plain_float(rung.measured)) for rung in self.rungs]
-        return _fit(self.positions, values) if min(values) > 0 else None
+        values = [abs(plain_float(level.measured)) for level in self.levels]
+        return _fit_slope_of_logs(self.positions, values) if min(values) > 0 else None
 
     def fit_rise(self, places: Sequence[int]) -> float:
-        """Fit the slope, towards the limit, of the ratio to the order over the last half of the given rungs."""
-        fitted = _fit([self.positions[place] for place in places], [self.ratios[place] for place in places])
+        """Fit the slope, towards the limit, of the ratio to the order over the last half of the given levels."""
+        fitted = _fit_slope_of_logs(
+            [self.positions[place] for place in places], [self.ratios[place] for place in places]
+        )
         return fitted if self.grows else -fitted
 
     def describe_rise(self, in_words: Callable[[sp.Expr], str]) -> str:
@@ -98,7 +100,7 @@ class RateCheck:
     """All ladders of one run, and the limits that decide."""
 
     holds: bool | None
-    rungs: tuple[Rung, ...]
+    levels: tuple[LadderLevel, ...]
     """The ladder of the first variable."""
     constant: float | None
     """Largest measured / order on all ladders."""
@@ -113,16 +115,16 @@ class RateCheck:
     def slope(self) -> float | None:
         """Return the slope of log(measured) over log(first variable) on the last half of its ladder."""
         return MeasuredLadder(
-            (), self.rungs, tuple(plain_float(rung.variable) for rung in self.rungs), grows=True
+            (), self.levels, tuple(plain_float(level.variable) for level in self.levels), grows=True
         ).slope
 
     @property
-    def all_rungs(self) -> tuple[Rung, ...]:
-        """Return the rungs of all ladders without repetition; exact values take precedence over floats."""
-        rungs = [*self.rungs, *(rung for ladder in self.ladders for rung in ladder.rungs)]
-        found: dict[tuple[float, ...], Rung] = {}
-        for rung in rungs:
-            found.setdefault(tuple(map(plain_float, rung.values)), rung)
+    def all_levels(self) -> tuple[LadderLevel, ...]:
+        """Return the levels of all ladders without repetition; exact values take precedence over floats."""
+        levels = [*self.levels, *(level for ladder in self.ladders for level in ladder.levels)]
+        found: dict[tuple[float, ...], LadderLevel] = {}
+        for level in levels:
+            found.setdefault(tuple(map(plain_float, level.values)), level)
         return tuple(found.values())
 
     def reason(self, in_words: Callable[[sp.Expr], str]) -> str | None:
@@ -133,7 +135,7 @@ class RateCheck:
         if self.growth is not None:
             return self.growth.words(in_words)
         if self.holds is False:
-            return "a rung is above the stated constant times the order"
+            return "a run of the ladder is above the stated constant times the order"
         rising = [ladder for ladder in self.ladders if ladder.is_rising]
         if self.holds is True or not rising:
             return None
@@ -142,10 +144,10 @@ class RateCheck:
     @property
     def is_zero(self) -> bool:
         """Return whether the quantity is zero on all ladders, so that every rate holds."""
-        return all(rung.measured == 0 for rung in self.all_rungs)
+        return all(level.measured == 0 for level in self.all_levels)
 
 
-def _fit(positions: Sequence[float], values: Sequence[float]) -> float:
+def _fit_slope_of_logs(positions: Sequence[float], values: Sequence[float]) -> float:
     """Fit by least squares the slope of log(value) over log(position) on the last half of the ladder."""
     half = len(values) // 2
     logs = np.log(np.maximum(values[half:], 1e-300))

@@ -19,11 +19,11 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.claim_places import stacked_sites
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.quantities.measuring.expectations import measure_several
-from verify.check.applicability import applicability, exclusion_of, explain_exclusion
+from verify.check.applicability import check_applicability, explain_exclusion, name_exclusion
 from verify.check.comparison import compare
 from verify.check.dependencies import collect_in_relations
-from verify.check.estimated import estimated
-from verify.check.links import CompiledRelation, links_of
+from verify.check.estimated import estimate_sides
+from verify.check.links import CompiledRelation, compile_relations
 from verify.check.outcome import Check, FinalDecision
 from verify.check.rates import RateCheck, check_rate
 from verify.effort import spend
@@ -90,7 +90,7 @@ def _check_guarded(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
         return Check(claim, run.arithmetic, False, str(reason), diverges=diverges, is_steady=False)
     except NotApplicable as reason:
         if not nearby:
-            excluded = (exclusion_of(claim, reason),)
+            excluded = (name_exclusion(claim, reason),)
             return Check(claim, run.arithmetic, False, explain_exclusion(claim, excluded), excluded=excluded)
     # The reason may come from a perturbed run.
     found = _check_guarded(claim, run)
@@ -99,12 +99,12 @@ def _check_guarded(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
 
 def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     # An expression outside the language is an error, whether or not the claim applies.
-    links = links_of(claim)
-    asked = applicability(claim, run, nearby)
+    links = compile_relations(claim)
+    asked = check_applicability(claim, run, nearby)
     given = partial(Check, claim, run.arithmetic, conditions=asked.conditions, is_steady=asked.is_steady)
     if asked.failures:
         return given(False, explain_exclusion(claim, asked.failures), excluded=asked.failures)
-    found = given(True, None, regions=regions(claim, run))
+    found = given(True, None, regions=list_regions(claim, run))
     if not found.is_steady:
         return found
     if claim.rate is not None and run.is_estimated:
@@ -144,18 +144,18 @@ def _drop_loose_violation(found: Check) -> Check:
 
 def _check_with_interval(found: Check, links: Sequence[CompiledRelation], run: Run) -> Check:
     """Check a claim on a run with Monte-Carlo moments; the interval decides, but never refutes."""
-    seen = estimated(links, partial(stacked_sites, found.claim), run)
+    seen = estimate_sides(links, partial(stacked_sites, found.claim), run)
     return found if seen is None else replace(found, final_decision=seen.final_decision, estimate=seen.left)
 
 
-def regions(claim: Claim, run: Run) -> dict[str, str]:
+def list_regions(claim: Claim, run: Run) -> dict[str, str]:
     """Return the regions on which the claim's constants hold."""
-    found = [(quantity.name, quantity.region_on(run)) for quantity in constants_with_regions(claim)]
+    found = [(quantity.name, quantity.region_on(run)) for quantity in list_constants_with_regions(claim)]
     return {name: region.description for name, region in found if region is not None}
 
 
 @cache
-def constants_with_regions(claim: Claim) -> tuple[RunQuantity, ...]:
+def list_constants_with_regions(claim: Claim) -> tuple[RunQuantity, ...]:
     """Return the constants of a claim that hold on some region, by name."""
     used = {n.name: n for n in claim.notation.values() if isinstance(n, RunQuantity) and n.region is not None}
     return tuple(used[name] for name in sorted(used))

@@ -31,12 +31,12 @@ class Order:
     is_exact: bool = True
 
 
-def germ_of(claim: Claim, expression: Expr, run: Run) -> Germ:
+def compute_germ(claim: Claim, expression: Expr, run: Run) -> Germ:
     """Return the value of an expression on a run at a limit; raises one of `BEYOND_GERMS` if it has none."""
-    return as_germ(compile_side(claim, expression, "run")(whole_run(run)).item())
+    return convert_to_germ(compile_side(claim, expression, "run")(whole_run(run)).item())
 
 
-def as_germ(value: object) -> Germ:
+def convert_to_germ(value: object) -> Germ:
     """Convert a rational or a germ to a germ; raises `TypeError` for anything else."""
     if isinstance(value, Germ):
         return value
@@ -45,23 +45,23 @@ def as_germ(value: object) -> Germ:
     return INFINITESIMAL * 0 + value
 
 
-def order_of(claim: Claim, expression: Expr, run: Run) -> Order | None:
+def find_order(claim: Claim, expression: Expr, run: Run) -> Order | None:
     """Return the order of an expression on a run at a limit; None where it is not known."""
     try:
-        germ = germ_of(claim, expression, run)
+        germ = compute_germ(claim, expression, run)
     except BEYOND_GERMS:
-        return _order_of_parts(claim, expression, run)
+        return _find_order_of_parts(claim, expression, run)
     return Order(Fraction(germ.power) if germ else math.inf)
 
 
-def _order_of_parts(claim: Claim, expression: Expr, run: Run) -> Order | None:
+def _find_order_of_parts(claim: Claim, expression: Expr, run: Run) -> Order | None:
     """Return the order of an expression with roots, which is not a rational function."""
     if expression.is_Symbol:
-        return _order_of_root(claim, expression, run)
-    parts = [order_of(claim, part, run) for part in expression.args]
+        return _find_order_of_root(claim, expression, run)
+    parts = [find_order(claim, part, run) for part in expression.args]
     known = [part for part in parts if part is not None]
     if isinstance(expression, sp.Pow) and expression.exp.is_Rational and parts[0] is not None:
-        return _order_of_power(parts[0], Fraction(int(expression.exp.p), int(expression.exp.q)))
+        return _find_order_of_power(parts[0], Fraction(int(expression.exp.p), int(expression.exp.q)))
     if len(known) < len(parts) or not isinstance(expression, sp.Mul | sp.Add):
         return None
     powers, are_exact = [part.power for part in known], all(part.is_exact for part in known)
@@ -71,19 +71,19 @@ def _order_of_parts(claim: Claim, expression: Expr, run: Run) -> Order | None:
     return Order(min(powers), are_exact and all(part.is_nonnegative for part in expression.args))
 
 
-def _order_of_power(base: Order, exponent: Fraction) -> Order | None:
+def _find_order_of_power(base: Order, exponent: Fraction) -> Order | None:
     """Return the order of a power; an upper bound on a denominator gives none."""
     is_known = exponent > 0 or (base.is_exact and base.power < math.inf)
     return Order(base.power * exponent, base.is_exact) if is_known else None
 
 
-def _order_of_root(claim: Claim, symbol: sp.Symbol, run: Run) -> Order | None:
+def _find_order_of_root(claim: Claim, symbol: sp.Symbol, run: Run) -> Order | None:
     """Return the order of a quantity whose square has a value."""
     quantity = claim.notation.get(symbol)
     if not isinstance(quantity, RunQuantity) or not quantity.root:
         return None
     try:
-        square = germ_of(claim, symbol**2, run)
+        square = compute_germ(claim, symbol**2, run)
     except BEYOND_GERMS:
         return None
     return Order(Fraction(square.power, 2) if square else math.inf)

@@ -41,7 +41,7 @@ CLEAR = 1.1
 """Ratio of the sides above which a violation is clear."""
 
 
-def unclearness(ratio: float | None) -> int:
+def rank_unclearness(ratio: float | None) -> int:
     """Rank a violation: 0 for a clear margin, 1 for a small one, 2 where a side is zero."""
     if ratio is None:
         return 2

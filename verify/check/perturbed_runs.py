@@ -26,7 +26,7 @@ _NUDGES = ((3, -5, 7, -2), (-4, 6, 1, 5), (1, 2, -8, -3))
 """Perturbations of curvatures, lengths, variances and step sizes, in multiples of `_NUDGE`, with different signs."""
 
 
-def perturbed_runs(run: Run) -> tuple[Run, ...]:
+def perturb(run: Run) -> tuple[Run, ...]:
     """Return a few runs close to a float run, with fixed factors; none if the run is exact or estimated."""
     if run.arithmetic is not FLOAT or run.is_estimated:
         return ()

@@ -39,21 +39,21 @@ from fedtheory.language.claim_places import stacked_sites
 from fedtheory.language.evaluation import Compiled, whole_run
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from verify.check.applicability import check_conditions
-from verify.check.growth import Growth, growth_of
-from verify.check.ladders import Ladder, ladders_of
+from verify.check.growth import Growth, find_growth
+from verify.check.ladders import Ladder, list_ladders
 from verify.check.links import compile_side
-from verify.check.measured_ladders import MeasuredLadder, RateCheck, Rung
+from verify.check.measured_ladders import LadderLevel, MeasuredLadder, RateCheck
 from verify.effort import spend
 
-__all__ = ["MeasuredLadder", "RateCheck", "Rung", "check_rate", "look_closer", "require_ladder"]
+__all__ = ["LadderLevel", "MeasuredLadder", "RateCheck", "check_rate", "look_closer", "require_ladder"]
 
 _LEAST_GROWTH = 1e-26
 """Fraction of the largest value on all ladders below which floats do not distinguish squares from zero."""
 _FEWEST = 3
-"""Least number of rungs for a slope."""
+"""Least number of levels for a slope."""
 
-_Steps = tuple[int, ...]
-"""A rung of each ladder, in the order of the variables."""
+_Levels = tuple[int, ...]
+"""A level of each ladder, in the order of the variables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +78,10 @@ def _compile(claim: Claim) -> _CompiledRate:
         return None if expression is None else compile_side(claim, expression, "run", at)
 
     return _CompiledRate(
-        tuple(ladders_of(claim).values()),
+        tuple(list_ladders(claim).values()),
         compile_side(claim, rate.measured, claim.place),
         compile_side(claim, rate.order, "run"),
-        tuple(compile_side(claim, variable, "run") for variable in ladders_of(claim)),
+        tuple(compile_side(claim, variable, "run") for variable in list_ladders(claim)),
         optional(rate.step_size),
         optional(rate.local_steps),
         optional(rate.constant),
@@ -106,7 +106,7 @@ def _find_limit(claim: Claim) -> Expr | None:
 
 def _find_rounds_variable(claim: Claim) -> sp.Symbol | None:
     """Return the variable that stands for the number of rounds, if there is one."""
-    return next((variable for variable in ladders_of(claim) if claim.notation[variable].name == "rounds"), None)
+    return next((variable for variable in list_ladders(claim) if claim.notation[variable].name == "rounds"), None)
 
 
 def _have_limits(rate: Rate, notation: Mapping[sp.Symbol, Quantity], rounds: sp.Symbol) -> bool:
@@ -118,7 +118,7 @@ def _have_limits(rate: Rate, notation: Mapping[sp.Symbol, Quantity], rounds: sp.
 def check_rate(claim: Claim, run: Run) -> RateCheck:
     """Evaluate a rate on the ladders of a run; the horizon of the run does not matter."""
     _require_fixed_constants(claim, run)
-    growth, limit = growth_of(claim, run), _compute_limit(_compile(claim), run)
+    growth, limit = find_growth(claim, run), _compute_limit(_compile(claim), run)
     found = _check_ladders(claim, run, growth, limit, is_longer=False)
     if found.holds is not None or run.arithmetic is not FLOAT or isinstance(run, LossRun):
         return found
@@ -137,22 +137,22 @@ def _check_ladders(
     if growth is None and limit is not None and abs(limit) > rounding:
         growth = Growth(_find_rounds_variable(claim), sp.oo, Fraction(0), limit)
     if growth is not None and growth.exceeds:
-        return RateCheck(False, first.rungs, None, limit, _select_ladders(claim, run, growth, first), growth)
+        return RateCheck(False, first.levels, None, limit, _select_ladders(claim, run, growth, first), growth)
     ladders = (first, *_list_further_ladders(claim, run, is_longer))
     largest = max(ratio for ladder in ladders for ratio in ladder.ratios)
     if compiled.constant is not None:
-        # Use the run on the ladder: there, constants on a ball are the same at all rungs.
+        # Use the run on the ladder: there, constants on a ball are the same at all levels.
         start = _list_places(compiled.ladders, 0, is_longer)[0]
         stated = compiled.constant(whole_run(_run_at(claim, run, start))).item()
-        return RateCheck(_is_bounded(ladders, stated), first.rungs, largest, limit, ladders)
+        return RateCheck(_is_bounded(ladders, stated), first.levels, largest, limit, ladders)
     ladders = _add_slopes(ladders)
     holds = growth is not None or not any(ladder.is_rising for ladder in ladders)
-    return RateCheck(True if holds else None, first.rungs, largest, limit, ladders, growth)
+    return RateCheck(True if holds else None, first.levels, largest, limit, ladders, growth)
 
 
 def _select_ladders(claim: Claim, run: Run, growth: Growth, first: MeasuredLadder) -> tuple[MeasuredLadder, ...]:
     """Return the ladder of the first variable, and that of a variable in which the rate is refuted."""
-    number = [*ladders_of(claim)].index(growth.variable)
+    number = [*list_ladders(claim)].index(growth.variable)
     return _add_slopes((first,) if number == 0 else (first, _measure_ladder(claim, run, number, is_longer=False)))
 
 
@@ -163,7 +163,7 @@ def look_closer(claim: Claim, exact: Run, found: RateCheck) -> RateCheck:
     """
     if exact.arithmetic is RATIONAL and _measure_largest(claim, exact) == 0:
         return check_rate(claim, exact)
-    growth = growth_of(claim, exact)
+    growth = find_growth(claim, exact)
     return found if growth is None else replace(found, holds=not growth.exceeds, growth=growth)
 
 
@@ -174,20 +174,20 @@ def _list_further_ladders(claim: Claim, run: Run, is_longer: bool) -> list[Measu
     """
     is_exact = run.arithmetic is FLOAT or _compile(claim).constant is not None
     near = run if is_exact else run.as_floats()
-    alone = [_measure_ladder(claim, near, number, is_longer) for number in range(1, len(ladders_of(claim)))]
+    alone = [_measure_ladder(claim, near, number, is_longer) for number in range(1, len(list_ladders(claim)))]
     return [*alone, *_measure_jointly(claim, near, is_longer)]
 
 
 def _measure_ladder(claim: Claim, run: Run, number: int, is_longer: bool) -> MeasuredLadder:
     """Return the ladder of one variable; the others are fixed."""
     compiled = _compile(claim)
-    variable, ladder = [*ladders_of(claim)][number], compiled.ladders[number]
-    rungs = _select_rungs(claim, run, _list_places(compiled.ladders, number, is_longer))
-    if len(rungs) < _FEWEST:
+    variable, ladder = [*list_ladders(claim)][number], compiled.ladders[number]
+    levels = _select_levels(claim, run, _list_places(compiled.ladders, number, is_longer))
+    if len(levels) < _FEWEST:
         of = f" of {claim.in_words(variable)}" if number else ""
-        raise NotApplicable(f"the conditions hold on {len(rungs)} runs of the ladder{of}, fewer than {_FEWEST}")
-    positions = tuple(plain_float(rung.values[number]) for rung in rungs)
-    return MeasuredLadder((variable,), rungs, positions, grows=ladder.limit is sp.oo)
+        raise NotApplicable(f"the conditions hold on {len(levels)} runs of the ladder{of}, fewer than {_FEWEST}")
+    positions = tuple(plain_float(level.values[number]) for level in levels)
+    return MeasuredLadder((variable,), levels, positions, grows=ladder.limit is sp.oo)
 
 
 def _measure_jointly(claim: Claim, run: Run, is_longer: bool) -> tuple[MeasuredLadder, ...]:
@@ -196,24 +196,26 @@ def _measure_jointly(claim: Claim, run: Run, is_longer: bool) -> tuple[MeasuredL
     if len(ladders) == 1 or not all(ladder.climbs_jointly for ladder in ladders):
         return ()
     places = [*zip(*(ladder.jointly(is_longer) for ladder in ladders), strict=True)]
-    rungs = _select_rungs(claim, run, places)
+    levels = _select_levels(claim, run, places)
     positions = tuple(float(4**number) for number in range(len(places)))
     return (
-        (MeasuredLadder(tuple(ladders_of(claim)), rungs, positions, grows=True),) if len(rungs) == len(places) else ()
+        (MeasuredLadder(tuple(list_ladders(claim)), levels, positions, grows=True),)
+        if len(levels) == len(places)
+        else ()
     )
 
 
-def _list_places(ladders: tuple[Ladder, ...], number: int, is_longer: bool) -> list[_Steps]:
-    """Return the rungs of a ladder, with all other variables fixed."""
-    held = [ladder.start_rung(is_longer) for ladder in ladders]
+def _list_places(ladders: tuple[Ladder, ...], number: int, is_longer: bool) -> list[_Levels]:
+    """Return the levels of a ladder, with all other variables fixed."""
+    held = [ladder.start_level(is_longer) for ladder in ladders]
     steps = ladders[number].steps(number == 0, is_longer)
     return [(*held[:number], step, *held[number + 1 :]) for step in steps]
 
 
-def _select_rungs(claim: Claim, run: Run, places: list[_Steps]) -> tuple[Rung, ...]:
-    """Return the rungs at which the conditions hold."""
+def _select_levels(claim: Claim, run: Run, places: list[_Levels]) -> tuple[LadderLevel, ...]:
+    """Return the levels at which the conditions hold."""
     return tuple(
-        _evaluate_rung(claim, run, place) for place in places if check_conditions(claim, _run_at(claim, run, place))
+        _evaluate_level(claim, run, place) for place in places if check_conditions(claim, _run_at(claim, run, place))
     )
 
 
@@ -227,18 +229,18 @@ def _fit_slope(ladder: MeasuredLadder, scale: float) -> float:
     """Return the slope of the ratio to the order on a ladder; minus infinity if the quantity is zero."""
     if ladder.scale == 0:
         return 0.0
-    resolved = [place for place, rung in enumerate(ladder.rungs) if _is_resolved(rung, scale)]
-    return ladder.fit_rise(resolved if len(resolved) >= _FEWEST else range(len(ladder.rungs)))
+    resolved = [place for place, level in enumerate(ladder.levels) if _is_resolved(level, scale)]
+    return ladder.fit_rise(resolved if len(resolved) >= _FEWEST else range(len(ladder.levels)))
 
 
-def _is_resolved(rung: Rung, scale: float) -> bool:
+def _is_resolved(level: LadderLevel, scale: float) -> bool:
     """Return whether a value exceeds the square of a rounding error; rationals always do."""
-    return not isinstance(rung.measured, float) or bool(abs(rung.measured) >= _LEAST_GROWTH * scale)
+    return not isinstance(level.measured, float) or bool(abs(level.measured) >= _LEAST_GROWTH * scale)
 
 
 def _is_bounded(ladders: tuple[MeasuredLadder, ...], constant: Number) -> bool | None:
-    """Return whether measured <= constant * order on all rungs; None for a near tie of floats."""
-    verdicts = [_mark_at_most(rung.measured, constant * rung.order) for ladder in ladders for rung in ladder.rungs]
+    """Return whether measured <= constant * order on all levels; None for a near tie of floats."""
+    verdicts = [_mark_at_most(level.measured, constant * level.order) for ladder in ladders for level in ladder.levels]
     if False in verdicts:
         return False
     return None if None in verdicts else True
@@ -253,13 +255,13 @@ def _mark_at_most(smaller: Number, larger: Number) -> bool | None:
 
 
 @lru_cache(maxsize=64)
-def _evaluate_rung(claim: Claim, run: Run, place: _Steps) -> Rung:
-    """Return the values at a rung; cached, as several ladders of a rate share rungs."""
+def _evaluate_level(claim: Claim, run: Run, place: _Levels) -> LadderLevel:
+    """Return the values at a level; cached, as several ladders of a rate share levels."""
     compiled = _compile(claim)
     at = _run_at(claim, run, place)
     whole = whole_run(at)
     first, *others = (variable(whole).item() for variable in compiled.variables)
-    found = Rung(first, _measure_largest(claim, at), compiled.order(whole).item(), tuple(others))
+    found = LadderLevel(first, _measure_largest(claim, at), compiled.order(whole).item(), tuple(others))
     spend(at)
     return found
 
@@ -276,7 +278,7 @@ def _find_largest(values: Array) -> float:
 
 
 @lru_cache(maxsize=64)
-def _run_at(claim: Claim, run: Run, place: _Steps) -> Run:
+def _run_at(claim: Claim, run: Run, place: _Levels) -> Run:
     compiled = _compile(claim)
     at = run
     # Clients are copied first, because runs that differ only in their number of rounds share the round map.
@@ -302,7 +304,7 @@ def _make_rational(size: Number) -> Number:
 
 @lru_cache(maxsize=64)
 def _build_run_at(ladder: Ladder, run: Run, step: int) -> Run:
-    """Return the run at a rung; cached, as several rates share the ladder."""
+    """Return the run at a level; cached, as several rates share the ladder."""
     return ladder.at(run, step)
 
 

@@ -101,7 +101,7 @@ class Sides(Values):
         return Place(single, {axis: int(at) for axis, at, length in along if length > 1})
 
 
-def sides_of(links: Sequence[CompiledRelation], sites: Callable[[], Iterable[Site]]) -> list[Sides]:
+def evaluate_sides(links: Sequence[CompiledRelation], sites: Callable[[], Iterable[Site]]) -> list[Sides]:
     """Return the sides of each link over all sites; each call of `sites` yields all sites again."""
     visited = iter(sites())
     # Sites of large runs need much memory, so only the first ones are kept.
@@ -125,13 +125,13 @@ class _Part:
 
 
 def _evaluate_term(link: CompiledRelation, site: Site) -> _Part:
-    values = _broadcast(values_at(link, site), len(site.axes))
-    existing = existing_entries(site, values[0])
+    values = _broadcast(evaluate_at(link, site), len(site.axes))
+    existing = find_existing_entries(site, values[0])
     flat = [each.ravel() for each in values]
     return _Part(values[0].shape, existing, tuple(flat if existing is None else (each[existing] for each in flat)))
 
 
-def values_at(link: CompiledRelation, site: Site) -> list[Array]:
+def evaluate_at(link: CompiledRelation, site: Site) -> list[Array]:
     """Return left side, right side and the scale of float rounding at a site."""
     (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
     if left_scale is not None and right_scale is not None:
@@ -148,7 +148,7 @@ def _broadcast(arrays: Sequence[Array], axes: int) -> Sequence[Array]:
     return [np.expand_dims(each, tuple(missing)) for each in arrays] if missing else arrays
 
 
-def existing_entries(site: Site, values: Array) -> Array | None:
+def find_existing_entries(site: Site, values: Array) -> Array | None:
     """Return the indices, in the flattened values at a site, of entries whose local step exists; None if all do."""
     valid = None if site.frame is None else site.frame.valid
     if valid is None or valid.shape != values.shape[-2:]:

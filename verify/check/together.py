@@ -22,10 +22,10 @@ from fedtheory.language.claim_choices import has_choices_by_run
 from fedtheory.language.premises import failures_among, premises
 from verify.check.at_places import RunsAtPlaces
 from verify.check.by_run import Rows
-from verify.check.comparison import ratio_of, tightest_places
+from verify.check.comparison import compute_ratio, find_tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN
 from verify.check.dependencies import collect_in_conditions
-from verify.check.one_run import check, regions
+from verify.check.one_run import check, list_regions
 from verify.check.outcome import is_everywhere
 from verify.check.sides import Values
 from verify.check.whole_runs import WholeRuns
@@ -55,14 +55,14 @@ class RunsTogether:
         self.runs = runs
         self._whole = WholeRuns(runs)
 
-    def answers(self, claims: Iterable[Claim]) -> dict[Claim, dict[int, CheckResult]]:
+    def check_claims(self, claims: Iterable[Claim]) -> dict[Claim, dict[int, CheckResult]]:
         """Return the results of each claim by index of the run; missing runs must be checked alone."""
         asked = filter(_has_batches, claims) if self._are_comparable else ()
         outcomes = {claim: dict(self._find_excluded(claim)) for claim in asked}
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             conditional = {claim: rest for claim, rest in self._list_missing(outcomes) if claim.run_conditions}
             for claim, groups in self._group_by_kind(conditional, self._find_condition_key):
-                outcomes[claim] |= self._without_conditions(claim, groups, self._find_missing(outcomes[claim]))
+                outcomes[claim] |= self._check_conditions(claim, groups, self._find_missing(outcomes[claim]))
             for place in sorted({claim.place for claim in outcomes}):
                 self._compare(place, {c: found for c, found in outcomes.items() if c.place == place})
         return {c: {row: each for row, each in found.items() if each is not None} for c, found in outcomes.items()}
@@ -70,11 +70,11 @@ class RunsTogether:
     def _compare(self, place: str, outcomes: Mapping[Claim, Outcomes]) -> None:
         """Compare the relations on runs to which the claims apply; earlier results are kept."""
         at = self._whole if place == "run" else RunsAtPlaces(self.runs, place)
-        for claim, groups in self._group_by_kind(dict(self._list_missing(outcomes)), at.kind):
-            for rows in (part for alike in groups for part in at.parts(claim, alike)):
+        for claim, groups in self._group_by_kind(dict(self._list_missing(outcomes)), at.find_kind):
+            for rows in (part for alike in groups for part in at.split_parts(claim, alike)):
                 # An error on one of the runs occurs again when that run is checked alone.
                 with suppress(FedtheoryError):
-                    outcomes[claim].update(self._compared(claim, at, rows))
+                    outcomes[claim].update(self._compare_runs(claim, at, rows))
 
     @cached_property
     def _are_comparable(self) -> bool:
@@ -97,7 +97,7 @@ class RunsTogether:
                 yield row, None
 
     def _find_condition_key(self, claim: Claim, row: int) -> Hashable:
-        return collect_in_conditions(claim).kind(self.runs[row])
+        return collect_in_conditions(claim).find_kind(self.runs[row])
 
     def _group_by_kind(
         self, rows: Mapping[Claim, Rows], kind: Callable[[Claim, int], Hashable]
@@ -114,11 +114,11 @@ class RunsTogether:
                     groups[claim].setdefault(kind(claim, row), []).append(row)
         return [(claim, [tuple(group) for group in found.values()]) for claim, found in groups.items()]
 
-    def _without_conditions(self, claim: Claim, groups: Iterable[Rows], rows: Rows) -> Outcomes:
+    def _check_conditions(self, claim: Claim, groups: Iterable[Rows], rows: Rows) -> Outcomes:
         """Return results for the runs on which a condition fails, is undecided, or has no value."""
         outcomes: Outcomes = dict.fromkeys(rows)
         for alike in groups:
-            decided = self._whole.conditions(claim, alike)
+            decided = self._whole.decide_conditions(claim, alike)
             worst, names = (
                 decided.min(axis=0),
                 [claim.in_words(claim.run_conditions[n]) for n in decided.argmin(axis=0)],
@@ -129,17 +129,17 @@ class RunsTogether:
                 del outcomes[row]
         return outcomes
 
-    def _compared(self, claim: Claim, at: WholeRuns | RunsAtPlaces, rows: Rows) -> Outcomes:
+    def _compare_runs(self, claim: Claim, at: WholeRuns | RunsAtPlaces, rows: Rows) -> Outcomes:
         """Compare the relations on runs to which the claim applies."""
-        found = zip(*(_worst(*each) for each in at.decided(claim, rows)), strict=True)
-        return {row: _answer(claim, self.runs[row], worst) for row, worst in zip(rows, found, strict=True)}
+        found = zip(*(_find_worst_by_run(*each) for each in at.compare_relations(claim, rows)), strict=True)
+        return {row: _combine_worst(claim, self.runs[row], worst) for row, worst in zip(rows, found, strict=True)}
 
 
-def ratios(claim: Claim, runs: Sequence[Run]) -> list[float | None]:
+def compute_ratios(claim: Claim, runs: Sequence[Run]) -> list[float | None]:
     """Return the ratio of the sides at the worst place of each run; None where the claim does not apply or has no
     ratio.
     """
-    outcomes = RunsTogether(runs).answers([claim]).get(claim, {})
+    outcomes = RunsTogether(runs).check_claims([claim]).get(claim, {})
     return [outcomes[row].ratio if row in outcomes else _evaluate_ratio(claim, run) for row, run in enumerate(runs)]
 
 
@@ -152,25 +152,25 @@ def _has_batches(claim: Claim) -> bool:
     return claim.rate is None and bool(claim.relations) and not has_choices_by_run(claim)
 
 
-def _answer(claim: Claim, run: Run, worst: Sequence[tuple[int, float | None]]) -> CheckResult | None:
+def _combine_worst(claim: Claim, run: Run, worst: Sequence[tuple[int, float | None]]) -> CheckResult | None:
     """Combine the worst places of all relations into the result of a run; None where one is undecided."""
     if any(decided == OPEN for decided, _ in worst):
         return None
     decided, ratio = min(worst, key=_make_sort_key)
     try:
-        return CheckResult(True, is_everywhere(regions(claim, run)), decided == HOLDS, ratio)
+        return CheckResult(True, is_everywhere(list_regions(claim, run)), decided == HOLDS, ratio)
     except FedtheoryError:
         return None
 
 
-def _worst(values: Values, decided: Array) -> list[tuple[int, float | None]]:
+def _find_worst_by_run(values: Values, decided: Array) -> list[tuple[int, float | None]]:
     """Return for each run the decision and the ratio where the relation is tightest, or violated most."""
     runs, places = decided.shape
-    at = tightest_places(values, decided) if places > 1 else np.zeros(runs, dtype=int)
+    at = find_tightest_places(values, decided) if places > 1 else np.zeros(runs, dtype=int)
     every = np.arange(runs)
     sides = zip(values.lhs[every, at], values.rhs[every, at], strict=True)
     return [
-        (int(outcomes), _convert_to_float(None if outcomes == OPEN else ratio_of(values.link, lhs, rhs)))
+        (int(outcomes), _convert_to_float(None if outcomes == OPEN else compute_ratio(values.link, lhs, rhs)))
         for outcomes, (lhs, rhs) in zip(decided[every, at], sides, strict=True)
     ]
 

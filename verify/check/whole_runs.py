@@ -14,7 +14,7 @@ from fedtheory.language.claim_choices import choices_of
 from fedtheory.language.evaluation import SiteOfRuns
 from verify.check.by_run import Decided, Rows, compare_by_run
 from verify.check.dependencies import Dependencies, collect_in_conditions, collect_in_relations
-from verify.check.links import CompiledRelation, condition_links, links_of
+from verify.check.links import CompiledRelation, compile_conditions, compile_relations
 
 
 class WholeRuns:
@@ -24,28 +24,28 @@ class WholeRuns:
         self._runs = runs
         self._sites: dict[Hashable, SiteOfRuns] = {}
 
-    def kind(self, claim: Claim, row: int) -> Hashable:
+    def find_kind(self, claim: Claim, row: int) -> Hashable:
         """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that is evaluated
         alone.
         """
-        return collect_in_relations(claim).kind(self._runs[row])
+        return collect_in_relations(claim).find_kind(self._runs[row])
 
-    def parts(self, claim: Claim, rows: Rows) -> Iterable[Rows]:
+    def split_parts(self, claim: Claim, rows: Rows) -> Iterable[Rows]:
         """Split runs into parts that fit into memory; here all of them form one part."""
         del claim
         return (rows,)
 
-    def decided(self, claim: Claim, rows: Rows) -> list[Decided]:
+    def compare_relations(self, claim: Claim, rows: Rows) -> list[Decided]:
         """Return both sides of each relation and its decision, arrays of shape (runs, entries)."""
         site = self._site(collect_in_relations(claim), rows)
         choices = choices_of(claim, self._runs[rows[0]])
         sites = [replace(site, parameters=choice.parameters) for choice in choices]
-        return [compare_by_run(link, sites, len(rows)) for link in links_of(claim)]
+        return [compare_by_run(link, sites, len(rows)) for link in compile_relations(claim)]
 
-    def conditions(self, claim: Claim, rows: Rows) -> Array:
+    def decide_conditions(self, claim: Claim, rows: Rows) -> Array:
         """Return the decision on each condition of a claim, shape (conditions, runs)."""
         site = self._site(collect_in_conditions(claim), rows)
-        return np.stack([_decide_condition(link, site, len(rows)) for link in condition_links(claim)])
+        return np.stack([_decide_condition(link, site, len(rows)) for link in compile_conditions(claim)])
 
     def _site(self, asked: Dependencies, rows: Rows) -> SiteOfRuns:
         sizes = tuple(asked.size(self._runs[row]) for row in rows)

@@ -13,7 +13,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import papers, published_by
 from fedtheory.runfile import read_toml
 from verify.check import check
-from verify.witness import exact_run
+from verify.witness import read_exact_run
 
 
 def counterexample(claim: Claim) -> dict[str, Any] | None:
@@ -26,7 +26,7 @@ def counterexample(claim: Claim) -> dict[str, Any] | None:
 
 def refutes(claim: Claim, table: dict[str, Any]) -> bool:
     """Return whether a run violates a claim, in rationals or in certified enclosures."""
-    return check(claim, exact_run(table)).holds is False
+    return check(claim, read_exact_run(table)).holds is False
 
 
 def counterexample_file(claim: Claim) -> Path | None:

@@ -11,7 +11,7 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import run_toml
 from verify.counterexamples import counterexample, counterexample_file, refutes, stored_files
 from verify.effort import measure_work
-from verify.processes import in_order
+from verify.processes import run_in_order
 from verify.verdict import verify
 
 RunTable = dict[str, Any]
@@ -29,7 +29,7 @@ def regenerate(targets: Sequence[str], *, seconds: float, jobs: int) -> list[str
     """
     tasks = ((found.target, found.run, seconds) for found in verify(targets, jobs=jobs))
     missing = []
-    for target, table in zip(targets, in_order(_smallest, tasks, jobs), strict=True):
+    for target, table in zip(targets, run_in_order(_smallest, tasks, jobs), strict=True):
         claim = resolve(target)
         if table is None:
             missing.append(claim.id)

@@ -12,7 +12,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import whole_run
 from verify.check.applicability import check_conditions
-from verify.check.links import CompiledRelation, condition_links
+from verify.check.links import CompiledRelation, compile_conditions
 from verify.falsify.local import scale_steps
 from verify.falsify.tables import NO_RUN
 
@@ -22,7 +22,7 @@ _POWERS = (1, -1, 2, -2)
 
 def factor_of_equations(claim: Claim, run: Run) -> fmpq | None:
     """Return the factor of the step sizes that satisfies the first equation among the conditions; None without one."""
-    for condition, link in zip(claim.run_conditions, condition_links(claim), strict=True):
+    for condition, link in zip(claim.run_conditions, compile_conditions(claim), strict=True):
         factor = factor_of_equality(link, run) if condition.rel_op == "==" else None
         if factor is not None:
             return factor
@@ -31,7 +31,7 @@ def factor_of_equations(claim: Claim, run: Run) -> fmpq | None:
 
 def factor_of_largest_steps(claim: Claim, run: Run) -> fmpq | None:
     """Return the factor of the largest steps at which one condition is an equality and all others hold."""
-    found = (factor_of_equality(link, run) for link in condition_links(claim))
+    found = (factor_of_equality(link, run) for link in compile_conditions(claim))
     for factor in sorted({factor for factor in found if factor is not None}, reverse=True):
         with suppress(*NO_RUN):
             if check_conditions(claim, scale_steps(run, factor)):

@@ -16,7 +16,7 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, Array, plain_float
 from fedtheory.language.claim import Claim
 from verify.check.comparison import Comparison
-from verify.check.links import condition_links
+from verify.check.links import compile_conditions
 from verify.check.outcome import Check
 from verify.falsify.score import score
 from verify.falsify.tables import Table, evaluate_run
@@ -59,7 +59,7 @@ class Reader:
     """Evaluate the logarithms of a claim on runs, including runs that its conditions exclude."""
 
     def __init__(self, claim: Claim) -> None:
-        asked = [link.relation for link in condition_links(claim)]
+        asked = [link.relation for link in compile_conditions(claim)]
         self._claim = replace(claim, conditions=claim.choice_conditions, also=[*claim.also, *asked])
         self._own = len(claim.relations)
         self._known: dict[bytes, Logarithms | None] = {}

@@ -14,8 +14,8 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table
 from verify.check import Check, check
-from verify.check.links import condition_links, links_of
-from verify.check.outcome import unclearness
+from verify.check.links import compile_conditions, compile_relations
+from verify.check.outcome import rank_unclearness
 from verify.effort import measure_work
 from verify.falsify.generation import KINDS, bases_of, generate_run
 from verify.falsify.local import LocalClimb, move_to_edge, remove_aspects
@@ -92,7 +92,7 @@ def require_testable(claim: Claim) -> None:
     """Raise `InputError` for a claim that nothing can refute, or that cannot be compiled."""
     if not claim.is_testable:
         raise InputError(claim.id, "there is no relation to violate: the claim is a definition")
-    links_of(claim), condition_links(claim)
+    compile_relations(claim), compile_conditions(claim)
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def simplest_violation(
         looked, applicable = looked + 1, applicable + found.applicable
         if found.holds is False:
             instance = Instance("", len(violations))
-            violations.append((unclearness(found.ratio), complexity(instance, parse_run(table, RATIONAL)), table))
+            violations.append((rank_unclearness(found.ratio), complexity(instance, parse_run(table, RATIONAL)), table))
         since_clear += any(unclear == 0 for unclear, _, _ in violations)
         on_tick()
         if measure_work() > deadline or len(violations) == _COMPARED or since_clear > _AFTERWARDS:
@@ -280,7 +280,7 @@ def _uphill(climb: LocalClimb, generator: np.random.Generator) -> None:
 
 def _move_term(claim: Claim, generator: np.random.Generator) -> int | None:
     """Return a term to move to the other side, every second time if there are several."""
-    most = max((len(link.right.terms) + len(link.left.terms) - 1 for link in links_of(claim)), default=0)
+    most = max((len(link.right.terms) + len(link.left.terms) - 1 for link in compile_relations(claim)), default=0)
     return int(generator.integers(most)) if most > 1 and generator.integers(2) else None
 
 

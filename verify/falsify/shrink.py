@@ -15,7 +15,7 @@ from fedtheory.federation.losses import KINDS
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check
-from verify.check.outcome import unclearness
+from verify.check.outcome import rank_unclearness
 from verify.effort import measure_work, spend_a_try
 from verify.falsify.local import apply_scaling
 from verify.falsify.rounding import list_simpler, weight_of
@@ -258,7 +258,7 @@ def _burden_of(table: Table, found: Check, keeps: Keeps) -> Burden | None:
     """Return the effort of a table with its check."""
     if not found.applicable or not keeps(table, found):
         return None
-    unclear = 0 if found.rate is not None or found.holds else unclearness(_margin(found))
+    unclear = 0 if found.rate is not None or found.holds else rank_unclearness(_margin(found))
     is_loss, parts, numbers = _weight(table)
     numbers += _weight_of_sides(found)
     return found.arithmetic is ENCLOSED, unclear, not found.everywhere, is_loss, parts, numbers

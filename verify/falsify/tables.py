@@ -20,8 +20,8 @@ from fedtheory.federation.losses import KINDS
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table
 from verify.check import Check, check
-from verify.check.escalation import decidable
-from verify.effort import simulation
+from verify.check.escalation import make_decidable
+from verify.effort import estimate_simulation
 
 Table = dict[str, Any]
 
@@ -210,8 +210,8 @@ def evaluate_run(claim: Claim, table: Table, arithmetic: Arithmetic = RATIONAL) 
 def evaluate_rigorously(claim: Claim, table: Table) -> Check | None:
     """Check a claim in rationals, or in enclosures for long runs; None if neither is affordable."""
     run = read(table)
-    run = None if run is None else decidable(run)
-    if run is None or (run.arithmetic is RATIONAL and simulation(run) > _LONGEST):
+    run = None if run is None else make_decidable(run)
+    if run is None or (run.arithmetic is RATIONAL and estimate_simulation(run) > _LONGEST):
         return None
     return examine(claim, run)
 

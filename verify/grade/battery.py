@@ -29,9 +29,9 @@ _QUOTA = 8
 """Number of small runs of each kind."""
 _UNDECIDED = CheckResult(True)
 _ALONE = 20_000
-"""Number of multiplications up to which a rung that joint float checks leave open is checked alone."""
+"""Number of multiplications up to which a level that joint float checks leave open is checked alone."""
 _SHORT = 2_000
-"""Number of multiplications of short numbers up to which rungs of ladders are also exact runs."""
+"""Number of multiplications of short numbers up to which levels of ladders are also exact runs."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Battery:
 
     @cached_property
     def _short(self) -> RunsTogether:
-        """Return the lower rungs of the ladders as exact runs."""
+        """Return the lower levels of the ladders as exact runs."""
         return RunsTogether([parse_run(table, RATIONAL) for table in self.long if work_of(table) <= _SHORT])
 
     def try_claim(self, claim: Claim) -> Trial:
@@ -103,7 +103,7 @@ class Battery:
     def _long_answers(self, claim: Claim) -> Iterator[CheckResult]:
         """Yield the results of a claim on the ladders, which satisfy its conditions."""
         unconditional = replace(claim, conditions=())
-        outcomes = self._floats.answers([unconditional]).get(unconditional, {})
+        outcomes = self._floats.check_claims([unconditional]).get(unconditional, {})
         for row, table in enumerate(self.long):
             if row not in outcomes and work_of(table) <= _ALONE:
                 yield _check_answer(claim, self._floats.runs[row])
@@ -112,7 +112,7 @@ class Battery:
 
 
 def _answers(runs: RunsTogether, claim: Claim) -> Iterator[CheckResult]:
-    together = runs.answers([claim]).get(claim, {})
+    together = runs.check_claims([claim]).get(claim, {})
     for row, run in enumerate(runs.runs):
         yield together[row] if row in together else _check_answer(claim, run)
 

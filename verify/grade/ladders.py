@@ -20,12 +20,12 @@ from verify.falsify.scalings import list_scalings
 from verify.falsify.starts import find_features
 from verify.falsify.tables import STEP_SIZE, Table, change, clients, find_most_steps, get, read, scale, with_clients
 
-Rung = tuple[int, int, int, int]
+LevelSizes = tuple[int, int, int, int]
 """A factor for the clients, counts of local steps and rounds, and a divisor of the largest step size."""
 
 _CAUSES = ("noise", "start", "spread", "residuals")
 """Sources of error, by the names of scalings; they act alone and in pairs."""
-_RUNGS: tuple[Rung, ...] = (
+_LEVELS: tuple[LevelSizes, ...] = (
     (1, 1, 1, 1),
     (1, 4, 8, 1),
     (8, 4, 8, 1),
@@ -41,10 +41,10 @@ _RUNGS: tuple[Rung, ...] = (
     (1, 1, 512, 16),
     (1, 4, 512, 256),
 )
-_OF_ONE_CAUSE: tuple[Rung, ...] = ((1, 1, 2_048, 16), (8, 1, 4_096, 256))
-"""Rungs for runs with one source of error, where a missing factor of clients or rounds is visible."""
-_OF_SPREAD: tuple[Rung, ...] = ((1, 32_768, 1, 8_192),)
-"""Rungs for runs with different clients and nothing else, where a missing factor of local steps is visible."""
+_OF_ONE_CAUSE: tuple[LevelSizes, ...] = ((1, 1, 2_048, 16), (8, 1, 4_096, 256))
+"""Levels for runs with one source of error, where a missing factor of clients or rounds is visible."""
+_OF_SPREAD: tuple[LevelSizes, ...] = ((1, 32_768, 1, 8_192),)
+"""Levels for runs with different clients and nothing else, where a missing factor of local steps is visible."""
 _INSIDE = fmpq(15, 16)
 """Fraction of the largest step size that is used, because floats cannot decide equality in a condition."""
 _MOST_ROUNDS = 512
@@ -54,14 +54,16 @@ _SERVER_STEPS = (None, fmpq(64))
 
 
 def list_ladder_runs(claim: Claim) -> Iterator[Table]:
-    """Yield the runs on all rungs as tables; a claim may not apply to some of them."""
+    """Yield the runs on all levels as tables; a claim may not apply to some of them."""
     shapes = list_mixed_runs(claim, find_features(claim))
     for base in (table for shape in shapes for table in _with_settings(claim, shape)):
         for causes, corner in _corners(base):
             edge = scale(move_to_edge(claim, corner) or corner, {STEP_SIZE: _INSIDE})
-            rungs = _RUNGS + (_OF_ONE_CAUSE if len(causes) == 1 else ()) + (_OF_SPREAD if causes == ("spread",) else ())
-            for rung in dict.fromkeys(_list_rungs(base, rungs)):
-                yield _evaluate_rung(edge, *rung)
+            levels = (
+                _LEVELS + (_OF_ONE_CAUSE if len(causes) == 1 else ()) + (_OF_SPREAD if causes == ("spread",) else ())
+            )
+            for level in dict.fromkeys(_list_levels(base, levels)):
+                yield _build_level(edge, *level)
 
 
 def is_allowed(claim: Claim, table: Table) -> bool:
@@ -95,15 +97,15 @@ def _corners(table: Table) -> Iterator[tuple[tuple[str, ...], Table]]:
             yield kept, remove_aspects(table, [name for name in present if name not in kept])
 
 
-def _list_rungs(base: Table, rungs: Sequence[Rung]) -> Iterator[Rung]:
-    """Yield the rungs; with one local step if the conditions allow no other count."""
+def _list_levels(base: Table, levels: Sequence[LevelSizes]) -> Iterator[LevelSizes]:
+    """Yield the levels; with one local step if the conditions allow no other count."""
     doubles = get(base, "algorithm.name") == "fedavg" and get(base, "algorithm.clock") is None
-    for more_clients, steps, rounds, divisor in rungs:
+    for more_clients, steps, rounds, divisor in levels:
         if doubles or rounds <= _MOST_ROUNDS:
             yield more_clients, steps if find_most_steps(base) > 1 else 1, rounds, divisor
 
 
-def _evaluate_rung(table: Table, more_clients: int, local_steps: int, rounds: int, divisor: int) -> Table:
+def _build_level(table: Table, more_clients: int, local_steps: int, rounds: int, divisor: int) -> Table:
     table = with_clients(table, list(range(clients(table))) * more_clients)
     has_own_steps = isinstance(get(table, "algorithm.local_steps"), list)
     counts = {"algorithm.rounds": rounds} | ({} if has_own_steps else {"algorithm.local_steps": local_steps})

@@ -20,7 +20,7 @@ from fedtheory.language.targets import display_name, expand, resolve
 from fedtheory.language.vocabulary import vocabulary
 from fedtheory.runfile import parse_run, read_toml
 from fedtheory.runfile.table import TomlTable
-from verify.check.links import condition_links, links_of
+from verify.check.links import compile_conditions, compile_relations
 from verify.sweeps.design import Design, read_design
 
 
@@ -153,7 +153,7 @@ def _require_evaluable(claim: Claim) -> None:
     """Raise `InputError` for a claim without a relation, or with sides outside the language."""
     if not claim.is_testable:
         raise InputError("claims", f"{claim.id} is a definition: there is nothing to check")
-    links_of(claim), condition_links(claim)
+    compile_relations(claim), compile_conditions(claim)
 
 
 def _probe(design: Design, arithmetic: Arithmetic, folder: Path, file: str, base_file: str) -> None:

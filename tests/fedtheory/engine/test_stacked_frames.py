@@ -20,7 +20,7 @@ from fedtheory.errors import Misplaced
 from fedtheory.language.claim_places import sites, stacked_sites
 from fedtheory.language.families import Instance
 from fedtheory.language.registry import find
-from verify.check.links import links_of
+from verify.check.links import compile_relations
 from verify.instances import FAMILIES
 
 RUNS = [("small schedules", 7), ("fixed intervals", 5), ("sampled weights", 3), ("turns of clients", 7)]
@@ -144,7 +144,7 @@ def test_free_points_are_taken_together() -> None:
     single = list(sites(claim, run))
     assert len(single) >= 9
     assert [together.member(n).index for n in range(len(single))] == [site.index for site in single]
-    for side in (side for link in links_of(claim) for side in (link.left, link.right)):
+    for side in (side for link in compile_relations(claim) for side in (link.left, link.right)):
         expected = [np.broadcast_to(side(site), (1, 1, run.problem.clients)) for site in single]
         assert (np.concatenate(expected) == side(together)).all()
 

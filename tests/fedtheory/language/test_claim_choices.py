@@ -112,7 +112,7 @@ def test_irrational_sides_of_conditions() -> None:
 
 
 def test_a_rate_has_no_such_conditions() -> None:
-    """A rate has one value for each rung."""
+    """A rate has one value for each level."""
     T = sp.Symbol("T", positive=True)
     rate = Rate(q.final_suboptimality, beta / T, T)
     claim = Claim(id="t:rate", rate=rate, where={T: q.rounds}, for_all={beta: (1, 2)}, conditions=[beta <= 1])

@@ -164,7 +164,7 @@ def test_the_recursion_with_one_index() -> None:
     assert found.holds is False
     assert found.rate is not None
     after = RATIONAL.number("9/16", "after")
-    assert abs(float(found.rate.rungs[0].measured) - float(after / 4 / (1 + after))) < 1e-12
+    assert abs(float(found.rate.levels[0].measured) - float(after / 4 / (1 + after))) < 1e-12
 
 
 def samples(batch: int | None = None) -> Problem:

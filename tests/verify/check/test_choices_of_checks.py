@@ -99,38 +99,38 @@ def test_a_card_has_conditions_sides_and_terms() -> None:
 def test_ladders_are_climbed_together(
     limits: tuple[Any, ...], joint: bool, missing: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A joint ladder needs conditions that hold on all its rungs; its positions are powers of four."""
+    """A joint ladder needs conditions that hold on all its levels; its positions are powers of four."""
     ladder = SimpleNamespace(climbs_jointly=joint, jointly=lambda is_longer: (1, 2, 3, 4) if is_longer else (1, 2, 3))
     compiled = SimpleNamespace(ladders=[ladder] * len(limits))
     names = [sp.Symbol(f"v{place}") for place in range(len(limits))]
     monkeypatch.setattr(rates, "_compile", lambda _: compiled)
-    monkeypatch.setattr(rates, "ladders_of", lambda _: dict(zip(names, limits, strict=True)))
+    monkeypatch.setattr(rates, "list_ladders", lambda _: dict(zip(names, limits, strict=True)))
     monkeypatch.setattr(
-        rates, "_select_rungs", lambda _, __, places: tuple(SimpleNamespace(values=one) for one in places[missing:])
+        rates, "_select_levels", lambda _, __, places: tuple(SimpleNamespace(values=one) for one in places[missing:])
     )
-    for is_longer, rungs in ((False, 3), (True, 4)):
+    for is_longer, levels in ((False, 3), (True, 4)):
         ladders = rates._measure_jointly(None, None, is_longer)  # type: ignore[arg-type]
         assert len(ladders) == count
         for ladder in ladders:
             assert ladder.variables == tuple(names)
-            assert ladder.positions == tuple(4.0**place for place in range(rungs))
-            assert len(ladder.rungs) == rungs
+            assert ladder.positions == tuple(4.0**place for place in range(levels))
+            assert len(ladder.levels) == levels
             assert ladder.grows
 
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_ladders_of_one_variable(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Positions are the values of this variable; it grows where its limit is infinite; too few rungs are none."""
+    """Positions are the values of this variable; it grows where its limit is infinite; too few levels are none."""
     names = sp.symbols("first second")
     ladders = [SimpleNamespace(limit=sp.oo), SimpleNamespace(limit=sp.S.Zero)]
     monkeypatch.setattr(rates, "_compile", lambda _: SimpleNamespace(ladders=ladders))
-    monkeypatch.setattr(rates, "ladders_of", lambda _: dict.fromkeys(names))
+    monkeypatch.setattr(rates, "list_ladders", lambda _: dict.fromkeys(names))
     monkeypatch.setattr(rates, "_list_places", lambda *_: None)
     claim: Any = SimpleNamespace(in_words=lambda one: f"the {one}")
     values = [(1.0, 10.0), (2.0, 20.0), (3.0, 30.0), (4.0, 40.0), (5.0, 50.0), (6.0, 60.0)]
     for count in (rates._FEWEST, rates._FEWEST - 1):
-        rungs = tuple(SimpleNamespace(values=one) for one in values[:count])
-        monkeypatch.setattr(rates, "_select_rungs", lambda *_, rungs=rungs: rungs)
+        levels = tuple(SimpleNamespace(values=one) for one in values[:count])
+        monkeypatch.setattr(rates, "_select_levels", lambda *_, levels=levels: levels)
         if count < rates._FEWEST:
             with pytest.raises(NotApplicable, match=f"hold on {count} runs of the ladder") as raised:
                 rates._measure_ladder(claim, None, number, False)  # type: ignore[arg-type]
@@ -143,7 +143,7 @@ def test_ladders_of_one_variable(number: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 def _check_ladders(monkeypatch: pytest.MonkeyPatch, **given: Any) -> Any:
-    first = SimpleNamespace(rungs=("rung",), scale=1.0, ratios=[1.0, 2.0], is_rising=given.get("rising", False))
+    first = SimpleNamespace(levels=("level",), scale=1.0, ratios=[1.0, 2.0], is_rising=given.get("rising", False))
     other = SimpleNamespace(ratios=[3.0], is_rising=False)
     starts: list[Any] = []
     constant = given.get("constant")
@@ -239,7 +239,7 @@ def test_rationals_have_the_last_word_on_few(
     monkeypatch.setattr(verdicts, "_escalate", settled_by)
     monkeypatch.setattr(verdicts, "_find_tightest", lambda *_: None)
     monkeypatch.setattr(verdicts, "_choose_positive_verdict", lambda *_: "supported")
-    monkeypatch.setattr(verdicts, "largest_ratio", lambda _: 0.5)
+    monkeypatch.setattr(verdicts, "find_largest_ratio", lambda _: 0.5)
     found = verdicts._find_verdict("target", [_outcome(one) for one in outcomes], _NO_DECISION)
     assert sorted(asked, key=str) == sorted(settled, key=str)
     assert found.verdict == "supported"
@@ -258,7 +258,7 @@ def test_open_ladders_that_are_exact_do_not_count(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(verdicts, "_escalate", settled_by)
     monkeypatch.setattr(verdicts, "_find_tightest", lambda *_: None)
     monkeypatch.setattr(verdicts, "_choose_positive_verdict", lambda *_: "supported")
-    monkeypatch.setattr(verdicts, "largest_ratio", lambda _: 0.5)
+    monkeypatch.setattr(verdicts, "find_largest_ratio", lambda _: 0.5)
     outcomes = [*(_outcome(None, exact=True) for _ in range(verdicts._FEW_LADDERS)), _outcome(None), _outcome(True)]
     verdicts._find_verdict("target", outcomes, _NO_DECISION)
     assert len(asked) == verdicts._FEW_LADDERS + 1

@@ -16,15 +16,15 @@ from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.kernel.expressions import Average
 from fedtheory.language.claim import Claim, Relation
 from verify import verdict
-from verify.check.comparison import ratio_of, tightest_places
+from verify.check.comparison import compute_ratio, find_tightest_places
 from verify.check.decision import decide_by_values
 from verify.check.dependencies import Dependencies
 from verify.check.estimated import _compute_interval, _decide, _differ
 from verify.check.links import CompiledRelation
-from verify.check.outcome import Check, is_everywhere, unclearness
+from verify.check.outcome import Check, is_everywhere, rank_unclearness
 from verify.check.sides import Values
 from verify.check.stationary_orders import _expand_mean_distance_sq
-from verify.check.together import _answer, _convert_to_float, _has_batches, _make_sort_key, _worst
+from verify.check.together import _combine_worst, _convert_to_float, _find_worst_by_run, _has_batches, _make_sort_key
 
 RATIO = (None, 0.5, 1.0, 1.09, 1.1, 4.0)
 
@@ -36,7 +36,7 @@ def _link(operator: str = "<=") -> Any:
 
 
 def test_how_clear_violations_are() -> None:
-    assert [unclearness(ratio) for ratio in RATIO] == [2, 1, 1, 1, 0, 0]
+    assert [rank_unclearness(ratio) for ratio in RATIO] == [2, 1, 1, 1, 0, 0]
     assert is_everywhere({})
     assert not is_everywhere({"a": "a ball"})
 
@@ -44,16 +44,16 @@ def test_how_clear_violations_are() -> None:
 def test_ratios_of_sides() -> None:
     """A ratio is the side that is claimed to be smaller over the other; equations and negative sides have none."""
     one, two, none = fmpq(1), fmpq(2), fmpq(0)
-    assert [ratio_of(_link(op), one, two) for op in ("<=", "<", ">=", ">", "==")] == [
+    assert [compute_ratio(_link(op), one, two) for op in ("<=", "<", ">=", ">", "==")] == [
         fmpq(1, 2),
         fmpq(1, 2),
         2,
         2,
         None,
     ]
-    assert ratio_of(_link(), one, none) is None
-    assert ratio_of(_link(), one, -two) is None
-    assert ratio_of(_link(), none, two) == 0
+    assert compute_ratio(_link(), one, none) is None
+    assert compute_ratio(_link(), one, -two) is None
+    assert compute_ratio(_link(), none, two) == 0
 
 
 def _values(lhs: list[Any], rhs: list[Any], operator: str = "<=", scale: Any = None) -> Values:
@@ -86,7 +86,7 @@ def test_the_tightest_place() -> None:
 
     def tightest(lhs: list[Any], rhs: list[Any], operator: str = "<=") -> int:
         found = _values(lhs, rhs, operator)
-        return int(tightest_places(found, decide_by_values(found)))
+        return int(find_tightest_places(found, decide_by_values(found)))
 
     assert tightest([one, one, zero], [ten, two, zero]) == 1
     assert tightest([zero, one], [zero, ten]) == 1
@@ -102,17 +102,17 @@ def test_several_relations_and_runs() -> None:
     assert sorted(worst, key=_make_sort_key) == [(-1, 3.0), (-1, 2.0), (-1, None), (1, 0.9), (1, 0.5), (1, None)]
     claim: Any = Claim(id="t:one", lhs=eta, rhs=1, where=WHERE)
     run: Any = None
-    assert _answer(claim, run, [(1, 0.5), (0, None)]) is None
-    holds, fails = _answer(claim, run, [(1, 0.5), (1, 0.7)]), _answer(claim, run, [(1, 0.5), (-1, 1.5)])
+    assert _combine_worst(claim, run, [(1, 0.5), (0, None)]) is None
+    holds, fails = _combine_worst(claim, run, [(1, 0.5), (1, 0.7)]), _combine_worst(claim, run, [(1, 0.5), (-1, 1.5)])
     assert holds is not None
     assert fails is not None
     assert (holds.holds, holds.ratio, fails.holds, fails.ratio) == (True, 0.7, False, 1.5)
     one, two, ten = fmpq(1), fmpq(2), fmpq(10)
     values = _values([[one, one], [two, ten]], [[ten, two], [two, two]])
-    assert _worst(values, decide_by_values(values)) == [(1, 0.5), (-1, 5.0)]
+    assert _find_worst_by_run(values, decide_by_values(values)) == [(1, 0.5), (-1, 5.0)]
     single = _values([[one], [ten]], [[ten], [two]])
-    assert _worst(single, decide_by_values(single)) == [(1, 0.1), (-1, 5.0)]
-    assert _worst(single, np.array([[0], [-1]])) == [(0, None), (-1, 5.0)]
+    assert _find_worst_by_run(single, decide_by_values(single)) == [(1, 0.1), (-1, 5.0)]
+    assert _find_worst_by_run(single, np.array([[0], [-1]])) == [(0, None), (-1, 5.0)]
     assert (_convert_to_float(None), _convert_to_float(fmpq(1, 2))) == (None, 0.5)
 
 
@@ -183,9 +183,9 @@ def test_what_expressions_ask_of_a_run() -> None:
     memo = SimpleNamespace(compute_once=lambda _, build: build())
     run: Any = SimpleNamespace(memo=memo, problem=SimpleNamespace(clients=4))
     asked = Dependencies(given, counts_clients=True)
-    assert (asked.size(run), asked.kind(run)) == ((3, 5), ((2, 1, 1), 4))
+    assert (asked.size(run), asked.find_kind(run)) == ((3, 5), ((2, 1, 1), 4))
     assert Dependencies((), counts_clients=False).size(run) == (1, 1)
-    assert Dependencies(given, counts_clients=False).kind(run) == ((2, 1, 1), None)
+    assert Dependencies(given, counts_clients=False).find_kind(run) == ((2, 1, 1), None)
 
 
 def test_the_square_of_a_series_of_vectors() -> None:

@@ -229,7 +229,7 @@ def test_claims_that_are_searched_anyway(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_what_few_instances_lack(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kinds of runs that are too few; of a rate what excludes them, where they are few."""
     monkeypatch.setattr(verdict, "count_missing_aspects", lambda _: "lacking")
-    monkeypatch.setattr(verdict, "excluded", lambda _: "excluded")
+    monkeypatch.setattr(verdict, "list_excluded_aspects", lambda _: "excluded")
     monkeypatch.setattr(verdict, "replace", lambda _, **changes: SimpleNamespace(**changes))
     for before, rate, thin, after, lacks in (
         ("supported", None, False, "supported", "lacking"),

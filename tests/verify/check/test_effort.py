@@ -15,7 +15,7 @@ from fedtheory.engine.frames import count_outcomes
 from fedtheory.language.registry import all_claims
 from fedtheory.runfile import parse_run
 from verify.check import check
-from verify.effort import measure_work, simulation
+from verify.effort import estimate_simulation, measure_work
 
 
 def _table(rounds: int, clients: int = 2) -> dict[str, dict[str, object]]:
@@ -71,15 +71,19 @@ def test_values_at_each_local_step_of_rationals_grow_with_the_run() -> None:
     for rounds in (16, 128, 256):
         run, begin = parse_run(_table(rounds), RATIONAL), measure_work()
         check(claim, run)
-        spent[rounds] = measure_work() - begin - simulation(run)
+        spent[rounds] = measure_work() - begin - estimate_simulation(run)
     assert spent[256] - spent[16] > 3.5 * (spent[128] - spent[16]) > 0
 
 
 def test_longer_runs_count_more_only_where_they_take_longer() -> None:
     """Rationals grow with the rounds; equal rounds of floats are doubled; clients count in both."""
-    assert simulation(parse_run(_table(64), RATIONAL)) > 64 * simulation(parse_run(_table(1), RATIONAL))
-    assert simulation(parse_run(_table(4096), FLOAT)) == simulation(parse_run(_table(1), FLOAT))
-    assert simulation(parse_run(_table(1, clients=8), FLOAT)) > simulation(parse_run(_table(1), FLOAT))
+    assert estimate_simulation(parse_run(_table(64), RATIONAL)) > 64 * estimate_simulation(
+        parse_run(_table(1), RATIONAL)
+    )
+    assert estimate_simulation(parse_run(_table(4096), FLOAT)) == estimate_simulation(parse_run(_table(1), FLOAT))
+    assert estimate_simulation(parse_run(_table(1, clients=8), FLOAT)) > estimate_simulation(
+        parse_run(_table(1), FLOAT)
+    )
 
 
 @pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=["floats", "rationals"])
@@ -89,8 +93,8 @@ def test_step_sizes_of_a_formula_count_at_each_local_step(arithmetic: Arithmetic
     for rounds in (8, 16):
         table = _table(rounds)
         algorithm = table["algorithm"] | {"local_step_size": "1/(8 + n)"}
-        work[rounds] = simulation(parse_run({**table, "algorithm": algorithm}, arithmetic))
-    assert work[16] >= 1.99 * work[8] > 8 * simulation(parse_run(_table(8), arithmetic))
+        work[rounds] = estimate_simulation(parse_run({**table, "algorithm": algorithm}, arithmetic))
+    assert work[16] >= 1.99 * work[8] > 8 * estimate_simulation(parse_run(_table(8), arithmetic))
 
 
 @pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=["floats", "rationals"])

@@ -18,7 +18,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.runfile import run_table, run_toml
 from verify.check import check
-from verify.check.escalation import check_and_escalate, check_rigorously, decidable, escalate
+from verify.check.escalation import check_and_escalate, check_rigorously, escalate, make_decidable
 from verify.instances import Instance
 
 eta, tau, zeta, sigma = sp.symbols("eta tau zeta sigma", positive=True)
@@ -105,7 +105,7 @@ def test_long_runs_are_decided_in_enclosures(denominator: int, verdict: bool) ->
     floor = Claim(id="t:floor", lhs=q.average_suboptimality, rhs=eta * sigma**2 / (denominator * clients), where=where)
     exact = parse_run(LONG, RATIONAL)
     assert check(floor, exact).holds is verdict
-    assert check(floor, decidable(exact)).holds is verdict
+    assert check(floor, make_decidable(exact)).holds is verdict
     asked = check_and_escalate(floor, exact, lambda: exact)
     assert (asked.holds, asked.decided_in) == (verdict, "in enclosures of 53 bits")
     found = check_and_escalate(floor, parse_run(LONG, FLOAT), lambda: exact)
@@ -154,7 +154,7 @@ def test_long_runs_are_decided_in_rationals_where_enclosures_answer_nothing(boun
     problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
     algorithm = {"local_step_size": "1/2", "local_steps": 2, "rounds": 1100}
     exact = parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)
-    assert decidable(exact).arithmetic is ENCLOSED
-    assert check(claim, decidable(exact)).holds is None
+    assert make_decidable(exact).arithmetic is ENCLOSED
+    assert check(claim, make_decidable(exact)).holds is None
     found = check_rigorously(claim, exact)
     assert (found.holds, found.arithmetic) == (verdict, RATIONAL)

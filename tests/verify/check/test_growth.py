@@ -17,7 +17,7 @@ from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from verify.check import check
 from verify.check.escalation import check_and_escalate
-from verify.check.growth import Growth, growth_of
+from verify.check.growth import Growth, find_growth
 
 T, K, eta, L, M, D, sigma = sp.symbols("T K eta L M D sigma", positive=True)
 WHERE = {
@@ -35,7 +35,7 @@ def _run(noise: int = 0, start: Any = 1, steps: int = 1, rounds: int = 1) -> Run
 
 def _growth(measured: Any, order: Any, variable: Any, run: Run, conditions: Any = (), **keys: Any) -> Growth | None:
     rate = Rate(measured, sp.sympify(order), variable, **keys)
-    return growth_of(Claim(id="t:rate", rate=rate, where=WHERE, conditions=conditions), run)
+    return find_growth(Claim(id="t:rate", rate=rate, where=WHERE, conditions=conditions), run)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_root_of_what_is_measured() -> None:
     claim = Claim(
         id="t:root", rate=Rate(sp.sqrt(distance), eta**2, eta), where={**WHERE, distance: q.final_distance_sq}
     )
-    found = growth_of(claim, _run(noise=1, start=0))
+    found = find_growth(claim, _run(noise=1, start=0))
     assert found == Growth(eta, sp.S.Zero, Fraction(1), None)
     assert found.words(str).startswith("measured / eta tends to a positive number as eta tends to 0")
 
@@ -129,7 +129,7 @@ def test_a_difference_from_the_limit() -> None:
     error, limit = q.average_suboptimality.symbol, q.limiting_suboptimality.symbol
     where = {**WHERE, error: q.average_suboptimality, limit: q.limiting_suboptimality}
     claim = Claim(id="t:fast", rate=Rate(error - limit, 1 / T**3, T), where=where)
-    found = growth_of(claim, _run(noise=1, start=0))
+    found = find_growth(claim, _run(noise=1, start=0))
     # The errors after k = 1, 2, ... steps are (1 - (1/4)^k) / 6, less than 1/6 by 1/18 in all.
     assert found == Growth(T, sp.oo, Fraction(-1), fmpq(1, 18))
 
@@ -155,8 +155,8 @@ def test_an_assumption_that_fails_at_the_limit() -> None:
     run = Run(_run().problem, fedavg(_run().problem, rounds=4, local_step_size=fmpq(1, 2)))
     rate = Rate(q.average_suboptimality, 1 / T**2, T)
     tied = Claim(id="t:tied", rate=rate, where=WHERE, assumptions=(a.plain_speedup_step,))
-    assert growth_of(tied, run) is None
-    assert growth_of(Claim(id="t:free", rate=rate, where=WHERE), run) is not None
+    assert find_growth(tied, run) is None
+    assert find_growth(Claim(id="t:free", rate=rate, where=WHERE), run) is not None
 
 
 SQUARE = Claim(
@@ -178,7 +178,7 @@ def test_a_run_in_floats_is_settled_in_rationals() -> None:
     assert found.decided_in == "in rationals"
     assert found.rate is not None
     assert found.rate.growth == Growth(T, sp.oo, Fraction(-1), fmpq(1, 6))
-    assert [rung.variable for rung in found.rate.rungs] == [1, 4, 16, 64, 256, 1024, 4096]
+    assert [level.variable for level in found.rate.levels] == [1, 4, 16, 64, 256, 1024, 4096]
     assert found.rate.ladders[0].rise == pytest.approx(1, abs=1e-3)
     assert found.rate.ladders[0].describe_rise(str) == "the ratio rises like T^1.00"
     ratios = found.rate.ladders[0].ratios
@@ -190,5 +190,5 @@ def test_a_check_in_rationals_climbs_the_ladder_as_well() -> None:
     found = check(SQUARE, parse_run(RUN, RATIONAL))
     assert found.holds is False
     assert found.rate is not None
-    assert [rung.measured for rung in found.rate.rungs][:2] == [fmpq(1, 8), fmpq(85, 2048)]
+    assert [level.measured for level in found.rate.levels][:2] == [fmpq(1, 8), fmpq(85, 2048)]
     assert found.rate.ladders[0].is_rising

@@ -16,8 +16,8 @@ from fedtheory.federation import LocalWork, fedavg
 from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from verify.check import Check, check
-from verify.check.ladders import LADDERS, ladder_of
-from verify.check.links import links_of
+from verify.check.ladders import LADDERS, find_ladder
+from verify.check.links import compile_relations
 
 mu, M, T, N, L, tau, error = sp.symbols("mu M T N L tau error", positive=True)
 WHERE = {
@@ -52,16 +52,16 @@ def test_a_quantity_of_second_order_in_the_step_size(measured: Any, exact: bool)
         assert found.holds is holds, order
         assert found.rate is not None
         assert found.rate.slope == pytest.approx(2, abs=0.05)
-        # Floats continue where the first rungs do not decide.
-        assert len(found.rate.rungs) == (5 if exact or holds else 7)
+        # Floats continue where the first levels do not decide.
+        assert len(found.rate.levels) == (5 if exact or holds else 7)
 
 
-def test_the_rungs_of_the_step_size() -> None:
+def test_the_levels_of_the_step_size() -> None:
     """Powers of four below the run's own step; the measured variance at each is its square."""
     found = _rate(error, mu**2, mu).rate
     assert found is not None
-    assert [rung.variable for rung in found.rungs] == [fmpq(1, 2 * 4**n) for n in range(5)]
-    assert all(rung.measured == rung.order == rung.variable**2 for rung in found.rungs)
+    assert [level.variable for level in found.levels] == [fmpq(1, 2 * 4**n) for n in range(5)]
+    assert all(level.measured == level.order == level.variable**2 for level in found.levels)
     assert found.constant == 1
 
 
@@ -84,7 +84,7 @@ def test_an_effective_step_size_shrinks_as_well() -> None:
     found = check(claim, run)
     assert found.holds is True
     assert found.rate is not None
-    assert [rung.variable for rung in found.rate.rungs] == [fmpq(1, 2 * 4**n) for n in range(5)]
+    assert [level.variable for level in found.rate.levels] == [fmpq(1, 2 * 4**n) for n in range(5)]
     assert found.rate.slope == pytest.approx(2, abs=0.05)
 
 
@@ -99,35 +99,35 @@ def test_more_clients() -> None:
         found = _rate(error, order, M, run)
         assert found.holds is holds
         assert found.rate is not None
-        assert [rung.variable for rung in found.rate.rungs] == [2 * 4**n for n in range(4)]
-        assert [rung.measured for rung in found.rate.rungs] == [fmpq(1, 4 * 2 * 4**n) for n in range(4)]
+        assert [level.variable for level in found.rate.levels] == [2 * 4**n for n in range(4)]
+        assert [level.measured for level in found.rate.levels] == [fmpq(1, 4 * 2 * 4**n) for n in range(4)]
         assert found.rate.slope == pytest.approx(-1)
 
 
 def test_more_rounds_and_iterations() -> None:
-    """The rungs of the number of rounds are rounds, and iterations are rounds times local steps."""
+    """The levels of the number of rounds are rounds, and iterations are rounds times local steps."""
     run = _run(steps=2)
     rounds = _rate(1 / T, 1 / T, T, run).rate
     assert rounds is not None
-    assert [rung.variable for rung in rounds.rungs] == [1, 4, 16, 64, 256]
+    assert [level.variable for level in rounds.levels] == [1, 4, 16, 64, 256]
     claim = Claim(id="t:rate", rate=Rate(1 / T, 1 / T, T), where={T: q.iterations})
     iterations = check(claim, run).rate
     assert iterations is not None
-    assert [rung.variable for rung in iterations.rungs] == [32, 128, 512, 2048]
+    assert [level.variable for level in iterations.levels] == [32, 128, 512, 2048]
 
 
 def test_more_local_steps() -> None:
-    """Rungs of local steps are multiples of them, at a fixed number of rounds, or of iterations if a rate has them."""
+    """Levels of local steps are multiples of them, at a fixed number of rounds, or of iterations if a rate has them."""
     run = _run(rounds=2, steps=3)
     local = _rate(1 / tau, 1 / tau, tau, run).rate
     assert local is not None
-    assert [rung.variable for rung in local.rungs] == [3, 12, 48, 192]
+    assert [level.variable for level in local.levels] == [3, 12, 48, 192]
     where = {tau: q.local_steps, T: q.iterations}
     both = check(Claim(id="t:rate", rate=Rate(1 / (tau * T), 1 / (tau * T), (T, tau)), where=where), run)
     assert both.rate is not None
     in_iterations, in_steps = both.rate.ladders
-    assert [rung.values for rung in in_iterations.rungs] == [(3 * rounds, 3) for rounds in (16, 64, 256, 1024)]
-    assert [rung.values for rung in in_steps.rungs] == [(3072, 3 * factor) for factor in (1, 4, 16, 64)]
+    assert [level.values for level in in_iterations.levels] == [(3 * rounds, 3) for rounds in (16, 64, 256, 1024)]
+    assert [level.values for level in in_steps.levels] == [(3072, 3 * factor) for factor in (1, 4, 16, 64)]
 
 
 def test_each_variable_that_an_order_names_is_climbed() -> None:
@@ -139,8 +139,8 @@ def test_each_variable_that_an_order_names_is_climbed() -> None:
         assert [ladder.variables for ladder in found.ladders] == names
     joint = _rate(order, order, T, _run(2)).rate
     assert joint is not None
-    assert [rung.values for rung in joint.ladders[1].rungs] == [(256, 2), (256, 8), (256, 32)]
-    assert [rung.values for rung in joint.ladders[2].rungs] == [(16, 2), (64, 8), (256, 32)]
+    assert [level.values for level in joint.ladders[1].levels] == [(256, 2), (256, 8), (256, 32)]
+    assert [level.values for level in joint.ladders[2].levels] == [(16, 2), (64, 8), (256, 32)]
 
 
 def test_what_a_rate_sets_is_no_variable_of_its_own() -> None:
@@ -159,27 +159,27 @@ def test_variables_vary_independently() -> None:
         check(Claim(id="t:rate", rate=Rate(1 / T, 1 / (N * T), (N, T)), where=where), ONE)
 
 
-def test_conditions_on_the_variable_drop_rungs() -> None:
-    """A condition on the step size is checked on each rung, edges included; the run itself may violate the
+def test_conditions_on_the_variable_drop_levels() -> None:
+    """A condition on the step size is checked on each level, edges included; the run itself may violate the
     condition.
     """
     eighth = _rate(error, mu**2, mu, conditions=[mu <= sp.Rational(1, 8)])
     assert eighth.holds is True
     assert eighth.rate is not None
-    assert [rung.variable for rung in eighth.rate.rungs] == [fmpq(1, 2 * 4**n) for n in range(1, 5)]
+    assert [level.variable for level in eighth.rate.levels] == [fmpq(1, 2 * 4**n) for n in range(1, 5)]
     strictly = _rate(error, mu**2, mu, conditions=[mu < sp.Rational(1, 8)])
     assert strictly.rate is not None
-    assert [rung.variable for rung in strictly.rate.rungs] == [fmpq(1, 2 * 4**n) for n in range(2, 5)]
+    assert [level.variable for level in strictly.rate.levels] == [fmpq(1, 2 * 4**n) for n in range(2, 5)]
     few = _rate(error, mu**2, mu, conditions=[mu < sp.Rational(1, 32)])
     assert few.applicable is False
     assert "2 runs" in str(few.reason)
     small = _rate(1 / M, 1 / M, M, _run(2), conditions=[M <= 40])
     assert small.rate is not None
-    assert [rung.variable for rung in small.rate.rungs] == [2, 8, 32]
+    assert [level.variable for level in small.rate.levels] == [2, 8, 32]
 
 
 def test_conditions_on_something_else_are_asked_of_the_run() -> None:
-    """Conditions that do not mention the variable drop no rungs; if the run violates them, the claim is not
+    """Conditions that do not mention the variable drop no levels; if the run violates them, the claim is not
     applicable.
     """
     found = _rate(error, mu**2, mu, conditions=[2 * L <= 1])
@@ -195,16 +195,16 @@ def test_variables_that_nothing_drives(quantity: Any) -> None:
     with pytest.raises(InputError, match=r"t:rate.*local_step_size"):
         check(claim, ONE)
     with pytest.raises(InputError, match="t:rate"):
-        ladder_of(claim)
+        find_ladder(claim)
 
 
 def test_ladders_belong_to_quantities() -> None:
-    """Every ladder is called by the name of a quantity, and its rungs go to the limit without repeating."""
+    """Every ladder is called by the name of a quantity, and its levels go to the limit without repeating."""
     for name, ladder in LADDERS.items():
         assert getattr(q, name).name == name
-        rungs = [*ladder.rungs, *ladder.longer]
-        assert rungs == sorted(set(rungs))
-        assert {b / a for a, b in itertools.pairwise(rungs)} == {4}
+        levels = [*ladder.levels, *ladder.longer]
+        assert levels == sorted(set(levels))
+        assert {b / a for a, b in itertools.pairwise(levels)} == {4}
         assert ladder.limit in (sp.oo, sp.S.Zero)
 
 
@@ -229,7 +229,7 @@ def _claim(left: Any, relation: Any, right: Any) -> Claim:
 def test_irrational_identities_are_decided(left: Any, relation: Any, right: Any) -> None:
     """Enclosures of equal roots always overlap; that the sides are the same is algebra."""
     claim = _claim(left, relation, right)
-    assert links_of(claim)[0].is_identity
+    assert compile_relations(claim)[0].is_identity
     assert check(claim, IRRATIONAL).holds is True
     assert check(claim, IRRATIONAL.as_floats()).holds is True
 
@@ -254,7 +254,7 @@ def test_false_equations_are_never_decided_as_true(left: Any, relation: Any, rig
 def test_an_accident_is_no_identity() -> None:
     """sqrt(N + T + 1) = sqrt(N) sqrt(T) holds for N = 2, T = 3, where both are sqrt 6, and not in general."""
     claim = _claim(sp.sqrt(N + T + 1), "==", sp.sqrt(N) * sp.sqrt(T))
-    assert not links_of(claim)[0].is_identity
+    assert not compile_relations(claim)[0].is_identity
     assert check(claim, IRRATIONAL).holds is True
     assert check(claim, IRRATIONAL.as_floats()).holds is None
     assert check(claim, IRRATIONAL.with_rounds(5)).holds is False

@@ -9,7 +9,7 @@ from fedtheory import Claim
 from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.language import quantities as q
 from verify.check import links
-from verify.check.links import links_of
+from verify.check.links import compile_relations
 
 eta, L = sp.symbols("eta L", positive=True)
 p = sp.Symbol("p", nonnegative=True)
@@ -17,7 +17,7 @@ p = sp.Symbol("p", nonnegative=True)
 
 def _is_identity(left: Expr, right: Expr) -> bool:
     where = {eta: q.local_step_size, L: q.smoothness, p: q.importance}
-    return links_of(Claim(id="mine:sides", lhs=left, rhs=right, where=where))[0].is_identity
+    return compile_relations(Claim(id="mine:sides", lhs=left, rhs=right, where=where))[0].is_identity
 
 
 @pytest.mark.parametrize(

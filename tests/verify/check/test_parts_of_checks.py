@@ -45,7 +45,7 @@ def test_numbers_of_a_verdict(*, refuted: bool, ratio: float, monkeypatch: pytes
     witness: Any = SimpleNamespace(ratio=1.5, table={"a": 1}, sides=None, reason="why")
     monkeypatch.setattr(verdict, "_find_counterexample", lambda *_: witness if refuted else None)
     monkeypatch.setattr(verdict, "_find_tightest", lambda *_: witness)
-    monkeypatch.setattr(verdict, "exclusions", lambda _: ())
+    monkeypatch.setattr(verdict, "count_exclusions", lambda _: ())
     outcomes = [_outcome(True, 0.25), _outcome(True, 0.5, exact=False), _outcome(None, 9.0, applicable=False)]
     found = verdict._find_verdict(CLAIM, outcomes, Decision("proved"))
     assert (found.verdict, found.worst_ratio) == ("refuted" if refuted else "proved", ratio)

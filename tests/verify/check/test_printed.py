@@ -6,7 +6,7 @@ import pytest
 
 from fedtheory.language.registry import find
 from fedtheory.proofs.printed import list_claims_with_proofs, list_printed_steps
-from verify.printed import check_published_proof, first_failure
+from verify.printed import check_published_proof, find_first_failure
 
 
 @pytest.mark.parametrize("claim_id", list_claims_with_proofs())
@@ -25,7 +25,7 @@ def test_a_claim_without_a_printed_proof_has_no_steps() -> None:
 def test_the_first_failing_step_is_named_with_its_reason() -> None:
     """The proof of Lemma 2.2 fails at a reversed sign, and the steps before that are proved."""
     steps = check_published_proof(find("renard2022:lemma-2.2"))
-    failing = first_failure(steps)
+    failing = find_first_failure(steps)
     assert failing is not None
     assert failing.claim.id == "renard2022:observation-2.1"
     assert "wrong way round" in failing.why
@@ -36,7 +36,7 @@ def test_the_first_failing_step_is_named_with_its_reason() -> None:
 def test_a_proof_without_a_failing_step() -> None:
     """No step of the proof of Lemma 5.1 fails, and all are proved."""
     steps = check_published_proof(find("vlaski2023:lemma-5.1"))
-    assert first_failure(steps) is None
+    assert find_first_failure(steps) is None
     assert {step.verdict for step in steps} == {"proved"}
 
 

@@ -16,7 +16,7 @@ from verify.check import escalation, estimated
 def test_groups_of_replicas_that_agree_are_no_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Intervals are about the value of all replicas, at the tightest place; equal groups estimate nothing."""
     monkeypatch.setattr(estimated, "decide", lambda whole, _: whole.slack)
-    monkeypatch.setattr(estimated, "tightest_places", lambda whole, _: int(np.argmin(whole.slack)))
+    monkeypatch.setattr(estimated, "find_tightest_places", lambda whole, _: int(np.argmin(whole.slack)))
     monkeypatch.setattr(estimated, "plain_floats", np.asarray)
     monkeypatch.setattr(estimated, "_decide", lambda operator, slack, replicas: (operator, slack, replicas))
     spread = SimpleNamespace(high=np.array([5.0]), mean=np.array([3.0]))

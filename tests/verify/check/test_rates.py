@@ -44,10 +44,10 @@ def test_a_positive_limit_refutes_a_vanishing_order() -> None:
 
 
 def test_the_exact_limit_is_where_the_ladder_goes() -> None:
-    """The rungs approach the exact limit at the rate 1/T."""
+    """The levels approach the exact limit at the rate 1/T."""
     found = check(find("renard2022:goal-rate"), NOISY).rate
     assert found is not None
-    gaps = [abs(rung.measured - found.limit) for rung in found.rungs]
+    gaps = [abs(level.measured - found.limit) for level in found.levels]
     assert gaps[-1] * 3 < gaps[-2]
 
 
@@ -108,7 +108,7 @@ def test_ladders_of_rounding_errors_are_climbed_in_rationals() -> None:
 
 
 def test_what_floats_do_not_tell_from_zero_rises_over_no_order() -> None:
-    """A linear rate stands although the last rungs are squares of rounding errors; one that is too fast does not."""
+    """A linear rate stands although the last levels are squares of rounding errors; one that is too fast does not."""
     eta, mu = sp.symbols("eta mu", positive=True)
     where = {T: q.rounds, tau: q.local_steps, eta: q.local_step_size, mu: q.strong_convexity}
     run = Instance("steady quadratics", 41).run().as_floats()
@@ -120,7 +120,7 @@ def test_what_floats_do_not_tell_from_zero_rises_over_no_order() -> None:
     assert held((1 - eta * mu) ** (3 * T)) is None
 
 
-def test_a_stated_constant_is_checked_on_every_rung() -> None:
+def test_a_stated_constant_is_checked_on_every_level() -> None:
     """A constant that is too small refutes; the theorem's own constant does not."""
     claim = find("renard2022:goal-rate.tuned")
     assert claim.rate is not None
@@ -203,7 +203,7 @@ def test_the_slope_in_the_clients_of_a_stationary_error() -> None:
     found = check(claim, run).rate
     assert found is not None
     assert found.holds is True
-    assert [rung.measured for rung in found.rungs] == [fmpq(1, 4**number) for number in range(4)]
+    assert [level.measured for level in found.levels] == [fmpq(1, 4**number) for number in range(4)]
     assert found.slope == pytest.approx(-1)
     assert check(replace(claim, rate=Rate(q.limiting_distance_sq, 1 / N**2, N)), run).holds is None
 

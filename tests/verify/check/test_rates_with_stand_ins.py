@@ -25,7 +25,7 @@ CLAIM = Claim(id="t:rates", lhs=eta, rhs=L, where=WHERE)
 
 
 def test_premises_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All rungs of a ladder have to satisfy the conditions if the limit itself does not decide them."""
+    """All levels of a ladder have to satisfy the conditions if the limit itself does not decide them."""
     failing: dict[Any, Any] = {"limit": [], 1: [], 2: []}
 
     def failed(_claim: Claim, at: Any) -> Any:
@@ -34,10 +34,10 @@ def test_premises_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         return failing[at]
 
     monkeypatch.setattr(growth, "failed_premises", failed)
-    ladder: Any = SimpleNamespace(rungs=(1, 2), at=lambda _, rung: rung)
+    ladder: Any = SimpleNamespace(levels=(1, 2), at=lambda _, level: level)
 
-    def holds(limit: Any, *rungs: Any) -> bool:
-        failing.update({"limit": limit, 1: rungs[0] if rungs else ["no"], 2: rungs[1] if rungs else ["no"]})
+    def holds(limit: Any, *levels: Any) -> bool:
+        failing.update({"limit": limit, 1: levels[0] if levels else ["no"], 2: levels[1] if levels else ["no"]})
         return growth._check_premises(CLAIM, None, "limit", ladder)  # type: ignore[arg-type]
 
     assert holds([])
@@ -65,13 +65,13 @@ def test_growth_in_one_variable(
     """One that refutes the rate, or that of the only variable; nothing for rates that set more than a variable."""
     variables = list(sp.symbols("a b"))[: 1 + several]
     found = [None if exceeds is None else SimpleNamespace(exceeds=exceeds) for exceeds in growths]
-    monkeypatch.setattr(growth, "ladders_of", lambda _: dict.fromkeys(variables, "ladder"))
+    monkeypatch.setattr(growth, "list_ladders", lambda _: dict.fromkeys(variables, "ladder"))
     monkeypatch.setattr(growth, "_find_growth", lambda _, __, symbol, ___: found[variables.index(symbol)])
     plain = {"step_size": None, "local_steps": None, "constant": None}
 
     def grown(arithmetic: Any = RATIONAL, **stated: Any) -> Any:
         claim: Any = SimpleNamespace(rate=SimpleNamespace(**{**plain, **stated}))
-        return growth.growth_of(claim, SimpleNamespace(arithmetic=arithmetic))  # type: ignore[arg-type]
+        return growth.find_growth(claim, SimpleNamespace(arithmetic=arithmetic))  # type: ignore[arg-type]
 
     assert grown() is (None if expected is None else found[expected])
     assert grown(FLOAT) is None
@@ -101,12 +101,12 @@ def test_orders_of_roots(monkeypatch: pytest.MonkeyPatch) -> None:
         def __bool__(self) -> bool:
             return self.power is not None
 
-    monkeypatch.setattr(orders, "germ_of", germ)
+    monkeypatch.setattr(orders, "compute_germ", germ)
 
     def order(quantity: Any, found: Any) -> Order | None:
         known["germ"] = found
         claim: Any = SimpleNamespace(notation={eta: quantity})
-        return orders._order_of_root(claim, eta, None)  # type: ignore[arg-type]
+        return orders._find_order_of_root(claim, eta, None)  # type: ignore[arg-type]
 
     assert order(root, Germ(3)) == Order(Fraction(3, 2))
     assert order(root, Germ(None)) == Order(math.inf)
@@ -120,7 +120,7 @@ def test_a_closer_look_at_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     found = RateCheck(None, (), None, None, ())
     seen: dict[str, Any] = {"largest": 1, "growth": None}
     monkeypatch.setattr(rates, "_measure_largest", lambda *_: seen["largest"])
-    monkeypatch.setattr(rates, "growth_of", lambda *_: seen["growth"])
+    monkeypatch.setattr(rates, "find_growth", lambda *_: seen["growth"])
     monkeypatch.setattr(rates, "check_rate", lambda *_: "in rationals")
 
     def look(arithmetic: Any = RATIONAL) -> Any:

@@ -16,7 +16,7 @@ from fedtheory.kernel.expressions import ClientSum, Gradient, Value
 from fedtheory.runfile import run_table
 from verify.check import check
 from verify.falsify import falsify
-from verify.shown_place import choose_place, describe_points, has_only_free_vectors, points_as_comment
+from verify.shown_place import choose_place, describe_points, has_only_free_vectors, write_points_as_comment
 from verify.verdict import verify
 from verify.witness import PrintedSides
 
@@ -100,7 +100,7 @@ def test_other_points_stay() -> None:
     assert choose_place(many) is many.worst
     of_run = Claim(id="t:run", lhs=q.final_suboptimality, rhs=-1)
     assert choose_place(check(of_run, run())) is not None
-    assert points_as_comment(check(of_run, run())) == ""
+    assert write_points_as_comment(check(of_run, run())) == ""
 
 
 def test_quantified_symbols_stay_where_the_claim_fails() -> None:
@@ -125,10 +125,10 @@ def test_when_the_run_does_not_matter() -> None:
 def test_in_words() -> None:
     """Free vectors are what they are; points of objectives are measured from the optimum."""
     flat, wide = check(YOUNG, run()), check(SMOOTH, run(2))
-    assert points_as_comment(flat) == (
+    assert write_points_as_comment(flat) == (
         "# t:points at x = 1, y = 1; for statements about free vectors the run does not matter\n"
     )
-    assert points_as_comment(wide) == "# t:points at x - x* = (1, 0), y - x* = (2, 0)\n"
+    assert write_points_as_comment(wide) == "# t:points at x - x* = (1, 0), y - x* = (2, 0)\n"
     pointless = check(Claim(id="t:run", lhs=q.final_suboptimality, rhs=0), run()).worst
     assert pointless is not None
     assert describe_points(YOUNG, pointless) == ""
@@ -150,7 +150,7 @@ def test_points_are_measured_from_where_coordinates_begin(
     problem = {"kind": "quadratic", "hessians": [hessian], "linear": [linear], "start": ["1", "1"]}
     algorithm = {"local_step_size": "1/8", "local_steps": 1, "rounds": 1}
     about = replace(SMOOTH, rhs=-1 - L * norm_sq(y - x), assumptions=(assumptions.smooth,))
-    comment = points_as_comment(check(about, parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)))
+    comment = write_points_as_comment(check(about, parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)))
     assert comment.startswith(f"# t:points at x {origin} = ")
 
 

@@ -20,41 +20,41 @@ from verify.check.growth import Growth, _count_products, _format_number
 from verify.check.growth import _compare as compare_growth
 from verify.check.ladders import LADDERS, Ladder, _copy_clients, _is_set, _lengthen_rounds
 from verify.check.links import _differs_somewhere
-from verify.check.measured_ladders import MeasuredLadder, RateCheck, Rung, _fit
-from verify.check.orders import Order, _order_of_parts, _order_of_power, as_germ
+from verify.check.measured_ladders import LadderLevel, MeasuredLadder, RateCheck, _fit_slope_of_logs
+from verify.check.orders import Order, _find_order_of_parts, _find_order_of_power, convert_to_germ
 from verify.check.rates import _fit_slope, _is_bounded, _mark_at_most
 
 
-def _rungs(*values: tuple[int, int]) -> tuple[Rung, ...]:
-    """Return rungs with a measured value and an order."""
-    return tuple(Rung(fmpq(4**n), fmpq(measured), fmpq(order)) for n, (measured, order) in enumerate(values))
+def _levels(*values: tuple[int, int]) -> tuple[LadderLevel, ...]:
+    """Return levels with a measured value and an order."""
+    return tuple(LadderLevel(fmpq(4**n), fmpq(measured), fmpq(order)) for n, (measured, order) in enumerate(values))
 
 
 def test_slopes_of_ladders() -> None:
     """Slopes of the last half, towards the limit, which is zero for step sizes."""
-    assert _fit([1, 2, 4, 8], [9, 1, 4, 8]) == pytest.approx(1.0)
-    assert _fit([1, 2, 4, 8, 16], [9, 9, 1, 2, 4]) == pytest.approx(1.0)
-    rungs = _rungs((1, 1), (2, 1), (4, 1), (8, 1))
+    assert _fit_slope_of_logs([1, 2, 4, 8], [9, 1, 4, 8]) == pytest.approx(1.0)
+    assert _fit_slope_of_logs([1, 2, 4, 8, 16], [9, 9, 1, 2, 4]) == pytest.approx(1.0)
+    levels = _levels((1, 1), (2, 1), (4, 1), (8, 1))
     for grows, rise in ((True, 0.5), (False, -0.5)):
-        ladder = MeasuredLadder((eta,), rungs, (1.0, 4.0, 16.0, 64.0), grows)
+        ladder = MeasuredLadder((eta,), levels, (1.0, 4.0, 16.0, 64.0), grows)
         assert ladder.fit_rise(range(4)) == pytest.approx(rise)
         assert _fit_slope(ladder, ladder.scale) == pytest.approx(rise)
     assert ladder.slope == pytest.approx(0.5)
     assert ladder.scale == 8
-    zero = MeasuredLadder((eta,), _rungs((0, 1), (0, 1), (0, 1)), (1.0, 4.0, 16.0), True)
+    zero = MeasuredLadder((eta,), _levels((0, 1), (0, 1), (0, 1)), (1.0, 4.0, 16.0), True)
     assert (_fit_slope(zero, 1.0), zero.slope) == (0.0, None)
     assert ladder.ratios == (1.0, 2.0, 4.0, 8.0)
-    assert MeasuredLadder((eta,), _rungs((-3, 2)), (1.0,), True).ratios == (1.5,)
+    assert MeasuredLadder((eta,), _levels((-3, 2)), (1.0,), True).ratios == (1.5,)
     for rise_, rising in ((None, False), (0.1, False), (0.11, True), (-1.0, False)):
         assert MeasuredLadder((eta,), (), (), True, rise_).is_rising is rising
 
 
 def test_values_that_rounding_hides_have_no_slope() -> None:
-    """Squares of rounding errors are left out, unless fewer than three rungs would be left."""
+    """Squares of rounding errors are left out, unless fewer than three levels would be left."""
 
     def rise(*values: float) -> float:
-        rungs = tuple(Rung(1, value, 1.0) for value in values)
-        return _fit_slope(MeasuredLadder((eta,), rungs, tuple(4.0**n for n in range(len(values))), True), 1.0)
+        levels = tuple(LadderLevel(1, value, 1.0) for value in values)
+        return _fit_slope(MeasuredLadder((eta,), levels, tuple(4.0**n for n in range(len(values))), True), 1.0)
 
     assert rise(1.0, 1.0, 1.0, 1e-27, 1e-27) == pytest.approx(0.0)
     assert rise(1.0, 1e-27, 1e-28) == pytest.approx(math.log(0.1) / math.log(4))
@@ -62,32 +62,37 @@ def test_values_that_rounding_hides_have_no_slope() -> None:
 
 
 def test_stated_constants() -> None:
-    """A near tie of floats is left open, equal floats are none; one rung above is enough."""
+    """A near tie of floats is left open, equal floats are none; one level above is enough."""
     assert _mark_at_most(1.0, 1.0 + 1e-15) is None
     assert _mark_at_most(1.0 + 1e-15, 1.0) is None
     assert [_mark_at_most(*pair) for pair in ((1.0, 1.0), (1.0, 2.0), (2.0, 1.0))] == [True, True, False]
     assert [_mark_at_most(fmpq(*one), fmpq(1)) for one in ((1, 1), (1, 2), (2, 1))] == [True, True, False]
 
     def within(*measured: float) -> bool | None:
-        return _is_bounded((MeasuredLadder((eta,), tuple(Rung(1, one, 1.0) for one in measured), (), True),), 2.0)
+        return _is_bounded(
+            (MeasuredLadder((eta,), tuple(LadderLevel(1, one, 1.0) for one in measured), (), True),), 2.0
+        )
 
     assert within(1.0, 2.0) is True
     assert within(1.0, 2.0 + 1e-15) is None
     assert within(2.0 + 1e-15, 3.0) is False
 
 
-def test_rungs_of_several_ladders_are_listed_once() -> None:
+def test_levels_of_several_ladders_are_listed_once() -> None:
     """The first one of equal values; a quantity is zero where all of them are."""
-    first, other = _rungs((1, 1), (0, 1)), (Rung(fmpq(4), fmpq(0), fmpq(1)), Rung(fmpq(9), fmpq(0), fmpq(1)))
+    first, other = (
+        _levels((1, 1), (0, 1)),
+        (LadderLevel(fmpq(4), fmpq(0), fmpq(1)), LadderLevel(fmpq(9), fmpq(0), fmpq(1))),
+    )
     found = RateCheck(None, first, 1.0, None, (MeasuredLadder((eta,), other, (), True),))
-    assert found.all_rungs == (*first, other[1])
+    assert found.all_levels == (*first, other[1])
     assert not found.is_zero
     assert RateCheck(None, first[1:], 1.0, None, (MeasuredLadder((eta,), other, (), True),)).is_zero
     assert found.slope is None
-    assert RateCheck(None, _rungs((1, 1), (2, 1), (4, 1), (8, 1)), 1.0, None).slope == pytest.approx(0.5)
+    assert RateCheck(None, _levels((1, 1), (2, 1), (4, 1), (8, 1)), 1.0, None).slope == pytest.approx(0.5)
 
 
-def test_rungs_of_ladders() -> None:
+def test_levels_of_ladders() -> None:
     """Counts are climbed further alone than next to others; horizons are held near their limit, and move on."""
     clients, rounds, steps = LADDERS["clients"], LADDERS["rounds"], LADDERS["local_step_size"]
     assert (clients.is_count, rounds.is_count, steps.is_count) == (True, False, False)
@@ -96,12 +101,12 @@ def test_rungs_of_ladders() -> None:
         *((1, 4, 16), (1, 4, 16)),
     ]
     assert rounds.steps(False, True) == (1, 4, 16, 64, 256, 1024, 4096)
-    assert [ladder.start_rung(longer) for ladder in (rounds, clients) for longer in (False, True)] == [256, 4096, 1, 1]
+    assert [ladder.start_level(longer) for ladder in (rounds, clients) for longer in (False, True)] == [256, 4096, 1, 1]
     assert [ladder.jointly(False) for ladder in (rounds, clients)] == [(16, 64, 256), (1, 4, 16)]
     assert rounds.jointly(True) == (256, 1024, 4096)
     for horizon in (rounds, LADDERS["iterations"]):
-        assert horizon.held == horizon.rungs[-1]
-        assert [*horizon.rungs, *horizon.longer] == [horizon.rungs[0] * 4**place for place in range(7)]
+        assert horizon.held == horizon.levels[-1]
+        assert [*horizon.levels, *horizon.longer] == [horizon.levels[0] * 4**place for place in range(7)]
     nothing: Any = None
     plain = Ladder(sp.oo, (1,), (), nothing)
     assert (plain.beside, plain.longer_beside, plain.place, plain.climbs_jointly) == ((1, 4, 16), (1, 4, 16), 0, True)
@@ -165,7 +170,7 @@ def test_growth_beyond_an_order(  # noqa: PLR0917
     """3 h^p against the order of h^r, where the variable is 2 h or 2 / h: with h as its power, 3 times a power of 2."""
     growth = import_module("verify.check.growth")
     monkeypatch.setattr(growth, "_find_leading_term", lambda *_: (fmpq(3), Fraction(power)))
-    monkeypatch.setattr(growth, "order_of", lambda *_: Order(Fraction(order), is_exact))
+    monkeypatch.setattr(growth, "find_order", lambda *_: Order(Fraction(order), is_exact))
     claim: Any = SimpleNamespace(rate=SimpleNamespace(order=None))
     variable: Any = SimpleNamespace(power=sign, leading=fmpq(2))
     found = compare_growth(claim, None, None, T, variable)  # type: ignore[arg-type]
@@ -184,11 +189,11 @@ def test_orders_of_sums_and_products(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = sp.symbols("a b", nonnegative=True)
     known = {x: Order(Fraction(1)), y: Order(Fraction(3), is_exact=False), a: Order(Fraction(2)), b: Order(Fraction(5))}
     known[sp.Integer(2)] = Order(Fraction(0))
-    monkeypatch.setattr(orders, "order_of", lambda _, part, __: known.get(part))
+    monkeypatch.setattr(orders, "find_order", lambda _, part, __: known.get(part))
     claim: Any = None
 
     def order(expression: sp.Expr) -> Order | None:
-        return _order_of_parts(claim, expression, claim)
+        return _find_order_of_parts(claim, expression, claim)
 
     assert order(x * y) == Order(Fraction(4), is_exact=False)
     assert order(x * a) == Order(Fraction(3))
@@ -200,10 +205,12 @@ def test_orders_of_sums_and_products(monkeypatch: pytest.MonkeyPatch) -> None:
     assert order(x * z) is None
     assert order(sp.log(x, evaluate=False)) is None
     assert order(sp.sqrt(z)) is None
-    assert _order_of_power(Order(Fraction(1), is_exact=False), Fraction(1, 2)) == Order(Fraction(1, 2), is_exact=False)
-    assert as_germ(fmpq(3)) == 3
+    assert _find_order_of_power(Order(Fraction(1), is_exact=False), Fraction(1, 2)) == Order(
+        Fraction(1, 2), is_exact=False
+    )
+    assert convert_to_germ(fmpq(3)) == 3
     with pytest.raises(TypeError, match="expected a rational function"):
-        as_germ(3.0)
+        convert_to_germ(3.0)
 
 
 def test_differences_that_are_clear() -> None:

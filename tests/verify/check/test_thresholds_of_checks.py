@@ -22,13 +22,13 @@ from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from verify import verdict as verdicts
 from verify.check import check
-from verify.check.comparison import ratio_of, tightest_places
+from verify.check.comparison import compute_ratio, find_tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN, decide_by_values
 from verify.check.dependencies import collect_in_conditions
 from verify.check.escalation import escalate
-from verify.check.links import links_of
-from verify.check.orders import order_of
-from verify.check.perturbed_runs import perturbed_runs
+from verify.check.links import compile_relations
+from verify.check.orders import find_order
+from verify.check.perturbed_runs import perturb
 from verify.check.sides import Values
 from verify.early_decisions import Decision
 from verify.evaluated_instances import Outcome
@@ -57,7 +57,7 @@ def test_an_order_that_is_wrong_by_a_quarter_is_not_supported(power: str, holds:
 def test_a_stated_constant_that_ties_in_floats_is_left_open(
     missing: int, exactly: bool, in_floats: bool | None
 ) -> None:
-    """The constant eta sigma^2 / (2 - eta) = 1 is attained on every rung: a little less is too small in rationals."""
+    """The constant eta sigma^2 / (2 - eta) = 1 is attained on every level: a little less is too small in rationals."""
     constant = sp.Integer(1) if missing == 0 else 1 - sp.Rational(1, 10**missing)
     rate = Rate(q.limiting_distance_sq, 1 / N, N, constant=constant)
     claim = Claim(id="t:constant", rate=rate, where={N: q.clients})
@@ -83,7 +83,7 @@ def _values(operator: str, lhs: list[float], rhs: list[float], scale: float = 1.
     claim = Claim(
         id="t:sides", lhs=q.rounds.symbol, rhs=T, relation=operator, where={q.rounds.symbol: q.rounds, T: q.rounds}
     )
-    return Values(links_of(claim)[0], np.array(lhs), np.array(rhs), np.full(len(lhs), scale))
+    return Values(compile_relations(claim)[0], np.array(lhs), np.array(rhs), np.full(len(lhs), scale))
 
 
 def test_an_equation_that_floats_find_wrong_stays_open_beside_nearby_runs() -> None:
@@ -130,10 +130,10 @@ def test_the_order_of_a_sum_is_that_of_its_largest_term(factor: int, power: str)
     """sqrt(eta) + eta is of the order 1/2, and no more than that where the terms could cancel."""
     eta = sp.Symbol("eta", positive=True)
     claim = Claim(id="t:order", lhs=eta, rhs=1, where={eta: q.local_step_size})
-    found = order_of(claim, sp.sqrt(eta) + factor * eta, with_infinitesimal_steps(_noisy_line()))
+    found = find_order(claim, sp.sqrt(eta) + factor * eta, with_infinitesimal_steps(_noisy_line()))
     assert found is not None
     assert (found.power, found.is_exact) == (Fraction(power), factor > 0)
-    product = order_of(claim, eta * sp.sqrt(eta), with_infinitesimal_steps(_noisy_line()))
+    product = find_order(claim, eta * sp.sqrt(eta), with_infinitesimal_steps(_noisy_line()))
     assert product is not None
     assert product.power == Fraction(3, 2)
 
@@ -188,20 +188,20 @@ def test_exact_numbers_decide_between_places_that_rounding_takes_for_each_other(
     link = _values("<=", [1.0], [1.0]).link
     for order, tightest in ((sides, 0), (sides[::-1], 1)):
         lhs, rhs = (RATIONAL.array([str(pair[side]) for pair in order]) for side in (0, 1))
-        assert int(tightest_places(Values(link, lhs, rhs), np.array([HOLDS, HOLDS]))) == tightest
+        assert int(find_tightest_places(Values(link, lhs, rhs), np.array([HOLDS, HOLDS]))) == tightest
 
 
 def test_equations_have_no_ratio() -> None:
     """Equations, and bounds by numbers that are not positive, have no ratio."""
-    assert [ratio_of(_values(operator, [1.0], [1.0]).link, 1.0, 2.0) for operator in ("==", "<=")] == [None, 0.5]
-    assert [ratio_of(_values("<=", [1.0], [1.0]).link, -1.0, rhs) for rhs in (0.0, -0.5)] == [None, None]
+    assert [compute_ratio(_values(operator, [1.0], [1.0]).link, 1.0, 2.0) for operator in ("==", "<=")] == [None, 0.5]
+    assert [compute_ratio(_values("<=", [1.0], [1.0]).link, -1.0, rhs) for rhs in (0.0, -0.5)] == [None, None]
 
 
 def test_a_number_of_a_run_has_a_value_for_one_client() -> None:
     """A quantity without places is as wide as one, whatever the number of clients is."""
     variance = q.noise_deviation.symbol
     claim = Claim(id="t:wide", lhs=variance, rhs=5, where={variance: q.noise_deviation}, conditions=[variance <= 9])
-    assert collect_in_conditions(claim).kind(_noisy_line()) == ((1,), None)
+    assert collect_in_conditions(claim).find_kind(_noisy_line()) == ((1,), None)
 
 
 def test_a_rate_without_evidence_against_it_needs_no_words() -> None:
@@ -235,7 +235,7 @@ def test_the_batches_of_a_nearby_run_are_of_its_own_data() -> None:
     outputs = tuple(FLOAT.array(entries) for entries in ([1.0, 0.0], [2.0, 1.0]))
     problem = least_squares(ClientData(inputs, outputs, 0.0), FLOAT.array([1.0]), batch=1)
     run = Run(problem, fedavg(problem, rounds=1, local_step_size=0.125))
-    for near in perturbed_runs(run):
+    for near in perturb(run):
         oracle = near.problem.oracle
         assert isinstance(oracle, MiniBatch)
         assert near.problem.hessians[0, 0, 0] != problem.hessians[0, 0, 0]

@@ -16,7 +16,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.registry import claims_of, find
 from verify.check import check
-from verify.check.together import CheckResult, RunsTogether, ratios
+from verify.check.together import CheckResult, RunsTogether, compute_ratios
 from verify.instances import FAMILIES, families_for
 
 x, y, z = sp.symbols("x y z", real=True)
@@ -61,7 +61,7 @@ def test_answers_are_those_of_checks(place: str, name: str) -> None:
     made = [instance.run() for instance in family.instances[:8]]
     runs = [run.as_floats() if family.in_floats else run for run in made]
     claims = [claim for claim in claims_of() if name in families_for(claim) and claim.place == place]
-    found = RunsTogether(runs).answers(claims)
+    found = RunsTogether(runs).check_claims(claims)
     answered = 0
     for claim in claims[:: 1 + len(claims) // 40]:
         for row, answer in found.get(claim, {}).items():
@@ -77,7 +77,7 @@ def test_a_division_by_zero_concerns_its_run_alone() -> None:
     """A division by zero concerns its own run, and the other runs are answered."""
     claim = _claim((x, "<=", x + x / y), {x: q.smoothness, y: q.noise_deviation})
     runs = [_run(1), _run(0), _run(4)]
-    found = RunsTogether(runs).answers([claim])[claim]
+    found = RunsTogether(runs).check_claims([claim])[claim]
     assert set(found) == {0, 2}
     assert not check(claim, runs[1]).applicable
     assert all(answer.holds for answer in found.values())
@@ -87,7 +87,7 @@ def test_conditions_exclude_run_by_run() -> None:
     """A condition that fails on one run leaves the others; the sides are then compared on these."""
     claim = _claim((y, "<", x), {x: q.smoothness, y: q.noise_deviation}, y >= 1)
     runs = [_run(1), _run(0), _run(64)]
-    found = RunsTogether(runs).answers([claim])[claim]
+    found = RunsTogether(runs).check_claims([claim])[claim]
     assert [found[row].applicable for row in range(3)] == [True, False, True]
     assert [found[row].holds for row in range(3)] == [True, None, False]
     assert found[2] == _alone(claim, runs[2])
@@ -99,7 +99,7 @@ def test_the_condition_that_fails_is_named() -> None:
     runs = [_run(1), _run(0), _run(64), _run(0, clients=3)]
     for conditions in ((y >= 1, x >= 0, z <= 2), (z <= 2, y >= 1, x >= 0), (x >= 0, z <= 2, y >= 1)):
         claim = _claim((y, "<=", 9 * x), where, *conditions)
-        found = RunsTogether(runs).answers([claim])[claim]
+        found = RunsTogether(runs).check_claims([claim])[claim]
         names = [check(claim, run).excluded_by for run in runs]
         assert [found[row].excluded for row in range(4)] == names
         assert [bool(name) for name in names] == [False, True, False, True]
@@ -113,15 +113,15 @@ def test_what_compares_nothing_is_not_asked() -> None:
     remark = find("renard2022:assumption-1")
     rate = Claim(id="mine:rate", rate=Rate(q.final_distance_sq, 1 / x, x), where={x: q.rounds})
     compared = _claim((x, "<=", x), {x: q.smoothness})
-    assert set(RunsTogether(runs).answers([remark, rate, compared])) == {compared}
-    assert ratios(remark, runs) == [None, None]
+    assert set(RunsTogether(runs).check_claims([remark, rate, compared])) == {compared}
+    assert compute_ratios(remark, runs) == [None, None]
 
 
 def test_runs_of_several_shapes() -> None:
     """Quantities of rounds have as many values as a run has rounds; means are over each run's own clients."""
     claim = _claim((Average(z), "<=", x), {x: q.server_distance_sq, z: q.client_smoothness})
     runs = [_run(1, clients, rounds) for clients in (1, 2, 3) for rounds in (1, 2)] * 2
-    found = RunsTogether(runs).answers([claim])[claim]
+    found = RunsTogether(runs).check_claims([claim])[claim]
     assert found == {row: _alone(claim, run) for row, run in enumerate(runs)}
 
 
@@ -129,7 +129,7 @@ def test_what_is_too_close_is_left_to_a_check_alone() -> None:
     """Floats do not decide an equality, which is left to a check of the run alone."""
     claim = _claim((x, "<=", y), {x: q.smoothness, y: q.objective_smoothness})
     runs = [_run(1, 1).as_floats(), _run(1, 2).as_floats(), _run(1, 1).as_floats()]
-    assert set(RunsTogether(runs).answers([claim])[claim]) == {1}
+    assert set(RunsTogether(runs).check_claims([claim])[claim]) == {1}
 
 
 def test_quantified_symbols_have_all_their_values_at_each_place() -> None:
@@ -143,7 +143,7 @@ def test_quantified_symbols_have_all_their_values_at_each_place() -> None:
     )
     runs = [_run(1), _run(2), _run(1, rounds=1)]
     assert [check(claim, run).holds for run in runs] == [False, False, False]
-    found = RunsTogether(runs).answers([claim])[claim]
+    found = RunsTogether(runs).check_claims([claim])[claim]
     assert found == {row: _alone(claim, run) for row, run in enumerate(runs)}
 
 
@@ -154,7 +154,7 @@ def test_quantified_symbols_have_all_their_values_on_whole_runs() -> None:
     for bound in (x * z, (z - 1) ** 2 * (z - 3) ** 2 * x):
         where = {x: q.server_distance_sq}
         claim = Claim(id="mine:claim", chain=(x, "<=", bound), where=where, for_all={z: (2, 3, 1)})
-        found = RunsTogether(runs).answers([claim])[claim]
+        found = RunsTogether(runs).check_claims([claim])[claim]
         assert found == {row: _alone(claim, run) for row, run in enumerate(runs)}
         answers.append({answer.holds for answer in found.values()})
     assert answers == [{True}, {False}]
@@ -166,7 +166,7 @@ def test_runs_with_other_places_are_distinguished() -> None:
     claim = Claim(id="mine:claim", chain=(Expectation(norm_sq(w - v)), "<=", x), where=where, place="step")
     runs = [_run(1, rounds=rounds) for rounds in (1, 2, 3)]
     runs += [run.with_work((2, 2), RATIONAL.number(size, "step")) for run in runs for size in ("1/3", "1/9")]
-    found = RunsTogether(runs).answers([claim])[claim]
+    found = RunsTogether(runs).check_claims([claim])[claim]
     assert found == {row: _alone(claim, run) for row, run in enumerate(runs)}
     assert len({answer.ratio for answer in found.values()}) > 2
 
@@ -176,7 +176,7 @@ def test_places_are_taken_together_as_far_as_memory_goes(monkeypatch: pytest.Mon
     name = "small data"
     runs = [instance.run() for instance in FAMILIES[name].instances[:12]]
     claims = [claim for claim in claims_of() if name in families_for(claim) and claim.place == "step"][:6]
-    whole = RunsTogether(runs).answers(claims)
+    whole = RunsTogether(runs).check_claims(claims)
     monkeypatch.setattr("verify.check.at_places._MOST", 1)
-    assert RunsTogether(runs).answers(claims) == whole
+    assert RunsTogether(runs).check_claims(claims) == whole
     assert any(whole.values())

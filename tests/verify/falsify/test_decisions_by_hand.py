@@ -86,11 +86,11 @@ def test_exclusions_have_a_name() -> None:
     where: dict[Any, Any] = {eta: q.local_step_size, model: q.server_model}
     claim = Claim(id="t:name", lhs=0, rhs=eta + model, where=where, place="path")
     plain = Claim(id="t:name", lhs=0, rhs=eta, where={eta: q.local_step_size})
-    assert applicability.exclusion_of(plain, NotApplicable("it diverges")).name == "it diverges"
-    assert applicability.exclusion_of(claim, NotApplicable("it diverges")).name == q.server_model.name
+    assert applicability.name_exclusion(plain, NotApplicable("it diverges")).name == "it diverges"
+    assert applicability.name_exclusion(claim, NotApplicable("it diverges")).name == q.server_model.name
     named = NotApplicable("it diverges")
     named.name = "error"
-    assert applicability.exclusion_of(claim, named).name == "error"
+    assert applicability.name_exclusion(claim, named).name == "error"
 
 
 def test_levels_beside_steps() -> None:

@@ -27,11 +27,11 @@ ALL_LADDERS = {**LADDERS, "local steps of iterations": _LOCAL_STEPS_OF_ITERATION
 
 
 @pytest.mark.parametrize("name", ALL_LADDERS)
-def test_rungs_are_four_times_apart(name: str) -> None:
+def test_levels_are_four_times_apart(name: str) -> None:
     ladder = ALL_LADDERS[name]
-    for rungs in ((*ladder.rungs, *ladder.longer), ladder.beside, ladder.longer_beside):
-        assert list(rungs) == [rungs[0] * 4**place for place in range(len(rungs))]
-    assert ladder.rungs[0] == (16 if name == "iterations" else 1)
+    for levels in ((*ladder.levels, *ladder.longer), ladder.beside, ladder.longer_beside):
+        assert list(levels) == [levels[0] * 4**place for place in range(len(levels))]
+    assert ladder.levels[0] == (16 if name == "iterations" else 1)
 
 
 def test_powers_in_words() -> None:
@@ -52,7 +52,10 @@ def test_only_ladders_that_rise_are_evidence() -> None:
     assert RateCheck(None, (), 1.0, None, ladders).reason(str) == "a rises; c rises: evidence against"
     assert RateCheck(None, (), 1.0, None, ladders[1:2]).reason(str) is None
     assert RateCheck(True, (), 1.0, None, ladders).reason(str) is None
-    assert RateCheck(False, (), 1.0, None, ladders).reason(str) == "a rung is above the stated constant times the order"
+    assert (
+        RateCheck(False, (), 1.0, None, ladders).reason(str)
+        == "a run of the ladder is above the stated constant times the order"
+    )
 
 
 def test_rises_in_words() -> None:

@@ -18,7 +18,7 @@ from fedtheory.federation import fedavg
 from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from verify.check.orders import Order, _order_of_power, order_of
+from verify.check.orders import Order, _find_order_of_power, find_order
 from verify.check.rates import _set_local_steps
 from verify.falsify.exponents import Logarithms, Reader
 from verify.falsify.generation import _with_rounds_of
@@ -38,20 +38,20 @@ def test_only_numbers_of_a_run_have_an_order() -> None:
     run = with_infinitesimal_steps(Run(at, fedavg(at, rounds=1, local_step_size=fmpq(1, 2))))
     model = sp.Symbol("w", real=True)
     claim = Claim(id="t:order", lhs=D, rhs=1, where={D: q.initial_distance, model: q.server_model})
-    distance = order_of(claim, D, run)
+    distance = find_order(claim, D, run)
     assert distance is not None
     assert (distance.power, distance.is_exact) == (Fraction(0), True)
-    assert order_of(claim, model, run) is None
-    assert order_of(claim, eta, run) is None
+    assert find_order(claim, model, run) is None
+    assert find_order(claim, eta, run) is None
 
 
 def test_orders_known_from_above() -> None:
     """A positive power or a root of a bounded order has an upper bound; a negative power has none."""
     known = Order(Fraction(2), is_exact=False)
     for exponent in (Fraction(1, 2), Fraction(1), Fraction(3, 2)):
-        assert _order_of_power(known, exponent) == Order(2 * exponent, is_exact=False)
-    assert _order_of_power(known, Fraction(0)) is None
-    assert _order_of_power(Order(Fraction(2)), Fraction(0)) == Order(Fraction(0))
+        assert _find_order_of_power(known, exponent) == Order(2 * exponent, is_exact=False)
+    assert _find_order_of_power(known, Fraction(0)) is None
+    assert _find_order_of_power(Order(Fraction(2)), Fraction(0)) == Order(Fraction(0))
 
 
 @pytest.mark.parametrize(("steps", "work", "rounds"), [(3, 3, 6), (4, 4, 5), (0, 1, 20), (20, 20, 1), (50, 50, 1)])

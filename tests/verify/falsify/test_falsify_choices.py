@@ -14,7 +14,7 @@ from fedtheory.arithmetic import RATIONAL, simplest_between
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
-from verify.check.orders import Order, _order_of_power
+from verify.check.orders import Order, _find_order_of_power
 from verify.falsify.counts import allowed_counts
 from verify.falsify.equal_sides import _solutions
 from verify.falsify.exponents import Logarithms, Room, find_best_step
@@ -140,10 +140,10 @@ def test_zeros_of_powers() -> None:
 
 def test_orders_of_powers() -> None:
     """An upper bound on an order gives no lower bound, and nothing about the inverse."""
-    assert _order_of_power(Order(Fraction(2)), Fraction(-1, 2)) == Order(Fraction(-1))
-    assert _order_of_power(Order(Fraction(2), is_exact=False), Fraction(3)) == Order(Fraction(6), is_exact=False)
-    assert _order_of_power(Order(Fraction(2), is_exact=False), Fraction(-1)) is None
-    assert _order_of_power(Order(float("inf")), Fraction(-1)) is None
+    assert _find_order_of_power(Order(Fraction(2)), Fraction(-1, 2)) == Order(Fraction(-1))
+    assert _find_order_of_power(Order(Fraction(2), is_exact=False), Fraction(3)) == Order(Fraction(6), is_exact=False)
+    assert _find_order_of_power(Order(Fraction(2), is_exact=False), Fraction(-1)) is None
+    assert _find_order_of_power(Order(float("inf")), Fraction(-1)) is None
 
 
 STEPS = Claim(

@@ -9,7 +9,7 @@ from claim_symbols import WHERE, D, L, M, T, eta, sigma, tau
 from fedtheory import RATIONAL, Claim, parse_run
 from fedtheory import quantities as q
 from verify.check import check
-from verify.check.outcome import CLEAR, unclearness
+from verify.check.outcome import CLEAR, rank_unclearness
 from verify.effort import measure_work
 from verify.falsify import falsify, finding, shrink
 from verify.falsify.search_state import is_lively
@@ -57,7 +57,7 @@ def test_a_side_that_vanishes_becomes_a_clear_margin() -> None:
 @pytest.mark.parametrize(("ratio", "expected"), [(None, 2), (1.0001, 1), (CLEAR, 0), (7.0, 0)])
 def test_what_convinces(ratio: float | None, expected: int) -> None:
     """A clear margin comes before a small one, and any ratio before a side that is zero."""
-    assert unclearness(ratio) == expected
+    assert rank_unclearness(ratio) == expected
 
 
 @pytest.mark.parametrize(("budget", "left"), [(0.0, 0.0), (4.0, 4.0), (100.0, 8.0)])

@@ -191,7 +191,7 @@ def test_errors_that_need_a_kind_of_their_own_are_refuted(id_: str) -> None:
     assert (found[1].applicable, found[1].holds) == (True, False)
 
 
-def test_the_rungs_of_a_ladder_count_as_work() -> None:
+def test_the_levels_of_a_ladder_count_as_work() -> None:
     """A search for a violation of a rate ends in time, for ladders of long runs as well."""
     T = sp.Symbol("T", positive=True)
     rate = Rate(q.average_suboptimality, 1 / sp.sqrt(N * T), T, step_size=sp.sqrt(N / T) / 4)

@@ -216,8 +216,8 @@ def test_arithmetic_that_decides(exact: float, enclosed: Any, decides: Any, monk
     """Rationals if these are affordable, else enclosures; a run that cannot be enclosed is left open."""
     monkeypatch.setattr(confirmation, "_MOST", 1.0)
     monkeypatch.setattr(confirmation, "parse_run", lambda *_: "exact")
-    monkeypatch.setattr(confirmation, "simulation", lambda run: exact if run == "exact" else enclosed)
-    monkeypatch.setattr(confirmation, "decidable", lambda run: run if enclosed is None else "enclosed")
+    monkeypatch.setattr(confirmation, "estimate_simulation", lambda run: exact if run == "exact" else enclosed)
+    monkeypatch.setattr(confirmation, "make_decidable", lambda run: run if enclosed is None else "enclosed")
     monkeypatch.setattr(confirmation, "check", lambda _, run: run)
     assert confirmation._decide(CLAIM, {}) == decides
     monkeypatch.setattr(confirmation, "read", lambda _: None)

@@ -52,7 +52,7 @@ def test_parts_that_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     given: Any = SimpleNamespace(
         _frames_of=lambda row: [SimpleNamespace(numbers=numbers[row] / 2)], _choices=lambda _claim, _row: 2
     )
-    assert list(RunsAtPlaces.parts(given, None, (0, 1, 2, 3, 4, 5))) == [(0, 1), (2, 3), (4,), (5,)]  # type: ignore[arg-type]
+    assert list(RunsAtPlaces.split_parts(given, None, (0, 1, 2, 3, 4, 5))) == [(0, 1), (2, 3), (4,), (5,)]  # type: ignore[arg-type]
 
 
 def test_runs_without_a_quantity_are_evaluated_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,7 @@ def test_runs_without_a_quantity_are_evaluated_alone(monkeypatch: pytest.MonkeyP
     run = SimpleNamespace(client_objectives=None)
     given: Any = SimpleNamespace(_runs=[run], _frames_of=lambda _: [])
     with pytest.raises(NotApplicable, match="it has no optimum"):
-        RunsAtPlaces.kind(given, None, 0)  # type: ignore[arg-type]
+        RunsAtPlaces.find_kind(given, None, 0)  # type: ignore[arg-type]
 
 
 # Searches for violations.

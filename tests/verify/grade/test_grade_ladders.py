@@ -24,7 +24,7 @@ from verify.grade.bound import _is_at_least, _is_proved, _list_proved_bounds
 from verify.grade.confinement import Limits
 from verify.grade.counterexample import _size_of, work_of
 from verify.grade.dimensions import _exponent
-from verify.grade.ladders import _corners, _evaluate_rung, _list_rungs
+from verify.grade.ladders import _build_level, _corners, _list_levels
 from verify.grade.looseness import _common_denominator, _Range, measure_looseness
 from verify.grade.same import are_equal, has_units_of
 from verify.grade.sandbox import _run
@@ -74,23 +74,23 @@ def _table(table: dict[str, Any]) -> dict[str, Any]:
     return working_table(parse_run(table, RATIONAL))
 
 
-def test_rungs_of_a_ladder() -> None:
+def test_levels_of_a_ladder() -> None:
     """Doubling reaches any number of rounds; other algorithms have at most 512 rounds."""
-    rungs = ((1, 4, 512, 1), (2, 8, 513, 16))
-    assert list(_list_rungs(TABLE, rungs)) == list(rungs)
-    assert list(_list_rungs(_algorithm(name="scaffold"), rungs)) == [rungs[0]]
+    levels = ((1, 4, 512, 1), (2, 8, 513, 16))
+    assert list(_list_levels(TABLE, levels)) == list(levels)
+    assert list(_list_levels(_algorithm(name="scaffold"), levels)) == [levels[0]]
     clock = {"policy": "async", "times": ["1", "2"]}
-    assert list(_list_rungs(_algorithm(clock=clock), rungs)) == [rungs[0]]
-    assert list(_list_rungs(_algorithm(local_steps=1), rungs)) == [(1, 1, 512, 1), (2, 1, 513, 16)]
+    assert list(_list_levels(_algorithm(clock=clock), levels)) == [levels[0]]
+    assert list(_list_levels(_algorithm(local_steps=1), levels)) == [(1, 1, 512, 1), (2, 1, 513, 16)]
 
 
-def test_a_rung_of_a_ladder() -> None:
-    """A rung has three times the clients, eight steps, five rounds, and a fourth of the step size."""
-    found = _evaluate_rung(_table(TABLE), 3, 8, 5, 4)
+def test_a_level_of_a_ladder() -> None:
+    """A level has three times the clients, eight steps, five rounds, and a fourth of the step size."""
+    found = _build_level(_table(TABLE), 3, 8, 5, 4)
     assert len(found["problem"]["hessians"]) == 6
     assert [found["algorithm"][key] for key in ("local_steps", "rounds")] == [8, 5]
     assert Fraction(str(found["algorithm"]["local_step_size"])) == Fraction(1, 32)
-    own = _evaluate_rung(_table(_algorithm(local_steps=[1, 2])), 1, 8, 5, 4)
+    own = _build_level(_table(_algorithm(local_steps=[1, 2])), 1, 8, 5, 4)
     assert own["algorithm"]["local_steps"] == [1, 2]
 
 
@@ -176,15 +176,15 @@ def test_code_that_waits_is_distinguished_from_code_that_computes() -> None:
     assert ending("exit 0", Limits()) == "the code ended the process"
 
 
-def test_rungs_that_are_left_open_together_are_checked_alone() -> None:
-    """Rungs that a check of the whole ladder leaves undecided are checked one by one."""
+def test_levels_that_are_left_open_together_are_checked_alone() -> None:
+    """Levels that a check of the whole ladder leaves undecided are checked one by one."""
     claim = Claim(id="mine:zero", lhs=0, rhs=q.final_distance_sq, where={})
     short, long = _table(TABLE), _table(_algorithm(rounds=100_000))
     tried = Battery([], [short, long])
     runs = [parse_run(TABLE, FLOAT)] * 2
     together = {0: CheckResult(True, ratio=0.25)}
-    tried.__dict__["_floats"] = SimpleNamespace(runs=runs, answers=lambda _: {})
+    tried.__dict__["_floats"] = SimpleNamespace(runs=runs, check_claims=lambda _: {})
     alone, undecided = tried._long_answers(claim)
     assert (alone.holds, undecided.holds) == (True, None)
-    tried.__dict__["_floats"] = SimpleNamespace(runs=runs, answers=lambda claims: {claims[0]: together})
+    tried.__dict__["_floats"] = SimpleNamespace(runs=runs, check_claims=lambda claims: {claims[0]: together})
     assert next(iter(tried._long_answers(claim))) is together[0]

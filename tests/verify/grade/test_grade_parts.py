@@ -172,16 +172,16 @@ def test_runs_that_a_claim_allows(monkeypatch: pytest.MonkeyPatch) -> None:
         assert grade_ladders.is_allowed(_claim(eta), {}) is allowed
 
 
-def test_rungs_that_can_be_computed() -> None:
-    """Rungs have at most 512 rounds unless rounds are doubled, and one local step if the base has one."""
+def test_levels_that_can_be_computed() -> None:
+    """Levels have at most 512 rounds unless rounds are doubled, and one local step if the base has one."""
 
-    def rungs(name: str, steps: int, clock: Any = None) -> list[Any]:
+    def levels(name: str, steps: int, clock: Any = None) -> list[Any]:
         algorithm = {"name": name, "local_steps": steps} | ({} if clock is None else {"clock": clock})
-        return list(grade_ladders._list_rungs({"algorithm": algorithm}, [(1, 4, 512, 1), (2, 8, 513, 3)]))
+        return list(grade_ladders._list_levels({"algorithm": algorithm}, [(1, 4, 512, 1), (2, 8, 513, 3)]))
 
-    assert rungs("fedavg", 2) == [(1, 4, 512, 1), (2, 8, 513, 3)]
-    assert rungs("fedavg", 1) == [(1, 1, 512, 1), (2, 1, 513, 3)]
-    assert rungs("scaffold", 2) == rungs("fedavg", 2, clock={}) == [(1, 4, 512, 1)]
+    assert levels("fedavg", 2) == [(1, 4, 512, 1), (2, 8, 513, 3)]
+    assert levels("fedavg", 1) == [(1, 1, 512, 1), (2, 1, 513, 3)]
+    assert levels("scaffold", 2) == levels("fedavg", 2, clock={}) == [(1, 4, 512, 1)]
 
 
 def test_divisions_by_zero_are_reported() -> None:

@@ -296,8 +296,8 @@ def test_runs_on_which_a_condition_fails() -> None:
     undecided = (FAILS + HOLDS) / 2 if FAILS + HOLDS else 0
     decided = np.array([[HOLDS, FAILS, HOLDS, undecided], [HOLDS, HOLDS, FAILS, HOLDS]])
     claim: Any = SimpleNamespace(run_conditions=("first", "second"), in_words=lambda condition: f"the {condition} one")
-    given: Any = SimpleNamespace(_whole=SimpleNamespace(conditions=lambda _claim, _rows: decided))
-    found = together.RunsTogether._without_conditions(given, claim, [(4, 5, 6, 7)], (4, 5, 6, 7, 8))
+    given: Any = SimpleNamespace(_whole=SimpleNamespace(decide_conditions=lambda _claim, _rows: decided))
+    found = together.RunsTogether._check_conditions(given, claim, [(4, 5, 6, 7)], (4, 5, 6, 7, 8))
     assert set(found) == {5, 6, 7, 8}
     assert [found[5].excluded, found[6].excluded] == ["the first one", "the second one"]  # type: ignore[union-attr]
     assert (found[7], found[8]) == (None, None)

@@ -40,7 +40,7 @@ def test_binary_neighbours_of_a_number() -> None:
 
 @pytest.mark.parametrize("has_balls", [False, True])
 def test_constants_on_balls_that_grow(monkeypatch: pytest.MonkeyPatch, *, has_balls: bool) -> None:
-    """Only a bound on a ball that grows leaves a rate open; the first rung counts if the claim has other balls."""
+    """Only a bound on a ball that grows leaves a rate open; the first level counts if the claim has other balls."""
     known: dict[Any, Any] = {}
 
     def places(ladders: Any, number: int, *, is_longer: bool) -> list[Any]:
@@ -73,12 +73,12 @@ def test_constants_on_balls_that_grow(monkeypatch: pytest.MonkeyPatch, *, has_ba
         require(first=growing, middle=steady, last=steady)
 
 
-def test_rungs_of_a_ladder_of_the_grader(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each rung of the run's ladder once, below the edge of the conditions; longer ladders for single causes."""
+def test_levels_of_a_ladder_of_the_grader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each level of the run's ladder once, below the edge of the conditions; longer ladders for single causes."""
     asked: list[Any] = []
     corners = [(("noise",), "noise"), (("spread",), "spread"), (("noise", "spread"), "both")]
 
-    def rungs(base: Any, listed: Any) -> Any:
+    def levels(base: Any, listed: Any) -> Any:
         asked.append((base, len(listed)))
         return [listed[0], listed[0], listed[-1]]
 
@@ -89,8 +89,8 @@ def test_rungs_of_a_ladder_of_the_grader(monkeypatch: pytest.MonkeyPatch) -> Non
         "_corners": lambda _: corners,
         "move_to_edge": lambda _claim, corner: None if corner == "both" else f"edge of {corner}",
         "scale": lambda table, factors: (table, *factors.values()),
-        "_list_rungs": rungs,
-        "_evaluate_rung": lambda edge, *rung: (edge[0], rung[-1]),
+        "_list_levels": levels,
+        "_build_level": lambda edge, *level: (edge[0], level[-1]),
     }
     for name, stand_in in names.items():
         monkeypatch.setattr(grade_ladders, name, stand_in)

@@ -17,7 +17,7 @@ from fedtheory.runfile import parse_run, read_toml
 from fedtheory.sources.renard2022.statements import sharper
 from verify import slack
 from verify.check import check
-from verify.early_decisions import decision_on
+from verify.early_decisions import decide_claim
 from verify.slack import (
     WHOLE,
     compute_share,
@@ -223,7 +223,7 @@ def test_the_tightest_instance_of_a_step_is_kept_where_the_sample_has_none(
     shares = dict[str, fmpq | None]()
     regenerate([loose, tight], 0, (), lambda part, share: shares.update({part.bound.id: share}))
     assert shares[tight.id] is None
-    stored = decision_on(loose.id).stored
+    stored = decide_claim(loose.id).stored
     assert stored is not None
     assert stored.outcome.ratio == pytest.approx(plain_float(shares[loose.id]))
     found = verify(loose)[0]

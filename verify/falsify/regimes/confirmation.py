@@ -11,8 +11,8 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
-from verify.check.escalation import LONGEST_IN_RATIONALS, decidable
-from verify.effort import measure_work, simulation
+from verify.check.escalation import LONGEST_IN_RATIONALS, make_decidable
+from verify.effort import estimate_simulation, measure_work
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import STANDARD, Level, Point
 from verify.falsify.tables import NO_RUN, Table, read, write_table
@@ -61,16 +61,16 @@ def decided(claim: Claim, table: Table) -> tuple[Table, Check] | None:
 def exact_work(table: Table) -> float:
     """Estimate the seconds of work for the rationals of a run."""
     run = read(table)
-    return 0.0 if run is None else simulation(run)
+    return 0.0 if run is None else estimate_simulation(run)
 
 
 def _decide(claim: Claim, table: Table) -> Check | None:
     """Check in rationals if affordable, else in enclosures if these are affordable; None otherwise."""
     exact = parse_run(table, RATIONAL)
-    if simulation(exact) <= _MOST:
+    if estimate_simulation(exact) <= _MOST:
         return check(claim, exact)
-    enclosed = decidable(exact)
-    return None if enclosed is exact or simulation(enclosed) > _MOST else check(claim, enclosed)
+    enclosed = make_decidable(exact)
+    return None if enclosed is exact or estimate_simulation(enclosed) > _MOST else check(claim, enclosed)
 
 
 def _lighter(seen: Seen, look: Callable[[Point], Seen], until: float) -> Seen:

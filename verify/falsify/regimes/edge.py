@@ -18,7 +18,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import Site, whole_run
 from fedtheory.language.premises import failures_among, premises
 from verify.check.comparison import Comparison, compare
-from verify.check.links import condition_links
+from verify.check.links import compile_conditions
 from verify.falsify.regimes.factors import is_tied
 from verify.falsify.tables import NO_RUN
 
@@ -37,7 +37,7 @@ class Edge:
     """The step sizes that a claim allows, as multiples of a small one."""
 
     def __init__(self, claim: Claim) -> None:
-        self._claim, self._links = claim, condition_links(claim)
+        self._claim, self._links = claim, compile_conditions(claim)
         self._equations = np.array([link.relation.operator == "==" for link in self._links], bool)
         self.depends_on_step = False
         """Whether an assumption was seen to fail for a step size that holds for another."""

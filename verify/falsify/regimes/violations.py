@@ -20,7 +20,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
-from verify.check.perturbed_runs import perturbed_runs
+from verify.check.perturbed_runs import perturb
 from verify.effort import measure_work
 from verify.falsify.regimes.confirmation import confirm, decided, exact_work
 from verify.falsify.regimes.evaluation import Seen
@@ -160,9 +160,7 @@ def _is_steady(claim: Claim, table: Table) -> bool:
     gap = _gap(claim, run)
     if abs(gap) <= (_ROUNDED_STEPS * math.ulp(_measure_models(run))) ** 2:
         return False
-    return all(
-        _STEADY * abs(_gap(claim, near) - gap) <= abs(gap) and math.isfinite(gap) for near in perturbed_runs(run)
-    )
+    return all(_STEADY * abs(_gap(claim, near) - gap) <= abs(gap) and math.isfinite(gap) for near in perturb(run))
 
 
 def _measure_models(run: Run) -> float:
