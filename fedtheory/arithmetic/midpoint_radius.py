@@ -4,7 +4,7 @@ A `MidpointRadius` contains every array whose entries differ from its midpoints 
 in NumPy expressions next to rationals and whole numbers, and each result contains the exact result.  The radius of a
 result bounds the errors inherited from the operands and the rounding: for sums of n products at most ``n u /
 (1 - n u)`` times the sum of their absolute values, in any order of addition, u the unit roundoff (Higham 2002,
-section 3.1). Radii are computed in floats too, and enlarged by a bound on their own rounding error.
+section 3.1).  Radii are computed in floats too, and enlarged by a bound on their own rounding error.
 
 NumPy functions without a rule here raise `Unresolved`, so that every result is enclosed.
 """
@@ -19,7 +19,7 @@ from flint import arb, fmpq
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from fedtheory.arithmetic.enclosures import Enclosure
+from fedtheory.arithmetic.enclosures import Enclosure, bare
 from fedtheory.errors import Unresolved
 
 Floats = NDArray[np.float64]
@@ -202,11 +202,11 @@ def _report_unknown(name: str) -> Unresolved:
 
 
 def _enclose_number(value: Any) -> tuple[float, float]:
-    """Return midpoint and radius of an interval around one exact number."""
-    if isinstance(value, Enclosure):
-        return _split_interval(value.interval)
-    if isinstance(value, arb):
-        return _split_interval(value)
+    """Return a float near an exact number or an interval, and a radius that covers it and the rounding."""
+    interval = bare(value)
+    if isinstance(interval, arb):
+        middle = float(interval.mid())
+        return middle, float(interval.rad()) * (1 + 4 * _UNIT) + 4 * _UNIT * abs(middle) + _TINY
     if not isinstance(value, int | np.integer | fmpq):
         raise TypeError(f"no enclosure of {type(value).__name__}")
     exact = value if isinstance(value, fmpq) else fmpq(int(value))
@@ -216,12 +216,6 @@ def _enclose_number(value: Any) -> tuple[float, float]:
         return 0.0, np.inf
     missed = abs(exact - fmpq(*middle.as_integer_ratio()))
     return middle, 0.0 if missed == 0 else float(missed) * (1 + 4 * _UNIT) + _TINY
-
-
-def _split_interval(interval: arb) -> tuple[float, float]:
-    """Return the midpoint of an interval in floats, and a radius that covers the interval and the rounding."""
-    middle = float(interval.mid())
-    return middle, float(interval.rad()) * (1 + 4 * _UNIT) + 4 * _UNIT * abs(middle) + _TINY
 
 
 def _convert_to_arb(middle: float, radius: float) -> arb:
@@ -273,21 +267,6 @@ def _multiply_matrices(left: MidpointRadius, right: MidpointRadius) -> MidpointR
     )
 
 
-def _negate(values: MidpointRadius) -> MidpointRadius:
-    """Return the enclosure of -x."""
-    return MidpointRadius(-values.middle, values.radius)
-
-
-def _copy(values: MidpointRadius) -> MidpointRadius:
-    """Return the enclosure of +x."""
-    return values
-
-
-def _enclose_absolute(values: MidpointRadius) -> MidpointRadius:
-    """Return the enclosure of |x|."""
-    return MidpointRadius(np.abs(values.middle), values.radius)
-
-
 def _raise_to_power(values: MidpointRadius, exponents: MidpointRadius) -> MidpointRadius:
     """Return the enclosure of x^2; other powers are not implemented."""
     if exponents.ndim or exponents.radius or exponents.middle != 2:
@@ -314,9 +293,9 @@ _UFUNCS: Mapping[str, Callable[..., Any]] = {
     "multiply": _multiply,
     "divide": _divide,
     "matmul": _multiply_matrices,
-    "negative": _negate,
-    "positive": _copy,
-    "absolute": _enclose_absolute,
+    "negative": lambda values: MidpointRadius(-values.middle, values.radius),
+    "positive": lambda values: values,
+    "absolute": lambda values: MidpointRadius(np.abs(values.middle), values.radius),
     "power": _raise_to_power,
     "less": _define_comparison(lambda sign: sign < 0),
     "less_equal": _define_comparison(lambda sign: sign <= 0),

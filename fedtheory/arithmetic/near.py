@@ -110,9 +110,9 @@ def rational_above(value: Number) -> fmpq:
     return round_up(known.upper().fmpq()) if isinstance(known, arb) else known
 
 
-def round_up(value: fmpq, significant: int = 10_000) -> fmpq:
-    """Round a positive rational up to one with a short denominator, by at most the fraction 1/`significant`."""
+def round_up(value: fmpq) -> fmpq:
+    """Round a positive rational up to one with a short denominator, by at most a ten-thousandth."""
     shift = 1
-    while value * shift < significant:
+    while value * shift < 10_000:
         shift *= 10
     return fmpq(math.ceil(Fraction(int(value.p), int(value.q)) * shift), shift)

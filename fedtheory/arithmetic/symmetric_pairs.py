@@ -1,4 +1,4 @@
-"""Linear maps of symmetric matrices, as matrices over the entries on and above the diagonal."""
+"""Symmetric matrices by their entries on and above the diagonal, and linear maps between them as matrices."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def select_pairs(symmetric: Array) -> Array:
 def fill_symmetric(pairs: Array, size: int) -> Array:
     """Return the symmetric matrices (..., size, size) with the entries `pairs` (..., s)."""
     rows, columns = places_of_pairs(size)
-    found: Array = np.empty((*pairs.shape[:-1], size, size))
+    found: Array = np.empty((*pairs.shape[:-1], size, size), dtype=pairs.dtype)
     found[..., rows, columns] = found[..., columns, rows] = pairs
     return found
 

@@ -6,10 +6,10 @@ their expectations are computed from these forms.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -94,22 +94,12 @@ class GradientForms:
         """Return the largest of `suprema`; in floats, only forms that may attain it are computed."""
         if forms.dtype == object or len(forms) <= _FEW:
             return max(self.suprema(forms, radius))
-        return _compute_once(self._known_largest.setdefault(radius, []), forms, lambda: self._largest_of(forms, radius))
 
-    def _largest_of(self, forms: Array, radius: Number) -> Number:
-        """Return the largest value of several quadratic forms on the ball."""
-        curvatures = _compute_once(self._known_curvatures, forms, lambda: FLOAT.largest_eigenvalues(forms[:, 1:, 1:]))
-        return max(suprema_on_ball(forms[may_be_largest(forms, curvatures, radius)], radius))
+        def find() -> Number:
+            curvatures = self._compute_once("curvatures", forms, lambda: FLOAT.largest_eigenvalues(forms[:, 1:, 1:]))
+            return max(suprema_on_ball(forms[may_be_largest(forms, curvatures, radius)], radius))
 
-    @cached_property
-    def _known_curvatures(self) -> list[tuple[Array, Array]]:
-        """Cached forms, and the largest eigenvalues of their quadratic parts."""
-        return []
-
-    @cached_property
-    def _known_largest(self) -> dict[Number, list[tuple[Array, Number]]]:
-        """Cached forms, and the largest of their suprema, by the radius."""
-        return {}
+        return self._compute_once(("largest", radius), forms, find)
 
     def suprema(self, forms: Array, radius: Number) -> Array:
         """Return the supremum of each of the forms over the points within a radius of x*, (M,), cached."""
@@ -122,37 +112,32 @@ class GradientForms:
                 return suprema_on_ball(forms, radius)
             return self.problem.arithmetic.array(map_equal_rows(bound_on_ball, forms))
 
-        return _compute_once(self._known_suprema.setdefault(radius, []), forms, find)
-
-    @cached_property
-    def _known_suprema(self) -> dict[Number, list[tuple[Array, Array]]]:
-        """Cached forms, and their suprema, by the radius."""
-        return {}
+        return self._compute_once(("suprema", radius), forms, find)
 
     def are_constant(self, forms: Array) -> bool:
         """Return whether none of the forms depends on x, up to rounding in floats, cached."""
-        return _compute_once(self._known_constant, forms, lambda: self._are_constant(forms))
+
+        def find() -> bool:
+            parts = (forms[:, 1:, 1:], forms[:, 1:, :1])
+            if forms.dtype == object:
+                return all(bool((part == 0).all()) for part in parts)
+            rounding = (_LEFT_BY_ROUNDING * np.abs(self.problem.hessian).max()) ** 2
+            return all(bool(np.abs(part).max() <= rounding) for part in parts)
+
+        return self._compute_once("constant", forms, find)
 
     @cached_property
-    def _known_constant(self) -> list[tuple[Array, bool]]:
-        """Cached forms, and whether none of them depends on x."""
-        return []
+    def _known(self) -> dict[Hashable, tuple[Array, Any]]:
+        """Cached values of forms, by the identity of the forms, which are kept so that it remains unique."""
+        return {}
 
-    def _are_constant(self, forms: Array) -> bool:
-        parts = (forms[:, 1:, 1:], forms[:, 1:, :1])
-        if forms.dtype == object:
-            return all(bool((part == 0).all()) for part in parts)
-        rounding = (_LEFT_BY_ROUNDING * np.abs(self.problem.hessian).max()) ** 2
-        return all(bool(np.abs(part).max() <= rounding) for part in parts)
-
-
-def _compute_once(known: list[tuple[Array, Found]], forms: Array, find: Callable[[], Found]) -> Found:
-    """Return the cached value of these forms, computing it at first use."""
-    for of, found in known:
-        if of is forms:
-            return found
-    known.append((forms, find()))
-    return known[-1][1]
+    def _compute_once(self, what: Hashable, forms: Array, find: Callable[[], Found]) -> Found:
+        """Return the cached value of these forms, computing it at first use."""
+        key = what, id(forms)
+        if key not in self._known:
+            self._known[key] = forms, find()
+        found: Found = self._known[key][1]
+        return found
 
 
 def values_at(forms: Array, points: Array) -> Array:

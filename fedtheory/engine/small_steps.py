@@ -22,9 +22,10 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Array, Number, unanswered
+from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, select_pairs
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.stationary import LARGEST_EXACT, pack, symmetric_operator, unpack
+from fedtheory.engine.moments.stationary import LARGEST_EXACT, symmetric_operator
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.federation import Algorithm, LocalWork
@@ -107,7 +108,7 @@ class _FirstOrder:
         """Return the moment N (d+1, d+1), zero in its corner, with ``-(slope N + N slope') = right``."""
         mean = RATIONAL.solve_regular(-self.slope[1:, 1:], right[1:, 0])
         cross = np.outer(self.slope[1:, 0], mean)
-        solved = homogeneous(unpack(self._inverse @ pack(right[1:, 1:] + cross + cross.T), len(mean)))
+        solved = homogeneous(fill_symmetric(self._inverse @ select_pairs(right[1:, 1:] + cross + cross.T), len(mean)))
         solved[0, 1:] = solved[1:, 0] = mean
         return solved
 

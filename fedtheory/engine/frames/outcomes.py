@@ -30,7 +30,7 @@ MOST_OUTCOMES = 600
 
 
 @dataclass(frozen=True, eq=False)
-class _Client:
+class ClientRound:
     """All outcomes of one client in a round from each of P models: n sequences of K_i samples."""
 
     probabilities: Array
@@ -43,13 +43,13 @@ class _Client:
     """g_i at the round's model with the same samples, (P, n, K_i, d)."""
 
 
-def _follow_clients(run: Run, clients: Sequence[int], bases: Array) -> list[_Client]:
+def _follow_clients(run: Run, clients: Sequence[int], bases: Array) -> list[ClientRound]:
     """Simulate each of some clients from models (P, d).
 
     Clients without noise and with equally many steps go together.
     """
     steps = run.algorithm.work.steps
-    found: dict[int, _Client] = {}
+    found: dict[int, ClientRound] = {}
     quiet: dict[int, list[int]] = {}
     for client in clients:
         if _draws(run.problem, client).are_quiet:
@@ -61,7 +61,7 @@ def _follow_clients(run: Run, clients: Sequence[int], bases: Array) -> list[_Cli
     return [found[client] for client in clients]
 
 
-def _follow_quiet(run: Run, clients: Sequence[int], bases: Array) -> Iterator[_Client]:
+def _follow_quiet(run: Run, clients: Sequence[int], bases: Array) -> Iterator[ClientRound]:
     """Simulate clients with equally many steps and without noise: each has one sequence of samples."""
     work, certain = run.algorithm.work, run.arithmetic.identity(1)[0]
     steps, sizes = work.steps[clients[0]], work.step_sizes[list(clients), None]
@@ -74,10 +74,10 @@ def _follow_quiet(run: Run, clients: Sequence[int], bases: Array) -> Iterator[_C
         iterates[k + 1] = iterates[k] - sizes * gradients[k]
     for number in range(len(clients)):
         visited, seen = (each[:, :, number].swapaxes(0, 1)[:, None] for each in (iterates, gradients))
-        yield _Client(certain, visited, seen, np.broadcast_to(seen[:, :, :1], (models, 1, steps, dimension)))
+        yield ClientRound(certain, visited, seen, np.broadcast_to(seen[:, :, :1], (models, 1, steps, dimension)))
 
 
-def _follow_noisy(run: Run, client: int, bases: Array) -> _Client:
+def _follow_noisy(run: Run, client: int, bases: Array) -> ClientRound:
     """Simulate one client from models (P, d)."""
     work, draws = run.algorithm.work, _draws(run.problem, client)
     models, steps = len(bases), work.steps[client]
@@ -102,7 +102,7 @@ def _follow_noisy(run: Run, client: int, bases: Array) -> _Client:
         iterates.append(moved - work.step_sizes[client] * gradients[-1])
         probabilities = (probabilities[:, None] * draws.probabilities).ravel()
     histories = (_join(each, len(probabilities), bases) for each in (iterates, gradients, at_server))
-    return _Client(probabilities, *histories)
+    return ClientRound(probabilities, *histories)
 
 
 def _join(history: Sequence[Array], sequences: int, like: Array) -> Array:
@@ -205,7 +205,7 @@ class RoundFrame(PlainFrame):
         existing: Array = np.where(exists, values, nothing)
         return existing
 
-    def _joint(self, select: Callable[[_Client], Array]) -> PathVector:
+    def _join_histories(self, select: Callable[[ClientRound], Array]) -> PathVector:
         """Combine histories (P, n_i, K_i, d) of each client into (outcomes, max K, M, d); missing steps are zero.
 
         If no client has noise, all outcomes share one history, and only the participants differ.
@@ -236,25 +236,25 @@ class RoundFrame(PlainFrame):
 
     @cached_property
     def local(self) -> PathVector:
-        return self._joint(lambda client: client.iterates[:, :, :-1])
+        return self._join_histories(lambda client: client.iterates[:, :, :-1])
 
     @cached_property
     def next_local(self) -> PathVector:
-        return self._joint(lambda client: client.iterates[:, :, 1:])
+        return self._join_histories(lambda client: client.iterates[:, :, 1:])
 
     @cached_property
     def result(self) -> PathVector:
         """x_i^{(t,K_i)}: the model of a client after its local steps."""
-        return self._joint(lambda client: client.iterates[:, :, -1:])
+        return self._join_histories(lambda client: client.iterates[:, :, -1:])
 
     @cached_property
     def gradient(self) -> PathVector:
-        return self._joint(lambda client: client.gradients)
+        return self._join_histories(lambda client: client.gradients)
 
     @cached_property
     def gradient_at_server(self) -> PathVector:
         """g_i at the round's model, with the sample of each local step."""
-        return self._joint(lambda client: client.at_server)
+        return self._join_histories(lambda client: client.at_server)
 
     @cached_property
     def noise(self) -> Vector:

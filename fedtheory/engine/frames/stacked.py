@@ -15,7 +15,7 @@ from fedtheory.engine.frames.base import Frame, average_outcomes
 from fedtheory.engine.frames.layout import PlaceLayout
 from fedtheory.engine.frames.moment import MomentFrame, MomentSpace, MomentVector
 from fedtheory.engine.frames.noise import as_one, stack_places
-from fedtheory.engine.frames.outcomes import RoundFrame
+from fedtheory.engine.frames.outcomes import ClientRound, RoundFrame
 from fedtheory.engine.frames.path import PathFrame, PathVector, PlainFrame
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
 from fedtheory.engine.run import Run
@@ -231,29 +231,14 @@ class StackedRounds(StackedFrame, RoundFrame):
     def selection(self) -> Array:
         return np.stack([member.selection for member in self._members])
 
-    @cached_property
-    def local(self) -> PathVector:
-        return self._stacked([member.local for member in self._members])
+    local = RoundFrame.local
 
     @cached_property
     def server(self) -> PathVector:
         return self._stacked([member.server for member in self._members])
 
-    @cached_property
-    def next_local(self) -> PathVector:
-        return self._stacked([member.next_local for member in self._members])
-
-    @cached_property
-    def result(self) -> PathVector:
-        return self._stacked([member.result for member in self._members])
-
-    @cached_property
-    def gradient(self) -> PathVector:
-        return self._stacked([member.gradient for member in self._members])
-
-    @cached_property
-    def gradient_at_server(self) -> PathVector:
-        return self._stacked([member.gradient_at_server for member in self._members])
+    def _join_histories(self, select: Callable[[ClientRound], Array]) -> PathVector:
+        return self._stacked([member._join_histories(select) for member in self._members])
 
 
 _KINDS: dict[type[Frame], Callable[[Any], StackedFrame]] = {

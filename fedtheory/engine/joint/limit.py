@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from fedtheory.arithmetic import Array, plain_floats
+from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, select_pairs
 from fedtheory.engine.joint.trajectory import JointTrajectory
 from fedtheory.engine.moments.local import homogeneous
-from fedtheory.engine.moments.stationary import pack, symmetric_operator, unpack
+from fedtheory.engine.moments.stationary import symmetric_operator
 from fedtheory.errors import NotApplicable
 
 _MOST_ENTRIES = 40
@@ -81,7 +82,8 @@ def _find_fixed_moment(trajectory: JointTrajectory, step: Array) -> Array:
 
     operator = symmetric_operator(subtract_image, identity)
     witness, second = (
-        unpack(arithmetic.solve_regular(operator, pack(right)), len(identity)) for right in (identity, constant)
+        fill_symmetric(arithmetic.solve_regular(operator, select_pairs(right)), len(identity))
+        for right in (identity, constant)
     )
     if not arithmetic.is_psd(witness):
         raise NotApplicable("the second moments do not settle: the step size is too large")

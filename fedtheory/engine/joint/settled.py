@@ -17,6 +17,7 @@ import numpy as np
 from flint import fmpq_mat, fmpq_poly
 
 from fedtheory.arithmetic import RATIONAL, Array, arithmetic_of, unanswered
+from fedtheory.arithmetic.symmetric_pairs import count_pairs, fill_symmetric, select_pairs
 from fedtheory.engine.joint.moments import Joint
 from fedtheory.engine.moments.stationary import powers_vanish, spectral_radius
 from fedtheory.errors import NotApplicable, Unresolved
@@ -101,10 +102,6 @@ class _Numbers:
 
     def __init__(self, like: Joint) -> None:
         self.like = like
-        self._all = np.triu_indices(len(like.shared))
-        kinds, size = like.cross.shape[:2]
-        self._pairs = np.triu_indices(kinds * size)
-        self._own = np.triu_indices(size)
 
     @property
     def count(self) -> int:
@@ -114,29 +111,20 @@ class _Numbers:
     def of(self, joint: Joint) -> Array:
         """Return the entries, (n,); the first is E 1."""
         kinds, size = joint.cross.shape[:2]
-        pair = joint.pair.reshape(kinds * size, kinds * size)
-        own = joint.excess[:, self._own[0], self._own[1]]
-        parts = (joint.shared[self._all], joint.cross.ravel(), pair[self._pairs], own.ravel())
-        found: Array = np.concatenate(parts)
-        return found
+        pair = select_pairs(joint.pair.reshape(kinds * size, kinds * size))
+        return np.concatenate(
+            [select_pairs(joint.shared), joint.cross.ravel(), pair, select_pairs(joint.excess).ravel()]
+        )
 
     def joint(self, numbers: Array) -> Joint:
         """Return the moments with entries (n,)."""
         like = self.like
         kinds, size = like.cross.shape[:2]
-        lengths = [len(self._all[0]), like.cross.size, len(self._pairs[0]), kinds * len(self._own[0])]
-        shared, cross, pair, own = np.split(numbers, np.cumsum(lengths)[:-1])
+        lengths = [count_pairs(len(like.shared)), like.cross.size, count_pairs(kinds * size)]
+        shared, cross, pair, own = np.split(numbers, np.cumsum(lengths))
         return Joint(
-            _symmetric(shared, self._all, len(like.shared)),
+            fill_symmetric(shared, len(like.shared)),
             cross.reshape(like.cross.shape),
-            _symmetric(pair, self._pairs, kinds * size).reshape(like.pair.shape),
-            np.stack([_symmetric(part, self._own, size) for part in own.reshape(kinds, -1)]),
+            fill_symmetric(pair, kinds * size).reshape(like.pair.shape),
+            fill_symmetric(own.reshape(kinds, -1), size),
         )
-
-
-def _symmetric(packed: Array, places: tuple[Array, Array], size: int) -> Array:
-    """Return the symmetric matrix with the packed entries at these places."""
-    rows, columns = places
-    found: Array = np.empty((size, size), dtype=packed.dtype)
-    found[rows, columns] = found[columns, rows] = packed
-    return found

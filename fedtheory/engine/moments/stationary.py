@@ -25,13 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from flint import arb_mat, ctx, fmpq, fmpq_mat
 
 from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Arithmetic, Array, Number, unanswered
+from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, places_of_pairs, select_pairs
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.round_forms import RoundForms
@@ -198,8 +199,8 @@ class _Limit:
 
         # The corner entry is 1 in all moments, so that its sum of differences is zero.
         gap = symmetric_operator(subtract_image, identity)[1:, 1:]
-        solved = fmpq_mat(gap.tolist()).solve(fmpq_mat([[entry] for entry in pack(self.recursion.start - limit)[1:]]))
-        return unpack(RATIONAL.array([identity[0, 1], *(row[0] for row in solved.tolist())]), len(identity))
+        solved = RATIONAL.solve_regular(gap, select_pairs(self.recursion.start - limit)[1:])
+        return fill_symmetric(np.concatenate([identity[0, 1:2], solved]), len(identity))
 
     def _is_positive(self, witness: Array) -> bool:
         """Return whether ``X = I + L(X)`` is positive, hence at least I.
@@ -231,10 +232,12 @@ class _Limit:
         if size > LARGEST_EXACT:
             raise NotApplicable(f"exact limits are computed for up to {LARGEST_EXACT} dimensions, not {size}")
         try:
-            solved = fmpq_mat(self._gap.tolist()).solve(fmpq_mat(np.stack([pack(r) for r in rights], axis=1).tolist()))
+            solved = fmpq_mat(self._gap.tolist()).solve(
+                fmpq_mat(np.stack([select_pairs(r) for r in rights], axis=1).tolist())
+            )
         except ZeroDivisionError:
             raise NotApplicable(_NO_LIMIT) from None
-        return [unpack(RATIONAL.array(list(column)), size) for column in zip(*solved.tolist(), strict=True)]
+        return [fill_symmetric(RATIONAL.array(list(column)), size) for column in zip(*solved.tolist(), strict=True)]
 
     @property
     def _gap(self) -> Array:
@@ -252,7 +255,7 @@ class _Limit:
             inverse = np.linalg.inv(self._gap)
         except np.linalg.LinAlgError:
             raise Unresolved(_TOO_SLOWLY) from None
-        return lambda right: unpack(inverse @ pack(right), len(right))
+        return lambda right: fill_symmetric(inverse @ select_pairs(right), len(right))
 
     def _refine(self, solve: Callable[[Array], Array], right: Array) -> Array:
         """Refine a solution by solving for its residual repeatedly."""
@@ -364,32 +367,11 @@ def _range_projection(matrix: Array, identity: Array, is_exact: bool) -> Array:
     return np.asarray(kept @ kept.T)
 
 
-@cache
-def _upper(size: int) -> tuple[Array, Array]:
-    """Return rows and columns of the upper triangle of a matrix (size, size)."""
-    rows, columns = np.triu_indices(size)
-    return rows, columns
-
-
-def pack(symmetric: Array) -> Array:
-    """Return the upper triangle, (d(d+1)/2,), of a symmetric matrix (d, d)."""
-    packed: Array = symmetric[_upper(len(symmetric))]
-    return packed
-
-
-def unpack(packed: Array, size: int) -> Array:
-    """Return the symmetric matrix (d, d) with an upper triangle (d(d+1)/2,); d is `size`."""
-    rows, columns = _upper(size)
-    symmetric: Array = np.empty((size, size), dtype=packed.dtype)
-    symmetric[rows, columns] = symmetric[columns, rows] = packed
-    return symmetric
-
-
 def symmetric_operator(linear: Callable[[Array], Array], identity: Array) -> Array:
     """Return the matrix of a linear map on packed symmetric matrices; `identity` (d, d) gives the size."""
-    rows, columns = _upper(len(identity))
+    rows, columns = places_of_pairs(len(identity))
     images = []
     for row, column in zip(rows, columns, strict=True):
         element = np.outer(identity[row], identity[column])
-        images.append(pack(linear(element if row == column else element + element.T)))
+        images.append(select_pairs(linear(element if row == column else element + element.T)))
     return np.stack(images, axis=1)
