@@ -16,7 +16,7 @@ from fedtheory.engine.constants import AssumedConstants, Bound
 from fedtheory.engine.gradient_forms import values_at
 from fedtheory.engine.memo import Memo
 from fedtheory.engine.moments import Trajectory, require_short, trajectory_of
-from fedtheory.engine.moments.recursion import Updates
+from fedtheory.engine.moments.updates import Updates
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
 from fedtheory.engine.region import AlongRun
 from fedtheory.engine.surrogate import Surrogate

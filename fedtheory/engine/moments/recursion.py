@@ -19,7 +19,6 @@ from itertools import repeat
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, plain_floats, product
-from fedtheory.arithmetic.symmetric_pairs import count_pairs
 from fedtheory.engine.moments.by_work import ByWork
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import (
@@ -31,7 +30,6 @@ from fedtheory.engine.moments.local import (
 )
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
 from fedtheory.engine.moments.round_maps import RoundMaps, average_maps, find_displacements
-from fedtheory.engine.moments.row_space_maps import cost_of_maps, cost_of_round
 from fedtheory.engine.moments.row_spaces import RowSpace, clients_outside, row_spaces
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
@@ -40,10 +38,8 @@ from fedtheory.federation.participation import WeightMoments
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 
-_MOST_MAPPED = 2**21
+MOST_MAPPED = 2**21
 """Limit on the size of the linear maps of all clients' noise."""
-_MANY_ROUNDS = 1000
-"""Number of rounds from which a run is prepared for many rounds."""
 _BLOCK = 2**19
 """Size of the blocks of clients' covariances, whose memory is reused."""
 _ROUNDING = 1e-13
@@ -322,11 +318,11 @@ class Recursion:
         """The same sum as a map of S, (a^2, a^2) with a = d+1: its cost does not depend on the number of clients."""
         size = len(self._identity)
         # It costs a^4 for each client once, and a^4 in each round instead of a^3 for each client.
-        pays = min(self.problem.clients, self.algorithm.rounds) > size and size**4 <= _MOST_MAPPED
+        pays = min(self.problem.clients, self.algorithm.rounds) > size and size**4 <= MOST_MAPPED
         if self.problem.arithmetic is not FLOAT or not pays:
             return None
         flat, weights = self._displacements.reshape(-1, size * size), self.participation.diagonal
-        total, step = np.zeros((size * size, size * size)), max(1, _MOST_MAPPED // (size * size))
+        total, step = np.zeros((size * size, size * size)), max(1, MOST_MAPPED // (size * size))
         for first in range(0, len(flat), step):
             some = flat[first : first + step]
             total += (weights[first : first + step, None] * some).T @ some
@@ -363,49 +359,6 @@ def prepare_oracle(problem: Problem, algorithm: Algorithm) -> None:
 def squared_weights(problem: Problem, algorithm: Algorithm) -> Array:
     """Return E[w_i^2], (M,), if the server waits for its participants."""
     return algorithm.aggregation.moments(problem.weights).squares
-
-
-@dataclass(frozen=True, eq=False)
-class Updates:
-    """Any number of updates for a problem and an algorithm, computed at first use."""
-
-    problem: Problem
-    algorithm: Algorithm
-    is_for_many: bool = False
-    """Whether so many rounds follow that noise is precomputed as linear maps of second moments, in few dimensions."""
-
-    @cached_property
-    def recursion(self) -> Recursion:
-        """The effect of one update after another."""
-        # Overflow is reported as divergence by the callers.
-        with np.errstate(over="ignore", invalid="ignore"):
-            return Recursion(self.problem, self.algorithm, noise_maps=self._noise_maps() if self._has_maps else None)
-
-    def _noise_maps(self) -> NoiseMaps | ServerNoise:
-        """Return one noise map for each client, or one for all if all start from the newest model."""
-        centred, work = self.problem.centred, self.algorithm.work
-        if self.algorithm.clock.is_synchronous:
-            return ServerNoise.of(centred, work, squared_weights(self.problem, self.algorithm))
-        return NoiseMaps.of(centred, work)
-
-    @property
-    def _has_maps(self) -> bool:
-        size = count_pairs(self.problem.dimension + 1)
-        if self.problem.arithmetic is not FLOAT or not self.problem.oracle.depends_on_model:
-            return False
-        if self.is_for_many and self.problem.clients * size * size <= _MOST_MAPPED:
-            return True
-        return self.algorithm.clock.is_synchronous and size * size <= _MOST_MAPPED and self._one_map_pays
-
-    @property
-    def _one_map_pays(self) -> bool:
-        """Return whether one precomputed noise map of all clients costs less than the noise of all rounds by rows."""
-        prepare_oracle(self.problem, self.algorithm)
-        spaces = row_spaces(self.problem.centred, self.algorithm.work)
-        if not spaces or clients_outside(spaces, self.problem.clients):
-            return False
-        rounds = max(self.algorithm.rounds, _MANY_ROUNDS if self.is_for_many else 0)
-        return sum(map(cost_of_maps, spaces)) < rounds * sum(map(cost_of_round, spaces))
 
 
 def _at_versions(moves: Mapping[int, Array], live: LiveModels) -> Mapping[int, Array]:

@@ -11,7 +11,8 @@ from flint import fmpq
 from fedtheory.engine.moments import trajectory_of
 from fedtheory.engine.moments.local import local_maps, propagate_local_steps
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
-from fedtheory.engine.moments.recursion import Recursion, Updates
+from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.updates import Updates
 from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Multinomial, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData

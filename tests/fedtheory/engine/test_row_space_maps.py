@@ -13,9 +13,10 @@ from fedtheory.arithmetic import RATIONAL, plain_floats
 from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, map_pairs, select_pairs
 from fedtheory.engine.moments import row_space_maps, trajectory_of
 from fedtheory.engine.moments.noise_maps import ServerNoise
-from fedtheory.engine.moments.recursion import Recursion, Updates, squared_weights
+from fedtheory.engine.moments.recursion import Recursion, squared_weights
 from fedtheory.engine.moments.row_space_maps import sum_noise_maps
 from fedtheory.engine.moments.row_spaces import row_spaces
+from fedtheory.engine.moments.updates import Updates
 from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Multinomial, Participation, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
