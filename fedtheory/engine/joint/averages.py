@@ -8,9 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
+from fedtheory.engine.joint.layout import VectorLayout
 from fedtheory.engine.joint.moments import ClientVectors, Joint, correlate_sum, of_one
+from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.federation.problem.quadratic import weighted_sum
+from fedtheory.kernel.expressions import Average
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +92,28 @@ class Averaged:
         """Return the second moment of the average that comes from single clients, (d, d)."""
         found = weighted_sum(self.totals * self.shares, alone)
         return found + weighted_sum(self.totals, self._cross_moments) if self.each.own.size else found
+
+
+def find_model_maps(parameters: RoundParameters, layout: VectorLayout) -> tuple[Array, Array]:
+    """Return the coefficients of (1, s), (d, a), and of each c_i, (G, d, b), in the model relative to the centre."""
+    definition, arithmetic, d = parameters.definition, parameters.arithmetic, layout.dimension
+    shared, own = arithmetic.zeros(d, layout.shared), arithmetic.zeros(len(parameters.kinds.counts), d, layout.own)
+    numbers = parameters.at(0, 0, dict.fromkeys(definition.coins, 0))
+    for part, scale in layout.parts(definition.model, definition.model).items():
+        factor = parameters.value(scale, numbers)
+        inside = layout.parts(part, part.args[0]) if isinstance(part, Average) else {part: 1}
+        for vector, share in inside.items():
+            block = factor * parameters.value(share, numbers) * arithmetic.identity(d)
+            place = layout.places[vector]
+            if vector in definition.server:
+                shared[:, place] = shared[:, place] + block
+            else:
+                moved = slice(place.start - layout.shared, place.stop - layout.shared)
+                own[:, :, moved] = own[:, :, moved] + block
+    off = layout.offset(definition.model, definition.model) - 1
+    if off != 0:
+        shared[:, 0] = shared[:, 0] + parameters.value(off, numbers) * parameters.problem.centre
+    return shared, own
 
 
 def _traces(matrices: Array) -> Array:

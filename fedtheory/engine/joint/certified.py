@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from fedtheory.engine.joint.kinds import Kinds, group_clients
 from fedtheory.engine.joint.moments import Joint
 from fedtheory.engine.joint.trajectory import JointTrajectory
 from fedtheory.engine.moments.certified import enclosed_moments
 from fedtheory.errors import Unresolved
 from fedtheory.federation import Algorithm
-from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.enclosed import EnclosedProblem
 
 
@@ -28,14 +26,6 @@ class CertifiedJointTrajectory(JointTrajectory):
         self.moments = np.stack([self._model(joint) for joint in self._joints()])
         self.divergence = None
 
-    def _group_clients(self, problem: Problem, algorithm: Algorithm) -> Kinds:
-        """Group equal clients of the rational problem into classes."""
-        assert isinstance(problem, EnclosedProblem)
-        assert problem.of is not None
-        return group_clients(problem.of, algorithm)
-
     def _joints(self) -> Iterator[Joint]:
-        """Yield the joint moment at the start of each round, and after the last."""
-        kinds, zeros = len(self.parameters.kinds.counts), self.problem.arithmetic.zeros
-        for shared in self._shared:
-            yield Joint(shared, zeros(kinds, 0, len(shared)), zeros(kinds, 0, kinds, 0), zeros(kinds, 0, 0))
+        """Return the joint moment at the start of each round, and after the last."""
+        return map(self._join_no_clients, self._shared)

@@ -17,6 +17,7 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, MiniBatch, Oracle
 from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.enclosed import EnclosedProblem
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,10 @@ class Kinds:
 
 def group_clients(problem: Problem, algorithm: Algorithm) -> Kinds:
     """Group the clients of a run into classes; with a graph or a clock, each client is its own class."""
+    if isinstance(problem, EnclosedProblem):
+        # Intervals are never known to be equal: the rational problem decides.
+        assert problem.of is not None
+        problem = problem.of
     found: dict[Hashable, int] = {}
     representatives: list[int] = []
     of_client: list[int] = []

@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, arithmetic_of, plain_floats
 from fedtheory.arithmetic.enclosures import largest
-from fedtheory.engine.joint.averages import Averaged
+from fedtheory.engine.joint.averages import Averaged, find_model_maps
 from fedtheory.engine.joint.backward import BackwardMaps, model_moments, model_rows, rounds_of
-from fedtheory.engine.joint.kinds import Kinds, group_clients
+from fedtheory.engine.joint.kinds import group_clients
 from fedtheory.engine.joint.layout import layout_of
 from fedtheory.engine.joint.local import LocalStage
 from fedtheory.engine.joint.moments import ClientVectors, Joint
@@ -52,7 +52,7 @@ class JointTrajectory(Trajectory):
         self.problem = problem
         self.algorithm = algorithm
         problem.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
-        self.parameters = RoundParameters(problem, algorithm, self._group_clients(problem, algorithm))
+        self.parameters = RoundParameters(problem, algorithm, group_clients(problem, algorithm))
         self.definition = self.parameters.definition
         self.layout = layout_of(self.definition, problem.dimension)
         self._compiler = RoundCompiler(self.parameters, self.layout)
@@ -72,28 +72,11 @@ class JointTrajectory(Trajectory):
                 shape = one.algorithm.rounds, None if one.alike is None else one.alike.shape
                 by_shape.setdefault(shape, []).append(one)
             for group in by_shape.values():
-                cls._find(group)
+                if alike := [one.alike for one in group if one.alike is not None]:
+                    moments = model_moments(BackwardMaps.stacked(alike), group[0].algorithm.rounds)
+                    for one, own in zip(group, np.stack(list(moments), axis=1), strict=True):
+                        one.moments = _fitting((_find_largest(moment), moment) for moment in own)
         yield from found
-
-    @classmethod
-    def _find(cls, group: Sequence[JointTrajectory]) -> None:
-        """Compute the moments of runs of equal shape."""
-        alike = [one.alike for one in group if one.alike is not None]
-        if len(alike) < len(group):
-            return
-        moments = np.stack(list(model_moments(BackwardMaps.stacked(alike), group[0].algorithm.rounds)), axis=1)
-        for one, own in zip(group, moments, strict=True):
-            one.moments = _fitting((float(np.abs(moment).max()), moment) for moment in own)
-
-    def _group_clients(self, problem: Problem, algorithm: Algorithm) -> Kinds:
-        """Group equal clients into classes."""
-        return group_clients(problem, algorithm)
-
-    def _require_fitting(self) -> None:
-        entries = (len(self.parameters.kinds.counts) * self.layout.own) ** 2
-        if entries > _MOST_ENTRIES:
-            expected = f"expected clients' vectors with at most {_MOST_ENTRIES} second moments between them"
-            raise InputError("algorithm.name", f"{expected}, got {entries}: use fewer clients or dimensions")
 
     @cached_property
     def group(self) -> Population:
@@ -153,11 +136,12 @@ class JointTrajectory(Trajectory):
 
     def _moments(self) -> Iterator[tuple[float, Array]]:
         """Yield the largest number, and E (1, x^n - x*)(1, x^n - x*)', n = 0 .. T."""
-        if self.alike is None:
-            yield from self._forwards()
+        if self.alike is not None:
+            yield from ((_find_largest(moment), moment) for moment in model_moments(self.alike, self.algorithm.rounds))
             return
-        for moment in model_moments(self.alike, self.algorithm.rounds):
-            yield float(np.abs(moment).max()) if moment.dtype != object else 0.0, moment
+        for joint in self._joints():
+            moment = self._model(joint)
+            yield max(joint.largest(), _find_largest(moment)) if moment.dtype != object else 0.0, moment
 
     @cached_property
     def moments(self) -> Array:  # type: ignore[override]
@@ -169,8 +153,12 @@ class JointTrajectory(Trajectory):
     def divergence(self) -> Divergence | None:  # type: ignore[override]
         """The reason why the run has no stationary limit; None if it has one."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = len(self.moments)
-            return self._diverges(found if found <= self.algorithm.rounds else None)
+            completed, radius = len(self.moments), self.spectral_radius
+            overflow = completed if completed <= self.algorithm.rounds else None
+            if radius > 1 + _STABILITY_SLACK:
+                cause = self._cause_of_divergence if not self.problem.is_bounded_below else _STEP_OR_MAP
+                return Divergence(overflow, f"{multiplied(radius)}: {cause}")
+            return self.growing() if overflow is None else Divergence(overflow, "the numbers leave double precision")
 
     @cached_property
     def alike(self) -> BackwardMaps | None:
@@ -185,15 +173,12 @@ class JointTrajectory(Trajectory):
         noise, model = transition.steady_covariance, model_rows(*self._model_maps, self.parameters.shares)
         return None if noise is None else rounds_of(transition, noise, self._begin(), model)
 
-    def _forwards(self) -> Iterator[tuple[float, Array]]:
-        """Yield the largest entry and the server's moment at the start of each round, and after the last."""
-        for joint in self._joints():
-            moment = self._model(joint)
-            yield max(joint.largest(), float(np.abs(moment).max())) if moment.dtype != object else 0.0, moment
-
     def _joints(self) -> Iterator[Joint]:
         """Yield the moments of all vectors at the start of every round, and after the last."""
-        self._require_fitting()
+        entries = (len(self.parameters.kinds.counts) * self.layout.own) ** 2
+        if entries > _MOST_ENTRIES:
+            expected = f"expected clients' vectors with at most {_MOST_ENTRIES} second moments between them"
+            raise InputError("algorithm.name", f"{expected}, got {entries}: use fewer clients or dimensions")
         joint = self._start()
         for n in range(self.algorithm.rounds):
             yield joint
@@ -207,11 +192,8 @@ class JointTrajectory(Trajectory):
 
     def _after(self, n: int, joint: Joint) -> Joint:
         """Return the joint moment after round n."""
-        parts = [transition.after(joint).scaled(chance) for chance, transition in self.transitions(n)]
-        total = parts[0]
-        for part in parts[1:]:
-            total = total.plus(part)
-        return total.symmetric()
+        parts = (transition.after(joint).scaled(chance) for chance, transition in self.transitions(n))
+        return reduce(Joint.plus, parts).symmetric()
 
     def settled_moment(self) -> Array:
         """Return lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), for infinitely many rounds like the first."""
@@ -219,9 +201,12 @@ class JointTrajectory(Trajectory):
 
     def propagate_round(self, shared: Array) -> Array:
         """Return E (1, s)(1, s)' after the first round, (a, a), if clients keep no vectors."""
+        return self._after(0, self._join_no_clients(shared)).shared
+
+    def _join_no_clients(self, shared: Array) -> Joint:
+        """Return the joint moment of the server's vectors alone."""
         kinds, zeros = len(self.parameters.kinds.counts), self.problem.arithmetic.zeros
-        nothing = (zeros(kinds, 0, len(shared)), zeros(kinds, 0, kinds, 0), zeros(kinds, 0, 0))
-        return self._after(0, Joint(shared, *nothing)).shared
+        return Joint(shared, zeros(kinds, 0, len(shared)), zeros(kinds, 0, kinds, 0), zeros(kinds, 0, 0))
 
     def _begin(self) -> tuple[Array, Array]:
         """Return (1, s), (a,), and c of one client of each class, (G, b), at the start."""
@@ -269,34 +254,7 @@ class JointTrajectory(Trajectory):
     @cached_property
     def _model_maps(self) -> tuple[Array, Array]:
         """The coefficients of (1, s), (d, a), and of each c_i, (G, d, b), in the model relative to the centre."""
-        arithmetic, d, definition = self.problem.arithmetic, self.problem.dimension, self.definition
-        shared = arithmetic.zeros(d, self.layout.shared)
-        own = arithmetic.zeros(len(self.parameters.kinds.counts), d, self.layout.own)
-        parameters = self.parameters.at(0, 0, dict.fromkeys(definition.coins, 0))
-        for part, scale in self.layout.parts(definition.model, definition.model).items():
-            factor = self.parameters.value(scale, parameters)
-            inside = self.layout.parts(part, part.args[0]) if isinstance(part, Average) else {part: 1}
-            for vector, share in inside.items():
-                block = factor * self.parameters.value(share, parameters) * arithmetic.identity(d)
-                place = self.layout.places[vector]
-                if vector in definition.server:
-                    shared[:, place] = shared[:, place] + block
-                else:
-                    moved = slice(place.start - self.layout.shared, place.stop - self.layout.shared)
-                    own[:, :, moved] = own[:, :, moved] + block
-        off = self.layout.offset(definition.model, definition.model) - 1
-        if off != 0:
-            shared[:, 0] = shared[:, 0] + self.parameters.value(off, parameters) * self.problem.centre
-        return shared, own
-
-    def _diverges(self, overflow: int | None) -> Divergence | None:
-        """Return the cause of divergence; None if the run does not diverge."""
-        radius = self.spectral_radius
-        if radius > 1 + _STABILITY_SLACK:
-            cause = self._cause_of_divergence if not self.problem.is_bounded_below else _STEP_OR_MAP
-            reason = f"{multiplied(radius)}: {cause}"
-            return Divergence(overflow, reason)
-        return self.growing() if overflow is None else Divergence(overflow, "the numbers leave double precision")
+        return find_model_maps(self.parameters, self.layout)
 
     @property
     def spectral_radius(self) -> float:
@@ -425,6 +383,11 @@ class JointTrajectory(Trajectory):
             each = ClientVectors.of(forms.state[:, :d], self.layout.shared)
             average = weighted_sum(self._totals, each.shared)
             yield Averaged(joint, self._totals, self.parameters.shares, each, average, noise[:, :d, :d])
+
+
+def _find_largest(moment: Array) -> float:
+    """Return the largest modulus of an entry of a moment in floats; 0 in exact arithmetic, where every number fits."""
+    return float(np.abs(moment).max()) if moment.dtype != object else 0.0
 
 
 def _fitting(found: Iterable[tuple[float, Array]]) -> Array:

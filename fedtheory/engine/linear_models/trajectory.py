@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.linear_models.replicas import GROUPS, ReplicaRound, follow
-from fedtheory.engine.moments import Trajectory
-from fedtheory.engine.moments.server import Divergence, mean_over_rounds
+from fedtheory.engine.moments.server import Divergence
 from fedtheory.engine.sampling import ReplicaMeans, estimate_of
+from fedtheory.engine.simulated_trajectory import SimulatedTrajectory, squared_norms
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.linear_models import LinearModelProblem
@@ -79,7 +79,7 @@ class Replicas:
         centred, average = self.problem.centred, self.average
         values, slopes, right = centred.model.measured(centred.row_weights, models)
         gaps = self._measure_gaps(models, values)
-        return (average(models), *map(average, (values, gaps, _squares(models), _squares(slopes), right)))
+        return (average(models), *map(average, (values, gaps, squared_norms(models), squared_norms(slopes), right)))
 
     def _measure_gaps(self, models: Array, values: Array) -> Array:
         """Return F - F* at models (R, d) with the given values (R,); not numbers if no minimiser is certified."""
@@ -104,20 +104,20 @@ class Replicas:
         """Return group averages at the iterates of all clients at one step, (R, M, d)."""
         centred, average = self.problem.centred, self.average
         points = np.einsum("m,rmd->rd", self.problem.weights, local)
-        drift = _squares(local - points[:, None])
+        drift = squared_norms(local - points[:, None])
         values, slopes, _ = centred.model.measured(centred.row_weights, points)
         gaps = self._measure_gaps(points, values)
-        return tuple(map(average, (gaps, _squares(points), _squares(slopes), drift)))
+        return tuple(map(average, (gaps, squared_norms(points), squared_norms(slopes), drift)))
 
     def _largest_gradients(self, each: ReplicaRound) -> Array:
         """Return the largest squared gradient norm of each client in a round, averaged over replicas."""
         steps, found = np.array(self.algorithm.work.steps), np.zeros((self.groups, self.problem.clients))
         for k, gradients in enumerate(each.gradients):
-            found = np.where(steps > k, np.maximum(found, self.average(_squares(gradients))), found)
+            found = np.where(steps > k, np.maximum(found, self.average(squared_norms(gradients))), found)
         return found
 
 
-class ReplicaTrajectory(Trajectory):
+class ReplicaTrajectory(SimulatedTrajectory):
     """Averages over some groups of the replicas of a run, or the values of the only path."""
 
     def __init__(self, replicas: Replicas, groups: slice = slice(None)) -> None:
@@ -128,12 +128,6 @@ class ReplicaTrajectory(Trajectory):
         is_complete = completed == self.algorithm.rounds
         reason = "the numbers leave double precision: the step size is too large for the ridge"
         self.divergence: Divergence | None = None if is_complete else Divergence(completed + 1, reason)
-
-    def __getattr__(self, name: str) -> NoReturn:
-        """Raise an error for attributes that only a recursion of moments of quadratics provides."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise NotApplicable(f"moments do not close on {self.__dict__['problem'].description}, only on quadratics")
 
     def chosen_rounds(self) -> Iterator[ReplicaRound]:
         """Yield every server update in the replicas of the chosen groups; each call simulates again."""
@@ -238,17 +232,12 @@ class ReplicaTrajectory(Trajectory):
         """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
         return self._mean(self.replicas.local.drift, axis=2)
 
-    @cached_property
-    def mean_drift(self) -> Array:
-        """(1/T) sum_n of `drift`, (K+1, M)."""
-        return np.asarray(mean_over_rounds(self.drift))
-
     def mean_difference_sq(self, factors: Array) -> Array:
         """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""
         self.algorithm.require_update_rule("averaged iterates are those of the update rule")
         weights = factors - factors.sum() * self.problem.weights
         sums = [
-            [self.replicas.average(_squares(np.einsum("m,rmd->rd", weights, local))) for local in each.iterates]
+            [self.replicas.average(squared_norms(np.einsum("m,rmd->rd", weights, local))) for local in each.iterates]
             for each in self.replicas.rounds()
         ]
         return np.asarray(self._mean(np.array(sums)).mean(axis=0))
@@ -257,8 +246,3 @@ class ReplicaTrajectory(Trajectory):
     def largest_gradient_sq(self) -> Array:
         """The largest E|g_i(x_i^{n,k})|^2 of each client over the steps that it takes, (M,)."""
         return self._mean(self.replicas.local.largest_gradient_sq, axis=0)
-
-
-def _squares(vectors: Array) -> Array:
-    """|v|^2, (...), of vectors (..., d)."""
-    return np.asarray((vectors * vectors).sum(axis=-1))

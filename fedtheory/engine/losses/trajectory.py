@@ -11,14 +11,13 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NoReturn
 
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
 from fedtheory.arithmetic.enclosures import maximum
-from fedtheory.engine.moments import Trajectory
 from fedtheory.engine.moments.server import Divergence, mean_over_rounds
+from fedtheory.engine.simulated_trajectory import SimulatedTrajectory, squared_norms
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.losses.problem import LossProblem
@@ -42,7 +41,7 @@ class OutcomeRound:
         return np.repeat(self.server, outcomes // len(self.server), axis=0)
 
 
-class LossTrajectory(Trajectory):
+class LossTrajectory(SimulatedTrajectory):
     """The models of every outcome over n = 0 .. T, and quantities that follow from them."""
 
     def __init__(self, problem: LossProblem, algorithm: Algorithm) -> None:
@@ -52,12 +51,6 @@ class LossTrajectory(Trajectory):
         _require_enumerable(problem, algorithm)
         self._weights = algorithm.aggregation.moments(problem.weights).mean
         self.rounds_of_outcomes = self._simulate_rounds()
-
-    def __getattr__(self, name: str) -> NoReturn:
-        """Raise an error for attributes that only a recursion of moments of quadratics provides."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise NotApplicable(f"moments do not close on {self.__dict__['problem'].description}, only on quadratics")
 
     def _simulate_rounds(self) -> list[OutcomeRound]:
         """Enumerate the outcomes of every round."""
@@ -135,12 +128,12 @@ class LossTrajectory(Trajectory):
     @cached_property
     def server_distance_sq(self) -> Array:
         """E|x^n - x*|^2, (T+1,)."""
-        return np.stack([mean(_squares(models)) for models in self._servers])
+        return np.stack([mean(squared_norms(models)) for models in self._servers])
 
     @cached_property
     def server_gradient_sq(self) -> Array:
         """E|grad F(x^n)|^2, (T+1,)."""
-        return np.stack([mean(_squares(self.problem.centred.slopes(models))) for models in self._servers])
+        return np.stack([mean(squared_norms(self.problem.centred.slopes(models))) for models in self._servers])
 
     @cached_property
     def local_suboptimality(self) -> Array:
@@ -150,36 +143,30 @@ class LossTrajectory(Trajectory):
     @cached_property
     def local_distance_sq(self) -> Array:
         """E|xbar^{n,k} - x*|^2 of the averaged iterate, (T, K+1)."""
-        return np.stack([[mean(_squares(points)) for points in each] for each in self._averages])
+        return np.stack([[mean(squared_norms(points)) for points in each] for each in self._averages])
 
     @cached_property
     def local_gradient_sq(self) -> Array:
         """E|grad F(xbar^{n,k})|^2 of the averaged iterate, (T, K+1)."""
         return np.stack(
-            [[mean(_squares(self.problem.centred.slopes(points))) for points in each] for each in self._averages]
+            [[mean(squared_norms(self.problem.centred.slopes(points))) for points in each] for each in self._averages]
         )
 
     @cached_property
     def drift(self) -> Array:
         """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
         pairs = zip(self.rounds_of_outcomes, self._averages, strict=True)
-        return np.stack(
-            [
-                [mean(_squares(local - points[:, None])) for local, points in zip(each.iterates, averages, strict=True)]
-                for each, averages in pairs
-            ]
+        away = (
+            [local - points[:, None] for local, points in zip(each.iterates, averages, strict=True)]
+            for each, averages in pairs
         )
-
-    @cached_property
-    def mean_drift(self) -> Array:
-        """(1/T) sum_n of `drift`, (K+1, M)."""
-        return np.asarray(mean_over_rounds(self.drift))
+        return np.stack([[mean(squared_norms(vectors)) for vectors in each] for each in away])
 
     def mean_difference_sq(self, factors: Array) -> Array:
         """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""
         weights = (factors - factors.sum() * self.problem.weights)[:, None]
         sums = [[(weights * local).sum(axis=1) for local in each.iterates] for each in self.rounds_of_outcomes]
-        return np.asarray(mean_over_rounds(np.stack([[mean(_squares(one)) for one in each] for each in sums])))
+        return np.asarray(mean_over_rounds(np.stack([[mean(squared_norms(one)) for one in each] for each in sums])))
 
     @cached_property
     def largest_gradient_sq(self) -> Array:
@@ -188,7 +175,7 @@ class LossTrajectory(Trajectory):
         found = self.problem.arithmetic.zeros(self.problem.clients)
         for each in self.rounds_of_outcomes:
             for k, local in enumerate(each.iterates[:-1]):
-                squares = mean(_squares(self.problem.centred.gradients(local)))
+                squares = mean(squared_norms(self.problem.centred.gradients(local)))
                 found = np.where(steps > k, maximum(found, squares), found)
         return found
 
@@ -197,12 +184,6 @@ def mean(values: Array) -> Array:
     """Return the average over equally likely outcomes, the first axis."""
     average: Array = values.sum(axis=0) / len(values)
     return average
-
-
-def _squares(vectors: Array) -> Array:
-    """|v|^2, (...), of vectors (..., d)."""
-    squares: Array = (vectors * vectors).sum(axis=-1)
-    return squares
 
 
 def _require_enumerable(problem: LossProblem, algorithm: Algorithm) -> None:
