@@ -83,7 +83,8 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
         return BoundFinding("not applicable", answer, error.message, False)
     if trial.violation is not None:
         return _refuted(stated, right_units, trial.violation)
-    premises = () if _is_proved(claim, answer) else find_premises(stated)
+    smaller = _find_smaller_bound(claim, answer)
+    premises = find_premises(stated) if smaller is None else (smaller.id,)
     if premises is not None:
         found = _not_refuted("proved", claim, answer, _explain_proof(premises), trial.largest_ratio)
         return replace(found, follows_from=premises)
@@ -99,7 +100,7 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
 def _explain_proof(premises: tuple[str, ...]) -> str:
     if premises:
         return f"it follows from {', '.join(premises)}"
-    return "it is at least as large as a bound that is proved, under the conditions of the claim"
+    return "it follows from the conditions of the claim alone"
 
 
 def _not_refuted(standing: Standing, claim: Claim, answer: Expr, reason: str, tightness: float | None) -> BoundFinding:
@@ -143,9 +144,10 @@ def _shrinking(claim: Claim, stated: Claim) -> Growth:
     return growths[0] if growths and all(growths) else ()
 
 
-def _is_proved(claim: Claim, answer: Expr) -> bool:
-    """Return whether the kernel proves that the answer is at least the reference, or a tightened proved bound."""
-    return any(_is_at_least(claim, answer, known.relations[0].right) for known in _list_proved_bounds(claim))
+def _find_smaller_bound(claim: Claim, answer: Expr) -> Claim | None:
+    """Return a proved bound that is at most the answer, by the kernel: the reference, or a tightened one."""
+    known = _list_proved_bounds(claim)
+    return next((bound for bound in known if _is_at_least(claim, answer, bound.relations[0].right)), None)
 
 
 def _is_at_least(claim: Claim, answer: Expr, known: Expr) -> bool:

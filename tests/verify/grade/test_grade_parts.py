@@ -285,6 +285,8 @@ def test_mistakes_in_bounds_in_words() -> None:
         "correct: it follows from a, b; it exceeds the reference nowhere that was tried; "
         "the left side reaches at most 50 % of it"
     )
+    published = _describe_mistake(_finding("proved", excess=1.0, follows_from=("renard2022:thm-2.1", "square")), {})
+    assert published.startswith("correct: it follows from renard2022:thm-2.1 (Theorem 2.1, (4)), square; ")
     assert [_number(None, 1.5), _number("1" * 25, 1.5), _number("1" * 24, 1.5), _number("2", 2.0)] == [
         *("about 1.5", "about 1.5", "1" * 24 + " (about 1.5)", "2"),
     ]
@@ -337,7 +339,7 @@ def test_answers_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     trial = SimpleNamespace(violation=None, largest_ratio=0.5, tried=7)
     monkeypatch.setattr(module, "battery", lambda _: SimpleNamespace(try_claim=lambda _: trial))
-    monkeypatch.setattr(module, "_is_proved", lambda *_: False)
+    monkeypatch.setattr(module, "_find_smaller_bound", lambda *_: None)
     monkeypatch.setattr(module, "find_premises", lambda _: None)
     monkeypatch.setattr(
         module,

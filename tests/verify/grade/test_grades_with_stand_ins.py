@@ -87,18 +87,24 @@ def test_the_excess_over_values_and_runs(
 
 def test_proofs_of_answers_in_words() -> None:
     assert bound._explain_proof(("a:b", "c:d")) == "it follows from a:b, c:d"
-    assert bound._explain_proof(()).startswith("it is at least as large as a bound that is proved")
+    assert bound._explain_proof(()).endswith("the conditions of the claim alone")
 
 
 def test_standings_of_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal, refuted by a run, proved, refuted by a search, or neither, in this order; what is first ends it."""
     trial: Any = Trial(7, 0.25, None)
     grade: Any = bound.grade_bound
-    found: dict[str, Any] = {"trial": trial, "premises": None, "search": (None, 3, 0.75), "equal": False}
+    found: dict[str, Any] = {
+        "trial": trial,
+        "premises": None,
+        "search": (None, 3, 0.75),
+        "equal": False,
+        "smaller": None,
+    }
     monkeypatch.setattr(bound, "has_units_of", lambda *_: None)
     monkeypatch.setattr(bound, "are_equal", lambda *_: found["equal"])
     monkeypatch.setattr(bound, "battery", lambda _: SimpleNamespace(try_claim=lambda _: found["trial"]))
-    monkeypatch.setattr(bound, "_is_proved", lambda *_: found["premises"] == ())
+    monkeypatch.setattr(bound, "_find_smaller_bound", lambda *_: found["smaller"])
     monkeypatch.setattr(bound, "find_premises", lambda _: found["premises"])
     monkeypatch.setattr(bound, "_looseness", lambda *_: Looseness(2.0, ()))
     monkeypatch.setattr(bound, "_shrinking", lambda *_: DOUBLED)
@@ -123,8 +129,8 @@ def test_standings_of_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     found["premises"] = ("a:b",)
     proved = grade(CLAIM, 3 * L)
     assert (proved.standing, proved.follows_from, proved.tightness) == ("proved", ("a:b",), 0.25)
-    found["premises"] = ()
-    assert grade(CLAIM, 3 * L).reason.startswith("it is at least as large")
+    found["smaller"] = CLAIM
+    assert grade(CLAIM, 3 * L).reason == f"it follows from {CLAIM.id}"
     found["trial"] = replace(trial, violation={"a": "run"})
     assert grade(CLAIM, 3 * L) == (True, {"a": "run"})
     found["equal"] = True

@@ -8,6 +8,7 @@ from functools import lru_cache
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.exercises import BoundQuestion
+from fedtheory.language.registry import all_claims
 from verify.grade.asked_formula import read_formula
 from verify.grade.bound import BoundFinding, grade_bound
 from verify.grade.looseness import Growth
@@ -54,9 +55,15 @@ def _describe_mistake(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
     known = "correct" if found.standing == "proved" else "not refuted"
     if found.share < 1:
         known += ", but loose"
-    premises = ", ".join(found.follows_from) or "a proved bound"
+    premises = ", ".join(map(_describe_premise, found.follows_from)) or "the conditions alone"
     why = f"it follows from {premises}" if found.standing == "proved" else f"{found.reason} (this is not a proof)"
     return f"{known}: {why}; {_looseness(found, texts)}{_tightness(found)}"
+
+
+def _describe_premise(name: str) -> str:
+    """Return the id of a published claim with its place in the paper; other names as they are."""
+    known = all_claims().get(name)
+    return name if known is None or not known.locator else f"{name} ({known.locator})"
 
 
 def _describe_undecided(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
