@@ -20,7 +20,7 @@ from fedtheory.runfile import read_toml
 from verify.check import check
 from verify.counterexamples import counterexample
 from verify.evaluated_instances import Outcome, is_evidence
-from verify.instances import Given, complexity
+from verify.instances import Given
 from verify.processes import run_in_order
 from verify.slack import WHOLE, run_files
 from verify.slack.stored import RunTable
@@ -101,6 +101,4 @@ def _check_on(target: Target, table: RunTable | None) -> Stored | None:
     found = check(resolve(target), run)
     if not is_evidence(found):
         return None
-    seconds, size = perf_counter() - begin, complexity(instance, run)
-    outcome = Outcome(target, instance, True, found.everywhere, found.holds, True, found.ratio, size, seconds)
-    return Stored(outcome, Witness.of(run, found))
+    return Stored(Outcome.of(target, (instance, run), found, perf_counter() - begin), Witness.of(run, found))

@@ -21,7 +21,7 @@ from verify.check.rates import require_ladder
 from verify.check.together import CheckResult, RunsTogether
 from verify.content import digest_trials
 from verify.falsify.generation import InstanceKind, classify_run
-from verify.instances import FAMILIES, Complexity, Instance, complexity, families_for
+from verify.instances import FAMILIES, Complexity, Given, Instance, complexity, families_for
 from verify.processes import run_in_order
 
 _CHUNK = 48
@@ -49,6 +49,14 @@ class Outcome:
     """The kind of the instance; a user-defined claim needs enough instances of every kind."""
     excluded: str = ""
     """Name of the assumption, condition or quantity because of which the claim does not apply to the instance."""
+
+    @classmethod
+    def of(
+        cls, target: Target, at: tuple[Given, Run], found: Check, seconds: float, kind: InstanceKind | None = None
+    ) -> Outcome:
+        """Return the outcome of a check that applies to an instance outside the families, given with its run."""
+        exact, size, (instance, _) = found.arithmetic.is_rigorous, complexity(*at), at
+        return cls(target, instance, True, found.everywhere, found.holds, exact, found.ratio, size, seconds, kind=kind)
 
 
 def require_processes(jobs: int) -> None:
@@ -170,8 +178,16 @@ def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> li
     # Load claims first, because some define their own families.
     tried = [_Tried.of(target) for target in targets]
     members = [_Member.of(instance) for instance in instances]
-    together = _Together.of([each.claim for each in tried], members)
-    return [outcome for member in members for outcome in member.outcomes(tried, together)]
+    begin = perf_counter()
+    together = RunsTogether([member.run for member in members]).check_claims([each.claim for each in tried])
+    seconds = (perf_counter() - begin) / max(sum(map(len, together.values())), 1)
+    return [
+        member.check_alone(each)
+        if (joint := together.get(each.claim, {}).get(row)) is None
+        else member.outcome(each, joint, member.run.arithmetic.is_rigorous, seconds)
+        for row, member in enumerate(members)
+        for each in tried
+    ]
 
 
 @dataclass(frozen=True)
@@ -218,20 +234,16 @@ class _Member:
         """Return the run on which a claim is checked first."""
         return self.exact if self.floats is None else self.floats
 
-    def outcomes(self, tried: Sequence[_Tried], together: _Together) -> Iterator[Outcome]:
-        """Yield the outcomes of claims on the instance: from the joint evaluation, else from a separate check."""
-        for each in tried:
-            answer = together.answer(each.claim, self)
-            if answer is not None:
-                yield self._outcome(each, answer, self.run.arithmetic.is_rigorous, together.seconds)
-                continue
-            begin = perf_counter()
-            found = check_decided(each.claim, self.exact, self.floats)
-            outcome = self._outcome(each, found, found.arithmetic.is_rigorous, perf_counter() - begin)
-            is_trivial = found.rate is not None and found.rate.is_zero
-            yield replace(outcome, applicable=is_evidence(found), is_trivial=is_trivial)
+    def check_alone(self, tried: _Tried) -> Outcome:
+        """Check a claim that cannot be evaluated on several instances at once."""
+        begin = perf_counter()
+        found = check_decided(tried.claim, self.exact, self.floats)
+        outcome = self.outcome(tried, found, found.arithmetic.is_rigorous, perf_counter() - begin)
+        is_trivial = found.rate is not None and found.rate.is_zero
+        return replace(outcome, applicable=is_evidence(found), is_trivial=is_trivial)
 
-    def _outcome(self, tried: _Tried, found: CheckResult | Check, exact: bool, seconds: float) -> Outcome:
+    def outcome(self, tried: _Tried, found: CheckResult | Check, exact: bool, seconds: float) -> Outcome:
+        """Return the outcome of a check on the instance."""
         return Outcome(
             tried.target,
             self.instance,
@@ -245,28 +257,6 @@ class _Member:
             kind=self.kind if found.applicable and tried.is_own else None,
             excluded=found.excluded if isinstance(found, CheckResult) else found.excluded_by,
         )
-
-
-@dataclass(frozen=True)
-class _Together:
-    """Outcomes of claims on the instances on which they were evaluated together."""
-
-    answers: Mapping[Claim, Mapping[_Member, CheckResult]]
-    seconds: float
-    """Seconds per outcome."""
-
-    @classmethod
-    def of(cls, claims: Sequence[Claim], members: Sequence[_Member]) -> _Together:
-        """Evaluate claims on as many of the instances as possible in one computation."""
-        begin = perf_counter()
-        found = RunsTogether([member.run for member in members]).check_claims(claims)
-        count = sum(len(answers) for answers in found.values())
-        by_member = {c: {members[row]: one for row, one in answers.items()} for c, answers in found.items()}
-        return cls(by_member, (perf_counter() - begin) / max(count, 1))
-
-    def answer(self, claim: Claim, member: _Member) -> CheckResult | None:
-        """Return the joint outcome of a claim on an instance; None where there is none."""
-        return self.answers.get(claim, {}).get(member)
 
 
 def is_evidence(found: Check) -> bool:

@@ -24,7 +24,7 @@ from verify.check.escalation import check_decided
 from verify.evaluated_instances import Outcome, is_evidence
 from verify.falsify.generation import KINDS, Bases, InstanceKind, bases_of, generate_run
 from verify.falsify.tables import get
-from verify.instances import Given, complexity
+from verify.instances import Given
 from verify.processes import run_in_order
 
 LADDERS = 100
@@ -82,18 +82,7 @@ def _check_ladders(target: Target) -> Iterator[Outcome]:
                 if run is not None and found is not None and _is_conclusive(found) and not _is_zero(claim, run):
                     in_vain[kind] = 0
                     instance = Given("made for the claim", len(seen), run_table(run))
-                    yield Outcome(
-                        target,
-                        instance,
-                        True,
-                        found.everywhere,
-                        found.holds,
-                        found.arithmetic.is_rigorous,
-                        found.ratio,
-                        complexity(instance, run),
-                        perf_counter() - begin,
-                        kind=kind,
-                    )
+                    yield Outcome.of(target, (instance, run), found, perf_counter() - begin, kind)
 
 
 def _is_conclusive(found: Check) -> bool:

@@ -14,16 +14,14 @@ from time import perf_counter
 
 import numpy as np
 
-from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import published_by
 from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table
-from verify.check import Check
 from verify.evaluated_instances import Outcome
 from verify.falsify.generation import ASPECTS, KINDS, Bases, InstanceKind, generate_run, select_bases
 from verify.falsify.tables import examine
-from verify.instances import Given, complexity, families_for
+from verify.instances import Given, families_for
 from verify.processes import run_in_order
 from verify.rate_instances import LADDERS, add_ladders
 
@@ -176,25 +174,14 @@ def _evaluate_generated(
             run, of_first = fitting
             instance = Given("made for the claim", number, run_table(run))
             checks = [of_first, *(examine(resolve(target), run) for target in targets[1:])]
-            found.append([*_check_claims(targets, checks, instance, run, kind=kind, seconds=perf_counter() - begin)])
+            share = (perf_counter() - begin) / len(targets)
+            found.append(
+                [
+                    Outcome.of(target, (instance, run), each, share, kind)
+                    for target, each in zip(targets, checks, strict=True)
+                    if each is not None and each.applicable and each.holds is not None
+                ]
+            )
         if len(found) == count or (not found and number == _IN_VAIN):
             break
     return found
-
-
-def _check_claims(
-    targets: Sequence[Target],
-    checks: Sequence[Check | None],
-    instance: Given,
-    run: Run,
-    *,
-    kind: InstanceKind,
-    seconds: float,
-) -> Iterator[Outcome]:
-    """Yield the outcomes of the claims that apply to an instance, each with its part of the time."""
-    size = complexity(instance, run)
-    for target, found in zip(targets, checks, strict=True):
-        if found is not None and found.applicable and found.holds is not None:
-            share = seconds / len(targets)
-            holds, ratio = found.holds, found.ratio
-            yield Outcome(target, instance, True, found.everywhere, holds, True, ratio, size, share, kind=kind)

@@ -130,7 +130,7 @@ def falsify(
         looked, applicable = looked + regimes.evaluations, applicable + regimes.applicable
         violation, state, left_open = regimes.counterexample, None, regimes.left_open
         if violation is None:
-            state = search(claim, _SEARCHING * budget - (measure_work() - begin), seed, lambda _done, _whole: on_tick())
+            state = search(claim, _SEARCHING * budget - (measure_work() - begin), seed, on_tick)
             looked, applicable = looked + state.looked, applicable + state.applicable
             violation, left_open = _violation_of(state), left_open + state.left_open
         deadline = _deadline(begin + budget)
@@ -164,7 +164,7 @@ def _search_by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable
     if worst.violation is not None:
         return Search(worst.looked, worst.applicable, _violation_of(worst), None, (), 0, NO_PAIRS)
     evaluations = 0 if claim.rate is not None else round(EVALUATIONS * budget)
-    found = search_regimes(claim, evaluations, seed, lambda _done, _whole: on_tick())
+    found = search_regimes(claim, evaluations, seed, on_tick)
     return replace(
         found,
         evaluations=worst.looked + found.evaluations,

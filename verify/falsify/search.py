@@ -57,24 +57,22 @@ _SHORT, _LONG = 60, 400
 """Numbers of evaluations of a local search while instances remain, and afterwards."""
 
 
-def search(
-    claim: Claim, budget: float, seed: int, on_progress: Callable[[int, int], None] = lambda _done, _all: None
-) -> SearchState:
+def search(claim: Claim, budget: float, seed: int, on_tick: Callable[[], None] = lambda: None) -> SearchState:
     """Search for at most `budget` seconds of work; raises `InputError` for a claim that nothing can refute.
 
-    The order of all trials depends only on `seed`.
+    The order of all trials depends only on `seed`; `on_tick` is called before each of them.
     """
-    return _run_search(_search_by_turns, SearchState(claim, budget, on_progress), seed)
+    return _run_search(_search_by_turns, SearchState(claim, budget, on_tick), seed)
 
 
-def short_search(claim: Claim, budget: float, seed: int = 0) -> SearchState:
+def short_search(claim: Claim, budget: float) -> SearchState:
     """Make the first part of a search: a fixed number of runs, and distant runs along rays."""
-    return _run_search(_begin, SearchState(claim, budget, lambda _done, _all: None), seed)
+    return _run_search(_begin, SearchState(claim, budget), 0)
 
 
 def search_worst_starts(claim: Claim, budget: float) -> SearchState:
     """Try runs from worst functions of a statement about points or a step; there are none for other claims."""
-    return _run_search(_begin_at_worst, SearchState(claim, budget, lambda _done, _all: None), 0)
+    return _run_search(_begin_at_worst, SearchState(claim, budget), 0)
 
 
 def _run_search(

@@ -100,7 +100,7 @@ class CheckedPoint(SearchPoint):
 class SearchState:
     """One search for a violation of one claim."""
 
-    def __init__(self, claim: Claim, budget: float, on_progress: Callable[[int, int], None]) -> None:
+    def __init__(self, claim: Claim, budget: float, on_tick: Callable[[], None] = lambda: None) -> None:
         self.claim = claim
         self.looked = 0
         """Runs that were tried."""
@@ -125,7 +125,7 @@ class SearchState:
         """Seconds until it is over."""
         self._begin = measure_work()
         self._last, self._takes = self._begin, 0.0
-        self._on_progress = on_progress
+        self._on_tick = on_tick
 
     @property
     def seconds(self) -> float:
@@ -143,7 +143,7 @@ class SearchState:
         if found.arithmetic.is_rigorous:
             self._record(table, found)
         elif found.holds is False and score(found) > _CLEAR:
-            self._confirm(self._lighten(table))
+            self._confirm(halve_while_clear(table, self._is_clear, _LIGHT))
         return score(found, self.moved)
 
     def _choose_arithmetic(self, table: Table) -> Arithmetic:
@@ -186,7 +186,7 @@ class SearchState:
         """Count an evaluated run; raises `SearchDone` if another run of similar cost exceeds the budget."""
         self.looked += 1
         spend_a_try()
-        self._on_progress(min(int(self.seconds), int(self.budget)), int(self.budget))
+        self._on_tick()
         now = measure_work()
         # The estimate is the longest recent evaluation; the first ones, which include imports, decay quickly.
         self._takes = max(now - self._last, _FORGETS * self._takes)
@@ -216,15 +216,6 @@ class SearchState:
     @property
     def _best_score(self) -> float:
         return NOTHING if self.best is None else self.best.score
-
-    def _lighten(self, table: Table) -> Table:
-        """Return a run that takes less exact work and is as far from a tie in floats, by repeated halving."""
-        while estimate_exact_cost(table) > _LIGHT:
-            smaller = next((other for other in list_halves(table) if self._is_clear(other)), None)
-            if smaller is None:
-                break
-            table = smaller
-        return table
 
     def _is_clear(self, table: Table) -> bool:
         """Return whether floats see a violation with a margin."""
@@ -279,6 +270,16 @@ def _is_confirmable(table: Table) -> bool:
 def estimate_exact_cost(table: Table) -> int:
     """Estimate the multiplications of short numbers in an exact run."""
     return estimate_cost(table) * (1 + count_steps(table) // _LENGTH)
+
+
+def halve_while_clear(table: Table, is_clear: Callable[[Table], bool], light: int) -> Table:
+    """Halve clients, rounds or steps of a violation while it stays clear, down to `light` exact multiplications."""
+    while estimate_exact_cost(table) > light:
+        half = next(filter(is_clear, list_halves(table)), None)
+        if half is None:
+            break
+        table = half
+    return table
 
 
 def list_halves(table: Table) -> Iterator[Table]:

@@ -20,8 +20,9 @@ from fedtheory.runfile import parse_run, run_table
 from verify.check import check
 from verify.check.together import CheckResult, RunsTogether
 from verify.falsify.generation import classify_run
+from verify.falsify.search_state import estimate_exact_cost
 from verify.falsify.tables import Table, get
-from verify.grade.counterexample import confirm, work_of
+from verify.grade.counterexample import confirm
 from verify.grade.ladders import is_allowed, list_ladder_runs
 from verify.instances import FAMILIES, complexity, families_for
 
@@ -72,7 +73,7 @@ class Battery:
     @cached_property
     def _short(self) -> RunsTogether:
         """Return the lower levels of the ladders as exact runs."""
-        return RunsTogether([parse_run(table, RATIONAL) for table in self.long if work_of(table) <= _SHORT])
+        return RunsTogether([parse_run(table, RATIONAL) for table in self.long if estimate_exact_cost(table) <= _SHORT])
 
     def try_claim(self, claim: Claim) -> Trial:
         """Evaluate a claim on all runs; a violation in floats counts only if exact arithmetic confirms it."""
@@ -105,7 +106,7 @@ class Battery:
         unconditional = replace(claim, conditions=())
         outcomes = self._floats.check_claims([unconditional]).get(unconditional, {})
         for row, table in enumerate(self.long):
-            if row not in outcomes and work_of(table) <= _ALONE:
+            if row not in outcomes and estimate_exact_cost(table) <= _ALONE:
                 yield _check_answer(claim, self._floats.runs[row])
             else:
                 yield outcomes.get(row, _UNDECIDED)

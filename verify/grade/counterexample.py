@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
 from fedtheory.language.claim import Claim
@@ -14,12 +15,11 @@ from fedtheory.runfile import parse_run, run_toml
 from verify.check.escalation import check_rigorously
 from verify.effort import measure_work
 from verify.falsify import shrink
-from verify.falsify.search_state import estimate_cost, list_halves
+from verify.falsify.search_state import estimate_exact_cost, halve_while_clear
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,
     clients,
-    count_steps,
     evaluate_run,
     find_most_steps,
     get,
@@ -33,8 +33,6 @@ _SHRINKING = 8.0
 """Seconds of work for shrinking."""
 _LIGHT = 200
 """Number of multiplications of short numbers below which a run is small."""
-_LENGTH = 64
-"""Number of steps after which the cost of a multiplication of rationals has doubled."""
 _CLEAR = 1.01
 """Ratio of the sides in floats that a run must keep while it is shortened."""
 _SETTINGS = (
@@ -61,15 +59,10 @@ class Counterexample:
     """The answer as a relation between quantities, which `fedtheory check` evaluates on the run."""
 
 
-def work_of(table: Table) -> int:
-    """Estimate the multiplications of short numbers in an exact run."""
-    return estimate_cost(table) * (1 + count_steps(table) // _LENGTH)
-
-
 def confirm(claim: Claim, violations: Sequence[Table]) -> Table | None:
     """Return the first float violation that exact arithmetic confirms; None without one."""
-    for table in sorted(violations, key=work_of)[:_CONFIRMED]:
-        found = write_table(_shorten(claim, table))
+    for table in sorted(violations, key=estimate_exact_cost)[:_CONFIRMED]:
+        found = write_table(halve_while_clear(table, partial(_is_clear, claim), _LIGHT))
         if check_rigorously(claim, parse_run(found, RATIONAL)).holds is False:
             return found
     return None
@@ -92,16 +85,6 @@ def _size_of(table: Table) -> str:
     counts = [f"{count} {name}{'s' * (count > 1)}" for count, name in parts]
     settings = [f"{words} {value}" for words, key in _SETTINGS if (value := get(table, key)) is not None]
     return f"a run with {', '.join([*counts, *settings])}"
-
-
-def _shorten(claim: Claim, table: Table) -> Table:
-    """Halve clients, rounds or local steps of a run repeatedly while floats see a clear violation."""
-    while work_of(table) > _LIGHT:
-        shorter = next((other for other in list_halves(table) if _is_clear(claim, other)), None)
-        if shorter is None:
-            break
-        table = shorter
-    return table
 
 
 def _is_clear(claim: Claim, table: Table) -> bool:

@@ -339,7 +339,7 @@ def test_a_search_is_over_when_its_evaluations_are() -> None:
     """A search ends after its evaluations or its work, except for the decision of a violation."""
     search = import_module("verify.falsify.regimes.search")
     met: list[str] = []
-    reported: list[tuple[int, int]] = []
+    reported: list[int] = []
     state = SimpleNamespace(
         is_deciding=False, found=None, meet=lambda _: met.append("clear"), meet_unclear=lambda _: met.append("unclear")
     )
@@ -347,19 +347,18 @@ def test_a_search_is_over_when_its_evaluations_are() -> None:
     searching: Any = SimpleNamespace(
         _evaluation=SimpleNamespace(count=4, at=lambda point: seen[point["holds"]]),
         _most=5,
-        _all=6,
         _end=math.inf,
         _violations=state,
-        _on_progress=lambda done, whole: reported.append((done, whole)),
+        _on_tick=lambda: reported.append(searching._evaluation.count),
     )
     searching._end_with_a_violation = lambda: _Searching._end_with_a_violation(searching)
     for holds in (True, False, None):
         assert _Searching._look(searching, {"holds": holds}) is seen[holds]
-    assert (met, reported) == (["clear", "unclear"], [(4, 6)] * 3)
+    assert (met, reported) == (["clear", "unclear"], [4] * 3)
     searching._evaluation.count = 7
     state.is_deciding = True
     _Searching._look(searching, {"holds": True})
-    assert reported[-1] == (6, 6)
+    assert reported[-1] == 7
     state.is_deciding = False
     with pytest.raises(search._Over):
         _Searching._look(searching, {"holds": True})

@@ -110,7 +110,7 @@ def test_a_ray_reads_runs_that_exist() -> None:
     reading = reader.read(table)
     assert isinstance(reading, Logarithms)
     none = np.zeros_like(reading.terms)
-    state, ray = SearchState(claim, 1e9, lambda *_: None), Ray(reader, ScaledRun(table), reading, none)
+    state, ray = SearchState(claim, 1e9), Ray(reader, ScaledRun(table), reading, none)
     found = ray._read(state, ScaledRun(table))
     assert found is not None
     assert found.lead(none) == reading.lead(none)

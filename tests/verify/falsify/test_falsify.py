@@ -86,7 +86,7 @@ def test_a_refutation_contradicts_other_records_only() -> None:
 def test_floats_alone_refute_nothing() -> None:
     """Six equal clients do not drift: floats see 7.7e-32 above 7.1e-32, and the search goes on."""
     claim = drift(2 * tau**2 * eta**2 * zeta**2 + tau * eta**2 * sigma**2)
-    state = SearchState(claim, 60, lambda _done, _all: None)
+    state = SearchState(claim, 60)
     state.setting = find_features(claim)
     run = Instance("wide quadratics", 68).run()
     assert check(claim, run.as_floats()).holds is False
@@ -109,7 +109,7 @@ def test_a_search_stays_inside_the_setting_of_the_claim() -> None:
     """A bound that is only true without stale models is not tried on clocks that its families do not have."""
     claim = drift(DRIFT)
     stale = Instance("small schedules", 0).run()
-    state = SearchState(claim, 60, lambda _done, _all: None)
+    state = SearchState(claim, 60)
     state.setting = find_features(claim)
     state.start_from(stale, in_floats=False)
     assert state.best is None
@@ -118,7 +118,7 @@ def test_a_search_stays_inside_the_setting_of_the_claim() -> None:
 
 def test_the_budget_ends_a_search() -> None:
     """Without time nothing is tried, and nothing is refuted."""
-    state = SearchState(drift(DRIFT), 0, lambda _done, _all: None)
+    state = SearchState(drift(DRIFT), 0)
     with pytest.raises(SearchDone):
         state.start_from(Instance("by hand", 0).run(), in_floats=False)
     finding = falsify(drift(DRIFT), 0)
@@ -134,7 +134,7 @@ def test_the_last_look_is_inside_the_budget(
     """If a search takes three seconds of ten, none starts that would end too late; a long first one is ignored."""
     now, begun = [0.0], []
     monkeypatch.setattr(search_state, "measure_work", lambda: now[0])
-    state = SearchState(drift(DRIFT), 10, lambda _done, _all: None)
+    state = SearchState(drift(DRIFT), 10)
     with suppress(SearchDone):
         for took in seconds:
             state.tick()
@@ -203,7 +203,7 @@ def test_the_printed_drift_lemma_falls_and_its_repair_stands() -> None:
 def test_runs_of_other_families_may_lack_what_a_claim_asks_for() -> None:
     """A claim about the weights of two clients is not tried on a run with one."""
     claim = find("fraboni2022:example-2.fixed")
-    state = SearchState(claim, 60, lambda _done, _all: None)
+    state = SearchState(claim, 60)
     state.setting = find_features(claim)
     state.start_from(Instance("one client", 0).run(), in_floats=False)
     assert (state.looked, state.applicable) == (1, 0)

@@ -164,7 +164,7 @@ def test_runs_that_move() -> None:
 
 
 def test_runs_within_reach() -> None:
-    state = SearchState(CLAIM, 1e9, lambda *_: None)
+    state = SearchState(CLAIM, 1e9)
     assert state.is_within_reach(_table(2, 2, 64))
     assert not state.is_within_reach(_table(2, 2, 65))
     state.reach = FAR

@@ -31,7 +31,7 @@ from verify.falsify.rays import Ray, ScaledRun, _count_doublings, _list_penaltie
 from verify.falsify.regimes.edge import Edge
 from verify.falsify.scalings import list_scalings
 from verify.falsify.score import NOTHING
-from verify.falsify.search_state import SearchPoint, SearchState
+from verify.falsify.search_state import SearchPoint, SearchState, halve_while_clear
 
 CLAIM = Claim(id="t:parts", lhs=eta, rhs=L, where=WHERE)
 
@@ -39,12 +39,13 @@ CLAIM = Claim(id="t:parts", lhs=eta, rhs=L, where=WHERE)
 def test_lighter_violations_and_ties(monkeypatch: pytest.MonkeyPatch) -> None:
     """Halved while they are clear; a run is kept for later where no term is moved and it has a score."""
     module = import_module("verify.falsify.search_state")
-    state = SearchState(CLAIM, 1e9, lambda *_: None)
+    state = SearchState(CLAIM, 1e9)
     monkeypatch.setattr(module, "estimate_exact_cost", lambda table: table["n"] * 100_000)
     monkeypatch.setattr(module, "list_halves", lambda table: [{"n": table["n"] - 1}, {"n": table["n"] // 2}])
     for clear, end in ((lambda n: n % 4 == 0, 4), (lambda _: True, 2), (lambda _: False, 16)):
-        monkeypatch.setattr(state, "_is_clear", lambda table, clear=clear: clear(table["n"]))
-        assert state._lighten({"n": 16})["n"] == end
+        found = halve_while_clear({"n": 16}, lambda table, clear=clear: clear(table["n"]), 200_000)
+        assert found["n"] == end
+    assert halve_while_clear({"n": 2}, lambda _: True, 200_000) == {"n": 2}
     state.keep(SearchPoint({}, NOTHING))
     state.moved = 1
     state.keep(SearchPoint({}, 1.0))

@@ -90,7 +90,7 @@ def test_half_a_power_takes_hundreds_of_clients() -> None:
 def test_nothing_large_is_left_behind() -> None:
     """Runs of many clients are no starting points of local searches, and the reach is the one before."""
     claim = bound(eta * sigma**2)
-    state = SearchState(claim, 60, lambda _done, _all: None)
+    state = SearchState(claim, 60)
     state.setting, before = find_features(claim), state.reach
     follow_rays(state, [TWO], FAR, 3)
     assert state.reached

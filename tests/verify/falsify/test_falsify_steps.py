@@ -88,7 +88,7 @@ def test_scalings_are_turned_together() -> None:
     def times(key: str) -> Scaling:
         return Scaling(key, lambda table, factor: {**table, key: table[key] * factor})
 
-    state = SearchState(Claim(id="t:free", lhs=eta, rhs=1, where=WHERE), 1e9, lambda *_: None)
+    state = SearchState(Claim(id="t:free", lhs=eta, rhs=1, where=WHERE), 1e9)
     scalings = [times("a"), times("b"), Scaling("never", lambda *_: None)]
     start: Table = {"a": fmpq(3), "b": fmpq(5), **_table()}
     found = _apply_all(state, start, scalings, np.array([1.0, -2.0, 0.0]))
@@ -117,7 +117,7 @@ def test_the_worth_of_a_point(holds: bool | None, score: float, expected: float)
 def test_the_best_run_is_an_exact_one() -> None:
     """The best run was found in floats, and is recorded in rationals if these are affordable."""
     claim = Claim(id="t:last", lhs=q.final_distance_sq, rhs=D**2, where=WHERE)
-    state = SearchState(claim, 1e9, lambda *_: None)
+    state = SearchState(claim, 1e9)
     found = evaluate_run(claim, _table(), FLOAT)
     assert found is not None
     state._record(_table(), found)

@@ -167,7 +167,7 @@ def test_only_a_better_run_is_repeated_exactly(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(search_state, "is_lively", lambda _: True)
     monkeypatch.setattr(search_state, "_is_confirmable", lambda _: True)
     monkeypatch.setattr(search_state, "score", lambda found: found.score)
-    state = search_state.SearchState(CLAIM, 1e9, lambda *_: None)
+    state = search_state.SearchState(CLAIM, 1e9)
     for score, count, best in ((-2.0, 1, -2.0), (-3.0, 1, -2.0), (-2.0, 1, -2.0), (-1.0, 2, -1.0)):
         found: Any = SimpleNamespace(arithmetic=FLOAT, holds=True, score=score)
         assert state._record({"score": score}, found) == score

@@ -43,7 +43,7 @@ def state(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(search_state, "is_lively", lambda table: table.get("lively", True))
     monkeypatch.setattr(search_state, "_is_confirmable", lambda table: table.get("confirmable", True))
     monkeypatch.setattr(search_state, "evaluate_run", lambda _, table, *__: table.get("found"))
-    return SearchState(CLAIM, 100.0, lambda *_: None)
+    return SearchState(CLAIM, 100.0)
 
 
 @pytest.mark.parametrize(

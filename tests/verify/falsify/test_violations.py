@@ -127,7 +127,7 @@ def test_a_search_counts_what_is_too_long_to_confirm() -> None:
     problem = {"kind": "quadratic", "hessians": [curved], "linear": [["0"] * 3], "start": ["1"] * 3}
     algorithm = {"local_step_size": "1/8", "rounds": 4000}
     table = working_table(parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL))
-    state = SearchState(bound, 10.0, lambda _done, _whole: None)
+    state = SearchState(bound, 10.0, lambda: None)
     state.setting, state.reach = features(table), FAR
     assert state.look(table) > 0
     assert (state.violation, state.left_open) == (None, 1)

@@ -139,8 +139,8 @@ def test_violations_are_confirmed_from_the_lightest_on(monkeypatch: pytest.Monke
     count.
     """
     tried: list[int] = []
-    monkeypatch.setattr(counterexample, "work_of", lambda table: table)
-    monkeypatch.setattr(counterexample, "_shorten", lambda _, table: table)
+    monkeypatch.setattr(counterexample, "estimate_exact_cost", lambda table: table)
+    monkeypatch.setattr(counterexample, "halve_while_clear", lambda table, *_: table)
     monkeypatch.setattr(counterexample, "write_table", lambda table: table)
     monkeypatch.setattr(counterexample, "parse_run", lambda table, _: table)
     most = counterexample._CONFIRMED

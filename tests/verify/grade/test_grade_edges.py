@@ -13,8 +13,7 @@ import sympy as sp
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from verify.falsify.tables import Table
-from verify.grade import bound, counterexample
+from verify.grade import bound
 from verify.grade.handed_in import HandedIn, _rename_duplicate
 from verify.grade.submission import _decode
 
@@ -51,21 +50,6 @@ def test_zeros_on_both_sides_are_no_wide_text() -> None:
     """Zero bytes at both even and odd positions are not the encoding of ASCII letters."""
     assert _decode(b"\0\0ab" * 4) == "\0\0ab" * 4
     assert _decode(b"ab\x93") == "ab\u201c"
-
-
-def test_a_run_is_shortened_while_its_violation_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run is shortened to its first half while the violation stays clear; a light run is unchanged."""
-    claim = Claim(id="t:last", lhs=q.final_distance_sq, rhs=0, where={})
-    start: Table = {"work": 1000}
-    monkeypatch.setattr(counterexample, "_LIGHT", 100)
-    monkeypatch.setattr(counterexample, "work_of", lambda table: table["work"])
-    monkeypatch.setattr(
-        counterexample, "list_halves", lambda table: [{"work": table["work"] - 1}, {"work": table["work"] // 2}]
-    )
-    for clear, end in ((lambda work: work % 2 == 0, 250), (lambda work: work >= 500, 500), (lambda _: False, 1000)):
-        monkeypatch.setattr(counterexample, "_is_clear", lambda _, table, clear=clear: clear(table["work"]))
-        assert counterexample._shorten(claim, start)["work"] == end
-    assert counterexample._shorten(claim, {"work": 100}) == {"work": 100}
 
 
 def test_a_bound_serves_where_all_its_conditions_follow(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,11 +18,12 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check.together import CheckResult
+from verify.falsify.search_state import estimate_exact_cost
 from verify.falsify.tables import working_table
 from verify.grade.battery import Battery, _quota
 from verify.grade.bound import _find_smaller_bound, _is_at_least, _list_proved_bounds
 from verify.grade.confinement import Limits
-from verify.grade.counterexample import _size_of, work_of
+from verify.grade.counterexample import _size_of
 from verify.grade.dimensions import _exponent
 from verify.grade.ladders import _build_level, _corners, _list_levels
 from verify.grade.looseness import _common_denominator, _Range, measure_looseness
@@ -115,7 +116,7 @@ def test_a_quota_of_each_kind() -> None:
 def test_work_and_size_of_a_counterexample() -> None:
     table = _table(_algorithm(local_steps=1, rounds=1, server_step_size="1/2"))
     assert _size_of(table) == "a run with 2 clients, 1 local step, 1 round, step size 1/8, server step size 1/2"
-    assert work_of(_table(_algorithm(rounds=100))) > 100 * work_of(table)
+    assert estimate_exact_cost(_table(_algorithm(rounds=100))) > 100 * estimate_exact_cost(table)
 
 
 def test_sizes_of_symbols() -> None:

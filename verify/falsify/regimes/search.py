@@ -106,29 +106,20 @@ class _Over(Exception):
     """Raised when a violation is confirmed, or all evaluations are used."""
 
 
-def search_regimes(
-    claim: Claim, evaluations: int, seed: int = 0, on_progress: Callable[[int, int], None] = lambda _done, _all: None
-) -> Search:
+def search_regimes(claim: Claim, evaluations: int, seed: int = 0, on_tick: Callable[[], None] = lambda: None) -> Search:
     """Search for a violation of a claim with at most so many evaluations in floats, in an order set by the seed.
 
-    Ascents from settings have a quarter as many in addition.
-
-    `on_progress` receives the numbers of finished and of all evaluations. Rates are not searched, because they need
-    ladders of runs.
+    Ascents from settings have a quarter as many in addition. `on_tick` is called after each evaluation. Rates are not
+    searched, because they need ladders of runs.
     """
-    return _Searching(claim, evaluations, seed, on_progress).search()
+    return _Searching(claim, evaluations, seed, on_tick).search()
 
 
 class _Searching:
-    def __init__(
-        self,
-        claim: Claim,
-        evaluations: int,
-        seed: int,
-        on_progress: Callable[[int, int], None],
-    ) -> None:
-        self._claim, self._most, self._on_progress = claim, evaluations, on_progress
-        self._all = evaluations + int(_OF_SETTINGS * evaluations)
+    """The state of one search."""
+
+    def __init__(self, claim: Claim, evaluations: int, seed: int, on_tick: Callable[[], None]) -> None:
+        self._claim, self._most, self._on_tick = claim, evaluations, on_tick
         self._seed, self._random = seed, Random(seed)
         self._evaluation = Evaluation(claim)
         self._end = measure_work() + _WORK * evaluations
@@ -176,12 +167,9 @@ class _Searching:
         if is_over and not self._violations.is_deciding:
             raise _Over
         seen = self._evaluation.at(point)
-        self._on_progress(min(self._evaluation.count, self._all), self._all)
-        if seen.holds is False:
-            self._violations.meet(seen)
-            self._end_with_a_violation()
-        elif seen.holds is None:
-            self._violations.meet_unclear(seen)
+        self._on_tick()
+        if not seen.holds:
+            (self._violations.meet_unclear if seen.holds is None else self._violations.meet)(seen)
             self._end_with_a_violation()
         return seen
 
