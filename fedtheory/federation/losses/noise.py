@@ -32,6 +32,10 @@ class TwoPointNoise(Oracle):
         constant[:, 0, 0] = forms.sum(axis=(1, 2)) * self.sizes * self.sizes
         return constant
 
+    def sample(self, points: Array, generator: np.random.Generator) -> Array:
+        signs = generator.choice([-1.0, 1.0], size=(*points.shape[:-1], 1))
+        return np.asarray(signs * self.sizes[:, None] + np.zeros_like(points))
+
     def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
         noise: Array = point - point + self.sizes[client] * (1 if generator.random() < 0.5 else -1)
         return noise

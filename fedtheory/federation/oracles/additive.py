@@ -23,6 +23,9 @@ class ExactOracle(Oracle):
     def pulled_back(self, forms: Array, gradients: Array) -> Array:
         return gradients - gradients
 
+    def sample(self, points: Array, generator: np.random.Generator) -> Array:
+        return np.zeros_like(points)
+
     def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
         return point - point
 
@@ -62,6 +65,11 @@ class AdditiveNoise(Oracle):
         constant = gradients - gradients
         constant[:, 0, 0] = self.variances * (forms.trace(axis1=1, axis2=2) / forms.shape[-1])
         return constant
+
+    def sample(self, points: Array, generator: np.random.Generator) -> Array:
+        deviations = np.sqrt(self.variances / points.shape[-1])
+        noise: Array = generator.standard_normal(points.shape) * deviations[:, None]
+        return noise
 
     def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
         noise = point - point

@@ -67,6 +67,10 @@ class Oracle(ABC):
         """
 
     @abstractmethod
+    def sample(self, points: Array, generator: np.random.Generator) -> Array:
+        """Return noise vectors (..., M, d) at float points (..., M, d), with one independent sample for each."""
+
+    @abstractmethod
     def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
         """Return one outcome (d,) of a client's noise at a point, in the point's arithmetic."""
 

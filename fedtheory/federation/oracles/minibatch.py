@@ -28,6 +28,12 @@ def _weigh_squares(vectors: Array, weights: Array) -> Array:
     return squares
 
 
+def _count_samples(chosen: Array, samples: int) -> Array:
+    """Count each sample among the `chosen` ones (R, B); returns (R, n)."""
+    places = chosen + samples * np.arange(len(chosen))[:, None]
+    return np.bincount(places.ravel(), minlength=len(chosen) * samples).reshape(len(chosen), samples)
+
+
 @dataclass(frozen=True)
 class MiniBatch(Oracle):
     """Mini-batches of a client's own data, for ``F_i(w) = (1/n_i) sum_j (w'x_ij - y_ij)^2``.
@@ -163,12 +169,25 @@ class MiniBatch(Oracle):
             return one / self.batch
         return one * (count - self.batch) / (self.batch * max(count - 1, 1))
 
+    def sample(self, points: Array, generator: np.random.Generator) -> Array:
+        noise = np.empty_like(points)
+        for client, (inputs, outputs) in enumerate(self.data):
+            at = points[..., client, :].reshape(-1, points.shape[-1])
+            # Deviation of each sample's weight from its expectation.
+            counts = _count_samples(self._draw(len(outputs), len(at), generator), len(outputs))
+            weights = counts / self.batch - 1 / len(outputs)
+            found = 2 * (weights * (at @ inputs.T - outputs)) @ inputs
+            noise[..., client, :] = found.reshape(points[..., client, :].shape)
+        return noise
+
+    def _draw(self, count: int, replicas: int, generator: np.random.Generator) -> Array:
+        if self.replacement:
+            return generator.integers(count, size=(replicas, self.batch))
+        return generator.random((replicas, count)).argpartition(self.batch - 1, axis=1)[:, : self.batch]
+
     def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
         inputs, outputs = self.data.inputs[client], self.data.outputs[client]
-        if self.replacement:
-            chosen = generator.integers(len(outputs), size=self.batch)
-        else:
-            chosen = generator.random(len(outputs)).argpartition(self.batch - 1)[: self.batch]
+        chosen = self._draw(len(outputs), 1, generator)[0]
         gradients = 2 * (inputs @ point - outputs)[:, None] * inputs
         batch_mean: Array = gradients[chosen].sum(axis=0) / self.batch - gradients.sum(axis=0) / len(outputs)
         return batch_mean
@@ -199,7 +218,9 @@ class MiniBatch(Oracle):
         return some
 
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
-        # A batch's step is an average of single samples' steps, each with curvature 2|x_j|^2 along x_j and the ridge's.
+        # A batch's step is an average of single samples' steps, each with curvature 2|x_j|^2 along x_j.
+        arithmetic = arithmetic_of(hessians)
+        # A ridge adds its curvature to every step.
         arithmetic, ridge = arithmetic_of(hessians), self.data.ridge
         steepest = max((inputs * inputs).sum(axis=1).max() for inputs, _ in self.data)
         gradients = [self._gradients_at_zero(client, linear[client]) for client in range(len(linear))]

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from monte_carlo import Measure, estimates, models, sample_noise, suboptimality
 from tiny_runs import data, quadratics
 
 from fedtheory.engine.run import Run
-from fedtheory.engine.sampling import ReplicaMeans
+from fedtheory.engine.sampling import ReplicaMeans, estimate, models, suboptimality
 from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
 
 ROWS: tuple[Any, Any] = (
@@ -29,10 +28,6 @@ LAWS: dict[str, Participation] = {
     "multinomial": Multinomial(2),
 }
 ORACLES = ("exact", "additive", "with replacement", "without replacement")
-
-
-def _estimate(run: Run, measure: Measure, **settings: Any) -> ReplicaMeans:
-    return estimates(run.problem, run.algorithm, (measure,), **settings)[0]
 
 
 def _run(oracle: str, law: Participation) -> Run:
@@ -70,11 +65,11 @@ def test_the_exact_value_is_inside_the_interval(oracle: str, law: str) -> None:
     run = _run(oracle, LAWS[law])
     exact = run.as_floats().trajectory
     settings: dict[str, Any] = {"replicas": 20_000, "seed": 12, "confidence": 0.999}
-    gap = _estimate(run, suboptimality(run.problem), **settings)
+    gap = estimate(run.problem, run.algorithm, suboptimality(run.problem), **settings)
     assert _contains(gap, exact.server_suboptimality)
-    assert _contains(_estimate(run, _distance_sq(run), **settings), exact.server_distance_sq)
+    assert _contains(estimate(run.problem, run.algorithm, _distance_sq(run), **settings), exact.server_distance_sq)
     for axis in range(2):
-        along = _estimate(run, lambda models, axis=axis: models[:, axis], **settings)
+        along = estimate(run.problem, run.algorithm, lambda models, axis=axis: models[:, axis], **settings)
         assert _contains(along, exact.server_mean[:, axis])
     random = oracle != "exact" or law in ("uniform", "multinomial")
     assert (gap.standard_error[1:] > 0).all() == random or not random
@@ -85,7 +80,7 @@ def test_a_wrong_value_is_outside_the_interval() -> None:
     """The intervals exclude the values for half the noise of one client, and vice versa."""
     run = quadratics(**QUADRATICS, deviation=[3, 1, 2], eta="1/5", steps=3, rounds=4).engine
     other = quadratics(**QUADRATICS, deviation=[2, 1, 2], eta="1/5", steps=3, rounds=4).engine
-    found = _estimate(run, _distance_sq(run), replicas=20_000, seed=3, confidence=0.999)
+    found = estimate(run.problem, run.algorithm, _distance_sq(run), replicas=20_000, seed=3, confidence=0.999)
     assert _contains(found, run.as_floats().trajectory.server_distance_sq)
     assert not _contains(found, other.as_floats().trajectory.server_distance_sq)
 
@@ -95,7 +90,7 @@ def test_intervals_shrink_with_the_root_of_the_replicas() -> None:
     run = _run("additive", Multinomial(2))
     widths = []
     for replicas in (1_000, 16_000):
-        found = _estimate(run, suboptimality(run.problem), replicas=replicas, seed=5)
+        found = estimate(run.problem, run.algorithm, suboptimality(run.problem), replicas=replicas, seed=5)
         widths.append((found.high - found.low)[1:])
     assert widths[0] / widths[1] == pytest.approx(4, rel=0.15)
 
@@ -107,7 +102,10 @@ def test_intervals_are_what_they_say() -> None:
     from scipy.stats import t as student
 
     run = _run("additive", Full())
-    narrow, wide = (_estimate(run, suboptimality(run.problem), replicas=50, seed=5, confidence=c) for c in (0.9, 0.99))
+    narrow, wide = (
+        estimate(run.problem, run.algorithm, suboptimality(run.problem), replicas=50, seed=5, confidence=c)
+        for c in (0.9, 0.99)
+    )
     assert (narrow.mean == wide.mean).all()
     assert wide.high - wide.mean == pytest.approx(student.ppf(0.995, 49) * wide.standard_error)
     assert wide.mean - wide.low == pytest.approx(wide.high - wide.mean)
@@ -124,7 +122,7 @@ def test_coverage_of_many_intervals() -> None:
     exact = run.as_floats().trajectory.server_distance_sq[-1]
     hits = 0
     for seed in range(200):
-        found = _estimate(run, _distance_sq(run), replicas=400, seed=seed, confidence=0.9)
+        found = estimate(run.problem, run.algorithm, _distance_sq(run), replicas=400, seed=seed, confidence=0.9)
         hits += bool(found.low[-1] <= exact <= found.high[-1])
     assert 164 <= hits <= 194
 
@@ -157,7 +155,7 @@ def test_outcomes_have_the_declared_moments(oracle: str) -> None:
     generator = np.random.default_rng(0)
     homogeneous = np.concatenate([[1.0], point])
     covariances = run.problem.noise_covariances(np.tile(np.outer(homogeneous, homogeneous), (3, 1, 1)))
-    batch = sample_noise(noise, np.tile(point, (20_000, 3, 1)), generator)
+    batch = noise.sample(np.tile(point, (20_000, 3, 1)), generator)
     for client in range(3):
         singles = np.stack([noise.outcome(client, point, generator) for _ in range(4_000)])
         for drawn in (singles, batch[:, client]):

@@ -10,7 +10,6 @@ import pytest
 import tiny_shapes as shapes
 from enumeration import Law, Point, dot, expectation, minus, plus
 from flint import fmpq
-from monte_carlo import estimates, suboptimality
 from stale_enumeration import Inside, Server, StaleRun, events
 from tiny_runs import Pair, data, plain, quadratics
 
@@ -18,6 +17,7 @@ from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.engine.frames import Vector, moment_frames, path_frames
 from fedtheory.engine.moments import stale
 from fedtheory.engine.run import Run
+from fedtheory.engine.sampling import estimates, suboptimality
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 
 POLICIES: dict[str, tuple[Policy, Server]] = {

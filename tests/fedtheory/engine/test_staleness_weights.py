@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from flint import fmpq
-from monte_carlo import estimates, suboptimality
 
 from fedtheory import check
 from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.engine.sampling import estimates, suboptimality
 from fedtheory.errors import InputError, Unresolved
 from fedtheory.federation.clock import read_staleness
 from fedtheory.language.registry import find
