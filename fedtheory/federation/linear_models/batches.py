@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -58,27 +58,11 @@ class RowBatches(Oracle):
     def of(self, clients: Sequence[int]) -> RowBatches:
         return replace(self, counts=self.counts[list(clients)])
 
-    def covariances(self, _moments: Array, _gradients: Array) -> NoReturn:
-        _refuse()
+    def _refuse(self, *_inputs: Any, **_options: Any) -> NoReturn:
+        """Raise `NotApplicable`: the moments of these batches are unknown."""
+        raise NotApplicable("the gradients of this loss are not affine in the model: their moments do not close")
 
-    def pulled_back(self, _forms: Array, _gradients: Array) -> NoReturn:
-        _refuse()
-
-    def sample(self, _points: Array, _generator: np.random.Generator) -> NoReturn:
-        _refuse()
-
-    def outcome(self, _client: int, _point: Array, _generator: np.random.Generator) -> NoReturn:
-        _refuse()
-
-    def draws(self, _client: int, _linear: Array) -> NoReturn:
-        _refuse()
-
-    def step_bound(self, _hessians: Array, _linear: Array) -> NoReturn:
-        _refuse()
-
-
-def _refuse() -> NoReturn:
-    raise NotApplicable("the gradients of this loss are not affine in the model: their moments do not close")
+    covariances = pulled_back = sample = outcome = draws = step_bound = _refuse
 
 
 def _draw_integers(uniform: Array, counts: Array) -> Array:

@@ -218,9 +218,7 @@ class MiniBatch(Oracle):
         return some
 
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
-        # A batch's step is an average of single samples' steps, each with curvature 2|x_j|^2 along x_j.
-        arithmetic = arithmetic_of(hessians)
-        # A ridge adds its curvature to every step.
+        # A batch's step is an average of single samples' steps, each with curvature 2|x_j|^2 along x_j and the ridge's.
         arithmetic, ridge = arithmetic_of(hessians), self.data.ridge
         steepest = max((inputs * inputs).sum(axis=1).max() for inputs, _ in self.data)
         gradients = [self._gradients_at_zero(client, linear[client]) for client in range(len(linear))]
