@@ -1,7 +1,8 @@
-"""Matrix products; large ones of rationals or intervals use python-flint, whose loops are in C."""
+"""Matrix products and weighted sums; large ones of rationals or intervals use python-flint, whose loops are in C."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,14 @@ def product(left: Array, right: Array) -> Array:
     if left.ndim == 1:
         return product(left[None], right)[..., 0, :]
     return _multiply_stacks(left, right, arb_mat if arb in types else fmpq_mat)
+
+
+def sum_with_weights(weights: Array, values: Array) -> Array:
+    """Return ``sum_i weights[i] values[i]`` over the first axis, with the shape of one value."""
+    # The same product as `tensordot`, whose overhead is larger for few clients.
+    shape = values.shape[1:]
+    total: Array = np.dot(weights[None], values.reshape(len(values), math.prod(shape))).reshape(shape)
+    return total[()] if total.ndim == 0 else total
 
 
 def _list_types(array: Any) -> set[type]:

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from fedtheory.arithmetic import Arithmetic, Array, Number, largest_eigenvalues
+from fedtheory.arithmetic import Arithmetic, Array, Number, largest_eigenvalues, sum_with_weights
 from fedtheory.engine.gradient_forms import GradientForms
 from fedtheory.engine.region import Ball, Everywhere, Region, containing_ball
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.quadratic import weighted_sum
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,9 @@ class AssumedConstants:
     @cached_property
     def mean_dissimilarity_sq(self) -> Bound:
         """sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
-        found = self._largest(weighted_sum(self.problem.weights, self.gradient_forms.deviations)[None], _DISSIMILARITY)
+        found = self._largest(
+            sum_with_weights(self.problem.weights, self.gradient_forms.deviations)[None], _DISSIMILARITY
+        )
         # Suprema on balls are rounded up: rounding must not lift an average above the largest value.
         return Bound(min(found.value, self.dissimilarity_sq.value), found.region)
 

@@ -13,13 +13,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows, product
+from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows, product, sum_with_weights
 from fedtheory.engine.moments.local import Clients, oracle_of
 from fedtheory.engine.moments.round_maps import split_clients
 from fedtheory.engine.multiples import noise_smoothness
 from fedtheory.engine.region import may_be_largest, suprema_on_ball, supremum_on_ball
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.quadratic import weighted_sum
 
 Found = TypeVar("Found")
 _LEFT_BY_ROUNDING = 1e-13
@@ -81,13 +80,13 @@ class GradientForms:
     @cached_property
     def deviations(self) -> Array:
         """Forms of |grad F_i(x) - grad F(x)|^2, one for each client."""
-        return _squares(self.maps - weighted_sum(self.problem.weights, self.maps))
+        return _squares(self.maps - sum_with_weights(self.problem.weights, self.maps))
 
     def growth(self, factor: Number) -> Array:
         """sum_i p_i |grad F_i(x)|^2 - factor^2 |grad F(x)|^2, one form."""
         weights = self.problem.weights
-        shared = _squares(weighted_sum(weights, self.maps)[None])
-        forms: Array = weighted_sum(weights, self.lengths)[None] - factor * factor * shared
+        shared = _squares(sum_with_weights(weights, self.maps)[None])
+        forms: Array = sum_with_weights(weights, self.lengths)[None] - factor * factor * shared
         return forms
 
     def largest_supremum(self, forms: Array, radius: Number) -> Number:

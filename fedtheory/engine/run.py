@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows
+from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows, sum_with_weights
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS
 from fedtheory.engine.comparator import Comparator, nearest_good_point
 from fedtheory.engine.constants import AssumedConstants, Bound
@@ -22,7 +22,6 @@ from fedtheory.engine.region import AlongRun
 from fedtheory.engine.surrogate import Surrogate
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm, LocalWork
-from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.federation.rule import repeat_for_clients
 from fedtheory.federation.types import WAY_OUT
 from fedtheory.shown import Card, Shown, number
@@ -299,8 +298,8 @@ class Run(AssumedConstants, Shown):
         forms = self.arithmetic.zeros(len(weights), problem.dimension + 1, problem.dimension + 1)
         for form, own in zip(forms, weights, strict=True):
             form[0, 0] = own @ problem.constants
-            form[0, 1:] = -weighted_sum(own, problem.linear)
-            form[1:, 1:] = weighted_sum(own, problem.hessians) / 2
+            form[0, 1:] = -sum_with_weights(own, problem.linear)
+            form[1:, 1:] = sum_with_weights(own, problem.hessians) / 2
         return self._evaluate_at_virtual_iterates(forms)
 
     @cached_property

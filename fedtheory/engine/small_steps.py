@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Array, Number, unanswered
+from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Array, Number, sum_with_weights, unanswered
 from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, select_pairs
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
@@ -29,7 +29,6 @@ from fedtheory.engine.moments.stationary import LARGEST_EXACT, symmetric_operato
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.federation import Algorithm, LocalWork
-from fedtheory.federation.problem.quadratic import weighted_sum
 
 _FLAT = "the average objective that small steps descend has a direction without curvature above 0: no unique limit"
 _BIASED = "small steps settle away from x*, where other weights of the clients are optimal: see `small_step_limit`"
@@ -162,7 +161,7 @@ def _curvature(run: Run) -> Array:
 
     Raises `NotApplicable` unless it is positive definite.
     """
-    curvature = weighted_sum(_effort(run), run.problem.hessians)
+    curvature = sum_with_weights(_effort(run), run.problem.hessians)
     if run.problem.arithmetic is RATIONAL:
         singular = fmpq_mat(curvature.tolist()).det() == 0 or not RATIONAL.is_psd(curvature)
     else:
@@ -175,7 +174,7 @@ def _curvature(run: Run) -> Array:
 
 def _push(run: Run) -> Array:
     """Return ``-sum_i E[w_i] eta_i K_i grad F_i(x*)``, (d,)."""
-    return weighted_sum(_effort(run), run.problem.about_optimum.linear)
+    return sum_with_weights(_effort(run), run.problem.about_optimum.linear)
 
 
 def _require_unbiased(run: Run) -> None:
@@ -197,8 +196,8 @@ def _displacement_covariance(run: Run) -> Array:
     noise = problem.centred.noise_covariances(at_optimum)
     pushes = (work.step_sizes * counts)[:, None] * problem.centred.linear
     # The expected displacement vanishes at x*, so its multiple in E[w w'] adds nothing.
-    covariance: Array = weighted_sum(weights.squares * work.step_sizes * work.step_sizes * counts, noise)
-    covariance = covariance + weighted_sum(weights.diagonal, pushes[:, :, None] * pushes[:, None, :])
+    covariance: Array = sum_with_weights(weights.squares * work.step_sizes * work.step_sizes * counts, noise)
+    covariance = covariance + sum_with_weights(weights.diagonal, pushes[:, :, None] * pushes[:, None, :])
     for scale, vector in weights.directions:
         covariance = covariance + scale * np.multiply.outer(vector @ pushes, vector @ pushes)
     return covariance

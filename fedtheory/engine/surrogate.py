@@ -12,12 +12,11 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, group_equal_rows, unanswered
+from fedtheory.arithmetic import Array, Number, group_equal_rows, sum_with_weights, unanswered
 from fedtheory.engine.moments.server import functionals
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.quadratic import weighted_sum
 
 
 class Surrogate:
@@ -115,7 +114,7 @@ class Surrogate:
     def _minimiser(self, weights: Array, near: Array) -> Array:
         """Return the minimiser of the objective with these client weights."""
         centred = self.problem.centred
-        hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
+        hessian, linear = sum_with_weights(weights, centred.hessians), sum_with_weights(weights, centred.linear)
         self._require_convex(hessian)
         try:
             return np.asarray(near + self.problem.arithmetic.solve(hessian, linear - hessian @ near))
@@ -132,13 +131,13 @@ class Surrogate:
     def mixed_value(self, weights: Array, point: Array) -> Number:
         """Return sum_i weights_i L_i as one objective, at a point (d,)."""
         centred = self.problem.centred
-        hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
+        hessian, linear = sum_with_weights(weights, centred.hessians), sum_with_weights(weights, centred.linear)
         return point @ hessian @ point / 2 - linear @ point + weights @ centred.constants
 
     def mixed_slope(self, weights: Array, point: Array) -> Array:
         """Return the gradient of `mixed_value`, (d,)."""
         centred = self.problem.centred
-        slope: Array = weighted_sum(weights, centred.hessians) @ point - weighted_sum(weights, centred.linear)
+        slope: Array = sum_with_weights(weights, centred.hessians) @ point - sum_with_weights(weights, centred.linear)
         return slope
 
     def client_values(self, points: Array) -> Array:
@@ -174,7 +173,7 @@ class Surrogate:
         if work.common_steps is None or work.common_step_size is None:
             raise NotApplicable("the clients take different local steps: the run has no comparator")
         time = size * work.common_step_size * work.common_steps * algorithm.rounds / 2
-        hessian, linear = (weighted_sum(self.mean_weights, part) for part in (centred.hessians, centred.linear))
+        hessian, linear = (sum_with_weights(self.mean_weights, part) for part in (centred.hessians, centred.linear))
         matrix = self.problem.arithmetic.identity(self.problem.dimension) + time * hessian
         self._require_convex(hessian)
         return self.problem.arithmetic.solve_regular(matrix, centred.start + time * linear)

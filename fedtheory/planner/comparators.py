@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, plain_floats
+from fedtheory.arithmetic import Array, plain_floats, sum_with_weights
 from fedtheory.engine.run import Run
-from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language import quantities as q
 
 GAP, DISTANCE, NOISE, DISSIMILARITY = (
@@ -81,8 +80,8 @@ class Comparators:
 def _list_squares(run: Run, names: frozenset[str]) -> Iterator[tuple[str, Array]]:
     """Yield client averages of forms in (1, x - x*), (d+1, d+1), by name."""
     weights, noise, apart = run.problem.weights, run.noise_forms, run.gradient_forms.deviations
-    yield NOISE, weighted_sum(weights, noise)
-    yield DISSIMILARITY, weighted_sum(weights, apart)
+    yield NOISE, sum_with_weights(weights, noise)
+    yield DISSIMILARITY, sum_with_weights(weights, apart)
     if names & CURVED:
-        yield CURVED_NOISE, weighted_sum(weights * run.client_smoothness, noise)
-        yield CURVED_DISSIMILARITY, weighted_sum(weights * run.client_smoothness, apart)
+        yield CURVED_NOISE, sum_with_weights(weights * run.client_smoothness, noise)
+        yield CURVED_DISSIMILARITY, sum_with_weights(weights * run.client_smoothness, apart)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Array, sum_with_weights
 from fedtheory.engine.frames.base import Frame, Index, common_steps
 from fedtheory.engine.moments import is_deterministic
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import LinearMaps, Vector
 from fedtheory.errors import Diverging, NotApplicable
-from fedtheory.federation.problem.quadratic import weighted_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +142,7 @@ def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
         weights = run.algorithm.expected_weights(update, run.problem.weights)
         for k in range(steps):
             yield PathFrame(run, {"round": t, "step": k}, _Path(server, bases, weights, local[k], noise[k]))
-        change = weighted_sum(weights, local[steps] - bases)
+        change = sum_with_weights(weights, local[steps] - bases)
         server = server + run.algorithm.aggregation.server_step_size * change
         begin = list(update.receivers)
         bases = bases.copy()

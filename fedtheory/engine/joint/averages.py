@@ -7,12 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import Array, Number, sum_with_weights
 from fedtheory.engine.joint.layout import VectorLayout
 from fedtheory.engine.joint.moments import ClientVectors, Joint, correlate_sum, of_one
 from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.engine.moments.local import homogeneous
-from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.kernel.expressions import Average
 
 
@@ -90,8 +89,8 @@ class Averaged:
 
     def _sum_single_moments(self, alone: Array) -> Array:
         """Return the second moment of the average that comes from single clients, (d, d)."""
-        found = weighted_sum(self.totals * self.shares, alone)
-        return found + weighted_sum(self.totals, self._cross_moments) if self.each.own.size else found
+        found = sum_with_weights(self.totals * self.shares, alone)
+        return found + sum_with_weights(self.totals, self._cross_moments) if self.each.own.size else found
 
 
 def find_model_maps(parameters: RoundParameters, layout: VectorLayout) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, arithmetic_of, plain_floats
+from fedtheory.arithmetic import Array, Number, arithmetic_of, plain_floats, sum_with_weights
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.joint.averages import Averaged, find_model_maps
 from fedtheory.engine.joint.backward import BackwardMaps, model_moments, model_rows, rounds_of
@@ -29,7 +29,6 @@ from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
 from fedtheory.federation.presence import compute_participation_moments, compute_report_moments
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.kernel.expressions import Average, Expr
 
 _OVERFLOW = 1e290
@@ -381,7 +380,7 @@ class JointTrajectory(Trajectory):
         d = self.problem.dimension
         for forms, noise in zip(stage.iterates, stage.noises(joint.known()), strict=True):
             each = ClientVectors.of(forms.state[:, :d], self.layout.shared)
-            average = weighted_sum(self._totals, each.shared)
+            average = sum_with_weights(self._totals, each.shared)
             yield Averaged(joint, self._totals, self.parameters.shares, each, average, noise[:, :d, :d])
 
 

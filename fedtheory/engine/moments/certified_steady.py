@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import CERTIFIED, RATIONAL, Array, MidpointRadius, group_equal_rows, product
+from fedtheory.arithmetic import CERTIFIED, RATIONAL, Array, MidpointRadius, group_equal_rows, product, sum_with_weights
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, balls, precise_enclosures
 from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
 from fedtheory.engine.moments.live import LiveModels
@@ -27,7 +27,6 @@ from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.enclosed import EnclosedProblem
-from fedtheory.federation.problem.quadratic import weighted_sum
 
 _BITS = (ENCLOSURE_BITS, 4 * ENCLOSURE_BITS)
 """Precisions in bits, tried one after the other until the intervals are narrower than a float's rounding."""
@@ -60,8 +59,8 @@ class RoundInBalls:
         displacements = raise_each(one_step, counts) - RATIONAL.identity(steps.shape[-1])
         covariances = accumulated(one_step[:, 1:, 1:], balls(fresh[first]), counts)
         server, step = algorithm.aggregation.moments(problem.weights), algorithm.aggregation.server_step_size
-        moved = step * weighted_sum(_sum_weights_by_kind(server.mean, kinds), displacements)
-        added = step * step * weighted_sum(_sum_weights_by_kind(server.squares, kinds), covariances)
+        moved = step * sum_with_weights(_sum_weights_by_kind(server.mean, kinds), displacements)
+        added = step * step * sum_with_weights(_sum_weights_by_kind(server.squares, kinds), covariances)
         point = np.concatenate([RATIONAL.identity(1)[0], centred.start])
         return cls(RATIONAL.identity(len(point)) + moved, homogeneous(added), balls(np.outer(point, point)))
 

@@ -18,7 +18,7 @@ from itertools import repeat
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, Number, plain_floats, product
+from fedtheory.arithmetic import FLOAT, Array, Number, plain_floats, product, sum_with_weights
 from fedtheory.engine.moments.by_work import ByWork
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import (
@@ -36,7 +36,6 @@ from fedtheory.federation.clock import Update
 from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.participation import WeightMoments
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.quadratic import weighted_sum
 
 MOST_MAPPED = 2**21
 """Limit on the size of the linear maps of all clients' noise."""
@@ -182,7 +181,7 @@ class Recursion:
             return RoundNoise(*self._noise_maps.noise(bases))
         if self._noise_maps is not None:
             moments = self._noise_maps.noise(bases, clients)
-            return RoundNoise(weighted_sum(squares[clients], moments), float(np.abs(moments).max()))
+            return RoundNoise(sum_with_weights(squares[clients], moments), float(np.abs(moments).max()))
         if self._row_spaces and len(reports) == self.problem.clients and bases.ndim == 2:
             return self._noise_in_row_spaces(bases, squares)
         return self._noise_in_all_dimensions(clients, bases, squares[clients])
@@ -193,8 +192,8 @@ class Recursion:
             return self._noise_everywhere(clients, squares)
         moments = propagate_local_steps(self.centred, self.work, bases, clients)
         maps = (self._displacements[clients] + self._identity)[:, 1:, :]
-        server = weighted_sum(squares, moments)[1:, 1:]
-        server = server - weighted_sum(squares, product(product(maps, bases), maps.transpose(0, 2, 1)))
+        server = sum_with_weights(squares, moments)[1:, 1:]
+        server = server - sum_with_weights(squares, product(product(maps, bases), maps.transpose(0, 2, 1)))
         return RoundNoise(server, _largest(moments))
 
     def _noise_everywhere(self, clients: Clients, squares: Array) -> RoundNoise:
@@ -207,7 +206,7 @@ class Recursion:
         for block in blocks:
             moments = propagate_noise(self.centred, self.work, block)
             own = squares[block] if len(blocks) > 1 else squares
-            server, largest = server + weighted_sum(own, moments), max(largest, _largest(moments))
+            server, largest = server + sum_with_weights(own, moments), max(largest, _largest(moments))
         return RoundNoise(server, largest)
 
     @cached_property
@@ -238,7 +237,7 @@ class Recursion:
             yield from sum(each[1:], each[0])
             return
         for step in LocalSteps(self.centred, self.work).start_from(moment):
-            yield weighted_sum(squares, step.covariances)
+            yield sum_with_weights(squares, step.covariances)
 
     def advance(self, live: LiveModels, update: Update, noise: RoundNoise) -> None:
         """Add the server's next model."""
@@ -303,7 +302,7 @@ class Recursion:
         """Sums of displacements (d+1, d+1) whose squares enter the covariance of random weights, with their factors."""
         weights, displacements = self.participation, self._displacements
         parts = [(weights.pairing - 1, weights.mean), *weights.directions]
-        return [(scale, weighted_sum(vector, displacements)) for scale, vector in parts]
+        return [(scale, sum_with_weights(vector, displacements)) for scale, vector in parts]
 
     def _sum_individual_squares(self, moment: Array) -> Array:
         """The squares of single displacements D_i, ``sum_i v_i D_i S D_i'``, v_i their factors from the weights."""
@@ -311,7 +310,7 @@ class Recursion:
             found: Array = (self._spread_map @ moment.ravel()).reshape(moment.shape)
             return found
         each = self._displacements @ moment @ self._displacements.transpose(0, 2, 1)
-        return weighted_sum(self.participation.diagonal, each)
+        return sum_with_weights(self.participation.diagonal, each)
 
     @cached_property
     def _spread_map(self) -> Array | None:

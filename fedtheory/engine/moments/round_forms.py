@@ -21,7 +21,7 @@ from operator import add
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, product
+from fedtheory.arithmetic import Array, product, sum_with_weights
 from fedtheory.engine.moments.local import (
     EVERYONE,
     Clients,
@@ -37,7 +37,6 @@ from fedtheory.engine.moments.server import functionals
 from fedtheory.federation import LocalWork
 from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.quadratic import weighted_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +102,7 @@ class RoundForms:
         # The weight of each iterate, minus its weight in the average: these sum to zero.
         weights = factors - factors.sum() * self.recursion.problem.weights
         maps = _sum(
-            np.stack([weighted_sum(weights[clients], each) for each in self._maps_of(clients)])
+            np.stack([sum_with_weights(weights[clients], each) for each in self._maps_of(clients)])
             for clients in self.list_blocks()
         )
         identity = self.recursion.problem.arithmetic.identity(maps.shape[-1] - 1)
@@ -131,7 +130,7 @@ class RoundForms:
     def _sum_noise(self, form: Array, squares: Array, clients: Clients) -> Array:
         """Add up the noise of a form in the iterates of a block of clients, times `squares`, for k = 0 .. K."""
         blocks = pulled_back(self.recursion.centred, self.recursion.work, form, clients)
-        return np.concatenate([weighted_sum(squares[clients], each.noise.swapaxes(0, 1)) for each in blocks])
+        return np.concatenate([sum_with_weights(squares[clients], each.noise.swapaxes(0, 1)) for each in blocks])
 
     @property
     def _is_quiet(self) -> bool:
@@ -175,7 +174,7 @@ class RoundForms:
             if noise is None:
                 yield forms, square - square
             else:
-                yield forms + own * noise, weighted_sum(self.recursion.squared_importances[clients], noise)
+                yield forms + own * noise, sum_with_weights(self.recursion.squared_importances[clients], noise)
 
     def of_clients(self, forms: Array, clients: Clients) -> Iterator[Array]:
         """Yield the form of each of some clients, (C, d+1, d+1), in (1, x_i^k - x*), as one at the start, by step."""
@@ -198,11 +197,11 @@ class RoundForms:
         identity, sums, added = self.recursion.problem.arithmetic.identity(len(form)), [], []
         for maps, one in zip(self._maps_of(clients), self._pull_back(form, clients), strict=True):
             displacements = maps - identity
-            sums.append(np.stack([weighted_sum(vector[clients], displacements) for vector in vectors]))
-            added.append(weighted_sum(participation.squares[clients], one.noise))
+            sums.append(np.stack([sum_with_weights(vector[clients], displacements) for vector in vectors]))
+            added.append(sum_with_weights(participation.squares[clients], one.noise))
             if not participation.is_fixed:
                 each = displacements.transpose(0, 2, 1) @ form @ displacements
-                added[-1] = added[-1] + weighted_sum(participation.diagonal[clients], each)
+                added[-1] = added[-1] + sum_with_weights(participation.diagonal[clients], each)
         return np.stack(sums), np.stack(added)
 
     def _propagate_steps(self, form: Array, displacements: Array, added: Array) -> Array:

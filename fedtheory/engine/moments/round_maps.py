@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import Array, Number, sum_with_weights
 from fedtheory.engine.moments.local import Clients, step_maps
 from fedtheory.engine.moments.powers import powers
 from fedtheory.federation import LocalWork
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.quadratic import weighted_sum
 
 _BLOCK = 2**20
 """Limit on the size of a block of clients' maps."""
@@ -58,9 +57,9 @@ def _average_block(problem: Problem, work: LocalWork, weights: Array, clients: C
     steps, k = np.array(work.steps)[clients], 0
     averages, final = [], problem.arithmetic.zeros(len(steps), *identity.shape)
     for block in powers(step_maps(problem, work, clients), max(work.steps) + 1):
-        averages.append(weighted_sum(importances, block.swapaxes(0, 1)))
+        averages.append(sum_with_weights(importances, block.swapaxes(0, 1)))
         finished = np.flatnonzero((k <= steps) & (steps < k + len(block)))
         final[finished] = block[steps[finished] - k, finished]
         k += len(block)
     displacements = final - identity
-    return np.concatenate(averages), weighted_sum(weights[clients], displacements), displacements
+    return np.concatenate(averages), sum_with_weights(weights[clients], displacements), displacements

@@ -13,11 +13,10 @@ from operator import add
 
 import numpy as np
 
-from fedtheory.arithmetic import Arithmetic, Array
+from fedtheory.arithmetic import Arithmetic, Array, sum_with_weights
 from fedtheory.engine.moments.local import Clients, homogeneous, local_maps
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.round_maps import split_clients
-from fedtheory.federation.problem.quadratic import weighted_sum
 
 
 def virtual_moments(recursion: Recursion, moments: Array) -> Array:
@@ -47,12 +46,12 @@ def _add_displacements(recursion: Recursion, clients: Clients, moments: Array) -
     identity, sums, spreads = recursion.problem.arithmetic.identity(moments.shape[-1]), [], []
     for maps in local_maps(recursion.centred, recursion.work, clients):
         displacements = maps - identity
-        sums.append(np.stack([weighted_sum(vector[clients], displacements) for vector in vectors]))
+        sums.append(np.stack([sum_with_weights(vector[clients], displacements) for vector in vectors]))
         if weights.is_fixed:
             spreads.append((identity - identity)[None])
         else:
             own = weights.diagonal[clients]
-            spreads.append(np.stack([weighted_sum(own, _carry(displacements, base)) for base in moments]))
+            spreads.append(np.stack([sum_with_weights(own, _carry(displacements, base)) for base in moments]))
     return np.stack(sums), np.stack(spreads)
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,6 +22,7 @@ from fedtheory.arithmetic import (
     map_equal_rows,
     product,
     smallest_eigenvalues,
+    sum_with_weights,
     unanswered,
 )
 from fedtheory.errors import InputError, NoMinimiser, NotApplicable, Unresolved
@@ -131,11 +131,13 @@ class Problem(Shown):
     @cached_property
     def hessian(self) -> Array:
         """H = sum_i p_i H_i, (d, d)."""
-        found = weighted_sum(self.weights, self.hessians)
+        found = sum_with_weights(self.weights, self.hessians)
         if self.has_convex_clients:
             return found
         # Curvatures of both signs may cancel up to rounding.
-        return self.arithmetic.difference(found, found - found, lambda: weighted_sum(self.weights, abs(self.hessians)))
+        return self.arithmetic.difference(
+            found, found - found, lambda: sum_with_weights(self.weights, abs(self.hessians))
+        )
 
     @cached_property
     def has_convex_clients(self) -> bool:
@@ -185,12 +187,12 @@ class Problem(Shown):
     @cached_property
     def mean_linear(self) -> Array:
         """b = sum_i p_i b_i, (d,)."""
-        return weighted_sum(self.weights, self.linear)
+        return sum_with_weights(self.weights, self.linear)
 
     @cached_property
     def mean_constant(self) -> Number:
         """c = sum_i p_i c_i."""
-        return weighted_sum(self.weights, self.constants)
+        return sum_with_weights(self.weights, self.constants)
 
     @cached_property
     def rows(self) -> WeightedRows | None:
@@ -209,7 +211,7 @@ class Problem(Shown):
             return self.start + self.rows.nearest_minimiser()
 
         def size() -> Array:
-            return weighted_sum(self.weights, abs(self.linear)) + abs(self.hessian) @ abs(self.start)
+            return sum_with_weights(self.weights, abs(self.linear)) + abs(self.hessian) @ abs(self.start)
 
         pull = self.arithmetic.difference(self.mean_linear, product(self.hessian, self.start), size)
         try:
@@ -261,7 +263,7 @@ class Problem(Shown):
     def optimal_value(self) -> Number:
         """F(x*)."""
         if self.rows is not None and self.data is not None:
-            return weighted_sum(self.weights, client_values(self.data, self.optimum))
+            return sum_with_weights(self.weights, client_values(self.data, self.optimum))
         return self.value(self.optimum)
 
     def value(self, point: Array) -> Number:
@@ -387,14 +389,6 @@ class Problem(Shown):
 
 
 _ARRAYS = ("hessians", "linear", "constants", "weights", "start")
-
-
-def weighted_sum(weights: Array, values: Array) -> Array:
-    """Return ``sum_i weights[i] values[i]`` over the first axis, with the shape of one value."""
-    # The same product as `tensordot`, whose overhead is larger for few clients.
-    shape = values.shape[1:]
-    total: Array = np.dot(weights[None], values.reshape(len(values), math.prod(shape))).reshape(shape)
-    return total[()] if total.ndim == 0 else total
 
 
 def require_well_conditioned(problem: Problem, key: str) -> None:

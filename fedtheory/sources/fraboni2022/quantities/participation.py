@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from fedtheory.arithmetic import Array, unanswered
+from fedtheory.arithmetic import Array, sum_with_weights, unanswered
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.federation.participation import Fixed, WeightMoments
-from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities.measuring.axes import place_on_rounds_and_clients
@@ -139,7 +138,7 @@ fastest_excess = constant(
 def _fastest_gap(run: Run) -> Any:
     """Return L(thetabar) - L* for the minimiser thetabar of the selected clients' average."""
     centred, weights = run.problem.about_optimum, _fastest_moments(run).mean
-    hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
+    hessian, linear = sum_with_weights(weights, centred.hessians), sum_with_weights(weights, centred.linear)
     try:
         limit: Array = run.arithmetic.solve(hessian, linear)
     except InputError:
@@ -158,7 +157,7 @@ fastest_gap = constant(
 
 
 def _fastest_gradient_sq(run: Run) -> Any:
-    gradient = weighted_sum(_fastest_moments(run).mean, run.problem.about_optimum.linear)
+    gradient = sum_with_weights(_fastest_moments(run).mean, run.problem.about_optimum.linear)
     return gradient @ gradient
 
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Array, sum_with_weights
 from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
-from fedtheory.federation.problem.quadratic import weighted_sum as mix_parts
 from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, Gradient, Value
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds
 from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP, MEAN_OVER_ROUNDS
@@ -164,7 +163,7 @@ client_gap_at_surrogate_optimum = RunQuantity(
 def _one_objective(run: Run, weights: Array) -> QuadraticObjectives:
     """Return sum_i weights_i L_i with the weighted coefficients."""
     centred = run.problem.centred
-    hessian, linear = (mix_parts(weights, part)[None] for part in (centred.hessians, centred.linear))
+    hessian, linear = (sum_with_weights(weights, part)[None] for part in (centred.hessians, centred.linear))
     return QuadraticObjectives(hessian, linear, weights @ centred.constants)
 
 

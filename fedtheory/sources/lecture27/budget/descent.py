@@ -14,12 +14,11 @@ from typing import Protocol
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import Array, Number, plain_float, plain_floats
+from fedtheory.arithmetic import Array, Number, plain_float, plain_floats, sum_with_weights
 from fedtheory.engine.moments.local import step_maps
 from fedtheory.errors import InputError
 from fedtheory.federation import distributed_gd
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.sources.lecture27.budget.controller import Controller, Estimates, Interval
 from fedtheory.sources.lecture27.budget.cost import Budget
 
@@ -152,7 +151,7 @@ class _Descent:
         with np.errstate(over="ignore", invalid="ignore"):
             while steps := budget.affordable(schedule.local_steps, spent[-1]):
                 local = self._local_models(model, steps)
-                model = weighted_sum(self.problem.weights, local)
+                model = sum_with_weights(self.problem.weights, local)
                 taken.append(steps)
                 spent.append(spent[-1] + budget.cost(steps))
                 gaps.append(model @ self.problem.about_optimum.hessian @ model / 2)

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, Number, product
+from fedtheory.arithmetic import FLOAT, Array, Number, product, sum_with_weights
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.frames import common_steps, path_frames
 from fedtheory.engine.frames.path import PathFrame
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
-from fedtheory.federation.problem.quadratic import weighted_sum
 
 Observe = Callable[[Array], Array]
 """Function that returns one stochastic gradient of each client at its point, (M, d) from (M, d)."""
@@ -77,7 +76,7 @@ def _sizes(run: Run) -> Array:
 
 
 def _average(run: Run, iterates: Array) -> Array:
-    return np.tile(weighted_sum(run.problem.weights, iterates), (len(iterates), 1))
+    return np.tile(sum_with_weights(run.problem.weights, iterates), (len(iterates), 1))
 
 
 def _observe(run: Run, iterates: Array, generator: np.random.Generator) -> Array:
