@@ -20,7 +20,7 @@ from fedtheory.cli.output import (
     short,
 )
 from fedtheory.cli.setting import document_of_setting, print_setting
-from fedtheory.cli.typed import NamedOrTyped, is_relation, parse_relation
+from fedtheory.cli.typed import NamedOrTyped, is_relation
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -51,9 +51,10 @@ def run(
     from fedtheory.language.targets import resolve
     from fedtheory.runfile import read_run
     from verify.check.escalation import check_and_escalate
+    from verify.grade.typed_relation import read_relation
 
     require_figure(figure)
-    claim = parse_relation(target) if is_relation(target) else resolve(target)
+    claim = read_relation(target) if is_relation(target) else resolve(target)
     given = read_run(run_file, select_arithmetic(arithmetic))
     with progress("rounds") as tell:
         found = check_and_escalate(claim, given, lambda: read_run(run_file, RATIONAL), tell)
@@ -76,53 +77,44 @@ def bound_figure_of(claim: Claim, given: Run) -> Figure:
 
 def document(found: Check) -> dict[str, Any]:
     """Return the JSON document of a check."""
-    # Averages over clients are typeset in the claim's own notation.
-    with found.claim.typesetting():
-        return _encode_check(found)
+    from dataclasses import asdict
 
-
-def _encode_check(found: Check) -> dict[str, Any]:
     from verify.shown_place import choose_place
 
     text, worst = found.arithmetic.text, choose_place(found)
     settled_by = None if found.final_decision is None else found.final_decision.reason
     is_open = found.applicable and found.holds is None
-    return {
-        "id": found.claim.id,
-        "applicable": found.applicable,
-        "reason": _describe_arithmetic(found) if is_open else found.reason or _explain_rate(found),
-        "conditions": [
-            {
-                "condition": c.latex,
-                "holds": c.holds,
-                "slack": text(c.slack),
-                "reason": _open(found) if c.holds is None else None,
-            }
-            for c in found.conditions
-        ],
-        "lhs": None if worst is None else text(worst.lhs),
-        "rhs": None if worst is None else text(worst.rhs),
-        "ratio": None if worst is None or worst.ratio is None else text(worst.ratio),
-        "holds": found.holds,
-        "terms": [{"term": t.latex, "value": text(t.value)} for t in worst.terms] if worst else [],
-        "place": {} if worst is None else worst.index,
-        "points": {} if worst is None else {n: [text(x) for x in point] for n, point in worst.points.items()},
-        "regions": found.regions,
-        "rate": _encode_rate(found),
-        "arithmetic": found.arithmetic.kind,
-        "settled_by": settled_by,
-        "bits": found.bits,
-        "interval": _encode_interval(found),
-        **document_of_setting(found.claim),
-        "excluded": [{"name": one.name, "reason": one.reason} for one in found.excluded],
-    }
-
-
-def _encode_interval(found: Check) -> dict[str, Any] | None:
-    """Return the interval of the left side if it is an average over replicas."""
-    from dataclasses import asdict
-
-    return None if found.estimate is None else asdict(found.estimate)
+    # Averages over clients are typeset in the claim's own notation.
+    with found.claim.typesetting():
+        return {
+            "id": found.claim.id,
+            "applicable": found.applicable,
+            "reason": _describe_arithmetic(found) if is_open else found.reason or _explain_rate(found),
+            "conditions": [
+                {
+                    "condition": c.latex,
+                    "holds": c.holds,
+                    "slack": text(c.slack),
+                    "reason": _open(found) if c.holds is None else None,
+                }
+                for c in found.conditions
+            ],
+            "lhs": None if worst is None else text(worst.lhs),
+            "rhs": None if worst is None else text(worst.rhs),
+            "ratio": None if worst is None or worst.ratio is None else text(worst.ratio),
+            "holds": found.holds,
+            "terms": [{"term": t.latex, "value": text(t.value)} for t in worst.terms] if worst else [],
+            "place": {} if worst is None else worst.index,
+            "points": {} if worst is None else {n: [text(x) for x in point] for n, point in worst.points.items()},
+            "regions": found.regions,
+            "rate": _encode_rate(found),
+            "arithmetic": found.arithmetic.kind,
+            "settled_by": settled_by,
+            "bits": found.bits,
+            "interval": None if found.estimate is None else asdict(found.estimate),
+            **document_of_setting(found.claim),
+            "excluded": [{"name": one.name, "reason": one.reason} for one in found.excluded],
+        }
 
 
 def _explain_rate(found: Check) -> str | None:

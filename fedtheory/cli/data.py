@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fedtheory.cli.output import Json, print_json, print_lines, print_table, short
+from fedtheory.cli.output import Json, print_json, print_lines, print_table, short, write_text
 
 if TYPE_CHECKING:
     from fedtheory.planner.description import DataDescription
@@ -60,6 +60,7 @@ def run(
     from fedtheory.errors import InputError
     from fedtheory.federation.problem.columns import ColumnChoice
     from fedtheory.planner.description import describe, document
+    from fedtheory.runfile import run_toml
 
     choice = ColumnChoice(target, client, tuple(feature) if feature else None)
     try:
@@ -68,7 +69,7 @@ def run(
         # In messages, keys of a run file are replaced by the options of this command.
         raise InputError(error.key.removeprefix("problem."), error.message, error.file) from None
     named = None if save is None else _make_relative(save, file)
-    written = [] if save is None else [_save(found, save, named)]
+    written = [] if save is None else [write_text(save, run_toml(found.run_table(named)), "--save")]
     if as_json:
         print_json({**document(found, named), "files": written})
         return
@@ -82,19 +83,6 @@ def _make_relative(save: str, file: str) -> str:
     from pathlib import Path
 
     return Path(os.path.relpath(file, Path(save).parent)).as_posix() if Path(file).is_file() else file
-
-
-def _save(found: DataDescription, save: str, named: str | None) -> str:
-    from pathlib import Path
-
-    from fedtheory.errors import InputError
-    from fedtheory.runfile import run_toml
-
-    try:
-        Path(save).write_text(run_toml(found.run_table(named)), encoding="utf-8")
-    except OSError as error:
-        raise InputError("save", f"cannot be written ({error.strerror})", save) from None
-    return save
 
 
 def print_text(found: DataDescription) -> None:

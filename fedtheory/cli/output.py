@@ -89,6 +89,19 @@ def styled(verdict: str | None) -> str:
     return f"[{style}]{verdict}[/{style}]" if style else verdict
 
 
+def write_text(file: str, text: str, option: str) -> str:
+    """Write a text file and return its name; raise `InputError` with the option that names it if that fails."""
+    from pathlib import Path
+
+    from fedtheory.errors import InputError
+
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(option, f"cannot be written ({error.strerror})", file) from None
+    return file
+
+
 @contextmanager
 def name_file_in_errors(file: str) -> Iterator[None]:
     """Add a file's name to errors that are raised inside; turn other errors of the user into an `InputError`."""

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fedtheory.cli.output import Json, NoCode, SourceKey, name_file_in_errors, print_json, print_lines, progress
+from fedtheory.cli.output import (
+    Json,
+    NoCode,
+    SourceKey,
+    name_file_in_errors,
+    print_json,
+    print_lines,
+    progress,
+    write_text,
+)
 from fedtheory.cli.plan_document import document
 from fedtheory.cli.plan_tables import print_first, print_guarantees, print_plan
 
@@ -264,10 +273,10 @@ def _write_files(found: Plan, planned: Run | None, over: str | None, output: str
         return []
     maps = [] if over is None else [_map(found, over)]
     if output is None or not output.endswith(_PAGE):
-        return [_write(output or _MAP, maps[0].svg)]
+        return [write_text(output or _MAP, maps[0].svg, "--output")]
     from report.own_plan import own_plan_page
 
-    return [_write(output, own_plan_page(found, planned, maps, name, _format_command()))]
+    return [write_text(output, own_plan_page(found, planned, maps, name, _format_command()), "--output")]
 
 
 def _format_command() -> str:
@@ -276,18 +285,6 @@ def _format_command() -> str:
     import sys
 
     return shlex.join(["fedtheory", *sys.argv[1:]])
-
-
-def _write(output: str, text: str) -> str:
-    from pathlib import Path
-
-    from fedtheory.errors import InputError
-
-    try:
-        Path(output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError("--output", f"cannot be written ({error.strerror})", output) from None
-    return output
 
 
 def _map(found: Plan, over: str) -> Figure:

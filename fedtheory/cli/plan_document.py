@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         RoundsToAccuracy,
         StepSizeComparison,
     )
-    from fedtheory.planner.bound import Slack
 
 
 def document(found: Plan) -> dict[str, Any]:
@@ -36,7 +35,7 @@ def document(found: Plan) -> dict[str, Any]:
         "recommended_step_size": _encode_number(found.step_size),
         "use": None if found.answer is None else _use(found.answer),
         "answer": None if found.answer is None else _encode_answer(found.answer),
-        "claims": [_typeset_claim(plan, found.cost) for plan in found.claims],
+        "claims": [_encode_claim(plan, found.cost) for plan in found.claims],
         "recommended": None if best is None else best.claim.id,
         "exact": None if best is None else _encode_exact(best.exact),
         "refuted": [{"id": name, "repair": None if repair is None else repair.id} for name, repair in repairs.items()],
@@ -141,54 +140,53 @@ def _encode_promise(promise: Promise) -> dict[str, Any]:
     }
 
 
-def _typeset_claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
-    """Return the document of a claim, with averages over clients typeset in the claim's notation."""
-    with plan.claim.typesetting():
-        return _encode_claim(plan, cost)
-
-
 def _encode_claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
     """Return the plan of a claim as a JSON object."""
     best, anew, local = plan.optimum, plan.measurements, plan.useful_local_steps
-    return {
-        "id": plan.claim.id,
-        "title": plan.claim.title,
-        "verdict": plan.claim.verdict,
-        "error": plan.error.name,
-        "applicable": plan.applicable,
-        "reason": plan.reason,
-        "assumptions": [assumption.name for assumption in plan.claim.assumptions],
-        "conditions": [_encode_condition(slack) for slack in plan.conditions],
-        **_encode_bound(plan),
-        **_encode_edge("largest_local_step_size", plan.step),
-        **_encode_edge("largest_server_step_size", plan.server_step),
-        **_encode_edge("largest_local_steps", plan.local_steps),
-        "best_step_size": None if best is None else _encode_number(best.step_size),
-        "best_step_size_formula": None if best is None or best.formula is None else _latex(best.formula),
-        "best_step_size_numeric": None if best is None else _encode_number(best.numeric),
-        "best_is_largest": None if best is None else best.at_edge,
-        "bound_at_best": None if best is None else _encode_number(best.value),
-        **_encode_comparator(plan),
-        "remeasured": None
-        if anew is None
-        else {
-            "changed": list(anew.changed),
-            "bound_at_best": _encode_number(anew.value),
-            "best_step_size": _encode_number(anew.step_size),
-            "bound_at_its_best": _encode_number(anew.value_at_step),
-        },
-        "target": _encode_target(plan.target, cost),
-        "target_at_best": _encode_target(plan.target_at_best, cost),
-        "linear_speed_up_clients": _encode_number(plan.linear_clients),
-        "local_steps_that_pay": None
-        if local is None
-        else {
-            "local_steps": local.steps,
-            "bound": _encode_number(local.value),
-            "smallest_bound": _encode_number(local.smallest),
-        },
-        "exact": _encode_exact(plan.exact),
-    }
+    # Averages over clients are typeset in the claim's own notation.
+    with plan.claim.typesetting():
+        return {
+            "id": plan.claim.id,
+            "title": plan.claim.title,
+            "verdict": plan.claim.verdict,
+            "error": plan.error.name,
+            "applicable": plan.applicable,
+            "reason": plan.reason,
+            "assumptions": [assumption.name for assumption in plan.claim.assumptions],
+            "conditions": [
+                {"condition": _latex(one.condition), "holds": one.holds, "slack": _encode_number(one.slack)}
+                for one in plan.conditions
+            ],
+            **_encode_bound(plan),
+            **_encode_edge("largest_local_step_size", plan.step),
+            **_encode_edge("largest_server_step_size", plan.server_step),
+            **_encode_edge("largest_local_steps", plan.local_steps),
+            "best_step_size": None if best is None else _encode_number(best.step_size),
+            "best_step_size_formula": None if best is None or best.formula is None else _latex(best.formula),
+            "best_step_size_numeric": None if best is None else _encode_number(best.numeric),
+            "best_is_largest": None if best is None else best.at_edge,
+            "bound_at_best": None if best is None else _encode_number(best.value),
+            **_encode_comparator(plan),
+            "remeasured": None
+            if anew is None
+            else {
+                "changed": list(anew.changed),
+                "bound_at_best": _encode_number(anew.value),
+                "best_step_size": _encode_number(anew.step_size),
+                "bound_at_its_best": _encode_number(anew.value_at_step),
+            },
+            "target": _encode_target(plan.target, cost),
+            "target_at_best": _encode_target(plan.target_at_best, cost),
+            "linear_speed_up_clients": _encode_number(plan.linear_clients),
+            "local_steps_that_pay": None
+            if local is None
+            else {
+                "local_steps": local.steps,
+                "bound": _encode_number(local.value),
+                "smallest_bound": _encode_number(local.smallest),
+            },
+            "exact": _encode_exact(plan.exact),
+        }
 
 
 def _encode_bound(plan: ClaimPlan) -> dict[str, Any]:
@@ -218,11 +216,6 @@ def _encode_comparator(plan: ClaimPlan) -> dict[str, Any]:
         return {}
     numbers = {"suboptimality": _encode_number(point.suboptimality), "distance_sq": _encode_number(point.distance_sq)}
     return {"comparator": numbers}
-
-
-def _encode_condition(slack: Slack) -> dict[str, Any]:
-    """Return a condition and its slack as a JSON object."""
-    return {"condition": _latex(slack.condition), "holds": slack.holds, "slack": _encode_number(slack.slack)}
 
 
 def _encode_edge(key: str, edge: Edge | None) -> dict[str, Any]:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from fedtheory.cli.output import Json, NoCode, name_file_in_errors, print_json, print_lines, print_table, styled
+from fedtheory.cli.output import (
+    Json,
+    NoCode,
+    name_file_in_errors,
+    print_json,
+    print_lines,
+    print_table,
+    styled,
+    write_text,
+)
 from fedtheory.cli.setting import document_of_setting, print_setting
 
 if TYPE_CHECKING:
@@ -217,18 +226,13 @@ def _require_single(things: list[T], option: str) -> T:
 
 
 def _save(proofs: list[Proof], file: str) -> None:
-    from pathlib import Path
-
     from fedtheory.errors import InputError
     from fedtheory.proofs.document import text_of
 
     proof = _require_single(proofs, "--save")
     if proof.document is None:
         raise InputError(proof.claim.id, "has no certificate to save")
-    try:
-        Path(file).write_text(text_of(proof.document), encoding="utf-8")
-    except OSError as error:
-        raise InputError("--save", f"cannot write {file} ({error.strerror})") from None
+    write_text(file, text_of(proof.document), "--save")
 
 
 def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
@@ -319,12 +323,8 @@ def _describe_outcome(proof: Proof, printed: list[PrintedStep]) -> str:
     found = verdict(proof, printed)
     if found != proof.verdict:
         return "[bold red]the printed proof does not go through[/bold red]"
-    return f"{styled(found)}{_name_certificate(proof)}"
-
-
-def _name_certificate(proof: Proof) -> str:
-    """Name the certificate by enough digits of its digest to be unambiguous."""
-    return "" if proof.digest is None else f" by certificate {proof.digest[:16]}"
+    # These digits of the digest suffice to identify the certificate.
+    return styled(found) + ("" if proof.digest is None else f" by certificate {proof.digest[:16]}")
 
 
 def _print_table(proofs: list[Proof]) -> None:

@@ -25,7 +25,10 @@ _UNSAID = {"server_step_size": ("1", 1), "name": ("fedavg",)}
 def describe_run(table: Mapping[str, Any]) -> list[str]:
     """Describe the clients, their common data, and the algorithm, in one line each."""
     problem, algorithm = table["problem"], table["algorithm"]
-    return [*_describe_clients(problem), _describe_weights(problem), _describe_algorithm(algorithm)]
+    common = {key: value for key, value in problem.items() if key not in (*_OF_CLIENTS, "kind", "constants")}
+    # Settings that have their default values are not printed.
+    own = {key: value for key, value in algorithm.items() if value not in _UNSAID.get(key, ())}
+    return [*_describe_clients(problem), _describe_settings(common), _describe_settings(own)]
 
 
 def _describe_clients(problem: Mapping[str, Any]) -> Iterator[str]:
@@ -72,17 +75,6 @@ def _format_matrix(rows: Sequence[Sequence[Any]]) -> str:
     diagonal = [row[place] for place, row in enumerate(rows)]
     is_diagonal = all(str(x) == "0" for i, row in enumerate(rows) for j, x in enumerate(row) if i != j)
     return f"diag{_shorten_list(diagonal)}" if is_diagonal else f"[{', '.join(map(_shorten_list, rows))}]"
-
-
-def _describe_weights(problem: Mapping[str, Any]) -> str:
-    return _describe_settings(
-        {key: value for key, value in problem.items() if key not in (*_OF_CLIENTS, "kind", "constants")}
-    )
-
-
-def _describe_algorithm(algorithm: Mapping[str, Any]) -> str:
-    """Describe the settings of the algorithm that differ from the defaults."""
-    return _describe_settings({key: value for key, value in algorithm.items() if value not in _UNSAID.get(key, ())})
 
 
 def _describe_settings(settings: Mapping[str, Any]) -> str:

@@ -151,7 +151,12 @@ def document(simulated: Run) -> dict[str, Any]:
         },
         "local": _encode_local(simulated, trajectory),
         "times": _encode_lists(
-            simulated, _convert_times(simulated, simulated.algorithm.times(simulated.problem.weights))
+            simulated,
+            # Clock times are rationals in every arithmetic.
+            [
+                simulated.arithmetic.number(time, "times")
+                for time in simulated.algorithm.times(simulated.problem.weights)
+            ],
         ),
         "diverges": None if divergence is None else {"round": divergence.round, "reason": divergence.reason},
     }
@@ -228,11 +233,6 @@ def _encode_with_root(name: str, square: Any, text: Any, sqrt: Any) -> dict[str,
         return {name: None, f"{name}_sq": None}
     root = sqrt(square)
     return {name: None if is_enclosed(root) else text(root), f"{name}_sq": text(square)}
-
-
-def _convert_times(simulated: Run, times: Any) -> Any:
-    """Return clock times, which are rationals in every arithmetic, in the arithmetic of the run."""
-    return [simulated.arithmetic.number(time, "times") for time in times]
 
 
 def _encode_lists(simulated: Run, values: Any) -> Any:

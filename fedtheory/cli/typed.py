@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from fedtheory.language.claim import Claim
 
 NamedOrTyped = Annotated[
     str,
@@ -21,10 +18,3 @@ NamedOrTyped = Annotated[
 def is_relation(target: str) -> bool:
     """Return whether a target is a relation: it contains a comparison, which no name of a claim does."""
     return any(sign in target for sign in "<>=")
-
-
-def parse_relation(target: str) -> Claim:
-    """Parse a typed relation as a claim without a setting; raise `InputError` for text that is no relation."""
-    from verify.grade.typed_relation import read_relation
-
-    return read_relation(target)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import print_lines, short
+from fedtheory.cli.output import print_lines, short, write_text
 
 if TYPE_CHECKING:
     from verify.check import Check
@@ -65,10 +64,7 @@ def save_witness(text: str | None, found: Check | None, file: str | None) -> Non
         return
     if text is None:
         raise InputError("--save", "there is no run to save: the claim does not apply to any tested run")
-    try:
-        Path(file).write_text(text if found is None else write_points_as_comment(found) + text, encoding="utf-8")
-    except OSError as error:
-        raise InputError("--save", f"cannot write {file} ({error.strerror})") from None
+    write_text(file, text if found is None else write_points_as_comment(found) + text, "--save")
 
 
 _LOWER_BOUND = (

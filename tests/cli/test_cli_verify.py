@@ -232,7 +232,7 @@ def test_the_instance_in_a_few_lines(command, tmp_path: Path) -> None:
     assert float(Fraction(checked["ratio"])) >= 0.99 * document["worst_ratio"]
     refused = command("verify", YOUNG, "--save", tmp_path)
     assert refused.code == 2
-    assert "--save: cannot write" in refused.err.splitlines()[-1]
+    assert "--save: cannot be written" in refused.err.splitlines()[-1]
 
 
 def test_few_instances_are_reported(command, tmp_path: Path) -> None:
