@@ -20,7 +20,7 @@ from fedtheory.proofs.proof import follows
 from verify.falsify.regimes import search_regimes
 from verify.falsify.tables import Table
 from verify.grade.battery import battery
-from verify.grade.counterexample import describe
+from verify.grade.counterexample import Counterexample, describe
 from verify.grade.looseness import Growth, Looseness, measure_looseness
 from verify.grade.rule import Standing, compute_share
 from verify.grade.same import are_equal, has_units_of
@@ -41,19 +41,12 @@ class BoundFinding:
     """The largest ratio of the answer to the reference; infinite if it is unbounded."""
     tightness: float | None = None
     """The largest ratio of the left side to the answer; 1 for a bound that is attained."""
-    lhs: str | None = None
-    rhs: str | None = None
-    """Both sides on the counterexample, exact."""
-    run_file: str | None = None
-    """The counterexample, as the text of a run file."""
-    relation: str | None = None
-    """The answer as a relation between quantities, which `fedtheory check` evaluates on the counterexample."""
+    counterexample: Counterexample | None = None
+    """The run that violates a refuted answer, with both sides."""
     growth: Growth = ()
     """Changes of symbols along which the excess is unbounded."""
     shrinking: Growth = ()
     """Changes of symbols along which the ratio of an answer to every proved bound tends to zero."""
-    about: tuple[float, float] | None = None
-    """Both sides on the counterexample, rounded."""
     follows_from: tuple[str, ...] = ()
     """The proved claims and facts that imply the answer, if a search found a certificate."""
 
@@ -111,18 +104,8 @@ def _not_refuted(standing: Standing, claim: Claim, answer: Expr, reason: str, ti
 
 def _refuted(stated: Claim, right_units: bool, table: Table) -> BoundFinding:
     """Return the result for a refuted bound, from the run file that the student gets."""
-    found, reason = describe(stated, table), "a run violates it, in exact arithmetic"
-    return BoundFinding(
-        "refuted",
-        stated.relations[0].right,
-        reason,
-        right_units,
-        lhs=found.lhs,
-        rhs=found.rhs,
-        run_file=found.run_file,
-        about=found.about,
-        relation=found.relation,
-    )
+    reason, answer = "a run violates it, in exact arithmetic", stated.relations[0].right
+    return BoundFinding("refuted", answer, reason, right_units, counterexample=describe(stated, table))
 
 
 def _looseness(claim: Claim, answer: Expr) -> Looseness:

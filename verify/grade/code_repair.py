@@ -12,6 +12,11 @@ _ASCII = str.maketrans(
 _NAMED = re.compile(r"^(?:def\s+)?(\w+)\s*[=(:]", re.MULTILINE)
 
 
+def replace_surrogates(text: str) -> str:
+    """Return a text with lone surrogates replaced, so that it can be written to any file."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def is_python(text: str) -> bool:
     """Return whether a text can be parsed."""
     try:

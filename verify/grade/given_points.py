@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fedtheory.errors import InputError
 from verify.grade.marking import AnswerRow, Result
+from verify.grade.submission import decode_text
 
 FILE = "to_read.csv"
 """File with one line for each answer that a person reads; points can be entered there."""
@@ -38,9 +39,9 @@ class EnteredPoints:
 def read_given(file: Path) -> list[EnteredPoints]:
     """Read the entered points of a csv file; raises `InputError` with the line for anything but numbers."""
     try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines(keepends=True)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError("--from", f"cannot read {file} ({error})") from None
+        lines = decode_text(file.read_bytes()).splitlines(keepends=True)
+    except OSError as error:
+        raise InputError("--from", f"cannot read {file} ({error.strerror})") from None
     delimiter = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
     table = csv.DictReader(lines, delimiter=delimiter)
     try:

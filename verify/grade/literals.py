@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from verify.grade.code_repair import is_python
+from verify.grade.code_repair import is_python, replace_surrogates
 
 _TYPED = re.compile(
     r"^[ \t]*(\w+)[ \t]*(?::[ \t]*\w+[ \t]*)?=(?!=)[ \t]*(\S[^\n]*(?:\n[ \t]+[^\s#][^\n]*)*)", re.MULTILINE
@@ -71,7 +71,7 @@ def _literals(statement: ast.stmt) -> Iterator[tuple[str, str]]:
         value = typed.value
         for target in statement.targets:
             if isinstance(target, ast.Name) and type(value) in (str, int, float):
-                yield target.id, str(value).encode("utf-8", "replace").decode()
+                yield target.id, replace_surrogates(str(value))
 
 
 def _bindings(tree: ast.Module) -> Iterator[str]:

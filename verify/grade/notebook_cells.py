@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from verify.grade.code_repair import is_python, leave_out_if_huge, repair_signs
+from verify.grade.code_repair import is_python, leave_out_if_huge, repair_signs, replace_surrogates
 from verify.grade.literals import bound_names
 
 METADATA = "fedtheory"
@@ -86,8 +86,7 @@ def _source(cell: Mapping[str, Any]) -> str:
     """Return the text of a cell, without lone surrogates, which cannot be written to files."""
     source = cell.get("source")
     lines = source if isinstance(source, list) else [source]
-    text = "".join(line for line in lines if isinstance(line, str))
-    return text.encode("utf-8", "replace").decode()
+    return replace_surrogates("".join(line for line in lines if isinstance(line, str)))
 
 
 def _without_magics(source: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises.assignment import is_student
+from verify.grade.submission import decode_text
 
 _COLUMNS = (
     "student",
@@ -61,14 +62,9 @@ def read_roster(file: Path) -> list[str]:
 
 def _text_of(file: Path) -> str:
     try:
-        content = file.read_bytes()
+        return decode_text(file.read_bytes())
     except OSError as error:
         raise InputError("--students", f"cannot read {file} ({error.strerror})") from None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        # Spreadsheets of older systems use this encoding.
-        return content.decode("cp1252", "replace")
 
 
 def _column(rows: Rows) -> tuple[int, Rows]:

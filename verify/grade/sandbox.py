@@ -15,7 +15,7 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Any
 
-from verify.grade.code_repair import is_python
+from verify.grade.code_repair import is_python, replace_surrogates
 from verify.grade.confinement import USUAL, Launch, Limits, NoSandbox, import_path
 from verify.grade.literals import bound_names, formulas_without_quotes, literal_answers
 
@@ -100,7 +100,7 @@ def _execute(units: Sequence[str], cases: Mapping[str, Any], launch: Launch, lim
         answered, ending = _run(launch, json.dumps(job).encode(), limits)
         begun, done = _read_records(answered)
         if not begun:
-            raise OSError(f"no process starts for the code: {_plain(answered[-_LONGEST_MESSAGE:])}")
+            raise OSError(f"no process starts for the code: {replace_surrogates(str(answered[-_LONGEST_MESSAGE:]))}")
         if begun <= done.keys():
             break
         stopped[min(begun - done.keys())] = ((), ending)
@@ -167,13 +167,11 @@ def _read_records(answered: bytes) -> tuple[set[int], dict[int, Outcome]]:
             step, values, error = json.loads(line)
             begun.add(int(step))
             if values is not None:
-                done[int(step)] = (tuple(map(_plain, values)), _plain(error)[:_LONGEST_MESSAGE])
+                done[int(step)] = (
+                    tuple(replace_surrogates(str(value)) for value in values),
+                    replace_surrogates(str(error))[:_LONGEST_MESSAGE],
+                )
     return begun, done
-
-
-def _plain(text: object) -> str:
-    """Return a text without lone surrogates, so that it can be written to any file."""
-    return str(text).encode("utf-8", "replace").decode()
 
 
 def _find_first_line(unit: str) -> str:

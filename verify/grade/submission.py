@@ -83,7 +83,7 @@ def _text_of(path: Path) -> str:
     largest = _LARGEST.get(path.suffix.lower(), _LARGEST[".py"])
     if path.stat().st_size > largest:
         raise ValueError(f"it is larger than {largest // 1_000_000} MB")
-    text = _decode(path.read_bytes()).replace("\0", "")
+    text = decode_text(path.read_bytes()).replace("\0", "")
     if not text.strip():
         raise ValueError("it is empty")
     beginning = text[:_BEGINNING]
@@ -93,7 +93,8 @@ def _text_of(path: Path) -> str:
     return text
 
 
-def _decode(content: bytes) -> str:
+def decode_text(content: bytes) -> str:
+    """Return the text of a file in any of the encodings that editors and spreadsheets write."""
     if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return content.decode("utf-16")
     zeros = [content[place::2].count(0) for place in (0, 1)]

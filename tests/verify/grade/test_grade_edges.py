@@ -15,7 +15,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.grade import bound
 from verify.grade.handed_in import HandedIn, _rename_duplicate
-from verify.grade.submission import _decode
+from verify.grade.submission import decode_text
 
 
 def _files(*called: str, student: str = "ana") -> list[HandedIn]:
@@ -43,13 +43,13 @@ def test_other_files_of_a_student_are_listed() -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("text", ["a = 1\n", "L = 4*eta\n" * 9])
 def test_encodings_of_plain_text(encoding: str, text: str) -> None:
-    assert _decode(text.encode(encoding)) == text
+    assert decode_text(text.encode(encoding)) == text
 
 
 def test_zeros_on_both_sides_are_no_wide_text() -> None:
     """Zero bytes at both even and odd positions are not the encoding of ASCII letters."""
-    assert _decode(b"\0\0ab" * 4) == "\0\0ab" * 4
-    assert _decode(b"ab\x93") == "ab\u201c"
+    assert decode_text(b"\0\0ab" * 4) == "\0\0ab" * 4
+    assert decode_text(b"ab\x93") == "ab\u201c"
 
 
 def test_a_bound_serves_where_all_its_conditions_follow(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from fedtheory.language.exercises import CodeQuestion
 from verify.grade import dimensions, guarded, looseness, own
 from verify.grade import ladders as grade_ladders
 from verify.grade.bound import BoundFinding
+from verify.grade.counterexample import Counterexample
 from verify.grade.dimensions import _exponent, _size
 from verify.grade.equations import eliminate_equations
 from verify.grade.folder import grade_folder
@@ -272,10 +273,11 @@ def _finding(standing: Any, **given: Any) -> BoundFinding:
 
 
 def test_mistakes_in_bounds_in_words() -> None:
-    refuted = _finding("refuted", lhs="3/2", rhs="1", about=(1.5, 1.0))
+    run = Counterexample("", "3/2", "1", (1.5, 1.0), "")
+    refuted = _finding("refuted", counterexample=run)
     text = "violated on the run below: the true value is 3/2 (about 1.5), your bound gives 1"
     assert _describe_mistake(refuted, {}) == f"{text}; a quarter of the points is for the right units"
-    wrong = _finding("refuted", lhs="3/2", rhs="1", about=(1.5, 1.0), right_units=False)
+    wrong = _finding("refuted", counterexample=run, right_units=False)
     assert _describe_mistake(wrong, {}) == f"{text}; its terms do not all have the units of the left side"
     loose = _describe_mistake(_finding("not refuted", excess=math.inf, growth=((x, "grows"),)), {x: "K"})
     assert "it becomes arbitrarily larger than the reference while K grows (full marks need" in loose
@@ -287,8 +289,8 @@ def test_mistakes_in_bounds_in_words() -> None:
     )
     published = _describe_mistake(_finding("proved", excess=1.0, follows_from=("renard2022:thm-2.1", "square")), {})
     assert published.startswith("correct: it follows from renard2022:thm-2.1 (Theorem 2.1, (4)), square; ")
-    assert [_number(None, 1.5), _number("1" * 25, 1.5), _number("1" * 24, 1.5), _number("2", 2.0)] == [
-        *("about 1.5", "about 1.5", "1" * 24 + " (about 1.5)", "2"),
+    assert [_number("1" * 25, 1.5), _number("1" * 24, 1.5), _number("2", 2.0)] == [
+        *("about 1.5", "1" * 24 + " (about 1.5)", "2"),
     ]
 
 

@@ -32,7 +32,9 @@ def _mark(question: BoundQuestion, text: str) -> Mark:
     texts = {symbol: text for text, symbol in question.names.items()}
     if found.shrinking:
         return Mark(None, _describe_undecided(found, texts))
-    return Mark(found.share, _describe_mistake(found, texts), found.run_file, found.relation)
+    run = found.counterexample
+    shown = (None, None) if run is None else (run.run_file, run.relation)
+    return Mark(found.share, _describe_mistake(found, texts), *shown)
 
 
 @lru_cache(maxsize=1024)
@@ -45,9 +47,10 @@ def _describe_mistake(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
     """Describe the mistake to the student, with the student's texts of symbols."""
     if found.standing == "equal":
         return "correct: your bound equals the reference"
-    if found.standing == "refuted":
+    if found.counterexample is not None:
         units = "" if found.right_units else "; its terms do not all have the units of the left side"
-        left, right = (_number(*side) for side in zip((found.lhs, found.rhs), found.about or (), strict=True))
+        run = found.counterexample
+        left, right = (_number(*side) for side in zip((run.lhs, run.rhs), run.about, strict=True))
         quarter = "" if not found.right_units else "; a quarter of the points is for the right units"
         return f"violated on the run below: the true value is {left}, your bound gives {right}{units}{quarter}"
     if found.standing == "not applicable":
@@ -76,10 +79,10 @@ def _changes(growth: Growth, texts: Mapping[Expr, str]) -> str:
     return ", ".join(f"{texts.get(symbol, symbol)} {change}" for symbol, change in growth)
 
 
-def _number(exact: str | None, rounded: float) -> str:
+def _number(exact: str, rounded: float) -> str:
     """Format a number as a fraction if it is short, and as a decimal."""
     about = f"{rounded:.3g}"
-    if exact is None or len(exact) > _LONGEST:
+    if len(exact) > _LONGEST:
         return f"about {about}"
     return exact if exact == about else f"{exact} (about {about})"
 
