@@ -8,17 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.linear_models.replicas import multiplications
 from fedtheory.engine.moments import rounds_repeat
 from fedtheory.engine.run import Run
-from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
+from fedtheory.errors import InputError, NotApplicable, Unresolved
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.closed_rounds import ClosedRounds, RoundsInEigenbasis, has_closed_rounds
+from fedtheory.planner.error_curves import ErrorCurve, measure_curve
 from fedtheory.planner.exact import BASE, ExactErrors
-from fedtheory.planner.mean_rounds import errors_of_path, is_one_path, numbers_of_path
+from fedtheory.planner.mean_rounds import is_one_path, numbers_of_path
 from fedtheory.planner.settling import limit_of
 from fedtheory.planner.stability import diverges_from, has_one_map
 
@@ -59,6 +59,8 @@ _FAR_OUT = 3
 _SEEN = 0.25
 """Fraction of the tried rounds over which an error must stay below the target if rounds are not alike: with clocks
 errors oscillate in every cycle."""
+_FALLS_AGAIN = 3
+"""Number of times that an error may exceed the target again and fall below it later."""
 _NEAR = (2.0, 1.4, 1.0, 1 / 1.4, 1 / 2, 1 / 4)
 """Fractions of the closest step size that are tried with more rounds."""
 
@@ -74,7 +76,7 @@ class ErrorAtStepSize:
     It is that of the whole run if the target is not reached, or without a target.
     """
     error: float
-    """The exact error after these rounds; infinite if the run diverges."""
+    """The exact error after these rounds, or an average over replicas; infinite if the run diverges."""
     reached: bool
     """Whether the target is reached and kept; false without one."""
     still_falls: bool
@@ -85,6 +87,8 @@ class ErrorAtStepSize:
     """The part of the limit that is caused by gradient noise; the rest is drift."""
     highest: float | None = None
     """Largest error of the last rounds of the run, if rounds are not alike; else None."""
+    half_width: float = 0.0
+    """Half the length of the error's 95 % interval, if it is an average over replicas; else zero."""
     followed: int | None = None
     """Number of rounds run to check that the error stays small, if rounds are not alike; else None."""
 
@@ -104,30 +108,12 @@ class Reached:
     """The reason why no step size reaches the target; None if one does, or without a target."""
 
 
-def compute_errors(run: Run, error: RunQuantity) -> Array:
-    """Return the exact error after 1 .. T rounds, (T,); infinite if the run diverges.
-
-    `error` is one of `ERRORS`; raise `NotApplicable` if the run has no such error.
-    """
-    with np.errstate(all="ignore"):
-        try:
-            if error is q.final_suboptimality and is_one_path(run):
-                return errors_of_path(run, run.algorithm.rounds)
-            if error is q.final_suboptimality:
-                return plain_floats(run.trajectory.server_suboptimality[1:])
-            per_round = plain_floats(np.asarray(q.round_suboptimality.on(run))).reshape(-1)
-        except Diverging:
-            return np.full(run.algorithm.rounds, math.inf)
-    means: Array = np.cumsum(per_round) / np.arange(1, len(per_round) + 1)
-    return means
-
-
 class RoundsNeeded:
     """Results of a run at any step size, for one error and one target."""
 
     def __init__(self, errors: ExactErrors, error: RunQuantity, accuracy: float | None, margin: float = MARGIN) -> None:
         self.errors, self.error, self.accuracy, self.margin = errors, error, accuracy, margin
-        self._constants: dict[tuple[float, int], Array] = {}
+        self._curves: dict[tuple[float, int], ErrorCurve] = {}
 
     @cached_property
     def closed(self) -> ClosedRounds | None:
@@ -155,20 +141,20 @@ class RoundsNeeded:
         """Return the largest step size of the search."""
         return max(self.errors.planned, self.errors.step(_FAR_OUT))
 
-    def curve(self, step_size: float, rounds: int) -> Array:
-        """Return the exact error after 1 .. `rounds` rounds, (rounds,)."""
-        if (step_size, rounds) not in self._constants:
+    def curve(self, step_size: float, rounds: int) -> ErrorCurve:
+        """Return the error after 1 .. `rounds` rounds."""
+        if (step_size, rounds) not in self._curves:
             planned = rounds == self.errors.run.algorithm.rounds
             run = self.errors.at(step_size)
-            self._constants[step_size, rounds] = compute_errors(run if planned else run.with_rounds(rounds), self.error)
-        return self._constants[step_size, rounds]
+            self._curves[step_size, rounds] = measure_curve(run if planned else run.with_rounds(rounds), self.error)
+        return self._curves[step_size, rounds]
 
     def outcome(self, step_size: float, rounds: int) -> ErrorAtStepSize:
         """Compute the error of the run in at most `rounds` rounds."""
         if self.closed is not None:
             return self._evaluate_closed_form(step_size, self.closed.at(step_size / self.errors.planned), rounds)
-        curve = self.curve(step_size, rounds)
-        needed = self._find_first_below(curve)
+        measured = self.curve(step_size, rounds)
+        curve, needed = measured.errors, self._find_first_below(measured)
         last = rounds if needed is None else needed
         error, half = float(curve[last - 1]), float(curve[last // 2 - 1]) if last > 1 else math.inf
         falls = math.isfinite(error) and error < _FALLS * half
@@ -180,16 +166,17 @@ class RoundsNeeded:
             needed is not None,
             falls,
             highest=highest,
+            half_width=float(measured.half_widths[last - 1]),
             followed=None if self._has_equal_rounds else len(curve),
         )
 
-    def _find_first_below(self, curve: Array) -> int | None:
-        """Return the first round of a curve from which the error stays at most the target; None if there is none."""
-        if self.accuracy is None or not curve[-1] <= self.accuracy:
+    def _find_first_below(self, curve: ErrorCurve) -> int | None:
+        """Return the first round from which the error stays at most the target; None if there is none."""
+        if self.accuracy is None:
             return None
-        above = np.flatnonzero(~(curve <= self.accuracy))
-        first = int(above[-1]) + 2 if len(above) else 1
-        return first if self._has_equal_rounds or first <= (1 - _SEEN) * len(curve) else None
+        first = curve.find_first_below(self.accuracy)
+        is_kept = first is not None and (self._has_equal_rounds or first <= (1 - _SEEN) * len(curve.errors))
+        return first if is_kept else None
 
     @property
     def _has_equal_rounds(self) -> bool:
@@ -306,14 +293,17 @@ class RoundsNeeded:
 
     def _choose_lasting(self, best: ErrorAtStepSize, others: list[ErrorAtStepSize]) -> ErrorAtStepSize:
         """Return the best result whose error stays below the target also in later rounds."""
+        lasting: list[ErrorAtStepSize] = []
         for one in sorted([best, *others], key=self._rank):
+            if lasting and self._rank(lasting[0]) <= self._rank(one):
+                break
             limit = limit_of(self.errors.at(one.step_size), self.error)
             if self.accuracy is None or not one.reached:
                 return replace(one, limit=limit)
             later = self._later(one) if limit is None or limit <= self.accuracy else None
             if later is not None and later.reached:
-                return replace(later, limit=limit)
-        return replace(best, reached=False)
+                lasting = [min([*lasting, replace(later, limit=limit)], key=self._rank)]
+        return lasting[0] if lasting else replace(best, reached=False)
 
     def _lasting(self, found: list[ErrorAtStepSize]) -> list[ErrorAtStepSize]:
         """Return the results, the best first; with clocks, an error that exceeds the target later does not count."""
@@ -325,7 +315,22 @@ class RoundsNeeded:
 
     def _later(self, one: ErrorAtStepSize) -> ErrorAtStepSize:
         """Return a result that reaches the target, or the one with more rounds that shows that it does not stay."""
-        for factor in (_LONGER,) if self._has_equal_rounds else (_LONGER, _LONGER**2, _LONGER**3):
+        return self._confirm(one) if self._has_equal_rounds else self._follow_cycles(one)
+
+    def _confirm(self, one: ErrorAtStepSize) -> ErrorAtStepSize:
+        """Return the result after more rounds: an estimate may exceed the target again, and fall below it later."""
+        for _ in range(_FALLS_AGAIN):
+            if not self._is_affordable(_LONGER * one.rounds):
+                break
+            later = self.outcome(one.step_size, _LONGER * one.rounds)
+            if not later.reached or later.rounds == one.rounds:
+                return later
+            one = later
+        return one
+
+    def _follow_cycles(self, one: ErrorAtStepSize) -> ErrorAtStepSize:
+        """Return a result that is kept over many rounds of a clock; one that oscillates about the target does not."""
+        for factor in (_LONGER, _LONGER**2, _LONGER**3):
             if not self._is_affordable(factor * one.rounds):
                 break
             later = self.outcome(one.step_size, factor * one.rounds)

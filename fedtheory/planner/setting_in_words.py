@@ -13,6 +13,7 @@ from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.participation import Bernoulli, Full, Participation, Uniform
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.least_squares import notes_on
+from fedtheory.planner.rounds_needed import ErrorAtStepSize
 from fedtheory.shown import short
 
 
@@ -51,6 +52,11 @@ def describe_counts(numbers: tuple[int, ...], what: str) -> str:
     least, most = min(numbers), max(numbers)
     count = str(most) if least == most else f"{least} to {most}"
     return f"{count} {what}{'s' * (most != 1)}"
+
+
+def short_error(found: ErrorAtStepSize) -> str:
+    """Return an error in few digits, with half the length of its interval if it is an average over replicas."""
+    return short(found.error) + (f" ± {found.half_width:.2g}" if found.half_width > 0 else "")
 
 
 def _plan(run: Run) -> str:

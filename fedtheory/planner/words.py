@@ -15,7 +15,7 @@ from fedtheory.planner.other_settings import describe_other_settings
 from fedtheory.planner.planning import terms_by_value
 from fedtheory.planner.rounds_needed import AVERAGE, FINAL, ErrorAtStepSize
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
-from fedtheory.planner.setting_in_words import describe_counts
+from fedtheory.planner.setting_in_words import describe_counts, short_error
 from fedtheory.shown import short, short_below
 
 Write = Callable[[Claim, Expr], str]
@@ -63,7 +63,7 @@ def use(answer: Answer) -> str:
     steps, rounds = describe_counts(answer.local_steps, "local step"), describe_counts((best.rounds,), "round")
     run = f"step size {short_below(best.step_size)}, {steps}, {rounds}"
     further = f"{_describe_cycle(best)}{_describe_errors(answer)}"
-    exact = f"{_describe_time(answer)}{answer.run.errors_are} {answer.error.name} {short(best.error)}{further}"
+    exact = f"{_describe_time(answer)}{answer.run.errors_are} {answer.error.name} {short_error(best)}{further}"
     rest = f"{_describe_margin(answer)}; {_describe_planned(answer)}"
     if answer.accuracy is None or best.reached:
         return f"{run}: {exact}; {rest}"
@@ -112,7 +112,7 @@ def _describe_planned(answer: Answer) -> str:
         return f"{lead} {short(accuracy)} takes {describe_counts((planned.rounds,), 'round')}"
     if math.isinf(planned.error) or planned.step_size >= answer.reached.diverges_from:
         return f"{lead} it diverges"
-    return f"{lead} it is {short(planned.error)} after {describe_counts((planned.rounds,), 'round')}"
+    return f"{lead} it is {short_error(planned)} after {describe_counts((planned.rounds,), 'round')}"
 
 
 def _describe_promise(answer: Answer) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedtheory.planner.rounds_needed import compute_errors
+from fedtheory.planner.error_curves import compute_errors
 from fedtheory.shown import short
 from report.figures.style import BLACK, BLUE, ORANGE, Figure, add_legend_below, drawing, finish
 

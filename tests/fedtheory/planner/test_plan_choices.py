@@ -71,7 +71,7 @@ def test_the_planned_step_is_beaten_by_one_that_takes_fewer_rounds() -> None:
     setting = quadratic(FLOAT.array([[[1.0]]]), FLOAT.array([[0.0]]), FLOAT.array([1.0]), noise=FLOAT.array([1.0]))
     errors = ExactErrors(Run(setting, fedavg(setting, rounds=10, local_step_size=0.4)))
     search = RoundsNeeded(errors, q.final_suboptimality, 0.51 / 2)
-    assert [len(search.curve(0.4, rounds)) for rounds in (4, 10, 20)] == [4, 10, 20]
+    assert [len(search.curve(0.4, rounds).errors) for rounds in (4, 10, 20)] == [4, 10, 20]
     planned = search.outcome(0.4, 10)
     assert (planned.rounds, planned.error) == (2, pytest.approx(0.3472 / 2))
     found = search.best()

@@ -8,8 +8,9 @@ import pytest
 from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
+from fedtheory.planner.error_curves import compute_errors
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.rounds_needed import FINAL, compute_errors, planned_and_best
+from fedtheory.planner.rounds_needed import FINAL, planned_and_best
 from fedtheory.runfile import parse_run
 
 PROBLEM = {

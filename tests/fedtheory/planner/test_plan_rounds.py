@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from types import SimpleNamespace
+from types import MethodType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from fedtheory.planner.admissible import Edge
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.bound import STEP, STEPS, NumericBound
 from fedtheory.planner.divergence import explain_divergence
+from fedtheory.planner.error_curves import ErrorCurve
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.optimum import root
 from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
@@ -128,7 +129,10 @@ def test_outcomes_of_curves() -> None:
 
     def outcome(needed: int | None, *, alike: bool = True, given: Any = curve) -> ErrorAtStepSize:
         search: Any = SimpleNamespace(
-            closed=None, curve=lambda *_: given, _find_first_below=lambda _: needed, _has_equal_rounds=alike
+            closed=None,
+            curve=lambda *_: ErrorCurve(given, 0 * np.ones(len(given))),
+            _find_first_below=lambda _: needed,
+            _has_equal_rounds=alike,
         )
         return RoundsNeeded.outcome(search, 0.5, len(given))
 
@@ -150,7 +154,7 @@ def test_outcomes_of_curves() -> None:
 def test_outcomes_that_are_looked_at_for_longer() -> None:
     """Rounds are multiplied by four, with clocks also by sixteen and sixty-four, if affordable."""
 
-    def later(alike: bool, most: int, needed: int = 5) -> tuple[ErrorAtStepSize, list[int]]:
+    def later(alike: bool, most: int, needed: int = 5, start: int = 5) -> tuple[ErrorAtStepSize, list[int]]:
         asked: list[int] = []
 
         def outcome(size: float, rounds: int) -> ErrorAtStepSize:
@@ -160,9 +164,13 @@ def test_outcomes_that_are_looked_at_for_longer() -> None:
         search: Any = SimpleNamespace(
             _has_equal_rounds=alike, _is_affordable=lambda rounds: rounds <= most, outcome=outcome
         )
-        return RoundsNeeded._later(search, _outcome(0.5, 5, 0.1, reached=True)), asked
+        search._confirm = MethodType(RoundsNeeded._confirm, search)
+        search._follow_cycles = MethodType(RoundsNeeded._follow_cycles, search)
+        return RoundsNeeded._later(search, _outcome(0.5, start, 0.1, reached=True)), asked
 
     assert later(True, 999)[1] == [20]
+    found, asked = later(True, 999, start=15, needed=70)
+    assert (asked, found.reached, found.rounds) == ([60, 280], True, 70)
     found, asked = later(False, 999)
     assert (asked, found.reached, found.followed) == ([20, 80, 320], True, 320)
     found, asked = later(False, 100)

@@ -21,6 +21,7 @@ from fedtheory.planner.alternatives import _set_batch_size
 from fedtheory.planner.bound import CLIENTS, ROUNDS, STEP, STEPS
 from fedtheory.planner.closed_rounds import ClosedRounds, RoundsInEigenbasis
 from fedtheory.planner.coverage import error_of
+from fedtheory.planner.error_curves import ErrorCurve
 from fedtheory.planner.exact import lowest
 from fedtheory.planner.extent import find_useful_local_steps, linear_speed_up
 from fedtheory.planner.measurements import compared
@@ -181,11 +182,26 @@ def test_closed_rounds_are_those_of_a_loop(step: float, steps: int, server: floa
 def test_a_direct_curve_ends_where_the_target_is_kept() -> None:
     """For errors 4, 1, 3, 1, 2 and the target 2, the fourth round is the first after which none is above it."""
     search_ = RoundsNeeded(ExactErrors(_noisy_line()), q.final_suboptimality, 2.0)
-    assert search_._find_first_below(np.array([4.0, 1.0, 3.0, 1.0, 2.0])) == 4
-    assert search_._find_first_below(np.array([2.0, 2.0])) == 1
-    assert search_._find_first_below(np.array([1.0, 2.5])) is None
-    assert search_._find_first_below(np.array([1.0, math.nan, 1.0])) == 3
-    assert RoundsNeeded(search_.errors, search_.error, None)._find_first_below(np.array([1.0])) is None
+    assert search_._find_first_below(_exact(4.0, 1.0, 3.0, 1.0, 2.0)) == 4
+    assert search_._find_first_below(_exact(2.0, 2.0)) == 1
+    assert search_._find_first_below(_exact(1.0, 2.5)) is None
+    assert search_._find_first_below(_exact(1.0, math.nan, 1.0)) == 3
+    assert RoundsNeeded(search_.errors, search_.error, None)._find_first_below(_exact(1.0)) is None
+
+
+def _exact(*errors: float) -> ErrorCurve:
+    """Return a curve of exact errors."""
+    return ErrorCurve(np.array(errors), np.zeros(len(errors)))
+
+
+def test_an_estimate_is_below_the_target_with_its_whole_interval() -> None:
+    """The first round has an interval below the target; a later average above it counts if its interval is above."""
+    errors, ones = np.array([4.0, 2.1, 1.9, 1.7, 2.1, 1.5]), np.ones(6)
+    assert ErrorCurve(errors, 0.2 * ones).find_first_below(2.0) == 4
+    assert ErrorCurve(errors, 0.05 * ones).find_first_below(2.0) == 6
+    assert ErrorCurve(errors, 0.4 * ones).find_first_below(2.0) == 6
+    assert ErrorCurve(errors, 0.6 * ones).find_first_below(2.0) is None
+    assert ErrorCurve(errors[:5], 0.05 * ones[:5]).find_first_below(2.0) is None
 
 
 def _outcome(rounds: int, error: float, reached: bool, limit: float | None = None) -> ErrorAtStepSize:

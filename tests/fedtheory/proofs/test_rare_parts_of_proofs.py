@@ -20,7 +20,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.planner import admissible, measurements, model_edges, rounds_needed, travel
+from fedtheory.planner import admissible, error_curves, measurements, model_edges, travel
 from fedtheory.planner.setting_in_words import _describe_optimal_value
 from fedtheory.proofs import certificate_of, check_certificate
 from fedtheory.proofs.numbers import numbers_of
@@ -322,15 +322,15 @@ def test_fine_steps_around_the_best_one() -> None:
 
 def test_errors_after_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """The errors are those of the final model along its path or trajectory, or means over the rounds so far."""
-    monkeypatch.setattr(rounds_needed, "is_one_path", lambda run: run.is_path)
-    monkeypatch.setattr(rounds_needed, "errors_of_path", lambda _run, rounds: ("path", rounds))
+    monkeypatch.setattr(error_curves, "is_one_path", lambda run: run.is_path)
+    monkeypatch.setattr(error_curves, "errors_of_path", lambda _run, rounds: ("path", rounds))
     quantity = SimpleNamespace(on=lambda run: run.per_round)
-    monkeypatch.setattr(rounds_needed, "q", SimpleNamespace(final_suboptimality="final", round_suboptimality=quantity))
+    monkeypatch.setattr(error_curves, "q", SimpleNamespace(final_suboptimality="final", round_suboptimality=quantity))
     trajectory = SimpleNamespace(server_suboptimality=np.array([9.0, 4.0, 2.0]))
     run: Any = SimpleNamespace(
         is_path=True, trajectory=trajectory, per_round=[[3.0], [1.0]], algorithm=SimpleNamespace(rounds=2)
     )
-    compute: Any = rounds_needed.compute_errors
+    compute: Any = error_curves.compute_errors
     assert compute(run, "final") == ("path", 2)
     assert compute(run, "mean").tolist() == [3.0, 2.0]
     run.is_path = False
