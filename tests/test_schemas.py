@@ -23,7 +23,10 @@ SCHEMAS = {
     name: json.loads((ROOT / f"docs/schemas/{name}.schema.json").read_text()) for name in ("run-file", "outputs")
 }
 RUN_FILE = Draft202012Validator(SCHEMAS["run-file"])
-STORED = sorted((ROOT / "fedtheory/sources").rglob("*.toml"))
+STORED = sorted(
+    set((ROOT / "fedtheory/sources").rglob("*.toml")) - set((ROOT / "fedtheory/sources").rglob("index.toml"))
+)
+"""All run files of the sources: counterexamples and runs of largest ratios, without the indices of the latter."""
 
 QUADRATIC = {"kind": "quadratic", "hessians": [[["2"]], [[1]]], "linear": [["1"], [-1]], "start": ["3"], "noise": "1"}
 HUBER = {"kind": "huber", "terms": [[{"width": "1/2"}], [{"width": 1, "centre": "2"}]]}
