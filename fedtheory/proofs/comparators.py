@@ -12,7 +12,7 @@ from dataclasses import replace
 import sympy as sp
 
 from fedtheory.kernel import Context
-from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, inner, norm_sq
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -68,6 +68,6 @@ def _list_known_slacks(claim: Claim, symbol: SymbolTable, point: q.VectorQuantit
         yield CURVED_DISSIMILARITY_AT_Y, curved[1] ** 2 - Average(curvature * norm_sq(apart))
     if a.smooth_noise in claim.assumptions:
         above = Value(client_objective, y) - Value(client_objective, local)
-        gap = above - inner(Gradient(client_objective, local), y - local)
+        gap = above - Inner(Gradient(client_objective, local), y - local)
         changed = norm_sq(symbol(q.gradient_noise) - noise_at_y)
         yield SMOOTH_NOISE, 2 * symbol(q.noise_smoothness) * gap - changed

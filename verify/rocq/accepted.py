@@ -16,10 +16,10 @@ from importlib.resources import files
 from pathlib import Path
 
 from verify.rocq.export import export_id
-from verify.rocq.exported import Exported
 from verify.rocq.library_parts import library_files
 from verify.rocq.project import LAST, file_of, library_of, proved_ids, text_of, with_uses
 from verify.rocq.refusals import NotExported
+from verify.rocq.theorem import Exported
 
 _NAME = "checked.json"
 

@@ -16,7 +16,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Multiple, Named, Sum
-from verify.rocq.theorem import Binder
+from verify.rocq.theorem import Binder, declare_index
 from verify.rocq.vocabulary import OWN, Constant, Vocabulary, gradient
 
 NUMBERS: Mapping[Quantity, str] = {
@@ -106,8 +106,7 @@ class OwnVocabulary(Vocabulary):
             if self.is_random:
                 yield Binder("drawn_there_S", "drawn_at S past noise_there")
         yield from self._constants(symbols)
-        yield Binder("i", "nat")
-        yield Binder("Hi", "(i < number (step_clients S))%nat")
+        yield from declare_index("i", "number (step_clients S)")
 
     def _constants(self, symbols: set[sp.Symbol]) -> Iterator[Binder]:
         symbol, each = self.symbols, "forall i, "
@@ -129,7 +128,7 @@ class OwnVocabulary(Vocabulary):
 
 
 def _sides(claim: Claim) -> sp.Tuple:
-    return sp.Tuple(*(side for one in claim.relations for side in (one.left, one.right)))
+    return sp.Tuple(*(side for one in claim.relations for side in one.sides))
 
 
 def slack_of(vocabulary: OwnVocabulary, name: str) -> tuple[Expr, str]:

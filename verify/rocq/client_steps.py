@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,9 +16,8 @@ from fedtheory.proofs.induction import advance_distance
 from fedtheory.proofs.links import Induction
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.client_step import OwnVocabulary
-from verify.rocq.exported import Exported
 from verify.rocq.links import NUMBERS_KNOWN, Links
-from verify.rocq.names import name_of
+from verify.rocq.names import name_of, translate
 from verify.rocq.numbers import SignProofs
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
@@ -27,7 +25,16 @@ from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
 from verify.rocq.step import SIGN
 from verify.rocq.terms import Atom, Multiple, Named, Sum, text
-from verify.rocq.theorem import Binder, Theorem, conjunction, projected
+from verify.rocq.theorem import (
+    Binder,
+    Exported,
+    Theorem,
+    conjunction,
+    declare_index,
+    list_relations,
+    projected,
+    specialise,
+)
 from verify.rocq.vocabulary import CLIENTS
 
 STEPS = (*LIBRARY, "Run", "RoundSteps")
@@ -60,8 +67,8 @@ _OF_ROUND = (
     Binder("delta_sign", f"{_EACH}0 < delta i"),
     Binder("own_smooth_S", "own_smooth S delta"),
 )
-_CLIENT = (Binder("i", "nat"), Binder("Hi", "(i < number (step_clients S))%nat"))
-_STEP = (Binder("e", "nat"), Binder("He", "(e < steps_of_client S i)%nat"))
+_CLIENT = declare_index("i", "number (step_clients S)")
+_STEP = declare_index("e", "steps_of_client S i")
 
 
 def is_of_steps(claim: Claim, certificate: Certificate) -> bool:
@@ -203,24 +210,14 @@ class _ClientStepsWriter:
     def _premises(self) -> Iterator[tuple[Exported, int, str]]:
         """Yield the relations of other claims that are used, with their names."""
         named = str(self.certificate.links)
-        for used in self.uses:
-            several = len(used.claim.relations) > 1
-            for link in range(len(used.claim.relations)):
-                name = f"{used.claim.id}, relation {link + 1}" if several else used.claim.id
-                if f"'{name}'" in named:
-                    yield used, link, name
+        return ((used, link, name) for name, used, link in list_relations(self.uses) if f"'{name}'" in named)
 
     def _write_facts(self, vocabulary: StepVocabulary) -> tuple[dict[str, KnownSlack], list[Binder]]:
         known, parameters = dict[str, KnownSlack](), list[Binder]()
         reader = Reader(vocabulary)
         for place, (used, link, name) in enumerate(self._premises(), start=1):
-            theirs, relation = symbols_of(used.claim), used.claim.relations[link]
-            left, right = (
-                sp.sympify(side).xreplace(
-                    {s: vocabulary.symbols(n) for s in sp.sympify(side).free_symbols if (n := theirs.quantity(s))}
-                )
-                for side in (relation.left, relation.right)
-            )
+            sides = used.claim.relations[link].sides
+            left, right = (translate(side, symbols_of(used.claim), vocabulary.symbols) for side in sides)
             smaller, larger = (text(reader.scalar(side), CLIENTS) for side in (left, right))
             parameters.append(Binder(f"known{place}_S", f"{smaller} <= {larger}"))
             known[name] = KnownSlack(right - left, f"pose proof known{place}_S as hypothesis; lra")
@@ -277,15 +274,7 @@ class _ClientStepsWriter:
 
     def _first(self, name: str, left: Expr, right: Expr, parts: Sequence[Part]) -> Theorem:
         """Return a lemma about the first step, before which a client has the server's model."""
-        found = self._state_step(name, left, right, parts, gathered=True)
-        self.lemmas.pop()
-
-        def goal(words: str) -> str:
-            return re.sub(r"\bS\b", "(step_of S O)", words)
-
-        parameters = [Binder("S", "round"), *(Binder(b.name, goal(b.type)) for b in found.binders if b.name != "S")]
+        found = specialise(self._state_step(name, left, right, parts, gathered=True), "(step_of S O)", _OF_ROUND[0])
         same = "change (local_iterate (step_of S O) i) with (server_model (step_of S O)) in *"
-        body = goal(found.proof).replace("as known; lra", f"as known; {same}; lra")
-        first = replace(found, binders=parameters, statement=goal(found.statement), proof=body)
-        self.lemmas.append(first)
-        return first
+        self.lemmas[-1] = replace(found, proof=found.proof.replace("as known; lra", f"as known; {same}; lra"))
+        return self.lemmas[-1]

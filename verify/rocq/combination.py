@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import sympy as sp
 
 from fedtheory.kernel import slack
 from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.averages import Averaged
+from fedtheory.proofs.averages import Averaged, KnownMean
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.parts import Part
-from verify.rocq.averages import bound_by
-from verify.rocq.averages import tactics as averaged_by
-from verify.rocq.exported import Exported
 from verify.rocq.gaps import GapsVocabulary, is_of_gaps
 from verify.rocq.names import name_of
 from verify.rocq.number_claims import NumbersVocabulary, is_of_numbers
@@ -29,7 +28,7 @@ from verify.rocq.sampled import vocabulary_of
 from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.schedules import CLOCKS, ScheduleVocabulary
 from verify.rocq.step import SIGN
-from verify.rocq.theorem import Theorem, conjunction, projected
+from verify.rocq.theorem import Exported, Theorem, conjunction, projected
 from verify.rocq.updates import UpdateVocabulary, is_of_updates
 from verify.rocq.zero_weights import POSITIVE, SOMEBODY, SPLIT, without_reports
 
@@ -66,7 +65,7 @@ class _CombinationWriter:
         parameters = [*self.run.binders(self.used), *self.signs.hypotheses()]
         if missing := self.run.asked - {binder.name for binder in parameters} - {"i", "Hi"} - self.run.obtained:
             raise NotExported(f"its certificate uses a claim about others: {', '.join(sorted(missing))}")
-        sides = [side for one in claim.relations for side in (one.left, one.right)]
+        sides = [side for one in claim.relations for side in one.sides]
         start = [self.run.known, *self._note_orderings(), *self._roots(sides), *self.signs.prepared()]
         proof = "\n".join([*start, conjunction(proofs)])
         theorem = Theorem(
@@ -83,8 +82,9 @@ class _CombinationWriter:
 
     def _note_orderings(self) -> Iterator[str]:
         """Yield tactics that state inequalities between numbers, from which signs follow."""
-        for premise in self.certificate.known:
-            yield self.run.note_starts(premise, self._export_used(premise.claim))
+        if isinstance(self.run, GapsVocabulary):
+            for premise in self.certificate.known:
+                yield self.run.note_starts(premise, self._export_used(premise.claim))
 
     def _export_used(self, claim_id: str) -> Exported:
         return self.uses.setdefault(claim_id, self.export_id(claim_id))
@@ -191,7 +191,7 @@ class _CombinationWriter:
             return found, tactic, premise.is_zero
         if isinstance(premise, str | Derived):
             derived = premise if isinstance(premise, Derived) else Derived(premise)
-            return self._derive(derived, place, {"i", "Hi"} if part.over is not None else bound_by(derived))
+            return self._derive(derived, place, {"i", "Hi"} if part.over is not None else _bound_by(derived))
         if isinstance(premise, sp.Eq):
             return slack(premise), self.run.equation(premise), True
         return slack(premise), self.run.ordering(premise, self.signs), False
@@ -201,7 +201,7 @@ class _CombinationWriter:
         return isinstance(premise, Averaged) and isinstance(self.run, UpdateVocabulary)
 
     def _derive(self, premise: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
-        if is_of_gaps(self.claim):
+        if isinstance(self.run, GapsVocabulary):
             known = self._export_used(premise.claim)
             found, tactic = self.run.derived(premise, known)
             return found, tactic, known.claim.relations[premise.link].operator == "=="
@@ -234,7 +234,7 @@ class _CombinationWriter:
         count = len(known.claim.relations)
         applied = projected(known.general.applied(**arguments), derived.link, count)
         if isinstance(derived, Averaged):
-            lines += averaged_by(derived, self.run, found, applied, self._number)
+            lines += _average_slacks(derived, self.run, found, applied, self._number)
             return derived.slack(self.run.symbols, found), ". ".join(lines), False
         lines.append(f"pose proof ({applied}) as fact; {self._reorder_divisors(relation.slack, known.claim)}lra")
         return found, ". ".join(lines), relation.operator == "=="
@@ -273,3 +273,67 @@ def _divisors(expression: Expr, names: Mapping[sp.Symbol, str]) -> set[str]:
 
 def _sums(*sides: Expr) -> list[Expr]:
     return sorted(sp.Tuple(*sides).atoms(ClientSum), key=str)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of average: its index, its number of terms, its text in Rocq, and lemmas of `library/Means.v`."""
+
+    index: str
+    count: str
+    mean: str
+    each: str
+    more: str
+    end: str
+
+
+_KINDS: Mapping[str, _Kind] = {
+    "over steps": _Kind("k", "steps A", "mean_over_steps A (fun k => {})", "each_step A", "steps_and A", "steps_end A"),
+    "over updates": _Kind(
+        "n", "updates A", "mean_over_updates A (fun n => {})", "each_update A", "updates_and A", "updates_end A"
+    ),
+    "over clients": _Kind(
+        "i",
+        "number (clients_of A)",
+        "sum (number (clients_of A)) (fun i => weight_share A n i * ({}))",
+        "each_client A n",
+        "clients_and A n",
+        "clients_end A n",
+    ),
+}
+
+
+def _bound_by(derived: Derived) -> set[str]:
+    """Return the variables of a theorem over which an average is taken."""
+    index = _KINDS[derived.kind].index if isinstance(derived, Averaged) else ""
+    return {index, f"H{index}"} if index else set()
+
+
+def _average_slacks(
+    derived: Averaged, run: Spoken, slack: Expr, applied: str, written: Callable[[Expr], str]
+) -> Sequence[str]:
+    """Return tactics for the goal that an average of non-negative slacks is not negative."""
+    kind = _KINDS[derived.kind]
+    parts, rest = derived.parts(run.symbols, slack)
+    whole, means, ends = written(rest), written(rest), f"apply ({kind.end})"
+    ends += "; assumption" if kind is _KINDS["over clients"] else ""
+    for part in reversed(parts):
+        factor, of, mean = (written(one) for one in (part.factor, part.of, part.mean))
+        whole, means = f"({factor}) * ({of}) + ({whole})", f"({factor}) * ({mean}) + ({means})"
+        shown = _prove_average(part, run)
+        ends = f"apply ({kind.more} ({factor}) (fun {kind.index} => {of}) ({mean})); [{shown} | {ends}]"
+    i = kind.index
+    each = f"match goal with |- 0 <= ?goal => replace goal with ({written(slack)}) by by_field end; lra"
+    below = f"apply ({kind.each}); intros {i} H{i}; pose proof ({applied}) as fact; {each}"
+    return [
+        f"match goal with |- 0 <= ?goal => replace goal with ({means}) by by_field end",
+        f"apply Rle_trans with ({kind.mean.format(whole)}); [{below} | {ends}]",
+    ]
+
+
+def _prove_average(part: KnownMean, run: Spoken) -> str:
+    """Return a tactic for one average, which equals its name or is at most that."""
+    past = run.symbols(q.past_step_lengths_sq)
+    if part.mean == run.symbols(q.unrepresented_gap):
+        return "apply (unrepresented_by_clients A own minimiser_own)"
+    return "apply by_past; sign" if part.of == past else "is_mean"

@@ -8,14 +8,15 @@ from fedtheory.kernel.expressions import Average, Expr, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.contraction import Contracting, Contraction
+from fedtheory.proofs.contraction import Contracting, Contraction, ExponentialAverage
 from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.proof import conditions_of
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.reading import Reader
 from verify.rocq.run import KNOWN
-from verify.rocq.sampled import vocabulary_of
+from verify.rocq.sampled import SampledVocabulary, vocabulary_of
 from verify.rocq.terms import Multiple, Number, Sum, Term
 from verify.rocq.theorem import Theorem
 from verify.rocq.vocabulary import Vocabulary
@@ -25,10 +26,7 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
     """Return a bound on the distance of the last model, from a theorem about each local step."""
     run = vocabulary_of(claim)
     relation = claim.relations[0]
-    conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
-    signs = run.signs(conditions)
-    used = relation.left.free_symbols | relation.right.free_symbols
-    parameters = [*run.binders(used), *signs.hypotheses()]
+    signs = run.signs(conditions_of(claim, certificate.relaxed))
     lemma = contracting(claim, certificate, step, of_step, weight=certificate.weight)
     index = run.symbols(q.local_step_index)
     factor, weight, offset = (run.number(n) for n in (certificate.factor, certificate.weight, certificate.offset))
@@ -56,9 +54,7 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
         f"  - intros n k Hk. exact ({lemma.applied(**run.at_step)}). }}",
         f"apply le_by_slack; {signs.nonnegative(spare)}.",
     ]
-    statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
-    proof = "\n".join(lines)
-    return Theorem(name_of(claim.id), parameters, statement, proof, (lemma,), run.needs, called=run.called)
+    return run.state_bound(signs, lines, (lemma,))
 
 
 def contracting(
@@ -122,3 +118,51 @@ def _size(reader: Reader, certificate: Contracting, weight: Expr | None, index: 
     spread = Multiple(number(certificate.potential, names), reader.scalar(Average(norm_sq(local - average))))
     distance = reader.scalar(norm_sq(average - _point(reader.vocabulary)))
     return Sum(distance if weight is None else Multiple(reader.number(weight), distance), spread)
+
+
+_AGAINST = "rewrite (discounted_against_another A mu y x_star) in bound by (rewrite forgets_is; assumption)."
+
+
+def theorem_of_exponential_average(
+    claim: Claim, certificate: ExponentialAverage, step: Claim, of_step: Theorem
+) -> Theorem:
+    """Return a bound on a discounted average error of a run, from a theorem about each local step."""
+    run = SampledVocabulary(claim)
+    symbol, point, (relation,) = run.symbols, run.drawn_at, claim.relations
+    power = sp.Dummy("power", positive=True)
+    run.names[power] = "power"
+    signs = run.signs(conditions_of(claim, certificate.relaxed))
+    lemma = contracting(claim, certificate, step, of_step, gain=certificate.gain)
+    factor, gain, offset = (run.number(n) for n in (certificate.factor, certificate.gain, certificate.offset))
+    potential = number(certificate.potential, {**run.names, symbol(q.local_step_index): "k"})
+    start = f"initial_distance A {point} ^ 2 * (1 - ({factor})) * power / (({gain}) * (1 - power))"
+    distance = symbol(q.comparator_distance if point == "y" else q.initial_distance)
+    above = symbol(q.comparator_suboptimality) if point == "y" else sp.S.Zero
+    bound = distance**2 * (1 - certificate.factor) * power / (certificate.gain * (1 - power)) + above
+    right = relation.right.xreplace({certificate.factor ** symbol(q.iterations): power})
+    spare = sp.cancel(right - bound - certificate.offset / certificate.gain)
+    lines = [
+        KNOWN,
+        *signs.prepared(),
+        f"assert (factor_positive : 0 < {factor}).",
+        f"{{ {signs.positive(certificate.factor)}. }}",
+        f"assert (apart : {factor} < 1).",
+        f"{{ apply Rminus_gt_0_lt; apply Rlt_gt. {signs.positive(1 - certificate.factor)}. }}",
+        f"pose proof (power_below_one A ({factor}) (conj factor_positive apart)) as power_known.",
+        f"assert (forgets_is : forgets A mu = {factor}) by (unfold forgets; field).",
+        f"pose proof (discounted {run.from_point(point)} (fun k : R => {potential}) mu ({factor}) ({gain}) ({offset})",
+        "  forgets_is) as K.",
+        f"set (power := ({factor}) ^ (steps_of A * rounds_of A)) in *.",
+        f"assert (bound : discounted_suboptimality A mu {point} <= {start} + ({offset}) / ({gain})).",
+        "{ apply K; clear K.",
+        f"  - {run.prove_end(certificate.potential, sp.S.One, signs)}.",
+        "  - assumption.",
+        "  - assumption.",
+        "  - positive.",
+        f"  - {signs.nonnegative(certificate.offset)}.",
+        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step)}). }}",
+        *([_AGAINST] if point == "y" else []),
+        f"apply Rle_trans with ({run.number(above)} + ({start} + ({offset}) / ({gain}))); [lra |].",
+        f"apply le_by_slack; {signs.nonnegative(spare)}.",
+    ]
+    return run.state_bound(signs, lines, (lemma,))

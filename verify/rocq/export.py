@@ -27,9 +27,7 @@ from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
 from verify.rocq.client_steps import is_of_steps, theorem_of_steps
 from verify.rocq.combination import theorem_of_combination
-from verify.rocq.contraction import theorem_of_contraction
-from verify.rocq.discounted import theorem_of_exponential_average
-from verify.rocq.exported import Exported
+from verify.rocq.contraction import theorem_of_contraction, theorem_of_exponential_average
 from verify.rocq.fixed_point import theorem_of_fixed_point
 from verify.rocq.intervals import is_of_interval, theorem_of_interval
 from verify.rocq.links import NUMBERS_KNOWN
@@ -51,10 +49,9 @@ from verify.rocq.run_steps import theorem_of_step_in_run
 from verify.rocq.sampled import is_sampled, write_sampled_mean
 from verify.rocq.stationary_rounds import is_of_settling, theorem_of_settling
 from verify.rocq.step import theorem_at_step
-from verify.rocq.theorem import Theorem
+from verify.rocq.theorem import Exported, Theorem
 from verify.rocq.time_averages import write_mean
-from verify.rocq.update_steps import is_by_lemmas, theorem_of_update
-from verify.rocq.updates import is_of_updates
+from verify.rocq.updates import is_by_lemmas, is_of_updates, theorem_of_update
 from verify.rocq.vocabulary import Vocabulary
 
 

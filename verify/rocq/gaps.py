@@ -11,13 +11,12 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.derived_relation import Derived
-from fedtheory.proofs.numbers import SymbolTable, symbols_of
-from verify.rocq.exported import Exported
+from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.numbers import SignProofs, name_parts, number
 from verify.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
-from verify.rocq.theorem import Binder, projected
+from verify.rocq.theorem import Binder, Exported, declare_real, projected
 
 _START, _END, _NEXT = (
     "interval_gap A x_star n O",
@@ -146,8 +145,7 @@ class GapsVocabulary(RunVocabulary):
             each = "forall n m, (n < rounds_of A)%nat -> (m <= steps_of A)%nat -> "
             yield Binder("nonzero", f"{each}interval_gap A x_star n m <> 0")
             return
-        yield Binder("epsilon", "R")
-        yield Binder("epsilon_positive", "0 < epsilon")
+        yield from declare_real("epsilon", positive=True)
         yield Binder("epsilon_A", f"forall n, (n < rounds_of A)%nat -> epsilon <= {_END}")
         yield Binder("epsilon_final", "epsilon <= final_suboptimality A x_star")
 
@@ -155,8 +153,8 @@ class GapsVocabulary(RunVocabulary):
 
     def derived(self, premise: Derived, known: Exported) -> tuple[Expr, str]:
         """Return the slack of another claim, and a tactic for its sign."""
-        theirs, claim = symbols_of(known.claim), known.claim
-        found = self._translate(premise.of(theirs, claim.relations), theirs)
+        claim = known.claim
+        found = self.translate(premise.of(symbols_of(claim), claim.relations), claim)
         match premise.kind:
             case "at the last step":
                 fact = self._apply(known, premise.link, {"k": "m", "Hk": "last"})
@@ -169,7 +167,7 @@ class GapsVocabulary(RunVocabulary):
 
     def _sum(self, premise: Derived, known: Exported) -> tuple[Expr, str]:
         """Return the sum over rounds of a relation about each round, and a tactic for it."""
-        slack = self._translate(known.claim.relations[premise.link].slack, symbols_of(known.claim))
+        slack = self.translate(known.claim.relations[premise.link].slack, known.claim)
         start, end, following = (self.symbols(quantity) for quantity in _OF_A_ROUND)
         if slack.has(following):
             each, total = (
@@ -214,16 +212,9 @@ class GapsVocabulary(RunVocabulary):
         to = q.next_interval_start_gap if premise.kind == "at the next start" else q.initial_gap
         moved = {theirs(q.interval_start_gap): theirs(to)}
         left, right = (
-            self.number(self._translate(sp.sympify(side).xreplace(moved), theirs))
-            for side in (relation.left, relation.right)
+            self.number(self.translate(sp.sympify(side).xreplace(moved), known.claim)) for side in relation.sides
         )
         return f"{left} {relation.operator} {right}"
-
-    def _translate(self, expression: Expr, theirs: SymbolTable) -> Expr:
-        """Translate an expression of another claim to this one's symbols."""
-        same = {symbol: quantity for symbol in expression.free_symbols if (quantity := theirs.quantity(symbol))}
-        found: Expr = expression.xreplace({symbol: self.symbols(quantity) for symbol, quantity in same.items()})
-        return found
 
     def _apply(self, known: Exported, link: int, here: Mapping[str, str]) -> str:
         """Return the statement of another claim for a round."""

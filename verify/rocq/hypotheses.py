@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import sympy as sp
 
@@ -11,15 +11,9 @@ from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import Quantity
 from verify.rocq.refusals import NotExported
-from verify.rocq.theorem import Binder
+from verify.rocq.theorem import Binder, declare_index, declare_real
 from verify.rocq.vocabulary import AT, NUMBERS, OF_POINTS, Vocabulary, bounds_there
 
-_SAID = {
-    a.uniform_shares: ("uniform_shares_S", "uniform_shares S"),
-    a.full_gradients: ("quiet_S", "quiet S"),
-    a.several_clients: ("several_clients_S", "2 <= M S"),
-}
-"""Assumptions without numbers."""
 _BOUNDS = {
     a.unbiased_bounded_variance: ("bounded_variance", q.noise_deviation),
     a.bounded_dissimilarity: ("bounded_dissimilarity", q.gradient_dissimilarity),
@@ -28,6 +22,23 @@ _BOUNDS = {
     a.lipschitz_losses: ("lipschitz_clients", q.lipschitz),
 }
 """Assumptions that bound a number."""
+_SMOOTH = (*declare_real("L", positive=True), Binder("smooth_clients_S", "smooth_clients S L"))
+OF_STEPS: Mapping[Assumption, Sequence[Binder]] = {
+    a.uniform_shares: (Binder("uniform_shares_S", "uniform_shares S"),),
+    a.full_gradients: (Binder("quiet_S", "quiet S"),),
+    a.several_clients: (Binder("several_clients_S", "2 <= M S"),),
+    a.smooth: _SMOOTH,
+    a.convex_and_smooth: (*_SMOOTH[:2], Binder("convex_clients_S", "convex_clients S"), _SMOOTH[2]),
+    a.strongly_convex_clients: (
+        *declare_real("mu", positive=True),
+        Binder("strongly_convex_clients_S", "strongly_convex_clients S mu"),
+    ),
+    **{
+        assumption: (*declare_real(NUMBERS[of]), Binder(f"{name}_S", f"{name} S {NUMBERS[of]}"))
+        for assumption, (name, of) in _BOUNDS.items()
+    },
+}
+"""Variables and hypotheses at a step S, by the assumption that they encode."""
 _KNOWN_ELSEWHERE = {
     q.local_steps,
     q.local_step_index,
@@ -72,29 +83,15 @@ def _binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], own: bool) -> Iter
     yield from _numbers(vocabulary, symbols)
     yield from _vectors(vocabulary, symbols)
     if own:
-        yield Binder("i", "nat")
-        yield Binder("Hi", "(i < number (step_clients S))%nat")
+        yield from declare_index("i", "number (step_clients S)")
 
 
 def _assumed(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]:
-    if assumption in [*_SAID]:
-        yield Binder(*_SAID[assumption])
-    elif assumption in (a.smooth, a.convex_and_smooth):
-        yield from _variable("L", positive=True)
-        if assumption == a.convex_and_smooth:
-            yield Binder("convex_clients_S", "convex_clients S")
-        yield Binder("smooth_clients_S", "smooth_clients S L")
-    elif assumption in [*_BOUNDS]:
-        name, quantity = _BOUNDS[assumption]
-        symbol = NUMBERS[quantity]
-        yield from _variable(symbol)
-        yield Binder(f"{name}_S", f"{name} S {symbol}")
-    elif assumption == a.smooth_noise:
-        yield from _variable("ell", positive=True)
+    if assumption == a.smooth_noise:
+        yield from declare_real("ell", positive=True)
         yield Binder("smooth_noise_S", f"smooth_noise S ell {vocabulary.drawn_at} noise_there")
-    elif assumption == a.strongly_convex_clients:
-        yield from _variable("mu", positive=True)
-        yield Binder("strongly_convex_clients_S", "strongly_convex_clients S mu")
+    elif assumption in OF_STEPS:
+        yield from OF_STEPS[assumption]
     elif assumption not in _HERE and not vocabulary.is_of_points:
         raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")
 
@@ -112,26 +109,21 @@ def _there(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
         yield Binder("drawn_there_S", "drawn_at S past noise_there")
     at, (is_noise_bounded, is_dissimilarity_bounded) = AT[point], bounds_there(symbol, point, symbols)
     if is_noise_bounded:
-        yield from _variable(at.noise_name)
+        yield from declare_real(at.noise_name)
         yield Binder("noise_there_S", f"noise_at S noise_there {at.noise_name}")
     if is_dissimilarity_bounded:
-        yield from _variable(at.dissimilarity_name)
+        yield from declare_real(at.dissimilarity_name)
         yield Binder("dissimilarity_there_S", f"dissimilarity_at S {point} {at.dissimilarity_name}")
     if symbol(q.largest_importance) in symbols:
-        yield from _variable("p_max")
+        yield from declare_real("p_max")
         yield Binder("largest_share_S", "largest_share S p_max")
-
-
-def _variable(name: str, *, positive: bool = False) -> Iterator[Binder]:
-    yield Binder(name, "R")
-    yield Binder(f"{name}_positive" if positive else f"{name}_nonnegative", f"0 {'<' if positive else '<='} {name}")
 
 
 def _numbers(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
     claim = vocabulary.claim
     for each in claim.for_all:
         if each.is_positive or each.is_nonnegative:
-            yield from _variable(vocabulary.numbers[each], positive=bool(each.is_positive))
+            yield from declare_real(vocabulary.numbers[each], positive=bool(each.is_positive))
         else:
             yield Binder(vocabulary.numbers[each], "R")
     if vocabulary.symbols(q.visited_second_moment) in symbols:
@@ -151,7 +143,7 @@ def _list_parameters(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterato
     """Yield parameters of algorithms, which are only known to be non-negative."""
     for free in (q.sampling_variance, q.proximal_weight):
         if vocabulary.symbols(free) in symbols:
-            yield from _variable(NUMBERS[free])
+            yield from declare_real(NUMBERS[free])
 
 
 def _is_free(quantity: Quantity) -> bool:

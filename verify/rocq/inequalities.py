@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Value
-from fedtheory.kernel.inequalities import InequalityRef
+from fedtheory.kernel import Context, InequalityRef, Numbers
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Value
 from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
 from fedtheory.proofs import comparators
 from fedtheory.proofs import distances as pair
+from fedtheory.proofs.claim_context import build_step_context
 from verify.rocq.client_step import OwnVocabulary, slack_of
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Mean, Multiple, Sum, Term, text
-from verify.rocq.vocabulary import AT, CLIENTS, MEAN, Constant, There
+from verify.rocq.vocabulary import AT, CLIENTS, MEAN, Constant
 
 
 @dataclass(frozen=True)
@@ -29,21 +33,17 @@ class NonnegativeScalar:
 
 def write_inequality(because: InequalityRef, reader: Reader) -> NonnegativeScalar:
     """Return the statement and the lemma of an inequality; raises `NotExported` if the library has none."""
+    if because.kind in _PLAIN:
+        return NonnegativeScalar(because.instantiate(Context()).expression, _PLAIN[because.kind])
+    if because.kind in _LEMMAS:
+        return _apply_lemma(reader, because)
     if because.kind not in _RULES:
         raise NotExported(f"the reason {because.kind!r} has no lemma in the library")
     return _RULES[because.kind](reader, *because.about)
 
 
-def _square(_reader: Reader, of: Expr) -> NonnegativeScalar:
-    return NonnegativeScalar(Inner(of, of), "apply dot_self")
-
-
-def _one(_reader: Reader) -> NonnegativeScalar:
-    return NonnegativeScalar(sp.S.One, "lra")
-
-
-def _gap(objective: Expr, at: Expr, around: Expr) -> Expr:
-    return Value(objective, at) - Value(objective, around) - Inner(Gradient(objective, around), at - around)
+_PLAIN = {"square": "apply dot_self", "one": "lra"}
+"""Tactics for inequalities that hold for all vectors."""
 
 
 _CONVEX, _SMOOTH, _CURVED = "convex", "smooth", "strongly_convex"
@@ -74,10 +74,6 @@ def _constant(reader: Reader, objective: Expr, kind: str) -> Constant:
     return Constant(vocabulary.symbols(quantity), name, _prove_regularity(reader, objective, kind), f"{name}_positive")
 
 
-def _by(lemma: str, arguments: str, rewritten: str = "") -> str:
-    return f"pose proof ({lemma} {arguments}) as known; {rewritten}lra"
-
-
 def _rewrite_difference(reader: Reader, at: Expr, around: Expr) -> str:
     """Return a tactic that writes the difference of two points as the statement does, if parts of it cancel."""
     difference = sp.expand(at - around)
@@ -97,181 +93,93 @@ def _points(reader: Reader, at: Expr, around: Expr) -> str:
     return " ".join(f"({side})%vec" for side in sides)
 
 
-def _write_points(reader: Reader, objective: Expr, at: Expr, around: Expr) -> tuple[str, str]:
-    return f"S ({reader.vocabulary.objectives.get(objective, '?')})", _points(reader, at, around)
-
-
-def _convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    f, points = _write_points(reader, objective, at, around)
-    moved = _rewrite_difference(reader, at, around)
-    arguments = f"{f} {points} {_prove_regularity(reader, objective, _CONVEX)}"
-    return NonnegativeScalar(_gap(objective, at, around), _by("convexity", arguments, moved))
-
-
-def _strong_convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    f, points = _write_points(reader, objective, at, around)
-    moved = _rewrite_difference(reader, at, around)
-    mu = _constant(reader, objective, _CURVED)
-    quadratic_term = mu.symbol / 2 * Inner(at - around, at - around)
-    arguments = f"{mu.name} ({f.removeprefix('S ')[1:-1]}) {points} {mu.proof}"
-    return NonnegativeScalar(
-        _gap(objective, at, around) - quadratic_term,
-        _by("strong_convexity S", arguments, moved),
+def _apply_lemma(reader: Reader, because: InequalityRef) -> NonnegativeScalar:
+    """Return an inequality between values and gradients of an objective at two points, as the kernel states it."""
+    if reader.vocabulary.constants and "{convex}" in _LEMMAS[because.kind]:
+        raise NotExported("convexity of the clients of a round is not exported: state their strong convexity")
+    objective, at, around = because.about
+    smooth, curved = (_constant(reader, objective, kind) for kind in (_SMOOTH, _CURVED))
+    known = Context(
+        convex=frozenset({objective}),
+        smooth={objective: smooth.symbol},
+        strongly_convex={objective: curved.symbol},
     )
+    arguments = {
+        "f": reader.vocabulary.objectives.get(objective, "?"),
+        "points": _points(reader, at, around),
+        "convex": _prove_regularity(reader, objective, _CONVEX),
+    }
+    lemma = _LEMMAS[because.kind].format(**arguments, smooth=smooth, curved=curved)
+    return NonnegativeScalar(because.instantiate(known).expression, _by(lemma, _rewrite_difference(reader, at, around)))
 
 
-def _smoothness(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    f, points = _write_points(reader, objective, at, around)
-    moved = _rewrite_difference(reader, at, around)
-    quadratic_term = reader.vocabulary.symbols(q.smoothness) / 2 * Inner(at - around, at - around)
-    arguments = f"{f} L {points} {_prove_regularity(reader, objective, _SMOOTH)}"
-    return NonnegativeScalar(
-        quadratic_term - _gap(objective, at, around),
-        _by("smoothness", arguments, moved),
-    )
-
-
-def _cocoercivity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    f, points = _write_points(reader, objective, at, around)
-    moved = _rewrite_difference(reader, at, around)
-    apart = Gradient(objective, at) - Gradient(objective, around)
-    lost = Inner(apart, apart) / (2 * reader.vocabulary.symbols(q.smoothness))
-    known = (
-        f"L_positive {_prove_regularity(reader, objective, _CONVEX)} {_prove_regularity(reader, objective, _SMOOTH)}"
-    )
-    arguments = f"{f} L {points} {known}"
-    return NonnegativeScalar(_gap(objective, at, around) - lost, _by("cocoercivity", arguments, moved))
-
-
-def _lipschitz_gradient(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    f, points = _write_points(reader, objective, at, around)
-    moved = _rewrite_difference(reader, at, around)
-    apart = Gradient(objective, at) - Gradient(objective, around)
-    smoothness = _constant(reader, objective, _SMOOTH)
-    bound = smoothness.symbol**2 * Inner(at - around, at - around)
-    arguments = f"{f} {smoothness.name} {points} {smoothness.positive} {smoothness.proof}"
-    return NonnegativeScalar(bound - Inner(apart, apart), _by("lipschitz", arguments, moved))
+_LEMMAS = {
+    "convexity": "convexity S ({f}) {points} {convex}",
+    "strong_convexity": "strong_convexity S {curved.name} ({f}) {points} {curved.proof}",
+    "smoothness": "smoothness S ({f}) {smooth.name} {points} {smooth.proof}",
+    "cocoercivity": "cocoercivity S ({f}) {smooth.name} {points} {smooth.positive} {convex} {smooth.proof}",
+    "lipschitz_gradient": "lipschitz S ({f}) {smooth.name} {points} {smooth.positive} {smooth.proof}",
+}
+"""Lemmas of the library by inequality, with their arguments."""
 
 
 def _optimality(reader: Reader, objective: Expr, at: Expr) -> NonnegativeScalar:
     symbol = reader.vocabulary.symbols
     point = text(reader.vector(at), CLIENTS)
-    arguments = f"S ({point})%vec x_star minimiser_x_star"
     slack = Value(objective, at) - Value(objective, symbol(q.optimum))
-    return NonnegativeScalar(slack, _by("optimality", arguments))
+    return NonnegativeScalar(slack, _by(f"optimality S ({point})%vec x_star minimiser_x_star"))
 
 
 def _assumption(reader: Reader, name: str) -> NonnegativeScalar:
-    if name == "bounded mean dissimilarity":
-        return _mean_dissimilarity(reader)
     if name in reader.known:
         return NonnegativeScalar(reader.known[name].slack, reader.known[name].tactic)
     if isinstance(reader.vocabulary, OwnVocabulary):
         return NonnegativeScalar(*slack_of(reader.vocabulary, name))
-    if name in _THERE:
-        return _THERE[name](reader)
-    if name.startswith("second moment of ") and name.endswith(" in the run"):
-        return _moment_in_run(reader, _one_of_two(name.split()[3]))
-    assumed, _, index = name.partition(" of ")
-    if assumed not in _OF_CLIENTS:
+    found, slacks = _OF_ONE.fullmatch(name), _list_slacks(reader.vocabulary.claim)
+    kind, client = (found[1] + (found[3] or ""), found[2]) if found else (name, "i")
+    if kind not in _TACTICS or name not in slacks:
         raise NotExported(f"what {name!r} says of a step is not in the library")
-    return _OF_CLIENTS[assumed](reader, _one_of_two(index) if index else _every_client(reader))
-
-
-@dataclass(frozen=True)
-class _Client:
-    """A client, given by its index, with its noise, iterate and objective."""
-
-    index: str
-    noise: Expr
-    iterate: Expr
-    own: Expr
-    mean: Expr
-
-
-def _every_client(reader: Reader) -> _Client:
-    symbol = reader.vocabulary.symbols
-    quantities = (q.gradient_noise, q.local_iterate, q.client_objective, q.objective)
-    return _Client("i", *(symbol(quantity) for quantity in quantities))
-
-
-def _one_of_two(index: str) -> _Client:
-    if index == "i":
-        return _Client("i", pair.n_i, pair.x_i, pair.F_i, pair.F)
-    return _Client("j", pair.n_j, pair.x_j, pair.F_j, pair.F)
-
-
-def _variance(reader: Reader, client: _Client) -> NonnegativeScalar:
-    symbol, i = reader.vocabulary.symbols, client.index
-    tactic = _by("variance", f"S sigma {i} bounded_variance_S H{i}")
-    return NonnegativeScalar(symbol(q.noise_deviation) ** 2 - Inner(client.noise, client.noise), tactic)
-
-
-def _dissimilarity(reader: Reader, client: _Client) -> NonnegativeScalar:
-    symbol, i = reader.vocabulary.symbols, client.index
-    apart = Gradient(client.own, client.iterate) - Gradient(client.mean, client.iterate)
-    place = text(reader.vector(client.iterate), CLIENTS)
-    tactic = _by("dissimilarity", f"S zeta {i} ({place}) bounded_dissimilarity_S H{i}")
-    return NonnegativeScalar(symbol(q.gradient_dissimilarity) ** 2 - Inner(apart, apart), tactic)
-
-
-def _mean_dissimilarity(reader: Reader) -> NonnegativeScalar:
-    symbol = reader.vocabulary.symbols
-    average = symbol(q.average_iterate)
-    apart = Gradient(symbol(q.client_objective), average) - Gradient(symbol(q.objective), average)
-    place = text(reader.vector(average), CLIENTS)
-    tactic = _by("mean_dissimilarity", f"S zeta_mean ({place}) bounded_mean_dissimilarity_S")
-    slack = symbol(q.mean_dissimilarity) ** 2 - Average(Inner(apart, apart))
-    return NonnegativeScalar(slack, tactic)
-
-
-def _smooth_noise(reader: Reader) -> NonnegativeScalar:
     symbol, point = reader.vocabulary.symbols, reader.vocabulary.drawn_at
-    y, own, local = symbol(_at(reader).point), symbol(q.client_objective), symbol(q.local_iterate)
-    changed = symbol(q.gradient_noise) - comparators.noise_at_y
-    slack = 2 * symbol(q.noise_smoothness) * _gap(own, y, local) - Inner(changed, changed)
-    return NonnegativeScalar(slack, _by("smoothness_of_noise", f"S ell {point} noise_there i smooth_noise_S Hi"))
+    own = {"i": pair.x_i, "j": pair.x_j}[client] if found else symbol(q.local_iterate)
+    points = {"local": own, "average": symbol(q.average_iterate), "centralised": symbol(q.centralised_model)}
+    used = {key: text(reader.vector(one), CLIENTS) for key, one in points.items() if f"{{{key}}}" in _TACTICS[kind]}
+    return NonnegativeScalar(slacks[name], _TACTICS[kind].format(i=client, point=point, at=AT[point], **used))
 
 
-def _noise_there(reader: Reader) -> NonnegativeScalar:
-    bound = reader.vocabulary.symbols(_at(reader).noise)
-    noise = comparators.noise_at_y
-    slack = bound**2 - Average(Inner(noise, noise))
-    return NonnegativeScalar(slack, _by("noise_bound_there", f"S noise_there {_at(reader).noise_name} noise_there_S"))
+_OF_ONE = re.compile(r"(.*) of ([ij])( in the run)?")
+"""The name of an assumption on one of two clients."""
 
 
-def _dissimilarity_there(reader: Reader) -> NonnegativeScalar:
-    symbol, point = reader.vocabulary.symbols, reader.vocabulary.drawn_at
-    bound, y = symbol(_at(reader).dissimilarity), symbol(_at(reader).point)
-    apart = Gradient(symbol(q.client_objective), y) - Gradient(symbol(q.objective), y)
-    slack = bound**2 - Average(Inner(apart, apart))
-    return NonnegativeScalar(
-        slack, _by("dissimilarity_there", f"S {point} {_at(reader).dissimilarity_name} dissimilarity_there_S")
-    )
+@lru_cache(maxsize=2**6)
+def _list_slacks(claim: Claim) -> Mapping[str, Expr]:
+    """Return the slacks of what a claim assumes of a local step, and of two clients at one."""
+    return {**build_step_context(claim).assumed, **pair.build_pair_context(claim, Numbers()).assumed}
 
 
-def _at(reader: Reader) -> There:
-    return AT[reader.vocabulary.drawn_at]
+def _by(lemma: str, rewritten: str = "") -> str:
+    return f"pose proof ({lemma}) as known; {rewritten}lra"
 
 
-def _second_moment(reader: Reader, client: _Client) -> NonnegativeScalar:
-    symbol, i = reader.vocabulary.symbols, client.index
-    sample = Gradient(client.own, client.iterate) + client.noise
-    return NonnegativeScalar(symbol(q.second_moment) ** 2 - Inner(sample, sample), _moment("G", i))
-
-
-def _moment_in_run(reader: Reader, client: _Client) -> NonnegativeScalar:
-    sample = Gradient(client.own, client.iterate) + client.noise
-    bound = reader.vocabulary.symbols(q.visited_second_moment)
-    return NonnegativeScalar(bound**2 - Inner(sample, sample), _moment("G_run", client.index))
-
-
-def _moment(bound: str, i: str) -> str:
-    hypothesis = "bounded_second_moment_S" if bound == "G" else "second_moment_in_run_S"
+def _bound_moment(bound: str, hypothesis: str) -> str:
     return (
-        f"pose proof (second_moment S {bound} {i} {hypothesis} H{i}) as known; "
+        f"pose proof (second_moment S {bound} {{i}} {hypothesis} H{{i}}) as known; "
         "first [exact known | unfold stochastic_gradient in known; rewrite plus_comm in known; exact known]"
     )
+
+
+_TACTICS = {
+    "bounded variance": _by("variance S sigma {i} bounded_variance_S H{i}"),
+    "bounded dissimilarity": _by("dissimilarity S zeta {i} ({local}) bounded_dissimilarity_S H{i}"),
+    "bounded mean dissimilarity": _by("mean_dissimilarity S zeta_mean ({average}) bounded_mean_dissimilarity_S"),
+    "bounded second moment": _bound_moment("G", "bounded_second_moment_S"),
+    "second moment in the run": _bound_moment("G_run", "second_moment_in_run_S"),
+    "divergence at the centralised model": _by("divergence S delta i ({centralised}) own_dissimilarity_S Hi"),
+    "nearest start": "lra",
+    comparators.SMOOTH_NOISE: _by("smoothness_of_noise S ell {point} noise_there i smooth_noise_S Hi"),
+    comparators.NOISE_AT_Y: _by("noise_bound_there S noise_there {at.noise_name} noise_there_S"),
+    comparators.DISSIMILARITY_AT_Y: _by("dissimilarity_there S {point} {at.dissimilarity_name} dissimilarity_there_S"),
+}
+"""Tactics for the assumptions on a local step, by their names for the kernel."""
 
 
 def _triangle(reader: Reader, *vectors: Expr) -> NonnegativeScalar:
@@ -303,8 +211,7 @@ def _bound_norm_of_mean(reader: Reader, of: Expr) -> NonnegativeScalar:
 
 
 def _lipschitz_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    _, points = _write_points(reader, objective, at, around)
-    smoothness = _constant(reader, objective, _SMOOTH)
+    points, smoothness = _points(reader, at, around), _constant(reader, objective, _SMOOTH)
     between = Sum(reader.vector(at), reader.vector(around), "-")
     slopes = [reader.vector(Gradient(objective, point)) for point in (at, around)]
     changed = Sum(slopes[0], slopes[1], "-")
@@ -345,43 +252,7 @@ def _root(reader: Reader, name: str, bound: Expr, of: Expr) -> NonnegativeScalar
     )
 
 
-_OF_CLIENTS: dict[str, Callable[[Reader, _Client], NonnegativeScalar]] = {
-    "bounded variance": _variance,
-    "bounded dissimilarity": _dissimilarity,
-    "bounded second moment": _second_moment,
-}
-
-
-def _divergence(reader: Reader) -> NonnegativeScalar:
-    symbol = reader.vocabulary.symbols
-    model = symbol(q.centralised_model)
-    apart = Gradient(symbol(q.client_objective), model) - Gradient(symbol(q.objective), model)
-    place = text(reader.vector(model), CLIENTS)
-    slack = symbol(q.client_dissimilarity) ** 2 - Inner(apart, apart)
-    return NonnegativeScalar(slack, _by("divergence", f"S delta i ({place}) own_dissimilarity_S Hi"))
-
-
-def _nearest_start(reader: Reader) -> NonnegativeScalar:
-    symbol = reader.vocabulary.symbols
-    apart = symbol(q.server_model) - symbol(q.optimum)
-    return NonnegativeScalar(1 / symbol(q.nearest_start) - Inner(apart, apart), "lra")
-
-
-_THERE: dict[str, Callable[[Reader], NonnegativeScalar]] = {
-    "divergence at the centralised model": _divergence,
-    "nearest start": _nearest_start,
-    comparators.SMOOTH_NOISE: _smooth_noise,
-    comparators.NOISE_AT_Y: _noise_there,
-    comparators.DISSIMILARITY_AT_Y: _dissimilarity_there,
-}
 _RULES: dict[str, Callable[..., NonnegativeScalar]] = {
-    "square": _square,
-    "one": _one,
-    "convexity": _convexity,
-    "strong_convexity": _strong_convexity,
-    "smoothness": _smoothness,
-    "cocoercivity": _cocoercivity,
-    "lipschitz_gradient": _lipschitz_gradient,
     "optimality": _optimality,
     "assumption": _assumption,
     "triangle": _triangle,

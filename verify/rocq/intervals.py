@@ -13,14 +13,13 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.parts import AnyPremise
-from verify.rocq.exported import Exported
 from verify.rocq.names import name_of, name_quantities
 from verify.rocq.numbers import number
 from verify.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.step import SIGN
-from verify.rocq.theorem import Binder, Theorem, projected
+from verify.rocq.theorem import Binder, Exported, Theorem, projected
 
 
 def is_of_interval(certificate: Combination) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import sympy as sp
 
@@ -16,7 +16,7 @@ from fedtheory.proofs.definitions import ALIKE, PARAMETERS, START, state
 from fedtheory.proofs.lyapunov import OPTIMUM_GRADIENTS, START_DISTANCE
 from verify.rocq.algorithms import Algorithm, Notation
 from verify.rocq.links import Links
-from verify.rocq.ratios import RatioSigns, find_below_one
+from verify.rocq.numbers import SignProofs, cleared, number
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.terms import Atom, Term
 from verify.rocq.vocabulary import Vocabulary
@@ -109,3 +109,39 @@ class Words:
             f"destruct (as_ratio {one} {one}_nonnegative condition{place}) as [{u} [{u}_nonnegative ->]]."
             for (one, u), place in zip(self.ratio_names.items(), self.places.values(), strict=True)
         ]
+
+
+def find_below_one(conditions: Sequence[Expr]) -> dict[sp.Symbol, int]:
+    """Return the symbols that conditions bound by one, with the indices of these conditions."""
+    found = {}
+    for place, one in enumerate(conditions, start=1):
+        if isinstance(one, sp.Lt | sp.Gt) and one.gts == 1 and one.lts.is_Symbol:
+            found[one.lts] = place
+    return found
+
+
+@dataclass(frozen=True)
+class RatioSigns(SignProofs):
+    """Facts for proofs of signs in which such symbols are written as ratios."""
+
+    ratios: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
+    """For each of these symbols the symbol u, which has the name of the ratio."""
+
+    def substitute_ratios(self, value: Expr) -> Expr:
+        """Write symbols below one in a number as ratios."""
+        return sp.sympify(value).xreplace({symbol: u / (1 + u) for symbol, u in self.ratios.items()})
+
+    def nonnegative(self, value: Expr) -> str:
+        """Return a tactic for the goal that a number is not negative."""
+        conditions = [type(one)(*map(self.substitute_ratios, one.args), evaluate=False) for one in self.conditions]
+        return SignProofs(self.names, tuple(conditions), self.least).nonnegative(self.substitute_ratios(value))
+
+    def positive(self, value: Expr) -> str:
+        """Return a tactic for the goal that a number is positive."""
+        above, below = (number(part, self.names) for part in cleared(self.substitute_ratios(value)))
+        replaced = f"replace gap with (({above}) / ({below})) by by_field"
+        return f"match goal with |- 0 < ?gap => {replaced} end; apply Rdiv_lt_0_compat; positive"
+
+    def _gap(self, condition: Expr) -> Expr:
+        """Return the slack of a condition in ratios."""
+        return self.substitute_ratios(super()._gap(condition))

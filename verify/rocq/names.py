@@ -8,6 +8,7 @@ from functools import cache
 
 import sympy as sp
 
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims
@@ -66,6 +67,12 @@ def require_new_words(names: Iterable[str]) -> None:
 def name_quantities(symbols: SymbolTable, names: Mapping[sp.Symbol, str]) -> dict[Quantity, str]:
     """Return the names of the quantities of a claim, from those of its symbols."""
     return {quantity: name for symbol, name in names.items() if (quantity := symbols.quantity(symbol)) is not None}
+
+
+def translate(expression: Expr, theirs: SymbolTable, ours: SymbolTable) -> Expr:
+    """Return an expression of another claim in the symbols that a claim has for the same quantities."""
+    whole = sp.sympify(expression)
+    return whole.xreplace({one: ours(of) for one in whole.free_symbols if (of := theirs.quantity(one)) is not None})
 
 
 def require_own_names(claim: Claim, called: Mapping[Quantity, str]) -> None:

@@ -31,7 +31,7 @@ def is_of_numbers(claim: Claim, certificate: Combination) -> bool:
 
 def used_symbols(claim: Claim) -> set[sp.Symbol]:
     """Return all symbols of a claim's relations and conditions."""
-    sides = [sp.sympify(side) for one in claim.relations for side in (one.left, one.right)]
+    sides = [sp.sympify(side) for one in claim.relations for side in one.sides]
     return set(sp.Tuple(*sides, *map(sp.sympify, claim.conditions)).free_symbols)
 
 

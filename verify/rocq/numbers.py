@@ -151,14 +151,16 @@ class SignProofs:
             if isinstance(condition, sp.Eq):
                 lines.append(self._solve_equation(place, condition))
                 continue
-            numerator, denominator = cleared(condition.gts - condition.lts)
-            lines.append(
-                f"assert (clear{place} : 0 <= {number(numerator, self.names)}).\n"
-                f"{{ replace ({number(numerator, self.names)})"
-                f" with (({number(condition.gts - condition.lts, self.names)}) * ({number(denominator, self.names)}))"
-                " by by_field.\n  apply Rmult_le_pos; [lra | nonnegative]. }"
-            )
+            above, below = (number(part, self.names) for part in cleared(self._gap(condition)))
+            gap = number(condition.gts - condition.lts, self.names)
+            lines.append(f"assert (clear{place} : 0 <= {above}).")
+            lines.append(f"{{ replace ({above}) with (({gap}) * ({below})) by by_field.")
+            lines.append("  apply Rmult_le_pos; [lra | nonnegative]. }")
         return lines
+
+    def _gap(self, condition: Expr) -> Expr:
+        """Return the slack of a condition."""
+        return condition.gts - condition.lts
 
     def _solve_equation(self, place: int, condition: Expr) -> str:
         """Return a tactic that states the value which an equation gives to a symbol, as the hypothesis `value<n>`."""

@@ -18,10 +18,9 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import POSITIVE, divisors, numbers_of, sides_of, symbols_of
 from fedtheory.proofs.run_conditions import without_minima
-from verify.rocq.exported import Exported
 from verify.rocq.origin_rules import EXPECTED, INDICES, POSITIVE_CONSTANTS, SAID, SIGNS, STANDING, Source
 from verify.rocq.refusals import NotExported
-from verify.rocq.theorem import Binder, Theorem, of_condition
+from verify.rocq.theorem import Binder, Exported, Theorem, of_condition
 
 _EACH_CLIENT = r"(?:forall i, (?:\(i < number \(clients_of A\)\)%nat -> )?)?"
 _DATA = re.compile(

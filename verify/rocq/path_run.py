@@ -6,7 +6,7 @@ The definitions are those of `library/Interval.v` and `library/Lengths.v`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import sympy as sp
@@ -14,19 +14,18 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.numbers import symbols_of
-from verify.rocq.exported import Exported
-from verify.rocq.names import name_quantities
+from verify.rocq.names import name_quantities, translate
 from verify.rocq.numbers import number
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import RunVocabulary
 from verify.rocq.terms import Atom, Mean, Multiple, Named, Sum, is_own, text
-from verify.rocq.theorem import Binder, projected
+from verify.rocq.theorem import Binder, Exported, declare_index, declare_real, list_relations, projected
 from verify.rocq.vocabulary import CLIENTS, MEAN, Vocabulary, gradient
 
 NEEDS = ("Lengths", "Interval")
@@ -69,7 +68,7 @@ class PathVocabulary(Vocabulary):
         self.vectors[symbol(q.next_centralised_model)] = Sum(model, downhill, "-")
 
 
-_OMEGA = (Binder("omega", "R"), Binder("omega_positive", "0 < omega"))
+_OMEGA = declare_real("omega", positive=True)
 OWN_DISSIMILARITY = (
     Binder("delta", "nat -> R"),
     Binder("delta_nonnegative", "forall i, 0 <= delta i"),
@@ -108,7 +107,7 @@ class PathInRun:
             parameters += [*_OMEGA, Binder("nearest_start_A", near)]
         parameters += [Binder("n", "nat"), Binder("k", "nat")]
         parameters += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
-        return parameters + ([Binder("i", "nat"), Binder("Hi", "(i < number (clients_of A))%nat")] if own else [])
+        return parameters + ([*declare_index("i", "number (clients_of A)")] if own else [])
 
     def _is_replaced(self, binder: Binder) -> bool:
         return bool(self.vocabulary.parameters) and binder.name in (
@@ -181,23 +180,15 @@ class KnownOnPath:
         own = PathInRun(self.claim, conditions).run.signs(conditions).hypotheses()
         return [one for one in used.theorem.binders if one.name.startswith("condition")] == own
 
-    def _relations(self) -> Iterator[tuple[str, Exported, int, Relation]]:
-        for used in self.uses:
-            several = len(used.claim.relations) > 1
-            for place, relation in enumerate(used.claim.relations):
-                name = f"{used.claim.id}, relation {place + 1}" if several else used.claim.id
-                if f"'{name}'" in self.named:
-                    yield name, used, place, relation
-
     def parameters(
         self, vocabulary: Vocabulary, base: Expr | None
     ) -> tuple[dict[str, KnownSlack], list[Binder], list[str]]:
         """Return slacks by claim, hypotheses, and tactics that prove these at step k of round n of a run."""
         known, parameters, lines = dict[str, KnownSlack](), list[Binder](), list[str]()
-        for place, (name, used, link, relation) in enumerate(self._relations(), start=1):
-            left, right = (
-                self._translate(side, used.claim, vocabulary, base) for side in (relation.left, relation.right)
-            )
+        named = (one for one in list_relations(self.uses) if f"'{one[0]}'" in self.named)
+        for place, (name, used, link) in enumerate(named, start=1):
+            sides = used.claim.relations[link].sides
+            left, right = (self._translate(side, used.claim, vocabulary, base) for side in sides)
             reader = Reader(vocabulary)
             smaller, larger = reader.scalar(left), reader.scalar(right)
             own = is_own(smaller) or is_own(larger) or "delta i" in text(larger, CLIENTS)
@@ -217,6 +208,5 @@ class KnownOnPath:
         return known, parameters, lines
 
     def _translate(self, side: Expr, theirs: Claim, vocabulary: Vocabulary, base: Expr | None) -> Expr:
-        symbol, other = vocabulary.symbols, symbols_of(theirs)
-        same = {each: symbol(quantity) for each in sp.sympify(side).free_symbols if (quantity := other.quantity(each))}
-        return write_power(sp.sympify(side).xreplace(same), base, symbol(q.local_step_index))
+        ours = vocabulary.symbols
+        return write_power(translate(side, symbols_of(theirs), ours), base, ours(q.local_step_index))

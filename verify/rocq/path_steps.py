@@ -13,7 +13,6 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.links import Products
-from verify.rocq.exported import Exported
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
@@ -32,7 +31,7 @@ from verify.rocq.products import restated
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
-from verify.rocq.theorem import Binder, Theorem, conjunction, projected
+from verify.rocq.theorem import Binder, Exported, Theorem, conjunction, projected
 
 
 def theorem_of_path_step(
@@ -51,7 +50,7 @@ class _PathStepWriter:
         self.vocabulary = vocabulary = PathVocabulary(claim, quiet=True)
         self.index = vocabulary.symbols(q.local_step_index)
         conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
-        sides = [side for one in claim.relations for side in (one.left, one.right)]
+        sides = [side for one in claim.relations for side in one.sides]
         (self.base,) = {base for side in sides for base in powers_in(side, self.index)} or {None}
         names = vocabulary.numbers
         names |= {self.index: "INR k"} | ({} if self.base is None else {POWER: f"({number(self.base, names)}) ^ k"})
@@ -64,7 +63,7 @@ class _PathStepWriter:
         """Return the claim as a theorem with its proof."""
         step, run = self._step(), self.path.run
         goal = [self._write_relation(*one) for one in zip(self.claim.relations, self.certificate.links, strict=True)]
-        used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in self.claim.relations))
+        used = set().union(*(one.free_symbols for one in self.claim.relations))
         parameters = [*self.path.binders(used, own=self.links.own), *run.signs(self.signs.conditions).hypotheses()]
         proofs = []
         for place in range(len(goal)):
@@ -111,7 +110,7 @@ class _PathStepWriter:
         links = self.links
         if not isinstance(why, Sequence):
             return restated(links, relation, why)
-        left, right = (links.side(write_power(side, self.base, self.index)) for side in (relation.left, relation.right))
+        left, right = (links.side(write_power(side, self.base, self.index)) for side in relation.sides)
         if relation.operator == "==":
             return f"{links.text(left)} = {links.text(right)}", links.identity(left, right)
         return f"{links.text(left)} <= {links.text(right)}", links.inequality(left, right, why)

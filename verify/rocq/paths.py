@@ -16,7 +16,6 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER, advance_distance
 from fedtheory.proofs.links import Induction
-from verify.rocq.exported import Exported
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
@@ -35,7 +34,7 @@ from verify.rocq.recursion import specialise_to_first_step
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.terms import Multiple, Number, Sum, Term, text
-from verify.rocq.theorem import Binder, Theorem, conjunction
+from verify.rocq.theorem import Binder, Exported, Theorem, conjunction
 from verify.rocq.vocabulary import CLIENTS
 
 _AT_START = "cbn [pow]; simpl INR; try change (step_size (step_at A n O)) with (size_of A); by_field"
@@ -268,7 +267,7 @@ class _PathWriter:
         names = {**run.names, self.index: "INR k"}
         left = state_in_run(text(Links(Reader(vocabulary), SignProofs({})).side(relation.left), CLIENTS))
         right = number(relation.right, names)
-        self.used |= relation.left.free_symbols | relation.right.free_symbols
+        self.used |= relation.free_symbols
         if relation.operator != "<=":
             raise NotExported("an induction shows an upper bound")
         known = "now" if is_now else "later"

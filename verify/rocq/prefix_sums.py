@@ -30,7 +30,7 @@ def theorem_of_total(claim: Claim) -> Theorem:
     member = number(total.args[0], {**names, index: "INR j"})
     # Closed form of the sum over n steps; Rocq checks it by induction.
     whole = number(relation.right.xreplace({index: steps - 1}) / factor, {**names, steps: "INR n"})
-    parameters = binders(vocabulary, (relation.left.free_symbols | relation.right.free_symbols) - {index}, own=False)
+    parameters = binders(vocabulary, (relation.free_symbols) - {index}, own=False)
     statement = f"({number(factor, names)}) * sum (k + 1) (fun j => {member}) = {number(relation.right, names)}"
     proof = "\n".join(
         [

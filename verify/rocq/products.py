@@ -50,7 +50,7 @@ def _prove_by_products(links: Links, relation: Relation, why: Products) -> tuple
         signs = [links.signs.nonnegative(part.coefficient), *("assumption" for _ in part.facts)]
         lines.append(f"assert (part{place} : 0 <= {member}).\n{{ {_product(signs)}. }}")
         members.append(member)
-    left, right = (number(side.xreplace(symbols), names) for side in (relation.left, relation.right))
+    left, right = (number(side.xreplace(symbols), names) for side in relation.sides)
     smaller, larger = (left, right) if relation.operator == "<=" else (right, left)
     lines += _order(f"{larger} - ({smaller})", members, [texts[one] for one in why.divided_by])
     lines[-1] = ("apply Rle_ge; " if relation.operator == ">=" else "") + lines[-1]
@@ -105,7 +105,7 @@ def _lengths(expression: Expr) -> list[Expr]:
 
 def _prove_by_signs(links: Links, relation: Relation) -> tuple[str, str]:
     """Prove that a difference of numbers is positive, by the signs of its symbols."""
-    left, right = (links.text(links.side(side)) for side in (relation.left, relation.right))
+    left, right = (links.text(links.side(side)) for side in relation.sides)
     flip = "apply Rlt_gt.\n" if relation.operator == ">" else ""
     gap = links.signs.positive(relation.slack)
     return f"{left} {relation.operator} {right}", f"{flip}apply Rminus_gt_0_lt, Rlt_gt.\n{gap}."

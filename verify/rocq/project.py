@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +14,9 @@ from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import resolve
 from fedtheory.proofs import prove
 from verify.rocq.export import export_id, exported
-from verify.rocq.exported import Exported
-from verify.rocq.heading import heading
 from verify.rocq.library_parts import BASE, built_theorems, instance_names, library_files
 from verify.rocq.refusals import NotExported
+from verify.rocq.theorem import Exported, escape_comment
 
 LAST = "Assumptions.v"
 """The file that prints the assumptions of every theorem."""
@@ -161,3 +160,22 @@ def _assumptions(found: Iterable[Exported]) -> str:
         *(f"Print Assumptions {name}." for name in (*built_theorems(), *names)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def heading(known: Exported) -> str:
+    """Return a comment for Rocq with the claim in its source's symbols, and the name of each."""
+    claim = known.claim
+    lines = [f"{claim.id}" + (f": {claim.title}" if claim.title else ""), "", "The statement, in the paper's letters:"]
+    lines += [f"    {line}" for line in claim.links]
+    legend = list(_legend(known))
+    if legend:
+        lines += ["", "where", *legend]
+    body = "\n    ".join(line.rstrip() for line in lines)
+    return f"(** {escape_comment(body)} *)"
+
+
+def _legend(known: Exported) -> Iterator[str]:
+    for symbol, quantity in known.claim.notation.items():
+        name = known.theorem.called.get(quantity)
+        if name is not None and str(symbol) != name:
+            yield f"    {symbol}  is  {name}"

@@ -26,7 +26,7 @@ from verify.rocq.reading import Reader
 from verify.rocq.refusals import NO_RESTARTS, NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.terms import Atom, Dot, Multiple, Named, Number, Sum, Term
-from verify.rocq.theorem import Binder, Theorem
+from verify.rocq.theorem import Binder, Theorem, specialise
 from verify.rocq.vocabulary import Vocabulary, gradient
 
 
@@ -94,11 +94,9 @@ class _RecursionWriter:
         lemmas = [self._step(self.certificate.terms, together=False)]
         if self.certificate.first is not None:
             lemmas.append(self._step(self.certificate.first, together=True))
-        parameters = self.run.binders(relation.left.free_symbols | relation.right.free_symbols)
-        parameters += self._signs().hypotheses()
-        statement = f"{self.run.number(relation.left)} <= {self.run.number(relation.right)}"
-        proof = "\n".join([KNOWN, *self._signs().prepared(), self._bounds(lemmas), self._conclusion(relation.right)])
-        return Theorem(self.name, parameters, statement, proof, tuple(lemmas), called=self.run.called)
+        signs = self._signs()
+        lines = [KNOWN, *signs.prepared(), self._bounds(lemmas), self._conclusion(relation.right)]
+        return self.run.state_bound(signs, lines, lemmas)
 
     def _signs(self, first: int | None = None, *, earlier: bool = False) -> SignProofs:
         """Return the facts on step k for proofs of signs: k >= `first`, and k below the last step if `earlier`."""
@@ -266,13 +264,7 @@ class _RecursionWriter:
 
 def specialise_to_first_step(theorem: Theorem) -> Theorem:
     """Specialise a theorem about any step to the first step of round n of a run A."""
-
-    def goal(text: str) -> str:
-        return re.sub(r"\bS\b", "(step_at A n O)", text)
-
-    parameters = [Binder("A", "run"), Binder("n", "nat")]
-    parameters += [Binder(b.name, goal(b.type)) for b in theorem.binders if b.name != "S"]
-    return Theorem(theorem.name, parameters, goal(theorem.statement), goal(theorem.proof))
+    return specialise(theorem, "(step_at A n O)", Binder("A", "run"), Binder("n", "nat"))
 
 
 class _PairVocabulary(Vocabulary):

@@ -11,12 +11,12 @@ from fedtheory.kernel.expressions import Expectation, Expr, Inner, LocalSum
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.numbers import symbols_of
-from verify.rocq.exported import Exported
+from verify.rocq.names import translate
 from verify.rocq.reading import KnownSlack
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.terms import text
-from verify.rocq.theorem import Binder, of_condition, projected
+from verify.rocq.theorem import Binder, Exported, list_relations, of_condition, projected
 from verify.rocq.vocabulary import CLIENTS
 
 _OF_EACH = ("i", "Hi", "e", "He")
@@ -88,33 +88,27 @@ class Premises:
         return slack, tactic
 
     def _relations(self) -> Iterator[tuple[str, _Premise]]:
-        for used in self.uses:
-            theirs, relations = symbols_of(used.claim), used.claim.relations
-            parameters = {binder.name for binder in used.general.binders}
-            for link, relation in enumerate(relations):
-                sides = [self._translate(side, used) for side in (relation.left, relation.right)]
-                name = f"{used.claim.id}, relation {link + 1}" if len(relations) > 1 else used.claim.id
-                applied = projected(used.general.applied(**self._arguments(used, parameters)), link, len(relations))
-                of_step = theirs(q.local_step_index) in relation.right.free_symbols
-                yield name, _Premise(Relation(sides[0], relation.operator, sides[1]), applied, of_step)
+        for name, used, link in list_relations(self.uses):
+            relation = used.claim.relations[link]
+            left, right = (self._translate(side, used) for side in relation.sides)
+            applied = projected(used.general.applied(**self._arguments(used)), link, len(used.claim.relations))
+            of_step = symbols_of(used.claim)(q.local_step_index) in relation.right.free_symbols
+            yield name, _Premise(Relation(left, relation.operator, right), applied, of_step)
 
-    def _arguments(self, used: Exported, parameters: set[str]) -> dict[str, str]:
+    def _arguments(self, used: Exported) -> dict[str, str]:
         """Match each condition of another claim with one of this claim."""
-        ours = list(self.conditions)
-        found = {}
+        ours, found = list(self.conditions), {}
+        of_each = any(binder.name == "Hi" for binder in used.general.binders)
         for place, one in enumerate(used.conditions, start=1):
             mine = self._translate(one, used)
             if mine not in ours:
                 raise NotExported(f"{used.claim.id} is used under conditions that are not this claim's")
             hypothesis = f"condition{ours.index(mine) + 1}"
-            found[f"condition{place}"] = f"{hypothesis} i Hi" if "Hi" in parameters else hypothesis
+            found[f"condition{place}"] = f"{hypothesis} i Hi" if of_each else hypothesis
         return found
 
     def _translate(self, expression: Expr, used: Exported) -> Expr:
-        theirs, whole = symbols_of(used.claim), sp.sympify(expression)
-        mine = {s: self.vocabulary.symbols(n) for s in whole.free_symbols if (n := theirs.quantity(s))}
-        found: Expr = whole.xreplace(mine)
-        return found
+        return translate(expression, symbols_of(used.claim), self.vocabulary.symbols)
 
 
 _UPPER = sp.Dummy("m", integer=True, nonnegative=True)

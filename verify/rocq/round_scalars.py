@@ -308,3 +308,27 @@ def _random(relation: Relation, more: Sequence[Expr]) -> list[Expr]:
 def _find_outside(part: Expr) -> bool:
     kept = part.replace(lambda one: isinstance(one, Expectation), lambda _: sp.S.Zero)
     return bool(kept.has(LocalSum))
+
+
+class OfOutcomes(Scalars):
+    """Write vectors of an outcome by samples at the start of the round and changes by its steps."""
+
+    def squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
+        """Yield equations for the squares of participants' vectors."""
+        del parts
+        products = sp.Tuple(relation.left, relation.right).atoms(Inner)
+        drawn = sorted(filter(self.reader.is_drawn, products), key=sp.default_sort_key)
+        for place, product in enumerate(drawn, start=1):
+            vector, same = product.args
+            if vector != same:
+                raise NotExported("of what holds for every outcome of a draw, squares are exported")
+            whole = split(vector, self.reader.vocabulary).whole
+            goal, parted = (text(self.reader.scalar(Inner(one, one)), CLIENTS) for one in (vector, whole))
+            yield f"assert (square{place} : {goal} = {parted}).\n{{ apply same_squares. by_changes. }}"
+
+    def list_participant_facts(self, because: InequalityRef) -> NonnegativeScalar | None:
+        """Prove that squares of participants' vectors are not negative."""
+        if because.kind != "square" or not sp.sympify(because.about[0]).has(Selected):
+            return None
+        whole = split(sp.sympify(because.about[0]), self.reader.vocabulary).whole
+        return NonnegativeScalar(Inner(whole, whole), "apply dot_self")

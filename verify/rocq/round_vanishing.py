@@ -60,7 +60,7 @@ class _VanishingWriter:
         symbol = self.symbol = self.vocabulary.symbols
         self.vocabulary.numbers[symbol(q.small_step_bias)] = _BIAS[0].name
         self.reader = RoundReader(self.vocabulary)
-        sides = (side for one in claim.relations for side in (one.left, one.right))
+        sides = (side for one in claim.relations for side in one.sides)
         self.has_bias = any(side.has(symbol(q.small_step_bias)) for side in sides)
 
     def theorem(self) -> Theorem:

@@ -278,7 +278,7 @@ class RoundReader(Reader):
 
 def is_of_round(claim: Claim) -> bool:
     """Return whether a claim mentions sums over steps, client sampling, or rounds with arbitrary step sizes."""
-    sides = sp.Tuple(*(side for one in claim.relations for side in (one.left, one.right)))
+    sides = sp.Tuple(*(side for one in claim.relations for side in one.sides))
     symbols = {symbol for symbol, quantity in claim.notation.items() if quantity == q.participates}
     has_sums = sides.has(Average, LocalSum, PastSum, Selected) or bool(sides.free_symbols & symbols)
     has_means = any(not one.has(Inner) for one in sides.atoms(Expectation))

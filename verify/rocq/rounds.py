@@ -11,17 +11,15 @@ from collections.abc import Callable, Sequence
 from fedtheory.kernel.expressions import Expr, Inner, Value
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
-from verify.rocq.exported import Exported
 from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_outcomes import OfOutcomes
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
-from verify.rocq.round_scalars import KNOWN, Scalars
+from verify.rocq.round_scalars import KNOWN, OfOutcomes, Scalars
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.step import SIGN
 from verify.rocq.terms import text
-from verify.rocq.theorem import Binder, Theorem, conjunction
+from verify.rocq.theorem import Binder, Exported, Theorem, conjunction, declare_index
 from verify.rocq.vocabulary import CLIENTS
 
 LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Round")
@@ -45,7 +43,7 @@ def theorem_of_round(
     relations = [roots.substitute(relation) for relation in claim.relations]
     goal = [_write_relation(relation, reader) for relation in relations]
     links = certificate.links if len(certificate.links) == len(claim.relations) else [[] for _ in claim.relations]
-    sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
+    sides = [side for relation in claim.relations for side in relation.sides]
     conditions = [*premises.hypotheses(reader)]
     writer = OfOutcomes if any(map(vocabulary.of_outcome, sides)) else Scalars
     scalars = writer(reader, premises, roots)
@@ -54,11 +52,11 @@ def theorem_of_round(
     used = set().union(*(side.free_symbols for side in sides))
     parameters = [*vocabulary.binders("\n".join([statement, *proofs, *(one.type for one in conditions)]), used)]
     if any(map(vocabulary.of_outcome, sides)):
-        parameters += [Binder("s", "nat"), Binder("Hs", "(s < number (outcomes D))%nat")]
+        parameters += [*declare_index("s", "number (outcomes D)")]
     if any(map(vocabulary.of_step, sides)):
         parameters.append(Binder("e", "nat"))
     if any(map(vocabulary.is_own, sides)):
-        parameters += [Binder("i", "nat"), Binder("Hi", "(i < number (step_clients S))%nat")]
+        parameters += [*declare_index("i", "number (step_clients S)")]
     parameters += [*premises.needed(parameters), *conditions]
     library = [
         *LIBRARY,
@@ -71,7 +69,7 @@ def theorem_of_round(
 
 
 def _write_relation(relation: Relation, reader: RoundReader) -> str:
-    left, right = (text(reader.scalar(side), CLIENTS) for side in (relation.left, relation.right))
+    left, right = (text(reader.scalar(side), CLIENTS) for side in relation.sides)
     return f"{left} {SIGN[relation.operator]} {right}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import sympy as sp
 
@@ -15,11 +16,12 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.proofs import facts
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.numbers import divisors, sides_of, symbols_of
+from fedtheory.proofs.numbers import divisors, sides_of
+from verify.rocq.hypotheses import OF_STEPS
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import Spoken
-from verify.rocq.theorem import Binder
+from verify.rocq.theorem import Binder, declare_index, declare_real
 from verify.rocq.vocabulary import AT, OF_POINTS, bounds_there, drawn_at
 
 CONSTANTS: Mapping[Quantity, str] = {
@@ -80,14 +82,17 @@ STEP_SIZES: Mapping[Assumption, Fact] = {
 """Step sizes that are functions of other numbers."""
 NEEDED = (a.same_local_work, a.unit_server_step, a.full_participation)
 """Properties that the runs of the library have by definition."""
-_ALWAYS = {
-    a.unbiased_bounded_variance: ("bounded_variance", "sigma"),
-    a.bounded_dissimilarity: ("bounded_dissimilarity", "zeta"),
-    a.bounded_mean_dissimilarity: ("bounded_mean_dissimilarity", "zeta_mean"),
-    a.bounded_second_moment: ("bounded_second_moment", "G"),
-    a.lipschitz_losses: ("lipschitz_clients", "rho"),
-}
-_THERE = ("drawn_there", "smooth_noise", "noise_there", "dissimilarity_there", "largest_share")
+_THERE = tuple(
+    f"{name}_S"
+    for name in (
+        "drawn_there",
+        "smooth_noise",
+        "noise_there",
+        "dissimilarity_there",
+        "largest_share",
+        "second_moment_in_run",
+    )
+)
 KNOWN = (
     "pose proof (M_at_least_one A) as M_large. pose proof (tau_at_least_one A) as tau_large. "
     "pose proof (T_at_least_one A) as T_large."
@@ -145,7 +150,7 @@ class RunVocabulary(Spoken):
     @property
     def _is_of_runs(self) -> bool:
         """Return whether the claim involves more than the constants of a run."""
-        sides = [sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)]
+        sides = [sp.sympify(side) for one in self.claim.relations for side in one.sides]
         return bool(sp.Tuple(*sides).free_symbols & {self.symbols(quantity) for quantity in (*QUANTITIES, *OF_ROUNDS)})
 
     @property
@@ -157,12 +162,6 @@ class RunVocabulary(Spoken):
     def fact(self, name: str) -> str:
         """Return a tactic for a fact: its slack is non-negative, or zero."""
         return _FACTS[name] if name in _FACTS else super().fact(name)
-
-    def translate(self, expression: Expr, other: Claim) -> Expr:
-        """Translate an expression of another claim to this one's symbols."""
-        theirs = symbols_of(other)
-        known = {theirs(n): self.symbols(n) for n in (*CONSTANTS, *QUANTITIES, *OF_ROUNDS)}
-        return sp.sympify(expression).xreplace(known)
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
         """Return the variables and hypotheses of a theorem in which the given symbols occur."""
@@ -187,8 +186,7 @@ class RunVocabulary(Spoken):
         yield from self._step_sizes()
         yield from self._divisors()
         if any(self.names.get(symbol, "").endswith(" n") for symbol in used):
-            yield Binder("n", "nat")
-            yield Binder("Hn", "(n < rounds_of A)%nat")
+            yield from declare_index("n", "rounds_of A")
 
     def _there(self, used: set[sp.Symbol], *, is_random: bool) -> Iterator[Binder]:
         """Yield a point other than the optimum with which a run is compared, and hypotheses on gradients there."""
@@ -203,19 +201,18 @@ class RunVocabulary(Spoken):
             yield Binder("noise_there", "nat -> nat -> nat -> space_of A")
             drawn = "drawn_at (step_at A n k) (past n k) (noise_there n k)"
             yield Binder("drawn_there_A", each.format(drawn))
-            yield Binder("ell", "R")
-            yield Binder("ell_positive", "0 < ell")
+            yield from declare_real("ell", positive=True)
             smooth = f"smooth_noise (step_at A n k) ell {point} (noise_there n k)"
             yield Binder("smooth_noise_A", each.format(smooth))
-            yield from _nonnegative(at.noise_name)
+            yield from declare_real(at.noise_name)
             bound = f"noise_at (step_at A n k) (noise_there n k) {at.noise_name}"
             yield Binder("noise_there_A", each.format(bound))
         if has_dissimilarity:
-            yield from _nonnegative(at.dissimilarity_name)
+            yield from declare_real(at.dissimilarity_name)
             bound = f"dissimilarity_at (step_at A n k) {point} {at.dissimilarity_name}"
             yield Binder("dissimilarity_there_A", each.format(bound))
         if symbol(q.largest_importance) in used:
-            yield from _nonnegative("p_max")
+            yield from declare_real("p_max")
             yield Binder("largest_share_A", "always A (fun S => largest_share S p_max)")
 
     def _divisors(self) -> Iterator[Binder]:
@@ -242,8 +239,7 @@ class RunVocabulary(Spoken):
         if symbol(q.model_size) in used:
             yield Binder("b", "R")
         if symbol(q.ring_worker_load) in used:
-            yield Binder("w", "nat")
-            yield Binder("Hw", "(w < number (clients_of A))%nat")
+            yield from declare_index("w", "number (clients_of A)")
         if symbol(q.gradient_growth(1)) in used:
             yield Binder("G_one", "R")
             yield Binder("least_growth_A", "least (growth_at_most A 1) G_one")
@@ -256,8 +252,7 @@ class RunVocabulary(Spoken):
             yield Binder("second_moment_in_run_A", "always A (fun S => bounded_second_moment S G_run)")
         is_smooth = a.smooth in self.claim.assumptions or a.convex_and_smooth in self.claim.assumptions
         if self.symbols(q.smoothness) in used and not is_smooth:
-            yield Binder("L", "R")
-            yield Binder("L_positive", "0 < L")
+            yield from declare_real("L", positive=True)
         for symbol in self.claim.for_all:
             yield Binder(self.names[symbol], "R")
             if symbol.is_positive:
@@ -293,15 +288,8 @@ class RunVocabulary(Spoken):
             "k_large": "pos_INR k",
             "k_below_tau": "step_below A k Hk",
         }
-        named = [
-            *_THERE,
-            "strongly_convex_clients",
-            "convex_clients",
-            "smooth_clients",
-            "quiet",
-            *(name for name, _ in _ALWAYS.values()),
-        ]
-        found |= {f"{name}_S": f"{name}_A n k" for name in (*named, "second_moment_in_run")}
+        of_steps = {one.name for one in chain(*OF_STEPS.values()) if one.name.endswith("_S")} - found.keys()
+        found |= {name: f"{name.removesuffix('_S')}_A n k" for name in (*_THERE, *of_steps)}
         return found | (self.drop_noise("n", "k") if self.quiet else {})
 
     def instead(self, other: Claim) -> dict[str, str]:
@@ -323,11 +311,6 @@ class RunVocabulary(Spoken):
         }
 
 
-def _nonnegative(name: str) -> Iterator[Binder]:
-    yield Binder(name, "R")
-    yield Binder(f"{name}_nonnegative", f"0 <= {name}")
-
-
 def _optimum(*, is_random: bool) -> Iterator[Binder]:
     yield Binder("x_star", "space_of A")
     yield Binder("minimiser_x_star", "minimiser (step_at A O O) x_star")
@@ -336,23 +319,18 @@ def _optimum(*, is_random: bool) -> Iterator[Binder]:
 
 
 def _assumed(assumption: Assumption) -> Iterator[Binder]:
-    if assumption in (a.smooth, a.convex_and_smooth):
-        yield Binder("L", "R")
-        yield Binder("L_positive", "0 < L")
-        if assumption == a.convex_and_smooth:
-            yield Binder("convex_clients_A", "always A convex_clients")
-        yield Binder("smooth_clients_A", "always A (fun S => smooth_clients S L)")
-    elif assumption == a.uniform_shares:
+    if assumption == a.uniform_shares:
         yield Binder("uniform_shares_A", "uniform (clients_of A)")
-    elif assumption == a.full_gradients:
-        yield Binder("quiet_A", "always A quiet")
-    elif assumption in [*_ALWAYS]:
-        name, bound = _ALWAYS[assumption]
-        yield from _nonnegative(bound)
-        yield Binder(f"{name}_A", f"always A (fun S => {name} S {bound})")
-    elif assumption == a.strongly_convex_clients:
-        yield Binder("mu", "R")
-        yield Binder("mu_positive", "0 < mu")
-        yield Binder("strongly_convex_clients_A", "always A (fun S => strongly_convex_clients S mu)")
+    elif assumption in OF_STEPS:
+        yield from map(_lift, OF_STEPS[assumption])
     elif assumption not in (*NEEDED, a.averaged_participants, a.smooth_noise, *STEP_SIZES):
         raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")
+
+
+def _lift(one: Binder) -> Binder:
+    """Return a hypothesis at a step S for every step of a run; variables stay the same."""
+    if not one.name.endswith("_S"):
+        return one
+    plain = one.type.removesuffix(" S")
+    always = plain if plain.isidentifier() else f"(fun S => {one.type})"
+    return Binder(f"{one.name.removesuffix('_S')}_A", f"always A {always}")

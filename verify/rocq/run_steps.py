@@ -11,14 +11,13 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.numbers import symbols_of
-from verify.rocq.exported import Exported
-from verify.rocq.names import name_of
+from verify.rocq.names import name_of, translate
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.run import CONSTANTS, KNOWN, RunVocabulary
+from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.step import theorem_with
 from verify.rocq.terms import text
-from verify.rocq.theorem import Binder, Theorem
+from verify.rocq.theorem import Binder, Exported, Theorem
 from verify.rocq.vocabulary import CLIENTS, Vocabulary
 
 
@@ -34,7 +33,7 @@ def theorem_of_step_in_run(
     at_step = _state_step(claim, certificate, known.claim, bound)
     run = RunVocabulary(replace(claim, place="run"))
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
-    used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in claim.relations))
+    used = set().union(*(one.free_symbols for one in claim.relations))
     parameters = [*run.binders(used), Binder("n", "nat"), Binder("k", "nat")]
     parameters += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
     parameters += run.signs(conditions).hypotheses()
@@ -61,7 +60,7 @@ def _bound(claim: Claim, lemma: Claim) -> Expr:
     theirs, own = symbols_of(lemma), symbols_of(claim)
     if relation.operator != "<=" or relation.left != theirs(q.max_drift):
         raise NotExported(f"{lemma.id} does not bound the drift of each client")
-    return relation.right.xreplace({theirs(quantity): own(quantity) for quantity in CONSTANTS})
+    return translate(relation.right, theirs, own)
 
 
 def _state_step(claim: Claim, certificate: Certificate, lemma: Claim, bound: Expr) -> Theorem:

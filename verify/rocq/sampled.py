@@ -11,11 +11,11 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.means import MeanCertificate
-from verify.rocq.names import name_of
+from fedtheory.proofs.proof import conditions_of
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, NEEDED, RunVocabulary
-from verify.rocq.theorem import Binder, Theorem
+from verify.rocq.theorem import Binder, Theorem, declare_real
 from verify.rocq.time_averages import concluded, find_coefficients, list_step_terms, of_run, prove_rest, write_at_each
 
 _DISCOUNTED = "discounted_suboptimality A mu x_star"
@@ -37,8 +37,7 @@ class SampledVocabulary(RunVocabulary):
         if not any(binder.name == "past" for binder in parameters):
             raise NotExported("draws are independent of what happened before, which is known of runs with noise")
         yield from parameters
-        yield Binder("rho_of_draws", "R")
-        yield Binder("rho_of_draws_nonnegative", "0 <= rho_of_draws")
+        yield from declare_real("rho_of_draws")
         yield Binder("participants_A", "averaged_participants A past rho_of_draws")
 
     def prove_end(self, potential: Expr, weight: Expr, signs: SignProofs) -> str:
@@ -60,8 +59,7 @@ def is_sampled(claim: Claim) -> bool:
 def write_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step: Theorem) -> Theorem:
     """Return a claim about a run with client sampling, from a theorem about each local step."""
     run, (relation,) = SampledVocabulary(claim), claim.relations
-    signs = run.signs(claim.conditions if certificate.relaxed is None else certificate.relaxed)
-    parameters = [*run.binders(relation.left.free_symbols | relation.right.free_symbols), *signs.hypotheses()]
+    signs = run.signs(conditions_of(claim, certificate.relaxed))
     gain, progress, *_ = find_coefficients(run, relation.slack, certificate.span)
     at_each = list_step_terms(run, step, certificate)
     lemma = write_at_each(run, step, of_step, (gain, progress), at_each)
@@ -80,9 +78,7 @@ def write_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, 
         f"  - intros n k Hk. exact ({lemma.applied(**run.at_step)}). }}",
         *concluded(point),
     ]
-    statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
-    proof = "\n".join(lines)
-    return Theorem(name_of(claim.id), parameters, statement, proof, (lemma,), run.needs, called=run.called)
+    return run.state_bound(signs, lines, (lemma,))
 
 
 def vocabulary_of(claim: Claim) -> RunVocabulary:

@@ -13,7 +13,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.paper_parts import tables_of_papers
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
-from verify.rocq.theorem import Binder
+from verify.rocq.theorem import Binder, declare_real
 
 LIBRARY = ("Samples", "Means")
 OF_SAMPLES, OF_TYPES, OF_WINDOWS = (tables_of_papers("rocq", name) for name in ("SAMPLES", "TYPES", "WINDOWS"))
@@ -45,8 +45,7 @@ _ASSUMED = (
     _Assumed(
         a.convex_and_smooth,
         (
-            Binder("L_xi", "R"),
-            Binder("L_xi_positive", "0 < L_xi"),
+            *declare_real("L_xi", positive=True),
             Binder("smooth_draws_A", "smooth_draws A L_xi draw"),
         ),
     ),

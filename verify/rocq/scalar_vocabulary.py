@@ -10,13 +10,11 @@ from fedtheory.kernel import slack
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
-from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import symbols_of
-from verify.rocq.exported import Exported
-from verify.rocq.names import name_quantities
+from verify.rocq.names import name_of, name_quantities
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.refusals import NotExported
-from verify.rocq.theorem import Binder
+from verify.rocq.theorem import Binder, Theorem
 
 
 class Spoken:
@@ -84,17 +82,11 @@ class Spoken:
         """Return a tactic for an equation that the claim assumes."""
         raise NotExported(f"the condition {premise} is not exported")
 
-    def translate(self, _expression: Expr, other: Claim) -> Expr:
+    def translate(self, expression: Expr, other: Claim) -> Expr:
         """Translate an expression of another claim to this one's symbols."""
-        raise NotExported(f"{other.id} cannot be used as a premise: it is about other numbers")
-
-    def derived(self, _premise: Derived, known: Exported) -> tuple[Expr, str]:
-        """Return the slack of another claim about intervals, and a tactic for its sign."""
-        raise NotExported(f"{known.claim.id} cannot be used as a premise: it is about other intervals")
-
-    def note_starts(self, _premise: Derived, known: Exported) -> str:
-        """Return a tactic that states the relation of another claim at the start of an interval."""
-        raise NotExported(f"{known.claim.id} cannot be used as a premise: it is about other intervals")
+        theirs, whole = symbols_of(other), sp.sympify(expression)
+        ours = {one: self.symbols(of) for one in whole.free_symbols if (of := theirs.quantity(one)) is not None}
+        return whole.xreplace({one: known for one, known in ours.items() if known in self.names})
 
     def instead(self, _other: Claim) -> dict[str, str]:
         """Return arguments for the hypotheses of another claim that this claim does not have."""
@@ -111,6 +103,14 @@ class Spoken:
     def closing(self, _count: int) -> str:
         """Return a tactic that derives an equation from another one, in which some premises were rewritten."""
         return "lra"
+
+    def state_bound(self, signs: SignProofs, lines: Sequence[str], lemmas: Sequence[Theorem]) -> Theorem:
+        """Return the claim, one upper bound, as a theorem with the lines of its proof."""
+        (relation,) = self.claim.relations
+        parameters = [*self.binders(relation.free_symbols), *signs.hypotheses()]
+        statement = f"{self.number(relation.left)} <= {self.number(relation.right)}"
+        name, proof = name_of(self.claim.id), "\n".join(lines)
+        return Theorem(name, parameters, statement, proof, lemmas, self.needs, called=self.called)
 
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
         """Return the variables and hypotheses of a theorem in which the given symbols occur."""

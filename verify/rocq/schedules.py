@@ -19,7 +19,7 @@ from verify.rocq.number_claims import used_symbols
 from verify.rocq.numbers import SignProofs, name_parts, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import Spoken
-from verify.rocq.theorem import Binder, of_condition
+from verify.rocq.theorem import Binder, declare_index, of_condition
 
 OF_SCHEDULES: Mapping[Quantity, str] = tables_of_papers("rocq", "SCHEDULES")
 _ASSUMED: Mapping[Assumption, tuple[str, str]] = tables_of_papers("rocq", "SCHEDULE_ASSUMED")
@@ -57,7 +57,7 @@ class ScheduleVocabulary(Spoken):
 
     def _is_indexed(self, index: str) -> bool:
         """Return whether the claim holds for each client, or update."""
-        sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)))
+        sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in one.sides))
         sums = {one: sp.Dummy() for one in sides.atoms(ClientSum, Average)}
         return any(self.names.get(symbol, "").endswith(index) for symbol in sides.xreplace(sums).free_symbols)
 
@@ -129,11 +129,6 @@ class ScheduleVocabulary(Spoken):
             raise NotExported("orderings of numbers of schedules are not exported")
         return SignProofs(self.names, (), self.least)
 
-    def translate(self, expression: Expr, other: Claim) -> Expr:
-        """Translate an expression of another claim to this one's symbols."""
-        theirs = symbols_of(other)
-        return sp.sympify(expression).xreplace({theirs(quantity): self.symbols(quantity) for quantity in OF_SCHEDULES})
-
     def fact(self, name: str) -> str:
         """Return a tactic for a fact: its slack is non-negative, or zero."""
         # The fact that a multiple is not smaller holds for periods and for intervals.
@@ -198,8 +193,7 @@ class ScheduleVocabulary(Spoken):
         if self.of_updates:
             yield Binder("n", "nat")
         if self.of_clients:
-            yield Binder("i", "nat")
-            yield Binder("Hi", "(i < number (clients_of A))%nat")
+            yield from declare_index("i", "number (clients_of A)")
         unknown = [symbol for symbol in used if symbol not in self.names]
         if unknown:
             raise NotExported(f"{unknown[0]} is no number that the export knows")

@@ -13,19 +13,17 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.derived_relation import Derived
-from verify.rocq.exported import Exported
 from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
 from verify.rocq.terms import text
-from verify.rocq.theorem import Binder, Theorem, projected
+from verify.rocq.theorem import Binder, Exported, Theorem, declare_real, projected
 from verify.rocq.vocabulary import CLIENTS
 
 _ERROR = "leading_error S D solution"
 _CURVED = (
-    Binder("nu_F", "R"),
-    Binder("nu_F_positive", "0 < nu_F"),
+    *declare_real("nu_F", positive=True),
     Binder("strongly_convex_mean_S", "strongly_convex nu_F (F S)"),
 )
 _AT_OPTIMUM = (

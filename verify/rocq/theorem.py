@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 
 
@@ -24,6 +27,17 @@ class Binder:
 
     def __str__(self) -> str:
         return f"({self.name} : {self.type})" + (f" (* {escape_comment(self.origin)} *)" if self.origin else "")
+
+
+def declare_real(name: str, *, positive: bool = False) -> tuple[Binder, Binder]:
+    """Return a real variable, and the hypothesis that it is non-negative or positive."""
+    sign = Binder(f"{name}_positive", f"0 < {name}") if positive else Binder(f"{name}_nonnegative", f"0 <= {name}")
+    return Binder(name, "R"), sign
+
+
+def declare_index(name: str, count: str) -> tuple[Binder, Binder]:
+    """Return an index, and the hypothesis that it is below a count."""
+    return Binder(name, "nat"), Binder(f"H{name}", f"({name} < {count})%nat")
 
 
 def of_condition(condition: object) -> str:
@@ -59,6 +73,37 @@ class Theorem:
         before = "".join(f"{lemma}\n" for lemma in self.lemmas)
         before = f"{self.definitions}\n{before}" if self.definitions else before
         return f"{before}Theorem {self.name}\n  {parameters} :\n  {self.statement}.\nProof.\n{self.proof}\nQed.\n"
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A claim as a theorem, and the claims whose theorems its proof uses."""
+
+    claim: Claim
+    theorem: Theorem
+    general: Theorem
+    """The theorem under the conditions that the certificate needs, if these are weaker."""
+    conditions: tuple[Expr, ...]
+    """These conditions."""
+    uses: tuple[Exported, ...] = ()
+
+
+def list_relations(uses: Iterable[Exported]) -> Iterator[tuple[str, Exported, int]]:
+    """Yield the relations of used claims: the name in certificates, the claim, and the index."""
+    for used in uses:
+        several = len(used.claim.relations) > 1
+        for link in range(len(used.claim.relations)):
+            yield f"{used.claim.id}, relation {link + 1}" if several else used.claim.id, used, link
+
+
+def specialise(theorem: Theorem, step: str, *binders: Binder) -> Theorem:
+    """Specialise a theorem about any step S to one step, in which other variables occur."""
+
+    def replace_step(text: str) -> str:
+        return re.sub(r"\bS\b", step, text)
+
+    others = [Binder(one.name, replace_step(one.type)) for one in theorem.binders if one.name != "S"]
+    return Theorem(theorem.name, [*binders, *others], replace_step(theorem.statement), replace_step(theorem.proof))
 
 
 def conjunction(proofs: Sequence[str]) -> str:

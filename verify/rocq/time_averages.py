@@ -14,10 +14,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.links import NUMBERS_KNOWN, Links
-from verify.rocq.names import name_of
+from verify.rocq.names import name_of, translate
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.reading import Reader
-from verify.rocq.run import CONSTANTS, KNOWN, RunVocabulary
+from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.terms import Multiple, Number, Sum, Term
 from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary
@@ -32,7 +32,7 @@ def write_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step:
     at_each = list_step_terms(run, step, certificate)
     lemma = write_at_each(run, step, of_step, shares, at_each)
     numbers = " ".join(f"({run.number(share)})" for share in shares)
-    used = relation.left.free_symbols | relation.right.free_symbols
+    used = relation.free_symbols
     signs = run.signs(conditions)
     parameters = [*run.binders(used), *signs.hypotheses()]
     given = {binder.name for binder in parameters}
@@ -80,7 +80,7 @@ class AtEach:
 def list_step_terms(run: RunVocabulary, step: Claim, certificate: MeanCertificate) -> AtEach:
     """Return the further terms of a step, in its own symbols."""
     index = {run.symbols(q.local_step_index): symbols_of(step)(q.local_step_index)}
-    potential = _translate(run, step, certificate.potential or sp.S.Zero).xreplace(index)
+    potential = translate(certificate.potential or sp.S.Zero, run.symbols, symbols_of(step)).xreplace(index)
     plain = sp.sympify(step.relations[0].slack)
     for kind in (Expectation, Average):
         plain = plain.replace(kind, lambda inner: inner)
@@ -147,7 +147,7 @@ def write_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Seq
     (relation,) = step.relations
     smaller, larger = relation.ordered
     slack = Sum(links.side(larger), links.side(smaller), "-")
-    weights = [_translate(run, step, share) for share in shares]
+    weights = [translate(share, run.symbols, symbols_of(step)) for share in shares]
     total = _weight(links.reader, vocabulary, weights, at)
     binders = list(of_step.binders)
     if not any(binder.name == vocabulary.drawn_at for binder in binders):
@@ -190,9 +190,3 @@ def _weight(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Expr], at:
         for index, apart in (("k", spread), ("(k + 1)", later))
     )
     return Sum(Sum(total, Sum(now, after_step, "-")), Number(reader.number(at.rest)))
-
-
-def _translate(run: RunVocabulary, step: Claim, expression: Expr) -> Expr:
-    """Translate a number of a run to the symbols of a claim about a step."""
-    theirs = symbols_of(step)
-    return sp.sympify(expression).xreplace({run.symbols(n): theirs(n) for n in CONSTANTS})

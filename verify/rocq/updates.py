@@ -11,25 +11,19 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.claim import Claim
+from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.paper_parts import tables_of_papers
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import divisors, sides_of, symbols_of
 from fedtheory.proofs.parts import Part
+from verify.rocq.names import name_of
 from verify.rocq.number_claims import used_symbols
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
-from verify.rocq.samples import (
-    EVERYBODY,
-    LIBRARY,
-    OF_SAMPLES,
-    OF_TYPES,
-    OF_WINDOWS,
-    SignsOfParts,
-    assumed,
-)
+from verify.rocq.samples import EVERYBODY, LIBRARY, OF_SAMPLES, OF_TYPES, OF_WINDOWS, SignsOfParts, assumed
 from verify.rocq.schedules import ScheduleVocabulary, with_sums
-from verify.rocq.theorem import Binder, of_condition
+from verify.rocq.step import SIGN
+from verify.rocq.theorem import Binder, Theorem, conjunction, declare_index, declare_real, of_condition
 from verify.rocq.zero_weights import POSITIVE
 
 OF_UPDATES: Mapping[Quantity, str] = tables_of_papers("rocq", "UPDATES")
@@ -64,8 +58,7 @@ _POINTS = {
     ),
     "reporting_excess": (Binder("given", "given_weights A d"),),
     "L": (
-        Binder("L", "R"),
-        Binder("L_positive", "0 < L"),
+        *declare_real("L", positive=True),
         Binder("convex_A", "convex_clients A"),
         Binder("smooth_A", "smooth_clients A L"),
     ),
@@ -110,7 +103,7 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     def _speaks_of(self, index: str) -> bool:
         """Return whether the claim holds for each client, or update."""
-        sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)))
+        sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in one.sides))
         if index == "i":
             sides = sides.xreplace({one: sp.Dummy() for one in sides.atoms(ClientSum, Average)})
         free = (re.sub(r"fun \w+ .*", "", self.names.get(symbol, "")) for symbol in sides.free_symbols)
@@ -203,11 +196,6 @@ class UpdateVocabulary(ScheduleVocabulary):
         """
         return iter(()) if self.of_draws else super().spread_out(sums)
 
-    def translate(self, expression: Expr, other: Claim) -> Expr:
-        """Translate an expression of another claim to this one's symbols."""
-        theirs = symbols_of(other)
-        return sp.sympify(expression).xreplace({theirs(quantity): self.symbols(quantity) for quantity in OF_UPDATES})
-
     def fact(self, name: str) -> str:
         """Return a tactic for a fact: its slack is non-negative, or zero."""
         if name not in _FACTS:
@@ -243,15 +231,12 @@ class UpdateVocabulary(ScheduleVocabulary):
             if self._uses(quantity):
                 yield Binder(name, type_)
         if self.of_updates:
-            yield Binder("n", "nat")
-            yield Binder("Hn", "(n < updates A)%nat")
+            yield from declare_index("n", "updates A")
         if self.of_steps:
-            yield Binder("k", "nat")
-            yield Binder("Hk", "(k < steps A)%nat")
+            yield from declare_index("k", "steps A")
         yield from self._equations()
         if self.of_clients:
-            yield Binder("i", "nat")
-            yield Binder("Hi", "(i < number (clients_of A))%nat")
+            yield from declare_index("i", "number (clients_of A)")
 
     def _points(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         goal = " ".join(self.names[symbol] for symbol in used)
@@ -268,3 +253,56 @@ class UpdateVocabulary(ScheduleVocabulary):
                 yield Binder(*_ASSUMED[assumption])
             elif assumption not in _WHATEVER:
                 raise NotExported(f"the assumption {assumption.name!r} has no definition in the library of updates")
+
+
+_LEMMAS = (
+    "selected_square A alpha d weights n k",
+    "selected_square_by_parts A alpha d weights n k",
+    "step_in_parts A star n k",
+    "step_by_weights A alpha d weights star n k",
+    "by_largest_share A n k",
+    "by_number A n k",
+    "alignment_at_least A L bar n convex_A smooth_A",
+    "alignment_at_least A L y n convex_A smooth_A",
+    "square_weight_below A alpha d weights n i Hi",
+    "square_weight_above A alpha d n i Hn Hi",
+    "move_at_most A alpha d weights n scheme Hn",
+    "stale_models A n i Hn Hi",
+    "slope_in_two A n k",
+)
+_OF_CLAIMS: Mapping[str, Sequence[str]] = tables_of_papers("rocq", "UPDATE_LEMMAS")
+"""Lemmas on updates with client sampling, for each relation of a claim."""
+
+
+def is_by_lemmas(claim: Claim) -> bool:
+    """Return whether the library has a lemma for each relation of a claim."""
+    return claim.id in _OF_CLAIMS
+
+
+def theorem_of_update(claim: Claim) -> Theorem:
+    """Return the theorem of a claim about the vectors of an update."""
+    run = UpdateVocabulary(claim)
+    lemmas = _OF_CLAIMS.get(claim.id, ())
+    if run.of_draws and not lemmas:
+        raise NotExported("what its certificate says of the draws of an update is not in the library")
+    run.asked |= {word for lemma in lemmas for word in re.findall(r"\w+", lemma)}
+    sides = [(run.number(one.left), run.number(one.right)) for one in claim.relations]
+    goal = [f"{left} {_sign(one)} {right}" for one, (left, right) in zip(claim.relations, sides, strict=True)]
+    used = {symbol for one in claim.relations for side in one.sides for symbol in side.free_symbols}
+    parameters = run.binders(used)
+    proof = f"{run.known}\n{conjunction(_ways(lemmas, len(goal)))}"
+    return Theorem(name_of(claim.id), parameters, " /\\\n  ".join(goal), proof, library=run.library, called=run.called)
+
+
+def _ways(lemmas: Sequence[str], count: int) -> Sequence[str]:
+    """Return a proof for each of several relations: by its lemma, or by any lemma on weights."""
+    if lemmas:
+        return [f"pose proof ({lemma}) as fact; by_bound fact." for lemma in lemmas]
+    ways = " | ".join(f"(pose proof ({lemma}) as fact; by_lemma fact)" for lemma in _LEMMAS)
+    return [f"first [{ways}]."] * count
+
+
+def _sign(relation: Relation) -> str:
+    if relation.operator not in SIGN:
+        raise NotExported("no tactic is generated for strict inequalities")
+    return SIGN[relation.operator]

@@ -83,7 +83,7 @@ class Vocabulary:
     @property
     def is_of_points(self) -> bool:
         """Return whether the claim concerns arbitrary points, independent of the algorithm."""
-        used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in self.claim.relations))
+        used = set().union(*(one.free_symbols for one in self.claim.relations))
         return self.claim.place == "points" and used & self.vectors.keys() <= self.points.keys()
 
     @property
@@ -162,7 +162,7 @@ _OF_COMPARATOR = (
 
 def drawn_at(claim: Claim, symbol: SymbolTable) -> str:
     """Return the reference point at which the noise of a step has its bound: the comparator, if the claim has one."""
-    sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
+    sides = [side for relation in claim.relations for side in relation.sides]
     used = set().union(*(sp.sympify(side).free_symbols for side in sides))
     return "y" if used & {symbol(quantity) for quantity in _OF_COMPARATOR} else "x_star"
 
@@ -221,19 +221,6 @@ NUMBERS: Mapping[Quantity, str] = {
     q.local_steps: "tau",
     q.local_step_index: "k",
 }
-
-VECTORS: Mapping[Quantity, str] = {
-    q.local_iterate: "local_iterate S i",
-    q.next_local_iterate: "next_iterate S i",
-    q.average_iterate: "average S",
-    q.next_average_iterate: "next_average S",
-    q.stochastic_gradient: "stochastic_gradient S i",
-    q.server_model: "server_model S",
-    q.optimum: "x_star",
-    q.objective: MEAN,
-    q.client_objective: OWN,
-}
-"""Descriptions of the symbols of vectors and objectives, for readers."""
 
 
 def value(objective: str, point: Term, *, opaque: bool = False) -> Term:

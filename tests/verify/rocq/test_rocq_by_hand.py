@@ -204,7 +204,7 @@ def test_sums_over_rounds_telescope() -> None:
         (1 / end - 1 / start - rest, progress - rounds * rest, "fold (reciprocal_progress A x_star)"),
     ):
         writer: Any = SimpleNamespace(
-            _translate=lambda *_, slack=slack: slack,
+            translate=lambda *_, slack=slack: slack,
             symbols=lambda quantity: symbols[quantity],
             number=str,
             _apply=lambda *_: "applied",

@@ -15,9 +15,9 @@ from fedtheory.language.targets import resolve
 from fedtheory.proofs.document import with_quantities
 from fedtheory.search import Found, find_proof
 from verify.rocq.export import exported
-from verify.rocq.exported import Exported
 from verify.rocq.project import text_of
 from verify.rocq.refusals import NotExported
+from verify.rocq.theorem import Exported
 
 x, y, F, v, w, best = sp.symbols("x y F v w best", real=True)
 L, mu, eta, M, sigma = sp.symbols("L mu eta M sigma", positive=True)

@@ -35,7 +35,7 @@ from verify.rocq.run import TABLE
 STEP_SIZES = {q.local_step_size, q.effective_step_size}
 """Step sizes of which a round has only one."""
 TABLES: Mapping[str, Mapping[Quantity, str]] = {
-    "steps": {**vocabulary.NUMBERS, **vocabulary.VECTORS},
+    "steps": vocabulary.NUMBERS,
     "runs": {**TABLE, **OF_INTERVALS, q.lipschitz: "rho", q.mixing_contraction: CALLED[q.mixing_contraction]},
     "rounds": {**round_words.NUMBERS, **round_words.VECTORS},
     "one client": client_step.NUMBERS,

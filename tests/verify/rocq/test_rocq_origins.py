@@ -12,11 +12,10 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from verify.rocq.accepted import checked
 from verify.rocq.export import export_id
-from verify.rocq.exported import Exported
 from verify.rocq.origins import with_origins
 from verify.rocq.project import text_of
 from verify.rocq.refusals import NotExported
-from verify.rocq.theorem import Binder
+from verify.rocq.theorem import Binder, Exported
 
 THEOREM = "renard2022:thm-2.1.sharp"
 

@@ -18,7 +18,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import DISPLACEMENT
-from verify.rocq import accepted, combination, export, gaps
+from verify.rocq import accepted, export, gaps
 from verify.rocq.algorithms import Algorithm
 from verify.rocq.client_step import slack_of
 from verify.rocq.client_steps import _ClientStepsWriter
@@ -33,10 +33,9 @@ from verify.rocq.reading import Reader
 from verify.rocq.recursion import _RecursionWriter
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_numbers import _RoundNumbersWriter, is_of_round_numbers
-from verify.rocq.round_outcomes import OfOutcomes
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
-from verify.rocq.round_scalars import Scalars
+from verify.rocq.round_scalars import OfOutcomes, Scalars
 from verify.rocq.round_vanishing import _VanishingWriter
 from verify.rocq.round_words import RoundReader
 from verify.rocq.rounds import _proof
@@ -99,25 +98,18 @@ def _rest(**stated: Any) -> Any:
 SPOKEN = Spoken(CLAIM)
 USED: Any = SimpleNamespace(claim=SimpleNamespace(id="t:used", place="round"), general=SimpleNamespace(binders=()))
 NOISY: Any = _given(reader=_reader(is_drawn=lambda _: True), premises=None, _sum=lambda _: None)
+OF_ROUND: Any = SimpleNamespace(vocabulary=SimpleNamespace(constants={"smooth": None}))
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a sum's client": (lambda: SPOKEN.each, "sums over clients"),
     "a fact": (lambda: SPOKEN.fact("f"), "the fact 'f'"),
     "an equation": (lambda: SPOKEN.equation(sp.Eq(x, 1)), "the condition Eq"),
-    "other numbers": (
-        lambda: SPOKEN.translate(x, USED.claim),
-        "t:used cannot be used as a premise",
-    ),
-    "an interval": (
-        lambda: SPOKEN.derived(_premise(), USED),
-        "it is about other intervals",
-    ),
-    "its start": (
-        lambda: SPOKEN.note_starts(_premise(), USED),
-        "it is about other intervals",
-    ),
     "a sum": (lambda: SPOKEN.sum_of("f i"), "sums over clients"),
     "sums of multiples": (lambda: SPOKEN.spread_out({}), "sums over clients"),
     "an assumption": (lambda: slack_of(_given(), "strange"), "what 'strange' says of a step"),
+    "convexity of clients of a round": (
+        lambda: write_inequality(InequalityRef("convexity", (x, y, z)), OF_ROUND),
+        "convexity of the clients of a round",
+    ),
     "an inequality": (lambda: write_inequality(InequalityRef("strange"), _reader()), "the reason 'strange'"),
     "one side of a triangle": (lambda: _triangle(_reader(), x), "for two or three vectors"),
     "a square": (lambda: _triangle(_reader(), x, y, z, x), "for two or three vectors"),
@@ -256,7 +248,7 @@ def test_parts_that_have_no_theorem_are_refused(name: str) -> None:
 def test_premises_at_other_ends_of_intervals(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Premises at other ends of intervals are listed before the steps of a proof, and are not premises of a step."""
     relation = SimpleNamespace(relations=[BELOW], id="t:used", place="run")
-    writer: Any = _given(_translate=lambda slack, _: slack)
+    writer: Any = _given(translate=lambda slack, _: slack)
     premise = _premise(kind=kind, of=lambda *_: y - x)
     known: Any = SimpleNamespace(claim=relation)
     monkeypatch.setattr(gaps, "symbols_of", lambda _: Symbols())
@@ -264,12 +256,10 @@ def test_premises_at_other_ends_of_intervals(kind: str, monkeypatch: pytest.Monk
         GapsVocabulary.derived(writer, premise, known)
 
 
-def test_only_means_of_updates_are_premises_of_means(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_means_of_updates_are_premises_of_means() -> None:
     """A premise about runs is the relation itself; summed or telescoped ones are refused."""
-    monkeypatch.setattr(combination, "is_of_gaps", lambda _: False)
-
     asked: list[Any] = []
-    writer: Any = _given(_claim=lambda *given: asked.append(given), _is_average=lambda _: False)
+    writer: Any = _given(run=None, _claim=lambda *given: asked.append(given), _is_average=lambda _: False)
     _CombinationWriter._derive(writer, Derived("t:used"), 3, {"i"})
     assert asked == [(Derived("t:used"), 3, {"i"})]
     with pytest.raises(NotExported, match="is not in the library"):

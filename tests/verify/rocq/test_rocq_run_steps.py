@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import Selected, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_outcomes import OfOutcomes
+from verify.rocq.round_scalars import OfOutcomes
 from verify.rocq.run_steps import _bound
 
 G, K, s, g, eta, tau = sp.symbols("G K s g eta tau", positive=True)
