@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from fedtheory.engine.sampling import ReplicaMeans
 
 _SHOWN = ("loss", "accuracy", *MEASURED)
+_ROUNDING = 1e-12
+"""Relative half width of an interval below which it is a rounding error."""
 
 
 def estimates(simulated: LinearModelRun) -> Mapping[str, ReplicaMeans]:
@@ -62,4 +64,4 @@ def print_models(simulated: LinearModelRun, constants: dict[str, Any]) -> None:
 def _format_cell(one: ReplicaMeans, n: int) -> str:
     """Format the average over replicas at round n, with the half width of its confidence interval."""
     reach = one.high[n] - one.mean[n]
-    return short(one.mean[n]) + (f" ± {reach:.2g}" if reach > 0 else "")
+    return short(one.mean[n]) + (f" ± {reach:.2g}" if reach > _ROUNDING * abs(one.mean[n]) else "")

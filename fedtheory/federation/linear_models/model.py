@@ -15,6 +15,10 @@ _MOST = 1 << 22
 """Limit on the size of a temporary array: more models are evaluated in blocks."""
 
 
+_ROUNDING = 1e-14
+"""Size of the rounding errors of a margin, relative to the largest one that is possible."""
+
+
 @dataclass(frozen=True)
 class MarginLoss:
     """A convex loss phi(u) of a width; a negative width reflects it."""
@@ -138,6 +142,20 @@ class LinearModel:
         margins: Array = points @ self.inputs.T - self.offsets
         return margins
 
+    @cached_property
+    def _largest_row(self) -> tuple[float, float]:
+        """The largest |x_ij| and the largest |b_ij|."""
+        return float(self.lengths_sq.max(initial=0.0) ** 0.5), float(np.abs(self.offsets).max(initial=0.0))
+
+    def positive_fractions(self, points: Array, margins: Array) -> Array:
+        """Return the fraction of rows with positive margins, (K,), at points (K, d) with margins (K, n).
+
+        A margin that is zero up to rounding errors counts half.
+        """
+        longest, farthest = self._largest_row
+        zero = _ROUNDING * (np.linalg.norm(points, axis=-1)[:, None] * longest + farthest)
+        return np.asarray(((margins > zero).mean(axis=-1) + (margins >= -zero).mean(axis=-1)) / 2)
+
     def ridge_values(self, points: Array) -> Array:
         """Return the ridge's part of the values, (...), at points (..., d)."""
         away = points - self.origin
@@ -168,7 +186,7 @@ class LinearModel:
             margins = self.margins(block)
             values.append(self.loss.value(margins) @ row_weights)
             slopes.append((self.loss.slope(margins) * row_weights) @ self.inputs)
-            positive.append(((margins > 0).mean(axis=-1) + (margins >= 0).mean(axis=-1)) / 2)
+            positive.append(self.positive_fractions(block, margins))
         return (
             np.concatenate(values) + self.ridge_values(points),
             np.concatenate(slopes) + self._ridge_slopes(points),

@@ -155,8 +155,8 @@ class LinearModelProblem(NonquadraticProblem):
         if self.classes is None:
             raise NotApplicable("a regression has no classes: no accuracy is defined")
         step = max(_MOST // len(self.model.offsets), 1)
-        blocks = (self.model.margins(points[first : first + step]) for first in range(0, len(points), step))
-        return np.concatenate([((m > 0).mean(axis=-1) + (m >= 0).mean(axis=-1)) / 2 for m in blocks])
+        blocks = (points[first : first + step] for first in range(0, len(points), step))
+        return np.concatenate([self.model.positive_fractions(block, self.model.margins(block)) for block in blocks])
 
     @property
     def notes(self) -> list[str]:  # type: ignore[override]

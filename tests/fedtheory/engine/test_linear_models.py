@@ -77,6 +77,18 @@ def test_the_optimum_is_that_of_scikit_learn(data: str, ridge: float) -> None:
     assert run.problem.accuracies(theirs[None])[0] == pytest.approx(fitted.score(rows, labels), abs=1e-12)
 
 
+def test_rows_on_the_border_count_half_in_spite_of_rounding() -> None:
+    """All margins are zero at the start, which the coordinates about the optimum round to small numbers."""
+    rows = np.random.default_rng(3).normal(size=(2, 40, 3)).tolist()
+    outputs = [[n % 2 for n in range(40)], [n % 3 // 2 for n in range(40)]]
+    run = model_run({"rounds": 2}, inputs=rows, outputs=outputs, ridge="1/10", batch=2)
+    assert run.is_estimated
+    accuracy = run.trajectory.interval("accuracy")
+    assert (accuracy.low[0], accuracy.mean[0], accuracy.high[0]) == (0.5, 0.5, 0.5)
+    assert run.problem.accuracies(np.zeros((1, 3)))[0] == 0.5
+    assert run.problem.centred.accuracies(run.problem.centred.start[None])[0] == 0.5
+
+
 def _exact_logistic_loss(model: Array) -> Decimal:
     """Return F of `ROWS` at a model (2,), in the digits of the decimal context."""
     coefficients = [Decimal(float(c)) for c in model]
