@@ -9,7 +9,7 @@ from flint import fmpq
 from markupsafe import Markup
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.numbers import decimal, exact
+from fedtheory.language.numbers import decimal
 from fedtheory.language.registry import all_sources
 from fedtheory.language.source import Source
 from fedtheory.language.typesetting import latex
@@ -119,5 +119,5 @@ def _format_share(share: Share) -> str:
 
 
 def _format_exact(value: fmpq) -> str:
-    text = exact(value)
+    text = str(value)
     return text if len(text) <= _SHORT else ""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.registry import find
 from fedtheory.runfile import read_run
 from report.drawing import SlackTask, environment_for
-from report.slack import SLACK_PAGE, slack_section
+from report.slack import SLACK_PAGE, _format_exact, slack_section
 from verify.check import check
 from verify.slack import parts_of
 
@@ -64,3 +65,9 @@ def test_nearly_all_is_not_all() -> None:
     first = slack_section(find("comparator:average-error")).whole
     assert not first.is_attained
     assert first.share == "> 0.999"
+
+
+def test_exact_ratios_are_fractions_or_left_out() -> None:
+    """A long fraction is not replaced by a sentence, because the rounded ratio stands before it."""
+    assert _format_exact(fmpq(1, 2)) == "1/2"
+    assert _format_exact(fmpq(1, 10**40)) == ""
