@@ -67,11 +67,12 @@ def lowerable_parts(claim: Claim) -> list[Part]:
 
 
 def with_constants(claim: Claim, constants: Mapping[str, Expr]) -> Claim:
-    """Return a bound with other numbers in front of the named parts."""
+    """Return a bound as the sum of its terms, with other numbers in front of the named parts."""
     left, right = claim.relations[0].sides
-    for part in lowerable_parts(claim):
-        right += (constants.get(part.name, part.constant) / part.constant - 1) * part.expression
-    return _build_claim(claim, left, right if len(parts_of(claim)) == 1 else sp.expand_mul(right, deep=False))
+    terms = list(_list_terms(right))
+    names = (WHOLE,) if len(terms) == 1 else map(str, range(1, len(terms) + 1))
+    numbered = ((term, *term.as_coeff_Mul(), constants.get(name)) for name, term in zip(names, terms, strict=False))
+    return _build_claim(claim, left, sp.Add(*(t if new is None else new * rest for t, _, rest, new in numbered)))
 
 
 def _build_claim(claim: Claim, left: Expr, right: Expr) -> Claim:

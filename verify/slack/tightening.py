@@ -13,8 +13,8 @@ from fedtheory.search import Tightened, tighten
 from verify.slack.parts import has_parts, lowerable_parts
 from verify.slack.tightened import bound_with, tightened_file
 
-EFFORT = 2 * 10**7
-"""Units of work of each search, which take one or two seconds."""
+EFFORT = 3 * 10**7
+"""Units of work of each search, which take one to three seconds."""
 
 
 def find_tightened(claim: Claim, effort: int = EFFORT) -> tuple[Mapping[str, sp.Rational], Document] | None:

@@ -44,6 +44,17 @@ def test_other_constants() -> None:
     assert with_constants(single, {}).relations[0].right == 3 * zeta**2
 
 
+@pytest.mark.parametrize("name", ["renard2022:lemma-2.3.mean", "liu2022:thm-3.sharp", "comparator:sampled.last-model"])
+def test_products_are_sums_of_their_terms(name: str) -> None:
+    """A factor whose summands have different symbols is multiplied out, so that each term has its own number."""
+    claim = find(name)
+    parts = [part.expression for part in lowerable_parts(claim)]
+    right = with_constants(claim, {}).relations[0].right
+    assert len(parts) > 1
+    assert set(parts) <= set(sp.Add.make_args(right))
+    assert sp.simplify(right - claim.relations[0].right) == 0
+
+
 def test_a_theorem_is_stored() -> None:
     """The constants that a search found for it are a quarter of the published ones, or less."""
     assert THEOREM.id in STORED
