@@ -131,7 +131,7 @@ def test_without_a_sandbox(command, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.chdir(tmp_path)
     grade = ("course", "grade", folder, "-o", tmp_path / "out", "--jobs", "1", "--json")
     refused, allowed = (command(*grade, *more).document["results"][0] for more in ((), ("--unsafe",)))
-    assert "last: the code is not executed, for there is no sandbox" in refused["troubles"][0]
+    assert "last: the code was not executed, because there is no sandbox" in refused["troubles"][0]
     assert (refused["pending"] > allowed["pending"], allowed["troubles"]) == (True, [])
     assert "bubblewrap" in command("course", "grade", "--help").out
 

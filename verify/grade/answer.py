@@ -46,7 +46,7 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
     multiplication signs may be omitted.
     """
     if not text.strip():
-        raise Unreadable("the answer is empty")
+        raise Unreadable("expected a formula, got an empty answer")
     if len(text) > LONGEST_TEXT:
         raise Unreadable(f"the answer is longer than {LONGEST_TEXT} characters")
     order = _ORDER.search(text)
@@ -57,7 +57,7 @@ def read_answer(text: str, names: Mapping[str, Expr]) -> Expr:
     *others, side = split_sides(unwrap(text))
     found = _read_side(side, names)
     if others and _is_label(side, names):
-        raise Ambiguous(f"{side} stands on the side of the answer: write the formula that answers the question alone")
+        raise Ambiguous(f"{side} stands where the answer is expected: write only the formula that answers the question")
     for other in others:
         found = _require_agreement(other, side, found, names)
     if not found.is_finite and found.is_finite is not None:
@@ -77,7 +77,7 @@ def _require_agreement(other: str, side: str, found: Expr, names: Mapping[str, E
         return found
     if not names and _are_close(value, found) and (_is_rounded(other) or _is_rounded(side)):
         return max((value, other), (found, side), key=lambda pair: (not _is_rounded(pair[1]), len(pair[1])))[0]
-    raise Ambiguous(f"{other[:40]} and {side[:40]} differ: write the formula that answers the question alone")
+    raise Ambiguous(f"{other[:40]} and {side[:40]} differ: write only the formula that answers the question")
 
 
 def _is_label(text: str, names: Mapping[str, Expr]) -> bool:
@@ -103,7 +103,7 @@ def _read_side(text: str, names: Mapping[str, Expr]) -> Expr:
     except Unreadable:
         if _NORM.search(text):
             known = ", ".join(sorted(names)) or "none"
-            reason = f"a norm is not read: write the symbol that the question has for it, of {known}"
+            reason = f"a norm is not read: write the question's symbol for it, one of {known}"
             raise UnknownSymbol(reason) from None
         raise
 

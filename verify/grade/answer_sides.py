@@ -60,15 +60,15 @@ def split_sides(text: str) -> list[str]:
     if "order" in kinds:
         raise UnknownSymbol("the sign leaves the constants open: write the formula with them")
     if "steps" in kinds or {"up", "down"} <= kinds:
-        raise Ambiguous("there is more than one statement: write the formula that answers the question alone")
+        raise Ambiguous("expected one statement, got several: write only the formula that answers the question")
     ends = [*(sign.start() for sign in cuts), len(text)]
     begins = [0, *(sign.end() for sign in cuts)]
     sides = [text[begin:end].strip(" ") for begin, end in zip(begins, ends, strict=True)]
     if (not sides[0] and "down" in kinds) or (not sides[-1] and "up" in kinds):
-        raise Ambiguous("the sign makes it a lower bound: write the formula that answers the question alone")
+        raise Ambiguous("the sign makes it a lower bound: write only the formula that answers the question")
     sides = [side for side in sides if side.strip("$&\n ")] or [text]
     if any(_FOR.match(side) for side in sides[:-1]):
-        raise Ambiguous("a condition stands before the formula: write the formula that answers the question alone")
+        raise Ambiguous("a condition stands before the formula: write only the formula that answers the question")
     return sides[::-1] if "down" in kinds else sides
 
 
@@ -82,7 +82,7 @@ def _without_condition(text: str) -> str:
     for found in _outside(_COMMA, text):
         if _SIGN.search(text, found.end()):
             if _SIGN.search(text[: found.start()]):
-                raise Ambiguous("there are several statements: write the formula that answers the question alone")
+                raise Ambiguous("expected one statement, got several: write only the formula that answers the question")
             return text[: found.start()]
     return text
 

@@ -21,9 +21,9 @@ from verify.processes import run_unordered
 _EDITION = "10"
 """Version of the grading rules; a new one makes stored results invalid."""
 _NO_HEADER = (
-    "not graded: the file does not say what it answers; "
+    "not graded: the file names no assignment; "
     "expected a line `# fedtheory assignment: ID (copy of STUDENT)`, or a notebook of `fedtheory course new`; "
-    "or say --assignment ID"
+    "add the line, or use --assignment ID"
 )
 
 
@@ -130,9 +130,7 @@ def _grade(task: Task) -> Result:
         return mark_submission(assignment, copy, submission, task.launch)
     except Exception as error:
         # An error in one submission must not stop the grading of the others.
-        rows = (
-            AnswerRow(q.name, q.title, None, q.points, "a person has to look at this answer") for q in copy.questions
-        )
+        rows = (AnswerRow(q.name, q.title, None, q.points, "a person reads this answer") for q in copy.questions)
         troubles = (f"marking failed: {type(error).__name__}",)
         return Result(student, assignment.id, tuple(rows), troubles, assignment.title)
 

@@ -54,9 +54,9 @@ class Guarded:
         self._depth += 1
         self._parts += 1
         if self._depth > DEEPEST:
-            raise Unreadable(f"the answer is nested more than {DEEPEST} levels deep")
+            raise Unreadable(f"the answer has more than {DEEPEST} nested brackets or functions: simplify it")
         if self._parts > MOST_PARTS:
-            raise Unreadable(f"the answer has more than {MOST_PARTS} parts")
+            raise Unreadable(f"the answer has more than {MOST_PARTS} numbers, symbols and signs: simplify it")
 
     def leave(self) -> None:
         """Leave a level of nesting."""
@@ -111,7 +111,7 @@ class Guarded:
         if not fewest <= len(arguments) <= most:
             raise Unreadable(f"{function} takes {fewest} argument{'s' * (fewest > 1)}, got {len(arguments)}")
         if function == "exp" and arguments[0].has(sp.exp):
-            raise Unreadable("an exponential stands inside an exponential")
+            raise Unreadable("expected no exponential inside an exponential")
         if function == "log" and arguments[0] == 0:
             raise NoValue("the answer takes the logarithm of zero")
         return build(*arguments)

@@ -23,7 +23,7 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
     notebook's process, under nbgrader's limits. A notebook in which a student's cell names the grader gets no points.
     """
     if any(map(names_the_grader, _get_executed())):
-        print("a cell of this notebook uses the grader or its solutions, which answers must not do")
+        print("a cell of this notebook uses the grader or its solutions: remove it, answers must not use them")
         return 0.0
     question = _question(assignment, student, name)
     mark = mark_answer(question, _take_answer(question, answer))

@@ -133,7 +133,7 @@ class _Reader:
         if below is not None and not (below.is_Rational and self._blanks[self._at]):
             read = "".join(self._tokens[: self._at])[-_QUOTED:]
             raise Ambiguous(
-                f"is {self._next} behind `{read}` above or below the stroke? write a bracket, as in 1/(4*L)"
+                f"is {self._next} behind `{read}` above or below the fraction bar? write a bracket, as in 1/(4*L)"
             )
 
     def _starts_factor(self) -> bool:

@@ -113,11 +113,11 @@ def mark_submission(assignment: Assignment, copy: Copy, submission: Submission, 
 def _check_header(assignment: Assignment, copy: Copy, submission: Submission) -> Iterator[str]:
     """Yield messages where the header of a file disagrees with the copy or the assignment."""
     if submission.copy_of not in (None, copy.student):
-        yield f"the file is the copy of {submission.copy_of}, marked as that of {copy.student}"
+        yield f"the file is the copy of {submission.copy_of}, but it is graded as that of {copy.student}"
     if submission.copy_of is None and submission.trouble is None:
-        yield f"the file does not say whose copy it is, and is marked as that of {copy.student}"
+        yield f"the file does not name its copy; it is graded as that of {copy.student}"
     if submission.assignment not in (None, assignment.id):
-        yield f"the file says that it answers {submission.assignment}, and is marked as {assignment.id}"
+        yield f"the file names the assignment {submission.assignment}, but it is graded as {assignment.id}"
 
 
 def _run(questions: Sequence[Question], submission: Submission, launch: Launch | NoSandbox) -> Answers:
@@ -160,7 +160,7 @@ def _mark_question(question: Question, submission: Submission, answers: Answers)
     )
 
 
-_UNKNOWN = Mark(None, "the code is not executed, for there is no sandbox: a person has to look at this answer")
+_UNKNOWN = Mark(None, "the code was not executed, because there is no sandbox; a person reads this answer")
 
 
 def _mark(question: Question, given: GivenAnswer) -> Mark:
@@ -168,9 +168,9 @@ def _mark(question: Question, given: GivenAnswer) -> Mark:
         with _limit_processor_time(_LONGEST_MARKING):
             return mark_answer(question, given)
     except _TooLong:
-        return Mark(None, "marking took too long, so that a person has to look at this answer")
+        return Mark(None, "marking took too long; a person reads this answer")
     except Exception as error:
-        return Mark(None, f"marking failed, so that a person has to look at this answer ({type(error).__name__})")
+        return Mark(None, f"marking failed; a person reads this answer ({type(error).__name__})")
 
 
 class _TooLong(Exception):

@@ -61,7 +61,7 @@ def _differs(question: Question, handout: str) -> bool:
 def note_other_copies(copy: Copy, asked: Sequence[Question]) -> tuple[str, ...]:
     """Return the instructor's note about questions of another copy; empty without such questions."""
     moved = [question.name for own, question in zip(copy.questions, asked, strict=True) if question is not own]
-    return (f"asked as in another copy or version, and graded so: {', '.join(moved)}",) if moved else ()
+    return (f"worded as in another copy or version, and graded as worded: {', '.join(moved)}",) if moved else ()
 
 
 def mark_for_person(found: Mark) -> Mark:
@@ -70,8 +70,8 @@ def mark_for_person(found: Mark) -> Mark:
     """
     if found.share in (RIGHT, None):
         return found
-    reason = "the file asks this question with other symbols or numbers than the copy it is marked as"
-    return Mark(None, f"a person reads this answer: {reason}, which another version may have handed out")
+    reason = "the file has this question with other symbols or numbers than the copy as which it is graded"
+    return Mark(None, f"a person reads this answer: {reason}, perhaps from another version of the handout")
 
 
 def _join(text: str) -> str:

@@ -76,4 +76,4 @@ def _require_units(question: Question, given: GivenAnswer) -> None:
     if isinstance(question, BoundQuestion):
         answer = read_formula(question, given.text)
         if has_units_of(answer, question.claim.relations[0].right, question.claim) is False:
-            raise Unreadable(f"{show_answer(question, given)} has other units than what it bounds")
+            raise Unreadable(f"{show_answer(question, given)} has other units than the left side of the bound")

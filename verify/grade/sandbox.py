@@ -64,7 +64,9 @@ def run_code(
         literals |= {name: text for name, text in typed.items() if name in wanted and not literals.get(name)}
     if isinstance(launch, NoSandbox):
         unknown = frozenset(bound_names(units).intersection([*wanted, *calls]) - literals.keys())
-        message = f"{', '.join(sorted(unknown))}: the code is not executed, for there is no sandbox ({launch.reason})"
+        message = (
+            f"{', '.join(sorted(unknown))}: the code was not executed, because there is no sandbox ({launch.reason})"
+        )
         return Answers(literals, {}, (message,) if unknown else (), unknown=unknown)
     cases = {**dict.fromkeys(wanted), **calls}
     outcomes = _execute(units, cases, launch, limits)
@@ -104,7 +106,7 @@ def _execute(units: Sequence[str], cases: Mapping[str, Any], launch: Launch, lim
         if begun <= done.keys():
             break
         stopped[min(begun - done.keys())] = ((), ending)
-    given_up: Outcome = ((), f"not executed, for {_RESTARTS} parts before it were stopped")
+    given_up: Outcome = ((), f"not executed, because {_RESTARTS} earlier parts were stopped")
     return [{**done, **stopped}.get(step, given_up) for step in range(len(units) + len(cases))]
 
 
@@ -122,7 +124,7 @@ def _run(launch: Launch, job: bytes, limits: Limits) -> tuple[bytes, str]:
     if late.is_set():
         return answered, f"the code was stopped after {limits.waiting} seconds of waiting"
     if len(answered) == limits.output:
-        return answered, "the code answers more than it may"
+        return answered, f"the code prints more than {limits.output:,} bytes"
     return answered, _describe_ending(code, limits)
 
 
@@ -130,7 +132,11 @@ def _describe_ending(code: int, limits: Limits) -> str:
     # If signal N ended the program, the exit code is 128 + N for bubblewrap, and -N for `Popen`.
     if code in (-signal.SIGKILL, 128 + signal.SIGKILL):
         return f"the code was stopped after {limits.seconds} seconds: does it loop without end?"
-    return "the code ended the process" if code == 0 else f"the code crashed the process (exit code {code})"
+    return (
+        "the code ended the process: leave out exit() and quit()"
+        if code == 0
+        else f"the code crashed the process (exit code {code})"
+    )
 
 
 @contextmanager

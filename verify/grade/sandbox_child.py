@@ -100,16 +100,16 @@ def _failure_of(action: Callable[[], object]) -> str:
 
 def _describe_outcome(error: BaseException) -> str:
     if isinstance(error, MemoryError):
-        return "the code needs more memory than it may have"
+        return "the code needs more memory than a submission may use"
     if isinstance(error, RecursionError):
-        return "the code calls itself without end"
+        return "the code calls itself without end: does the recursion stop?"
     if isinstance(error, EOFError):
-        return "the code asks for input, which answers do not have"
+        return "the code asks for input, but there is none: write the values into the code"
     if isinstance(error, SyntaxError):
         return f"SyntaxError{_describe_place(error)}: {error.msg}"
     if isinstance(error, OSError):
         # Most code with this error reads the student's own files.
-        return f"the code uses files, processes or the network, which answers do not have ({str(error)[:_LONGEST]})"
+        return f"the code uses files, processes or the network, which submissions may not use ({str(error)[:_LONGEST]})"
     return f"{type(error).__name__}: {str(error)[:_LONGEST]}"
 
 

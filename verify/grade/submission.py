@@ -73,9 +73,9 @@ def digest(path: Path, *further: str) -> str:
 def _explain_error(error: Exception) -> str:
     """Explain why a file cannot be read, for readers without knowledge of Python."""
     if isinstance(error, json.JSONDecodeError):
-        return f"it is no notebook (line {error.lineno}: {error.msg})"
+        return f"it is not a notebook (line {error.lineno}: {error.msg})"
     if isinstance(error, LookupError | AttributeError | TypeError | RecursionError):
-        return "it is no notebook, for it lacks the parts that one has"
+        return "it is not a notebook: parts of the format are missing"
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
@@ -89,7 +89,7 @@ def _text_of(path: Path) -> str:
     beginning = text[:_BEGINNING]
     controls = sum(unicodedata.category(character) == "Cc" and not character.isspace() for character in beginning)
     if _CONTROLS * controls > len(beginning):
-        raise ValueError("it is no text")
+        raise ValueError("it is not a text file")
     return text
 
 

@@ -71,7 +71,7 @@ def _read_side(text: str, names: dict[str, RunQuantity]) -> Expr:
     if unknown:
         close = get_close_matches(unknown[0], names, n=3)
         hint = f"; is it {' or '.join(close)}?" if close else ""
-        raise InputError("CLAIM", f"{unknown[0]} is no quantity{hint} (`fedtheory quantities WORD` searches)")
+        raise InputError("CLAIM", f"{unknown[0]} is not a quantity{hint} (`fedtheory quantities WORD` searches)")
     try:
         return read_answer(text, {name: _symbol_of(names[name]) for name in used if name in names})
     except Unreadable as reason:

@@ -9,11 +9,11 @@ import pytest
 from verify.grade.sandbox_child import _describe_outcome, _failure_of
 
 ERRORS = {
-    "memory": (MemoryError(), "the code needs more memory than it may have"),
-    "recursion": (RecursionError("deep"), "the code calls itself without end"),
+    "memory": (MemoryError(), "the code needs more memory than a submission may use"),
+    "recursion": (RecursionError("deep"), "the code calls itself without end: does the recursion stop?"),
     "file": (
         FileNotFoundError("no data.csv"),
-        "the code uses files, processes or the network, which answers do not have (no data.csv)",
+        "the code uses files, processes or the network, which submissions may not use (no data.csv)",
     ),
     "any other": (ValueError("x" * 999), "ValueError: " + "x" * 999),
     "an exit": (SystemExit(3), "SystemExit: 3"),

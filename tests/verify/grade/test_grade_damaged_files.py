@@ -63,9 +63,9 @@ def test_a_damaged_file_has_its_other_answers(content: bytes, tmp_path: Path) ->
         ("ana.py", b"", "it is empty"),
         ("ana.py", b"\xef\xbb\xbf \r\n", "it is empty"),
         ("ana.ipynb", b"", "it is empty"),
-        ("ana.py", bytes(range(256)) * 9, "it is no text"),
-        ("ana.IPYNB", b"<html>", "it is no notebook"),
-        ("ana.ipynb", b"[1]", "it is no notebook"),
+        ("ana.py", bytes(range(256)) * 9, "it is not a text file"),
+        ("ana.IPYNB", b"<html>", "it is not a notebook"),
+        ("ana.ipynb", b"[1]", "it is not a notebook"),
     ],
 )
 def test_a_file_without_answers_says_what_it_is(name: str, content: bytes, reason: str, tmp_path: Path) -> None:

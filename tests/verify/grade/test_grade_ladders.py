@@ -171,10 +171,10 @@ def test_code_that_waits_is_distinguished_from_code_that_computes() -> None:
         return _run(started(command), b"", limits)[1]
 
     assert ending("sleep 600", Limits(waiting=1)) == "the code was stopped after 1 seconds of waiting"
-    assert ending("yes", Limits(output=100)) == "the code answers more than it may"
+    assert ending("yes", Limits(output=100)) == "the code prints more than 100 bytes"
     assert ending("exit 3", Limits()) == "the code crashed the process (exit code 3)"
     assert ending("kill -9 $$", Limits(seconds=7)).startswith("the code was stopped after 7 seconds")
-    assert ending("exit 0", Limits()) == "the code ended the process"
+    assert ending("exit 0", Limits()) == "the code ended the process: leave out exit() and quit()"
 
 
 def test_levels_that_are_left_open_together_are_checked_alone() -> None:

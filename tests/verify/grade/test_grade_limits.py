@@ -69,12 +69,12 @@ def test_depth_and_length_of_answers() -> None:
     deep, long = Guarded({}), Guarded({})
     for _ in range(40):
         deep.enter()
-    with pytest.raises(Unreadable, match="nested more than 40"):
+    with pytest.raises(Unreadable, match="more than 40 nested"):
         deep.enter()
     for _ in range(400):
         long.enter()
         long.leave()
-    with pytest.raises(Unreadable, match="more than 400 parts"):
+    with pytest.raises(Unreadable, match="more than 400 numbers"):
         long.enter()
 
 

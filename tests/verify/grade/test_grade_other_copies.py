@@ -87,10 +87,10 @@ def test_the_copy_of_another_student_is_graded_as_it_asks(tmp_path: Path) -> Non
         assert rows["solved"].points == 0
         assert rows["solved"].comment.startswith("not correct: for")
         (note,) = result.notes
-        assert note.startswith("asked as in another copy or version, and graded so: ")
+        assert note.startswith("worded as in another copy or version, and graded as worded: ")
         assert {"solved", "last"} <= set(re.findall(r"\w+", note))
         assert note in result.troubles
-        assert "asked as in another copy" not in feedback_page(result)
+        assert "worded as in another copy" not in feedback_page(result)
         assert next(each for each in read_back(path) if each.name == "solved").is_readable
 
 

@@ -273,7 +273,7 @@ def test_a_function_of_floats() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (r"(1-\eta)^2\|x^0-x^*\|^2", "a norm is not read: write the symbol that the question has for it, of M,"),
+        (r"(1-\eta)^2\|x^0-x^*\|^2", "a norm is not read: write the question's symbol for it, one of M,"),
         ("eta*||x0||^2", "a norm is not read"),
         ("η‖x⁰‖²", "a norm is not read"),
         ("(2 eta + sigma)/x", "x is not a symbol of this question"),

@@ -50,10 +50,10 @@ def test_a_claim_about_steps_is_not_written() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("max_drif <= 3", "max_drif is no quantity; is it max_drift"),
+        ("max_drif <= 3", "max_drif is not a quantity; is it max_drift"),
         ("max_drift <= 3 <= 4", "expected one of <=, >=, ==, < and >"),
         ("max_drift = 3", "expected one of <=, >=, ==, < and >"),
-        ("max_drift <= __import__('os')", "__import__ is no quantity"),
+        ("max_drift <= __import__('os')", "__import__ is not a quantity"),
         ("max_drift <= (", "cannot read"),
         ("max_drift <= ", "cannot read"),
     ],

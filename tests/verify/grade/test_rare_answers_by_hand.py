@@ -35,7 +35,7 @@ def test_conditions_after_a_formula(text: str, expected: str) -> None:
 
 
 def test_statements_side_by_side_are_refused() -> None:
-    with pytest.raises(Ambiguous, match="several statements"):
+    with pytest.raises(Ambiguous, match="expected one statement, got several"):
         _without_condition("a <= b, eta <= 1")
 
 
@@ -111,9 +111,9 @@ def test_questions_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_files_that_cannot_be_read() -> None:
     """Readers learn the line of a damaged notebook, or the reason of the system."""
     damaged = json.JSONDecodeError("Expecting value", "{\n?", 2)
-    assert submission._explain_error(damaged) == "it is no notebook (line 2: Expecting value)"
+    assert submission._explain_error(damaged) == "it is not a notebook (line 2: Expecting value)"
     for error in (KeyError("cells"), AttributeError("x"), TypeError("x"), RecursionError("x"), IndexError("x")):
-        assert submission._explain_error(error) == "it is no notebook, for it lacks the parts that one has"
+        assert submission._explain_error(error) == "it is not a notebook: parts of the format are missing"
     assert submission._explain_error(PermissionError(13, "Permission denied")) == "Permission denied"
     assert submission._explain_error(OSError("odd")) == "odd"
     assert submission._explain_error(ValueError("it is empty")) == "it is empty"
