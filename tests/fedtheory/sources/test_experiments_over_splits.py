@@ -31,7 +31,12 @@ from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import (
     TunedLocalWork,
     mitigations,
 )
-from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import BestScheme, best_schemes, final_loss
+from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import (
+    BestScheme,
+    best_schemes,
+    final_loss,
+    repeat_for_hardware,
+)
 from fedtheory.sources.fraboni2022.experiments.over_splits.search import best_of, search, step_size_at
 from fedtheory.sources.fraboni2022.experiments.over_splits.stored import TABLES, recompute, stored
 from fedtheory.sources.fraboni2022.experiments.over_splits.tables import read_table, write_table
@@ -115,7 +120,7 @@ def test_final_losses_are_over_the_end_of_the_time_budget() -> None:
 
 def test_best_schemes_are_runs_at_their_step_sizes() -> None:
     """Each record agrees with the run at its step size; synchronous rounds are equal for all hardware."""
-    records = list(best_schemes("Dirichlet", 0, clients=4, times=(2, 4), local_steps=2))
+    records = list(repeat_for_hardware(best_schemes("Dirichlet", 0, clients=4, times=(2, 4), local_steps=2)))
     problem = digits_problem(4, "Dirichlet")
     for each in records:
         runs = scheme_scenario(problem, each.scheme, each.slower, 2, 4)

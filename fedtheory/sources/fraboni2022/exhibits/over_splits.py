@@ -29,7 +29,7 @@ from fedtheory.sources.fraboni2022.experiments.findings import (
     compare_splits_of_figures_5_to_7,
 )
 from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import TunedLocalWork
-from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import BestScheme
+from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import BestScheme, repeat_for_hardware
 from fedtheory.sources.fraboni2022.experiments.over_splits.search import FINE
 from fedtheory.sources.fraboni2022.experiments.over_splits.stored import FEWER_SEEDS, SEEDS, stored
 
@@ -53,7 +53,7 @@ def display_3() -> Display:
 
 def display_4() -> Display:
     """Figure 4 on several splits."""
-    records = stored("schemes")
+    records = list(repeat_for_hardware(stored("schemes")))
     charts = [_schemes_chart(records, split, slower) for split, slower in product(SPLITS, SCENARIOS)]
     return _display(charts, compare_splits_of_figure_4(records), fewer=True)
 

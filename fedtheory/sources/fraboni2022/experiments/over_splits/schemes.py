@@ -6,7 +6,7 @@ budgets too.  The final loss is the average of E L(theta^n) over the last 5% of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -43,7 +43,6 @@ class CaseGroup:
 
 _SCALED = True
 GROUPS = (
-    # All hardware has the same slowest client, so the synchronous rounds are equal.
     CaseGroup((SchemeCase("synchronous", 0), SchemeCase("FedFix-0.5", 0), SchemeCase("FedFix-0.5", 80)), -4, -32),
     CaseGroup(
         (
@@ -83,7 +82,7 @@ class BestScheme:
 def best_schemes(
     split: Split, seed: int, *, clients: int, times: Sequence[int], local_steps: int = LOCAL_STEPS
 ) -> Iterator[BestScheme]:
-    """Yield all schemes with every hardware on one split, for ascending time budgets."""
+    """Yield all schemes with every hardware, synchronous ones with one, on one split, for ascending time budgets."""
     problem = digits_problem(clients, split, seed)
     minimum = float(problem.optimal_value)
     for group in GROUPS:
@@ -96,19 +95,30 @@ def best_schemes(
         found = search(losses_at, group.largest, group.smallest)
         for number, (case, time) in enumerate(product(group.cases, times)):
             best = best_of(found, number)
-            for slower in SCENARIOS if case.scheme == "synchronous" else (case.slower,):
-                yield BestScheme(
-                    clients,
-                    split,
-                    seed,
-                    slower,
-                    clients if case.is_scaled else 1,
-                    time,
-                    case.scheme,
-                    best.step_size,
-                    best.loss - minimum,
-                    best.is_interior,
-                )
+            yield BestScheme(
+                clients,
+                split,
+                seed,
+                case.slower,
+                clients if case.is_scaled else 1,
+                time,
+                case.scheme,
+                best.step_size,
+                best.loss - minimum,
+                best.is_interior,
+            )
+
+
+def repeat_for_hardware(records: Iterable[BestScheme]) -> Iterator[BestScheme]:
+    """Yield the records of synchronous rounds for each hardware, and the others once.
+
+    Synchronous rounds wait for the slowest client, which is the same in all hardware.
+    """
+    for record in records:
+        if record.scheme == "synchronous":
+            yield from (replace(record, slower=slower) for slower in SCENARIOS)
+        else:
+            yield record
 
 
 def _runs(problem: Problem, case: SchemeCase, local_steps: int, horizon: int) -> Scenario:
