@@ -59,3 +59,19 @@ def test_constants_alone_have_a_page(tmp_path: Path) -> None:
     page = page_of(tmp_path, "L=1", "M=10", "tau=5", "T=100", "D=2", "sigma=1", "zeta=0.5")
     assert "use step size" in words_of(page)
     assert "<svg" not in page
+
+
+def test_averages_over_replicas_are_not_called_exact(tmp_path: Path) -> None:
+    """Errors of a run with mini-batches on a logistic loss are estimates, with intervals in words and in the figure."""
+    rows = {"inputs": [[[1], [2], [-1]], [[1], [-2], [3]]], "outputs": [[1, 0, 0], [1, 1, 0]], "ridge": "1/10"}
+    algorithm = {"local_step_size": "1/4", "local_steps": 2, "rounds": 6}
+    run = {"problem": {"kind": "logistic", **rows, "batch": 1}, "algorithm": algorithm}
+    (tmp_path / "run.toml").write_text(run_toml(run))
+    page = page_of(tmp_path, str(tmp_path / "run.toml"))
+    words = words_of(page)
+    assert re.search(r"estimated final_suboptimality [0-9.e-]+ ± [0-9.e-]+", words)
+    assert "The estimated final suboptimality after each round. Bands are 95 % intervals." in words
+    assert "The exact final" not in words
+    exact = words_of(page_of(tmp_path, str(tmp_path / "mine.toml")))
+    assert "The exact final suboptimality after each round." in exact
+    assert "±" not in exact
