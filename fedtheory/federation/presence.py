@@ -99,19 +99,7 @@ def _scale_presence(weights: Array, share: Array, together: Number) -> Participa
         chance = together if first and second else share[0] if first or second else one[0]
         return np.asarray(np.multiply.outer(a, b) * chance)
 
-    return ParticipationMoments(
-        False,
-        {"weight": weights, "presence": share, "one": one},
-        {
-            frozenset({"weight"}): weights * weights / share,
-            frozenset({"presence"}): share,
-            frozenset({"weight", "presence"}): weights,
-            frozenset({"weight", "one"}): weights,
-            frozenset({"presence", "one"}): share,
-            frozenset({"one"}): one,
-        },
-        products,
-    )
+    return _build_random_moments(weights, share, weights * weights / share, products)
 
 
 @compute_participation_moments.register
@@ -160,19 +148,7 @@ def _(law: Multinomial, weights: Array) -> ParticipationMoments:
         }
         return known[left, right]() if (left, right) in known else known[right, left]().T
 
-    return ParticipationMoments(
-        False,
-        {"weight": weights, "presence": presence, "one": one},
-        {
-            frozenset({"weight"}): moments.squares,
-            frozenset({"presence"}): presence,
-            frozenset({"weight", "presence"}): weights,
-            frozenset({"weight", "one"}): weights,
-            frozenset({"presence", "one"}): presence,
-            frozenset({"one"}): one,
-        },
-        products,
-    )
+    return _build_random_moments(weights, presence, moments.squares, products)
 
 
 @compute_participation_moments.register
@@ -197,6 +173,18 @@ def _take_positive_part(values: Array) -> Array:
 def _create_ones(weights: Array) -> Array:
     """Return a vector of ones with one entry per client."""
     return arithmetic_of(weights).array([1] * len(weights))
+
+
+def _build_random_moments(
+    weights: Array, presence: Array, squares: Array, products: Callable[[Factor, Factor, list[int]], Array]
+) -> ParticipationMoments:
+    """Build participation moments from E w_i, E b_i and E w_i^2, (M,) each; b_i = b_i^2 and w_i = w_i b_i."""
+    means: dict[Factor, Array] = {"weight": weights, "presence": presence, "one": _create_ones(weights)}
+    found: dict[frozenset[Factor], Array] = {frozenset({factor, "one"}): mean for factor, mean in means.items()}
+    found[frozenset({"weight"})] = squares
+    found[frozenset({"presence"})] = presence
+    found[frozenset({"weight", "presence"})] = weights
+    return ParticipationMoments(False, means, found, products)
 
 
 def _build_fixed_moments(weights: Array, presence: Array) -> ParticipationMoments:

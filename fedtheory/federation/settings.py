@@ -1,13 +1,14 @@
 """Named algorithms: settings of the update rule, a few lines each.
 
-To add one, write a function with a problem as its first argument and decorate it; its name is then known to run files.
+To add one, write a function with a problem as its first argument and enter it in `SETTINGS`; run files then know its
+name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from fedtheory.arithmetic import Array, Number
 from fedtheory.errors import InputError
@@ -19,37 +20,6 @@ from fedtheory.federation.problem import Problem
 from fedtheory.federation.rule import Algorithm, local_work, repeat_for_clients
 
 
-class AlgorithmBuilder(Protocol):
-    """Builds an algorithm for a problem from the keys of a run file."""
-
-    def __call__(
-        self,
-        problem: Problem,
-        *,
-        rounds: int,
-        local_step_size: Number | Array,
-        local_steps: int | tuple[int, ...] = 1,
-        server_step_size: Number = 1,
-        participation: Participation = Full(),
-        clock: Clock | None = None,
-        aggregation: Array | None = None,
-    ) -> Algorithm: ...
-
-
-SETTINGS: dict[str, AlgorithmBuilder] = {}
-
-
-def _register(name: str) -> Callable[[AlgorithmBuilder], AlgorithmBuilder]:
-    """Register a builder of algorithms under a name of run files."""
-
-    def register(setting: AlgorithmBuilder) -> AlgorithmBuilder:
-        SETTINGS[name] = setting
-        return setting
-
-    return register
-
-
-@_register("fedavg")
 def fedavg(
     problem: Problem,
     *,
@@ -84,30 +54,36 @@ def fedavg(
     )
 
 
-@_register("sgd")
 def sgd(problem: Problem, **keys: Any) -> Algorithm:
     """Return mini-batch SGD distributed over workers: one step of each, then the average (liu2022, p. 3)."""
     return _fix_keys("sgd", problem, keys, local_steps=1)
 
 
-@_register("two-sided-fedavg")
 def two_sided_fedavg(problem: Problem, **keys: Any) -> Algorithm:
     """FedAvg with a server step s next to the clients' s_L (liu2022, G-FedAvg-TSLR)."""
     return _fix_keys("two-sided-fedavg", problem, keys)
 
 
-@_register("parallel-restarted-sgd")
 def parallel_restarted_sgd(problem: Problem, **keys: Any) -> Algorithm:
     """Local SGD of all clients, restarted from their average every K steps (liu2022; Yu et al., AAAI 2019)."""
     return _fix_keys("parallel-restarted-sgd", problem, keys, server_step_size=1, participation=Full())
 
 
-@_register("distributed-gd")
 def distributed_gd(problem: Problem, **keys: Any) -> Algorithm:
     """Distributed gradient descent with full gradients and all workers (lecture27, p. 1; Wang et al. 2019)."""
     if not isinstance(problem.oracle, ExactOracle):
         raise InputError("problem", "distributed-gd uses full gradients: leave out noise and batch")
     return _fix_keys("distributed-gd", problem, keys, server_step_size=1, participation=Full())
+
+
+SETTINGS: dict[str, Callable[..., Algorithm]] = {
+    "fedavg": fedavg,
+    "sgd": sgd,
+    "two-sided-fedavg": two_sided_fedavg,
+    "parallel-restarted-sgd": parallel_restarted_sgd,
+    "distributed-gd": distributed_gd,
+}
+"""Algorithms by their names in run files."""
 
 
 def _fix_keys(name: str, problem: Problem, keys: dict[str, Any], **fixed: Any) -> Algorithm:

@@ -58,8 +58,8 @@ class ModelComparator:
         """E|g_i(y) - grad F_i(y)|^2 of each client, (M,)."""
         model, known = self.problem.centred.model, self.problem.known_everywhere
         slopes = model.loss.slope(model.margins(self.point))
-        moments = _average_rows(slopes**2 * model.lengths_sq, model.first_rows, model.counts)
-        means = _average_rows(slopes[:, None] * model.inputs, model.first_rows, model.counts)
+        moments = model.average_rows(slopes**2 * model.lengths_sq)
+        means = model.average_rows(slopes[:, None] * model.inputs)
         variances = known.shrinkages * np.maximum(moments - (means * means).sum(axis=1), 0.0)
         moved = np.sqrt(known.mean_square_smoothness) * self.distance
         noise: Array = (np.sqrt(variances) + np.where(known.shrinkages > 0, moved, 0.0)) ** 2
@@ -83,10 +83,3 @@ def comparator_at(problem: LinearModelProblem, time: float, near: Array | None =
     A bound for every point also holds for the computed point.
     """
     return ModelComparator(problem, problem.about_optimum.compared_at(time, near))
-
-
-def _average_rows(values: Array, first: Array, counts: Array) -> Array:
-    """Return averages over each client's rows, (M, ...), of values (n, ...)."""
-    sums = np.add.reduceat(values, first, axis=0)
-    means: Array = sums / counts.reshape(-1, *[1] * (values.ndim - 1))
-    return means

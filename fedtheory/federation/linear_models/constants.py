@@ -92,7 +92,7 @@ class ModelConstants:
     def row_second_moments(self) -> Array:
         """Upper bound on (1/n_i) sum_j |phi'_j x_ij|^2 of each client, (M,)."""
         steepest = max(map(abs, self.model.loss.slopes))
-        return self._average_rows(steepest**2 * self.model.lengths_sq) * self._safe
+        return self.model.average_rows(steepest**2 * self.model.lengths_sq) * self._safe
 
     @cached_property
     def noise(self) -> Array:
@@ -102,18 +102,12 @@ class ModelConstants:
         from the middle derivative m times the mean row.
         """
         low, high = self.model.loss.slopes
-        means = self._average_rows(self.model.inputs)
+        means = self.model.average_rows(self.model.inputs)
         centres = np.repeat(self.model.loss.middle_slope * means, self.model.counts, axis=0)
         ends = [((slope * self.model.inputs - centres) ** 2).sum(axis=1) for slope in (low, high)]
-        about_middle = self._average_rows(np.maximum(*ends)) * self._safe
+        about_middle = self.model.average_rows(np.maximum(*ends)) * self._safe
         noise: Array = self.shrinkages * np.minimum(about_middle, self.row_second_moments)
         return noise
-
-    def _average_rows(self, values: Array) -> Array:
-        """Return averages over each client's rows, (M, ...), of values (n, ...)."""
-        sums = np.add.reduceat(values, self.model.first_rows, axis=0)
-        means: Array = sums / self.model.counts.reshape(-1, *[1] * (values.ndim - 1))
-        return means
 
     @cached_property
     def dissimilarities_sq(self) -> Array:

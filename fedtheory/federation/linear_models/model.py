@@ -118,6 +118,12 @@ class LinearModel:
         """Return weights (n,) of the rows in an objective ``sum_i weights_i F_i``."""
         return np.repeat(weights / self.counts, self.counts)
 
+    def average_rows(self, values: Array) -> Array:
+        """Return averages over each client's rows, (M, ...), of values (n, ...)."""
+        sums = np.add.reduceat(values, self.first_rows, axis=0)
+        means: Array = sums / self.counts.reshape(-1, *[1] * (values.ndim - 1))
+        return means
+
     def rows_of(self, client: int) -> slice:
         """Return the slice of a client's rows."""
         first = int(self.first_rows[client])

@@ -7,8 +7,8 @@ from fedtheory.federation.linear_models.batches import RowBatches
 from fedtheory.federation.linear_models.minimiser import Minimum
 from fedtheory.federation.linear_models.model import LinearModel
 from fedtheory.federation.oracles import Oracle
-from fedtheory.federation.problem.least_squares import describe_batches, describe_columns
-from fedtheory.federation.problem.scales import are_uneven, column_sizes
+from fedtheory.federation.problem.least_squares import describe_batches, describe_columns, describe_weights
+from fedtheory.federation.problem.scales import are_uneven, column_sizes, has_constant
 
 
 def note_on_loss(model: LinearModel, classes: tuple[str, str] | None) -> str:
@@ -31,24 +31,10 @@ def note_on_minimum(model: LinearModel, found: Minimum) -> str:
     )
 
 
-def notes_on_rows(model: LinearModel, oracle: Oracle) -> list[str]:
-    """Sentences on columns of different scales, on a missing constant column, and on batches larger than a client."""
-    batches = describe_batches(oracle.batch, model.counts.tolist()) if isinstance(oracle, RowBatches) else None
-    columns = describe_columns(are_uneven(column_sizes(model.inputs)), _has_constant(model))
-    return columns if batches is None else [*columns, batches]
-
-
-def _has_constant(model: LinearModel) -> bool:
-    """Return whether a column is constant and non-zero in all rows, before classes change the signs."""
-    first = model.inputs[0] * model.labels[0]
-    return any((model.inputs[:, j] * model.labels == first[j]).all() for j in first.nonzero()[0])
-
-
-def notes_on_weights(counts: Array, weights: Array) -> list[str]:
-    """Return a sentence on clients with different numbers of rows and equal weights; empty if it does not apply."""
-    if counts.min() == counts.max() or (weights != weights[0]).any():
-        return []
-    return [
-        f"clients have {counts.min()} to {counts.max()} rows and count alike; "
-        'shares = "samples" weighs them by their rows, as FedAvg is mostly run'
-    ]
+def notes_on_rows(model: LinearModel, oracle: Oracle, weights: Array) -> list[str]:
+    """Return sentences on columns of different scales or no constant one, on small clients, and on equal weights."""
+    counts = model.counts.tolist()
+    rows = model.inputs * model.labels[:, None]
+    batches = describe_batches(oracle.batch, counts) if isinstance(oracle, RowBatches) else None
+    columns = describe_columns(are_uneven(column_sizes(model.inputs)), has_constant([rows]))
+    return [*columns, *(note for note in (batches, describe_weights(counts, weights)) if note is not None)]

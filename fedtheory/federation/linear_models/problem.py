@@ -14,7 +14,7 @@ from fedtheory.federation.linear_models.batches import RowBatches
 from fedtheory.federation.linear_models.constants import ModelConstants
 from fedtheory.federation.linear_models.minimiser import Minimum, minimum_of
 from fedtheory.federation.linear_models.model import LinearModel
-from fedtheory.federation.linear_models.notes import note_on_loss, note_on_minimum, notes_on_rows, notes_on_weights
+from fedtheory.federation.linear_models.notes import note_on_loss, note_on_minimum, notes_on_rows
 from fedtheory.federation.oracles import ExactOracle, Oracle
 from fedtheory.federation.problem.nonquadratic import NonquadraticProblem
 
@@ -147,22 +147,11 @@ class LinearModelProblem(NonquadraticProblem):
             gaps += share * ((self.slopes(self.optimum + node * away) - at_optimum) * away).sum(axis=1)
         return np.maximum(gaps, 0.0)
 
-    def accuracies(self, points: Array) -> Array:
-        """Return the fraction of rows that models (K, d) classify correctly.
-
-        A row on the decision boundary counts half.
-        """
-        if self.classes is None:
-            raise NotApplicable("a regression has no classes: no accuracy is defined")
-        step = max(_MOST // len(self.model.offsets), 1)
-        blocks = (points[first : first + step] for first in range(0, len(points), step))
-        return np.concatenate([self.model.positive_fractions(block, self.model.margins(block)) for block in blocks])
-
     @property
     def notes(self) -> list[str]:  # type: ignore[override]
         """Notes on the loss, the classes, the accuracy of x* and F*, the rows and the client weights."""
         known = [] if self.stationary_point is None else [note_on_minimum(self.model, self.minimum)]
-        rows = [*notes_on_rows(self.model, self.oracle), *notes_on_weights(self.model.counts, self.weights)]
+        rows = notes_on_rows(self.model, self.oracle, self.weights)
         return [note_on_loss(self.model, self.classes), *known, *rows]
 
     @cached_property
@@ -233,4 +222,3 @@ class LinearModelProblem(NonquadraticProblem):
 _DATA = ("model", "weights", "start", "oracle", "description", "classes")
 _CANCELLED = 1e-10
 """Gaps below this fraction of F have lost most of their digits in a difference of values."""
-_MOST = 1 << 22

@@ -75,14 +75,16 @@ class NumberColumn:
         if values is None:
             numbers = [number_of(cell, self.decimal) for cell in cells]
             values = np.array([math.nan if number is None else number for number in numbers])
-        fine = np.isfinite(values)
         self.has_numbers = self.has_numbers or not np.isnan(values).all()
-        if not fine.all():
-            self.bad += int(len(values) - fine.sum())
-            if self.first_bad is None:
-                place = int(fine.argmin())
-                self.first_bad = rows[place], _convert_to_plain(cells[place])
+        self._record(~np.isfinite(values), cells, rows)
         return values
+
+    def _record(self, invalid: Array, cells: Cells, rows: Sequence[object]) -> None:
+        """Count the invalid cells (n,) of a part of the column, and keep the first."""
+        if invalid.any():
+            self.bad += int(invalid.sum())
+            place = int(invalid.argmax())
+            self.first_bad = self.first_bad or (rows[place], _convert_to_plain(cells[place]))
 
     def _fast(self, cells: Cells) -> Array | None:
         """Return the numbers if all cells are numbers in a plain form, or missing ones in an array; else None."""
@@ -158,11 +160,7 @@ class ClassColumn(NumberColumn):
         known = self._known
         texts = cells.tolist() if isinstance(cells, np.ndarray) else cells
         places = np.fromiter((known.setdefault(cell, len(known)) for cell in texts), float, len(texts))
-        missing = np.isin(places, [place for cell, place in known.items() if is_missing(cell)])
-        if missing.any():
-            self.bad += int(missing.sum())
-            first = int(missing.argmax())
-            self.first_bad = self.first_bad or (rows[first], texts[first])
+        self._record(np.isin(places, [place for cell, place in known.items() if is_missing(cell)]), texts, rows)
         return places
 
     def labels(self, places: Array) -> tuple[Array, tuple[str, ...]]:
@@ -179,36 +177,17 @@ class ClassColumn(NumberColumn):
 
 
 @dataclass
-class LabelColumn:
+class LabelColumn(ClassColumn):
     """A column with the client of each row."""
 
-    name: str
-    first_bad: tuple[object, object] | None = None
-    """The row and the cell of the first missing client."""
-    bad: int = 0
-    _known: dict[object, int] = field(default_factory=dict)
-    """The index of each distinct cell."""
     _codes: list[Array] = field(default_factory=list)
 
     def add(self, cells: Cells, rows: Sequence[object]) -> None:
         """Add a part of the column."""
-        known = self._known
-        texts = cells.tolist() if isinstance(cells, np.ndarray) else cells
-        codes = np.fromiter((known.setdefault(cell, len(known)) for cell in texts), np.int32, len(texts))
-        missing = np.isin(codes, [code for cell, code in known.items() if is_missing(cell)])
-        if missing.any():
-            self.bad += int(missing.sum())
-            place = int(missing.argmax())
-            self.first_bad = self.first_bad or (rows[place], texts[place])
-        self._codes.append(codes)
+        self._codes.append(self.numbers(cells, rows).astype(np.int32))
 
-    @property
-    def trouble(self) -> str | None:
-        """Return a message on the first missing client, with advice; None if there is none."""
-        if self.first_bad is None:
-            return None
-        row, cell = self.first_bad
-        return _locate(row, self.name, f"missing client ({str(cell)!r}): fill it in, or leave out the row", self.bad)
+    def _explain_rejection(self, cell: object) -> str:
+        return f"missing client ({str(cell)!r}): fill it in, or leave out the row"
 
     @property
     def clients(self) -> Clients:

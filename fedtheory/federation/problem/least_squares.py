@@ -69,7 +69,7 @@ def _build_problem(data: ClientData, start: Array, oracle: Oracle, weights: Arra
 
 def weigh_by_rows(data: ClientData, arithmetic: Arithmetic) -> Array:
     """Return p_i = n_i / n, (M,), so that all rows have equal weight."""
-    counts = arithmetic.array([len(outputs) for outputs in data.outputs])
+    counts = arithmetic.array(_count_rows(data))
     shares: Array = counts / counts.sum()
     return shares
 
@@ -82,7 +82,7 @@ def notes_on(problem: Problem) -> list[str]:
     """Return notes on a problem of data: the loss, the columns, the batches, the client weights."""
     if problem.data is None:
         return list(problem.notes)
-    others = (note_on_batches(problem), describe_weights(problem))
+    others = (note_on_batches(problem), describe_weights(_count_rows(problem.data), problem.weights))
     found = [note for note in others if note is not None]
     return [THE_LOSS, *problem.data.notes, *notes_on_columns(problem), *found]
 
@@ -92,7 +92,7 @@ def notes_on_columns(problem: Problem) -> list[str]:
     if problem.data is None:
         return []
     data = (problem.data if problem.span is None else problem.span.data).as_floats()
-    return describe_columns(are_uneven(sizes_of_data(data)), has_constant(data))
+    return describe_columns(are_uneven(sizes_of_data(data)), has_constant(data.inputs))
 
 
 def describe_columns(are_far_apart: bool, is_one_constant: bool) -> list[str]:
@@ -107,7 +107,7 @@ def note_on_batches(problem: Problem) -> str | None:
     """Return a sentence on clients with fewer rows than a batch; None if there are none."""
     if problem.data is None or not isinstance(problem.oracle, MiniBatch):
         return None
-    return describe_batches(problem.oracle.batch, [len(outputs) for outputs in problem.data.outputs])
+    return describe_batches(problem.oracle.batch, _count_rows(problem.data))
 
 
 def describe_batches(batch: int, counts: Sequence[int]) -> str | None:
@@ -122,10 +122,13 @@ def describe_batches(batch: int, counts: Sequence[int]) -> str | None:
     )
 
 
-def describe_weights(problem: Problem) -> str | None:
+def _count_rows(data: ClientData) -> list[int]:
+    return [len(outputs) for outputs in data.outputs]
+
+
+def describe_weights(counts: Sequence[int], weights: Array) -> str | None:
     """Return a note that clients with different numbers of rows have equal weights; None if it does not apply."""
-    counts = [] if problem.data is None else [len(outputs) for outputs in problem.data.outputs]
-    if len(set(counts)) < 2 or (problem.weights != problem.weights[0]).any():
+    if len(set(counts)) < 2 or (weights != weights[0]).any():
         return None
     return (
         f"clients have {min(counts)} to {max(counts)} rows and the same weight; "

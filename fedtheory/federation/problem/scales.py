@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fedtheory.arithmetic import Array
@@ -37,10 +39,10 @@ def sizes_of_data(data: ClientData) -> Array:
     return sizes
 
 
-def has_constant(data: ClientData) -> bool:
-    """Return whether a column is constant and non-zero in the rows of all clients."""
-    first = data.inputs[0][0]
+def has_constant(blocks: Sequence[Array]) -> bool:
+    """Return whether a column is constant and non-zero in all blocks of rows, (n, d) each."""
+    first = blocks[0][0]
     steady = first != 0
-    for inputs in data.inputs:
+    for inputs in blocks:
         steady = steady & (inputs == first).all(axis=0)
     return bool(steady.any())

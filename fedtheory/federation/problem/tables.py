@@ -73,7 +73,7 @@ def read_rows(source: NamedColumns, choice: ColumnChoice) -> Rows:
         if labels is not None:
             labels.add(chunk.columns[-1], chunk.rows)
         parts.append(part)
-    columns: list[NumberColumn | LabelColumn] = [*numbers[:-1], *([] if labels is None else [labels]), numbers[-1]]
+    columns = [*numbers[:-1], *([] if labels is None else [labels]), numbers[-1]]
     _require_fine(source.header.source, columns, choice, roles)
     features, outputs = _join(parts, len(roles.features))
     outputs, classes = target.labels(outputs) if isinstance(target, ClassColumn) else (outputs, ())
@@ -108,9 +108,7 @@ def _join(parts: list[Array], features: int) -> tuple[Array, Array]:
     return inputs, outputs
 
 
-def _require_fine(
-    source: str, columns: Sequence[NumberColumn | LabelColumn], choice: ColumnChoice, roles: Roles
-) -> None:
+def _require_fine(source: str, columns: Sequence[NumberColumn], choice: ColumnChoice, roles: Roles) -> None:
     """Raise `InputError` with the first invalid cell of each column."""
     troubles = [trouble for column in columns if (trouble := column.trouble) is not None]
     if troubles:

@@ -15,6 +15,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.linear_models.comparator import ModelComparator, comparator_at
 from fedtheory.errors import NoMinimiser
+from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.runfile import run_table
 
 STEP = {"local_step_size": "1/10", "local_steps": 3, "rounds": 4}
@@ -60,6 +61,12 @@ def test_a_run_without_draws_is_plain_gradient_descent() -> None:
     assert run.replicas == 1
 
 
+def _accuracy_at(problem: LinearModelProblem, model: Array) -> float:
+    """Return the fraction of rows that a model (d,) classifies correctly."""
+    _, _, fractions = problem.model.measured(problem.row_weights, model[None])
+    return float(fractions[0])
+
+
 @pytest.mark.parametrize(("data", "ridge"), [("breast_cancer", 0.01), ("digits:3-8", 0.001), ("breast_cancer", 1e-4)])
 def test_the_optimum_is_that_of_scikit_learn(data: str, ridge: float) -> None:
     """With C = 1/(n ridge) and a column of ones, the penalised optimum is that of scikit-learn."""
@@ -74,7 +81,7 @@ def test_the_optimum_is_that_of_scikit_learn(data: str, ridge: float) -> None:
     assert abs(run.problem.value(theirs) - run.problem.optimal_value) < 1e-9
     assert np.linalg.norm(theirs - run.problem.optimum) < 1e-6
     assert run.problem.minimum.gap < 1e-15
-    assert run.problem.accuracies(theirs[None])[0] == pytest.approx(fitted.score(rows, labels), abs=1e-12)
+    assert _accuracy_at(run.problem, theirs) == pytest.approx(fitted.score(rows, labels), abs=1e-12)
 
 
 def test_rows_on_the_border_count_half_in_spite_of_rounding() -> None:
@@ -85,8 +92,8 @@ def test_rows_on_the_border_count_half_in_spite_of_rounding() -> None:
     assert run.is_estimated
     accuracy = run.trajectory.interval("accuracy")
     assert (accuracy.low[0], accuracy.mean[0], accuracy.high[0]) == (0.5, 0.5, 0.5)
-    assert run.problem.accuracies(np.zeros((1, 3)))[0] == 0.5
-    assert run.problem.centred.accuracies(run.problem.centred.start[None])[0] == 0.5
+    assert _accuracy_at(run.problem, np.zeros(3)) == 0.5
+    assert _accuracy_at(run.problem.centred, run.problem.centred.start) == 0.5
 
 
 def _exact_logistic_loss(model: Array) -> Decimal:

@@ -39,10 +39,10 @@ def test_shares_by_rows() -> None:
     at = RATIONAL.array(["2/3", "-1"])
     inputs, outputs = (RATIONAL.array([*first, *second]) for first, second in (INPUTS, OUTPUTS))
     assert problem.value(at) == ((inputs @ at - outputs) ** 2).sum() / 4
-    assert describe_weights(problem) is None
+    assert describe_weights([3, 1], problem.weights) is None
     for equal in (_given(), _given(shares="equal")):
         assert equal.problem.weights.tolist() == [fmpq(1, 2)] * 2
-        assert "1 to 3 rows" in str(describe_weights(equal.problem))
+        assert "1 to 3 rows" in str(describe_weights([3, 1], equal.problem.weights))
 
 
 def test_who_minimises_half_of_the_loss_takes_twice_the_step_size() -> None:
