@@ -15,6 +15,7 @@ No verdict depends on the search: its result is a document, which the kernel che
     dimensions  units, with which coefficients must agree
     known       bounds on runs from proved claims and facts
     cases       bounds with a maximum, by the cases in which each argument is the largest
+    constants   constant terms by monomials
     chains      bounds on runs in several steps, each a lemma of the document
     contractions the last iterate of strongly convex clients
     together    gradient descent and SGD, of one client or with one local step

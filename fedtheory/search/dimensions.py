@@ -59,22 +59,23 @@ class Dimensions:
         found = powers @ np.array([self._symbols[symbol] for symbol in symbols]).reshape(-1, 2)
         return (found == np.array(expected)).all(axis=1)[:, np.newaxis]
 
+    def _find_row_dimension(self, row: Expr) -> Dimension | None:
+        inside = row.args[0] if isinstance(row, Average) else row
+        if is_length(inside):
+            return _find_vector_dimension(inside.base.args[0])
+        if isinstance(inside, Value):
+            return _VALUE
+        return self.find(row) if row.is_polynomial(*row.free_symbols) else None
+
     def find_dimension(self, blocks: Blocks) -> Dimension | None:
         """Return the dimension of a scalar; None if its parts differ."""
-        entries = [(_find_row_dimension(row), number) for row, number in blocks.rows.items()]
+        entries = [(self._find_row_dimension(row), number) for row, number in blocks.rows.items()]
         entries += [(_find_entry_dimension(*key), number) for key, number in blocks.matrices.items()]
         found = set()
         for dimension, number in entries:
             own = self.find(sp.factor(number.expression))
             found.add(None if own is None or dimension is None else _sum([own, dimension]))
         return found.pop() if len(found) == 1 else None
-
-
-def _find_row_dimension(row: Expr) -> Dimension | None:
-    inside = row.args[0] if isinstance(row, Average) else row
-    if is_length(inside):
-        return _find_vector_dimension(inside.base.args[0])
-    return _NONE if row == 1 else _VALUE if isinstance(inside, Value) else None
 
 
 def _find_entry_dimension(block: Block, one: Expr, other: Expr) -> Dimension | None:

@@ -198,8 +198,8 @@ def _vanishing_on(
 
 
 _MOST_FREE = 3
-_MOST_VALUES = 6
-"""Values that are tried for a free coefficient."""
+_MOST_VALUES, _MOST_SIMPLE = 8, 4
+"""Values that are tried for a free coefficient, and the simplest and the most central of them."""
 
 
 def _finish(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
@@ -271,9 +271,10 @@ _MOST_POWERS = 3000
 def simple_values(
     between: Sequence[tuple[float, float]], choice: Candidates, expected: Dimension | None = None
 ) -> Iterator[Expr]:
-    """Yield values between bounds at every point, with the given dimension if it is known; values at a bound first.
+    """Yield values between bounds at every point, with the given dimension if it is known.
 
-    Each is a rational times powers of symbols, possibly times one of the units.
+    Values at a bound come first, then the simplest ones, then those farthest from the bounds.  Each is a rational times
+    powers of symbols, possibly times one of the units.
     """
     low, high = np.array(between).T
     below, above = 1e-5 * np.abs(low) + 1e-9, 1e-5 * np.abs(high) + 1e-9
@@ -281,7 +282,8 @@ def simple_values(
     powers = np.array(_powers(len(samples.symbols))).reshape(-1, len(samples.symbols))
     spend(200 * len(powers) * (1 + 2 * len(choice.units)))
     monomials = np.exp(powers @ np.log(samples.at))
-    inside: list[Expr] = []
+    simple: list[Expr] = []
+    central: list[tuple[float, Expr]] = []
     for unit in (sp.S.One, *choice.units, *(1 / unit for unit in choice.units)):
         size = samples.values(unit) if unit.free_symbols else np.ones(len(low))
         numbers = np.multiply.outer([float(factor) for factor in _FACTORS], monomials * size).swapaxes(0, 1)
@@ -289,14 +291,26 @@ def simple_values(
         fits &= choice.dimensions.fit(samples.symbols, powers, quotient_of(expected, choice.dimensions.find(unit)))
         is_end = _is_at(numbers, low, below, low > 0) | _is_at(numbers, high, above, high < UNBOUNDED)
         ends, others = (np.argwhere(fits & of_kind) for of_kind in (is_end, ~is_end))
-        for place, (row, factor) in enumerate([*ends, *others[: _MOST_VALUES - len(inside)]]):
+
+        def write(row: int, factor: int, unit: Expr = unit) -> Expr:
             symbols = zip(samples.symbols, powers[row], strict=True)
-            written = sp.Mul(_FACTORS[factor], unit, *(one ** int(power) for one, power in symbols))
-            if place < len(ends):
-                yield written
-            else:
-                inside.append(written)
-    yield from inside
+            return sp.Mul(_FACTORS[factor], unit, *(one ** int(power) for one, power in symbols))
+
+        yield from (write(*place) for place in ends)
+        simple += [write(*place) for place in others[: max(_MOST_SIMPLE - len(simple), 0)]]
+        margins = _find_margins(numbers[tuple(others.T)], low, high)
+        central += [
+            (-margins[place], write(*others[place])) for place in np.argsort(-margins, kind="stable")[:_MOST_SIMPLE]
+        ]
+    ordered = sorted(central, key=lambda pair: pair[0])[:_MOST_SIMPLE]
+    yield from dict.fromkeys([*simple, *(written for _, written in ordered)])
+
+
+def _find_margins(numbers: Any, low: Any, high: Any) -> Any:
+    """Return the smallest relative distance of each number from its bounds, of shape (numbers,)."""
+    below = (numbers - low) / (np.abs(numbers) + np.abs(low) + 1e-300)
+    above = (high - numbers) / (np.abs(numbers) + np.abs(high) + 1e-300)
+    return np.minimum(below, above).min(axis=1, initial=1.0)
 
 
 def _is_at(numbers: Any, ends: Any, within: Any, known: Any) -> Any:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.work import Exhausted, limited
 from fedtheory.language.claim import Claim, Place
-from fedtheory.search.cases import find_maximum, search_cases
+from fedtheory.search.cases import Search, find_maximum, search_cases
 from fedtheory.search.chains import search_chains
 from fedtheory.search.known import search_known
 from fedtheory.search.outcome import Found, NotFound
@@ -40,7 +41,13 @@ def _search_in_vectors(claim: Claim) -> Found | NotFound:
         return NotFound(str(reason))
 
 
-_FAMILIES: Mapping[Place, Callable[[Claim], Found | NotFound]] = {
+def _search_with_maximum(claim: Claim, maximum: Expr, family: Search) -> Found | NotFound:
+    """Search known claims with this maximum, and then the cases in which each of its arguments is the largest."""
+    known = search_known(claim) if claim.place == "run" else None
+    return known if isinstance(known, Found) else search_cases(claim, maximum, family)
+
+
+_FAMILIES: Mapping[Place, Search] = {
     "run": _search_run,
     **dict.fromkeys(("points", "step", "path", "round"), search_terms),
 }
@@ -57,7 +64,7 @@ def find_proof(claim: Claim, effort: int = EFFORT) -> Found | NotFound:
     with limited(effort) as meter:
         try:
             maximum = find_maximum(claim)
-            found = family(claim) if maximum is None else search_cases(claim, maximum, family)
+            found = family(claim) if maximum is None else _search_with_maximum(claim, maximum, family)
         except (Rejected, InputError) as reason:
             found = NotFound(str(reason))
         except Exhausted:

@@ -46,6 +46,8 @@ def _between_lengths(context: Context, form: Form, relation: Relation, own: Sequ
             rest = _normal(whole - piece, context)
             rests.append(rest)
             yield triangle(with_means(piece, context), with_means(rest, context))
+            # The sum of two lengths bounds that of their sum, which the form need not contain.
+            yield triangle(with_means(whole, context), with_means(-piece, context))
         parts = sp.Add.make_args(with_means(whole, context))
         if len(parts) > 1:
             yield triangle(*parts)

@@ -34,6 +34,7 @@ from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import Blocks, move_to_weights, split_form, squares_of, weights_of
 from fedtheory.search.candidates import CandidateInequality, find_candidates, squares_as_written, weighted_squares
 from fedtheory.search.conic import least_support, programs_at
+from fedtheory.search.constants import split_constants
 from fedtheory.search.dimensions import Dimensions
 from fedtheory.search.exact import Candidates, System, solve_exactly, units_of
 from fedtheory.search.lemmas import find_lemmas
@@ -225,9 +226,11 @@ def _try_candidates(
         candidates = [*classical, *_find_squares(context, goal, written, signs)][:_MOST_CANDIDATES]
         if candidates and candidates != tried:
             moved = [replace(each, blocks=_move(each.blocks, weights, context)) for each in candidates]
-            terms = _sum_to(_move(goal, weights, context), moved, context, signs, Dimensions(claim))
-            if terms is not None:
-                return terms
+            whole = _move(goal, weights, context)
+            for parts, chosen in filter(None, (split_constants(whole, moved, signs), (whole, moved))):
+                terms = _sum_to(parts, chosen, context, signs, Dimensions(claim))
+                if terms is not None:
+                    return terms
         tried = candidates
     return None
 
