@@ -22,7 +22,7 @@ from verify.check import Check
 from verify.check.applicability import is_left_to_levels
 from verify.check.escalation import check_decided
 from verify.evaluated_instances import Outcome, is_evidence
-from verify.falsify.generation import KINDS, Bases, InstanceKind, bases_of, generate_run
+from verify.falsify.generation import KINDS, Bases, InstanceKind, find_bases, generate_run
 from verify.falsify.tables import get
 from verify.instances import Given
 from verify.processes import run_in_order
@@ -71,7 +71,7 @@ def make_ladders(target: Target, count: int) -> list[Outcome]:
 def _check_ladders(target: Target) -> Iterator[Outcome]:
     claim, seen = resolve(target), set[str]()
     alone = keep_premises(claim)
-    for pool in _list_pools(bases_of(alone)):
+    for pool in _list_pools(find_bases(alone)):
         generator, in_vain = np.random.default_rng([8, len(seen)]), Counter[InstanceKind]()
         while kinds := [kind for kind in KINDS if in_vain[kind] < _IN_VAIN]:
             for kind in kinds:

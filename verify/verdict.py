@@ -34,7 +34,7 @@ from verify.evaluated_instances import (
 from verify.exclusions import count_exclusions
 from verify.falsify import search_quickly
 from verify.falsify.regimes import NO_PAIRS, Pairs, Regime
-from verify.falsify.shrink import burden, shrink
+from verify.falsify.shrink import measure_reading_effort, shrink
 from verify.instances import PARTS
 from verify.processes import run_in_order, run_unordered
 from verify.proof_search import FoundProof
@@ -302,7 +302,7 @@ def _simplify(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> C
     sought = None if seen is None else seen.violation
     found = (sought or search_quickly(claim, seconds)).counterexample
     reached = shrink(claim, run, measure_work() + seconds / 4) if found is None else found
-    asked = [(cost, table) for table in (reached, run) if (cost := burden(claim, table))]
+    asked = [(cost, table) for table in (reached, run) if (cost := measure_reading_effort(claim, table))]
     best = min(asked, key=lambda pair: pair[0], default=((), run))[1]
     # Instances whose right side is zero have no ratio; the displayed ratio is at least the largest one.
     return _add_witness(verdict, best, verdict.worst_ratio)

@@ -21,7 +21,7 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.language.targets import resolve
 from verify.falsify.finding import EVALUATIONS as EVALUATIONS_OF_A_SECOND
 from verify.falsify.regimes import search_regimes
-from verify.falsify.regimes.confirmation import decided
+from verify.falsify.regimes.confirmation import decide_table
 
 EVALUATIONS = SEARCH * EVALUATIONS_OF_A_SECOND
 """Number of evaluations of a search in a default verdict."""
@@ -35,7 +35,7 @@ def label(error: PlantedError, known: KnownError | None) -> KnownError:
     before = known or KnownError(error.claim.id, error.origin.id, "unknown", None, is_quick=False)
     if before.how == "argument":
         return before
-    if before.run is not None and (found := decided(error.claim, before.run)) and found[1].holds is False:
+    if before.run is not None and (found := decide_table(error.claim, before.run)) and found[1].holds is False:
         return before
     if follows(error.mutant, error.origin):
         return replace(before, how="proved", run=None)

@@ -20,7 +20,7 @@ from verify.check import check
 from verify.check.escalation import check_decided, escalate
 from verify.evaluated_instances import is_evidence
 from verify.falsify.search import search
-from verify.falsify.shrink import burden
+from verify.falsify.shrink import measure_reading_effort
 from verify.falsify.tables import working_table
 from verify.instances import FAMILIES, Instance, complexity, families_for
 
@@ -183,7 +183,7 @@ def test_rational_counterexamples_come_first() -> None:
     exact, smooth = Instance("huber losses", 0), Instance("smooth losses", 0)
     assert complexity(exact, exact.run()) < complexity(smooth, smooth.run())
     false = claim("<=", -first - 1)
-    asked = [burden(false, working_table(each)) for each in (Instance("huber losses", 0).run(), run())]
+    asked = [measure_reading_effort(false, working_table(each)) for each in (Instance("huber losses", 0).run(), run())]
     assert None not in asked
     assert asked[0] < asked[1]
 
@@ -191,7 +191,10 @@ def test_rational_counterexamples_come_first() -> None:
 def test_linear_gradients_come_first() -> None:
     """Quadratic counterexamples come before other rational ones, however large they are."""
     false = claim("<=", -first - 1)
-    asked = [burden(false, working_table(Instance(family, 0).run())) for family in ("small quadratics", "huber losses")]
+    asked = [
+        measure_reading_effort(false, working_table(Instance(family, 0).run()))
+        for family in ("small quadratics", "huber losses")
+    ]
     assert None not in asked
     assert asked[0] < asked[1]
 

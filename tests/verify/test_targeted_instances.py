@@ -13,8 +13,8 @@ from fedtheory import Claim, InputError
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from verify.check import check
-from verify.falsify.counts import allowed_counts
-from verify.falsify.generation import ASPECTS, KINDS, InstanceKind, bases_of, classify_run
+from verify.falsify.counts import list_allowed_counts
+from verify.falsify.generation import ASPECTS, KINDS, InstanceKind, classify_run, find_bases
 from verify.targeted_instances import ENOUGH, count_missing, count_missing_aspects, evaluate_targeted
 from verify.verdict import verify
 
@@ -45,7 +45,7 @@ def test_instances_refute_a_bound_that_forgets_differing_curvatures() -> None:
         [FORGETFUL],
         InstanceKind("curvatures that differ", noisy=False, many_steps=True, at_optimum=True),
         5,
-        bases_of(FORGETFUL),
+        find_bases(FORGETFUL),
     )
     violated = next(outcome for outcome in made if outcome.holds is False)
     assert check(FORGETFUL, violated.instance.run()).holds is False
@@ -66,7 +66,7 @@ def test_the_verdict_follows_from_the_instances_that_were_made() -> None:
 @pytest.mark.parametrize("kind", KINDS[::5], ids=lambda kind: ", ".join(kind.words))
 def test_made_instances_are_of_their_kind(kind) -> None:
     """Made instances are exact runs of the kind that was requested, on which the claim applies, the same each time."""
-    made, again = (evaluate_targeted([ONE_STEP], kind, 3, bases_of(ONE_STEP)) for _ in range(2))
+    made, again = (evaluate_targeted([ONE_STEP], kind, 3, find_bases(ONE_STEP)) for _ in range(2))
     assert len(made) == (0 if kind.many_steps else 3)
     assert all(outcome.applicable and outcome.exact and outcome.holds for outcome in made)
     assert [classify_run(outcome.instance.run()) for outcome in made] == [kind] * len(made)
@@ -78,7 +78,7 @@ def test_an_assumption_with_a_family_of_its_own_does_not_hide_the_others() -> No
     everybody = [a.strongly_convex_clients, a.full_participation, a.unit_server_step]
     claim = replace(ONE_STEP, id="mine:everybody", assumptions=everybody)
     kind = InstanceKind("curvatures that differ", noisy=True, many_steps=False, at_optimum=False)
-    assert len(evaluate_targeted([claim], kind, 10, bases_of(claim))) == 10
+    assert len(evaluate_targeted([claim], kind, 10, find_bases(claim))) == 10
 
 
 def test_claims_share_what_is_made_for_the_first_of_them() -> None:
@@ -86,8 +86,8 @@ def test_claims_share_what_is_made_for_the_first_of_them() -> None:
     kind = InstanceKind("one client", noisy=True, many_steps=False, at_optimum=False)
     false = replace(ONE_STEP, id="mine:too-small", rhs=D**2 / 10**6)
     elsewhere = replace(ONE_STEP, id="mine:elsewhere", conditions=[M >= 2])
-    alone = evaluate_targeted([ONE_STEP], kind, 3, bases_of(ONE_STEP))
-    together = evaluate_targeted([ONE_STEP, false, elsewhere], kind, 3, bases_of(ONE_STEP))
+    alone = evaluate_targeted([ONE_STEP], kind, 3, find_bases(ONE_STEP))
+    together = evaluate_targeted([ONE_STEP, false, elsewhere], kind, 3, find_bases(ONE_STEP))
     assert [(o.instance.run().summary(), o.ratio) for o in together if o.target is ONE_STEP] == [
         (o.instance.run().summary(), o.ratio) for o in alone
     ]
@@ -129,7 +129,7 @@ TOO_FAST = replace(BEST_STEP, id="mine:too-fast", rhs=((L - mu) / (L + mu)) ** (
 def test_instances_satisfy_equations_of_the_step_size() -> None:
     """The step size is solved for: each of the runs has it exactly, and each turn makes other ones."""
     kind = InstanceKind("one client", noisy=False, many_steps=False, at_optimum=False)
-    first, second = (evaluate_targeted([BEST_STEP], kind, 20, bases_of(BEST_STEP), turn) for turn in (0, 1))
+    first, second = (evaluate_targeted([BEST_STEP], kind, 20, find_bases(BEST_STEP), turn) for turn in (0, 1))
     assert len(first) == len(second) == 20
     for outcome in (*first, *second):
         run = outcome.instance.run()
@@ -153,7 +153,7 @@ def test_instances_have_the_counts_that_conditions_ask_for(condition, count_of, 
     """Rounds, local steps and clients are those that a condition on them alone allows, the smallest ones."""
     claim = Claim(id="mine:counts", lhs=q.final_distance_sq, rhs=2 * D**2 + 10**6, where=CURVED, conditions=[condition])
     kind = InstanceKind("pulls that differ", noisy=True, many_steps=True, at_optimum=False)
-    made = evaluate_targeted([claim], kind, 12, bases_of(claim))
+    made = evaluate_targeted([claim], kind, 12, find_bases(claim))
     assert len(made) == 12
     assert {count_of(outcome.instance.run()) for outcome in made} <= allowed
 
@@ -162,12 +162,12 @@ def test_counts_that_conditions_exclude_are_not_made() -> None:
     """A claim about five clients has no instance with one; one about many rounds keeps the runs that are drawn."""
     one = InstanceKind("one client", noisy=False, many_steps=False, at_optimum=False)
     five = replace(ONE_STEP, id="mine:five", conditions=[*ONE_STEP.conditions, sp.Eq(M, 5)])
-    assert evaluate_targeted([five], one, 5, bases_of(five)) == []
-    assert allowed_counts(five, q.clients) == (5,)
-    assert allowed_counts(five, q.local_steps) == (1,)
-    assert allowed_counts(five, q.rounds) == ()
+    assert evaluate_targeted([five], one, 5, find_bases(five)) == []
+    assert list_allowed_counts(five, q.clients) == (5,)
+    assert list_allowed_counts(five, q.local_steps) == (1,)
+    assert list_allowed_counts(five, q.rounds) == ()
     long = replace(ONE_STEP, id="mine:long", conditions=[sp.Ge(T, 10**6), sp.Ge(T, M)])
-    assert allowed_counts(long, q.rounds) == ()
+    assert list_allowed_counts(long, q.rounds) == ()
 
 
 @pytest.mark.long

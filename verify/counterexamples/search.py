@@ -53,11 +53,13 @@ def remove_stale() -> None:
 
 
 def _smallest(target: str, found: RunTable | None, seconds: float) -> RunTable | None:
-    from verify.falsify.shrink import burden
+    from verify.falsify.shrink import measure_reading_effort
 
     claim = resolve(target)
     starts = [start for start in (counterexample(claim), found) if start is not None]
-    return min(_shrunk(claim, starts, seconds), key=lambda table: burden(claim, table) or (), default=None)
+    return min(
+        _shrunk(claim, starts, seconds), key=lambda table: measure_reading_effort(claim, table) or (), default=None
+    )
 
 
 def _shrunk(claim: Claim, starts: Iterable[RunTable], seconds: float) -> Iterable[RunTable]:

@@ -18,29 +18,29 @@ _FEW = 4
 
 
 @cache
-def allowed_counts(claim: Claim, quantity: RunQuantity) -> Sequence[int]:
+def list_allowed_counts(claim: Claim, quantity: RunQuantity) -> Sequence[int]:
     """Return the smallest counts that satisfy the conditions on one quantity; empty without such conditions or
     counts.
     """
-    counts = range(1, _MOST + 1) if _conditions_on(claim, quantity) else ()
+    counts = range(1, _MOST + 1) if _find_conditions(claim, quantity) else ()
     return tuple(islice((count for count in counts if is_allowed(claim, quantity, count)), _FEW))
 
 
 def is_restricted(claim: Claim, quantity: RunQuantity) -> bool:
     """Return whether a condition of a claim restricts this quantity alone."""
-    return bool(_conditions_on(claim, quantity))
+    return bool(_find_conditions(claim, quantity))
 
 
 def is_allowed(claim: Claim, quantity: RunQuantity, count: int) -> bool:
     """Return whether a count satisfies all conditions on its quantity alone."""
-    symbols = dict.fromkeys(_symbols_of(claim, quantity), count)
-    return all(condition.subs(symbols) is sp.true for condition in _conditions_on(claim, quantity))
+    symbols = dict.fromkeys(_find_symbols(claim, quantity), count)
+    return all(condition.subs(symbols) is sp.true for condition in _find_conditions(claim, quantity))
 
 
-def _conditions_on(claim: Claim, quantity: RunQuantity) -> list[sp.Basic]:
-    symbols = _symbols_of(claim, quantity)
+def _find_conditions(claim: Claim, quantity: RunQuantity) -> list[sp.Basic]:
+    symbols = _find_symbols(claim, quantity)
     return [one for one in claim.run_conditions if one.free_symbols and one.free_symbols <= symbols]
 
 
-def _symbols_of(claim: Claim, quantity: RunQuantity) -> set[sp.Symbol]:
+def _find_symbols(claim: Claim, quantity: RunQuantity) -> set[sp.Symbol]:
     return {symbol for symbol, each in claim.notation.items() if each is quantity}

@@ -20,18 +20,18 @@ _POWERS = (1, -1, 2, -2)
 """Powers of the step size in which a condition may be linear."""
 
 
-def factor_of_equations(claim: Claim, run: Run) -> fmpq | None:
+def solve_equations(claim: Claim, run: Run) -> fmpq | None:
     """Return the factor of the step sizes that satisfies the first equation among the conditions; None without one."""
     for condition, link in zip(claim.run_conditions, compile_conditions(claim), strict=True):
-        factor = factor_of_equality(link, run) if condition.rel_op == "==" else None
+        factor = solve_equality(link, run) if condition.rel_op == "==" else None
         if factor is not None:
             return factor
     return None
 
 
-def factor_of_largest_steps(claim: Claim, run: Run) -> fmpq | None:
+def solve_for_largest_steps(claim: Claim, run: Run) -> fmpq | None:
     """Return the factor of the largest steps at which one condition is an equality and all others hold."""
-    found = (factor_of_equality(link, run) for link in compile_conditions(claim))
+    found = (solve_equality(link, run) for link in compile_conditions(claim))
     for factor in sorted({factor for factor in found if factor is not None}, reverse=True):
         with suppress(*NO_RUN):
             if check_conditions(claim, scale_steps(run, factor)):
@@ -39,7 +39,7 @@ def factor_of_largest_steps(claim: Claim, run: Run) -> fmpq | None:
     return None
 
 
-def factor_of_equality(link: CompiledRelation, run: Run) -> fmpq | None:
+def solve_equality(link: CompiledRelation, run: Run) -> fmpq | None:
     """Return the positive factor of the step sizes at which both sides are equal; None if it is not rational.
 
     The method applies to sides that are linear in a small power of the step size, as in `eta == 2/(mu + L)`, `1/eta ==
@@ -47,12 +47,12 @@ def factor_of_equality(link: CompiledRelation, run: Run) -> fmpq | None:
     """
 
     def gap(factor: fmpq) -> fmpq | None:
-        return _gap(link, scale_steps(run, factor))
+        return _compute_gap(link, scale_steps(run, factor))
 
-    return next((factor for factor in _solutions(gap) if gap(factor) == 0), None)
+    return next((factor for factor in _solve_for_zeros(gap) if gap(factor) == 0), None)
 
 
-def _solutions(gap: Callable[[fmpq], fmpq | None]) -> Iterator[fmpq]:
+def _solve_for_zeros(gap: Callable[[fmpq], fmpq | None]) -> Iterator[fmpq]:
     """Yield the zeros of the functions ``a f^p + b`` that interpolate two values of the gap."""
     one, two = gap(fmpq(1)), gap(fmpq(2))
     if one is None or two is None or one == two:
@@ -65,7 +65,7 @@ def _solutions(gap: Callable[[fmpq], fmpq | None]) -> Iterator[fmpq]:
             yield factor
 
 
-def _gap(link: CompiledRelation, run: Run) -> fmpq | None:
+def _compute_gap(link: CompiledRelation, run: Run) -> fmpq | None:
     """Return the difference of two rational sides; None if a side is not rational or has no value."""
     site = whole_run(run)
     with suppress(*NO_RUN):

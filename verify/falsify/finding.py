@@ -21,14 +21,14 @@ from verify.falsify.regimes import NO_PAIRS, Pairs, Regime, Search, search_regim
 from verify.falsify.score import score
 from verify.falsify.search import (
     Simplest,
+    find_simplest_violation,
     require_testable,
     search,
+    search_briefly,
     search_worst_starts,
-    short_search,
-    simplest_violation,
 )
 from verify.falsify.search_state import SearchState, is_lively
-from verify.falsify.shrink import burden, is_clear, shrink, simplify
+from verify.falsify.shrink import is_clear, measure_reading_effort, shrink, simplify
 from verify.falsify.tables import Table, evaluate_rigorously, working_table, write_table
 from verify.shown_place import choose_place, describe_points
 
@@ -121,7 +121,7 @@ def falsify(
     claim = resolve(claim)
     begin, seconds, started = measure_work(), int(budget), perf_counter()
     on_tick = partial(_report_progress, on_progress, begin, seconds)
-    easy = _easily(claim, begin + min(_EASILY * budget, _EASY), begin + budget, seed, on_tick)
+    easy = _search_small_runs(claim, begin + min(_EASILY * budget, _EASY), begin + budget, seed, on_tick)
     known, looked, applicable, left_open = _confirm(claim, easy.table), easy.looked, easy.applicable, 0
     if known is not None and is_clear(claim, known[0]):
         best: tuple[Table | None, Check | None] = known
@@ -132,12 +132,12 @@ def falsify(
         if violation is None:
             state = search(claim, _SEARCHING * budget - (measure_work() - begin), seed, on_tick)
             looked, applicable = looked + state.looked, applicable + state.applicable
-            violation, left_open = _violation_of(state), left_open + state.left_open
-        deadline = _deadline(begin + budget)
+            violation, left_open = _get_violation(state), left_open + state.left_open
+        deadline = _compute_deadline(begin + budget)
         best = (
-            _refutation(claim, violation, deadline, seed, on_tick)
+            _shrink_violation(claim, violation, deadline, seed, on_tick)
             or known
-            or _largest(claim, state, regimes.best, deadline, on_tick)
+            or _find_largest(claim, state, regimes.best, deadline, on_tick)
         )
     table, found = best
     on_progress(seconds, seconds)
@@ -162,7 +162,7 @@ def _search_by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable
     require_testable(claim)
     worst = search_worst_starts(claim, budget)
     if worst.violation is not None:
-        return Search(worst.looked, worst.applicable, _violation_of(worst), None, (), 0, NO_PAIRS)
+        return Search(worst.looked, worst.applicable, _get_violation(worst), None, (), 0, NO_PAIRS)
     evaluations = 0 if claim.rate is not None else round(EVALUATIONS * budget)
     found = search_regimes(claim, evaluations, seed, on_tick)
     return replace(
@@ -173,26 +173,26 @@ def _search_by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable
     )
 
 
-def _violation_of(state: SearchState) -> tuple[Table, Check] | None:
+def _get_violation(state: SearchState) -> tuple[Table, Check] | None:
     return None if state.violation is None else (state.violation.table, state.violation.found)
 
 
 def _confirm(claim: Claim, table: Table | None) -> tuple[Table, Check] | None:
     """Return a violation with its check if rationals confirm it."""
-    if table is None or burden(claim, table) is None:
+    if table is None or measure_reading_effort(claim, table) is None:
         return None
     return table, check_rigorously(claim, parse_run(table, RATIONAL))
 
 
-def _easily(claim: Claim, until: float, end: float, seed: int, on_tick: Callable[[], None]) -> Simplest:
+def _search_small_runs(claim: Claim, until: float, end: float, seed: int, on_tick: Callable[[], None]) -> Simplest:
     """Find and shrink the simplest violation among small runs; rates need long runs and are skipped."""
     require_testable(claim)
     if claim.rate is not None:
         return Simplest(None, 0, 0)
-    simplest = simplest_violation(claim, seed, until, on_tick)
+    simplest = find_simplest_violation(claim, seed, until, on_tick)
     if simplest.table is None:
         return simplest
-    return replace(simplest, table=shrink(claim, simplest.table, _deadline(end), on_tick))
+    return replace(simplest, table=shrink(claim, simplest.table, _compute_deadline(end), on_tick))
 
 
 def _report_progress(on_progress: Callable[[int, int], None], begin: float, seconds: int) -> None:
@@ -228,11 +228,11 @@ def search_quickly(claim: Claim, budget: float) -> QuickSearch:
     looked, applicable, violation = regimes.evaluations, regimes.applicable, regimes.counterexample
     left_open = regimes.left_open
     if not applicable:
-        state = short_search(claim, _HALF * budget)
-        looked, applicable, violation = looked + state.looked, state.applicable, _violation_of(state)
+        state = search_briefly(claim, _HALF * budget)
+        looked, applicable, violation = looked + state.looked, state.applicable, _get_violation(state)
         left_open += state.left_open
-    deadline = _deadline(measure_work() + budget)
-    refutation = _refutation(claim, violation, deadline, 0, lambda: None)
+    deadline = _compute_deadline(measure_work() + budget)
+    refutation = _shrink_violation(claim, violation, deadline, 0, lambda: None)
     table = None if refutation is None else refutation[0]
     return QuickSearch(looked, applicable, table, regimes.regimes, left_open, regimes.pairs)
 
@@ -243,41 +243,43 @@ def search_further(claim: Claim, budget: float) -> QuickSearch:
     `claim` describes the remaining runs, and only these are counted; if no regime contains one, none is covered.
     """
     regimes = _search_by_regimes(claim, _BEYOND * budget, 0, lambda: None)
-    refutation = _refutation(claim, regimes.counterexample, _deadline(measure_work() + budget), 0, lambda: None)
+    refutation = _shrink_violation(
+        claim, regimes.counterexample, _compute_deadline(measure_work() + budget), 0, lambda: None
+    )
     table = None if refutation is None else refutation[0]
     covered = (regimes.regimes, regimes.left_open, regimes.pairs) if regimes.applicable else ()
     return QuickSearch(regimes.applicable, regimes.applicable, table, *covered)
 
 
-def _deadline(end: float) -> float:
+def _compute_deadline(end: float) -> float:
     """Return the work after which simplification ends: the end of the budget, or earlier."""
     return min(end, measure_work() + _LONGEST)
 
 
-def _refutation(
+def _shrink_violation(
     claim: Claim, violation: tuple[Table, Check] | None, deadline: float, seed: int, on_tick: Callable[[], None]
 ) -> tuple[Table, Check] | None:
     """Return the smallest counterexample that shrinking finds, from the given violation or from one in the families."""
     if violation is None:
         return None
     shrunk = []
-    simplest = simplest_violation(claim, seed, _end_of_part(deadline, _LOOKING), on_tick).table
+    simplest = find_simplest_violation(claim, seed, _compute_end_of_part(deadline, _LOOKING), on_tick).table
     if simplest is not None:
-        shrunk.append(shrink(claim, simplest, _end_of_part(deadline, _HALF), on_tick))
+        shrunk.append(shrink(claim, simplest, _compute_end_of_part(deadline, _HALF), on_tick))
     if not any(is_clear(claim, table) for table in shrunk):
         shrunk.append(shrink(claim, violation[0], deadline, on_tick))
-    asked = [(cost, table) for table in shrunk if (cost := burden(claim, table)) is not None]
+    asked = [(cost, table) for table in shrunk if (cost := measure_reading_effort(claim, table)) is not None]
     table = min(asked, key=lambda pair: pair[0])[1] if asked else violation[0]
     return table, violation[1] if table == violation[0] else check_rigorously(claim, parse_run(table, RATIONAL))
 
 
-def _end_of_part(deadline: float, part: float) -> float:
+def _compute_end_of_part(deadline: float, part: float) -> float:
     """Return the time after a fraction of the remaining work."""
     now = measure_work()
     return now + part * max(deadline - now, 0)
 
 
-def _largest(
+def _find_largest(
     claim: Claim, state: SearchState | None, by_regimes: Table | None, deadline: float, on_tick: Callable[[], None]
 ) -> tuple[Table | None, Check | None]:
     """Return the simplest run with the largest ratio, checked as displayed, in the arithmetic of its search."""

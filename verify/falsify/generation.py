@@ -21,9 +21,9 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import run_table
 from verify.check import Check
-from verify.falsify.counts import allowed_counts
-from verify.falsify.equal_sides import factor_of_equations, factor_of_largest_steps
-from verify.falsify.local import apply_scaling, factor_at_edge, factor_within, remove_aspects, scale_steps
+from verify.falsify.counts import list_allowed_counts
+from verify.falsify.equal_sides import solve_equations, solve_for_largest_steps
+from verify.falsify.local import apply_scaling, find_factor_at_edge, find_factor_within, remove_aspects, scale_steps
 from verify.falsify.scalings import list_scalings
 from verify.falsify.tables import (
     Table,
@@ -80,14 +80,14 @@ def classify_run(run: Run) -> InstanceKind:
 def _classify(table: Table, run: Run) -> InstanceKind:
     at_optimum = bool((run.problem.start == run.problem.centre).all())
     several = max(run.algorithm.work.steps) > 1
-    return InstanceKind(_clients_of(table["problem"], run.problem.clients), _is_noisy(table), several, at_optimum)
+    return InstanceKind(_classify_clients(table["problem"], run.problem.clients), _is_noisy(table), several, at_optimum)
 
 
 def _is_noisy(table: Table) -> bool:
     return get(table, "problem.batch") is not None or any(str(v) != "0" for v in table["problem"].get("noise") or ())
 
 
-def _clients_of(problem: Mapping[str, Any], count: int) -> Clients:
+def _classify_clients(problem: Mapping[str, Any], count: int) -> Clients:
     if count == 1:
         return "one client"
     shapes, owns = (
@@ -134,7 +134,7 @@ def _may_become(base: Table, kind: InstanceKind) -> bool:
 
 
 @cache
-def bases_of(claim: Claim) -> Bases:
+def find_bases(claim: Claim) -> Bases:
     """Return small members of the claim's families, preferably those to which it applies."""
     return select_bases(claim, lambda instance: _applies(claim, instance))
 
@@ -167,7 +167,7 @@ def generate_run(
     # The step size does not change the kind, so runs of another kind are discarded before any computation.
     if run is None or table is None or _classify(table, run) != kind:
         return None
-    run = _with_its_step_size(claim, run, generator)
+    run = _choose_step_size(claim, run, generator)
     found = examine(claim, run)
     return (run, found) if found is not None and found.applicable and found.holds is not None else None
 
@@ -182,36 +182,34 @@ def _change_to_kind(
     claim: Claim, table: Table, kind: InstanceKind, size: int, generator: np.random.Generator
 ) -> Table | None:
     """Change a table to a kind, with the counts that the claim requires; None where this is impossible."""
-    many = [n for n in allowed_counts(claim, q.clients) or _CLIENTS if (n > 1) == (kind.clients != "one client")]
-    stepped = _with_local_steps_of(claim, table, kind, generator)
+    many = [n for n in list_allowed_counts(claim, q.clients) or _CLIENTS if (n > 1) == (kind.clients != "one client")]
+    stepped = _set_local_steps(claim, table, kind, generator)
     if stepped is None or not many:
         return None
-    table = _with_rounds_of(claim, stepped, size, generator)
+    table = _set_rounds(claim, stepped, size, generator)
     wanted = _pick(generator, many)
-    if not allowed_counts(claim, q.clients):
+    if not list_allowed_counts(claim, q.clients):
         wanted = max(wanted * size, clients(table) if kind.clients == "curvatures that differ" else 1)
-    table = _with_clients_of(table, kind, wanted, generator)
+    table = _set_clients(table, kind, wanted, generator)
     if kind.clients in ("pulls that differ", "curvatures that differ"):
         table = _spread_linear_terms(table, kind, generator)
     if "hessians" in table["problem"]:
-        noise = [_pick(generator, _NOISES) * _curvature(table) ** 2] * clients(table) if kind.noisy else None
+        noise = [_pick(generator, _NOISES) * _find_curvature(table) ** 2] * clients(table) if kind.noisy else None
         table = change(table, {"problem.noise": noise})
     return table
 
 
-def _with_local_steps_of(
-    claim: Claim, table: Table, kind: InstanceKind, generator: np.random.Generator
-) -> Table | None:
+def _set_local_steps(claim: Claim, table: Table, kind: InstanceKind, generator: np.random.Generator) -> Table | None:
     """Set one local step or several; different steps per client are kept unless a condition requires equal ones."""
-    asked = allowed_counts(claim, q.local_steps)
+    asked = list_allowed_counts(claim, q.local_steps)
     if not asked and isinstance(get(table, "algorithm.local_steps"), list):
         return table if kind.many_steps else None
     fitting = [n for n in asked or _LOCAL_STEPS if (n > 1) == kind.many_steps]
     return change(table, {"algorithm.local_steps": _pick(generator, fitting)}) if fitting else None
 
 
-def _with_rounds_of(claim: Claim, table: Table, size: int, generator: np.random.Generator) -> Table:
-    asked = allowed_counts(claim, q.rounds)
+def _set_rounds(claim: Claim, table: Table, size: int, generator: np.random.Generator) -> Table:
+    asked = list_allowed_counts(claim, q.rounds)
     if asked:
         return change(table, {"algorithm.rounds": _pick(generator, asked)})
     if size > 1 and get(table, "algorithm.clock") is None:
@@ -219,7 +217,7 @@ def _with_rounds_of(claim: Claim, table: Table, size: int, generator: np.random.
     return table
 
 
-def _with_clients_of(table: Table, kind: InstanceKind, wanted: int, generator: np.random.Generator) -> Table:
+def _set_clients(table: Table, kind: InstanceKind, wanted: int, generator: np.random.Generator) -> Table:
     count = clients(table)
     if kind.clients == "one client":
         return with_clients(table, [int(generator.integers(count))])
@@ -238,7 +236,7 @@ def _pick(generator: np.random.Generator, options: Sequence[Any]) -> Any:
     return options[int(generator.integers(len(options)))] if len(options) > 1 else options[0]
 
 
-def _curvature(table: Table) -> fmpq:
+def _find_curvature(table: Table) -> fmpq:
     return max(abs(entry) for hessian in table["problem"]["hessians"] for row in hessian for entry in row) or fmpq(1)
 
 
@@ -248,15 +246,15 @@ def _spread_linear_terms(table: Table, kind: InstanceKind, generator: np.random.
     """
     if "linear" not in table["problem"]:
         return table
-    scale = _curvature(table)
+    scale = _find_curvature(table)
     moved = [[b + scale * _pick(generator, _PULLS) for b in pull] for pull in table["problem"]["linear"]]
     table = change(table, {"problem.linear": moved})
     for client in range(clients(table) if kind.clients == "curvatures that differ" else 0):
-        table = _with_curvature(table, client, _pick(generator, _FACTORS))
+        table = _scale_curvature(table, client, _pick(generator, _FACTORS))
     return table
 
 
-def _with_curvature(table: Table, client: int, factor: fmpq) -> Table:
+def _scale_curvature(table: Table, client: int, factor: fmpq) -> Table:
     """Scale the Hessian of one client and keep its linear term, so that its minimiser moves."""
     hessians = table["problem"]["hessians"]
     scaled_one = [[entry * factor for entry in row] for row in hessians[client]]
@@ -271,16 +269,16 @@ def _scale_one_aspect(table: Table, generator: np.random.Generator) -> Table | N
     return apply_scaling(table, scaling, _pick(generator, factors))
 
 
-def _with_its_step_size(claim: Claim, run: Run, generator: np.random.Generator) -> Run:
+def _choose_step_size(claim: Claim, run: Run, generator: np.random.Generator) -> Run:
     """Choose a step size that the conditions allow, sometimes the largest one."""
     if any(stated_by(claim)):
         return with_stated_sizes(claim, run)
     run, at_edge = scale_steps(run, _pick(generator, _FACTORS)), int(generator.integers(8)) == 0
     if not claim.run_conditions:
         return run
-    run = _change_by(factor_of_equations, claim, run)
-    run = _change_by(factor_within, claim, run)
-    return _change_by(_largest_factor, claim, run) if at_edge else run
+    run = _change_by(solve_equations, claim, run)
+    run = _change_by(find_factor_within, claim, run)
+    return _change_by(_find_largest_factor, claim, run) if at_edge else run
 
 
 def _change_by(factor_of: Callable[[Claim, Run], fmpq | None], claim: Claim, run: Run) -> Run:
@@ -289,6 +287,6 @@ def _change_by(factor_of: Callable[[Claim, Run], fmpq | None], claim: Claim, run
     return run if factor is None else scale_steps(run, factor)
 
 
-def _largest_factor(claim: Claim, run: Run) -> fmpq | None:
+def _find_largest_factor(claim: Claim, run: Run) -> fmpq | None:
     """Return the factor of the largest steps that the conditions allow, exactly where they can be solved for it."""
-    return factor_of_largest_steps(claim, run) or factor_at_edge(claim, run)
+    return solve_for_largest_steps(claim, run) or find_factor_at_edge(claim, run)

@@ -13,7 +13,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from verify.check.applicability import check_conditions
-from verify.falsify.rounding import factor_of
+from verify.falsify.rounding import find_simple_power
 from verify.falsify.scalings import Scaling, find_scaling, list_scalings
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import SearchPoint
@@ -78,7 +78,7 @@ class LocalClimb:
             names = [scaling.name for scaling in list_scalings(self.at.table)]
             for place in generator.permutation(len(names)) if self.left > 0 else ():
                 for signed in (exponent, -exponent):
-                    while self._try_scaling(names[place], factor_of(signed, _PRECISION)):
+                    while self._try_scaling(names[place], find_simple_power(signed, _PRECISION)):
                         pass
 
     def remove_all_aspects(self) -> None:
@@ -108,7 +108,7 @@ class LocalClimb:
             if table is None:
                 break
             exponent = spread * float(generator.standard_normal())
-            table = apply_scaling(table, scalings[place], factor_of(exponent, _PRECISION))
+            table = apply_scaling(table, scalings[place], find_simple_power(exponent, _PRECISION))
         self.tries(table)
 
     def _try_scaling(self, name: str, factor: fmpq) -> bool:
@@ -120,18 +120,18 @@ class LocalClimb:
 def reduce_to_conditions(claim: Claim, table: Table) -> Table | None:
     """Reduce the steps until the conditions hold; None if smaller steps do not help."""
     run = read(table, quick(table))
-    factor = None if run is None else factor_within(claim, run)
+    factor = None if run is None else find_factor_within(claim, run)
     return None if factor is None else _scale_steps_of(table, factor)
 
 
 def move_to_edge(claim: Claim, table: Table) -> Table | None:
     """Increase the steps to the largest that the conditions allow; None if there is no limit nearby."""
     run = read(table, quick(table))
-    factor = None if run is None else factor_at_edge(claim, run)
+    factor = None if run is None else find_factor_at_edge(claim, run)
     return None if factor is None else _scale_steps_of(table, factor)
 
 
-def factor_within(claim: Claim, run: Run) -> fmpq | None:
+def find_factor_within(claim: Claim, run: Run) -> fmpq | None:
     """Return a factor of the steps with which the conditions hold; None if they hold already, or smaller steps do not
     help.
     """
@@ -144,7 +144,7 @@ def factor_within(claim: Claim, run: Run) -> fmpq | None:
     return None
 
 
-def factor_at_edge(claim: Claim, run: Run) -> fmpq | None:
+def find_factor_at_edge(claim: Claim, run: Run) -> fmpq | None:
     """Return the factor of the largest steps that the conditions allow; None if there is no limit nearby."""
     low, high = fmpq(1), fmpq(2)
     while _do_conditions_hold_after(claim, run, high):

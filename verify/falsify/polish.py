@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from verify.falsify.local import apply_scaling, reduce_to_conditions
-from verify.falsify.rounding import factor_of
+from verify.falsify.rounding import find_simple_power
 from verify.falsify.scalings import Scaling, list_scalings
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import SearchPoint, SearchState
@@ -45,7 +45,7 @@ def polish(state: SearchState, place: SearchPoint, generator: np.random.Generato
 def _apply_all(state: SearchState, table: Table, scalings: list[Scaling], exponents: Array) -> Table | None:
     result: Table | None = table
     for scaling, exponent in zip(scalings, exponents, strict=True):
-        factor = factor_of(float(np.clip(exponent, -20, 20)), _PRECISION)
+        factor = find_simple_power(float(np.clip(exponent, -20, 20)), _PRECISION)
         if factor != 1 and result is not None:
             result = apply_scaling(result, scaling, factor)
     if result is None:

@@ -10,7 +10,7 @@ from flint import fmpq
 from fedtheory.arithmetic import simplest_near
 
 
-def factor_of(exponent: float, relative: float) -> fmpq:
+def find_simple_power(exponent: float, relative: float) -> fmpq:
     """Return a simple rational within a relative distance of 2^exponent."""
     whole = round(exponent)
     power = fmpq(2) ** whole
@@ -22,8 +22,8 @@ def list_simpler(value: fmpq) -> Iterator[fmpq]:
     sign = -1 if value < 0 else 1
     exact = Fraction(int(abs(value).p), int(value.q))
     seen: set[Fraction] = {exact}
-    for candidate in sorted(_list_near(exact), key=weight_of):
-        if candidate not in seen and weight_of(candidate) < weight_of(exact):
+    for candidate in sorted(_list_near(exact), key=measure_length):
+        if candidate not in seen and measure_length(candidate) < measure_length(exact):
             seen.add(candidate)
             yield fmpq(sign * candidate.numerator, candidate.denominator)
     if sign < 0:
@@ -46,7 +46,7 @@ def _list_near(value: Fraction) -> Iterator[Fraction]:
             yield unit * int(value / unit)
 
 
-def weight_of(value: Fraction | fmpq) -> int:
+def measure_length(value: Fraction | fmpq) -> int:
     """Return the effort that a number costs a reader: zero for 0, else its binary digits and its sign."""
     top, below = (value.p, value.q) if isinstance(value, fmpq) else (value.numerator, value.denominator)
     return _count_digits(abs(int(top))) + (2 * _count_digits(int(below)) if below != 1 else 0) + (top < 0)

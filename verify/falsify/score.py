@@ -27,11 +27,11 @@ def score(found: Check, moved: int | None = None) -> float:
     if not found.applicable:
         return NOTHING
     if found.rate is not None:
-        return _logarithm(found.rate.constant or 0.0, 1.0)
-    return max((_of(comparison, moved) for comparison in found.comparisons), default=NOTHING)
+        return _take_log_of_ratio(found.rate.constant or 0.0, 1.0)
+    return max((_score_comparison(comparison, moved) for comparison in found.comparisons), default=NOTHING)
 
 
-def balanced_score(found: Check) -> float:
+def score_balanced(found: Check) -> float:
     """Return the score after subtracted terms are moved to the other side.
 
     Where large quantities cancel, such as values before and after a step, the difference of the sides does not show how
@@ -43,46 +43,46 @@ def balanced_score(found: Check) -> float:
 
 def _balance(comparison: Comparison) -> float:
     smaller, larger = comparison.relation.in_order(comparison.left_terms, comparison.terms)
-    top = _positive(smaller) + _negative(larger)
-    below = _positive(larger) + _negative(smaller)
-    return _logarithm(top, below) if top > 0 and below > 0 else -_FAR
+    top = _sum_positive(smaller) + _sum_negative(larger)
+    below = _sum_positive(larger) + _sum_negative(smaller)
+    return _take_log_of_ratio(top, below) if top > 0 and below > 0 else -_FAR
 
 
-def _positive(terms: Sequence[SideTerm]) -> Number:
+def _sum_positive(terms: Sequence[SideTerm]) -> Number:
     return sum((term.value for term in terms if term.value > 0), start=0)
 
 
-def _negative(terms: Sequence[SideTerm]) -> Number:
+def _sum_negative(terms: Sequence[SideTerm]) -> Number:
     return sum((-term.value for term in terms if term.value < 0), start=0)
 
 
-def _of(comparison: Comparison, moved: int | None) -> float:
+def _score_comparison(comparison: Comparison, moved: int | None) -> float:
     operator = comparison.relation.operator
     smaller, larger = comparison.relation.in_order(comparison.lhs, comparison.rhs)
     if any(isinstance(side, float) and not math.isfinite(side) for side in (smaller, larger)):
         # A run that leaves the range of floats has no score.
         return NOTHING
     if operator == "==":
-        return _logarithm(abs(smaller - larger), abs(smaller) + abs(larger))
+        return _take_log_of_ratio(abs(smaller - larger), abs(smaller) + abs(larger))
     if moved is not None:
         terms = comparison.left_terms if operator in (">=", ">") else comparison.terms
         value = terms[moved % len(terms)].value
         smaller, larger = smaller - value, larger - value
     if larger > 0:
-        return _logarithm(smaller, larger) if smaller > 0 else -_FAR + _relative_gap(smaller, larger)
+        return _take_log_of_ratio(smaller, larger) if smaller > 0 else -_FAR + _compute_relative_gap(smaller, larger)
     if smaller < 0:
-        return _logarithm(-larger, -smaller)
-    return _FAR + _relative_gap(smaller, larger) if smaller > larger else -_FAR - 2
+        return _take_log_of_ratio(-larger, -smaller)
+    return _FAR + _compute_relative_gap(smaller, larger) if smaller > larger else -_FAR - 2
 
 
-def _logarithm(top: Number, below: Number) -> float:
+def _take_log_of_ratio(top: Number, below: Number) -> float:
     ratio = plain_float(top / below) if plain_float(below) != 0 else 0.0
     if math.isnan(ratio):
         return NOTHING
     return max(-_FAR + 2, min(math.log(ratio), _FAR - 2)) if ratio > 0 else -_FAR + 2
 
 
-def _relative_gap(smaller: Number, larger: Number) -> float:
+def _compute_relative_gap(smaller: Number, larger: Number) -> float:
     """Return a gap between -1 and 1 that is positive for a violation."""
     scale = abs(smaller) + abs(larger)
     gap = plain_float((smaller - larger) / scale)

@@ -17,7 +17,7 @@ from verify.check import Check, check
 from verify.check.links import compile_conditions, compile_relations
 from verify.check.outcome import rank_unclearness
 from verify.effort import measure_work
-from verify.falsify.generation import KINDS, bases_of, generate_run
+from verify.falsify.generation import KINDS, find_bases, generate_run
 from verify.falsify.local import LocalClimb, move_to_edge, remove_aspects
 from verify.falsify.mixed import list_mixed_runs
 from verify.falsify.polish import polish
@@ -65,7 +65,7 @@ def search(claim: Claim, budget: float, seed: int, on_tick: Callable[[], None] =
     return _run_search(_search_by_turns, SearchState(claim, budget, on_tick), seed)
 
 
-def short_search(claim: Claim, budget: float) -> SearchState:
+def search_briefly(claim: Claim, budget: float) -> SearchState:
     """Make the first part of a search: a fixed number of runs, and distant runs along rays."""
     return _run_search(_begin, SearchState(claim, budget), 0)
 
@@ -105,7 +105,7 @@ class Simplest:
     """Number of these to which the claim applies."""
 
 
-def simplest_violation(
+def find_simplest_violation(
     claim: Claim, seed: int, deadline: float, on_tick: Callable[[], None] = lambda: None
 ) -> Simplest:
     """Return the simplest violation among small runs of all kinds.
@@ -115,7 +115,7 @@ def simplest_violation(
     """
     violations: list[tuple[int, Complexity, Table]] = []
     since_clear = looked = applicable = 0
-    for table, found in _small_runs(claim, np.random.default_rng(seed)):
+    for table, found in _list_small_runs(claim, np.random.default_rng(seed)):
         looked, applicable = looked + 1, applicable + found.applicable
         if found.holds is False:
             instance = Instance("", len(violations))
@@ -128,7 +128,7 @@ def simplest_violation(
     return Simplest(simplest, looked, applicable)
 
 
-def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[Table, Check]]:
+def _list_small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[Table, Check]]:
     """Yield generated runs and members of the claim's families in turn, each with its check."""
     members = islice(list_starts(claim, generator), count_instances(claim))
     # Accumulated noise may need more clients and rounds to be visible, so their numbers grow.
@@ -138,7 +138,7 @@ def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[
             run = instance.run()
             yield run_table(run), check(claim, run)
         kind, size = next(kinds, (None, 0))
-        fitting = None if kind is None else generate_run(claim, bases_of(claim), kind, size, generator)
+        fitting = None if kind is None else generate_run(claim, find_bases(claim), kind, size, generator)
         if fitting is not None:
             yield run_table(fitting[0]), fitting[1]
 
@@ -146,10 +146,10 @@ def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[
 def _begin(state: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
     """Try a few instances, then rays from runs with all sources of error, or local searches if there are no rays."""
     _try(state, instances if state.claim.rate is not None else islice(instances, _FIRST))
-    places = [min(state.fresh, key=_waiting).table] if state.fresh else []
+    places = [min(state.fresh, key=_rank_for_long_horizons).table] if state.fresh else []
     runs = [] if state.claim.rate is not None else [*list_mixed_runs(state.claim, state.setting), *places]
     if state.claim.run_conditions:
-        _to_the_edge(state, runs, state.seconds + _AT_EDGES * state.budget)
+        _try_edges(state, runs, state.seconds + _AT_EDGES * state.budget)
     if runs:
         reach = FAR if _may_go_far(state) else AROUND
         follow_rays(state, runs, reach, state.seconds + _ALONG[reach] * state.budget)
@@ -158,7 +158,7 @@ def _begin(state: SearchState, instances: Iterator[Instance], generator: np.rand
         _climb(state, generator, _SHORT)
 
 
-def _to_the_edge(state: SearchState, runs: Sequence[Table], until: float) -> None:
+def _try_edges(state: SearchState, runs: Sequence[Table], until: float) -> None:
     """Move runs to the largest steps that the conditions allow, until a time."""
     for left_out, table in product((*_SUMMING, ("start",), ()), runs):
         if state.seconds > until:
@@ -168,7 +168,7 @@ def _to_the_edge(state: SearchState, runs: Sequence[Table], until: float) -> Non
             state.look(at_edge)
 
 
-def _waiting(place: SearchPoint) -> tuple[bool, float]:
+def _rank_for_long_horizons(place: SearchPoint) -> tuple[bool, float]:
     """Return a sort key: long horizons are fast if noise is equal everywhere; among these the best run comes first."""
     return get(place.table, "problem.batch") is not None, -place.score
 
@@ -202,7 +202,7 @@ def _search_by_turns(state: SearchState, instances: Iterator[Instance], generato
 def _try_kinds(state: SearchState, generator: np.random.Generator) -> None:
     """Try a generated run of every kind, and start local searches from the best of them."""
     for kind in KINDS:
-        fitting = generate_run(state.claim, bases_of(state.claim), kind, 1, generator)
+        fitting = generate_run(state.claim, find_bases(state.claim), kind, 1, generator)
         if fitting is not None:
             state.start_from(fitting[0], in_floats=False)
 
@@ -214,7 +214,7 @@ def _search_long_horizons(state: SearchState, left_out: tuple[str, ...], generat
         return
     moved, state.reach, state.moved = state.moved, FAR, None
     table = remove_aspects(start.table, left_out)
-    _uphill(
+    _make_all_moves(
         LocalClimb(state.claim, state.look, SearchPoint(table, state.look(table)), _LONG, list_other_shapes), generator
     )
     state.reach, state.moved = NEAR, moved
@@ -257,12 +257,12 @@ def _climb(state: SearchState, generator: np.random.Generator, looks: int) -> Se
         climb = LocalClimb(state.claim, state.look, start, looks, list_variants)
     else:
         climb = LocalClimb(state.claim, state.look, reduced, looks, list_other_shapes)
-    _uphill(climb, generator)
+    _make_all_moves(climb, generator)
     state.keep(climb.at)
     return climb.at
 
 
-def _uphill(climb: LocalClimb, generator: np.random.Generator) -> None:
+def _make_all_moves(climb: LocalClimb, generator: np.random.Generator) -> None:
     """Make moves of all kinds until the evaluations of a local search are used."""
     climb.sweep_units()
     climb.sweep_scalings((4, 2), generator)

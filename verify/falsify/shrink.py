@@ -18,7 +18,7 @@ from verify.check import Check
 from verify.check.outcome import rank_unclearness
 from verify.effort import measure_work, spend_a_try
 from verify.falsify.local import apply_scaling
-from verify.falsify.rounding import list_simpler, weight_of
+from verify.falsify.rounding import list_simpler, measure_length
 from verify.falsify.scalings import find_scaling, list_scalings, translate
 from verify.falsify.score import NOTHING, score
 from verify.falsify.search_state import is_lively
@@ -44,7 +44,7 @@ _TURNS = 6
 _KEY = 24
 """Weight of an optional key relative to its numbers."""
 
-Burden = tuple[bool, int, bool, bool, int, int]
+ReadingEffort = tuple[bool, int, bool, bool, int, int]
 Keeps = Callable[[Table, Check], bool]
 """Test that a smaller run must pass."""
 
@@ -56,7 +56,7 @@ def shrink(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], No
     given table has to violate the claim in rationals; every step keeps that, and all assumptions and conditions. A
     table that does not is returned as given.
     """
-    return _smallest(claim, table, deadline, _is_violated, on_tick)
+    return _shrink(claim, table, deadline, _is_violated, on_tick)
 
 
 def simplify(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], None] = lambda: None) -> Table:
@@ -68,36 +68,36 @@ def simplify(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], 
     def keeps(other: Table, says: Check) -> bool:
         return says.holds is True and score(says) >= reached and is_lively(other) >= lively
 
-    return _smallest(claim, table, deadline, keeps, on_tick)
+    return _shrink(claim, table, deadline, keeps, on_tick)
 
 
-def _smallest(claim: Claim, table: Table, deadline: float, keeps: Keeps, on_tick: Callable[[], None]) -> Table:
+def _shrink(claim: Claim, table: Table, deadline: float, keeps: Keeps, on_tick: Callable[[], None]) -> Table:
     start = working_table(parse_run(table, RATIONAL))
-    begin = _burden(claim, start, keeps)
+    begin = _measure_effort(claim, start, keeps)
     if begin is None:
         return table
-    return write_table(_Shrinking(claim, start, begin, keeps, _ticking(deadline, on_tick)).smallest())
+    return write_table(_Shrinking(claim, start, begin, keeps, _limit_time(deadline, on_tick)).smallest())
 
 
 def _is_violated(_table: Table, found: Check) -> bool:
     return found.holds is False
 
 
-def burden(claim: Claim, table: Table) -> Burden | None:
+def measure_reading_effort(claim: Claim, table: Table) -> ReadingEffort | None:
     """Return the effort of a counterexample for a reader, as a sort key; None for a run that is not one.
 
     The key compares in turn: rational sides; a clear margin, a small margin, or a side that is zero, which looks like a
     special case; constants on the whole space; linear gradients; the size of the run and the length of its numbers and
     of the two sides.
     """
-    return _burden(claim, working_table(parse_run(table, RATIONAL)), _is_violated)
+    return _measure_effort(claim, working_table(parse_run(table, RATIONAL)), _is_violated)
 
 
 def is_clear(claim: Claim, table: Table) -> bool:
     """Return whether a counterexample needs no improvement: rational, with a clear margin, constants on the whole
     space, and linear gradients.
     """
-    asked = burden(claim, table)
+    asked = measure_reading_effort(claim, table)
     return asked is not None and asked[:4] == (False, 0, False, False)
 
 
@@ -105,7 +105,7 @@ class _TimeIsUp(Exception):
     """Raised when the deadline has passed."""
 
 
-def _ticking(deadline: float, on_tick: Callable[[], None]) -> Callable[[], None]:
+def _limit_time(deadline: float, on_tick: Callable[[], None]) -> Callable[[], None]:
     """Return a function to be called before each try; it raises `_TimeIsUp` after the deadline."""
 
     def tick() -> None:
@@ -120,16 +120,18 @@ def _ticking(deadline: float, on_tick: Callable[[], None]) -> Callable[[], None]
 class _Shrinking:
     """A counterexample during shrinking."""
 
-    def __init__(self, claim: Claim, table: Table, begin: Burden, keeps: Keeps, tick: Callable[[], None]) -> None:
-        self._claim, self.table, self._burden, self._keeps, self._tick = claim, table, begin, keeps, tick
+    def __init__(
+        self, claim: Claim, table: Table, begin: ReadingEffort, keeps: Keeps, tick: Callable[[], None]
+    ) -> None:
+        self._claim, self.table, self._effort, self._keeps, self._tick = claim, table, begin, keeps, tick
         self._checked = {repr(table)}
-        """Tables that were kept, or refused: burdens only fall, so that none of them is smaller later."""
+        """Tables that were kept, or refused: efforts only fall, so that none of them is smaller later."""
 
     def smallest(self) -> Table:
         """Apply steps of all kinds until none helps or the deadline has passed."""
-        kinds = (self._fewer_parts, self._bisect_counts, self._fewer_keys, self._other_units, self._simpler_numbers)
+        kinds = (self._remove_parts, self._bisect_counts, self._remove_keys, self._change_units, self._simplify_numbers)
         with suppress(_TimeIsUp):
-            self._clearer()
+            self._clear_margin()
             while sum(kind() for kind in kinds):
                 pass
         return self.table
@@ -137,39 +139,43 @@ class _Shrinking:
     def _tries(self, table: Table | None) -> bool:
         """Return whether a table is a smaller counterexample, and keep it if so."""
         self._tick()
-        if table is None or _weight(table) >= self._burden[3:] or repr(table) in self._checked:
+        if table is None or _measure_table(table) >= self._effort[3:] or repr(table) in self._checked:
             return False
         self._checked.add(repr(table))
-        reached = _burden(self._claim, table, self._keeps)
-        if reached is None or reached >= self._burden:
+        reached = _measure_effort(self._claim, table, self._keeps)
+        if reached is None or reached >= self._effort:
             return False
-        self.table, self._burden = table, reached
+        self.table, self._effort = table, reached
         return True
 
-    def _clearer(self) -> None:
+    def _clear_margin(self) -> None:
         """Try first to get a clear margin, by steps that may make the run larger; small numbers come after it."""
         for _ in range(_TURNS):
-            if self._burden[1] == 0:
+            if self._effort[1] == 0:
                 return
-            reached = [(table, burden, gap) for table in list_clearer(self.table) for burden, gap in self._gaps(table)]
-            table, burden, gap = min(reached, key=_sort_by_margin, default=(None, None, 0.0))
-            if table is None or burden is None or (burden[1] == self._burden[1] and gap <= self._gap()):
+            reached = [
+                (table, effort, gap)
+                for table in list_clearer(self.table)
+                for effort, gap in self._measure_margins(table)
+            ]
+            table, effort, gap = min(reached, key=_sort_by_margin, default=(None, None, 0.0))
+            if table is None or effort is None or (effort[1] == self._effort[1] and gap <= self._gap()):
                 return
-            self.table, self._burden = table, burden
+            self.table, self._effort = table, effort
 
-    def _gaps(self, table: Table) -> Iterator[tuple[Burden, float]]:
+    def _measure_margins(self, table: Table) -> Iterator[tuple[ReadingEffort, float]]:
         """Yield the effort and the margin of a table if it is a counterexample."""
         self._tick()
         found = evaluate_rigorously(self._claim, table)
-        reached = None if found is None else _burden_of(table, found, self._keeps)
+        reached = None if found is None else _measure_effort_of_check(table, found, self._keeps)
         if found is not None and reached is not None:
-            yield reached, _margin(found) or 0.0
+            yield reached, _compute_margin(found) or 0.0
 
     def _gap(self) -> float:
         found = evaluate_rigorously(self._claim, self.table)
-        return 0.0 if found is None else (_margin(found) or 0.0)
+        return 0.0 if found is None else (_compute_margin(found) or 0.0)
 
-    def _fewer_parts(self) -> bool:
+    def _remove_parts(self) -> bool:
         """Remove clients, coordinates, rounds, local steps, rows of data and participants."""
         return self._repeat(remove_parts)
 
@@ -186,20 +192,20 @@ class _Shrinking:
                     low = middle
         return helped
 
-    def _fewer_keys(self) -> bool:
+    def _remove_keys(self) -> bool:
         """Remove keys that have their default value."""
         return self._repeat(remove_keys)
 
-    def _other_units(self) -> bool:
+    def _change_units(self) -> bool:
         """Change coordinates, units and factors so that numbers become simpler."""
-        helped = sum(self._tries(translate(self.table, origin)) for origin in _origins(self.table)) > 0
+        helped = sum(self._tries(translate(self.table, origin)) for origin in _list_origins(self.table)) > 0
         for scaling in list_scalings(self.table):
-            for factor in _plain_factors(self.table):
+            for factor in _list_plain_factors(self.table):
                 current = find_scaling(self.table, scaling.name)
                 helped |= current is not None and self._tries(apply_scaling(self.table, current, factor))
         return helped
 
-    def _simpler_numbers(self) -> bool:
+    def _simplify_numbers(self) -> bool:
         """Simplify numbers, first all equal ones of a key at once, then one by one."""
         helped = False
         for key in number_keys():
@@ -207,10 +213,10 @@ class _Shrinking:
                 helped |= any(self._tries(_replace(self.table, key, value, other)) for other in list_simpler(value))
             places = len(list(leaves(get(self.table, key))))
             for place in range(places if places <= 4 * _MANY else 0):
-                helped |= self._simpler_at(key, place)
+                helped |= self._simplify_at(key, place)
         return helped
 
-    def _simpler_at(self, key: str, place: int) -> bool:
+    def _simplify_at(self, key: str, place: int) -> bool:
         numbers = list(leaves(get(self.table, key)))
         return place < len(numbers) and any(
             self._tries(_replace_at(self.table, key, place, other)) for other in list_simpler(numbers[place])
@@ -224,10 +230,10 @@ class _Shrinking:
         return helped
 
 
-def _sort_by_margin(found: tuple[Table, Burden, float]) -> tuple[float, ...]:
+def _sort_by_margin(found: tuple[Table, ReadingEffort, float]) -> tuple[float, ...]:
     """Return a sort key: clear margins first, among them the simplest run; otherwise the largest margin."""
-    _, burden, gap = found
-    return (0, *burden[3:]) if burden[1] == 0 else (burden[1], -gap)
+    _, effort, gap = found
+    return (0, *effort[3:]) if effort[1] == 0 else (effort[1], -gap)
 
 
 _AWAY = tuple(fmpq(sign, 4**power) for power in range(12) for sign in (1, -1))
@@ -249,39 +255,39 @@ def list_clearer(table: Table) -> Iterator[Table]:
             yield change(table, {"problem.start": [simplest_between(low, high) for low, high in near]})
 
 
-def _burden(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
+def _measure_effort(claim: Claim, table: Table, keeps: Keeps) -> ReadingEffort | None:
     found = evaluate_rigorously(claim, table)
-    return None if found is None else _burden_of(table, found, keeps)
+    return None if found is None else _measure_effort_of_check(table, found, keeps)
 
 
-def _burden_of(table: Table, found: Check, keeps: Keeps) -> Burden | None:
+def _measure_effort_of_check(table: Table, found: Check, keeps: Keeps) -> ReadingEffort | None:
     """Return the effort of a table with its check."""
     if not found.applicable or not keeps(table, found):
         return None
-    unclear = 0 if found.rate is not None or found.holds else rank_unclearness(_margin(found))
-    is_loss, parts, numbers = _weight(table)
-    numbers += _weight_of_sides(found)
+    unclear = 0 if found.rate is not None or found.holds else rank_unclearness(_compute_margin(found))
+    is_loss, parts, numbers = _measure_table(table)
+    numbers += _measure_sides(found)
     return found.arithmetic is ENCLOSED, unclear, not found.everywhere, is_loss, parts, numbers
 
 
-def _weight_of_sides(found: Check) -> int:
+def _measure_sides(found: Check) -> int:
     """Return the length of the two sides, which a reader computes by hand."""
     worst = found.worst
     sides = () if worst is None else (worst.lhs, worst.rhs)
-    return sum(weight_of(side) for side in sides if isinstance(side, fmpq))
+    return sum(measure_length(side) for side in sides if isinstance(side, fmpq))
 
 
-def _margin(found: Check) -> float | None:
+def _compute_margin(found: Check) -> float | None:
     """Return the larger over the smaller side, the margin of a violation; None if one is zero."""
     ratio = found.ratio
     return None if ratio is None or ratio <= 0 else max(ratio, 1 / ratio)
 
 
-def _weight(table: Table) -> tuple[bool, int, int]:
+def _measure_table(table: Table) -> tuple[bool, int, int]:
     """Return whether gradients are nonlinear, the size of the run, the length of its numbers, and the number of its
     keys.
     """
-    numbers = sum(weight_of(value) for key in number_keys() for value in leaves(get(table, key)))
+    numbers = sum(measure_length(value) for key in number_keys() for value in leaves(get(table, key)))
     keys = sum(_KEY for key in OPTIONAL if get(table, key) is not None)
     steps, breaks_ties = get(table, "algorithm.local_steps"), get(table, "algorithm.clock.ties") == "one-by-one"
     is_loss = table["problem"]["kind"] in KINDS
@@ -307,7 +313,7 @@ def _replace_at(table: Table, key: str, place: int, new: fmpq) -> Table:
     return change(table, {key: map_entries(value, lambda number: new if next(places) == place else number)})
 
 
-def _origins(table: Table) -> list[Array]:
+def _list_origins(table: Table) -> list[Array]:
     """Return points that could be moved to zero: the start, the optimum, the minimisers of the clients."""
     problem = parse_run(table, RATIONAL).problem
     points = [problem.start, problem.centre]
@@ -316,9 +322,9 @@ def _origins(table: Table) -> list[Array]:
     return points
 
 
-def _plain_factors(table: Table) -> list[fmpq]:
+def _list_plain_factors(table: Table) -> list[fmpq]:
     """Return small factors, and those that turn a number of the table into one."""
     numbers = {abs(value) for key in number_keys() for value in leaves(get(table, key)) if value != 0}
-    rarest = sorted(numbers, key=lambda value: -weight_of(value))[:4]
+    rarest = sorted(numbers, key=lambda value: -measure_length(value))[:4]
     small = [*(fmpq(1, n) for n in (2, 3, 4, 5)), fmpq(2), fmpq(4)]
     return list(dict.fromkeys([*(1 / value for value in rarest), *rarest, *small]))

@@ -37,24 +37,24 @@ def remove_parts(table: Table) -> Iterator[Table]:
     everyone, coordinates = list(range(clients(table))), list(range(dimension(table)))
     if len(everyone) > _MANY:
         # Tests at the cost of one client come first.
-        yield from (with_coordinates(table, kept) for kept in _subsets(coordinates))
-    for count in _fewer(count_rounds(table)):
+        yield from (with_coordinates(table, kept) for kept in _list_subsets(coordinates))
+    for count in _list_fewer(count_rounds(table)):
         yield _set_rounds(table, count)
-    for kept in _subsets(everyone):
+    for kept in _list_subsets(everyone):
         yield with_clients(table, kept)
-    for kept in _subsets(coordinates):
+    for kept in _list_subsets(coordinates):
         yield with_coordinates(table, kept)
-    for count in _fewer(find_most_steps(table)):
+    for count in _list_fewer(find_most_steps(table)):
         yield _set_steps(table, count)
         yield _set_longer_steps(table, count)
     steps = table["algorithm"].get("local_steps", 1)
     for client, own in enumerate(steps if isinstance(steps, list) else []):
-        for count in _fewer(own):
+        for count in _list_fewer(own):
             yield change(table, {"algorithm.local_steps": with_entry(steps, client, count)})
     yield from _remove_rows(table)
 
 
-def _fewer(count: int) -> list[int]:
+def _list_fewer(count: int) -> list[int]:
     """Return smaller counts, the smallest first; `COUNTS` are for what is between half of a large one and all of it."""
     near = {count - 2, count - 1} if count <= LARGE else set()
     return sorted(({1, 2, count // 4, count // 2} | near) & set(range(1, count)))
@@ -81,7 +81,7 @@ COUNTS: tuple[tuple[Callable[[Table], int], Callable[[Table, int], Table]], ...]
 """Counts that may be large, each with the table that has another one."""
 
 
-def _subsets(parts: list[int]) -> Iterator[list[int]]:
+def _list_subsets(parts: list[int]) -> Iterator[list[int]]:
     """Yield single parts, pairs, halves, and all but one; of many parts only the first ones."""
     if len(parts) > _MANY:
         counts = {1, 2, *(len(parts) - len(parts) // share for share in (2, 4, 8, 16)), len(parts) - 1}
@@ -99,7 +99,7 @@ def _subsets(parts: list[int]) -> Iterator[list[int]]:
 def _remove_rows(table: Table) -> Iterator[Table]:
     problem = table["problem"]
     for client, rows in enumerate(problem.get("inputs", ())):
-        for kept in _subsets(list(range(len(rows)))):
+        for kept in _list_subsets(list(range(len(rows)))):
             fewer = {name: [problem[name][client][row] for row in kept] for name in ("inputs", "outputs")}
             yield change(table, {f"problem.{n}": with_entry(problem[n], client, part) for n, part in fewer.items()})
 

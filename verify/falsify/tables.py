@@ -61,7 +61,7 @@ def working_table(run: Run) -> Table:
     table: Table = run_table(run)
     formulas = set() if run.algorithm.work.schedule is None else {STEP_SIZE}
     keys = [key for key in number_keys() if key not in formulas]
-    exact = {key: _rationals(value) for key in keys if (value := get(table, key)) is not None}
+    exact = {key: _convert_to_rationals(value) for key in keys if (value := get(table, key)) is not None}
     return change(table, exact | _name_aggregation(run))
 
 
@@ -79,8 +79,12 @@ def _name_aggregation(run: Run) -> dict[str, Any]:
     return {"algorithm.aggregation": "identical"} if set(chosen) == {fmpq(1)} else {}
 
 
-def _rationals(value: Any) -> Any:
-    return [_rationals(entry) for entry in value] if isinstance(value, list) else RATIONAL.number(value, "table")
+def _convert_to_rationals(value: Any) -> Any:
+    return (
+        [_convert_to_rationals(entry) for entry in value]
+        if isinstance(value, list)
+        else RATIONAL.number(value, "table")
+    )
 
 
 def get(table: Table, key: str) -> Any:

@@ -74,27 +74,27 @@ class _Line:
 def _build_runs(claim: Claim, function: WorstFunction) -> Iterator[Table]:
     """Yield runs for one worst function."""
     curvature = next((function.numbers[key] for key in _CURVATURES if key in function.numbers), 1.0)
-    sampled = [_in_units(each, curvature) for each in function.gradients]
+    sampled = [_convert_units(each, curvature) for each in function.gradients]
     size = function.numbers.get(q.local_step_size, 0.0) * curvature
     noise = function.numbers.get(q.noise_deviation, 0.0) * sqrt(max(function.constant, 0.0)) / curvature
     if claim.place == "points":
-        yield from _between_points(sampled)
+        yield from _list_between_points(sampled)
         return
-    runs = list(_from_start(sampled, q.centralised_model if claim.place == "path" else q.local_iterate, size))
-    runs += _from_common_start(sampled, size) if claim.place == "step" else ()
+    runs = list(_list_from_start(sampled, q.centralised_model if claim.place == "path" else q.local_iterate, size))
+    runs += _list_from_common_start(sampled, size) if claim.place == "step" else ()
     for table in runs:
         if noise > 0 and function.constant > _NOISY:
             yield change(table, {"problem.noise": [_round(noise)] * clients(table)})
         yield table
 
 
-def _in_units(each: SampledGradient, curvature: float) -> SampledGradient:
+def _convert_units(each: SampledGradient, curvature: float) -> SampledGradient:
     one, other = each.gradients
     value = None if each.value is None else each.value / curvature
     return replace(each, gradients=(one / curvature, other / curvature), value=value)
 
 
-def _between_points(sampled: Sequence[SampledGradient]) -> Iterator[Table]:
+def _list_between_points(sampled: Sequence[SampledGradient]) -> Iterator[Table]:
     """Yield runs that step from one point to another, and runs with one of two points as the stationary point."""
     for start, end in permutations(sampled, 2):
         gap, slope = start.points[0] - end.points[0], start.gradients[0]
@@ -109,14 +109,14 @@ def _subtract(one: tuple[float, float], other: tuple[float, float]) -> tuple[flo
     return one[0] - other[0], one[1] - other[1]
 
 
-def _from_start(sampled: Sequence[SampledGradient], quantity: q.Quantity, size: float) -> Iterator[Table]:
+def _list_from_start(sampled: Sequence[SampledGradient], quantity: q.Quantity, size: float) -> Iterator[Table]:
     """Yield runs that start at a quantity, or at its client average."""
     start = next((each for each in sampled if each.name is quantity), None)
     if start is not None and size > 0:
-        yield from _realise(_by_client(sampled), sum(start.points) / 2, size, 1)
+        yield from _realise(_split_by_client(sampled), sum(start.points) / 2, size, 1)
 
 
-def _by_client(sampled: Sequence[SampledGradient]) -> list[list[SampledGradient]]:
+def _split_by_client(sampled: Sequence[SampledGradient]) -> list[list[SampledGradient]]:
     """Return the points of each client; one client if they do not differ."""
     differ = any(abs(one - other) > _PRECISION for each in sampled for one, other in (each.points, each.gradients))
     return [[_select_client(each, n) for each in sampled] for n in ((0, 1) if differ else (0,))]
@@ -130,7 +130,7 @@ def _select_client(each: SampledGradient, client: int) -> SampledGradient:
     return SampledGradient(each.name, each.is_average, (point, point), (gradient, gradient), value)
 
 
-def _from_common_start(sampled: Sequence[SampledGradient], size: float) -> Iterator[Table]:
+def _list_from_common_start(sampled: Sequence[SampledGradient], size: float) -> Iterator[Table]:
     """Yield runs whose clients reach different local iterates from a common start, in the least number of steps."""
     own = next((each for each in sampled if each.name is q.local_iterate and not each.is_average), None)
     if own is None or not 0 < size < 1 or abs(own.points[0] - own.points[1]) < _PRECISION:
@@ -169,11 +169,11 @@ def _start_before(each: SampledGradient, client: int, start: float, size: float,
 def _realise(sampled: Sequence[Sequence[SampledGradient]], start: float, size: float, steps: int) -> Iterator[Table]:
     """Yield the run with Huber losses and the run with quadratics that have the sampled gradients."""
     algorithm = {"name": "fedavg", "local_step_size": _round(size), "local_steps": steps, "rounds": 1}
-    lines = [_line_of(each) for each in sampled]
-    losses = [list(_terms_of(line)) for line in lines]
+    lines = [_build_line(each) for each in sampled]
+    losses = [list(_list_terms(line)) for line in lines]
     if all(losses):
         yield {"problem": {"kind": "huber", "terms": losses, "start": [_round(start)]}, "algorithm": algorithm}
-    yield {"problem": _quadratics_of(lines, _round(start)), "algorithm": algorithm}
+    yield {"problem": _build_quadratics(lines, _round(start)), "algorithm": algorithm}
 
 
 def _round(number: float) -> fmpq:
@@ -181,7 +181,7 @@ def _round(number: float) -> fmpq:
     return fmpq(0) if abs(number) < _PRECISION else simplest_near(number, _PRECISION)
 
 
-def _line_of(sampled: Sequence[SampledGradient]) -> _Line:
+def _build_line(sampled: Sequence[SampledGradient]) -> _Line:
     """Return the first client's points in order, without repetitions."""
     found: dict[fmpq, tuple[fmpq, float | None]] = {}
     for each in sampled:
@@ -190,7 +190,7 @@ def _line_of(sampled: Sequence[SampledGradient]) -> _Line:
     return _Line(points, [found[point][0] for point in points], [found[point][1] for point in points])
 
 
-def _terms_of(line: _Line) -> Iterator[dict[str, Any]]:
+def _list_terms(line: _Line) -> Iterator[dict[str, Any]]:
     """Yield Huber losses whose derivatives add up to the gradients at the points, where these increase slowly enough.
 
     Between two points with values the derivative increases at the largest curvature where it meets these, else evenly.
@@ -205,14 +205,14 @@ def _terms_of(line: _Line) -> Iterator[dict[str, Any]]:
         yielded += rise
         if value is not None and next_value is not None:
             flat = _find_flat_part(first, rise, length, next_value - value)
-            yield _huber(_STEEPEST, one + flat + rise / 2, rise / 2)
+            yield _build_huber(_STEEPEST, one + flat + rise / 2, rise / 2)
         else:
-            yield _huber(rise / length, one + length / 2, length / 2)
+            yield _build_huber(rise / length, one + length / 2, length / 2)
     middle = line.gradients[0] + yielded / 2
     if middle > 0:
-        yield _huber(_STEEPEST, line.points[0] - middle, middle)
+        yield _build_huber(_STEEPEST, line.points[0] - middle, middle)
     elif middle < 0:
-        yield _huber(_STEEPEST, line.points[-1] - middle, -middle)
+        yield _build_huber(_STEEPEST, line.points[-1] - middle, -middle)
 
 
 def _find_flat_part(first: fmpq, rise: fmpq, length: fmpq, difference: float) -> fmpq:
@@ -221,11 +221,11 @@ def _find_flat_part(first: fmpq, rise: fmpq, length: fmpq, difference: float) ->
     return max(fmpq(0), min(flat, length - rise))
 
 
-def _huber(weight: fmpq, centre: fmpq, width: fmpq) -> dict[str, Any]:
+def _build_huber(weight: fmpq, centre: fmpq, width: fmpq) -> dict[str, Any]:
     return {"coordinate": 0, "weight": weight, "centre": centre, "width": width}
 
 
-def _quadratics_of(lines: Sequence[_Line], start: fmpq) -> dict[str, Any]:
+def _build_quadratics(lines: Sequence[_Line], start: fmpq) -> dict[str, Any]:
     """Return quadratics with the slopes between the outer points, and a second coordinate with the largest curvature.
 
     The second coordinate keeps the largest curvature of the problem the unit.

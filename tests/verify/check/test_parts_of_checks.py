@@ -89,8 +89,8 @@ def test_other_units_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
         shrink, "apply_scaling", lambda table, scaling, factor: {**table, scaling.name: table[scaling.name] * factor}
     )
     monkeypatch.setattr(shrink, "translate", lambda table, origin: {**table, "at": origin})
-    monkeypatch.setattr(shrink, "_origins", lambda _: [1, 2])
-    monkeypatch.setattr(shrink, "_plain_factors", lambda _: [2, 5])
+    monkeypatch.setattr(shrink, "_list_origins", lambda _: [1, 2])
+    monkeypatch.setattr(shrink, "_list_plain_factors", lambda _: [2, 5])
 
     def tried(*better: Any, lost: str = "") -> tuple[bool, list[Any]]:
         shrinking: Any = object.__new__(_Shrinking)
@@ -103,7 +103,7 @@ def test_other_units_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
             return other in better
 
         shrinking._tries = tries
-        return bool(shrinking._other_units()), seen
+        return bool(shrinking._change_units()), seen
 
     moved = [{**table, "at": 1}, {**table, "at": 2}]
     scaled = [{"a": 2, "b": 1}, {"a": 5, "b": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 5}]

@@ -152,8 +152,8 @@ def test_how_a_search_begins(rate: Any, mixed: int, fresh: int, monkeypatch: pyt
     done: list[Any] = []
     monkeypatch.setattr(search, "_try", lambda _, instances: done.append(len(list(instances))))
     monkeypatch.setattr(search, "list_mixed_runs", lambda *_: ["mixed"] * mixed)
-    monkeypatch.setattr(search, "_waiting", lambda place: place.order)
-    monkeypatch.setattr(search, "_to_the_edge", lambda _, runs, until: done.append(("edge", list(runs), until)))
+    monkeypatch.setattr(search, "_rank_for_long_horizons", lambda place: place.order)
+    monkeypatch.setattr(search, "_try_edges", lambda _, runs, until: done.append(("edge", list(runs), until)))
     monkeypatch.setattr(search, "_may_go_far", lambda _: True)
     monkeypatch.setattr(search, "follow_rays", lambda _, runs, __, until: done.append(("rays", list(runs), until)))
     monkeypatch.setattr(search, "_climb", lambda *_: done.append("climb"))
@@ -204,7 +204,7 @@ def test_edges_along_straight_lines(slope: float, excess: float) -> None:
     """An excess e + s p in the power p of two is zero at -e/s: the smallest of them is the edge."""
     given, run = _edge([lambda power: excess + slope * power, lambda power: excess - 1 + slope * power])
     here, twice = given._excesses(run), np.array([excess + slope, excess - 1 + slope])
-    found = Edge._along(given, run, here, twice - here, np.array([False, False]))
+    found = Edge._solve_linearly(given, run, here, twice - here, np.array([False, False]))
     assert found == pytest.approx(2.0 ** (-excess / slope))
 
 
@@ -212,10 +212,10 @@ def test_edges_without_straight_lines_are_searched_by_halving() -> None:
     """A step stays where nothing grows, or where larger steps are allowed as well."""
     given, run = _edge([lambda power: -1.0 - power])
     here, halved = given._excesses(run), list[Any]()
-    halved.append(Edge._along(given, run, here, np.array([-1.0]), np.array([False])))
-    halved.append(Edge._along(given, run, here, np.array([1.0]), np.array([True])))
+    halved.append(Edge._solve_linearly(given, run, here, np.array([-1.0]), np.array([False])))
+    halved.append(Edge._solve_linearly(given, run, here, np.array([1.0]), np.array([True])))
     wide, run = _edge([lambda _: -1.0])
-    halved.append(Edge._along(wide, run, np.array([-1.0]), np.array([1.0]), np.array([False])))
+    halved.append(Edge._solve_linearly(wide, run, np.array([-1.0]), np.array([1.0]), np.array([False])))
     assert halved == ["halved"] * 3
 
 
@@ -237,7 +237,7 @@ def test_conditions_that_fail_for_every_step_size(here: float, expected: Any, mo
     given, run = _edge([lambda _: here, lambda power: 3.0 * power])
     given._claim, given._links = None, ["link"]
     seen: list[Any] = []
-    given._along = lambda _, *parts: seen.append([part.tolist() for part in parts]) or "along"
+    given._solve_linearly = lambda _, *parts: seen.append([part.tolist() for part in parts]) or "along"
     assert Edge._largest(given, run) == expected
     assert seen == ([] if expected is None else [[[here, 0.0], [0.0, 3.0], [True, False]]])
 
@@ -245,7 +245,7 @@ def test_conditions_that_fail_for_every_step_size(here: float, expected: Any, mo
 @pytest.mark.parametrize("formula", [None, "1/8"])
 def test_step_sizes_that_claims_state(formula: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Are those of the run in rationals; without a value there the point's own stays."""
-    monkeypatch.setattr(evaluation, "problem", lambda *_: {"kind": "p"})
+    monkeypatch.setattr(evaluation, "build_problem", lambda *_: {"kind": "p"})
     parsed: list[Any] = []
     monkeypatch.setattr(evaluation, "parse_run", lambda table, arithmetic: parsed.append((dict(table), arithmetic)))
     subject: Any = SimpleNamespace(
@@ -327,6 +327,6 @@ def test_numbers_are_replaced_one_by_one_where_they_are_few(
         places.append(place)
         return place == 0
 
-    given: Any = SimpleNamespace(table={}, _simpler_at=simpler_at)
-    assert shrink._Shrinking._simpler_numbers(given) is each
+    given: Any = SimpleNamespace(table={}, _simplify_at=simpler_at)
+    assert shrink._Shrinking._simplify_numbers(given) is each
     assert places == (list(range(count)) if each else [])

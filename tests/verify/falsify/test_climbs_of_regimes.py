@@ -14,19 +14,19 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.effort import spend_a_try
-from verify.falsify.regimes.climb import LevelClimb, _is_number, _is_other, _steps
-from verify.falsify.regimes.coverage import covered
+from verify.falsify.regimes.climb import LevelClimb, _is_number, _is_other, _list_steps
+from verify.falsify.regimes.coverage import list_regimes
 from verify.falsify.regimes.design import Design
-from verify.falsify.regimes.evaluation import Evaluation, Seen, _depends_on_rounds, _limit_looked_at, _sides
-from verify.falsify.regimes.factors import STANDARD, Factor, factors_for
+from verify.falsify.regimes.evaluation import Evaluation, Seen, _depends_on_rounds, _limit_looked_at, _order_sides
+from verify.falsify.regimes.factors import STANDARD, Factor, list_factors
 from verify.falsify.regimes.search import (
     _balance,
-    _bases_around,
+    _does_move_without_start,
     _find_unlike,
-    _moves_without_start,
+    _list_tame_bases,
+    _list_tame_points,
     _search_one_round,
     _Searching,
-    _tame_points,
 )
 from verify.falsify.regimes.violations import SETTLED
 from verify.falsify.score import NOTHING
@@ -52,10 +52,16 @@ def _climb(value: Any, **levels: Any) -> tuple[LevelClimb, list[Any]]:
 
 def test_steps_along_numbers() -> None:
     """Steps go up, then down, within the bounds; words and flags have none, and small scales repeat the last length."""
-    assert list(_steps(NUMBER, 4, 0)) == [7, 1]
-    assert [list(_steps(NUMBER, 4, scale)) for scale in (1, 2)] == [[5, 3]] * 2
-    assert (list(_steps(NUMBER, 8, 0)), list(_steps(NUMBER, 0, 1)), list(_steps(NUMBER, 7, 0))) == ([5], [1], [8, 4])
-    assert list(_steps(NUMBER, None, 0)) == list(_steps(NUMBER, True, 0)) == list(_steps(WORDS, 4, 0)) == []
+    assert list(_list_steps(NUMBER, 4, 0)) == [7, 1]
+    assert [list(_list_steps(NUMBER, 4, scale)) for scale in (1, 2)] == [[5, 3]] * 2
+    assert (list(_list_steps(NUMBER, 8, 0)), list(_list_steps(NUMBER, 0, 1)), list(_list_steps(NUMBER, 7, 0))) == (
+        [5],
+        [1],
+        [8, 4],
+    )
+    assert (
+        list(_list_steps(NUMBER, None, 0)) == list(_list_steps(NUMBER, True, 0)) == list(_list_steps(WORDS, 4, 0)) == []
+    )
     assert [_is_number(level) for level in (0, 1.5, True, None, "1")] == [True, True, False, False, False]
 
 
@@ -69,25 +75,25 @@ def test_a_move_is_repeated_while_it_helps() -> None:
     """A move is repeated while it increases the value enough, at most six times and up to the bound."""
     climb, looked = _climb(lambda point: -abs(point["a"] - 6))
     start = Seen({"a": 0, "b": "x", "horizon": ("T", 0)}, -6.0)
-    assert climb._along(start, "a", 1, 99).point["a"] == 6
+    assert climb._climb_along(start, "a", 1, 99).point["a"] == 6
     assert [point["a"] for point in looked] == [1, 2, 3, 4, 5, 6, 7]
     climb, looked = _climb(lambda point: point["horizon"][1])
-    assert climb._along(start, "horizon", 2, 99).point["horizon"] == ("T", 7)
+    assert climb._climb_along(start, "horizon", 2, 99).point["horizon"] == ("T", 7)
     climb, looked = _climb(lambda point: 1e-5 * point["a"])
-    assert climb._along(Seen(start.point, 0.0), "a", 1, 99).point["a"] == 0
+    assert climb._climb_along(Seen(start.point, 0.0), "a", 1, 99).point["a"] == 0
     climb, looked = _climb(lambda point: point["a"])
-    assert climb._along(Seen(start.point, 0.0), "a", 0, 99).point["a"] == 8
+    assert climb._climb_along(Seen(start.point, 0.0), "a", 0, 99).point["a"] == 8
     assert [point["a"] for point in looked] == [3, 6, 8]
-    assert climb._along(Seen(start.point, 0.0), "a", 0, climb._evaluation.count).point["a"] == 0
+    assert climb._climb_along(Seen(start.point, 0.0), "a", 0, climb._evaluation.count).point["a"] == 0
 
 
 def test_words_are_exchanged_once() -> None:
     climb, looked = _climb(lambda point: "xyz".index(point["b"]))
     start = Seen({"a": 0, "b": "x", "horizon": ("T", 0)}, 0.0)
-    assert climb._along(start, "b", 0, 99).point["b"] == "y"
-    assert climb._along(start, "b", 1, 99) is start
+    assert climb._climb_along(start, "b", 0, 99).point["b"] == "y"
+    assert climb._climb_along(start, "b", 1, 99) is start
     climb, looked = _climb(lambda _: 0, b=("x",))
-    assert climb._along(start, "b", 0, 99) is start
+    assert climb._climb_along(start, "b", 0, 99) is start
     assert looked == []
 
 
@@ -95,9 +101,9 @@ def test_horizons_that_are_tried() -> None:
     """Longer and shorter in the same unit, then all others; these only with large steps."""
     climb, _ = _climb(lambda _: 0)
     others = [("cycle", 0), ("L", 0), ("L", 5), ("mu", 5)]
-    assert list(climb._horizons({"horizon": ("T", 3)}, 0)) == [("T", 8), ("T", -2), *others]
-    assert list(climb._horizons({"horizon": ("L", 3)}, 1)) == [("L", 5), ("L", 1)]
-    assert list(climb._horizons({"horizon": ("L", 3)}, 2)) == [("L", 4), ("L", 2)]
+    assert list(climb._list_horizons({"horizon": ("T", 3)}, 0)) == [("T", 8), ("T", -2), *others]
+    assert list(climb._list_horizons({"horizon": ("L", 3)}, 1)) == [("L", 5), ("L", 1)]
+    assert list(climb._list_horizons({"horizon": ("L", 3)}, 2)) == [("L", 4), ("L", 2)]
     assert climb._repeat("horizon", ("T", 3), ("T", 8)) == ("T", 13)
     assert climb._repeat("horizon", ("T", 3), ("L", 8)) is None
     assert climb._repeat("b", "x", "y") is None
@@ -108,11 +114,11 @@ def test_an_ascent_ends_when_small_steps_help_no_more() -> None:
     """First the coordinates along which valleys run; as many evaluations as it is given."""
     start = Seen({"a": 0, "b": "x", "horizon": ("T", 0)}, -5.0)
     climb, looked = _climb(lambda point: -abs(point["a"] - 5) + 10 * (point["b"] == "z"))
-    end = climb.from_point(start, 99)
+    end = climb.climb_from(start, 99)
     assert (end.point["a"], end.point["b"], end.score) == (5, "z", 10)
     assert looked[0]["horizon"] != ("T", 0)
     climb, looked = _climb(lambda point: point["a"])
-    climb.from_point(start, 5)
+    climb.climb_from(start, 5)
     assert len(looked) == 5
 
 
@@ -128,8 +134,8 @@ def test_designs_of_two_factors() -> None:
     assert (design.given_up, len(design._choose_wanted())) == (1, 5)
     design.count({"b": "x", "a": 1, "c": 7}, applies=True)
     assert (design.given_up, len(design._choose_wanted()), design.covered) == (0, 5, {("a", "1", "b", "x")})
-    assert sorted(design._column("a", 10)) == [0] * 8 + [1] * 2
-    assert sorted(design._column("b", 10)) == ["x"] * 4 + ["y"] * 3 + ["z"] * 3
+    assert sorted(design._build_column("a", 10)) == [0] * 8 + [1] * 2
+    assert sorted(design._build_column("b", 10)) == ["x"] * 4 + ["y"] * 3 + ["z"] * 3
     assert [design._shuffle("a") for _ in range(9)] == [[0, 1]] * 9
     assert len({tuple(design._shuffle("b")) for _ in range(60)}) == 6
     rows = list(Design(factors, {"a": (0, 1), "b": ("x", "y", "z")}, seed=1).rows(3))
@@ -165,11 +171,11 @@ def test_regimes_have_their_largest_ratio() -> None:
         Seen({"a": 7, "b": "x"}, 1.0, table, True),
         Seen({"a": 0, "b": "x"}, 1.0, None, None),
     ]
-    first, second = covered(factors, seen)
+    first, second = list_regimes(factors, seen)
     assert (first.name, first.runs, second.name, second.runs) == ("a: 0 more", 4, "a: 1 more", 2)
     assert (first.largest_ratio, second.largest_ratio) == (math.exp(-1.0), math.exp(0.5))
-    assert [one.largest_ratio for one in covered(factors, [seen[0], seen[4]])] == [None, math.exp(0.5)]
-    assert covered(factors, seen[:1]) == ()
+    assert [one.largest_ratio for one in list_regimes(factors, [seen[0], seen[4]])] == [None, math.exp(0.5)]
+    assert list_regimes(factors, seen[:1]) == ()
 
 
 def test_what_a_claim_asks_for_at_each_step() -> None:
@@ -218,9 +224,9 @@ def test_sides_of_a_check() -> None:
         in_order = lambda one, two, o=operator: (one, two) if o == "<=" else (two, one)  # noqa: E731
         worst = SimpleNamespace(relation=SimpleNamespace(operator=operator, in_order=in_order), lhs=1, rhs=2)
         found: Any = SimpleNamespace(worst=worst)
-        assert _sides(found) == expected
+        assert _order_sides(found) == expected
     none: Any = SimpleNamespace(worst=None)
-    assert _sides(none) is None
+    assert _order_sides(none) is None
 
 
 def test_factors_that_a_claim_allows() -> None:
@@ -229,9 +235,9 @@ def test_factors_that_a_claim_allows() -> None:
         Claim(id="t:own", lhs=eta, rhs=1, where=WHERE, assumptions=stated)
         for stated in ([a.smooth], [a.whole_cycles], [a.speedup_step])
     )
-    assert factors_for(plain) == dict(STANDARD)
-    assert factors_for(cycles)["horizon"].levels == (("cycle", 0), ("cycle", 2))
-    assert factors_for(tied)["clients"].levels == (0, 2, 4, 10)
+    assert list_factors(plain) == dict(STANDARD)
+    assert list_factors(cycles)["horizon"].levels == (("cycle", 0), ("cycle", 2))
+    assert list_factors(tied)["clients"].levels == (0, 2, 4, 10)
     convex = Claim(id="t:own", lhs=q.max_drift, rhs=1, where=WHERE, assumptions=[a.convex_and_smooth])
     found = Evaluation(convex).factors
     assert "negative curvature" not in found
@@ -272,13 +278,13 @@ def test_runs_without_a_start_that_say_something() -> None:
         ("n", None, SETTLED + 1, {}, False),
         ("n", None, -1.0, None, False),
     ):
-        assert _moves_without_start(Seen({"sources": sources, "loss": loss}, score, table, True)) is expected
+        assert _does_move_without_start(Seen({"sources": sources, "loss": loss}, score, table, True)) is expected
     assert [_balance(Seen({}, score, {}, True, balanced=3.0)) for score in (-1.0, SETTLED)] == [3.0, SETTLED]
 
 
 def test_tame_points_come_by_their_distance() -> None:
     """The start, then points with one aspect of the problem less, before any other setting."""
-    points = list(_tame_points({"sources": "x", "own": 1}, {}))
+    points = list(_list_tame_points({"sources": "x", "own": 1}, {}))
     assert points[0]["sources"] == "snp"
     assert all(point["own"] == 1 for point in points)
     assert len({str(point) for point in points}) == len(points)
@@ -290,7 +296,7 @@ def test_tame_points_come_by_their_distance() -> None:
     firsts = [sum(list(tame[name]).index(point[name]) for name in tame) for point in points]
     without = [one for one, changed in zip(firsts, changes, strict=True) if changed == 0]
     assert without == sorted(without)
-    assert {point["clients"] for point in _tame_points({}, {"clients": (5,)})} == {5}
+    assert {point["clients"] for point in _list_tame_points({}, {"clients": (5,)})} == {5}
 
 
 def test_bases_around_a_point() -> None:
@@ -299,7 +305,7 @@ def test_bases_around_a_point() -> None:
     """
     base = {"sources": "snp", "clients": 1, "curvatures": "alternate", "local steps": 1}
     quiet = {"curvatures": "alike", "sources": "sn"}
-    assert list(_bases_around(base)) == [
+    assert list(_list_tame_bases(base)) == [
         {**base, **changes}
         for changes in (
             {},
@@ -310,11 +316,11 @@ def test_bases_around_a_point() -> None:
             {"clients": 2, "local steps": 0},
         )
     ]
-    alone = list(_bases_around({**base, "clients": 0, "sources": "p"}))
+    alone = list(_list_tame_bases({**base, "clients": 0, "sources": "p"}))
     assert len(alone) == 7
     assert alone[-1] == {**base, "clients": 1, "curvatures": "diagonal", "sources": "s"}
     assert alone[1]["sources"] == "p"
-    assert list(_bases_around({**base, "sources": "n"}))[1]["sources"] == "s"
+    assert list(_list_tame_bases({**base, "sources": "n"}))[1]["sources"] == "s"
 
 
 def test_levels_of_several_clients_are_tried_with_several() -> None:

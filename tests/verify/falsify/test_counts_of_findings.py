@@ -23,14 +23,14 @@ def test_runs_of_all_parts_are_counted(by_regimes: bool, clear: bool, monkeypatc
     )
     for name, result in {
         "resolve": claim,
-        "_easily": SimpleNamespace(table="easy", looked=1, applicable=2),
+        "_search_small_runs": SimpleNamespace(table="easy", looked=1, applicable=2),
         "_confirm": ("easy", found),
         "is_clear": clear,
         "_search_by_regimes": regimes,
         "search": state,
-        "_violation_of": None,
-        "_deadline": 9.0,
-        "_refutation": ("table", found),
+        "_get_violation": None,
+        "_compute_deadline": 9.0,
+        "_shrink_violation": ("table", found),
     }.items():
         monkeypatch.setattr(finding, name, lambda *_, result=result, **__: result)
     end = finding.falsify(claim, 5.0, on_progress=lambda done, whole: shown.append((done, whole)))

@@ -13,7 +13,7 @@ from fedtheory import Claim
 from fedtheory.language import quantities as q
 from fedtheory.language.targets import resolve
 from verify.falsify.regimes import search_regimes
-from verify.falsify.regimes.factors import factors_for
+from verify.falsify.regimes.factors import list_factors
 
 WHERE = {**BOUND, zeta: q.dissimilarity_at_optimum}
 
@@ -31,7 +31,7 @@ ONE_SHOT = (1 - eta * mu) ** tau * D**2 + eta * sigma**2 / (mu * M) + eta**2 * z
 
 def levels(name: str, *conditions: sp.Basic) -> tuple[object, ...]:
     """Return the levels of a factor under conditions."""
-    return factors_for(bound(NEVER_FARTHER, *conditions))[name].levels
+    return list_factors(bound(NEVER_FARTHER, *conditions))[name].levels
 
 
 def test_levels_satisfy_the_conditions() -> None:

@@ -67,9 +67,9 @@ def test_gaps_of_violations(
     worst = SimpleNamespace(lhs=RATIONAL.number(sides[0], "x"), rhs=RATIONAL.number(sides[1], "x"))
     found = SimpleNamespace(applicable=applicable, holds=holds, worst=worst)
     monkeypatch.setattr(violations, "check", lambda *_: found)
-    assert violations._gap(None, None) == gap  # type: ignore[arg-type]
+    assert violations._compute_gap(None, None) == gap  # type: ignore[arg-type]
     found.worst = None
-    assert violations._gap(None, None) == math.inf  # type: ignore[arg-type]
+    assert violations._compute_gap(None, None) == math.inf  # type: ignore[arg-type]
 
 
 def test_work_for_ties() -> None:
@@ -99,7 +99,7 @@ def test_levels_beside_steps() -> None:
     given: Any = SimpleNamespace(_factors={"a": words_of}, _levels={"a": (None, "one", 3)})
 
     def moves(scale: int, level: Any = 3) -> list[Any]:
-        return [move for move in LevelClimb._moves(given, {"a": level}, "a", scale) if not isinstance(move, int)]
+        return [move for move in LevelClimb._list_moves(given, {"a": level}, "a", scale) if not isinstance(move, int)]
 
     assert moves(0) == [None, "one"]
     assert moves(1) == []
@@ -111,7 +111,7 @@ def test_levels_beside_steps() -> None:
 def test_generated_runs_are_tried_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[Any] = []
     monkeypatch.setattr(search, "KINDS", ("a", "b"))
-    monkeypatch.setattr(search, "bases_of", lambda _: "bases")
+    monkeypatch.setattr(search, "find_bases", lambda _: "bases")
     monkeypatch.setattr(search, "generate_run", lambda *given: None if given[2] == "a" else ("run", given[2:4]))
     state: Any = SimpleNamespace(claim="claim", start_from=lambda run, in_floats: tried.append((run, in_floats)))
     search._try_kinds(state, None)  # type: ignore[arg-type]

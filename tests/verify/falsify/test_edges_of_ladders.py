@@ -19,7 +19,7 @@ from verify.check.measured_ladders import MeasuredLadder, RateCheck
 from verify.falsify import search
 from verify.falsify.rays import ScaledRun, _bound_step
 from verify.falsify.rounding import list_simpler
-from verify.falsify.search import _choose, simplest_violation
+from verify.falsify.search import _choose, find_simplest_violation
 from verify.falsify.shrink import _Shrinking, is_clear
 from verify.falsify.tables import Table
 
@@ -125,8 +125,8 @@ def test_when_small_runs_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
             (_table(1 + n % 2, 1, 1), SimpleNamespace(applicable=True, holds=r <= 1, ratio=r))
             for n, r in enumerate(ratios)
         )
-        monkeypatch.setattr(search, "_small_runs", lambda *_: runs)
-        found = simplest_violation(Claim(id="t:runs", lhs=eta, rhs=L, where=WHERE), 0, deadline)
+        monkeypatch.setattr(search, "_list_small_runs", lambda *_: runs)
+        found = find_simplest_violation(Claim(id="t:runs", lhs=eta, rhs=L, where=WHERE), 0, deadline)
         return found.looked, found.table
 
     assert seen([0.5] * 99) == (99, None)
@@ -167,9 +167,9 @@ def test_each_simpler_number_is_tried() -> None:
 
     key, options = "problem.start", [*list_simpler(fmpq(7, 9))]
     assert len(options) > 2
-    assert _Shrinking._simpler_at(keeps(options[1]), key, 0)
+    assert _Shrinking._simplify_at(keeps(options[1]), key, 0)
     assert tried == options[:2]
     tried.clear()
-    assert not _Shrinking._simpler_at(keeps(None), key, 0)
+    assert not _Shrinking._simplify_at(keeps(None), key, 0)
     assert tried == options
-    assert not _Shrinking._simpler_at(keeps(options[0]), key, 1)
+    assert not _Shrinking._simplify_at(keeps(options[0]), key, 1)

@@ -14,7 +14,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.falsify.regimes.edge import Edge
 from verify.falsify.regimes.evaluation import Seen
-from verify.falsify.regimes.factors import _CYCLES, BASE, HORIZON, normal
+from verify.falsify.regimes.factors import _CYCLES, BASE, HORIZON, normalise
 from verify.falsify.regimes.search import _Searching
 from verify.falsify.score import NOTHING
 from verify.falsify.search import _may_go_far
@@ -90,11 +90,11 @@ def test_long_horizons_without_clocks(place: str, setting: set[str], far: bool) 
 def test_clients_that_can_be_afforded() -> None:
     """Seven doublings with a clock, six clients where half of them take part, and cycles with a clock alone."""
     point = {**BASE, "clients": 9.97}
-    assert normal(point)["clients"] == 9.97
-    assert normal({**point, "participation": "half"})["clients"] == 2.585
-    assert normal({**point, "participation": "one"})["clients"] == 9.97
-    assert normal({**point, "clock": "one slow"})["clients"] == 7
-    assert normal({**point, "horizon": ("cycle", 2)})["horizon"] == ("T", 2)
+    assert normalise(point)["clients"] == 9.97
+    assert normalise({**point, "participation": "half"})["clients"] == 2.585
+    assert normalise({**point, "participation": "one"})["clients"] == 9.97
+    assert normalise({**point, "clock": "one slow"})["clients"] == 7
+    assert normalise({**point, "horizon": ("cycle", 2)})["horizon"] == ("T", 2)
     assert [HORIZON.in_words(level) for level in _CYCLES] == ["1 cycle", "4 cycles"]
 
 

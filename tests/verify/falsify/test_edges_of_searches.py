@@ -21,12 +21,12 @@ from fedtheory.language.claim import Claim
 from verify.check.orders import Order, _find_order_of_power, find_order
 from verify.check.rates import _set_local_steps
 from verify.falsify.exponents import Logarithms, Reader
-from verify.falsify.generation import _with_rounds_of
+from verify.falsify.generation import _set_rounds
 from verify.falsify.rays import Ray, ScaledRun
 from verify.falsify.regimes.algorithms import ClaimedAlgorithm
 from verify.falsify.regimes.factors import BASE, Point
-from verify.falsify.regimes.horizon import rounds_at
-from verify.falsify.regimes.problems import problem
+from verify.falsify.regimes.horizon import find_rounds
+from verify.falsify.regimes.problems import build_problem
 from verify.falsify.search_state import SearchState
 from verify.falsify.tables import Table, get
 
@@ -73,7 +73,7 @@ def _table(rounds: int, **algorithm: Any) -> Table:
 def _rounds(claim: Claim, table: Table, size: int) -> set[int]:
     """Return the numbers of rounds in fifty draws."""
     generator = np.random.default_rng(0)
-    return {get(_with_rounds_of(claim, table, size, generator), "algorithm.rounds") for _ in range(50)}
+    return {get(_set_rounds(claim, table, size, generator), "algorithm.rounds") for _ in range(50)}
 
 
 def test_rounds_of_small_and_of_large_runs() -> None:
@@ -92,9 +92,9 @@ def test_rounds_of_small_and_of_large_runs() -> None:
 def test_weights_of_extreme_runs(kind: str | None, first: tuple[int, int] | None) -> None:
     """One client of M has 1/(1000 M), or 9/10 + 1/(10 M), and the others share the rest; a single one has none."""
     point: Point = {**BASE, "weights": kind}
-    assert "weights" not in problem({**point, "clients": 0}, 1)
+    assert "weights" not in build_problem({**point, "clients": 0}, 1)
     for power in (1, 2):
-        found, clients = problem({**point, "clients": power}, 1).get("weights"), 2**power
+        found, clients = build_problem({**point, "clients": power}, 1).get("weights"), 2**power
         if first is None or kind is None:
             assert found is None
             continue
@@ -140,6 +140,6 @@ def test_the_longest_runs(algorithm: str, levels: Point, steps: int, rounds: int
     """The longest runs have as many local steps as can be simulated, in whole rounds."""
     point: Point = {**BASE, "local steps": steps, "horizon": ("T", 30), **levels}
     subject = ClaimedAlgorithm(algorithm)
-    assert rounds_at(point, fmpq(1, 4), subject) == rounds
-    assert rounds_at({**point, "horizon": ("T", 2)}, fmpq(1, 4), subject) == min(rounds, 4)
-    assert rounds_at(point, fmpq(1, 4), subject, looked_at=1) == 1
+    assert find_rounds(point, fmpq(1, 4), subject) == rounds
+    assert find_rounds({**point, "horizon": ("T", 2)}, fmpq(1, 4), subject) == min(rounds, 4)
+    assert find_rounds(point, fmpq(1, 4), subject, looked_at=1) == 1

@@ -11,18 +11,18 @@ from flint import fmpq
 
 from verify.falsify.shrink import (
     _AWAY,
-    _margin,
-    _origins,
-    _plain_factors,
+    _compute_margin,
+    _list_origins,
+    _list_plain_factors,
+    _measure_sides,
+    _measure_table,
     _replace,
     _replace_at,
     _Shrinking,
     _sort_by_margin,
-    _weight,
-    _weight_of_sides,
     list_clearer,
 )
-from verify.falsify.smaller_runs import _fewer, _subsets, remove_keys, remove_parts
+from verify.falsify.smaller_runs import _list_fewer, _list_subsets, remove_keys, remove_parts
 from verify.falsify.tables import Table, get
 
 
@@ -50,7 +50,7 @@ def _table(count: int = 2, steps: Any = 1, rounds: int = 1, **algorithm: Any) ->
     ],
 )
 def test_smaller_counts(count: int, expected: list[int]) -> None:
-    assert _fewer(count) == expected
+    assert _list_fewer(count) == expected
 
 
 @pytest.mark.parametrize("least", [257, 460, 511])
@@ -75,15 +75,15 @@ def test_large_counts_are_bisected(least: int, key: str) -> None:
 
 def test_parts_that_are_kept() -> None:
     """One, two of the first six, each half, all but one; of more than sixteen the first ones alone."""
-    assert list(_subsets([0])) == []
-    assert list(_subsets([0, 1])) == [[1], [0]]
+    assert list(_list_subsets([0])) == []
+    assert list(_list_subsets([0, 1])) == [[1], [0]]
     pairs = [[0, 1], [0, 2], [1, 2]]
-    assert list(_subsets([0, 1, 2])) == [[0], [1], [2], *pairs, [0], [1, 2], [1, 2], [0, 2], [0, 1]]
-    many = list(_subsets([*range(16)]))
+    assert list(_list_subsets([0, 1, 2])) == [[0], [1], [2], *pairs, [0], [1, 2], [1, 2], [0, 2], [0, 1]]
+    many = list(_list_subsets([*range(16)]))
     assert len(many) == 16 + 15 + 2 + 16
     assert many[31:33] == [[*range(8)], [*range(8, 16)]]
-    assert [len(kept) for kept in _subsets([*range(17)])] == [1, 2, 9, 13, 15, 16]
-    assert all(kept == [*range(len(kept))] for kept in _subsets([*range(17)]))
+    assert [len(kept) for kept in _list_subsets([*range(17)])] == [1, 2, 9, 13, 15, 16]
+    assert all(kept == [*range(len(kept))] for kept in _list_subsets([*range(17)]))
 
 
 def test_runs_with_fewer_parts() -> None:
@@ -179,17 +179,17 @@ def test_weights_of_runs() -> None:
 
     Digits count twice, where a power of two has that of one and those of its exponent: 1 has two, 3 has four, 8 four.
     """
-    base = _weight(_table(1))
+    base = _measure_table(_table(1))
     # The curvature 1, the start 3, and the step 1/8, whose denominator counts twice again; a linear term of zero.
     assert base == (False, 1, 2 + 4 + (2 + 2 * 4))
-    assert _weight(_table(2, 3, 5))[:2] == (False, 2 * 3 * 5)
+    assert _measure_table(_table(2, 3, 5))[:2] == (False, 2 * 3 * 5)
     noisy = _table(1)
     noisy["problem"]["noise"] = [fmpq(1)]
-    assert _weight(noisy)[2] == base[2] + 24 + 2
-    assert _weight(_table(1, [1]))[2] == base[2] + 1
+    assert _measure_table(noisy)[2] == base[2] + 24 + 2
+    assert _measure_table(_table(1, [1]))[2] == base[2] + 1
     for ties, more in (("one-by-one", 1), ("together", 0)):
         clock = {"policy": "async", "ties": ties, "times": [fmpq(1)]}
-        assert _weight(_table(1, clock=clock))[2] == base[2] + 24 + 2 + more
+        assert _measure_table(_table(1, clock=clock))[2] == base[2] + 24 + 2 + more
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_weights_of_runs() -> None:
 def test_margins(ratio: float | None, margin: float | None) -> None:
     """The larger side over the smaller one, where both are there."""
     found: Any = SimpleNamespace(ratio=ratio)
-    assert _margin(found) == margin
+    assert _compute_margin(found) == margin
 
 
 def test_weights_of_sides() -> None:
@@ -210,7 +210,7 @@ def test_weights_of_sides() -> None:
         (SimpleNamespace(worst=SimpleNamespace(lhs=0.5, rhs=fmpq(3))), 4),
     ):
         sides: Any = found
-        assert _weight_of_sides(sides) == weight
+        assert _measure_sides(sides) == weight
 
 
 def test_clear_margins_come_first() -> None:
@@ -241,18 +241,25 @@ def test_a_start_at_the_optimum_is_moved_off_it() -> None:
 def test_plain_factors() -> None:
     """Factors are the inverses of the rarest numbers, these numbers, and small numbers."""
     small = [fmpq(1, 2), fmpq(1, 3), fmpq(1, 4), fmpq(1, 5), fmpq(2), fmpq(4)]
-    assert _plain_factors(_table(1)) == [8, fmpq(1, 3), 1, fmpq(1, 8), 3, *(one for one in small if one != fmpq(1, 3))]
+    assert _list_plain_factors(_table(1)) == [
+        8,
+        fmpq(1, 3),
+        1,
+        fmpq(1, 8),
+        3,
+        *(one for one in small if one != fmpq(1, 3)),
+    ]
     table = _table(1)
     table["problem"]["linear"] = [[fmpq(-101)]]
     table["problem"]["start"] = [fmpq(211)]
     table["problem"]["noise"] = [fmpq(5)]
-    assert _plain_factors(table)[:4] == [fmpq(1, 211), fmpq(1, 101), 8, fmpq(1, 5)]
-    assert _plain_factors(table)[4:8] == [211, 101, fmpq(1, 8), 5]
+    assert _list_plain_factors(table)[:4] == [fmpq(1, 211), fmpq(1, 101), 8, fmpq(1, 5)]
+    assert _list_plain_factors(table)[4:8] == [211, 101, fmpq(1, 8), 5]
 
 
 def test_points_that_could_be_zero() -> None:
     """The start, the optimum, and the minimisers of clients that have one are candidates for zero."""
-    assert [list(point) for point in _origins(_table(2))] == [[3], [fmpq(1, 2)], [0], [1]]
+    assert [list(point) for point in _list_origins(_table(2))] == [[3], [fmpq(1, 2)], [0], [1]]
 
 
 def test_the_steps_towards_a_clear_margin(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,11 +270,13 @@ def test_the_steps_towards_a_clear_margin(monkeypatch: pytest.MonkeyPatch) -> No
     def turned(unclear: list[int], gaps: list[float]) -> int:
         steps = iter(range(1, 20))
         monkeypatch.setattr(shrink, "list_clearer", lambda _: [next(steps)])
-        monkeypatch.setattr(shrink, "_margin", lambda found: found)
+        monkeypatch.setattr(shrink, "_compute_margin", lambda found: found)
         monkeypatch.setattr(shrink, "evaluate_rigorously", lambda _, table: gaps[table])
-        monkeypatch.setattr(shrink, "_burden_of", lambda table, _, __: (False, unclear[table], False, False, 1, 1))
+        monkeypatch.setattr(
+            shrink, "_measure_effort_of_check", lambda table, _, __: (False, unclear[table], False, False, 1, 1)
+        )
         one: Any = _Shrinking(None, 0, (False, unclear[0], False, False, 1, 1), None, lambda: None)  # type: ignore[arg-type]
-        one._clearer()
+        one._clear_margin()
         return int(one.table)
 
     assert turned([0, 0], [1.0, 9.0]) == 0

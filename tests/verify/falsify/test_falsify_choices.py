@@ -15,12 +15,12 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check.orders import Order, _find_order_of_power
-from verify.falsify.counts import allowed_counts
-from verify.falsify.equal_sides import _solutions
+from verify.falsify.counts import list_allowed_counts
+from verify.falsify.equal_sides import _solve_for_zeros
 from verify.falsify.exponents import Logarithms, Room, find_best_step
 from verify.falsify.generation import KINDS, Bases, Clients, InstanceKind, classify_run
-from verify.falsify.local import _list_simplest, factor_at_edge, factor_within
-from verify.falsify.rounding import factor_of, list_simpler, weight_of
+from verify.falsify.local import _list_simplest, find_factor_at_edge, find_factor_within
+from verify.falsify.rounding import find_simple_power, list_simpler, measure_length
 
 T, eta, L = sp.symbols("T eta L", positive=True)
 
@@ -70,9 +70,9 @@ def test_what_data_can_become(clients: Clients, one: bool, two: bool) -> None:
 
 
 def test_factors_are_simple_numbers_near_powers_of_two() -> None:
-    assert [factor_of(exponent, 0.01) for exponent in (3.0, -2.0, 0.0)] == [8, fmpq(1, 4), 1]
+    assert [find_simple_power(exponent, 0.01) for exponent in (3.0, -2.0, 0.0)] == [8, fmpq(1, 4), 1]
     for exponent in (0.5, -1.7, 5.3):
-        assert float(factor_of(exponent, 0.01)) == pytest.approx(2**exponent, rel=0.01)
+        assert float(find_simple_power(exponent, 0.01)) == pytest.approx(2**exponent, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,14 @@ def test_the_simplest_number_of_an_interval(low: Any, high: Any, expected: Any) 
 
 def test_what_numbers_ask_of_a_reader() -> None:
     """Powers of two less than others of their length, whole numbers less than fractions, negative ones a sign more."""
-    assert weight_of(Fraction(0)) == 0
-    weights = [weight_of(Fraction(*one)) for one in ((1, 1), (8, 1), (7, 1), (1, 8), (7, 8), (7, 9))]
+    assert measure_length(Fraction(0)) == 0
+    weights = [measure_length(Fraction(*one)) for one in ((1, 1), (8, 1), (7, 1), (1, 8), (7, 8), (7, 9))]
     assert weights == sorted(weights)
     assert len(set(weights)) == len(weights)
-    assert weight_of(fmpq(-3, 4)) == weight_of(Fraction(3, 4)) + 1
+    assert measure_length(fmpq(-3, 4)) == measure_length(Fraction(3, 4)) + 1
     candidates = list(list_simpler(fmpq(-7, 9)))
     assert candidates[-1] == fmpq(7, 9)
-    assert all(weight_of(one) < weight_of(fmpq(-7, 9)) for one in candidates[:-1])
+    assert all(measure_length(one) < measure_length(fmpq(-7, 9)) for one in candidates[:-1])
     assert list(list_simpler(fmpq(0))) == []
 
 
@@ -118,7 +118,9 @@ def test_counts_that_conditions_allow() -> None:
     def allowed(*conditions: Any) -> list[int]:
         where = {T: q.rounds, eta: q.local_step_size}
         return [
-            *allowed_counts(Claim(id="mine:counts", lhs=0, rhs=T * eta, where=where, conditions=conditions), q.rounds)
+            *list_allowed_counts(
+                Claim(id="mine:counts", lhs=0, rhs=T * eta, where=where, conditions=conditions), q.rounds
+            )
         ]
 
     assert allowed(T >= 3) == [3, 4, 5, 6]
@@ -133,9 +135,9 @@ def test_zeros_of_powers() -> None:
     """Zeros of a f^p + b are found from the values at one and two, for p of one and two with either sign."""
     for power, zero in ((1, 3), (-1, 5), (2, 7), (-2, fmpq(1, 3))):
         root = fmpq(zero)
-        assert root in list(_solutions(lambda f, p=power, z=root: f**p - z**p))
-    assert list(_solutions(lambda _: fmpq(1))) == []
-    assert list(_solutions(lambda _: None)) == []
+        assert root in list(_solve_for_zeros(lambda f, p=power, z=root: f**p - z**p))
+    assert list(_solve_for_zeros(lambda _: fmpq(1))) == []
+    assert list(_solve_for_zeros(lambda _: None)) == []
 
 
 def test_orders_of_powers() -> None:
@@ -159,12 +161,12 @@ def test_factors_of_step_sizes(step: str, within: str | None, edge: int | None) 
     table = _table()
     table["algorithm"]["local_step_size"] = step
     run = parse_run(table, RATIONAL)
-    assert factor_within(STEPS, run) == (None if within is None else fmpq(*map(int, within.split("/"))))
+    assert find_factor_within(STEPS, run) == (None if within is None else fmpq(*map(int, within.split("/"))))
     if edge is not None:
-        assert factor_at_edge(STEPS, run) == edge
+        assert find_factor_at_edge(STEPS, run) == edge
     free = Claim(id="mine:free", lhs=0, rhs=eta, where={eta: q.local_step_size})
-    assert factor_at_edge(free, run) is None
-    assert factor_within(free, run) is None
+    assert find_factor_at_edge(free, run) is None
+    assert find_factor_within(free, run) is None
 
 
 def test_simple_edges_come_first() -> None:

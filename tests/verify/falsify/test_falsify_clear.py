@@ -13,7 +13,7 @@ from verify.check.outcome import CLEAR, rank_unclearness
 from verify.effort import measure_work
 from verify.falsify import falsify, finding, shrink
 from verify.falsify.search_state import is_lively
-from verify.falsify.shrink import burden
+from verify.falsify.shrink import measure_reading_effort
 from verify.falsify.tables import working_table
 
 pytestmark = pytest.mark.long
@@ -49,7 +49,7 @@ def test_a_side_that_vanishes_becomes_a_clear_margin() -> None:
     assert found.holds is False
     assert found.ratio is not None
     assert found.ratio >= CLEAR
-    asked = burden(CONTRACTS, table)
+    asked = measure_reading_effort(CONTRACTS, table)
     assert asked is not None
     assert asked[1] == 0
 
@@ -64,7 +64,7 @@ def test_what_convinces(ratio: float | None, expected: int) -> None:
 def test_what_is_left_of_the_budget(monkeypatch: pytest.MonkeyPatch, budget: float, left: float) -> None:
     """Shrinking ends with the budget; where much is left it has some seconds."""
     monkeypatch.setattr(finding, "measure_work", lambda: 1000.0)
-    assert finding._deadline(1000.0 + budget) - 1000.0 == left
+    assert finding._compute_deadline(1000.0 + budget) - 1000.0 == left
 
 
 def test_the_largest_ratio_is_not_that_of_a_run_that_stands_still() -> None:

@@ -10,7 +10,7 @@ from flint import fmpq
 from fedtheory import Claim
 from fedtheory import quantities as q
 from verify.check.applicability import check_conditions
-from verify.falsify.equal_sides import factor_of_equations, factor_of_largest_steps
+from verify.falsify.equal_sides import solve_equations, solve_for_largest_steps
 from verify.falsify.local import scale_steps
 from verify.instances import Instance
 
@@ -42,7 +42,7 @@ def test_equations_are_solved_for_the_step_size(equation: sp.Basic) -> None:
     claimed = claim(sp.Ge(T, 1), equation)
     for number in range(4, 8):
         run = scale_steps(Instance("small quadratics", number).run(), fmpq(17, 16))
-        factor = factor_of_equations(claimed, run)
+        factor = solve_equations(claimed, run)
         assert factor is not None
         assert check_conditions(claimed, scale_steps(run, factor))
         assert not check_conditions(claimed, scale_steps(run, factor * fmpq(10**40 + 1, 10**40)))
@@ -51,15 +51,15 @@ def test_equations_are_solved_for_the_step_size(equation: sp.Basic) -> None:
 @pytest.mark.parametrize("equation", [sp.Eq(eta**2 * L**2, 2), sp.Eq(L, mu), sp.Ge(eta, 0)], ids=str)
 def test_no_rational_step_size(equation: sp.Basic) -> None:
     """Irrational solutions, equations of other quantities and inequalities give none."""
-    assert factor_of_equations(claim(equation), RUN) is None
+    assert solve_equations(claim(equation), RUN) is None
 
 
 def test_the_largest_step_size_is_exact() -> None:
     """The largest step size is exactly at the edge of the tightest condition."""
     claimed = claim(eta <= 2 / (mu + L), 7 * eta * L <= 3)
-    factor = factor_of_largest_steps(claimed, RUN)
+    factor = solve_for_largest_steps(claimed, RUN)
     assert factor is not None
     at_edge = scale_steps(RUN, factor)
     assert 7 * at_edge.algorithm.work.step_sizes[0] * at_edge.smoothness == 3
-    assert factor_of_largest_steps(claim(sp.Ge(T, 1)), RUN) is None
-    assert factor_of_largest_steps(claim(eta * L < 2), RUN) is None
+    assert solve_for_largest_steps(claim(sp.Ge(T, 1)), RUN) is None
+    assert solve_for_largest_steps(claim(eta * L < 2), RUN) is None

@@ -17,12 +17,12 @@ from verify.falsify import finding, generation, mixed, search, starts
 from verify.falsify.finding import Finding
 from verify.falsify.generation import (
     InstanceKind,
-    _clients_of,
-    _curvature,
+    _classify_clients,
+    _find_curvature,
     _is_small,
     _may_become,
     _pick,
-    _with_clients_of,
+    _set_clients,
 )
 from verify.falsify.mixed import _leave_one_out, _set_problem
 from verify.falsify.regimes import NO_PAIRS, Search
@@ -33,11 +33,11 @@ CLAIM = Claim(id="t:parts", lhs=eta, rhs=L, where=WHERE)
 
 def test_kinds_of_clients() -> None:
     problem = {"hessians": [1, 1, 2], "linear": [3, 3, 3]}
-    assert [_clients_of(problem, count) for count in (1, 2, 3)] == [
+    assert [_classify_clients(problem, count) for count in (1, 2, 3)] == [
         *("one client", "clients that are alike", "curvatures that differ"),
     ]
-    assert _clients_of({"hessians": [1, 1], "linear": [3, 4]}, 2) == "pulls that differ"
-    assert _clients_of({"inputs": [1, 1], "outputs": [3, 4]}, 2) == "pulls that differ"
+    assert _classify_clients({"hessians": [1, 1], "linear": [3, 4]}, 2) == "pulls that differ"
+    assert _classify_clients({"inputs": [1, 1], "outputs": [3, 4]}, 2) == "pulls that differ"
     for steps, rounds, small in ((2, 12, True), (2, 13, False), ([1, 2], 12, True), ([3, 1], 12, False)):
         assert _is_small(_table(2, steps, rounds)) is small
     loss: Table = {"problem": {"terms": [1], "noise": ["0"]}, "algorithm": {}}
@@ -48,9 +48,9 @@ def test_kinds_of_clients() -> None:
     assert _may_become(_table(), InstanceKind("pulls that differ", True, True, True))
     quiet = _table()
     quiet["problem"]["hessians"] = [[[fmpq(-3)]], [[fmpq(2)]]]
-    assert _curvature(quiet) == 3
+    assert _find_curvature(quiet) == 3
     quiet["problem"]["hessians"] = [[[fmpq(0)]]] * 2
-    assert _curvature(quiet) == 1
+    assert _find_curvature(quiet) == 1
 
 
 def test_clients_of_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +64,7 @@ def test_clients_of_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
         ("curvatures that differ", [0, 1, 2, 0]),
     ):
         kind: Any = SimpleNamespace(clients=clients)
-        assert _with_clients_of(_table(3), kind, 4, generator) == expected
+        assert _set_clients(_table(3), kind, 4, generator) == expected
     assert (_pick(generator, "abc"), _pick(generator, "a")) == ("c", "a")
 
 
@@ -99,7 +99,7 @@ def test_searches_begin_with_seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     regimes.search_regimes(CLAIM, 1)
     regimes.search_regimes(CLAIM, 1, 3)
     monkeypatch.setattr(search, "_run_search", lambda _, __, seed: seeds.append(seed))
-    search.short_search(CLAIM, 1.0)
+    search.search_briefly(CLAIM, 1.0)
 
     class Over(Exception):
         """The seed of a search that is over is recorded."""
@@ -108,7 +108,7 @@ def test_searches_begin_with_seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
         seeds.append(seed)
         raise Over
 
-    monkeypatch.setattr(finding, "_easily", easily)
+    monkeypatch.setattr(finding, "_search_small_runs", easily)
     for more in ({}, {"seed": 3}):
         with pytest.raises(Over):
             finding.falsify(CLAIM, 1.0, **more)  # type: ignore[arg-type]
@@ -118,8 +118,8 @@ def test_searches_begin_with_seed_zero(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_times_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search gets a part of the remaining time, or eight seconds at most; progress never exceeds its end."""
     monkeypatch.setattr(finding, "measure_work", lambda: 10.0)
-    assert [finding._deadline(end) for end in (12.0, 30.0)] == [12.0, 18.0]
-    assert [finding._end_of_part(deadline, 0.5) for deadline in (14.0, 9.0)] == [12.0, 10.0]
+    assert [finding._compute_deadline(end) for end in (12.0, 30.0)] == [12.0, 18.0]
+    assert [finding._compute_end_of_part(deadline, 0.5) for deadline in (14.0, 9.0)] == [12.0, 10.0]
     reported: list[tuple[int, int]] = []
     for begin in (7.0, 0.0):
         finding._report_progress(lambda done, whole: reported.append((done, whole)), begin, 5)
@@ -146,15 +146,15 @@ def test_the_refutation_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """The lighter one of the simplest violation and of the one found, which is left out where the first is clear."""
     weights = {"found": (2,), "simple": (1,), "clear": (3,), "none": None}
     monkeypatch.setattr(finding, "shrink", lambda _, table, *__: table)
-    monkeypatch.setattr(finding, "burden", lambda _, table: weights[table])
+    monkeypatch.setattr(finding, "measure_reading_effort", lambda _, table: weights[table])
     monkeypatch.setattr(finding, "is_clear", lambda _, table: table == "clear")
     monkeypatch.setattr(finding, "check_rigorously", lambda _, run: f"check of {run}")
     monkeypatch.setattr(finding, "parse_run", lambda table, _: table)
 
     def shown(simplest: str | None) -> Any:
-        monkeypatch.setattr(finding, "simplest_violation", lambda *_: SimpleNamespace(table=simplest))
+        monkeypatch.setattr(finding, "find_simplest_violation", lambda *_: SimpleNamespace(table=simplest))
         violation: Any = ("found", "its check")
-        return finding._refutation(CLAIM, violation, 1e9, 0, lambda: None)
+        return finding._shrink_violation(CLAIM, violation, 1e9, 0, lambda: None)
 
     assert shown(None) == ("found", "its check")
     assert shown("simple") == ("simple", "check of simple")
@@ -162,18 +162,18 @@ def test_the_refutation_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown("none") == ("found", "its check")
     weights["found"] = None
     assert shown("none") == ("found", "its check")
-    assert finding._refutation(CLAIM, None, 1e9, 0, lambda: None) is None
+    assert finding._shrink_violation(CLAIM, None, 1e9, 0, lambda: None) is None
 
 
 def test_short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short searches go by regimes, and along rays if no regime applies; beyond a proof only runs that apply count."""
     monkeypatch.setattr(finding, "resolve", lambda claim: claim)
     monkeypatch.setattr(
-        finding, "_refutation", lambda _, violation, *__: None if violation is None else ({"n": 1}, None)
+        finding, "_shrink_violation", lambda _, violation, *__: None if violation is None else ({"n": 1}, None)
     )
-    monkeypatch.setattr(finding, "_violation_of", lambda state: state.violation)
+    monkeypatch.setattr(finding, "_get_violation", lambda state: state.violation)
     monkeypatch.setattr(
-        finding, "short_search", lambda *_: SimpleNamespace(looked=7, applicable=5, violation=(), left_open=2)
+        finding, "search_briefly", lambda *_: SimpleNamespace(looked=7, applicable=5, violation=(), left_open=2)
     )
 
     def found(applicable: int) -> Any:
@@ -280,7 +280,7 @@ def test_the_largest_ratio_of_both_searches(monkeypatch: pytest.MonkeyPatch) -> 
     def largest(hunted: str | None, by_regimes: str | None) -> Any:
         best = None if hunted is None else SimpleNamespace(table=hunted, found=of(hunted))
         state: Any = SimpleNamespace(best=best)
-        return finding._largest(CLAIM, state, by_regimes, 1e9, lambda: None)  # type: ignore[arg-type]
+        return finding._find_largest(CLAIM, state, by_regimes, 1e9, lambda: None)  # type: ignore[arg-type]
 
     assert largest("small", "large") == ("large", "check of large")
     assert largest("large", "small") == ("large", "check of large")

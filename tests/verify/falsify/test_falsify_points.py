@@ -176,14 +176,18 @@ def test_scores_are_bounded() -> None:
         (-1.0, 1.0, -98.0),
         (math.nan, 1.0, NOTHING),
     ):
-        assert score._logarithm(top, below) == pytest.approx(expected)
-    assert [score._relative_gap(*pair) for pair in ((3.0, 1.0), (1.0, 3.0), (math.inf, 1.0))] == [0.5, -0.5, 0.0]
+        assert score._take_log_of_ratio(top, below) == pytest.approx(expected)
+    assert [score._compute_relative_gap(*pair) for pair in ((3.0, 1.0), (1.0, 3.0), (math.inf, 1.0))] == [
+        0.5,
+        -0.5,
+        0.0,
+    ]
 
     def of(lhs: float, rhs: float, operator: str = "<=", moved: int | None = None) -> float:
         relation = SimpleNamespace(operator=operator, in_order=lambda one, two: (one, two))
         terms = [SimpleNamespace(value=0.5), SimpleNamespace(value=0.25)]
         comparison: Any = SimpleNamespace(relation=relation, lhs=lhs, rhs=rhs, terms=terms, left_terms=terms[::-1])
-        return score._of(comparison, moved)
+        return score._score_comparison(comparison, moved)
 
     assert of(1.0, math.e) == pytest.approx(-1.0)
     assert of(-1.0, 1.0) == -101.0

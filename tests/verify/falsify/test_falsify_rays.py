@@ -21,7 +21,7 @@ from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, fi
 from verify.falsify.mixed import list_mixed_runs
 from verify.falsify.rays import Ray, ScaledRun, follow_rays
 from verify.falsify.scalings import list_scalings
-from verify.falsify.search import _move_term, search, short_search
+from verify.falsify.search import _move_term, search, search_briefly
 from verify.falsify.search_state import FAR, SearchState
 from verify.falsify.starts import find_features
 from verify.falsify.tables import Table, clients
@@ -81,7 +81,7 @@ def test_a_short_search_ends_by_itself(noise: Any) -> None:
 
 def test_half_a_power_takes_hundreds_of_clients() -> None:
     """The counterexample has more than 196 clients: with fewer the term is large enough at the largest step size."""
-    violation = short_search(bound(4 * eta * sigma**2 / M ** sp.Rational(3, 2)), 100).violation
+    violation = search_briefly(bound(4 * eta * sigma**2 / M ** sp.Rational(3, 2)), 100).violation
     assert violation is not None
     assert violation.found.arithmetic is RATIONAL
     assert clients(violation.table) > 196
@@ -151,7 +151,7 @@ def test_conditions_that_tie_counts_are_kept() -> None:
         where=WHERE,
         conditions=[sp.Eq(tau, 1), sp.Eq(eta, 1 / (4 * L * sp.sqrt(T)))],
     )
-    violation = short_search(tied, 100).violation
+    violation = search_briefly(tied, 100).violation
     assert violation is not None
     assert check(tied, parse_run(violation.table, RATIONAL)).holds is False
 

@@ -17,7 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
 from verify.falsify.local import move_to_edge, reduce_to_conditions, remove_aspects
-from verify.falsify.rounding import factor_of, list_simpler, weight_of
+from verify.falsify.rounding import find_simple_power, list_simpler, measure_length
 from verify.falsify.scalings import Scaling, list_scalings, translate
 from verify.falsify.structure import list_variants
 from verify.falsify.tables import (
@@ -198,16 +198,16 @@ def test_simpler_numbers_are_lighter(value: str) -> None:
     number = RATIONAL.number(value, "value")
     found = list(list_simpler(number))
     assert found[0] == 0
-    weights = [weight_of(candidate) for candidate in found]
-    assert all(weight < weight_of(number) for weight in weights)
+    weights = [measure_length(candidate) for candidate in found]
+    assert all(weight < measure_length(number) for weight in weights)
     assert len(set(found)) == len(found)
 
 
 def test_factors_are_near_their_power() -> None:
     """Whole powers of two are exact, others within the precision."""
-    assert factor_of(-3, 0.1) == fmpq(1, 8)
+    assert find_simple_power(-3, 0.1) == fmpq(1, 8)
     for exponent in (0.3, -2.7, 11.5):
-        found = factor_of(exponent, 0.01)
+        found = find_simple_power(exponent, 0.01)
         assert float(Fraction(int(found.p), int(found.q))) == pytest.approx(2**exponent, rel=0.01)
 
 

@@ -11,7 +11,7 @@ from flint import fmpq
 from fedtheory import Claim
 from fedtheory.language import quantities as q
 from verify.check import check
-from verify.falsify.score import NOTHING, balanced_score, score
+from verify.falsify.score import NOTHING, score, score_balanced
 from verify.instances import FAMILIES, Instance
 
 BOUND = tau**2 * eta**2 * zeta**2 + eta**2 * sigma**2 / 2
@@ -69,7 +69,7 @@ def test_the_balanced_score_adds_what_is_subtracted() -> None:
     for claim in CLAIMS[:3]:
         for number in range(FAMILIES["by hand"].size):
             found = check(claim, Instance("by hand", number).run())
-            balanced = balanced_score(found)
+            balanced = score_balanced(found)
             if balanced > -90:
                 assert (balanced > 0) == (found.holds is False)
                 assert claim is CLAIMS[2] or balanced == pytest.approx(score(found))

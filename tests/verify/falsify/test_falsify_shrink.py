@@ -14,7 +14,7 @@ from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import check
 from verify.effort import measure_work
 from verify.falsify import shrink
-from verify.falsify.shrink import Burden, Keeps, _burden, burden, simplify
+from verify.falsify.shrink import Keeps, ReadingEffort, _measure_effort, measure_reading_effort, simplify
 from verify.falsify.tables import Table
 from verify.instances import FAMILIES, Instance, families_for
 
@@ -55,7 +55,7 @@ def test_what_is_left_is_a_smaller_violation(claim_id: str) -> None:
     after = shrink(claim, before, measure_work() + LONG)
     assert check(claim, parse_run(after, RATIONAL)).holds is False
     assert run_table(parse_run(after, RATIONAL)) == after
-    lighter, heavier = burden(claim, after), burden(claim, before)
+    lighter, heavier = measure_reading_effort(claim, after), measure_reading_effort(claim, before)
     assert lighter is not None
     assert heavier is not None
     assert lighter <= heavier
@@ -119,11 +119,11 @@ def test_no_run_is_checked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules[shrink.__module__]
     checked: list[str] = []
 
-    def weigh(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
+    def weigh(claim: Claim, table: Table, keeps: Keeps) -> ReadingEffort | None:
         checked.append(repr(table))
-        return _burden(claim, table, keeps)
+        return _measure_effort(claim, table, keeps)
 
-    monkeypatch.setattr(module, "_burden", weigh)
+    monkeypatch.setattr(module, "_measure_effort", weigh)
     huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
     shrink(huge, run_table(Instance("small quadratics", 5).run()), measure_work() + LONG)
     assert len(checked) == len(set(checked)) > 10

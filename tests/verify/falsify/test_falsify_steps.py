@@ -20,7 +20,7 @@ from verify.falsify.rays import _scale_rounded
 from verify.falsify.regimes.evaluation import Seen, rate_run
 from verify.falsify.scalings import Scaling
 from verify.falsify.search_state import SearchState, list_halves
-from verify.falsify.shrink import burden
+from verify.falsify.shrink import measure_reading_effort
 from verify.falsify.structure import _change_participants
 from verify.falsify.tables import Table, clients, evaluate_run, get
 
@@ -131,7 +131,7 @@ def test_constants_on_all_of_space_weigh_less() -> None:
     large = 10**9 * (1 + L)
     for rhs, on_a_ball in ((eta, False), (eta / (1 + q.second_moment.symbol), True)):
         where = WHERE | {q.second_moment.symbol: q.second_moment}
-        found = burden(Claim(id="t:large", lhs=large, rhs=rhs, where=where), _table())
+        found = measure_reading_effort(Claim(id="t:large", lhs=large, rhs=rhs, where=where), _table())
         assert found is not None
         assert found[:4] == (False, 0, on_a_ball, False)
 
@@ -140,7 +140,7 @@ def test_the_lighter_violation_is_shown(monkeypatch: pytest.MonkeyPatch) -> None
     """The search shows the smaller of two violating runs; a rate keeps its run."""
     weights = {"small": (1,), "large": (2,)}
     monkeypatch.setattr(verdicts, "search_quickly", lambda *_: SimpleNamespace(counterexample=None))
-    monkeypatch.setattr(verdicts, "burden", lambda _, table: weights.get(table["name"]))
+    monkeypatch.setattr(verdicts, "measure_reading_effort", lambda _, table: weights.get(table["name"]))
     monkeypatch.setattr(verdicts, "_add_witness", lambda _verdict, table, _largest: table["name"])
 
     def shown(run: str, reached: str, rate: object = None) -> Any:

@@ -53,7 +53,7 @@ def test_all_equal_numbers_are_made_simpler_at_once() -> None:
     tried: list[Any] = []
 
     def shrinking(accepts: Any) -> Any:
-        one: Any = SimpleNamespace(table=table, _simpler_at=lambda *_: False)
+        one: Any = SimpleNamespace(table=table, _simplify_at=lambda *_: False)
 
         def tries(other: Table) -> bool:
             tried.append([hessian[0][0] for hessian in other["problem"]["hessians"]])
@@ -62,11 +62,11 @@ def test_all_equal_numbers_are_made_simpler_at_once() -> None:
         one._tries = tries
         return one
 
-    assert _Shrinking._simpler_numbers(shrinking(lambda number: number == 1))
+    assert _Shrinking._simplify_numbers(shrinking(lambda number: number == 1))
     assert all(one == other for one, other in tried)
     assert tried[-1] == [1, 1]
     tried.clear()
-    assert not _Shrinking._simpler_numbers(shrinking(lambda _: False))
+    assert not _Shrinking._simplify_numbers(shrinking(lambda _: False))
     assert len(tried) > 5
 
 
@@ -122,7 +122,7 @@ def test_evaluations_are_shared_among_ascents(monkeypatch: pytest.MonkeyPatch) -
         def __init__(self, *_: Any, **__: Any) -> None:
             pass
 
-        def from_point(self, _start: Any, evaluations: int) -> None:
+        def climb_from(self, _start: Any, evaluations: int) -> None:
             given.append(evaluations)
             state.count += evaluations
 
@@ -131,9 +131,15 @@ def test_evaluations_are_shared_among_ascents(monkeypatch: pytest.MonkeyPatch) -
         given.clear()
         state.count = 0
         searching: Any = SimpleNamespace(
-            _evaluation=state, _random=None, _look=None, _progress=None, _most=most, _subtracting=list, _promising=list
+            _evaluation=state,
+            _random=None,
+            _look=None,
+            _progress=None,
+            _most=most,
+            _list_subtracting=list,
+            _list_promising=list,
         )
-        searching._starts = lambda _, starts=starts: (list(range(starts)), [], [])
+        searching._choose_starts = lambda _, starts=starts: (list(range(starts)), [], [])
         _Searching._climb(searching, {})
         assert given == expected
 
@@ -147,16 +153,16 @@ def test_runs_are_made_larger_once_all_kinds_were_tried(monkeypatch: pytest.Monk
     monkeypatch.setattr(search, "count_instances", lambda _: len(members))
     monkeypatch.setattr(search, "FAMILIES", families)
     monkeypatch.setattr(search, "KINDS", ("x", "y"))
-    monkeypatch.setattr(search, "bases_of", lambda _: None)
+    monkeypatch.setattr(search, "find_bases", lambda _: None)
     monkeypatch.setattr(search, "run_table", lambda run: run)
     claim: Any = SimpleNamespace(rate=None)
     monkeypatch.setattr(search, "check", lambda given, run: "check" if given is claim and run == "run" else None)
     monkeypatch.setattr(search, "generate_run", lambda _, __, kind, size, ___: sizes.append((kind, size)))
-    assert list(search._small_runs(claim, None)) == [("run", "check")] * 9  # type: ignore[arg-type]
+    assert list(search._list_small_runs(claim, None)) == [("run", "check")] * 9  # type: ignore[arg-type]
     assert sizes == [(kind, size) for size in range(1, 9) for kind in "xy"]
     sizes.clear()
     claim.rate = 1
-    assert len(list(search._small_runs(claim, None))) == 9  # type: ignore[arg-type]
+    assert len(list(search._list_small_runs(claim, None))) == 9  # type: ignore[arg-type]
     assert sizes == []
 
 
@@ -195,7 +201,7 @@ def test_ascents_by_what_is_subtracted() -> None:
     def starts() -> list[Any]:
         known = dict(enumerate(runs))
         searching: Any = SimpleNamespace(_evaluation=SimpleNamespace(known=known))
-        return list(_Searching._subtracting(searching))
+        return list(_Searching._list_subtracting(searching))
 
     assert starts() == [runs[1]]
     runs.append(seen("np", SETTLED + 1.01, -5.0))
@@ -206,9 +212,9 @@ def test_ascents_by_what_is_subtracted() -> None:
         ),
         _progress=lambda one: -one.score,
     )
-    assert [one.score for one in _Searching._promising(searching)] == [-7.0]
+    assert [one.score for one in _Searching._list_promising(searching)] == [-7.0]
     searching._progress = lambda _: SETTLED
-    assert list(_Searching._promising(searching)) == []
+    assert list(_Searching._list_promising(searching)) == []
 
 
 @pytest.mark.parametrize(

@@ -32,16 +32,16 @@ class Parts:
         monkeypatch.setattr(finding, "measure_work", lambda: self.now)
         monkeypatch.setattr(finding, "resolve", lambda claim: claim)
         monkeypatch.setattr(finding, "is_clear", lambda *_: self.clear)
-        for name in ("_easily", "_search_by_regimes", "search", "_refutation", "_largest"):
+        for name in ("_search_small_runs", "_search_by_regimes", "search", "_shrink_violation", "_find_largest"):
             monkeypatch.setattr(finding, name, getattr(self, name.strip("_")))
         monkeypatch.setattr(finding, "_confirm", lambda *_: self.confirmed)
-        monkeypatch.setattr(finding, "_violation_of", lambda _: self.violation)
+        monkeypatch.setattr(finding, "_get_violation", lambda _: self.violation)
 
     def _spend(self, name: str, *given: Any) -> None:
         self.now += 2
         self.asked[name] = given
 
-    def easily(self, _claim: Claim, *given: Any) -> Simplest:
+    def search_small_runs(self, _claim: Claim, *given: Any) -> Simplest:
         """Try three small runs, of which two apply."""
         self._spend("easily", *given[:3])
         return Simplest({"a": 1}, 3, 2)
@@ -58,7 +58,7 @@ class Parts:
         self._spend("search", budget, seed)
         return SimpleNamespace(looked=100, applicable=50, left_open=2)
 
-    def refutation(self, _claim: Claim, violation: Any, deadline: float, seed: int, _on_tick: Any) -> Any:
+    def shrink_violation(self, _claim: Claim, violation: Any, deadline: float, seed: int, _on_tick: Any) -> Any:
         """Shrink a violation."""
         self._spend("refutation", violation, deadline, seed)
         return self.refutation_of(violation)
@@ -67,7 +67,7 @@ class Parts:
         """Return what is left of a violation."""
         return None if violation is None else ("small", REFUTES)
 
-    def largest(self, _claim: Claim, state: Any, best: Any, deadline: float, _on_tick: Any) -> Any:
+    def find_largest(self, _claim: Claim, state: Any, best: Any, deadline: float, _on_tick: Any) -> Any:
         """Return a run on which the claim holds."""
         self._spend("largest", state is not None, best, deadline)
         return "large", HOLDS
@@ -126,10 +126,10 @@ def test_a_violation_among_small_runs(parts: Parts) -> None:
 
 def test_a_violation_in_floats_refutes_nothing(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = SimpleNamespace(arithmetic=FLOAT, holds=False)
-    monkeypatch.setattr(finding, "_largest", lambda *_: ("large", seen))
+    monkeypatch.setattr(finding, "_find_largest", lambda *_: ("large", seen))
     found = falsify(CLAIM, 12.0)
     assert (found.verdict, found.left_open) == ("not refuted", 3)
-    monkeypatch.setattr(finding, "_largest", lambda *_: (None, None))
+    monkeypatch.setattr(finding, "_find_largest", lambda *_: (None, None))
     assert falsify(CLAIM, 12.0).verdict == "not refuted"
     assert parts.confirmed is None
 
@@ -138,7 +138,7 @@ def test_short_searches_have_seed_zero(parts: Parts, monkeypatch: pytest.MonkeyP
     """Short searches have seed zero and a quarter of the budget beyond a proof; simplification ends with the budget."""
     searches: list[float] = []
     state = SimpleNamespace(looked=1, applicable=1, left_open=0)
-    monkeypatch.setattr(finding, "short_search", lambda _, budget: searches.append(budget) or state)  # type: ignore[func-returns-value]
+    monkeypatch.setattr(finding, "search_briefly", lambda _, budget: searches.append(budget) or state)  # type: ignore[func-returns-value]
     finding.search_quickly(CLAIM, 3.0)
     assert parts.asked == {"regimes": (3.0, 0), "refutation": (None, 105.0, 0)}
     assert searches == []
@@ -188,14 +188,14 @@ def test_counterexamples_that_are_shown(
         return table
 
     monkeypatch.setattr(finding, "measure_work", lambda: 0.0)
-    monkeypatch.setattr(finding, "simplest_violation", lambda *_: Simplest(simplest, 1, 1))
+    monkeypatch.setattr(finding, "find_simplest_violation", lambda *_: Simplest(simplest, 1, 1))
     monkeypatch.setattr(finding, "shrink", shrink)
     monkeypatch.setattr(finding, "is_clear", lambda *_: clear)
-    monkeypatch.setattr(finding, "burden", lambda _, table: costs[table])
+    monkeypatch.setattr(finding, "measure_reading_effort", lambda _, table: costs[table])
     monkeypatch.setattr(finding, "parse_run", lambda table, _: table)
     monkeypatch.setattr(finding, "check_rigorously", lambda _, table: f"check of {table}")
     given: Any = ("given", "known check")
-    found: Any = finding._refutation(CLAIM, given, 9.0, 0, lambda: None)
+    found: Any = finding._shrink_violation(CLAIM, given, 9.0, 0, lambda: None)
     assert tried == shrunk
     assert found == (shown, "known check" if shown == "given" else f"check of {shown}")
-    assert finding._refutation(CLAIM, None, 9.0, 0, lambda: None) is None
+    assert finding._shrink_violation(CLAIM, None, 9.0, 0, lambda: None) is None

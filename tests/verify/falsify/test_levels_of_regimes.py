@@ -12,19 +12,19 @@ from flint import fmpq
 
 from verify.falsify.regimes.algorithms import (
     ClaimedAlgorithm,
-    _factor,
+    _build_factor,
+    _build_local_work,
+    _build_mixing,
+    _evaluate_level,
     _format_level,
-    _local_work,
-    _mixing,
-    _rule,
-    _value,
-    decreasing,
-    rounds_of_a_cycle,
+    _list_rule,
+    build_decreasing_steps,
+    count_rounds_of_a_cycle,
 )
-from verify.falsify.regimes.factors import BASE, STANDARD, Factor, Point, count, normal
-from verify.falsify.regimes.horizon import rounds_at
-from verify.falsify.regimes.numbers import just_below, power
-from verify.falsify.regimes.problems import largest_step, problem
+from verify.falsify.regimes.factors import BASE, STANDARD, Factor, Point, count, normalise
+from verify.falsify.regimes.horizon import find_rounds
+from verify.falsify.regimes.numbers import round_below, round_power
+from verify.falsify.regimes.problems import build_problem, find_largest_step
 
 HALF = fmpq(1, 2)
 
@@ -99,7 +99,7 @@ def test_levels_in_words() -> None:
     ids=str,
 )
 def test_points_without_what_changes_nothing(levels: dict[str, Any], changes: dict[str, Any]) -> None:
-    point, found = _at(**levels), normal(_at(**levels))
+    point, found = _at(**levels), normalise(_at(**levels))
     alone = {"weights": None, "participation": None, "local work": None, "noisy clients": "all"}
     expected = {**point, **(alone if levels.get("clients") == 0 else {}), **changes}
     if levels.get("clients") == 0 and levels.get("curvatures", "alternate") != "crossed":
@@ -108,12 +108,17 @@ def test_points_without_what_changes_nothing(levels: dict[str, Any], changes: di
 
 
 def test_numbers_of_points() -> None:
-    assert [power(exponent) for exponent in (None, 0, 3, -2)] == [0, 1, 8, fmpq(1, 4)]
+    assert [round_power(exponent) for exponent in (None, 0, 3, -2)] == [0, 1, 8, fmpq(1, 4)]
     for bound in (0.3, 1.0, 7.7, 1e-9, 123456.789):
         for relative in (0.01, 1e-9):
-            found = float(just_below(bound, relative))
+            found = float(round_below(bound, relative))
             assert bound * (1 - relative) <= found <= bound * (1 + 1e-12)
-    assert (just_below(1.0), just_below(0.75), just_below(0.3334), just_below(6.0)) == (1, fmpq(3, 4), fmpq(1, 3), 6)
+    assert (round_below(1.0), round_below(0.75), round_below(0.3334), round_below(6.0)) == (
+        1,
+        fmpq(3, 4),
+        fmpq(1, 3),
+        6,
+    )
 
 
 def _parameter(allowed: sp.Set, *, is_flag: bool = False) -> Any:
@@ -123,19 +128,19 @@ def _parameter(allowed: sp.Set, *, is_flag: bool = False) -> Any:
 def test_levels_of_parameters() -> None:
     """Levels are both ends of a closed range and places between them; numbers near the ends are powers of two."""
     closed, opened, half = sp.Interval(0, 1), sp.Interval.open(0, 1), sp.Interval.Ropen(0, 1)
-    assert _factor(_parameter(closed)).levels == (None, -7, -1, 3, 7, "1")
-    assert _factor(_parameter(opened)).levels == (-7, -1, 3, 7)
-    assert _factor(_parameter(half)).levels == (None, -7, -1, 3, 7)
-    assert _factor(_parameter(sp.Interval(0, sp.oo))).levels == (None, -7, 0, 3)
-    assert _factor(_parameter(sp.Interval.open(0, sp.oo))).levels == (-7, 0, 3)
-    assert _factor(_parameter(sp.S.Reals)).levels == (None, -7, 0, 3)
-    assert _factor(_parameter(sp.S.Naturals)).levels == (0, 1, 3)
-    assert _factor(_parameter(sp.S.Reals, is_flag=True)).levels == (False, True)
-    assert _factor(_parameter(sp.Interval(1, 3))).levels == ("1", "2")
-    assert _factor(_parameter(sp.Interval(0, 2))).levels == ("0", "1/10", "1/2", "9/10", "1", "2")
-    assert _factor(_parameter(sp.Interval(3, 4))).levels == (None,)
-    assert (_factor(_parameter(opened)).low, _factor(_parameter(opened)).high) == (-12, 12)
-    assert (_factor(_parameter(sp.S.Reals)).low, _factor(_parameter(sp.S.Reals)).high) == (-20, 20)
+    assert _build_factor(_parameter(closed)).levels == (None, -7, -1, 3, 7, "1")
+    assert _build_factor(_parameter(opened)).levels == (-7, -1, 3, 7)
+    assert _build_factor(_parameter(half)).levels == (None, -7, -1, 3, 7)
+    assert _build_factor(_parameter(sp.Interval(0, sp.oo))).levels == (None, -7, 0, 3)
+    assert _build_factor(_parameter(sp.Interval.open(0, sp.oo))).levels == (-7, 0, 3)
+    assert _build_factor(_parameter(sp.S.Reals)).levels == (None, -7, 0, 3)
+    assert _build_factor(_parameter(sp.S.Naturals)).levels == (0, 1, 3)
+    assert _build_factor(_parameter(sp.S.Reals, is_flag=True)).levels == (False, True)
+    assert _build_factor(_parameter(sp.Interval(1, 3))).levels == ("1", "2")
+    assert _build_factor(_parameter(sp.Interval(0, 2))).levels == ("0", "1/10", "1/2", "9/10", "1", "2")
+    assert _build_factor(_parameter(sp.Interval(3, 4))).levels == (None,)
+    assert (_build_factor(_parameter(opened)).low, _build_factor(_parameter(opened)).high) == (-12, 12)
+    assert (_build_factor(_parameter(sp.S.Reals)).low, _build_factor(_parameter(sp.S.Reals)).high) == (-20, 20)
 
 
 def test_numbers_of_parameters() -> None:
@@ -143,24 +148,27 @@ def test_numbers_of_parameters() -> None:
     unit, line, whole = (_parameter(one) for one in (sp.Interval(0, 1), sp.Interval(0, sp.oo), sp.S.Naturals))
     levels = (None, -7, -1, 0, 3, 7, "1")
     expected = [0, fmpq(1, 128), HALF, HALF, fmpq(7, 8), fmpq(127, 128), "1"]
-    assert [_value(unit, level, {}) for level in levels] == expected
-    assert [_value(line, level, {}) for level in (None, -2, 0, 3)] == [0, fmpq(1, 4), 1, 8]
-    assert [_value(whole, level, {}) for level in (0, 1, 3)] == [1, 2, 8]
-    assert [_value(whole, level, {"dimension": 1}) for level in (0, 1, 3)] == [1, 2, 2]
-    assert [_value(whole, 3, {"dimension": 4}), _value(_parameter(sp.S.Reals, is_flag=True), True, {})] == [8, True]
+    assert [_evaluate_level(unit, level, {}) for level in levels] == expected
+    assert [_evaluate_level(line, level, {}) for level in (None, -2, 0, 3)] == [0, fmpq(1, 4), 1, 8]
+    assert [_evaluate_level(whole, level, {}) for level in (0, 1, 3)] == [1, 2, 8]
+    assert [_evaluate_level(whole, level, {"dimension": 1}) for level in (0, 1, 3)] == [1, 2, 2]
+    assert [
+        _evaluate_level(whole, 3, {"dimension": 4}),
+        _evaluate_level(_parameter(sp.S.Reals, is_flag=True), True, {}),
+    ] == [8, True]
     assert _format_level(unit, -7) == "1/128"
 
 
 def test_work_of_unlike_clients() -> None:
     """The first client takes one step; the others take at least two, possibly shorter ones."""
     algorithm = {"local_steps": 4, "local_step_size": HALF}
-    unequal = _local_work(algorithm, _at(clients=1.585, local_work="unequal"))
+    unequal = _build_local_work(algorithm, _at(clients=1.585, local_work="unequal"))
     assert unequal == {"local_steps": [1, 4, 4]}
-    alike = _local_work({**algorithm, "local_steps": 1}, _at(clients=1, local_work="normalised"))
+    alike = _build_local_work({**algorithm, "local_steps": 1}, _at(clients=1, local_work="normalised"))
     assert alike == {"local_steps": [1, 2], "local_step_size": [HALF, HALF / 2]}
-    assert _local_work(algorithm, _at(clients=0, local_work="unequal")) == {}
-    assert _local_work(algorithm, _at(clients=1)) == {}
-    assert _local_work({"local_step_size": HALF}, _at(local_work="unequal")) == {}
+    assert _build_local_work(algorithm, _at(clients=0, local_work="unequal")) == {}
+    assert _build_local_work(algorithm, _at(clients=1)) == {}
+    assert _build_local_work({"local_step_size": HALF}, _at(local_work="unequal")) == {}
 
 
 @pytest.mark.parametrize(
@@ -188,26 +196,26 @@ def test_work_of_unlike_clients() -> None:
     ids=str,
 )
 def test_settings_of_points(levels: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert dict(_rule(_at(**{"clients": 1.585, **levels}))) == expected
+    assert dict(_list_rule(_at(**{"clients": 1.585, **levels}))) == expected
 
 
 def test_rounds_until_all_have_reported_in_proportion() -> None:
     """With three clients of times 1, 1 and 8, then 1, 2 and 3: by reports, and by intervals."""
     cycles = {None: 1, "one slow": 17, "equal times": 3, "fixed intervals": 6, "long intervals": 1, "buffer": 1}
-    assert {kind: rounds_of_a_cycle(_at(clients=1.585, clock=kind)) for kind in cycles} == cycles
+    assert {kind: count_rounds_of_a_cycle(_at(clients=1.585, clock=kind)) for kind in cycles} == cycles
 
 
 def test_mixing_and_decreasing_steps() -> None:
     """Clients keep a share and spread the rest; steps decrease with the smallest curvature and the longest work."""
-    assert _mixing(2, HALF) == [[fmpq(3, 4), fmpq(1, 4)], [fmpq(1, 4), fmpq(3, 4)]]
+    assert _build_mixing(2, HALF) == [[fmpq(3, 4), fmpq(1, 4)], [fmpq(1, 4), fmpq(3, 4)]]
     diagonal = [[[fmpq(3), fmpq(0)], [fmpq(0), fmpq(2)]], [[fmpq(5), fmpq(0)], [fmpq(0), fmpq(7)]]]
     algorithm = {"local_step_size": HALF, "local_steps": [1, 3]}
-    assert decreasing({"hessians": diagonal}, algorithm) == {"local_step_size": "1/(2 + (3)*n)"}
+    assert build_decreasing_steps({"hessians": diagonal}, algorithm) == {"local_step_size": "1/(2 + (3)*n)"}
     crossed = [diagonal[0], [[fmpq(5), fmpq(1)], [fmpq(0), fmpq(7)]]]
-    assert decreasing({"hessians": crossed}, algorithm) == {}
-    assert decreasing({"hessians": crossed[::-1]}, algorithm) == {}
-    assert decreasing({}, algorithm) == {}
-    assert decreasing({"hessians": diagonal}, algorithm | {"local_step_size": [HALF]}) == {}
+    assert build_decreasing_steps({"hessians": crossed}, algorithm) == {}
+    assert build_decreasing_steps({"hessians": crossed[::-1]}, algorithm) == {}
+    assert build_decreasing_steps({}, algorithm) == {}
+    assert build_decreasing_steps({"hessians": diagonal}, algorithm | {"local_step_size": [HALF]}) == {}
 
 
 def test_factors_of_algorithms() -> None:
@@ -230,16 +238,16 @@ def test_factors_of_algorithms() -> None:
 
 def test_quadratics_of_points() -> None:
     """Curvatures 1 and 1/8, gradients of both signs, variance one, a start at one; then units, and what is absent."""
-    tame = problem(_at(), 1)
+    tame = build_problem(_at(), 1)
     assert tame["hessians"] == [[[1]], [[fmpq(1, 8)]]]
     assert (tame["linear"], tame["noise"], tame["start"]) == ([[1], [-1]], [1, 1], [1])
-    other = problem(_at(unit_of_values=12, unit_of_length=-12), 1)
+    other = build_problem(_at(unit_of_values=12, unit_of_length=-12), 1)
     assert other["hessians"] == [[[2**12]], [[2**9]]]
     assert (other["linear"], other["noise"], other["start"]) == ([[1], [-1]], [1, 1], [fmpq(1, 2**12)])
-    still = problem(_at(sources="", noise=5), 1)
+    still = build_problem(_at(sources="", noise=5), 1)
     assert "noise" not in still
     assert (still["linear"], still["start"]) == ([[0], [0]], [0])
-    loud = problem(_at(sources="n", noise=5, noisy_clients="one", gradients=5), 1)
+    loud = build_problem(_at(sources="n", noise=5, noisy_clients="one", gradients=5), 1)
     assert (loud["noise"], loud["linear"]) == ([1024, 0], [[0], [0]])
 
 
@@ -256,7 +264,7 @@ def test_quadratics_of_points() -> None:
 )
 def test_gradients_of_points(levels: dict[str, Any], linear: Any) -> None:
     """The weighted mean of the gradients is zero, and the largest gradient is the given one."""
-    assert problem(_at(**levels), 1)["linear"] == linear
+    assert build_problem(_at(**levels), 1)["linear"] == linear
 
 
 @pytest.mark.parametrize(
@@ -281,7 +289,7 @@ def test_gradients_of_points(levels: dict[str, Any], linear: Any) -> None:
     ids=str,
 )
 def test_curvatures_of_points(levels: dict[str, Any], hessians: Any) -> None:
-    assert problem(_at(**{"clients": 1.585, **levels}), 1)["hessians"] == hessians
+    assert build_problem(_at(**{"clients": 1.585, **levels}), 1)["hessians"] == hessians
 
 
 def test_curvatures_along_nearly_one_direction() -> None:
@@ -292,7 +300,7 @@ def test_curvatures_along_nearly_one_direction() -> None:
         expected = [
             [[1 + across, sign * slope], [sign * slope, slope * slope + across]] for sign in (fmpq(1), fmpq(-1))
         ]
-        assert problem(point, 1)["hessians"] == expected
+        assert build_problem(point, 1)["hessians"] == expected
 
 
 @pytest.mark.parametrize(
@@ -309,7 +317,7 @@ def test_curvatures_along_nearly_one_direction() -> None:
     ids=str,
 )
 def test_directions_of_points(levels: dict[str, Any], start: list[int], first: list[int]) -> None:
-    found = problem(_at(**{"curvatures": "crossed", **levels}), 1)
+    found = build_problem(_at(**{"curvatures": "crossed", **levels}), 1)
     assert (found["start"], found["linear"][0]) == (start, first)
 
 
@@ -317,7 +325,7 @@ def test_losses_of_points() -> None:
     """One term around the client's gradient, or two that cancel there; enumerated losses have three clients at most."""
 
     def terms(**levels: Any) -> list[list[tuple[str, str, str]]]:
-        found = problem(_at(**levels), 1)["terms"]
+        found = build_problem(_at(**levels), 1)["terms"]
         assert all(term["coordinate"] == 0 for one in found for term in one)
         return [[(term["weight"], term["centre"], term["width"]) for term in one] for one in found]
 
@@ -327,33 +335,33 @@ def test_losses_of_points() -> None:
     wide = str(2**26)
     assert terms(loss="kinked", clients=0) == [[("1", "1", "1"), ("1/8", "-8", wide)]]
     assert len(terms(loss="Huber", clients=9.97)) == 3
-    units = problem(_at(loss="Huber", unit_of_values=12, unit_of_length=-12, sources="n"), 1)
+    units = build_problem(_at(loss="Huber", unit_of_values=12, unit_of_length=-12, sources="n"), 1)
     assert units["terms"][0][0] == {"coordinate": 0, "weight": "4096", "centre": "0", "width": "1/4096"}
     assert (units["start"], units["noise"]) == (["0"], ["1", "1"])
-    assert problem(_at(loss="kinked", unit_of_length=-12), 1)["start"] == ["1/4096"]
+    assert build_problem(_at(loss="kinked", unit_of_length=-12), 1)["start"] == ["1/4096"]
     starts = {"Huber": "3", "kinked": "1", "Huber, linear part": "64", "bounded": "127/64"}
     for loss, start in starts.items():
-        assert problem(_at(loss=loss), 1)["start"] == [start]
-        assert problem(_at(loss=loss, direction="minus"), 1)["start"] == [f"-{start}"]
+        assert build_problem(_at(loss=loss), 1)["start"] == [start]
+        assert build_problem(_at(loss=loss, direction="minus"), 1)["start"] == [f"-{start}"]
         leaves = loss in ("Huber", "kinked")
-        assert problem(_at(loss=loss, sources="n"), 1)["start"] == ["0" if leaves else start]
-        assert problem(_at(loss=loss), 1)["kind"] == ("hampel" if loss == "bounded" else "huber")
+        assert build_problem(_at(loss=loss, sources="n"), 1)["start"] == ["0" if leaves else start]
+        assert build_problem(_at(loss=loss), 1)["kind"] == ("hampel" if loss == "bounded" else "huber")
 
 
 def test_data_of_points() -> None:
     """Rows whose squares sum to half of their number, two where curvatures alternate; the rest is zero."""
-    found = problem(_at(loss="data", clients=9.97), 1)
+    found = build_problem(_at(loss="data", clients=9.97), 1)
     assert (len(found["inputs"]), found["batch"], found["start"]) == (2, 1, ["1"])
     assert (found["inputs"][0], found["outputs"]) == ([["1"], ["1"]], [["1", "-1"], ["-1", "1"]])
-    alone = problem(_at(loss="data", curvatures="alike", sources="p"), 1)
+    alone = build_problem(_at(loss="data", curvatures="alike", sources="p"), 1)
     assert (alone["inputs"][0], alone["outputs"]) == ([["1"], ["0"]], [["1", "0"], ["-1", "0"]])
     assert ("batch" in alone, alone["start"]) == (False, ["0"])
     for level, root in ((0, 1), (5, 2), (-5, 4), (-9, 8), (9, 16), (1, 1)):
-        rows = problem(_at(loss="data", gradients=level, clients=0, curvatures="alike"), 1)["inputs"][0]
+        rows = build_problem(_at(loss="data", gradients=level, clients=0, curvatures="alike"), 1)["inputs"][0]
         assert rows == [[str(root)]] + [["0"]] * (2 * root**2 - 1)
-        assert largest_step(_at(loss="data", gradients=level)) == math.inf
+        assert find_largest_step(_at(loss="data", gradients=level)) == math.inf
     for level, root in ((0, 4), (5, 8), (-5, 2), (9, 16), (1, 4)):
-        assert largest_step(_at(loss="rare rows", gradients=level)) == 1 / root**2
+        assert find_largest_step(_at(loss="rare rows", gradients=level)) == 1 / root**2
 
 
 @pytest.mark.parametrize(
@@ -377,11 +385,11 @@ def test_data_of_points() -> None:
 )
 def test_rounds_of_points(levels: dict[str, Any], rounds: int) -> None:
     """With a step size of 1/4 and two local steps: by rounds, by curvatures that are forgotten, and by cycles."""
-    assert rounds_at(_at(**levels), fmpq(1, 4), ClaimedAlgorithm("fedavg")) == rounds
+    assert find_rounds(_at(**levels), fmpq(1, 4), ClaimedAlgorithm("fedavg")) == rounds
 
 
 def test_rounds_where_every_step_is_looked_at() -> None:
     """The more clients or sets of clients there are, the fewer rounds a run has."""
     subject = ClaimedAlgorithm("fedavg")
     for levels, rounds in (({}, 512), ({"clients": 3}, 128), ({"clients": 2.585, "participation": "half"}, 51)):
-        assert rounds_at(_at(horizon=("T", 20), **levels), fmpq(1, 4), subject, looked_at=2048) == rounds
+        assert find_rounds(_at(horizon=("T", 20), **levels), fmpq(1, 4), subject, looked_at=2048) == rounds

@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory import RATIONAL, Claim, InputError, parse_run
 from fedtheory import quantities as q
-from verify.falsify.regimes.confirmation import decided, exact_work
+from verify.falsify.regimes.confirmation import decide_table, estimate_exact_work
 
 eta, tau, smooth, rounds, drawn, distance, zeta = sp.symbols("eta tau L T m D zeta", positive=True)
 
@@ -46,7 +46,7 @@ def _table(number: int) -> dict[str, Any]:
 
 def test_a_long_violation_is_decided() -> None:
     """The rounds are too many for rationals, and enclosures show the violation."""
-    found = decided(LOST_STEPS, _table(512))
+    found = decide_table(LOST_STEPS, _table(512))
     assert found is not None
     assert found[1].applicable
     assert found[1].holds is False
@@ -55,7 +55,7 @@ def test_a_long_violation_is_decided() -> None:
 
 def test_work_of_long_runs_is_known() -> None:
     """A run whose rationals are too long takes more work than a shorter one, so that shorter ones are preferred."""
-    assert 0 < exact_work(_table(512)) < exact_work(_table(8192))
+    assert 0 < estimate_exact_work(_table(512)) < estimate_exact_work(_table(8192))
 
 
 def test_rationals_of_long_runs_are_refused_where_they_are_asked_for() -> None:

@@ -11,7 +11,7 @@ from verdicts import SEARCH, is_refuted
 from fedtheory.language.targets import resolve
 from verify.falsify.finding import EVALUATIONS as EVALUATIONS_OF_A_SECOND
 from verify.falsify.regimes import search_regimes
-from verify.falsify.regimes.confirmation import decided
+from verify.falsify.regimes.confirmation import decide_table
 
 SHARE = 0.97
 """Least share of the false errors that must be refuted."""
@@ -62,7 +62,7 @@ def test_false_ones_are_violated(source: str) -> None:
     false = [known for known in of_truth("false") if known.origin.partition(":")[0] == source]
     for known in false:
         assert known.run is not None
-        found = decided(known.error.claim, known.run)
+        found = decide_table(known.error.claim, known.run)
         assert found is not None, known.id
         assert found[1].is_decided, known.id
         assert found[1].applicable, known.id

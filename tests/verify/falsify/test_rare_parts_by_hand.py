@@ -17,9 +17,9 @@ from fedtheory.language.claim import Claim
 from verify.falsify import mixed
 from verify.falsify.regimes import factors, horizon, search, violations
 from verify.falsify.regimes.climb import LevelClimb
-from verify.falsify.regimes.design import _pair
+from verify.falsify.regimes.design import _sort_pair
 from verify.falsify.regimes.edge import Edge
-from verify.falsify.regimes.problems import _with_negative
+from verify.falsify.regimes.problems import _negate_curvatures
 from verify.falsify.regimes.search import _Searching
 from verify.falsify.scalings import _scale_coordinate
 
@@ -88,14 +88,14 @@ def test_levels_of_restricted_counts() -> None:
     assert factors._allow(_restricted(T <= 4), q.rounds, (0, 1, 2, 3)) == (0, 1, 2)
     assert factors._allow(_restricted(sp.Eq(T, 2)), q.rounds, (0, 1, 2)) == (1.0,)
     assert factors._allow(_restricted(T >= 3), q.rounds, (0, 2)) == (math.log2(3), 2)
-    levels = factors.levels_of_counts(_restricted(sp.Eq(T, 2)))
+    levels = factors.restrict_counts(_restricted(sp.Eq(T, 2)))
     assert dict(levels) == {"horizon": (("T", 1.0),)}
-    several = factors.levels_of_counts(_restricted(T <= 4))["horizon"]
+    several = factors.restrict_counts(_restricted(T <= 4))["horizon"]
     assert {level for level in several if level[0] == "T"} == {("T", power) for power in (0, 1, 2)} & set(several)
     assert [level for level in several if level[0] != "T"] == [
         level for level in factors.HORIZON.levels if level[0] != "T"
     ]
-    assert dict(factors.levels_of_counts(_restricted())) == {}
+    assert dict(factors.restrict_counts(_restricted())) == {}
 
 
 def test_the_first_allowed_run_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,19 +152,19 @@ def test_a_move_is_repeated_while_it_helps(values: list[float], end: int, calls:
     climb: Any = SimpleNamespace(_look=look, _value=lambda seen: seen.value)
     climb._repeat = lambda _name, old, new: 2 * new - old
     before, at = see(0), see(1)
-    found: Any = LevelClimb._onward(climb, before, at, "a")
+    found: Any = LevelClimb._climb_onward(climb, before, at, "a")
     assert (found.point, len(looked)) == ({"a": end, "b": 5}, calls)
     for level in (None, 1):
         climb._repeat = lambda *_, level=level: level
-        assert LevelClimb._onward(climb, before, at, "a") is at
+        assert LevelClimb._climb_onward(climb, before, at, "a") is at
     assert len(looked) == calls
 
 
 def test_ties_are_decided_once_for_each_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first cheap tie of a kind is decided while there is work for ties; none counts as a violation by floats."""
     decided: list[Any] = []
-    monkeypatch.setattr(violations, "exact_work", lambda table: table)
-    monkeypatch.setattr(violations, "decided", lambda _claim, table: decided.append(table) or ("run", table))
+    monkeypatch.setattr(violations, "estimate_exact_work", lambda table: table)
+    monkeypatch.setattr(violations, "decide_table", lambda _claim, table: decided.append(table) or ("run", table))
     settled: list[Any] = []
     given: Any = SimpleNamespace(_claim=None, _tried=violations.Counter(), _of_ties=1.0)
     given._settle = lambda _seen, found: settled.append(found)
@@ -234,7 +234,7 @@ def test_levels_from_which_a_search_goes_on() -> None:
 def test_negative_curvatures(kind: str | None, clients: int, expected: Any) -> None:
     """Minus half of the first client's curvatures, or the last curvature of all, or of a single client."""
     hessians = [[[fmpq(2), fmpq(1)], [fmpq(1), fmpq(4)]], [[fmpq(2), fmpq(0)], [fmpq(0), fmpq(8)]]][:clients]
-    assert _with_negative({"negative curvature": kind}, hessians) == expected
+    assert _negate_curvatures({"negative curvature": kind}, hessians) == expected
 
 
 def test_a_scaled_coordinate() -> None:
@@ -254,11 +254,15 @@ def test_longest_runs_of_definitions(steps: int, mixing: Any, expected: str) -> 
     """Rounds of graphs are shorter; other definitions take at least a fixed number of local steps."""
     point: Any = {} if mixing == "no" else {"mixing": mixing}
     subject: Any = SimpleNamespace(steps_are_rounds=True)
-    assert horizon._most_of_definition(point, subject, steps) == getattr(horizon, expected)
+    assert horizon._limit_steps_of_definition(point, subject, steps) == getattr(horizon, expected)
     subject.steps_are_rounds = False
     least = horizon._STEPS_ONE_BY_ONE
-    assert [horizon._most_of_definition(point, subject, count) for count in (1, 10, 20)] == [least, least, 2 * least]
+    assert [horizon._limit_steps_of_definition(point, subject, count) for count in (1, 10, 20)] == [
+        least,
+        least,
+        2 * least,
+    ]
 
 
 def test_pairs_of_levels_have_one_order() -> None:
-    assert _pair("a", 1, "b", None) == _pair("b", None, "a", 1) == ("a", "1", "b", "None")
+    assert _sort_pair("a", 1, "b", None) == _sort_pair("b", None, "a", 1) == ("a", "1", "b", "None")

@@ -19,12 +19,12 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify.regimes import search_regimes
-from verify.falsify.regimes.algorithms import ClaimedAlgorithm, rounds_of_a_cycle
-from verify.falsify.regimes.confirmation import decided
+from verify.falsify.regimes.algorithms import ClaimedAlgorithm, count_rounds_of_a_cycle
+from verify.falsify.regimes.confirmation import decide_table
 from verify.falsify.regimes.design import Design
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
 from verify.falsify.regimes.evaluation import Evaluation, rate_run
-from verify.falsify.regimes.factors import BASE, STANDARD, count, normal
+from verify.falsify.regimes.factors import BASE, STANDARD, count, normalise
 from verify.falsify.tables import count_steps
 
 ALONE = (a.one_client, a.full_gradients, a.strongly_convex_clients, a.same_local_work, a.unit_server_step)
@@ -80,7 +80,7 @@ def test_every_level_is_a_run(name: str) -> None:
         resolve(Claim(id="mine:all", lhs=q.local_step_size, rhs=10**9, assumptions=[a.update_rule, a.smooth]))
     )
     for level in factor.levels:
-        table = evaluation.table(normal({**BASE, name: level}))
+        table = evaluation.table(normalise({**BASE, name: level}))
         assert table is not None
         run = parse_run(table, RATIONAL)
         if name == "clients":
@@ -128,7 +128,7 @@ def test_a_cycle_ends_when_all_have_reported_in_proportion(clock: str, clients: 
     assert {unit for unit, _ in evaluation.factors["horizon"].levels} == {"cycle"}
     for power in (0, 1):
         point = {**BASE, "clients": clients, "clock": clock, "horizon": ("cycle", power)}
-        is_short = rounds_of_a_cycle(normal(point)) * 2**power <= 256
+        is_short = count_rounds_of_a_cycle(normalise(point)) * 2**power <= 256
         assert evaluation.at(point).applies == is_short, (clock, clients, power)
 
 
@@ -176,7 +176,7 @@ def test_no_run_is_long_where_each_step_is_looked_at() -> None:
     levels = {"participation": "one", "clients": 3.32, "local steps": 9, "horizon": ("L", 5), "step size": -10}
     steps = []
     for one in (asked, free):
-        table = Evaluation(one).table(normal({**BASE, **levels}))
+        table = Evaluation(one).table(normalise({**BASE, **levels}))
         assert table is not None
         steps.append(count_steps(table))
     assert steps[0] <= 4096 < steps[1]
@@ -184,7 +184,7 @@ def test_no_run_is_long_where_each_step_is_looked_at() -> None:
 
 def test_half_of_the_clients_are_few() -> None:
     """With half of the clients there are few clients, since a claim may enumerate all sets of participants."""
-    assert count(normal({**BASE, "clients": 9.97, "participation": "half"})["clients"]) == 6
+    assert count(normalise({**BASE, "clients": 9.97, "participation": "half"})["clients"]) == 6
 
 
 def test_ties_lead_nowhere() -> None:
@@ -207,7 +207,7 @@ def test_a_long_violation_is_decided_in_enclosures(rounds: int) -> None:
     bound = resolve(Claim(id="mine:steps", lhs=q.average_suboptimality, rhs=rhs, where=where))
     problem = {"kind": "quadratic", "hessians": [[["1"]], [["1/1024"]]], "linear": [["1"], ["-1"]], "start": ["0"]}
     algorithm = {"local_step_size": "1/20480", "local_steps": 2048, "rounds": rounds}
-    found = decided(bound, {"problem": problem, "algorithm": algorithm})
+    found = decide_table(bound, {"problem": problem, "algorithm": algorithm})
     assert found is not None
     assert (found[1].holds, found[1].arithmetic.is_rigorous) == (False, True)
 
@@ -227,7 +227,7 @@ def test_a_violation_that_floats_alone_see_is_none(rounds: int) -> None:
         "noise": ["1/256"] * clients,
     }
     algorithm = {"local_step_size": "1/128", "local_steps": 1, "rounds": rounds}
-    found = decided(claim, {"problem": problem, "algorithm": algorithm})
+    found = decide_table(claim, {"problem": problem, "algorithm": algorithm})
     assert found is None or found[1].is_decided
     assert rounds > 4 or found is not None
 
@@ -235,7 +235,7 @@ def test_a_violation_that_floats_alone_see_is_none(rounds: int) -> None:
 def test_no_condition_no_edge() -> None:
     """Without conditions step sizes beyond 2/L are tried as well."""
     claim = resolve(Claim(id="mine:free", lhs=q.final_distance_sq, rhs=D**2, where=WHERE, assumptions=ALONE))
-    table = Evaluation(claim).table(normal({**BASE, "clients": 0, "local steps": 0, "sources": "s", "step size": 0}))
+    table = Evaluation(claim).table(normalise({**BASE, "clients": 0, "local steps": 0, "sources": "s", "step size": 0}))
     assert table is not None
     run = parse_run(table, FLOAT)
     assert Edge(claim).largest_factor(run) == UNBOUNDED
@@ -299,7 +299,7 @@ def test_parameters_of_an_algorithm_are_factors(name: str) -> None:
     start = {**BASE, **{factor.name: factor.levels[0] for factor in subject.factors}}
     for factor in subject.factors:
         for level in factor.levels:
-            assert evaluation.table(normal({**start, factor.name: level})) is not None
+            assert evaluation.table(normalise({**start, factor.name: level})) is not None
 
 
 def test_nobody_is_searched_whose_claim_never_applies() -> None:

@@ -21,7 +21,7 @@ from verify.effort import measure_work, spend
 from verify.falsify.finding import EVALUATIONS
 from verify.falsify.regimes import search_regimes
 from verify.falsify.regimes.evaluation import Evaluation, Seen
-from verify.falsify.regimes.factors import BASE, Point, normal
+from verify.falsify.regimes.factors import BASE, Point, normalise
 from verify.falsify.regimes.search import Search
 from verify.falsify.regimes.violations import SETTLED, Violations
 from verify.falsify.tables import Table
@@ -43,8 +43,8 @@ def test_a_step_on_a_rare_row_turns_the_error_round(level: int, rows: int) -> No
     """The largest step is that of a row, as far as the claim allows it: one in many rows says anything."""
     claim = resolve(Claim(id="mine:step", lhs=q.local_step_size, rhs=10**9, assumptions=[a.update_rule, a.smooth]))
     point: Point = {**BASE, "loss": "rare rows", "gradients": level, "clients": 0, "step size": 0, "sources": "s"}
-    assert normal(point)["sources"] == "sn"
-    table = Evaluation(claim).table(normal(point))
+    assert normalise(point)["sources"] == "sn"
+    table = Evaluation(claim).table(normalise(point))
     assert table is not None
     (row, *_), *_ = table["problem"]["inputs"]
     curvature = 2 * Fraction(row[0]) ** 2
@@ -66,7 +66,7 @@ def test_runs_are_as_long_as_a_claim_allows(quantity: q.RunQuantity, most: int) 
     """Equal rounds are doubled; what a claim asks for at each step bounds the steps of all clients."""
     claim = resolve(Claim(id="mine:long", lhs=quantity, rhs=10**9, assumptions=[a.update_rule]))
     point: Point = {**BASE, "clients": 1, "local steps": 0, "step size": -10, "horizon": ("T", 30)}
-    table = Evaluation(claim).table(normal(point))
+    table = Evaluation(claim).table(normalise(point))
     assert table is not None
     assert table["algorithm"]["rounds"] == (most if most == 2**22 else most // 2)
 
@@ -77,7 +77,7 @@ def test_noise_on_losses_is_never_left_out(loss: str, clients: int, steps: int, 
     """A run is as short as the enumeration of its coins asks for: at most nine of them, and at least one."""
     claim = resolve(Claim(id="mine:step", lhs=q.local_step_size, rhs=10**9, assumptions=[a.update_rule]))
     point: Point = {**BASE, "loss": loss, "clients": clients, "local steps": steps, "noisy clients": noisy}
-    table = Evaluation(claim).table(normal({**point, "sources": "sn", "horizon": ("T", 12)}))
+    table = Evaluation(claim).table(normalise({**point, "sources": "sn", "horizon": ("T", 12)}))
     assert table is not None
     noisy_clients = sum(variance != "0" for variance in table["problem"]["noise"])
     coins = noisy_clients * table["algorithm"]["local_steps"] * table["algorithm"]["rounds"]
@@ -89,7 +89,7 @@ def test_a_kinked_loss_is_flat_on_one_side_of_its_optimum(gradients: str) -> Non
     """The run starts at the kink if no start is given, and its curvature is that of both terms."""
     claim = resolve(Claim(id="mine:step", lhs=q.local_step_size, rhs=10**9, assumptions=[a.update_rule]))
     point: Point = {**BASE, "loss": "kinked", "curvatures": "alike", "conditioning": -3, "sources": gradients + "n"}
-    table = Evaluation(claim).table(normal(point))
+    table = Evaluation(claim).table(normalise(point))
     assert table is not None
     run = parse_run(table, RATIONAL)
     assert (run.smoothness, list(run.problem.start)) == (1 + fmpq(1, 8), [0])
@@ -149,7 +149,7 @@ def seen(table: Table | None, sides: tuple[float, float], score: float) -> Seen:
 def test_what_may_be_rounding_is_decided_and_has_no_ratio() -> None:
     """Sides the wrong way round, by what floats cannot tell from rounding: rationals say that the claim holds."""
     claim = resolve(Claim(id="mine:twice", lhs=q.local_step_size, rhs=2 * eta, where=WHERE))
-    table = Evaluation(claim).table(normal(BASE))
+    table = Evaluation(claim).table(normalise(BASE))
     met = Violations(claim, 1.0, Evaluation(claim).at)
     unclear, right_way = seen(table, (1.5, 1.0), 0.4), seen(table, (1.0, 1.5), -0.4)
     for one in (unclear, right_way):
@@ -162,7 +162,7 @@ def test_what_may_be_rounding_and_is_none_is_a_violation() -> None:
     """A violation that could be rounding in floats is confirmed in rationals."""
     claim = resolve(Claim(id="mine:half", lhs=q.local_step_size, rhs=eta / 2, where=WHERE))
     met = Violations(claim, 1.0, Evaluation(claim).at)
-    met.meet_unclear(seen(Evaluation(claim).table(normal(BASE)), (2.0, 1.0), 0.7))
+    met.meet_unclear(seen(Evaluation(claim).table(normalise(BASE)), (2.0, 1.0), 0.7))
     assert met.found is not None
     assert met.found[1].ratio == 2.0
 

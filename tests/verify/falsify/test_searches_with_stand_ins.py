@@ -16,15 +16,15 @@ from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from verify.falsify import generation, mixed, score, search_state
-from verify.falsify.equal_sides import factor_of_equations
+from verify.falsify.equal_sides import solve_equations
 from verify.falsify.exponents import NOTHING_THERE
-from verify.falsify.local import factor_within
+from verify.falsify.local import find_factor_within
 from verify.falsify.rays import Ray
 from verify.falsify.regimes import confirmation, edge
 from verify.falsify.regimes.edge import Edge, _excess
 from verify.falsify.regimes.search import Search
 from verify.falsify.score import NOTHING
-from verify.falsify.search import _waiting
+from verify.falsify.search import _rank_for_long_horizons
 from verify.falsify.search_state import _MARGIN, CheckedPoint, SearchDone, SearchPoint, SearchState
 from verify.falsify.tables import get
 
@@ -148,9 +148,9 @@ def test_scores_of_rates_and_of_what_does_not_apply() -> None:
 def test_local_steps_of_generated_runs(
     many: bool, steps: Any, asked: Any, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generation, "allowed_counts", lambda *_: asked)
+    monkeypatch.setattr(generation, "list_allowed_counts", lambda *_: asked)
     kind: Any = SimpleNamespace(many_steps=many)
-    found = generation._with_local_steps_of(CLAIM, _table(2, steps=steps), kind, np.random.default_rng(0))
+    found = generation._set_local_steps(CLAIM, _table(2, steps=steps), kind, np.random.default_rng(0))
     assert (None if found is None else get(found, "algorithm.local_steps")) == expected
 
 
@@ -161,7 +161,7 @@ def test_step_sizes_of_generated_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generation, "stated_by", lambda _: [True])
     run: Any = "run"
     draws: Any = SimpleNamespace(integers=lambda _: 0)
-    assert generation._with_its_step_size(CLAIM, run, draws) == "stated"  # type: ignore[comparison-overlap]
+    assert generation._choose_step_size(CLAIM, run, draws) == "stated"  # type: ignore[comparison-overlap]
     monkeypatch.setattr(generation, "stated_by", lambda _: [])
     monkeypatch.setattr(generation, "_pick", lambda *_: fmpq(1, 2))
     monkeypatch.setattr(generation, "scale_steps", lambda one, factor: (one, factor))
@@ -171,13 +171,13 @@ def test_step_sizes_of_generated_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         return one
 
     monkeypatch.setattr(generation, "_change_by", change_by)
-    assert generation._with_its_step_size(CLAIM, run, draws) == ("run", fmpq(1, 2))  # type: ignore[comparison-overlap]
+    assert generation._choose_step_size(CLAIM, run, draws) == ("run", fmpq(1, 2))  # type: ignore[comparison-overlap]
     assert moves == []
     bounded: Any = SimpleNamespace(run_conditions=[1])
-    order = [factor_of_equations, factor_within]
-    for drawn, expected in ((0, [*order, generation._largest_factor]), (1, order)):
+    order = [solve_equations, find_factor_within]
+    for drawn, expected in ((0, [*order, generation._find_largest_factor]), (1, order)):
         moves.clear()
-        generation._with_its_step_size(bounded, run, SimpleNamespace(integers=lambda _, drawn=drawn: drawn))  # type: ignore[arg-type]
+        generation._choose_step_size(bounded, run, SimpleNamespace(integers=lambda _, drawn=drawn: drawn))  # type: ignore[arg-type]
         assert moves == expected
 
 
@@ -221,11 +221,11 @@ def test_arithmetic_that_decides(exact: float, enclosed: Any, decides: Any, monk
     monkeypatch.setattr(confirmation, "check", lambda _, run: run)
     assert confirmation._decide(CLAIM, {}) == decides
     monkeypatch.setattr(confirmation, "read", lambda _: None)
-    assert confirmation.exact_work({}) == 0.0
-    assert confirmation._work(SimpleNamespace(table=None)) == 0.0  # type: ignore[arg-type]
+    assert confirmation.estimate_exact_work({}) == 0.0
+    assert confirmation._estimate_work(SimpleNamespace(table=None)) == 0.0  # type: ignore[arg-type]
     monkeypatch.setattr(confirmation, "read", lambda _: "exact")
-    assert confirmation.exact_work({}) == exact
-    assert confirmation._work(SimpleNamespace(table={})) == exact  # type: ignore[arg-type]
+    assert confirmation.estimate_exact_work({}) == exact
+    assert confirmation._estimate_work(SimpleNamespace(table={})) == exact  # type: ignore[arg-type]
 
 
 def test_step_sizes_that_conditions_allow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,5 +273,5 @@ def test_runs_that_rays_start_from() -> None:
     batches = _table(2)
     batches["problem"]["batch"] = 3
     points = [SearchPoint(batches, 9.0), SearchPoint(_table(2), 1.0), SearchPoint(_table(2), 2.0)]
-    assert [_waiting(point) for point in points] == [(True, -9.0), (False, -1.0), (False, -2.0)]
-    assert min(points, key=_waiting) is points[2]
+    assert [_rank_for_long_horizons(point) for point in points] == [(True, -9.0), (False, -1.0), (False, -2.0)]
+    assert min(points, key=_rank_for_long_horizons) is points[2]

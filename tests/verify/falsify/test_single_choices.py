@@ -99,8 +99,8 @@ def test_coordinates_are_tried_in_random_order_after_the_first_ones() -> None:
         tried.append((at, name, scale, end))
         return at + 1
 
-    given._along = along
-    assert LevelClimb._sweep(given, 0, 2, 99) == 4  # type: ignore[arg-type]
+    given._climb_along = along
+    assert LevelClimb._sweep_coordinates(given, 0, 2, 99) == 4  # type: ignore[arg-type]
     assert tried == [(place, name, 2, 99) for place, name in enumerate(("step size", "clients", "b", "a"))]
 
 

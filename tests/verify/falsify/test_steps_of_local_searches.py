@@ -193,7 +193,7 @@ def test_a_local_search_ends_where_it_has_climbed(
     monkeypatch.setattr(search, "_move_term", lambda *_: view)
     starts: list[SearchPoint] = []
     monkeypatch.setattr(search, "_reduce", lambda _, start, __: (starts.append(start), reduced)[1])
-    monkeypatch.setattr(search, "_uphill", lambda climb, _: climbs.append(climb))
+    monkeypatch.setattr(search, "_make_all_moves", lambda climb, _: climbs.append(climb))
     state: Any = SimpleNamespace(claim=None, look=lambda _: 5.0, keep=kept.append, moved="unset")
     end = search._climb(state, None, 60)  # type: ignore[arg-type]
     assert state.moved == view
@@ -222,7 +222,7 @@ def test_moves_of_a_local_search_in_turn() -> None:
 
             return note
 
-    search._uphill(Climb(), "random")  # type: ignore[arg-type]
+    search._make_all_moves(Climb(), "random")  # type: ignore[arg-type]
     turn = [
         ("sweep_scalings", (2, 1, 0.5), "random"),
         ("sweep_structure",),
@@ -257,7 +257,7 @@ def test_long_horizons_are_searched_with_all_terms_in_place(monkeypatch: pytest.
     monkeypatch.setattr(search, "_choose", lambda *_: SearchPoint("run", 1.0))  # type: ignore[arg-type]
     monkeypatch.setattr(
         search,
-        "_uphill",
+        "_make_all_moves",
         lambda climb, _: seen.append((climb.at, climb.left, state.reach, state.moved, climb._structure)),
     )
     for may in (False, True):
@@ -404,6 +404,6 @@ def test_the_curvature_of_one_client_is_scaled() -> None:
     """Others, and linear terms, stay unchanged."""
     one, other = [[fmpq(2), fmpq(1)], [fmpq(1), fmpq(4)]], [[fmpq(1), fmpq(0)], [fmpq(0), fmpq(1)]]
     table = {"problem": {"hessians": [one, other], "linear": [[1, 2], [3, 4]]}}
-    scaled = generation._with_curvature(table, 0, fmpq(1, 2))
+    scaled = generation._scale_curvature(table, 0, fmpq(1, 2))
     assert scaled["problem"]["hessians"] == [[[1, fmpq(1, 2)], [fmpq(1, 2), 2]], other]
     assert scaled["problem"]["linear"] == table["problem"]["linear"]

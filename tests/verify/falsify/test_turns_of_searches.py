@@ -23,15 +23,15 @@ def test_ascents_in_regimes_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
         def __init__(self, *given: Any) -> None:
             self.by = given[-1]
 
-        def from_point(self, start: str, most: int) -> None:
+        def climb_from(self, start: str, most: int) -> None:
             climbed.append((self.by, start, most))
 
     monkeypatch.setattr(regimes, "LevelClimb", Climb)
     searching: Any = SimpleNamespace(_evaluation=SimpleNamespace(count=40), _random=None, _look=None, _most=1040)
     searching._progress = "progress"
-    searching._subtracting = lambda: ["a"]
-    searching._promising = lambda: ["c"]
-    searching._starts = lambda _: (["b"], ["with"], ["special"])
+    searching._list_subtracting = lambda: ["a"]
+    searching._list_promising = lambda: ["c"]
+    searching._choose_starts = lambda _: (["b"], ["with"], ["special"])
     regimes._Searching._climb(searching, {})
     ascents = [(regimes._balance, "a"), (regimes.rate_run, "b"), ("progress", "c")]  # type: ignore[attr-defined]
     each = max(regimes._SHORTEST, 1000 // min(5, regimes._CLIMBS))
@@ -44,9 +44,9 @@ def test_ascents_in_regimes_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_parts_of_a_search_in_regimes_in_turn(applies: bool) -> None:
     """Rows of the design, descents of one client, what is open, then climbs; nothing where no claim applies."""
     done: list[Any] = []
-    searching: Any = SimpleNamespace(_most=100, _base=lambda: {"base": 1} if applies else None)
-    searching._levels = lambda base: ("levels of", base)
-    searching._design = lambda base, levels, rows: done.append(("design", base, levels, rows)) or iter(())
+    searching: Any = SimpleNamespace(_most=100, _find_base=lambda: {"base": 1} if applies else None)
+    searching._find_levels = lambda base: ("levels of", base)
+    searching._try_design = lambda base, levels, rows: done.append(("design", base, levels, rows)) or iter(())
     searching._look_at_descent = lambda base, levels: done.append(("descent", base, levels))
     searching._violations = SimpleNamespace(decide_open=lambda count: done.append(("open", count)))
     searching._end_with_a_violation = lambda: done.append("end")
@@ -64,8 +64,8 @@ def test_smaller_counterexamples_are_counted_and_kept(
 ) -> None:
     """Each table costs a try, also where there is none; a heavier one is not checked."""
     ticks: list[int] = []
-    monkeypatch.setattr(shrink, "_weight", lambda _: (weight,))
-    monkeypatch.setattr(shrink, "_burden", lambda *_: reached)
+    monkeypatch.setattr(shrink, "_measure_table", lambda _: (weight,))
+    monkeypatch.setattr(shrink, "_measure_effort", lambda *_: reached)
     begin: Any = (1, 1, 0, 3)
     small = shrink._Shrinking(None, "old", begin, None, lambda: ticks.append(1))  # type: ignore[arg-type]
     assert small._tries("new") is kept  # type: ignore[arg-type]
@@ -83,7 +83,7 @@ def test_levels_that_are_always_kept() -> None:
         _may_apply=lambda name, level, _: name == "a" and level == 3,
     )
     base: Any = {**BASE, "a": 1, always: 4}
-    assert regimes._Searching._levels(searching, base) == {"a": [1, 3], always: [4, 5]}
+    assert regimes._Searching._find_levels(searching, base) == {"a": [1, 3], always: [4, 5]}
 
 
 def test_a_search_goes_on_while_something_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ def test_rows_of_a_design_are_counted_with_what_they_are(monkeypatch: pytest.Mon
     monkeypatch.setattr(regimes, "Design", lambda *_: design)
     searching: Any = SimpleNamespace(_evaluation=SimpleNamespace(factors={}), _seed=1)
     searching._look = lambda point: SimpleNamespace(point=point, applies=point["a"] == 2)
-    found = list(regimes._Searching._design(searching, {"a": 0, "b": 5}, {}, 2))  # type: ignore[arg-type, dict-item]
+    found = list(regimes._Searching._try_design(searching, {"a": 0, "b": 5}, {}, 2))  # type: ignore[arg-type, dict-item]
     assert [seen.point for seen in found] == [{"a": 1, "b": 5}, {"a": 2, "b": 5}]
     assert counted == [({"a": 1}, False), ({"a": 2}, True)]
 
@@ -136,8 +136,8 @@ def test_runs_are_moved_to_the_edge_of_their_conditions(monkeypatch: pytest.Monk
     monkeypatch.setattr(search, "_SUMMING", ())
     monkeypatch.setattr(search, "remove_aspects", lambda table, left_out: (table, left_out))
     monkeypatch.setattr(search, "move_to_edge", lambda _, table: None if table[0] == "free" else table)
-    search._to_the_edge(state, ["a", "free"], 1.0)
+    search._try_edges(state, ["a", "free"], 1.0)
     assert seen == [("a", ("start",)), ("a", ())]
     state.seconds = 2.0
-    search._to_the_edge(state, ["a"], 1.0)
+    search._try_edges(state, ["a"], 1.0)
     assert len(seen) == 2

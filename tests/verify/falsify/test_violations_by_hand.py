@@ -17,18 +17,18 @@ from verify.check import check
 from verify.falsify.regimes import confirmation, violations
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import BASE
-from verify.falsify.regimes.violations import SETTLED, Violations, _has_zero_side, _kind, _relative_gap
+from verify.falsify.regimes.violations import SETTLED, Violations, _classify, _compute_relative_gap, _has_zero_side
 
 
 def test_a_lighter_violation_keeps_its_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lighter violation is the lightest of the runs with less than four fifths of the work, or the first tiny one."""
-    monkeypatch.setattr(confirmation, "exact_work", lambda table: table["work"])
+    monkeypatch.setattr(confirmation, "estimate_exact_work", lambda table: table["work"])
 
     def point(work: float, score: float = 1.0, holds: bool | None = False) -> Seen:
         return Seen({"name": work}, score, {"work": work}, holds)
 
     def best(*others: Seen) -> float | None:
-        monkeypatch.setattr(confirmation, "_shorter", lambda _: iter(others))
+        monkeypatch.setattr(confirmation, "_list_shorter", lambda _: iter(others))
         found = confirmation._choose_best(point(10.0), 0.03, lambda seen: seen)  # type: ignore[arg-type,return-value]
         return None if found is None or found.table is None else found.table["work"]
 
@@ -43,7 +43,7 @@ def test_a_lighter_violation_keeps_its_margin(monkeypatch: pytest.MonkeyPatch) -
 
 def test_violations_are_made_lighter_while_they_are_heavy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Violations are made lighter down to a fifth of a second, at most 24 times, with at least half of the score."""
-    monkeypatch.setattr(confirmation, "exact_work", lambda table: table["work"])
+    monkeypatch.setattr(confirmation, "estimate_exact_work", lambda table: table["work"])
     least: list[float] = []
 
     def lighter(works: list[float], score: float, until: float = math.inf) -> float:
@@ -55,7 +55,7 @@ def test_violations_are_made_lighter_while_they_are_heavy(monkeypatch: pytest.Mo
             return None if work is None else Seen({}, score, {"work": work}, False)
 
         monkeypatch.setattr(confirmation, "_choose_best", best)
-        found = confirmation._lighter(Seen({}, score, {"work": 9.0}, False), None, until)  # type: ignore[arg-type]
+        found = confirmation._find_lighter(Seen({}, score, {"work": 9.0}, False), None, until)  # type: ignore[arg-type]
         assert found.table is not None
         return float(found.table["work"])
 
@@ -70,12 +70,12 @@ def test_violations_are_made_lighter_while_they_are_heavy(monkeypatch: pytest.Mo
 
 def test_shorter_points() -> None:
     """Points become shorter by horizons, then by fewer clients and steps, and by curvatures that differ less."""
-    found = list(confirmation._shorter({"horizon": ("L", 5), "clients": 3, "step size": -3, "conditioning": None}))
+    found = list(confirmation._list_shorter({"horizon": ("L", 5), "clients": 3, "step size": -3, "conditioning": None}))
     horizons = [("L", 1), ("L", 3), ("L", 4), ("L", 2), ("L", 0), ("T", 0), ("T", 6)]
     assert [point["horizon"] for point in found[:7]] == horizons
     assert [point["clients"] for point in found[7:10]] == [0, 1, 2]
     assert [point["step size"] for point in found[10:]] == [0, -1, -2]
-    (mixed,) = list(confirmation._shorter({"horizon": ("L", 5), "mixing": 0}))[7:]
+    (mixed,) = list(confirmation._list_shorter({"horizon": ("L", 5), "mixing": 0}))[7:]
     assert mixed["mixing"] == 0
 
 
@@ -94,8 +94,8 @@ def meeting(monkeypatch: pytest.MonkeyPatch) -> Any:
         return ({}, SimpleNamespace(applicable=True, holds=seen.point.get("holds", True)))
 
     monkeypatch.setattr(violations, "confirm", confirm)
-    monkeypatch.setattr(violations, "decided", lambda _, __: None)
-    monkeypatch.setattr(violations, "exact_work", lambda table: table["work"])
+    monkeypatch.setattr(violations, "decide_table", lambda _, __: None)
+    monkeypatch.setattr(violations, "estimate_exact_work", lambda table: table["work"])
     monkeypatch.setattr(violations, "_is_steady", lambda _, table: table["work"] >= 0)
     return Violations(Claim(id="t:met", lhs=eta, rhs=1, where=WHERE), 1.0, None), decided  # type: ignore[arg-type]
 
@@ -136,7 +136,7 @@ def test_ties_of_a_kind_are_decided_once(meeting: Any, monkeypatch: pytest.Monke
     """Ties that take no time are decided by their work; floats see no violation in them."""
     met, _ = meeting
     tried: list[Any] = []
-    monkeypatch.setattr(violations, "decided", lambda _, table: tried.append(table))
+    monkeypatch.setattr(violations, "decide_table", lambda _, table: tried.append(table))
     monkeypatch.setattr(violations, "_is_steady", lambda _, __: False)
     for tie in (_violation(0.5), _violation(0.5), _violation(0.5, "s", work=0.21), _violation(0.5, "s", work=0.2)):
         met.meet(tie)
@@ -153,7 +153,7 @@ def test_work_of_ties_and_of_violations_is_counted(meeting: Any, monkeypatch: py
     work = iter([*(0.0, 0.15), *(0.25, 0.375), *(2.0, 2.25), *(3.0, 3.5), *(4.0, 4.0)])
     monkeypatch.setattr(violations, "measure_work", lambda: next(work))
     tried: list[Any] = []
-    monkeypatch.setattr(violations, "decided", lambda _, table: tried.append(table["work"]))
+    monkeypatch.setattr(violations, "decide_table", lambda _, table: tried.append(table["work"]))
     ties = [_violation(0.5, kind, work=cost) for kind, cost in (("n", -0.1), ("s", -0.2), ("p", -0.3))]
     for tie, left in zip(ties, (0.05, -0.075, -0.325), strict=True):
         met.meet(tie)
@@ -183,7 +183,7 @@ def test_gaps_and_kinds_of_violations() -> None:
     """A gap is a share of the larger side, positive and at most one; a side of zero is its own kind."""
 
     def gap(sides: tuple[float, float] | None, score: float = 0.0) -> float:
-        return _relative_gap(Seen({}, score, {}, False, sides))
+        return _compute_relative_gap(Seen({}, score, {}, False, sides))
 
     tiny = math.ulp(1.0)
     assert [gap(sides) for sides in ((4.0, 1.0), (-1.0, -4.0), (1.0, -1.0))] == [0.75, 0.75, 1.0]
@@ -193,8 +193,8 @@ def test_gaps_and_kinds_of_violations() -> None:
     assert _has_zero_side(seen)
     assert not _has_zero_side(Seen({}, 1.0, {}, False, None))
     assert not _has_zero_side(Seen({}, 1.0, {}, False, (1.0, 2.0)))
-    assert _kind(seen) == (True, "n", *["None"] * 7)
-    assert _kind(Seen({"sources": "n", "clock": "buffer"}, 1.0, {}, False))[-2] == "buffer"
+    assert _classify(seen) == (True, "n", *["None"] * 7)
+    assert _classify(Seen({"sources": "n", "clock": "buffer"}, 1.0, {}, False))[-2] == "buffer"
 
 
 @pytest.mark.parametrize(("centres", "stands"), [(["0", "0", "0"], False), (["0", "0", "1024"], True)])

@@ -20,7 +20,7 @@ from fedtheory.search.blocks import SHARED
 from fedtheory.search.worst_functions import _coordinates
 from verify.falsify.search import search_worst_starts
 from verify.falsify.tables import evaluate_run
-from verify.falsify.worst_starts import _from_common_start, list_worst_starts
+from verify.falsify.worst_starts import _list_from_common_start, list_worst_starts
 
 x, y, F, v, w, best = sp.symbols("x y F v w best", real=True)
 local, mean, following, F_i = sp.symbols("x_i xbar xnext F_i", real=True)
@@ -156,7 +156,7 @@ def test_signs_do_not_depend_on_rounding(rounding: float) -> None:
 def test_local_iterates_are_reached_from_a_common_start() -> None:
     """Two clients reach their points of the worst function, half a unit from their average, after some local steps."""
     own = SampledGradient(q.local_iterate, False, (0.5, -0.5), (-0.75, 0.75), None)
-    losses, quadratics = _from_common_start([own], 0.125)
+    losses, quadratics = _list_from_common_start([own], 0.125)
     assert losses["problem"]["start"] == [0]
     where = {local: q.local_iterate, mean: q.average_iterate}
     drift = Expectation(Average(norm_sq(local - mean)))

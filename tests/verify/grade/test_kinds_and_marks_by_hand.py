@@ -47,7 +47,7 @@ def _kind(**changes: Any) -> Any:
 
 def _counts(monkeypatch: pytest.MonkeyPatch, **known: list[int]) -> None:
     """Let conditions allow some counts, by the names of quantities."""
-    monkeypatch.setattr(generation, "allowed_counts", lambda _, quantity: known.get(quantity.name, []))
+    monkeypatch.setattr(generation, "list_allowed_counts", lambda _, quantity: known.get(quantity.name, []))
 
 
 TABLE: Any = {
@@ -74,7 +74,7 @@ def test_local_steps_of_a_kind(
     """Counts that conditions allow come first; different steps per client stay if the kind has several steps."""
     _counts(monkeypatch, local_steps=asked)
     table = {**TABLE, "algorithm": {"local_steps": given}}
-    found = generation._with_local_steps_of(None, table, _kind(many_steps=many), _draws(*draws))  # type: ignore[arg-type]
+    found = generation._set_local_steps(None, table, _kind(many_steps=many), _draws(*draws))  # type: ignore[arg-type]
     assert (None if found is None else found["algorithm"]["local_steps"]) == expected
 
 
@@ -88,7 +88,7 @@ def test_rounds_of_a_kind(
     """Larger runs have one to three times more rounds, unless a condition or a clock decides."""
     _counts(monkeypatch, rounds=asked)
     table = {**TABLE, "algorithm": {"rounds": 5, **({} if clock is None else {"clock": clock})}}
-    assert generation._with_rounds_of(None, table, size, _draws(*draws))["algorithm"]["rounds"] == rounds  # type: ignore[arg-type]
+    assert generation._set_rounds(None, table, size, _draws(*draws))["algorithm"]["rounds"] == rounds  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,14 @@ def test_rounds_of_a_kind(
     ],
 )
 def test_clients_of_a_kind(clients: str, draws: Any, curvatures: list[int]) -> None:
-    found = generation._with_clients_of(TABLE, _kind(clients=clients), 3, _draws(*draws))
+    found = generation._set_clients(TABLE, _kind(clients=clients), 3, _draws(*draws))
     assert [hessian[0][0] for hessian in found["problem"]["hessians"]] == curvatures
 
 
 def test_linear_terms_and_curvatures_of_a_kind() -> None:
     """Linear terms move by multiples of the largest curvature; curvatures are scaled if the kind requires it."""
-    assert generation._curvature(TABLE) == 4
-    assert generation._curvature({"problem": {"hessians": [[[fmpq(0)]]]}}) == 1
+    assert generation._find_curvature(TABLE) == 4
+    assert generation._find_curvature({"problem": {"hessians": [[[fmpq(0)]]]}}) == 1
     pulls = generation._spread_linear_terms(TABLE, _kind(clients="pulls that differ"), _draws(1, 2))["problem"]
     assert pulls["linear"] == [[1 + 4], [3 - 4]]
     assert pulls["hessians"] == TABLE["problem"]["hessians"]
@@ -242,7 +242,7 @@ def test_scaled_counts() -> None:
 )
 def test_rounds_by_distances_travelled(unit: str, point: Any, rounds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """8 / (eta K L) rounds at eta = 1/16 and K = 2, or with mu = 1/4 for L; faster with larger server steps."""
-    monkeypatch.setattr(horizon, "number_of_clients", lambda _: 4)
+    monkeypatch.setattr(horizon, "count_clients", lambda _: 4)
     given = {"horizon": (unit, 3), "conditioning": -2, "curvatures": "alternate", **point}
     assert horizon._choose_rounds(given, fmpq(1, 16), 2) == rounds
 
@@ -276,11 +276,11 @@ def test_a_run_without_a_burden_is_not_shrunk(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(shrink, "working_table", lambda run: ("working", *run))
     known: dict[str, Any] = {"burden": None}
     asked: list[Any] = []
-    monkeypatch.setattr(shrink, "_burden", lambda *given: asked.append(given) or known["burden"])
-    monkeypatch.setattr(shrink, "_ticking", lambda *_: "ticks")
+    monkeypatch.setattr(shrink, "_measure_effort", lambda *given: asked.append(given) or known["burden"])
+    monkeypatch.setattr(shrink, "_limit_time", lambda *_: "ticks")
     monkeypatch.setattr(shrink, "_Shrinking", lambda *given: SimpleNamespace(smallest=lambda: given))
     monkeypatch.setattr(shrink, "write_table", lambda table: ("written", table))
-    smallest: Any = shrink._smallest
+    smallest: Any = shrink._shrink
     assert smallest("claim", "table", 1.0, "keeps", None) == "table"
     known["burden"] = (1,)
     start = ("working", "table", RATIONAL)

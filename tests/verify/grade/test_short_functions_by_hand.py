@@ -23,7 +23,7 @@ from verify import verdict
 from verify.check import perturbed_runs, rates, stationary_orders
 from verify.check.stationary_orders import find_leading_term
 from verify.falsify import starts
-from verify.falsify.counts import _conditions_on
+from verify.falsify.counts import _find_conditions
 from verify.falsify.regimes import algorithms, coverage, factors
 from verify.grade import in_notebook, marking, written
 from verify.grade.answer_sides import unwrap
@@ -101,9 +101,9 @@ def test_conditions_on_one_count() -> None:
         where={tau: q.local_steps, T: q.rounds},
         conditions=[tau <= 4, tau * T <= 9, T >= 2],
     )
-    assert _conditions_on(claim, q.local_steps) == [tau <= 4]
-    assert _conditions_on(claim, q.rounds) == [T >= 2]
-    assert _conditions_on(claim, q.clients) == []
+    assert _find_conditions(claim, q.local_steps) == [tau <= 4]
+    assert _find_conditions(claim, q.rounds) == [T >= 2]
+    assert _find_conditions(claim, q.clients) == []
 
 
 def test_shapes_of_tables() -> None:
@@ -123,11 +123,11 @@ def test_regimes_have_their_largest_ratio() -> None:
 
     infinite = coverage._LARGEST
     tried = [seen(-1.0), seen(-0.5), seen(2.0, False), seen(infinite), seen(-infinite)]
-    found = coverage._regime("noise", "none", tried)
+    found = coverage._build_regime("noise", "none", tried)
     assert (found.factor, found.level, found.runs) == ("noise", "none", 5)
     assert found.largest_ratio == pytest.approx(math.exp(-0.5))
-    assert coverage._regime("noise", "none", [seen(2.0, False)]).largest_ratio is None
-    assert coverage._regime("noise", "none", [seen(-3.0, None)]).largest_ratio == pytest.approx(math.exp(-3))
+    assert coverage._build_regime("noise", "none", [seen(2.0, False)]).largest_ratio is None
+    assert coverage._build_regime("noise", "none", [seen(-3.0, None)]).largest_ratio == pytest.approx(math.exp(-3))
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_regimes_have_their_largest_ratio() -> None:
     ],
 )
 def test_horizons_in_words(level: Any, words: str) -> None:
-    assert factors._horizon(level) == words
-    assert factors._sources("snp") == "start + noise + unlike gradients"
+    assert factors._describe_horizon(level) == words
+    assert factors._describe_sources("snp") == "start + noise + unlike gradients"
 
 
 def test_times_and_cycles_of_clients(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,14 +152,14 @@ def test_times_and_cycles_of_clients(monkeypatch: pytest.MonkeyPatch) -> None:
     assert algorithms._compute_times("equal times", 3) == [1, 1, 1]
     longest = algorithms._LONGEST
     assert algorithms._compute_times("other", longest + 1) == [*range(1, longest + 1), 1]
-    monkeypatch.setattr(algorithms, "number_of_clients", lambda _: 3)
-    assert algorithms.rounds_of_a_cycle({}) == 1
-    assert algorithms.rounds_of_a_cycle({"clock": "one slow"}) == 8 + 8 + 1
-    assert algorithms.rounds_of_a_cycle({"clock": "equal times"}) == 3
+    monkeypatch.setattr(algorithms, "count_clients", lambda _: 3)
+    assert algorithms.count_rounds_of_a_cycle({}) == 1
+    assert algorithms.count_rounds_of_a_cycle({"clock": "one slow"}) == 8 + 8 + 1
+    assert algorithms.count_rounds_of_a_cycle({"clock": "equal times"}) == 3
     for kind in ("long intervals", "buffer"):
-        assert algorithms.rounds_of_a_cycle({"clock": kind}) == 1
+        assert algorithms.count_rounds_of_a_cycle({"clock": kind}) == 1
     cycle = math.lcm(*algorithms._compute_times("fixed intervals", 3))
-    assert algorithms.rounds_of_a_cycle({"clock": "fixed intervals"}) == cycle
+    assert algorithms.count_rounds_of_a_cycle({"clock": "fixed intervals"}) == cycle
 
 
 # Grades.

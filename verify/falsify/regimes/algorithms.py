@@ -18,8 +18,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.schedules import StepSizes
 from fedtheory.runfile.definitions import find_definition, is_user_defined
 from verify.falsify.regimes.factors import Factor, Level, Point
-from verify.falsify.regimes.numbers import power
-from verify.falsify.regimes.problems import number_of_clients, number_of_steps, unit_of_values
+from verify.falsify.regimes.numbers import round_power
+from verify.falsify.regimes.problems import count_clients, count_local_steps, get_unit_of_values
 from verify.falsify.tables import Table, find_most_steps
 
 _TRIED = ("0", "1/10", "1/2", "9/10", "1", "2", "10")
@@ -71,7 +71,7 @@ class ClaimedAlgorithm:
         if self.definition is None:
             return ()
         fixed = {key for key, _ in self.fixed}
-        found = [_factor(one) for one in self.definition.parameters if one.key not in fixed]
+        found = [_build_factor(one) for one in self.definition.parameters if one.key not in fixed]
         if self.definition.uses(Mixed):
             words = lambda level: f"{1 - 2.0**-level:.3g} kept" if level else "complete"  # noqa: E731
             found.append(Factor("mixing", (0, 1, 4, 8), steps=(2, 1), low=0, high=12, in_words=words))
@@ -82,19 +82,19 @@ class ClaimedAlgorithm:
 
     def table(self, point: Point, step_size: fmpq, rounds: int) -> Table:
         """Return the `[algorithm]` table of a run."""
-        found: Table = {"local_step_size": step_size / unit_of_values(point), "rounds": rounds}
+        found: Table = {"local_step_size": step_size / get_unit_of_values(point), "rounds": rounds}
         if not self.steps_are_rounds:
-            found["local_steps"] = number_of_steps(point)
+            found["local_steps"] = count_local_steps(point)
         if self.name != "fedavg":
             found |= {"name": self.name, **self._parameters(point)}
-        return found | _local_work(found, point) | dict(_rule(point))
+        return found | _build_local_work(found, point) | dict(_list_rule(point))
 
     def _parameters(self, point: Point) -> Table:
         definition = self.definition
         if definition is None:
             return {}
         found: Table = {
-            one.key: _value(one, point[one.key], point) for one in definition.parameters if one.key in point
+            one.key: _evaluate_level(one, point[one.key], point) for one in definition.parameters if one.key in point
         }
         found |= {
             one.key: bool(number) if one.is_flag else number
@@ -103,11 +103,11 @@ class ClaimedAlgorithm:
             if key == one.key
         }
         if "mixing" in point:
-            found["mixing"] = _mixing(number_of_clients(point), power(-point["mixing"]))
+            found["mixing"] = _build_mixing(count_clients(point), round_power(-point["mixing"]))
         return found
 
 
-def decreasing(problem: Table, algorithm: Table) -> Table:
+def build_decreasing_steps(problem: Table, algorithm: Table) -> Table:
     """Return step sizes 2/(mu tau (n + c)) in round n that begin with the given one; empty where mu is not easily
     known.
 
@@ -127,12 +127,12 @@ def _is_diagonal(matrix: list[list[fmpq]]) -> bool:
     )
 
 
-def _mixing(clients: int, heard: fmpq) -> list[list[fmpq]]:
+def _build_mixing(clients: int, heard: fmpq) -> list[list[fmpq]]:
     """Return the mixing matrix of clients that keep a part of their own model and average the rest evenly."""
     return [[heard / clients + (1 - heard if i == j else 0) for j in range(clients)] for i in range(clients)]
 
 
-def _factor(parameter: Parameter) -> Factor:
+def _build_factor(parameter: Parameter) -> Factor:
     """Return the factor of a parameter: levels at both ends of its range, and between them."""
     key, allowed = parameter.key, parameter.allowed
     words = lambda level: _format_level(parameter, level)  # noqa: E731
@@ -150,24 +150,26 @@ def _factor(parameter: Parameter) -> Factor:
     return Factor(key, values or (None,), in_words=words)
 
 
-def _value(parameter: Parameter, level: Level, point: Point) -> Any:
+def _evaluate_level(parameter: Parameter, level: Level, point: Point) -> Any:
     """Return the value of a parameter at a level."""
     if parameter.is_flag or isinstance(level, str):
         return level
     if parameter.allowed.is_subset(sp.S.Integers):
         return min(2**level, 2 ** point.get("dimension", 0) if "dimension" in point else 2**level)
     if parameter.allowed.sup != 1:
-        return power(level)
-    return power(level or (-1 if level == 0 else None)) if level is None or level <= 0 else 1 - power(-level)
+        return round_power(level)
+    return (
+        round_power(level or (-1 if level == 0 else None)) if level is None or level <= 0 else 1 - round_power(-level)
+    )
 
 
 def _format_level(parameter: Parameter, level: Level) -> str:
-    return str(_value(parameter, level, {}))
+    return str(_evaluate_level(parameter, level, {}))
 
 
-def _local_work(algorithm: Table, point: Point) -> Table:
+def _build_local_work(algorithm: Table, point: Point) -> Table:
     """Return local work with fewer steps for the first client, which may be longer by the same factor."""
-    clients, kind = number_of_clients(point), point.get("local work")
+    clients, kind = count_clients(point), point.get("local work")
     if kind is None or clients == 1 or "local_steps" not in algorithm:
         return {}
     steps = [1] + [max(algorithm["local_steps"], 2)] * (clients - 1)
@@ -176,26 +178,26 @@ def _local_work(algorithm: Table, point: Point) -> Table:
     return {"local_steps": steps, "local_step_size": [algorithm["local_step_size"] / number for number in steps]}
 
 
-def _rule(point: Point) -> Iterator[tuple[str, Any]]:
+def _list_rule(point: Point) -> Iterator[tuple[str, Any]]:
     """Yield server step size, participation, clock and weights, where they differ from plain FedAvg."""
-    clients = number_of_clients(point)
+    clients = count_clients(point)
     server = point.get("server step size")
     if server is not None:
-        yield "server_step_size", fmpq(clients) if server == "M" else power(server)
+        yield "server_step_size", fmpq(clients) if server == "M" else round_power(server)
     law = point.get("participation")
     if law is not None:
         kind = "multinomial" if law == "multinomial" else "uniform"
         yield "participation", {"kind": kind, "clients": max(clients // 2, 1) if law == "half" else 1}
     clock = point.get("clock")
     if clock is not None:
-        yield "clock", _clock(clock, clients)
+        yield "clock", _build_clock(clock, clients)
     weights = point.get("aggregation")
     if weights is not None:
         unequal = [fmpq(2)] + [fmpq(1, 2)] * (clients - 1)
         yield "aggregation", unequal if weights == "unequal" else weights
 
 
-def _clock(kind: str, clients: int) -> Table:
+def _build_clock(kind: str, clients: int) -> Table:
     times = [str(time) for time in _compute_times(kind, clients)]
     clocks: dict[str, Table] = {
         "one slow": {"policy": "async", "times": times, "ties": "one-by-one"},
@@ -214,9 +216,9 @@ def _compute_times(kind: str, clients: int) -> list[int]:
     return [1] * clients if kind == "equal times" else [1 + client % _LONGEST for client in range(clients)]
 
 
-def rounds_of_a_cycle(point: Point) -> int:
+def count_rounds_of_a_cycle(point: Point) -> int:
     """Return the rounds until all clients have reported in proportion to their speed; buffers delay reports."""
-    kind, clients = point.get("clock"), number_of_clients(point)
+    kind, clients = point.get("clock"), count_clients(point)
     if kind is None:
         return 1
     times = _compute_times(kind, clients)

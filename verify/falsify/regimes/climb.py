@@ -41,35 +41,35 @@ class LevelClimb:
         self._value, self._kept = value, kept
         self._factors = evaluation.factors
 
-    def from_point(self, start: Seen, evaluations: int) -> Seen:
+    def climb_from(self, start: Seen, evaluations: int) -> Seen:
         """Return the best point after sweeps over all coordinates."""
         at, scale, end = start, 0, self._evaluation.count + evaluations
         while scale < _SCALES and self._evaluation.count < end:
-            swept = self._sweep(at, scale, end)
+            swept = self._sweep_coordinates(at, scale, end)
             scale += swept is at
             at = swept
         return at
 
-    def _sweep(self, at: Seen, scale: int, end: int) -> Seen:
+    def _sweep_coordinates(self, at: Seen, scale: int, end: int) -> Seen:
         """Try each coordinate in turn, always from the best point so far."""
         names = [name for name in self._factors if name not in self._kept]
         self._random.shuffle(names)
         names.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
         for name in names:
-            at = self._along(at, name, scale, end)
+            at = self._climb_along(at, name, scale, end)
         return at
 
-    def _along(self, at: Seen, name: str, scale: int, end: int) -> Seen:
+    def _climb_along(self, at: Seen, name: str, scale: int, end: int) -> Seen:
         """Make the first move of a coordinate that helps and repeat it; return the point unchanged if none helps."""
-        for level in self._moves(at.point, name, scale):
+        for level in self._list_moves(at.point, name, scale):
             if self._evaluation.count >= end:
                 break
             seen = self._look({**at.point, name: level})
             if self._value(seen) > self._value(at) + _GAIN:
-                return self._onward(at, seen, name)
+                return self._climb_onward(at, seen, name)
         return at
 
-    def _onward(self, before: Seen, at: Seen, name: str) -> Seen:
+    def _climb_onward(self, before: Seen, at: Seen, name: str) -> Seen:
         """Repeat a move as long as it helps."""
         for _ in range(_REPEATED):
             level = self._repeat(name, before.point[name], at.point[name])
@@ -89,15 +89,15 @@ class LevelClimb:
             return None
         return self._factors[name].within(2 * new - old)
 
-    def _moves(self, point: Point, name: str, scale: int) -> Iterator[Level]:
+    def _list_moves(self, point: Point, name: str, scale: int) -> Iterator[Level]:
         factor, levels = self._factors[name], self._levels.get(name, ())
         if name == "horizon":
-            yield from self._horizons(point, scale)
+            yield from self._list_horizons(point, scale)
         elif len(levels) > 1:
-            yield from _steps(factor, point[name], scale)
+            yield from _list_steps(factor, point[name], scale)
             yield from (level for level in levels if scale == 0 and _is_other(factor, level, point[name]))
 
-    def _horizons(self, point: Point, scale: int) -> Iterator[Level]:
+    def _list_horizons(self, point: Point, scale: int) -> Iterator[Level]:
         unit, exponent = point["horizon"]
         for step in (_HORIZON[scale], -_HORIZON[scale]):
             yield unit, exponent + step
@@ -105,7 +105,7 @@ class LevelClimb:
             yield from (level for level in _HORIZONS if level[0] != unit)
 
 
-def _steps(factor: Factor, level: Level, scale: int) -> Iterator[Level]:
+def _list_steps(factor: Factor, level: Level, scale: int) -> Iterator[Level]:
     """Yield steps up and down from a number, within its bounds."""
     if not factor.steps or not _is_number(level):
         return

@@ -44,11 +44,11 @@ def confirm(claim: Claim, seen: Seen, look: Callable[[Point], Seen], until: floa
     Cheaper runs are searched for until a value of the work clock, `verify.effort.measure_work`. The check may show that
     the claim holds, because floats see violations where sides cancel.
     """
-    light = _lighter(seen, look, until)
-    return None if light.table is None else decided(claim, light.table)
+    light = _find_lighter(seen, look, until)
+    return None if light.table is None else decide_table(claim, light.table)
 
 
-def decided(claim: Claim, table: Table) -> tuple[Table, Check] | None:
+def decide_table(claim: Claim, table: Table) -> tuple[Table, Check] | None:
     """Return the run file of a run with its rigorous check; None if no affordable check decides it."""
     with suppress(*NO_RUN), np.errstate(all="ignore"):
         file = write_table(table)
@@ -58,7 +58,7 @@ def decided(claim: Claim, table: Table) -> tuple[Table, Check] | None:
     return None
 
 
-def exact_work(table: Table) -> float:
+def estimate_exact_work(table: Table) -> float:
     """Estimate the seconds of work for the rationals of a run."""
     run = read(table)
     return 0.0 if run is None else estimate_simulation(run)
@@ -73,12 +73,12 @@ def _decide(claim: Claim, table: Table) -> Check | None:
     return None if enclosed is exact or estimate_simulation(enclosed) > _MOST else check(claim, enclosed)
 
 
-def _lighter(seen: Seen, look: Callable[[Point], Seen], until: float) -> Seen:
+def _find_lighter(seen: Seen, look: Callable[[Point], Seen], until: float) -> Seen:
     """Return a violation that takes less exact work, with the largest margin possible."""
     # The score of an equation is the logarithm of a gap.
     least = min(_LEAST, seen.score / 2) if seen.score > 0 else seen.score - 1
     for _ in range(_TURNS):
-        if _work(seen) <= _LIGHT or measure_work() > until:
+        if _estimate_work(seen) <= _LIGHT or measure_work() > until:
             break
         best = _choose_best(seen, least, look)
         if best is None:
@@ -88,24 +88,24 @@ def _lighter(seen: Seen, look: Callable[[Point], Seen], until: float) -> Seen:
 
 
 def _choose_best(seen: Seen, least: float, look: Callable[[Point], Seen]) -> Seen | None:
-    now, best = _work(seen), None
-    for point in _shorter(seen.point):
+    now, best = _estimate_work(seen), None
+    for point in _list_shorter(seen.point):
         other = look(point)
         if other.holds is not False or other.score <= least:
             continue
-        work = _work(other)
-        if work < _LIGHTER * now and (best is None or work < _work(best)):
+        work = _estimate_work(other)
+        if work < _LIGHTER * now and (best is None or work < _estimate_work(best)):
             best = other
         if work < _MUCH_LIGHTER * now:
             break
     return best
 
 
-def _work(seen: Seen) -> float:
-    return 0.0 if seen.table is None else exact_work(seen.table)
+def _estimate_work(seen: Seen) -> float:
+    return 0.0 if seen.table is None else estimate_exact_work(seen.table)
 
 
-def _shorter(point: Point) -> Iterator[dict[str, Level]]:
+def _list_shorter(point: Point) -> Iterator[dict[str, Level]]:
     """Yield changes to fewer rounds, steps and clients, and to less extreme levels."""
     unit, exponent = point["horizon"]
     for less in (4, 2, 1):

@@ -45,7 +45,7 @@ NO_PAIRS = Pairs()
 """The counts of an empty search."""
 
 
-def covered(factors: Mapping[str, Factor], seen: Iterable[Seen]) -> tuple[Regime, ...]:
+def list_regimes(factors: Mapping[str, Factor], seen: Iterable[Seen]) -> tuple[Regime, ...]:
     """Return the regimes of all points at which a claim applies, factor by factor."""
     applicable = [one for one in seen if one.applies]
     found = []
@@ -57,10 +57,10 @@ def covered(factors: Mapping[str, Factor], seen: Iterable[Seen]) -> tuple[Regime
                 by_level.setdefault(factor.in_words(level), []).append(one)
         if len(by_level) > 1:
             order = [factor.in_words(level) for level in factor.levels]
-            found += [_regime(name, words, by_level[words]) for words in order if words in by_level]
+            found += [_build_regime(name, words, by_level[words]) for words in order if words in by_level]
     return tuple(found)
 
 
-def _regime(factor: str, words: str, seen: list[Seen]) -> Regime:
+def _build_regime(factor: str, words: str, seen: list[Seen]) -> Regime:
     scores = [one.score for one in seen if one.holds is not False and -_LARGEST < one.score < _LARGEST]
     return Regime(factor, words, len(seen), math.exp(max(scores)) if scores else None)

@@ -29,20 +29,20 @@ class Design:
         self.all_pairs = {
             pair
             for first, second in combinations(sorted(self._levels), 2)
-            for pair in _pairs_of(first, self._levels[first], second, self._levels[second])
+            for pair in _sort_pairs(first, self._levels[first], second, self._levels[second])
         }
 
     def rows(self, most: int) -> Iterator[dict[str, Level]]:
         """Yield at most `most` rows: first rows that cover all pairs, then balanced ones in random order."""
         given = 0
         while given < most and self._choose_wanted():
-            yield self._covering_row()
+            yield self._build_covering_row()
             given += 1
         yield from self._balance_rows(most - given)
 
     def count(self, row: Mapping[str, Level], applies: bool) -> None:
         """Record a row that was tried."""
-        pairs = self._pairs_in(row)
+        pairs = self._list_pairs(row)
         if applies:
             self.covered |= pairs
         else:
@@ -56,19 +56,19 @@ class Design:
     def _choose_wanted(self) -> set[Pair]:
         return {pair for pair in self.all_pairs - self.covered if self._in_vain[pair] < _GIVEN_UP}
 
-    def _covering_row(self) -> dict[str, Level]:
+    def _build_covering_row(self) -> dict[str, Level]:
         """Build a row that contains one missing pair, and then the levels that add most missing pairs."""
         wanted = self._choose_wanted()
         first, level, second, other = self._random.choice(sorted(wanted))
-        row = {first: self._level(first, level), second: self._level(second, other)}
+        row = {first: self._find_level(first, level), second: self._find_level(second, other)}
         rest = [name for name in sorted(self._levels) if name not in row]
         self._random.shuffle(rest)
         for name in rest:
-            row[name] = max(self._shuffle(name), key=lambda level: self._gain(row, name, level, wanted))
+            row[name] = max(self._shuffle(name), key=lambda level: self._count_gain(row, name, level, wanted))
         return row
 
-    def _gain(self, row: Mapping[str, Level], name: str, level: Level, wanted: set[Pair]) -> int:
-        return sum(_pair(name, level, other, row[other]) in wanted for other in row)
+    def _count_gain(self, row: Mapping[str, Level], name: str, level: Level, wanted: set[Pair]) -> int:
+        return sum(_sort_pair(name, level, other, row[other]) in wanted for other in row)
 
     def _shuffle(self, name: str) -> list[Level]:
         """Return the levels in random order, the plain one first."""
@@ -77,22 +77,22 @@ class Design:
         plain = self._factors[name]
         return sorted(levels, key=lambda level: not (plain.has_plain and level == plain.plain))
 
-    def _level(self, name: str, text: str) -> Level:
+    def _find_level(self, name: str, text: str) -> Level:
         return next(level for level in self._levels[name] if str(level) == text)
 
-    def _pairs_in(self, row: Mapping[str, Level]) -> set[Pair]:
+    def _list_pairs(self, row: Mapping[str, Level]) -> set[Pair]:
         named = sorted(name for name in row if name in self._levels)
-        return {_pair(one, row[one], other, row[other]) for one, other in combinations(named, 2)}
+        return {_sort_pair(one, row[one], other, row[other]) for one, other in combinations(named, 2)}
 
     def _balance_rows(self, count: int) -> Iterator[dict[str, Level]]:
         """Yield rows with all levels equally often; a plain level is more frequent, so that few extremes are
         combined.
         """
-        columns = {name: self._column(name, count) for name in self._levels}
+        columns = {name: self._build_column(name, count) for name in self._levels}
         for number in range(count):
             yield {name: column[number] for name, column in columns.items()}
 
-    def _column(self, name: str, count: int) -> list[Level]:
+    def _build_column(self, name: str, count: int) -> list[Level]:
         levels, factor = self._levels[name], self._factors[name]
         plain = int(_PLAIN * count) if factor.has_plain and factor.plain in levels else 0
         column = [factor.plain] * plain + [levels[number % len(levels)] for number in range(count - plain)]
@@ -100,9 +100,9 @@ class Design:
         return column
 
 
-def _pair(name: str, level: Level, other: str, its: Level) -> Pair:
+def _sort_pair(name: str, level: Level, other: str, its: Level) -> Pair:
     return (name, str(level), other, str(its)) if name < other else (other, str(its), name, str(level))
 
 
-def _pairs_of(first: str, levels: Sequence[Level], second: str, others: Sequence[Level]) -> Iterator[Pair]:
-    return (_pair(first, level, second, other) for level in levels for other in others)
+def _sort_pairs(first: str, levels: Sequence[Level], second: str, others: Sequence[Level]) -> Iterator[Pair]:
+    return (_sort_pair(first, level, second, other) for level in levels for other in others)

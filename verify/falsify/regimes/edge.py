@@ -69,9 +69,9 @@ class Edge:
         is_fixed = ~(np.abs(slopes) > _FLAT)
         if (here[is_fixed] > _FLAT).any():
             return None
-        return self._along(run, here, slopes, is_fixed)
+        return self._solve_linearly(run, here, slopes, is_fixed)
 
-    def _along(self, run: Run, here: Array, slopes: Array, is_fixed: Array) -> float | None:
+    def _solve_linearly(self, run: Run, here: Array, slopes: Array, is_fixed: Array) -> float | None:
         """Solve for the largest factor by the linear approximation of the conditions in logarithms, with
         corrections.
         """

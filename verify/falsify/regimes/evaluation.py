@@ -17,13 +17,13 @@ from fedtheory.language.quantities.measuring.expectations import AtSteps
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.effort import spend
-from verify.falsify.regimes.algorithms import ClaimedAlgorithm, decreasing
+from verify.falsify.regimes.algorithms import ClaimedAlgorithm, build_decreasing_steps
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
-from verify.falsify.regimes.factors import Factor, Level, Point, factors_for, is_tied, normal
-from verify.falsify.regimes.horizon import rounds_at
-from verify.falsify.regimes.numbers import just_below
-from verify.falsify.regimes.problems import largest_step, problem
-from verify.falsify.score import NOTHING, balanced_score, score
+from verify.falsify.regimes.factors import Factor, Level, Point, is_tied, list_factors, normalise
+from verify.falsify.regimes.horizon import find_rounds
+from verify.falsify.regimes.numbers import round_below
+from verify.falsify.regimes.problems import build_problem, find_largest_step
+from verify.falsify.score import NOTHING, score, score_balanced
 from verify.falsify.search_state import measure_movement
 from verify.falsify.tables import NO_RUN, Table
 from verify.instances import assumes_only_smoothness
@@ -84,7 +84,7 @@ class Evaluation:
     @property
     def factors(self) -> dict[str, Factor]:
         """Return all factors of runs of the claim's algorithm."""
-        found = {**factors_for(self.claim), **{factor.name: factor for factor in self.subject.factors}}
+        found = {**list_factors(self.claim), **{factor.name: factor for factor in self.subject.factors}}
         if not assumes_only_smoothness(self.claim):
             found["loss"] = found["loss"].without("bounded")
             del found["negative curvature"]
@@ -101,7 +101,7 @@ class Evaluation:
 
     def at(self, point: Point) -> Seen:
         """Return the score of the run at a point, in floats: its closeness to a violation."""
-        here = normal(point)
+        here = normalise(point)
         key = tuple(sorted((name, str(level)) for name, level in here.items()))
         if key not in self.known:
             self.count += 1
@@ -113,7 +113,7 @@ class Evaluation:
             table = self.table(point)
             found = None if table is None else check(self.claim, parse_run(table, FLOAT))
             if found is not None and found.applicable and found.comparisons:
-                return Seen(point, score(found), table, found.holds, _sides(found), balanced_score(found))
+                return Seen(point, score(found), table, found.holds, _order_sides(found), score_balanced(found))
         return Seen(point, NOTHING)
 
     @staticmethod
@@ -133,21 +133,21 @@ class Evaluation:
 
     def table(self, point: Point) -> Table | None:
         """Return the run at a point as a table; None if the claim does not concern such a run."""
-        rounds = rounds_at(point, _SMALL, self.subject, self._looked_at)
+        rounds = find_rounds(point, _SMALL, self.subject, self._looked_at)
         for _ in range(2 if self._conditions_ask_for_rounds else 1):
             edge = self._edge_at(point, rounds)
             if edge is None:
                 return None
             is_at_edge = point["step size"] == 0 and edge != UNBOUNDED
-            largest = min(_BEYOND if edge == UNBOUNDED else edge, largest_step(point))
-            step_size = just_below(largest * 2.0 ** point["step size"], *([_TINY] if is_at_edge else []))
-            rounds = rounds_at(point, step_size, self.subject, self._looked_at)
+            largest = min(_BEYOND if edge == UNBOUNDED else edge, find_largest_step(point))
+            step_size = round_below(largest * 2.0 ** point["step size"], *([_TINY] if is_at_edge else []))
+            rounds = find_rounds(point, step_size, self.subject, self._looked_at)
         return self._table(point, step_size, rounds)
 
     def _table(self, point: Point, step_size: fmpq, rounds: int) -> Table:
-        of_problem, algorithm = problem(point, rounds), self.subject.table(point, step_size, rounds)
+        of_problem, algorithm = build_problem(point, rounds), self.subject.table(point, step_size, rounds)
         if self.subject.is_decreasing:
-            algorithm |= decreasing(of_problem, algorithm)
+            algorithm |= build_decreasing_steps(of_problem, algorithm)
         found = {"problem": of_problem, "algorithm": algorithm}
         if self.subject.stated is not None:
             formula = self.subject.stated.formula_on(parse_run(found, RATIONAL))
@@ -181,7 +181,7 @@ def rate_run(seen: Seen) -> float:
     return seen.score + min(0.0, math.log(_MOVING * measure_movement(seen.table)))
 
 
-def _sides(found: Check) -> tuple[float, float] | None:
+def _order_sides(found: Check) -> tuple[float, float] | None:
     worst = found.worst
     if worst is None or worst.relation.operator == "==":
         return None

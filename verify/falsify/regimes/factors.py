@@ -72,24 +72,24 @@ def count(power: float) -> int:
     return int(max(1, min(round(2.0**power), 2**26)))
 
 
-def _count(level: Level) -> str:
+def _format_count(level: Level) -> str:
     return f"{count(level):,}"
 
 
-def _power(level: Level) -> str:
+def _format_power(level: Level) -> str:
     return "0" if level is None else f"{2.0**level:.3g}"
 
 
-def _word(level: Level) -> str:
+def _format_word(level: Level) -> str:
     return "none" if level is None else str(level)
 
 
-def _sources(level: Level) -> str:
+def _describe_sources(level: Level) -> str:
     names = {"s": "start", "n": "noise", "p": "unlike gradients"}
     return " + ".join(names[symbol] for symbol in level)
 
 
-def _horizon(level: Level) -> str:
+def _describe_horizon(level: Level) -> str:
     unit, power = level
     if unit == "cycle":
         return f"{count(power):,} cycles" if power > 0 else "1 cycle"
@@ -98,22 +98,22 @@ def _horizon(level: Level) -> str:
     return f"{2.0**power:g}/(eta {'L' if unit == 'L' else 'mu'}) steps"
 
 
-def _list_edge_factors(level: Level) -> str:
+def _describe_distance_from_edge(level: Level) -> str:
     return "the edge" if level == 0 else f"{2.0**level:.2g} of the edge"
 
 
-SOURCES = Factor("sources", ("s", "n", "p", "sn", "sp", "np", "snp"), in_words=_sources)
-CLIENTS = Factor("clients", (0, 1, 3.32, 5, 9.97), steps=(3, 1), low=0, high=10, in_words=_count)
+SOURCES = Factor("sources", ("s", "n", "p", "sn", "sp", "np", "snp"), in_words=_describe_sources)
+CLIENTS = Factor("clients", (0, 1, 3.32, 5, 9.97), steps=(3, 1), low=0, high=10, in_words=_format_count)
 SHAPE = Factor(
     "curvatures",
     ("alike", "alternate", "one steep", "one flat", "diagonal", "rank one", "crossed"),
-    in_words=_word,
+    in_words=_format_word,
 )
-CONDITIONING = Factor("conditioning", (-3, -10, None), steps=(4, 1), low=-16, high=0, in_words=_power)
-ANGLE = Factor("angle", (-3, -6.6), steps=(2, 1), low=-12, high=0, in_words=_power)
-LOCAL_STEPS = Factor("local steps", (0, 1, 3, 6, 11), steps=(3, 1), low=0, high=11, in_words=_count)
-HORIZON = Factor("horizon", (("T", 0), ("T", 2), ("L", 0), ("L", 5), ("mu", 5)), in_words=_horizon)
-STEP_SIZE = Factor("step size", (0, -1, -4, -10), steps=(5, 2, 1), high=0, in_words=_list_edge_factors)
+CONDITIONING = Factor("conditioning", (-3, -10, None), steps=(4, 1), low=-16, high=0, in_words=_format_power)
+ANGLE = Factor("angle", (-3, -6.6), steps=(2, 1), low=-12, high=0, in_words=_format_power)
+LOCAL_STEPS = Factor("local steps", (0, 1, 3, 6, 11), steps=(3, 1), low=0, high=11, in_words=_format_count)
+HORIZON = Factor("horizon", (("T", 0), ("T", 2), ("L", 0), ("L", 5), ("mu", 5)), in_words=_describe_horizon)
+STEP_SIZE = Factor("step size", (0, -1, -4, -10), steps=(5, 2, 1), high=0, in_words=_describe_distance_from_edge)
 
 PROBLEM = (
     SOURCES,
@@ -121,54 +121,54 @@ PROBLEM = (
     SHAPE,
     CONDITIONING,
     ANGLE,
-    Factor("gradients", (0, 5, -5), 0, (4, 1), in_words=_power),
-    Factor("noise", (0, 5, -5), 0, (4, 1), in_words=_power),
-    Factor("unlike gradients", ("signs", "one"), in_words=_word),
-    Factor("noisy clients", ("all", "one"), "all", in_words=_word),
-    Factor("direction", ("both", "flat", "steep", "minus"), in_words=_word),
-    Factor("unit of values", (0, 12, -12), 0, (12, 4), -48, 48, in_words=_power),
-    Factor("unit of length", (0, 12, -12), 0, (12, 4), -48, 48, in_words=_power),
-    Factor("weights", (None, "one heavy", "one tiny"), None, in_words=_word),
-    Factor("loss", (None, "Huber", "Huber, linear part", "kinked", *DATA, "bounded"), None, in_words=_word),
-    Factor("negative curvature", (None, "one client", "all"), None, in_words=_word),
+    Factor("gradients", (0, 5, -5), 0, (4, 1), in_words=_format_power),
+    Factor("noise", (0, 5, -5), 0, (4, 1), in_words=_format_power),
+    Factor("unlike gradients", ("signs", "one"), in_words=_format_word),
+    Factor("noisy clients", ("all", "one"), "all", in_words=_format_word),
+    Factor("direction", ("both", "flat", "steep", "minus"), in_words=_format_word),
+    Factor("unit of values", (0, 12, -12), 0, (12, 4), -48, 48, in_words=_format_power),
+    Factor("unit of length", (0, 12, -12), 0, (12, 4), -48, 48, in_words=_format_power),
+    Factor("weights", (None, "one heavy", "one tiny"), None, in_words=_format_word),
+    Factor("loss", (None, "Huber", "Huber, linear part", "kinked", *DATA, "bounded"), None, in_words=_format_word),
+    Factor("negative curvature", (None, "one client", "all"), None, in_words=_format_word),
 )
 RULE = (
     LOCAL_STEPS,
     HORIZON,
     STEP_SIZE,
-    Factor("server step size", (None, -7, 1.6, 4.3, "M"), None, (3, 1), -20, 12, _word),
-    Factor("participation", (None, "one", "half", "multinomial"), None, in_words=_word),
-    Factor("local work", (None, "unequal", "normalised"), None, in_words=_word),
+    Factor("server step size", (None, -7, 1.6, 4.3, "M"), None, (3, 1), -20, 12, _format_word),
+    Factor("participation", (None, "one", "half", "multinomial"), None, in_words=_format_word),
+    Factor("local work", (None, "unequal", "normalised"), None, in_words=_format_word),
     Factor(
         "clock",
         (None, "one slow", "equal times", "fixed intervals", "long intervals", "buffer"),
         None,
-        in_words=_word,
+        in_words=_format_word,
     ),
-    Factor("aggregation", (None, "time-based", "identical", "unequal"), None, in_words=_word),
+    Factor("aggregation", (None, "time-based", "identical", "unequal"), None, in_words=_format_word),
 )
 STANDARD: Mapping[str, Factor] = {factor.name: factor for factor in (*PROBLEM, *RULE)}
 """The factors of every run, by name."""
 
 _CYCLES = (("cycle", 0), ("cycle", 2))
 _OF_TIED_STEPS = (
-    Factor("clients", (0, 2, 4, 10), steps=(2,), low=0, high=10, in_words=_count),
-    Factor("local steps", (0, 2, 4), steps=(2,), low=0, high=12, in_words=_count),
-    Factor("horizon", (("T", 0), ("T", 12), ("T", 6), ("T", 20)), in_words=_horizon),
-    Factor("step size", (0,), high=0, in_words=_list_edge_factors),
+    Factor("clients", (0, 2, 4, 10), steps=(2,), low=0, high=10, in_words=_format_count),
+    Factor("local steps", (0, 2, 4), steps=(2,), low=0, high=12, in_words=_format_count),
+    Factor("horizon", (("T", 0), ("T", 12), ("T", 6), ("T", 20)), in_words=_describe_horizon),
+    Factor("step size", (0,), high=0, in_words=_describe_distance_from_edge),
     # Curvatures alone determine the edge of the conditions there, so they change in small steps.
-    Factor("unit of values", (0, 12, -12), 0, (4, 0.5, 1 / 16), -48, 48, in_words=_power),
+    Factor("unit of values", (0, 12, -12), 0, (4, 0.5, 1 / 16), -48, 48, in_words=_format_power),
 )
 
 
-def factors_for(claim: Claim) -> dict[str, Factor]:
+def list_factors(claim: Claim) -> dict[str, Factor]:
     """Return the factors of every run, with the levels that the assumptions of a claim allow.
 
     A run that must end after a whole cycle of its clock has the length of some cycles. A step size that is tied to the
     square root of clients over iterations is rational if both are powers of four.
     """
     found = {
-        name: replace(factor, levels=levels_of_counts(claim).get(name, factor.levels))
+        name: replace(factor, levels=restrict_counts(claim).get(name, factor.levels))
         for name, factor in STANDARD.items()
     }
     if a.whole_cycles in claim.assumptions:
@@ -179,7 +179,7 @@ def factors_for(claim: Claim) -> dict[str, Factor]:
 
 
 @cache
-def levels_of_counts(claim: Claim) -> Mapping[str, tuple[Level, ...]]:
+def restrict_counts(claim: Claim) -> Mapping[str, tuple[Level, ...]]:
     """Return the levels of counts that conditions restrict, as ``Eq(T, 1)`` does, by the names of factors."""
     clients = _allow(claim, q.clients, CLIENTS.levels)
     steps = _allow(claim, q.local_steps, LOCAL_STEPS.levels)
@@ -223,7 +223,7 @@ BASE: Point = {
 """The normal run in which levels are tried one at a time."""
 
 
-def _affordable(point: Point) -> dict[str, Level]:
+def _limit_clients(point: Point) -> dict[str, Level]:
     """Limit the clients to what clock and participation allow; remove cycles without a clock."""
     found = dict(point)
     if found["horizon"][0] == "cycle" and not found.get("clock"):
@@ -235,9 +235,9 @@ def _affordable(point: Point) -> dict[str, Level]:
     return found
 
 
-def normal(point: Point) -> dict[str, Level]:
+def normalise(point: Point) -> dict[str, Level]:
     """Return the point with coordinates that have no effect at their usual levels, so that no run is tried twice."""
-    found = _affordable(point)
+    found = _limit_clients(point)
     if found.get("loss") == "rare rows":
         # Batches have no effect if the start is the optimum.
         found["sources"] = "snp" if "p" in found["sources"] else "sn"

@@ -7,9 +7,9 @@ import math
 from flint import fmpq
 
 from fedtheory.arithmetic import plain_float
-from verify.falsify.regimes.algorithms import ClaimedAlgorithm, rounds_of_a_cycle
+from verify.falsify.regimes.algorithms import ClaimedAlgorithm, count_rounds_of_a_cycle
 from verify.falsify.regimes.factors import DATA, Point
-from verify.falsify.regimes.problems import most_enumerated_steps, number_of_clients, number_of_steps
+from verify.falsify.regimes.problems import count_clients, count_local_steps, limit_enumerated_steps
 
 _MOST = 2**22
 """Largest number of rounds if they are computed by repeated squaring."""
@@ -24,26 +24,26 @@ _MOST_IN_CYCLES = 256
 """Largest number of rounds of runs that end with a whole cycle of their clock."""
 
 
-def rounds_at(point: Point, step_size: fmpq, subject: ClaimedAlgorithm, looked_at: int | None = None) -> int:
+def find_rounds(point: Point, step_size: fmpq, subject: ClaimedAlgorithm, looked_at: int | None = None) -> int:
     """Return T >= 1; `looked_at` bounds the local steps of all clients for claims with terms at each step."""
-    steps = 1 if subject.steps_are_rounds else number_of_steps(point)
+    steps = 1 if subject.steps_are_rounds else count_local_steps(point)
     if point["horizon"][0] == "cycle":
         return _count_whole_cycles(point)
-    most = _most_steps(point, subject, steps)
+    most = _limit_steps(point, subject, steps)
     if looked_at is not None:
-        most = min(most, looked_at // max(number_of_clients(point), _sets_of_participants(point)))
+        most = min(most, looked_at // max(count_clients(point), _count_sets_of_participants(point)))
     return max(1, min(round(_choose_rounds(point, step_size, steps)), most // steps, _MOST))
 
 
-def _sets_of_participants(point: Point) -> int:
+def _count_sets_of_participants(point: Point) -> int:
     """Count the sets of participants of a round, which a claim about each step may enumerate."""
-    clients = number_of_clients(point)
+    clients = count_clients(point)
     return math.comb(clients, clients // 2) if point.get("participation") == "half" else clients
 
 
 def _count_whole_cycles(point: Point) -> int:
     """Return the rounds of the allowed number of whole cycles; one round if even one cycle is too long."""
-    cycle = rounds_of_a_cycle(point)
+    cycle = count_rounds_of_a_cycle(point)
     most = _MOST_IN_CYCLES // cycle
     return cycle * max(1, min(round(2.0 ** point["horizon"][1]), most)) if most else 1
 
@@ -53,12 +53,12 @@ def _choose_rounds(point: Point, step_size: fmpq, steps: int) -> float:
     if unit == "T":
         return float(2.0**exponent)
     server = point.get("server step size")
-    speed = 1.0 if server is None else number_of_clients(point) if server == "M" else 2.0**server
-    travelled = plain_float(step_size) * steps * speed * _curvature(point, unit)
+    speed = 1.0 if server is None else count_clients(point) if server == "M" else 2.0**server
+    travelled = plain_float(step_size) * steps * speed * _find_curvature(point, unit)
     return float(min(2.0**exponent / travelled, 1e18))
 
 
-def _curvature(point: Point, unit: str) -> float:
+def _find_curvature(point: Point, unit: str) -> float:
     """Return the largest curvature of a client, which is 1, or the smallest one."""
     if unit == "L" or point["conditioning"] is None or point["curvatures"] == "alike":
         return 1.0
@@ -67,10 +67,10 @@ def _curvature(point: Point, unit: str) -> float:
     return float(2.0 ** point["conditioning"])
 
 
-def _most_steps(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:
+def _limit_steps(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:
     """Return the largest number of local steps of a run, by the cost of its simulation."""
     if point.get("loss") is not None:
-        enumerated = most_enumerated_steps(point)
+        enumerated = limit_enumerated_steps(point)
         short = _LOSSES if enumerated is None else enumerated
         return _DATA if point["loss"] in DATA and not point.get("clock") else short
     if point.get("clock"):
@@ -80,11 +80,11 @@ def _most_steps(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:
     if point.get("participation") or subject.is_decreasing:
         return _SAMPLED * steps
     if subject.definition is not None:
-        return _most_of_definition(point, subject, steps)
+        return _limit_steps_of_definition(point, subject, steps)
     return _MOST * steps
 
 
-def _most_of_definition(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:
+def _limit_steps_of_definition(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:
     """Return the largest number of local steps of a run whose rounds are simulated one by one."""
     if subject.steps_are_rounds:
         return _ON_GRAPHS if "mixing" in point else _ROUNDS_ONE_BY_ONE

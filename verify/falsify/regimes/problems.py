@@ -9,7 +9,7 @@ from typing import Any
 from flint import fmpq
 
 from verify.falsify.regimes.factors import DATA, Point, count
-from verify.falsify.regimes.numbers import power
+from verify.falsify.regimes.numbers import round_power
 from verify.falsify.tables import Table
 
 _ONE, _ZERO, _MINUS_ONE = fmpq(1), fmpq(0), fmpq(-1)
@@ -31,102 +31,102 @@ _RARE_ROWS = {0: 4, 5: 8, -5: 2, 9: 16}
 """Square roots of half the number of rows of a client if most rows are zero."""
 
 
-def unit_of_values(point: Point) -> fmpq:
+def get_unit_of_values(point: Point) -> fmpq:
     """Return the factor of all objectives."""
-    return power(point["unit of values"])
+    return round_power(point["unit of values"])
 
 
-def unit_of_length(point: Point) -> fmpq:
+def get_unit_of_length(point: Point) -> fmpq:
     """Return the factor of all models."""
-    return power(point["unit of length"])
+    return round_power(point["unit of length"])
 
 
-def number_of_clients(point: Point) -> int:
+def count_clients(point: Point) -> int:
     """Return M, which is small where outcomes are enumerated."""
     loss, clients = point.get("loss"), count(point["clients"])
     return clients if loss is None else min(clients, _FEW_WITH_DATA if loss in DATA else _FEW)
 
 
-def number_of_steps(point: Point) -> int:
+def count_local_steps(point: Point) -> int:
     """Return the local steps of a round, few where outcomes are enumerated."""
-    steps, coins = count(point["local steps"]), coins_of_a_step(point)
+    steps, coins = count(point["local steps"]), count_coins(point)
     return min(steps, _SHORT, _MOST_DRAWS // coins if coins else _SHORT) if point.get("loss") else steps
 
 
-def coins_of_a_step(point: Point) -> int:
+def count_coins(point: Point) -> int:
     """Return the number of clients whose noise is enumerated."""
     is_enumerated = point.get("loss") not in (None, *DATA) and "n" in point["sources"]
-    return (number_of_clients(point) if point["noisy clients"] == "all" else 1) if is_enumerated else 0
+    return (count_clients(point) if point["noisy clients"] == "all" else 1) if is_enumerated else 0
 
 
-def most_enumerated_steps(point: Point) -> int | None:
+def limit_enumerated_steps(point: Point) -> int | None:
     """Return the largest number of local steps for which outcomes are enumerated; None without enumeration."""
-    coins = coins_of_a_step(point)
+    coins = count_coins(point)
     return _MOST_DRAWS // coins if coins else None
 
 
-def problem(point: Point, rounds: int) -> Table:
+def build_problem(point: Point, rounds: int) -> Table:
     """Return the `[problem]` table of a run."""
     found = _KINDS[point.get("loss")](point, rounds)
-    weights = _weights(point)
+    weights = _build_weights(point)
     return found if weights is None else found | {"weights": weights}
 
 
-def _weights(point: Point) -> list[fmpq] | None:
-    clients, kind = number_of_clients(point), point.get("weights")
+def _build_weights(point: Point) -> list[fmpq] | None:
+    clients, kind = count_clients(point), point.get("weights")
     if kind is None or clients == 1:
         return None
     first = fmpq(1, 1000 * clients) if kind == "one tiny" else fmpq(9, 10) + fmpq(1, 10 * clients)
     return [first] + [(1 - first) / (clients - 1)] * (clients - 1)
 
 
-def _gradients(point: Point) -> list[fmpq]:
+def _build_gradients(point: Point) -> list[fmpq]:
     """Return the clients' gradients at the optimum along one direction; their weighted average is zero, the largest is
     given.
     """
-    clients = number_of_clients(point)
+    clients = count_clients(point)
     if "p" not in point["sources"] or clients == 1:
         return [_ZERO] * clients
-    shares = _weights(point) or [fmpq(1, clients)] * clients
+    shares = _build_weights(point) or [fmpq(1, clients)] * clients
     if point["unlike gradients"] == "one":
         apart = [_ONE] + [_ZERO] * (clients - 1)
     else:
         apart = [_ONE if client % 2 == 0 else _MINUS_ONE for client in range(clients)]
     mean = sum((share * gradient for share, gradient in zip(shares, apart, strict=True)), _ZERO)
     largest = max(abs(gradient - mean) for gradient in apart)
-    unit = power(point["gradients"]) / largest
-    return _once_each(apart, lambda gradient: (gradient - mean) * unit)
+    unit = round_power(point["gradients"]) / largest
+    return _map_once(apart, lambda gradient: (gradient - mean) * unit)
 
 
-def _noise(point: Point) -> list[fmpq] | None:
+def _build_noise(point: Point) -> list[fmpq] | None:
     """Return the variance of each client's gradients; None without noise."""
-    clients = number_of_clients(point)
+    clients = count_clients(point)
     if "n" not in point["sources"]:
         return None
-    variance = power(2 * point["noise"])
+    variance = round_power(2 * point["noise"])
     return [variance] * clients if point["noisy clients"] == "all" else [variance] + [_ZERO] * (clients - 1)
 
 
-def _quadratics(point: Point, _rounds: int) -> Table:
-    values, length = unit_of_values(point), unit_of_length(point)
-    hessians = _with_negative(point, _hessians(point))
+def _build_quadratics(point: Point, _rounds: int) -> Table:
+    values, length = get_unit_of_values(point), get_unit_of_length(point)
+    hessians = _negate_curvatures(point, _build_hessians(point))
     dimension = len(hessians[0])
     along = [1, 0] if point["curvatures"] == "rank one" or point["unlike gradients"] == "signs" else [1, 1]
     along += [0] * (dimension - len(along))
-    gradients = _once_each(_gradients(point), lambda gradient: [gradient * part for part in along[:dimension]])
+    gradients = _map_once(_build_gradients(point), lambda gradient: [gradient * part for part in along[:dimension]])
     found: Table = {
         "kind": "quadratic",
-        "hessians": _once_each(hessians, lambda hessian: [[entry * values for entry in row] for row in hessian]),
-        "linear": _once_each(gradients, lambda gradient: [entry * values * length for entry in gradient]),
-        "start": [entry * length for entry in _start(point, dimension)],
+        "hessians": _map_once(hessians, lambda hessian: [[entry * values for entry in row] for row in hessian]),
+        "linear": _map_once(gradients, lambda gradient: [entry * values * length for entry in gradient]),
+        "start": [entry * length for entry in _build_start(point, dimension)],
     }
-    noise = _noise(point)
+    noise = _build_noise(point)
     if noise is None:
         return found
-    return found | {"noise": _once_each(noise, lambda variance: variance * (values * length) ** 2)}
+    return found | {"noise": _map_once(noise, lambda variance: variance * (values * length) ** 2)}
 
 
-def _once_each(values: Sequence[Any], change: Callable[[Any], Any]) -> list[Any]:
+def _map_once(values: Sequence[Any], change: Callable[[Any], Any]) -> list[Any]:
     """Map each value once; clients with equal values share the result."""
     changed: dict[int, Any] = {}
     for value in values:
@@ -135,7 +135,7 @@ def _once_each(values: Sequence[Any], change: Callable[[Any], Any]) -> list[Any]
     return [changed[id(value)] for value in values]
 
 
-def _start(point: Point, dimension: int) -> list[fmpq]:
+def _build_start(point: Point, dimension: int) -> list[fmpq]:
     far = _ONE if "s" in point["sources"] else _ZERO
     return {
         "both": [far] * dimension,
@@ -145,22 +145,22 @@ def _start(point: Point, dimension: int) -> list[fmpq]:
     }[point["direction"]]
 
 
-def _dimension(point: Point) -> int:
+def _find_dimension(point: Point) -> int:
     planar = 2 if point["curvatures"] in ("diagonal", "rank one", "crossed") else 1
     return max(planar, count(point.get("dimension", 0)))
 
 
-def _hessians(point: Point) -> list[list[list[fmpq]]]:
-    clients, dimension = number_of_clients(point), _dimension(point)
-    flat = power(point["conditioning"])
-    steep, level = _diagonal([_ONE] * dimension), _diagonal([flat] * dimension)
-    one_flat_direction = _diagonal([_ONE] + [flat] * (dimension - 1))
+def _build_hessians(point: Point) -> list[list[list[fmpq]]]:
+    clients, dimension = count_clients(point), _find_dimension(point)
+    flat = round_power(point["conditioning"])
+    steep, level = _build_diagonal([_ONE] * dimension), _build_diagonal([flat] * dimension)
+    one_flat_direction = _build_diagonal([_ONE] + [flat] * (dimension - 1))
     pairs = {
         "alike": (steep, steep),
         "alternate": (steep, level),
         "diagonal": (one_flat_direction, one_flat_direction),
-        "crossed": (one_flat_direction, _diagonal([flat] + [_ONE] * (dimension - 1))),
-        "rank one": (_thin(point, dimension, flat, 1), _thin(point, dimension, flat, -1)),
+        "crossed": (one_flat_direction, _build_diagonal([flat] + [_ONE] * (dimension - 1))),
+        "rank one": (_build_thin(point, dimension, flat, 1), _build_thin(point, dimension, flat, -1)),
     }
     if point["curvatures"] == "one steep":
         return [steep] + [level] * (clients - 1)
@@ -169,26 +169,26 @@ def _hessians(point: Point) -> list[list[list[fmpq]]]:
     return [pairs[point["curvatures"]][client % 2] for client in range(clients)]
 
 
-def _diagonal(entries: Sequence[fmpq]) -> list[list[fmpq]]:
+def _build_diagonal(entries: Sequence[fmpq]) -> list[list[fmpq]]:
     return [[entry if row == column else _ZERO for column in range(len(entries))] for row, entry in enumerate(entries)]
 
 
-def _thin(point: Point, dimension: int, flat: fmpq, sign: int) -> list[list[fmpq]]:
+def _build_thin(point: Point, dimension: int, flat: fmpq, sign: int) -> list[list[fmpq]]:
     """Return a Hessian with one large curvature, along a direction at a small angle to the first axis."""
-    slope = sign * power(point["angle"])
+    slope = sign * round_power(point["angle"])
     across = flat * flat if (point["conditioning"] or 0) < -5 else flat * _THIN
-    found = _diagonal([_ONE + across, slope * slope + across, *[_ONE] * (dimension - 2)])
+    found = _build_diagonal([_ONE + across, slope * slope + across, *[_ONE] * (dimension - 2)])
     found[0][1] = found[1][0] = slope
     return found
 
 
-def _with_negative(point: Point, hessians: list[list[list[fmpq]]]) -> list[list[list[fmpq]]]:
+def _negate_curvatures(point: Point, hessians: list[list[list[fmpq]]]) -> list[list[list[fmpq]]]:
     """Negate the curvature of one client, or the last curvature of all clients."""
     kind = point.get("negative curvature")
     if kind is None:
         return hessians
     if kind == "all":
-        return _once_each(hessians, _negate_last_curvature)
+        return _map_once(hessians, _negate_last_curvature)
     half = [[[-entry / 2 for entry in row] for row in hessian] for hessian in hessians[:1]]
     return half + hessians[1:] if len(hessians) > 1 else [_negate_last_curvature(hessian) for hessian in hessians]
 
@@ -201,12 +201,12 @@ def _negate_last_curvature(hessian: list[list[fmpq]]) -> list[list[fmpq]]:
     ]
 
 
-def _scalar_losses(point: Point, _rounds: int) -> Table:
-    values, length, clients = unit_of_values(point), unit_of_length(point), number_of_clients(point)
-    flat = power(point["conditioning"]) or fmpq(1, 4)
+def _build_scalar_losses(point: Point, _rounds: int) -> Table:
+    values, length, clients = get_unit_of_values(point), get_unit_of_length(point), count_clients(point)
+    flat = round_power(point["conditioning"]) or fmpq(1, 4)
     alike = point["curvatures"] in ("alike", "diagonal")
     curved = [_ONE if alike or client % 2 == 0 else flat for client in range(clients)]
-    of_a_client = _build_kinked if point["loss"] == "kinked" else _centred
+    of_a_client = _build_kinked if point["loss"] == "kinked" else _build_centred
     terms = [
         [
             {
@@ -217,17 +217,17 @@ def _scalar_losses(point: Point, _rounds: int) -> Table:
             }
             for weight, centre, width in of_a_client(curve, gradient, flat)
         ]
-        for curve, gradient in zip(curved, _gradients(point), strict=True)
+        for curve, gradient in zip(curved, _build_gradients(point), strict=True)
     ]
     is_far = "s" in point["sources"] or point["loss"] not in _LEAVING_OPTIMUM
     start = (_FAR_ON_LINE[point["loss"]] if is_far else _ZERO) * length * (-1 if point["direction"] == "minus" else 1)
     kind = "hampel" if point["loss"] == "bounded" else "huber"
     found: Table = {"kind": kind, "terms": terms, "start": [str(start)]}
-    noise = _noise(point)
+    noise = _build_noise(point)
     return found if noise is None else found | {"noise": [str(entry * (values * length) ** 2) for entry in noise]}
 
 
-def _centred(curve: fmpq, gradient: fmpq, _flat: fmpq) -> list[tuple[fmpq, fmpq, fmpq]]:
+def _build_centred(curve: fmpq, gradient: fmpq, _flat: fmpq) -> list[tuple[fmpq, fmpq, fmpq]]:
     """Return weight, centre and width of one term whose centre gives the required gradient at zero."""
     return [(curve, gradient, _ONE)]
 
@@ -239,22 +239,22 @@ def _build_kinked(curve: fmpq, gradient: fmpq, flat: fmpq) -> list[tuple[fmpq, f
     return [(curve, _ONE, _ONE), (flat, -(curve + gradient) / flat, _WIDE)]
 
 
-def _root_of_half_the_rows(point: Point) -> int:
+def _find_root_of_half_the_rows(point: Point) -> int:
     level = int(point["gradients"])
     return _RARE_ROWS.get(level, _RARE_ROWS[0]) if point["loss"] == "rare rows" else _ROWS.get(level, 1)
 
 
-def largest_step(point: Point) -> float:
+def find_largest_step(point: Point) -> float:
     """Return the step size at which a step on a rare row reverses its error; infinite for other losses."""
-    return 1 / _root_of_half_the_rows(point) ** 2 if point.get("loss") == "rare rows" else math.inf
+    return 1 / _find_root_of_half_the_rows(point) ** 2 if point.get("loss") == "rare rows" else math.inf
 
 
-def _data(point: Point, _rounds: int) -> Table:
+def _build_data(point: Point, _rounds: int) -> Table:
     """Return least squares with few nonzero rows, so that mini-batches of one have heavy tails."""
-    clients, size = number_of_clients(point), _root_of_half_the_rows(point)
+    clients, size = count_clients(point), _find_root_of_half_the_rows(point)
     rows, has_two = 2 * size * size, point["curvatures"] == "alternate"
     row = [[str(fmpq(size))]] * (2 if has_two else 1)
-    gradients = [[str(gradient), *([str(-gradient)] if has_two else [])] for gradient in _gradients(point)]
+    gradients = [[str(gradient), *([str(-gradient)] if has_two else [])] for gradient in _build_gradients(point)]
     found: Table = {
         "kind": "least-squares",
         "inputs": [row + [["0"]] * (rows - len(row)) for _ in range(clients)],
@@ -265,10 +265,10 @@ def _data(point: Point, _rounds: int) -> Table:
 
 
 _KINDS: dict[Any, Callable[[Point, int], Table]] = {
-    None: _quadratics,
-    "Huber": _scalar_losses,
-    "Huber, linear part": _scalar_losses,
-    "kinked": _scalar_losses,
-    "bounded": _scalar_losses,
-    **dict.fromkeys(DATA, _data),
+    None: _build_quadratics,
+    "Huber": _build_scalar_losses,
+    "Huber, linear part": _build_scalar_losses,
+    "kinked": _build_scalar_losses,
+    "bounded": _build_scalar_losses,
+    **dict.fromkeys(DATA, _build_data),
 }

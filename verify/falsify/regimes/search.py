@@ -14,10 +14,10 @@ from fedtheory.language.claim import Claim
 from verify.check import Check
 from verify.effort import measure_work
 from verify.falsify.regimes.climb import LevelClimb
-from verify.falsify.regimes.coverage import Pairs, Regime, covered
+from verify.falsify.regimes.coverage import Pairs, Regime, list_regimes
 from verify.falsify.regimes.design import Design
 from verify.falsify.regimes.evaluation import Evaluation, Seen, rate_run
-from verify.falsify.regimes.factors import BASE, Level, Point, levels_of_counts
+from verify.falsify.regimes.factors import BASE, Level, Point, restrict_counts
 from verify.falsify.regimes.violations import SETTLED, Violations
 from verify.falsify.score import NOTHING
 from verify.falsify.tables import Table
@@ -88,11 +88,11 @@ class Search:
         return max((one.largest_ratio for one in self.regimes if one.largest_ratio is not None), default=None)
 
 
-def _rank(seen: Seen) -> float:
+def _rank_by_ratio(seen: Seen) -> float:
     return -rate_run(seen)
 
 
-def _moves_without_start(seen: Seen) -> bool:
+def _does_move_without_start(seen: Seen) -> bool:
     """Return whether the run on quadratics moves because of noise or different gradients, not because of its start."""
     return seen.applies and seen.score > SETTLED + 1 and "s" not in seen.point["sources"] and not seen.point["loss"]
 
@@ -142,17 +142,17 @@ class _Searching:
             sum(one.applies for one in seen),
             self._violations.found,
             None if best is None else best.table,
-            covered(self._evaluation.factors, seen),
+            list_regimes(self._evaluation.factors, seen),
             self._violations.left_open,
             self._pairs(),
         )
 
     def _go(self) -> None:
-        base = self._base()
+        base = self._find_base()
         if base is None:
             return
-        levels = self._known_levels = self._levels(base)
-        for _ in self._design(base, levels, int(_ROWS * self._most)):
+        levels = self._known_levels = self._find_levels(base)
+        for _ in self._try_design(base, levels, int(_ROWS * self._most)):
             pass
         self._look_at_descent(base, levels)
         self._violations.decide_open(_BEFORE_CLIMBS)
@@ -177,7 +177,7 @@ class _Searching:
         if self._violations.found is not None:
             raise _Over
 
-    def _base(self) -> dict[str, Level] | None:
+    def _find_base(self) -> dict[str, Level] | None:
         """Return a normal point to which the claim applies; None if there is none."""
         factors = self._evaluation.factors
         start = {
@@ -189,12 +189,12 @@ class _Searching:
             },
         }
         special = {} if start["horizon"] == BASE["horizon"] else {"horizon": (start["horizon"],)}
-        restricted = {**special, **levels_of_counts(self._evaluation.claim)}
-        return next((point for point in _tame_points(start, restricted) if self._look(point).applies), None)
+        restricted = {**special, **restrict_counts(self._evaluation.claim)}
+        return next((point for point in _list_tame_points(start, restricted) if self._look(point).applies), None)
 
-    def _levels(self, base: Point) -> dict[str, list[Level]]:
+    def _find_levels(self, base: Point) -> dict[str, list[Level]]:
         """Return the levels at which the claim may apply, each tried alone from several base points."""
-        around = list(_bases_around(base))
+        around = list(_list_tame_bases(base))
         return {
             name: [
                 level
@@ -208,7 +208,7 @@ class _Searching:
         several = [point for point in around if name not in _SEVERAL or point["clients"] > 0]
         return any(self._look({**point, name: level}).applies for point in several)
 
-    def _design(self, base: Point, levels: Mapping[str, Sequence[Level]], most: int) -> Iterator[Seen]:
+    def _try_design(self, base: Point, levels: Mapping[str, Sequence[Level]], most: int) -> Iterator[Seen]:
         design = Design(self._evaluation.factors, levels, self._seed)
         self._pairs = lambda: Pairs(len(design.covered), len(design.all_pairs), design.given_up)
         for row in design.rows(most):
@@ -232,18 +232,18 @@ class _Searching:
         by_ratio = LevelClimb(self._evaluation, levels, self._random, self._look, rate_run)
         by_progress = LevelClimb(self._evaluation, levels, self._random, self._look, self._progress)
         by_balance = LevelClimb(self._evaluation, levels, self._random, self._look, _balance)
-        without_start, with_start, special = self._starts(levels)
-        ascents = [(by_balance, start) for start in self._subtracting()]
+        without_start, with_start, special = self._choose_starts(levels)
+        ascents = [(by_balance, start) for start in self._list_subtracting()]
         ascents += [(by_ratio, start) for start in without_start]
-        ascents += [(by_progress, start) for start in self._promising()]
-        ascents += [(by_ratio, start) for start in _alternating(special, with_start)]
+        ascents += [(by_progress, start) for start in self._list_promising()]
+        ascents += [(by_ratio, start) for start in _alternate(special, with_start)]
         left = self._most - self._evaluation.count
         each = max(_SHORTEST, left // max(1, min(len(ascents), _CLIMBS)))
         for climb, start in ascents:
             left = self._most - self._evaluation.count
             if left <= 0:
                 break
-            climb.from_point(start, min(each, left))
+            climb.climb_from(start, min(each, left))
 
     def _climb_settings(self) -> None:
         """Make ascents on quadratics that start at the optimum, from each level of a setting and from the best point.
@@ -256,13 +256,15 @@ class _Searching:
         self._most, self._end = self._evaluation.count + more, measure_work() + _WORK * more
         kept = ("sources", "loss")
         climb = LevelClimb(self._evaluation, self._known_levels, self._random, self._look, rate_run, kept=kept)
-        without_start, _, _ = self._starts(self._known_levels)
-        pool = [seen for seen in self._evaluation.known.values() if _moves_without_start(seen)]
-        settings = list(self._search_levels(self._known_levels, sorted(pool, key=_rank), without_start, _SETTINGS))
-        for start in _alternating(settings, without_start):
-            climb.from_point(start, _SHORTEST)
+        without_start, _, _ = self._choose_starts(self._known_levels)
+        pool = [seen for seen in self._evaluation.known.values() if _does_move_without_start(seen)]
+        settings = list(
+            self._search_levels(self._known_levels, sorted(pool, key=_rank_by_ratio), without_start, _SETTINGS)
+        )
+        for start in _alternate(settings, without_start):
+            climb.climb_from(start, _SHORTEST)
 
-    def _promising(self) -> Iterator[Seen]:
+    def _list_promising(self) -> Iterator[Seen]:
         """Yield, for each set of sources with a start, the run with the least decrease relative to the guaranteed
         one.
         """
@@ -277,7 +279,7 @@ class _Searching:
     def _progress(self, seen: Seen) -> float:
         return self._evaluation.progress(seen, self._look)
 
-    def _subtracting(self) -> Iterator[Seen]:
+    def _list_subtracting(self) -> Iterator[Seen]:
         """Yield the best runs without a start by the balanced score, if it differs from the score."""
         pool = [seen for seen in self._evaluation.known.values() if seen.applies and seen.point["loss"] is None]
         for sources in ("n", "p", "np"):
@@ -286,18 +288,18 @@ class _Searching:
             if best is not None and best.balanced > best.score + _APART:
                 yield best
 
-    def _starts(self, levels: Mapping[str, Sequence[Level]]) -> tuple[list[Seen], list[Seen], list[Seen]]:
+    def _choose_starts(self, levels: Mapping[str, Sequence[Level]]) -> tuple[list[Seen], list[Seen], list[Seen]]:
         """Return the best run of each set of sources without and with a start, and of each level of a setting.
 
         The term of the start is tight nearly everywhere, so runs with nothing else would hide the others.
         """
         pool = [seen for seen in self._evaluation.known.values() if seen.applies and seen.score > SETTLED + 1]
-        pool.sort(key=_rank)
+        pool.sort(key=_rank_by_ratio)
         firsts: dict[str, Seen] = {}
         for seen in pool:
             if seen.point["loss"] is None:
                 firsts.setdefault(seen.point["sources"], seen)
-        special = sorted(self._search_levels(levels, pool, list(firsts.values()), _VALLEYS), key=_rank)
+        special = sorted(self._search_levels(levels, pool, list(firsts.values()), _VALLEYS), key=_rank_by_ratio)
         without = [seen for sources, seen in firsts.items() if "s" not in sources]
         without += [other for seen in without if (other := _find_unlike(seen, pool)) is not None]
         without += [other for seen in without if (other := _search_one_round(seen, pool)) is not None]
@@ -336,7 +338,7 @@ _OF_PROBLEM = 4
 """Factors of the problem and the counts, not of a setting."""
 
 
-def _tame_points(start: Point, restricted: Mapping[str, Sequence[Level]]) -> Iterator[dict[str, Level]]:
+def _list_tame_points(start: Point, restricted: Mapping[str, Sequence[Level]]) -> Iterator[dict[str, Level]]:
     """Yield points close to a normal one: first with other problems and counts, then also with other settings.
 
     `restricted` are the levels that conditions leave to some factors.
@@ -367,12 +369,12 @@ def _search_one_round(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
     return None if best is seen else best
 
 
-def _alternating(first: Sequence[Seen], second: Sequence[Seen]) -> Iterator[Seen]:
+def _alternate(first: Sequence[Seen], second: Sequence[Seen]) -> Iterator[Seen]:
     """Yield the entries of two lists in turn, then the rest of the longer one."""
     return (seen for pair in zip_longest(first, second) for seen in pair if seen is not None)
 
 
-def _bases_around(base: Point) -> Iterator[dict[str, Level]]:
+def _list_tame_bases(base: Point) -> Iterator[dict[str, Level]]:
     """Yield the base point and less extreme ones; a level is dropped only if none of them allows it."""
     quiet = base["sources"].replace("p", "") or "s"
     yield dict(base)

@@ -22,7 +22,7 @@ from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.check.perturbed_runs import perturb
 from verify.effort import measure_work
-from verify.falsify.regimes.confirmation import confirm, decided, exact_work
+from verify.falsify.regimes.confirmation import confirm, decide_table, estimate_exact_work
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import Point
 from verify.falsify.tables import NO_RUN, Table
@@ -81,11 +81,11 @@ class Violations:
         if self.is_deciding or id(seen) in self._met or seen.table is None:
             return
         self._met.add(id(seen))
-        gap = _relative_gap(seen)
+        gap = _compute_relative_gap(seen)
         if not _is_steady(self._claim, seen.table):
             self._decide_tie(seen, seen.table)
             return
-        waiting = _Open(seen, _kind(seen), max(exact_work(seen.table), _LEAST) / gap)
+        waiting = _Open(seen, _classify(seen), max(estimate_exact_work(seen.table), _LEAST) / gap)
         if self._tried[waiting.kind] or self._spent >= _AT_ONCE * self._seconds:
             self._open.append(waiting)
         else:
@@ -119,9 +119,9 @@ class Violations:
         kind = ("tie", _has_zero_side(seen), seen.point["sources"])
         begin, found = measure_work(), None
         is_first = not self._tried[kind] and self._of_ties > 0
-        if is_first and exact_work(table) <= _EASY:
+        if is_first and estimate_exact_work(table) <= _EASY:
             self._tried[kind] += 1
-            found = decided(self._claim, table)
+            found = decide_table(self._claim, table)
         self._of_ties -= measure_work() - begin
         seen.holds = None
         self._settle(seen, found)
@@ -132,7 +132,7 @@ class Violations:
         seen.score = min(seen.score, SETTLED)
 
 
-def _kind(seen: Seen) -> Hashable:
+def _classify(seen: Seen) -> Hashable:
     """Return the kind of a violation: its sources of error, its setting, and whether a side is zero."""
     return _has_zero_side(seen), seen.point["sources"], *(str(seen.point.get(name)) for name in _DISTINCT)
 
@@ -141,7 +141,7 @@ def _has_zero_side(seen: Seen) -> bool:
     return seen.sides is not None and 0 in seen.sides
 
 
-def _relative_gap(seen: Seen) -> float:
+def _compute_relative_gap(seen: Seen) -> float:
     """Return the gap of a violation over the larger side, between 0 and 1."""
     if seen.sides is None:
         return max(min(math.exp(min(seen.score, 0.0)), 1.0), math.ulp(1.0))
@@ -157,10 +157,12 @@ def _is_steady(claim: Claim, table: Table) -> bool:
     A gap of squared distances may be one squared unit in the last place of a model, on each of them.
     """
     run = parse_run(table, FLOAT)
-    gap = _gap(claim, run)
+    gap = _compute_gap(claim, run)
     if abs(gap) <= (_ROUNDED_STEPS * math.ulp(_measure_models(run))) ** 2:
         return False
-    return all(_STEADY * abs(_gap(claim, near) - gap) <= abs(gap) and math.isfinite(gap) for near in perturb(run))
+    return all(
+        _STEADY * abs(_compute_gap(claim, near) - gap) <= abs(gap) and math.isfinite(gap) for near in perturb(run)
+    )
 
 
 def _measure_models(run: Run) -> float:
@@ -172,7 +174,7 @@ def _measure_models(run: Run) -> float:
     return start
 
 
-def _gap(claim: Claim, run: Run) -> float:
+def _compute_gap(claim: Claim, run: Run) -> float:
     """Return the gap where a violation is largest; infinite if there is none, or a side has no value."""
     with suppress(*NO_RUN):
         found = check(claim, run)
