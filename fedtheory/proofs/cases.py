@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import sympy as sp
@@ -16,6 +16,7 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.numbers import numbers_of, symbols_of
+from fedtheory.proofs.run_terms import with_relations
 
 CaseCertificate = Lyapunov | Combination | Certificate
 """Kinds of certificates of a single case."""
@@ -67,5 +68,4 @@ def restrict_to_largest(claim: Claim, maximum: Expr, largest: Expr) -> Claim:
     smaller: list[Expr] = [other <= largest for other in maximum.args if other != largest]
     conditions = (*claim.conditions, *smaller)
     # The symbol of a quantity that is a whole side.
-    where = {**claim.where, **claim.notation}
-    return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations), conditions=conditions, where=where)
+    return with_relations(claim, relations, conditions=conditions, where={**claim.where, **claim.notation})

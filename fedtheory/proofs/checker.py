@@ -92,7 +92,7 @@ def _prover_for(relying: tuple[str, ...]) -> Prover:
 
 RECORDED = _prover_for(())
 
-_REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
+REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
 """Exceptions that end a check, including those for very long numbers and deeply nested formulas."""
 MOST_WORK = 6 * 10**7
 """Limit on the units of work for one certificate and its dependencies: some seconds."""
@@ -104,7 +104,7 @@ def check_certificate(claim: Claim, certificate: AnyCertificate | Document, prov
         try:
             document = plain_document(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
             read = certificate_in(claim, document)
-        except _REFUSALS as reason:
+        except REFUSALS as reason:
             return Proof(claim, certificate, (Step(str(reason), False),), None, {claim.id: meter.spent})
         others: dict[str, int] = {}
         steps = tuple(_check_document(claim, document, _count_once(prover, others)))
@@ -137,7 +137,7 @@ def _check_document(claim: Claim, document: Document, prover: Prover) -> Iterato
             yield from prefixed(f"{lemma.claim.id}: ", steps)
             own[lemma.claim.id] = Proof(lemma.claim, lemma.certificate, steps)
         yield from _check_kind(plain, decode(certificate_in(plain, document)), prove)
-    except _REFUSALS as reason:
+    except REFUSALS as reason:
         yield Step(str(reason), False)
 
 

@@ -19,6 +19,7 @@ from fedtheory.proofs.comparators import with_comparator
 from fedtheory.proofs.existence import OPTIMUM, is_known
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SMOOTH, SymbolTable, numbers_of, sides_of, symbols_of
 from fedtheory.proofs.paper_contexts import extend_by_papers
+from fedtheory.proofs.run_terms import with_relations
 
 GIVEN_BY_PAPERS: tuple[VectorQuantity, ...] = tuple(
     one for part in parts_of_papers("signs") for one in part.SIGNS.given
@@ -124,8 +125,7 @@ def with_iterations_in_powers(claim: Claim, conditions: Sequence[Expr]) -> Claim
     counted = _count(powers, rounds * steps, iterations)
     if not any(power.exp.has(steps) for power in powers) and _has_one_local_step(replace(claim, conditions=conditions)):
         counted |= _count(powers, rounds, iterations)
-    relations = tuple(relation.transform(lambda side: side.xreplace(counted)) for relation in claim.relations)
-    return replace(claim, lhs=None, rhs=None, chain=(), also=relations)
+    return with_relations(claim, (one.transform(lambda side: side.xreplace(counted)) for one in claim.relations))
 
 
 def _count(powers: Iterable[sp.Pow], count: Expr, iterations: Expr) -> dict[Expr, Expr]:

@@ -52,10 +52,10 @@ class Measure:
     """Whether clients that step from one point have evaluated their gradients there."""
 
 
-def _step_of_two(claim: Claim) -> Expr:
-    """Return the squared distance of two clients after a local step from their iterates."""
+def move_two(claim: Claim, start_i: Expr = x_i, start_j: Expr = x_j) -> Expr:
+    """Return the squared distance of two clients after a local step, by default from their iterates."""
     size = symbols_of(claim)(q.local_step_size)
-    return norm_sq((x_i - size * (SLOPE_I + n_i)) - (x_j - size * (SLOPE_J + n_j)))
+    return norm_sq((start_i - size * (SLOPE_I + n_i)) - (start_j - size * (SLOPE_J + n_j)))
 
 
 def build_pair_context(claim: Claim, numbers: Numbers) -> Context:
@@ -90,7 +90,7 @@ def _identify_clients(_claim: Claim, context: Context) -> Context:
 
 PAIR = Measure(
     before=lambda _claim: norm_sq(x_i - x_j),
-    after=_step_of_two,
+    after=move_two,
     context=build_pair_context,
     together=_identify_clients,
     # x_i - xbar is (1/M) times the sum of x_i - x_j over the others.

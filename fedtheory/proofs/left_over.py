@@ -11,13 +11,11 @@ from itertools import islice
 
 import sympy as sp
 
-from fedtheory.errors import InputError
 from fedtheory.kernel import (
     Context,
     Form,
     InequalityRef,
     Numbers,
-    Rejected,
     Term,
     difference,
     remainder,
@@ -29,10 +27,10 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Valu
 from fedtheory.kernel.inequalities import subjects
 from fedtheory.kernel.notation import shorten
 from fedtheory.kernel.signs import is_nonnegative
-from fedtheory.kernel.work import Exhausted, limited
+from fedtheory.kernel.work import limited
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate, build_known_context
-from fedtheory.proofs.checker import MOST_WORK, check_certificate
+from fedtheory.proofs.checker import MOST_WORK, REFUSALS, check_certificate
 from fedtheory.proofs.link_context import write_out
 from fedtheory.proofs.proof import Proof
 
@@ -40,7 +38,6 @@ _MOST_TERMS = 24
 _MOST_POINTS = 12
 """Largest number of other points that are tried in one term."""
 _POINTS = ("at", "around")
-_REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
 Repair = tuple[str, Certificate]
 """A description of a change, and the changed certificate."""
 
@@ -51,7 +48,7 @@ def find_repair(proof: Proof) -> str | None:
     All repairs together take at most a quarter of the limit of a check.
     """
     certificate = proof.certificate
-    is_tried = isinstance(certificate, Certificate) and proof.work.get(proof.claim.id, 0) <= MOST_WORK // 100
+    is_tried = isinstance(certificate, Certificate) and proof.own_work <= MOST_WORK // 100
     if proof.verdict != "broken" or not is_tried:
         return None
     with limited(MOST_WORK // 4):
@@ -61,7 +58,7 @@ def find_repair(proof: Proof) -> str | None:
                     found = _find_in_sum(_Sum(proof.claim, certificate, link, tuple(terms)))
                     if found is not None:
                         return found
-        except _REFUSALS:
+        except REFUSALS:
             return None
     return None
 

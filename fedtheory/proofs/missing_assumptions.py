@@ -24,11 +24,11 @@ def find_missing_assumptions(proof: Proof) -> tuple[str, ...]:
     """
     names: list[str] = []
     left = MOST_WORK // 2
-    while proof.verdict == "broken" and len(names) < _MOST and _measure_work(proof) <= MOST_WORK // 4:
+    while proof.verdict == "broken" and len(names) < _MOST and proof.own_work <= MOST_WORK // 4:
         tried = []
         for one in _candidates(proof.claim):
             tried.append((one, _with(proof, one)))
-            left -= _measure_work(tried[-1][1])
+            left -= tried[-1][1].own_work
             if left < 0:
                 return tuple(names)
         better = _best(proof, tried)
@@ -41,19 +41,14 @@ def find_missing_assumptions(proof: Proof) -> tuple[str, ...]:
 
 def _pair(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[str, ...]:
     """Try pairs of assumptions, if the first of them changes the failure without removing it."""
-    others = [each for each in tried if _failing(each[1]) not in (None, _failing(proof))]
-    if not 0 < len(others) <= _MOST_OTHERS or _measure_work(proof) > MOST_WORK // 1000:
+    others = [each for each in tried if each[1].failing not in (None, proof.failing)]
+    if not 0 < len(others) <= _MOST_OTHERS or proof.own_work > MOST_WORK // 1000:
         return ()
     for first, with_first in others:
         second = _best(with_first, [(one, _with(with_first, one)) for one in _candidates(with_first.claim)])
         if second is not None:
             return first.name, second[0].name
     return ()
-
-
-def _measure_work(proof: Proof) -> int:
-    """Return the work of a check without that of the claims on which it depends."""
-    return proof.work.get(proof.claim.id, 0)
 
 
 def _candidates(claim: Claim) -> Iterator[Assumed]:
@@ -73,7 +68,7 @@ def _best(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[Assumed
     Returns None if none gets further.
     """
     before = _progress(proof)
-    past = [each for each in tried if _progress(each[1]) > before and _failing(each[1]) != _failing(proof)]
+    past = [each for each in tried if _progress(each[1]) > before and each[1].failing != proof.failing]
     return max(past, key=lambda each: _progress(each[1]), default=None)
 
 
@@ -81,8 +76,3 @@ def _progress(proof: Proof) -> tuple[bool, int, bool]:
     """Whether a proof is accepted, the number of steps before the failure, and whether the failing step was reached."""
     held = next((place for place, step in enumerate(proof.steps) if not step.holds), len(proof.steps))
     return proof.verdict == "proved", held, len(proof.steps) > held + 1
-
-
-def _failing(proof: Proof) -> str | None:
-    """Return the text of the first step that fails; None if all hold."""
-    return next((step.text for step in proof.steps if not step.holds), None)

@@ -42,8 +42,7 @@ def near_misses(proof: Proof) -> tuple[str, ...]:
 
 def _left_over(proof: Proof) -> str:
     """Return the text of what a sum leaves over; empty if the first step that fails is another one."""
-    failing = next((step.text for step in proof.steps if not step.holds), "")
-    return failing.partition(LEFT_OVER)[2]
+    return (proof.failing or "").partition(LEFT_OVER)[2]
 
 
 def _slips(proof: Proof) -> Iterator[tuple[str, Proof]]:
@@ -51,17 +50,16 @@ def _slips(proof: Proof) -> Iterator[tuple[str, Proof]]:
     if proof.verdict != "broken" or proof.document is None:
         return
     document = proof.document
-    own_work = proof.work.get(proof.claim.id, 0)
     count = sum(1 for _ in _terms(document))
     left = MOST_WORK // 4
-    if count > _MOST_TERMS or own_work > MOST_WORK // 100:
+    if count > _MOST_TERMS or proof.own_work > MOST_WORK // 100:
         return
     for place in range(count):
         for words, apply in _changes(_term_at(document, place)):
             changed = deepcopy(document)
             apply(_term_at(changed, place))
             again = check_certificate(proof.claim, changed)
-            left -= again.work.get(proof.claim.id, 0)
+            left -= again.own_work
             yield f"{words} in term {place + 1} ({_name(_term_at(document, place))})", again
             if left < 0:
                 return

@@ -8,7 +8,6 @@ claim is checked in new symbols with the same names.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 import sympy as sp
@@ -19,7 +18,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, symbols_of
-from fedtheory.proofs.run_terms import rename_condition, unfold_terms, unused_name
+from fedtheory.proofs.run_terms import rewrite, unfold_terms, unused_name
 
 
 @lru_cache(maxsize=2**10)
@@ -34,17 +33,9 @@ def use_plain_symbols(claim: Claim) -> Claim:
     twice = sorted({name for name in taken if taken.count(name) > 1})
     if twice:
         raise Rejected(f"two symbols have the name {twice[0]}")
-    relations = [relation.transform(lambda side: side.xreplace(plain)) for relation in claim.relations]
-    return replace(
-        claim,
-        lhs=None,
-        rhs=None,
-        chain=(),
-        also=tuple(relations),
-        where={plain[symbol]: quantity for symbol, quantity in known.items()},
-        for_all={plain[symbol]: values for symbol, values in claim.for_all.items()},
-        conditions=tuple(rename_condition(condition, plain) for condition in claim.conditions),
-    )
+    where = {plain[symbol]: quantity for symbol, quantity in known.items()}
+    for_all = {plain[symbol]: values for symbol, values in claim.for_all.items()}
+    return rewrite(claim, plain, where, for_all=for_all)
 
 
 def match_symbols(claim: Claim, premise: Claim) -> dict[sp.Symbol, sp.Symbol]:
@@ -69,16 +60,8 @@ def rename_symbols(claim: Claim, symbols: Mapping[sp.Symbol, sp.Symbol]) -> Clai
     """Return a claim in plain symbols with some symbols renamed; its statement is unchanged."""
     if not symbols:
         return claim
-    change = dict(symbols)
-    return replace(
-        claim,
-        lhs=None,
-        rhs=None,
-        chain=(),
-        also=tuple(relation.transform(lambda side: side.xreplace(change)) for relation in claim.relations),
-        where={change.get(symbol, symbol): quantity for symbol, quantity in {**claim.where, **claim.notation}.items()},
-        conditions=tuple(rename_condition(condition, change) for condition in claim.conditions),
-    )
+    known = {**claim.where, **claim.notation}
+    return rewrite(claim, symbols, {symbols.get(symbol, symbol): quantity for symbol, quantity in known.items()})
 
 
 def _plain(symbol: sp.Symbol, quantity: Quantity) -> sp.Symbol:

@@ -2,7 +2,6 @@
 
 For the kernel they are sums over all local steps of a shorter round, in which
 only second moments of a client's stochastic gradients are known.
-their second moments.
 """
 
 from __future__ import annotations

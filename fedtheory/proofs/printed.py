@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.language.registry import all_sources, paper_with
+from fedtheory.language.registry import paper_with
 
 
 def list_printed_steps(claim_id: str) -> tuple[str, ...]:
@@ -11,8 +11,3 @@ def list_printed_steps(claim_id: str) -> tuple[str, ...]:
     paper = paper_with(key)
     steps = "" if paper is None else paper.source.printed_proofs.get(name, "")
     return tuple(f"{key}:{step}" for step in steps.split())
-
-
-def list_claims_with_proofs() -> tuple[str, ...]:
-    """Return ids of the claims whose sources contain a proof."""
-    return tuple(f"{source.key}:{name}" for source in all_sources().values() for name in source.printed_proofs)

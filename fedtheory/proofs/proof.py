@@ -63,6 +63,11 @@ class Proof(ProofReport):
             return "no certificate"
         return "proved" if self.steps and all(step.holds for step in self.steps) else "broken"
 
+    @property
+    def own_work(self) -> int:
+        """Units of work of the check, without the claims on which it depends."""
+        return self.work.get(self.claim.id, 0)
+
     @cached_property
     def statement(self) -> Claim:
         """Return the proved statement: the claim under the conditions that the certificate needs, in plain symbols."""

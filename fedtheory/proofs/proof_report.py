@@ -43,6 +43,11 @@ class ProofReport(Shown):
         """Weaker conditions than the claim's, under which the certificate holds; None for the claim's own."""
 
     @property
+    def failing(self) -> str | None:
+        """The text of the first step that fails; None if all hold."""
+        return next((step.text for step in self.steps if not step.holds), None)
+
+    @property
     def digest(self) -> str | None:
         """A digest of the certificate's content; None if there is no document."""
         return None if self.document is None else digest(self.document)

@@ -21,7 +21,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.claim_context import build_context
-from fedtheory.proofs.distances import SLOPE_I, SLOPE_J, Measure, build_pair_context, n_i, n_j, x_i, x_j
+from fedtheory.proofs.distances import SLOPE_I, SLOPE_J, Measure, build_pair_context, move_two, n_i, n_j, x_i, x_j
 from fedtheory.proofs.falling import count_iterations
 from fedtheory.proofs.numbers import ROUNDS, list_known_conditions, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, prefixed, use_lemma
@@ -37,12 +37,6 @@ def _bounds(claim: Claim, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]
     symbol = symbols_of(claim)
     yield SECOND_MOMENT, symbol(q.loop_second_moment) ** 2 - norm_sq(slope + noise)
     yield VARIANCE, symbol(q.loop_noise_deviation) ** 2 - norm_sq(noise)
-
-
-def _distance_after_step(claim: Claim) -> Expr:
-    """Return the squared distance between two clients after a step from a common start."""
-    size = symbols_of(claim)(q.local_step_size)
-    return norm_sq((start_i - size * (SLOPE_I + n_i)) - (start_j - size * (SLOPE_J + n_j)))
 
 
 def _pair(claim: Claim, numbers: Numbers) -> Context:
@@ -61,7 +55,7 @@ def _restarting(_claim: Claim, context: Context) -> Context:
 
 LOOP_PAIR = Measure(
     before=lambda _claim: norm_sq(x_i - x_j),
-    after=_distance_after_step,
+    after=lambda claim: move_two(claim, start_i, start_j),
     context=_pair,
     together=_restarting,
     largest_drift=lambda clients: (1 - 1 / clients) ** 2,

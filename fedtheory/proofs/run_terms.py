@@ -5,8 +5,9 @@ They are trusted like the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
+from typing import Any
 
 import sympy as sp
 
@@ -14,7 +15,7 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr, has_plain_vectors
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
+from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.quantities.measuring.symbols import next_run_iterate, run_iterate
 from fedtheory.language.term_relations import find_by_term, is_defined_by_term
@@ -49,7 +50,7 @@ def _use_known_quantities(claim: Claim, where: dict[sp.Symbol, Quantity], same: 
     named = {symbol: given.setdefault(known, symbol) for symbol, known in found.items()}
     twice = {symbol: other for symbol, other in named.items() if symbol != other}
     kept = {symbol: one for symbol, one in {**where, **found}.items() if symbol not in twice}
-    return _rewrite(claim, twice, kept) if found else claim
+    return rewrite(claim, twice, kept) if found else claim
 
 
 def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[Quantity, Quantity]) -> Claim:
@@ -70,7 +71,7 @@ def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[
         symbol: term.expression.xreplace({own: symbols[same.get(of, of).name] for own, of in term.where})
         for symbol, term in named.items()
     }
-    return _rewrite(claim, written, {s: one for s, one in where.items() if s not in named}) if named else claim
+    return rewrite(claim, written, {s: one for s, one in where.items() if s not in named}) if named else claim
 
 
 def _is_of_a_step(quantity: RunQuantity) -> bool:
@@ -79,17 +80,18 @@ def _is_of_a_step(quantity: RunQuantity) -> bool:
     return term is not None and not term.over and quantity.per_step and has_plain_vectors(term.expression)
 
 
-def _rewrite(claim: Claim, written: Mapping[sp.Symbol, Expr], where: Mapping[sp.Symbol, Quantity]) -> Claim:
-    """Return a claim with some symbols replaced by expressions, and some quantities by others."""
-    return replace(
-        claim,
-        lhs=None,
-        rhs=None,
-        chain=(),
-        also=tuple(relation.transform(lambda side: side.xreplace(written)) for relation in claim.relations),
-        conditions=tuple(rename_condition(condition, written) for condition in claim.conditions),
-        where=where,
-    )
+def rewrite(
+    claim: Claim, written: Mapping[sp.Symbol, Expr], where: Mapping[sp.Symbol, Quantity], **changes: Any
+) -> Claim:
+    """Return a claim with some symbols replaced by expressions, other quantities, and changes of other fields."""
+    relations = (relation.transform(lambda side: side.xreplace(written)) for relation in claim.relations)
+    conditions = tuple(rename_condition(condition, written) for condition in claim.conditions)
+    return with_relations(claim, relations, conditions=conditions, where=where, **changes)
+
+
+def with_relations(claim: Claim, relations: Iterable[Relation], **changes: Any) -> Claim:
+    """Return a claim with other relations, and with changes of other fields."""
+    return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations), **changes)
 
 
 def rename_condition(condition: Expr, written: Mapping[sp.Symbol, Expr]) -> Expr:

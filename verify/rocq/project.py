@@ -111,8 +111,7 @@ def refusal_of(claim: Claim) -> str | None:
     proof = prove(claim)
     if proof.verdict != "broken":
         return None
-    failing = next((step.text for step in proof.steps if not step.holds), "it shows nothing")
-    return f"the kernel refuses its certificate: {failing}"
+    return f"the kernel refuses its certificate: {proof.failing or 'it shows nothing'}"
 
 
 def _export(claim: Claim) -> Exported:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import sympy as sp
@@ -15,6 +15,7 @@ from fedtheory.proofs.document.notation import Scope, read_ordering
 from fedtheory.proofs.document.reading import DEFINITION, LEMMAS, certificate_in
 from fedtheory.proofs.document.symbols import symbols_of
 from fedtheory.proofs.proof_report import Document
+from fedtheory.proofs.run_terms import with_relations
 
 _KEYS = {"name", "place", "statement", "certificate"}
 CONDITIONS = "conditions"
@@ -73,14 +74,11 @@ def _lemma(claim: Claim, entry: object, where: str) -> Claim:
     if not isinstance(own, list):
         raise InputError(f"{where}.conditions", f"expected a list of orderings, got {own!r:.80}")
     conditions = tuple(read_ordering(one, scope, f"{where}.conditions") for one in own)
-    return replace(
+    return with_relations(
         claim,
+        (Relation(ordering.args[0], _OPERATORS[type(ordering)], ordering.args[1]),),
         id=lemma_id(claim, entry["name"]),
         kind="inequality",
-        lhs=None,
-        rhs=None,
-        chain=(),
-        also=(Relation(ordering.args[0], _OPERATORS[type(ordering)], ordering.args[1]),),
         conditions=conditions if CONDITIONS in entry else claim.conditions,
         place=_PLACES[entry["place"]],
         is_published=False,

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.errors import InputError
-from fedtheory.kernel import Rejected, Step
-from fedtheory.kernel.work import Exhausted, limited
+from fedtheory.kernel import Step
+from fedtheory.kernel.work import limited
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.checker import MOST_WORK, RECORDED, plain_document
+from fedtheory.proofs.checker import MOST_WORK, RECORDED, REFUSALS, plain_document
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.decoding import decode as decode_certificate
 from fedtheory.proofs.document import certificate_in, document_of, with_quantities
@@ -21,9 +20,6 @@ from fedtheory.proofs.proof_report import Document, digest
 from fedtheory.proofs.terms.codec import decode, encode
 from fedtheory.proofs.terms.proof_of_claim import TermProof, check_terms
 from fedtheory.proofs.terms.tactics import write_terms
-
-_REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
-"""Exceptions that end a check."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,7 @@ def report_terms(claim: Claim, certificate: AnyCertificate | Document, prover: P
         try:
             plain, made = _read(claim, certificate)
             document = plain_document(encode(plain, write_terms(plain, made, prover)))
-        except _REFUSALS as reason:
+        except REFUSALS as reason:
             return TermReport(claim, None, None, (Step(str(reason) or "rejected", False),))
         return check_document(plain, document, prover)
 
@@ -76,7 +72,7 @@ def check_document(claim: Claim, document: Document, prover: Prover = RECORDED) 
         try:
             proof = decode(claim, document)
             steps.extend(check_terms(claim, proof, prover))
-        except _REFUSALS as reason:
+        except REFUSALS as reason:
             steps.append(Step(str(reason) or "rejected", False))
     return TermReport(claim, document, proof, tuple(steps))
 

@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import norm_sq
 from fedtheory.kernel.work import limited
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.proofs import checker, missing_assumptions, numbers, paper_contexts, run_conditions, step_sums
+from fedtheory.proofs import Proof, checker, numbers, paper_contexts, run_conditions, step_sums
 from fedtheory.proofs.links import Positive
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.outline import _link
@@ -75,7 +75,7 @@ def test_the_work_of_a_check_by_itself() -> None:
     """The work of a check is None if it was not counted."""
     for work, own in (({"a": 5, "b": 7}, 5), ({"b": 7}, 0), ({}, 0)):
         proof: Any = SimpleNamespace(work=work, claim=SimpleNamespace(id="a"))
-        assert missing_assumptions._measure_work(proof) == own
+        assert Proof.own_work.fget(proof) == own  # type: ignore[attr-defined]
 
 
 def test_papers_without_a_context_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
