@@ -127,13 +127,13 @@ def _fedavgm() -> Lyapunov:
 
 def _fedprox() -> Certificate:
     """Return a certificate: the proximal term and the gradient contract distances."""
-    left, both_ways = 1 - eta * mu_prox, [(y, z), (z, y)]
+    left = 1 - eta * mu_prox
     return Certificate(
         claim="landmarks:fedprox.local-step",
         links=[
             [
-                *(Term(left * eta, strong_convexity(F_i, *points)) for points in both_ways),
-                *(Term(left * eta, cocoercivity(F_i, *points)) for points in both_ways),
+                Term(2 * left * eta, strong_convexity(F_i, y, z)),
+                Term(2 * left * eta, cocoercivity(F_i, z, y)),
                 Term(eta * (left / L - eta), square(Gradient(F_i, y) - Gradient(F_i, z))),
             ]
         ],
