@@ -183,7 +183,7 @@ def points(  # noqa: PLR0917  Typer makes each argument an option
 ) -> None:
     """Enter points given by a person, as for proofs; grading again keeps them."""
     from fedtheory.errors import InputError
-    from verify.grade.given_points import EnteredPoints, points_of, read_given
+    from verify.grade.given_points import EnteredPoints, parse_points, read_given
     from verify.grade.written import give_points
 
     if (table is None) == (student is None):
@@ -193,7 +193,7 @@ def points(  # noqa: PLR0917  Typer makes each argument an option
     elif student is None or question is None or given is None:
         raise InputError("POINTS", "expected STUDENT QUESTION POINTS")
     else:
-        entries = [EnteredPoints(student, question, points_of(given), note, assignment or "")]
+        entries = [EnteredPoints(student, question, parse_points(given), note, assignment or "")]
     results = give_points(Path(grades), entries)
     if as_json:
         print_json({"results": [result.document() for result in results], "entered": len(entries)})
@@ -213,7 +213,7 @@ def grade(  # noqa: PLR0917  Typer makes each argument an option
 ) -> None:
     """Grade a folder of submissions: points.csv, and a page of feedback for each student; can be resumed."""
     from fedtheory.errors import InputError
-    from verify.grade import grade_folder, left_out
+    from verify.grade import grade_folder, list_left_out
 
     try:
         with progress("grading") as tell:
@@ -232,9 +232,9 @@ def grade(  # noqa: PLR0917  Typer makes each argument an option
     if as_json:
         points = str(Path(output) / "points.csv")
         document = [result.document() for result in results]
-        print_json({"results": document, "points": points, "left_out": left_out(Path(submissions))})
+        print_json({"results": document, "points": points, "left_out": list_left_out(Path(submissions))})
     else:
-        _print_table(results, Path(output), left_out(Path(submissions)))
+        _print_table(results, Path(output), list_left_out(Path(submissions)))
 
 
 def _write(path: Path, text: str) -> Path:

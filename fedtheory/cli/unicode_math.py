@@ -36,7 +36,7 @@ _RAISED = dict(zip("0123456789+-=()*′eiknotKMNRTᵀ", "⁰¹²³⁴⁵⁶⁷�
 
 def unicode_math(latex: str) -> str:
     """Return a formula in Unicode; unknown commands are replaced by their names."""
-    text = re.sub(r" +(?=[])+-])", "", _Reader(latex).all()).strip()
+    text = re.sub(r" +(?=[])+-])", "", _UnicodeReader(latex).all()).strip()
     return re.sub(r"(?<=\S) *([≤≥]|(?<![<>])=) *", r" \1 ", text)
 
 
@@ -45,7 +45,7 @@ def unicode_prose(text: str) -> str:
     return re.sub(r"\$([^$]+)\$", lambda formula: unicode_math(formula[1]), text)
 
 
-class _Reader:
+class _UnicodeReader:
     """Reads LaTeX from left to right, with one argument or one group at a time."""
 
     def __init__(self, latex: str) -> None:

@@ -20,7 +20,7 @@ from verify.grade.guarded import (
     Unreadable,
 )
 from verify.grade.latex_answer import read_latex
-from verify.grade.plain_text import TIGHT, as_latex, is_latex, write_in_ascii
+from verify.grade.plain_text import TIGHT, convert_powers, is_latex, write_in_ascii
 from verify.grade.products import separate_symbols
 from verify.grade.python_answer import read_python
 from verify.grade.same import are_equal, number_at
@@ -110,13 +110,13 @@ def _read_side(text: str, names: Mapping[str, Expr]) -> Expr:
 
 def _read_notation(text: str, names: Mapping[str, Expr]) -> Expr:
     if is_latex(text):
-        return read_latex(as_latex(text), names)
+        return read_latex(convert_powers(text), names)
     text = separate_symbols(text, names)
     try:
         return read_python(text.replace("^", "**").replace(TIGHT, " "), names)
     except NoExpression as reason:
         try:
-            return read_latex(as_latex(text), names)
+            return read_latex(convert_powers(text), names)
         except Ambiguous:
             raise
         except UnknownSymbol:

@@ -54,7 +54,7 @@ def split_sides(text: str) -> list[str]:
     """Return the sides of an answer, the answering one last; raises `Ambiguous` if it is not clear which one that
     is.
     """
-    text = _without_condition(_equation_as_text(text))
+    text = _remove_condition(_write_equation(text))
     cuts = [sign for sign in _SIGN.finditer(text) if _is_outside(text, sign.start())]
     kinds = {sign.lastgroup for sign in cuts}
     if "order" in kinds:
@@ -72,14 +72,14 @@ def split_sides(text: str) -> list[str]:
     return sides[::-1] if "down" in kinds else sides
 
 
-def _without_condition(text: str) -> str:
+def _remove_condition(text: str) -> str:
     """Return the formula before a condition such as ``for eta <= 1/(4*L)``; a text without a condition is returned as
     given.
     """
-    for found in _outside(_FOR, text):
+    for found in _find_outside(_FOR, text):
         if found.start() and _SIGN.search(text, found.end()):
             return text[: found.start()].rstrip(" ,;")
-    for found in _outside(_COMMA, text):
+    for found in _find_outside(_COMMA, text):
         if _SIGN.search(text, found.end()):
             if _SIGN.search(text[: found.start()]):
                 raise Ambiguous("expected one statement, got several: write only the formula that answers the question")
@@ -87,14 +87,14 @@ def _without_condition(text: str) -> str:
     return text
 
 
-def _equation_as_text(text: str) -> str:
+def _write_equation(text: str) -> str:
     """Convert SymPy's ``Eq(left, right)`` to ``left = right``."""
     found = _EQUATION.fullmatch(text)
-    comma = next(_outside(re.compile(","), found[1]), None) if found else None
+    comma = next(_find_outside(re.compile(","), found[1]), None) if found else None
     return text if not found or comma is None else f"{found[1][: comma.start()]} = {found[1][comma.end() :]}"
 
 
-def _outside(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+def _find_outside(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     return (found for found in pattern.finditer(text) if _is_outside(text, found.start()))
 
 

@@ -19,19 +19,19 @@ _NUMBER = re.compile(r"(?:as\s+a\s+string|correct\s+to\s+\S+\s+%):\s+`(\w+)\s+="
 _CELL = re.compile(r"\bcheck_answers\(.*?(\{.*\})\)", re.DOTALL)
 
 
-def questions_in_file(submission: Submission) -> list[Question]:
+def read_questions(submission: Submission) -> list[Question]:
     """Return the questions for formulas and numbers in a file; raises `InputError` for a file without questions."""
-    by_question = _symbols_in_cell(submission.handout) or _symbols_in_comments(submission.handout)
+    by_question = _read_symbols_in_cell(submission.handout) or _read_symbols_in_comments(submission.handout)
     if not by_question:
         raise InputError(
             "assignment",
             f"expected a file with the questions of its handout, or one of {', '.join(assignments())}; "
             f"got {submission.assignment!r}: keep the comments of the handout, or add --assignment my_exercise.py",
         )
-    return questions_without_claims(by_question)
+    return build_questions(by_question)
 
 
-def questions_without_claims(by_question: Mapping[str, Sequence[str]]) -> list[Question]:
+def build_questions(by_question: Mapping[str, Sequence[str]]) -> list[Question]:
     """Return questions for formulas or numbers in the given symbols."""
     return [
         ExpressionQuestion(
@@ -46,7 +46,7 @@ def questions_without_claims(by_question: Mapping[str, Sequence[str]]) -> list[Q
     ]
 
 
-def _symbols_in_comments(handout: str) -> dict[str, list[str]]:
+def _read_symbols_in_comments(handout: str) -> dict[str, list[str]]:
     """Return the symbols of each question of a Python file, in the order of the file."""
     text = _COMMENT.sub("", handout)
     found = [(part.start(), part[2], re.findall(r"\w+", part[1])) for part in _FORMULA.finditer(text)]
@@ -54,7 +54,7 @@ def _symbols_in_comments(handout: str) -> dict[str, list[str]]:
     return {name: symbols for _, name, symbols in sorted(found)}
 
 
-def _symbols_in_cell(handout: str) -> dict[str, list[str]]:
+def _read_symbols_in_cell(handout: str) -> dict[str, list[str]]:
     """Return the symbols of each question of a notebook, from the cell that checks answers."""
     cell = _CELL.search(handout)
     try:

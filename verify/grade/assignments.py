@@ -40,7 +40,7 @@ def assignment_with_id(name: str) -> Assignment:
     return assignments()[name]
 
 
-def edition_of(target: str) -> str:
+def read_edition(target: str) -> str:
     """Return a key of the edition of an assignment: the text of its file for a user-defined exercise."""
     path = Path(target)
     return path.read_text(encoding="utf-8", errors="replace") if target.endswith(_SUFFIX) and path.is_file() else ""

@@ -77,7 +77,7 @@ class Battery:
 
     def try_claim(self, claim: Claim) -> Trial:
         """Evaluate a claim on all runs; a violation in floats counts only if exact arithmetic confirms it."""
-        exact, floats = list(_answers(self._exact, claim)), list(self._long_answers(claim))
+        exact, floats = list(_check_on_runs(self._exact, claim)), list(self._check_on_ladders(claim))
         enclosed = [_check_answer(claim, run) for run in self._enclosed]
         runs = [*zip(self._rational, exact, strict=True), *zip(self._enclosed, enclosed, strict=True)]
         violated = next((run_table(run) for run, found in runs if found.holds is False), None)
@@ -91,17 +91,17 @@ class Battery:
 
     def largest_ratio(self, claim: Claim) -> float | None:
         """Return the largest ratio of the sides on exact runs only, where small differences have no rounding errors."""
-        answers = [*_answers(self._exact, claim), *_answers(self._short, claim)]
+        answers = [*_check_on_runs(self._exact, claim), *_check_on_runs(self._short, claim)]
         return max((found.ratio for found in answers if found.ratio is not None), default=None)
 
     def select_applicable(self, claim: Claim) -> Battery:
         """Return the battery without the runs to which a claim does not apply."""
-        small = [*zip(self._rational, _answers(self._exact, claim), strict=True)]
+        small = [*zip(self._rational, _check_on_runs(self._exact, claim), strict=True)]
         small += [(run, _check_answer(claim, run)) for run in self._enclosed]
         applicable = [run for run, found in small if found.applicable]
         return Battery(applicable, [table for table in self.long if is_allowed(claim, table)])
 
-    def _long_answers(self, claim: Claim) -> Iterator[CheckResult]:
+    def _check_on_ladders(self, claim: Claim) -> Iterator[CheckResult]:
         """Yield the results of a claim on the ladders, which satisfy its conditions."""
         unconditional = replace(claim, conditions=())
         outcomes = self._floats.check_claims([unconditional]).get(unconditional, {})
@@ -112,7 +112,7 @@ class Battery:
                 yield outcomes.get(row, _UNDECIDED)
 
 
-def _answers(runs: RunsTogether, claim: Claim) -> Iterator[CheckResult]:
+def _check_on_runs(runs: RunsTogether, claim: Claim) -> Iterator[CheckResult]:
     together = runs.check_claims([claim]).get(claim, {})
     for row, run in enumerate(runs.runs):
         yield together[row] if row in together else _check_answer(claim, run)
@@ -128,21 +128,21 @@ def _check_answer(claim: Claim, run: Run) -> CheckResult:
 
 
 @cache
-def battery(claim: Claim) -> Battery:
+def build_battery(claim: Claim) -> Battery:
     """Return the battery of a claim; it is cached, so that its runs are simulated once."""
-    everything = Battery(tuple(_small_runs(claim)), tuple(list_ladder_runs(claim)))
+    everything = Battery(tuple(_list_small_runs(claim)), tuple(list_ladder_runs(claim)))
     return everything.select_applicable(claim)
 
 
-def _small_runs(claim: Claim) -> Iterator[Run]:
+def _list_small_runs(claim: Claim) -> Iterator[Run]:
     """Yield the simplest runs of each kind from the claim's families, the simplest first."""
     names = [name for name in families_for(claim) if not FAMILIES[name].in_floats]
     instances = (instance for name in names for instance in FAMILIES[name].instances)
     ordered = sorted((complexity(i, run), n, run) for n, i in enumerate(instances) for run in [i.run()])
-    yield from _quota((run for _, _, run in ordered), _QUOTA)
+    yield from _limit_each_kind((run for _, _, run in ordered), _QUOTA)
 
 
-def _quota(runs: Iterable[Run], most: int) -> Iterator[Run]:
+def _limit_each_kind(runs: Iterable[Run], most: int) -> Iterator[Run]:
     """Yield at most `most` runs of each kind, in order."""
     counts: dict[Hashable, int] = {}
     for run in runs:

@@ -19,7 +19,7 @@ from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.proof import follows
 from verify.falsify.regimes import search_regimes
 from verify.falsify.tables import Table
-from verify.grade.battery import battery
+from verify.grade.battery import build_battery
 from verify.grade.counterexample import Counterexample, describe
 from verify.grade.looseness import Growth, Looseness, measure_looseness
 from verify.grade.rule import Standing, compute_share
@@ -71,23 +71,23 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
         return BoundFinding("equal", answer, "the answer equals the reference", True, excess=1.0)
     stated = replace(claim, id="answer", rhs=answer, chain=(), also=(), verdict=None, printed=None, note="", title="")
     try:
-        trial = battery(claim).try_claim(stated)
+        trial = build_battery(claim).try_claim(stated)
     except InputError as error:
         return BoundFinding("not applicable", answer, error.message, False)
     if trial.violation is not None:
-        return _refuted(stated, right_units, trial.violation)
+        return _build_refuted(stated, right_units, trial.violation)
     smaller = _find_smaller_bound(claim, answer)
     premises = find_premises(stated) if smaller is None else (smaller.id,)
     if premises is not None:
-        found = _not_refuted("proved", claim, answer, _explain_proof(premises), trial.largest_ratio)
+        found = _build_not_refuted("proved", claim, answer, _explain_proof(premises), trial.largest_ratio)
         return replace(found, follows_from=premises)
     search = search_regimes(stated, round(_THOUSAND * budget))
     if search.counterexample is not None:
-        return _refuted(stated, right_units, search.counterexample[0])
+        return _build_refuted(stated, right_units, search.counterexample[0])
     reason = f"no violation in {trial.tried + search.applicable} test runs"
     tightness = max(filter(None, (trial.largest_ratio, search.largest_ratio)), default=None)
-    found = _not_refuted("not refuted", claim, answer, reason, tightness)
-    return replace(found, shrinking=_shrinking(claim, stated))
+    found = _build_not_refuted("not refuted", claim, answer, reason, tightness)
+    return replace(found, shrinking=_find_shrinking(claim, stated))
 
 
 def _explain_proof(premises: tuple[str, ...]) -> str:
@@ -96,29 +96,31 @@ def _explain_proof(premises: tuple[str, ...]) -> str:
     return "it follows from the conditions of the claim alone"
 
 
-def _not_refuted(standing: Standing, claim: Claim, answer: Expr, reason: str, tightness: float | None) -> BoundFinding:
+def _build_not_refuted(
+    standing: Standing, claim: Claim, answer: Expr, reason: str, tightness: float | None
+) -> BoundFinding:
     right_units = has_units_of(answer, claim.relations[0].right, claim) is not False
-    loose = _looseness(claim, answer)
+    loose = _measure_looseness(claim, answer)
     return BoundFinding(standing, answer, reason, right_units, loose.excess, tightness, growth=loose.growth)
 
 
-def _refuted(stated: Claim, right_units: bool, table: Table) -> BoundFinding:
+def _build_refuted(stated: Claim, right_units: bool, table: Table) -> BoundFinding:
     """Return the result for a refuted bound, from the run file that the student gets."""
     reason, answer = "a run violates it, in exact arithmetic", stated.relations[0].right
     return BoundFinding("refuted", answer, reason, right_units, counterexample=describe(stated, table))
 
 
-def _looseness(claim: Claim, answer: Expr) -> Looseness:
+def _measure_looseness(claim: Claim, answer: Expr) -> Looseness:
     """Return the largest excess over the reference, over values of symbols and over runs."""
     over_values = measure_looseness(claim, answer)
     if over_values is not None and over_values.growth:
         return over_values
     against = replace(claim, id="answer", lhs=answer, rhs=claim.relations[0].right, chain=(), also=(), verdict=None)
-    excesses = [None if over_values is None else over_values.excess, battery(claim).largest_ratio(against)]
+    excesses = [None if over_values is None else over_values.excess, build_battery(claim).largest_ratio(against)]
     return Looseness(max((excess for excess in excesses if excess is not None), default=None))
 
 
-def _shrinking(claim: Claim, stated: Claim) -> Growth:
+def _find_shrinking(claim: Claim, stated: Claim) -> Growth:
     """Return changes along which the answer falls below every proved bound; empty if there are none."""
     known = _list_proved_bounds(claim) or (claim,)
     falls = [measure_looseness(stated, bound.relations[0].right) for bound in known]

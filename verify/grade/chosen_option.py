@@ -14,18 +14,18 @@ _WITH_TEXT = re.compile(r"\W*([a-z])\s*[).:\]-]+\s*(.+)", re.IGNORECASE | re.DOT
 def read_choice(question: ChoiceQuestion, text: str) -> str:
     """Return the letter of the chosen option; raises `Unreadable` if the text chooses none or contradicts itself."""
     letters = list(question.letters)
-    texts = {_plain(option): letter for letter, option in zip(letters, question.options, strict=True)}
-    by_text = texts.get(_plain(text))
+    texts = {_list_words(option): letter for letter, option in zip(letters, question.options, strict=True)}
+    by_text = texts.get(_list_words(text))
     if by_text is not None:
         return by_text
     if (alone := _LETTER.fullmatch(text)) and alone[1].lower() in letters:
         return alone[1].lower()
     both = _WITH_TEXT.fullmatch(text)
-    if both and texts.get(_plain(both[2])) == both[1].lower():
+    if both and texts.get(_list_words(both[2])) == both[1].lower():
         return both[1].lower()
     raise Unreadable(f"expected one letter of {', '.join(letters)}, got {text.strip()[:40]}")
 
 
-def _plain(text: str) -> str:
+def _list_words(text: str) -> str:
     """Return the words of a text only."""
     return " ".join(re.findall(r"[^\W_]+", text.lower()))

@@ -75,16 +75,22 @@ def launch_confined(program: str, limits: Limits) -> subprocess.Popen[bytes]:
         rules.seek(0)
         bounds = [f"--as={limits.memory}", f"--cpu={limits.seconds}", f"--fsize={limits.files}"]
         start = ["prlimit", *bounds, "--nofile=64", "--core=0", "--memlock=0", "--msgqueue=0"]
-        start += [which("bwrap") or "bwrap", *_NAMESPACES, *_view(limits), "--seccomp", str(rules.fileno())]
+        start += [
+            which("bwrap") or "bwrap",
+            *_NAMESPACES,
+            *_list_view_options(limits),
+            "--seccomp",
+            str(rules.fileno()),
+        ]
         return _start([*start, "--", _PYTHON, *_PYTHON_OPTIONS, program], (rules.fileno(),))
 
 
 def import_path() -> list[str]:
     """Return the folders from which submitted code imports `fedtheory` and the installed packages."""
-    return [*_packages(), str(_THEORY.parent)]
+    return [*_list_packages(), str(_THEORY.parent)]
 
 
-def _packages() -> list[str]:
+def _list_packages() -> list[str]:
     installed = [folder for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))]
     return [os.path.realpath(folder) for folder in installed]
 
@@ -114,13 +120,13 @@ def _start(command: Sequence[str], descriptors: Sequence[int] = ()) -> subproces
     )
 
 
-def _view(limits: Limits) -> Iterator[str]:
+def _list_view_options(limits: Limits) -> Iterator[str]:
     """Yield the options for the files of the sandbox: all read-only, except an empty folder for temporary files."""
     shown = _list_visible_folders()
     yield from ("--size", str(limits.files), "--tmpfs", "/tmp")
     for place in shown:
         yield from ("--ro-bind-try", place, place)
-    for hidden in _solutions():
+    for hidden in _list_solutions():
         if hidden.exists() and any(Path(place) in hidden.parents for place in shown):
             yield from ("--tmpfs", str(hidden)) if hidden.is_dir() else ("--ro-bind", os.devnull, str(hidden))
             if hidden.is_dir():
@@ -131,11 +137,11 @@ def _view(limits: Limits) -> Iterator[str]:
 def _list_visible_folders() -> list[str]:
     """List the folders of Python, its packages and `fedtheory`; folders come before their contents."""
     library = (sysconfig.get_path("stdlib"), sys.base_prefix + "/lib")
-    found = {os.path.realpath(place) for place in (*library, *_packages(), str(_THEORY))}
+    found = {os.path.realpath(place) for place in (*library, *_list_packages(), str(_THEORY))}
     return sorted({*_SYSTEM, _PYTHON, *found})
 
 
-def _solutions() -> Iterator[Path]:
+def _list_solutions() -> Iterator[Path]:
     """Yield the files of the grader and of all assignments, as sources and compiled."""
     yield from _FLOORS
     for paper in papers().values():

@@ -39,21 +39,21 @@ _SETTINGS: tuple[Mapping[str, Any], ...] = (
 
 
 @cache
-def units_of(quantity: RunQuantity) -> Units | None:
+def find_units(quantity: RunQuantity) -> Units | None:
     """Return the units of a quantity; None if no run of these kinds gives it a value."""
     for place in range(len(_SETTINGS)):
-        found = _units_on(quantity, place)
+        found = _find_units_on(quantity, place)
         if found is not None:
             return found
     return None
 
 
-def _units_on(quantity: RunQuantity, place: int) -> Units | None:
-    values = [_size(quantity, run) for run in _runs(place)]
+def _find_units_on(quantity: RunQuantity, place: int) -> Units | None:
+    values = [_measure_size(quantity, run) for run in _build_runs(place)]
     if any(value is None or value == 0 or not math.isfinite(value) for value in values):
         return None
     plain, of_loss, of_length = (value for value in values if value is not None)
-    exponents = [_exponent(of_loss / plain, _LOSS), _exponent(of_length / plain, _LENGTH)]
+    exponents = [_find_exponent(of_loss / plain, _LOSS), _find_exponent(of_length / plain, _LENGTH)]
     if any(exponent is None for exponent in exponents):
         return None
     shares = 2 if quantity.root else 1
@@ -61,7 +61,7 @@ def _units_on(quantity: RunQuantity, place: int) -> Units | None:
     return loss, length
 
 
-def _size(quantity: RunQuantity, run: Run | None) -> float | None:
+def _measure_size(quantity: RunQuantity, run: Run | None) -> float | None:
     """Return the largest value on a run; None if it has none."""
     if run is None:
         return None
@@ -72,7 +72,7 @@ def _size(quantity: RunQuantity, run: Run | None) -> float | None:
     return max(values, default=None)
 
 
-def _exponent(ratio: float, base: int) -> Fraction | None:
+def _find_exponent(ratio: float, base: int) -> Fraction | None:
     """Return the exponent of a power if it is an integer or half-integer; else None."""
     exponent = math.log(ratio) / math.log(base)
     nearest = round(2 * exponent)
@@ -80,18 +80,18 @@ def _exponent(ratio: float, base: int) -> Fraction | None:
 
 
 @cache
-def _runs(place: int) -> tuple[Run | None, ...]:
-    return tuple(_run(place, *scales) for scales in ((1, 1), (_LOSS, 1), (1, _LENGTH)))
+def _build_runs(place: int) -> tuple[Run | None, ...]:
+    return tuple(_build_run(place, *scales) for scales in ((1, 1), (_LOSS, 1), (1, _LENGTH)))
 
 
-def _run(place: int, loss: int, length: int) -> Run | None:
+def _build_run(place: int, loss: int, length: int) -> Run | None:
     try:
-        return parse_run(_table(dict(_SETTINGS[place]), Fraction(loss), Fraction(length)), FLOAT)
+        return parse_run(_build_table(dict(_SETTINGS[place]), Fraction(loss), Fraction(length)), FLOAT)
     except FedtheoryError:
         return None
 
 
-def _table(setting: dict[str, Any], loss: Fraction, length: Fraction) -> dict[str, Any]:
+def _build_table(setting: dict[str, Any], loss: Fraction, length: Fraction) -> dict[str, Any]:
     """Return the table of a run of two clients in the plane, in scaled units."""
     curvature, slope = loss / length**2, loss / length
     problem = {

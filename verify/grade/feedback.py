@@ -29,7 +29,7 @@ RUN_FILE = "run.toml"
 """The file name under which a student saves a run."""
 
 
-def feedback_page(result: Result) -> str:
+def write_feedback_page(result: Result) -> str:
     """Return a self-contained HTML page with points, comments and counterexamples; text of the student is escaped."""
     who, what = escape(result.student), escape(result.title or result.assignment or result.file)
     pending = f"; {format_points(result.pending)} still to be given by a person" if result.pending else ""
@@ -39,26 +39,26 @@ def feedback_page(result: Result) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">'
         f"<title>{what}: {who}</title>\n<style>{STYLE}</style></head>\n<body>\n"
         f"<h1>{what}</h1>\n<p>{who}: {result.points:g} of {format_points(result.of)}{pending}.</p>\n"
-        f"{troubles}{''.join(map(_section, result.rows))}</body>\n</html>\n"
+        f"{troubles}{''.join(map(_write_section, result.rows))}</body>\n</html>\n"
     )
 
 
-def run_text(row: AnswerRow, name: str = RUN_FILE) -> str:
+def annotate_run(row: AnswerRow, name: str = RUN_FILE) -> str:
     """Return the run file of a refuted answer, with the command that shows the violation as its first line."""
-    return f"# {command(row, name)}\n{row.run_file}" if row.relation else row.run_file or ""
+    return f"# {write_command(row, name)}\n{row.run_file}" if row.relation else row.run_file or ""
 
 
-def command(row: AnswerRow, name: str = RUN_FILE) -> str:
+def write_command(row: AnswerRow, name: str = RUN_FILE) -> str:
     """Return the command that shows both sides of an answer on the run that refutes it."""
     return f'fedtheory check "{row.relation}" {name}'
 
 
-def _section(row: AnswerRow) -> str:
+def _write_section(row: AnswerRow) -> str:
     points = "not graded yet" if row.points is None else f"{row.points:g}"
     name = f"<code>{escape(row.name)}</code>"
     return (
         f'<h2><span class="points">{points} / {row.of}</span>{escape(row.title)} ({name})</h2>\n'
-        f"{write_question(row)}<dl>{_answer(row)}<dt>Result</dt><dd>{escape(row.comment)}</dd></dl>\n{_run(row)}"
+        f"{write_question(row)}<dl>{_write_answer(row)}<dt>Result</dt><dd>{escape(row.comment)}</dd></dl>\n{_write_run(row)}"
     )
 
 
@@ -67,7 +67,7 @@ def write_question(row: AnswerRow) -> str:
     return f'<div class="question">{_typeset(row.question)}</div>\n' if row.question else ""
 
 
-def _answer(row: AnswerRow) -> str:
+def _write_answer(row: AnswerRow) -> str:
     """Return the answer as submitted, and as parsed if that differs."""
     if not row.answer:
         return ""
@@ -84,38 +84,38 @@ def _typeset_read_formula(text: str) -> str:
     if text in words or not words:
         return ""
     try:
-        return f"<p>{_formula(latex(read_python(text, {word: _symbol(word) for word in words})))}</p>"
+        return f"<p>{_convert_formula(latex(read_python(text, {word: _build_symbol(word) for word in words})))}</p>"
     except Unreadable:
         return ""
 
 
-def _symbol(word: str) -> sp.Symbol:
+def _build_symbol(word: str) -> sp.Symbol:
     """Return a symbol; a word that is not a Greek letter is typeset upright, not as a product of its letters."""
     is_word = len(word) > 1 and latex(sp.Symbol(word)) == word
     return sp.Symbol(rf"\mathrm{{{word}}}" if is_word else word, positive=True)
 
 
-def _run(row: AnswerRow) -> str:
+def _write_run(row: AnswerRow) -> str:
     if row.run_file is None:
         return ""
     run = f"<p>The run that violates your bound:</p>\n<pre>{escape(row.run_file)}</pre>\n"
     if not row.relation:
         return run
-    typed = f"<pre>{escape(command(row))}</pre>\n"
+    typed = f"<pre>{escape(write_command(row))}</pre>\n"
     return f"{run}<p>Save it as <code>{RUN_FILE}</code>; this command shows both sides:</p>\n{typed}"
 
 
 def _typeset(text: str) -> str:
     """Convert Markdown with LaTeX to HTML; formulas become MathML if the converter is installed."""
     parts = _FORMULA.split(text)
-    return "".join(_formula(part) if place % 2 else _mark_up_text(part) for place, part in enumerate(parts))
+    return "".join(_convert_formula(part) if place % 2 else _mark_up_text(part) for place, part in enumerate(parts))
 
 
 def _mark_up_text(text: str) -> str:
     return _CODE.sub(r"<code>\1</code>", _STRONG.sub(r"<b>\1</b>", escape(text, quote=False)))
 
 
-def _formula(latex: str) -> str:
+def _convert_formula(latex: str) -> str:
     try:
         from latex2mathml.converter import convert
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import CLASS, is_student
-from verify.grade.assignments import assignment_with_id, edition_of, find_assignment
+from verify.grade.assignments import assignment_with_id, find_assignment, read_edition
 from verify.grade.confinement import Launch, NoSandbox, find_launch
-from verify.grade.handed_in import HandedIn, find_submissions, labels
-from verify.grade.marking import AnswerRow, Result, mark_submission, result_of
+from verify.grade.handed_in import HandedIn, find_submissions, list_labels
+from verify.grade.marking import AnswerRow, Result, decode_result, mark_submission
 from verify.grade.own import require_sound_once
 from verify.grade.submission import digest
 from verify.grade.written import read_entered, write_all
@@ -77,19 +77,19 @@ def grade_folder(
     launch = find_launch(unsafe)
     tasks = [
         Task(file, assignment, copy or file.copy, label, output / "results", launch)
-        for file, label in zip(files, labels(files), strict=True)
+        for file, label in zip(files, list_labels(files), strict=True)
     ]
     (output / "results").mkdir(parents=True, exist_ok=True)
     (output / "feedback").mkdir(exist_ok=True)
     given = read_entered(output)
     graded: dict[str, Result] = {}
-    for label, result in run_unordered(_label, [(task,) for task in tasks], jobs):
+    for label, result in run_unordered(_grade_with_label, [(task,) for task in tasks], jobs):
         graded[label] = result
         on_progress(len(graded), len(tasks))
     return write_all({task.label: graded[task.label] for task in tasks}, given, output)
 
 
-def _label(task: Task) -> tuple[str, Result]:
+def _grade_with_label(task: Task) -> tuple[str, Result]:
     return task.label, grade_task(task)
 
 
@@ -97,12 +97,12 @@ def grade_task(task: Task) -> Result:
     """Grade one submission, or read its stored result; the result is stored before it is returned."""
     file = task.handed_in
     answers = task.given or file.submission.assignment or ""
-    edition = edition_of(task.given) if task.given else ""
+    edition = read_edition(task.given) if task.given else ""
     executed = "" if isinstance(task.launch, NoSandbox) else "executed"
     inputs = (file.student, answers, edition, task.copy, *file.troubles, executed, _EDITION)
     print_ = digest(file.path, *inputs)
     stored = task.results / f"{task.label}.json"
-    known = _store(stored, print_)
+    known = _read_stored(stored, print_)
     if known is not None:
         return known
     found = _grade(task)
@@ -135,9 +135,9 @@ def _grade(task: Task) -> Result:
         return Result(student, assignment.id, tuple(rows), troubles, assignment.title)
 
 
-def _store(path: Path, print_: str) -> Result | None:
+def _read_stored(path: Path, print_: str) -> Result | None:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        return result_of(document) if document["digest"] == print_ else None
+        return decode_result(document) if document["digest"] == print_ else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -54,13 +54,13 @@ def read_given(file: Path) -> list[EnteredPoints]:
         raise InputError(
             "--from", f"expected the columns {', '.join(_NEEDED)}; {', '.join(missing)} is missing"
         ).in_file(str(file))
-    return [_entry(row, f"{file}, line {number}") for row, number in rows if (row["points"] or "").strip()]
+    return [_read_entry(row, f"{file}, line {number}") for row, number in rows if (row["points"] or "").strip()]
 
 
-def matched(given: Iterable[EnteredPoints], results: Sequence[Result]) -> dict[Key, EnteredPoints]:
+def match_entries(given: Iterable[EnteredPoints], results: Sequence[Result]) -> dict[Key, EnteredPoints]:
     """Match each entry with its answer; raises `InputError` if there is none, several, or too many points."""
     rows = {(r.student, r.assignment, row.name): row for r in results for row in r.rows}
-    return {_key(entry, rows): entry for entry in given}
+    return {_match_entry(entry, rows): entry for entry in given}
 
 
 def split_entries(
@@ -69,13 +69,13 @@ def split_entries(
     """Split entries into those for existing answers, by key, and those for missing answers."""
     there = {(r.student, row.name) for r in results for row in r.rows}
     entries = list(given)
-    known = matched((entry for entry in entries if (entry.student, entry.question) in there), results)
+    known = match_entries((entry for entry in entries if (entry.student, entry.question) in there), results)
     return known, [entry for entry in entries if (entry.student, entry.question) not in there]
 
 
 def add_given_points(result: Result, given: Mapping[Key, EnteredPoints]) -> Result:
     """Return a result with the entered points."""
-    rows = [_with_points(row, given.get((result.student, result.assignment, row.name))) for row in result.rows]
+    rows = [_set_points(row, given.get((result.student, result.assignment, row.name))) for row in result.rows]
     return replace(result, rows=tuple(rows))
 
 
@@ -103,10 +103,10 @@ def write_manual_table(
                         note,
                         _shorten_answer(row.answer),
                     )
-                    table.writerow([plain(cell) for cell in cells])
+                    table.writerow([escape_formula(cell) for cell in cells])
         for entry in others:
             kept = (entry.student, entry.assignment, entry.question, "", f"{entry.points:g}", entry.note, "")
-            table.writerow([plain(cell) for cell in kept])
+            table.writerow([escape_formula(cell) for cell in kept])
 
 
 def _shorten_answer(answer: str) -> str:
@@ -114,12 +114,12 @@ def _shorten_answer(answer: str) -> str:
     return answer if len(answer) <= _LONGEST_CELL else f"{answer[:_LONGEST_CELL]} [...]"
 
 
-def plain(cell: object) -> object:
+def escape_formula(cell: object) -> object:
     """Return a text that a spreadsheet does not interpret as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
-def points_of(text: str, place: str = "") -> float:
+def parse_points(text: str, place: str = "") -> float:
     """Parse a number of points; raises `InputError` for anything else."""
     try:
         points = float(text.strip().replace(",", "."))
@@ -130,22 +130,22 @@ def points_of(text: str, place: str = "") -> float:
     return points
 
 
-def _entry(row: Mapping[str, str | None], place: str) -> EnteredPoints:
-    texts = {name: _text(row.get(name)) for name in ("student", "question", "note", "assignment")}
-    return EnteredPoints(points=points_of(row["points"] or "", place), place=place, **texts)
+def _read_entry(row: Mapping[str, str | None], place: str) -> EnteredPoints:
+    texts = {name: _read_cell(row.get(name)) for name in ("student", "question", "note", "assignment")}
+    return EnteredPoints(points=parse_points(row["points"] or "", place), place=place, **texts)
 
 
-def _text(cell: str | None) -> str:
+def _read_cell(cell: str | None) -> str:
     text = (cell or "").strip()
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
 
 
-def _key(entry: EnteredPoints, rows: Mapping[Key, AnswerRow]) -> Key:
+def _match_entry(entry: EnteredPoints, rows: Mapping[Key, AnswerRow]) -> Key:
     fitting = [
         key for key in rows if (key[0], key[2]) == (entry.student, entry.question) and entry.assignment in ("", key[1])
     ]
     if not fitting:
-        raise InputError(*_unknown(entry, rows)).in_file(entry.place)
+        raise InputError(*_describe_unknown(entry, rows)).in_file(entry.place)
     if len(fitting) > 1:
         names = ", ".join(assignment for _, assignment, _ in fitting)
         reason = f"{entry.student} has an answer {entry.question!r} in {names}: say which with --assignment"
@@ -157,7 +157,7 @@ def _key(entry: EnteredPoints, rows: Mapping[Key, AnswerRow]) -> Key:
     return fitting[0]
 
 
-def _unknown(entry: EnteredPoints, rows: Mapping[Key, AnswerRow]) -> tuple[str, str]:
+def _describe_unknown(entry: EnteredPoints, rows: Mapping[Key, AnswerRow]) -> tuple[str, str]:
     students = dict.fromkeys(student for student, _, _ in rows)
     if entry.student not in students:
         return "student", f"expected one of {', '.join(students) or 'no student'}, got {entry.student!r}"
@@ -165,7 +165,7 @@ def _unknown(entry: EnteredPoints, rows: Mapping[Key, AnswerRow]) -> tuple[str, 
     return "question", f"expected one of {', '.join(questions)}, got {entry.question!r}"
 
 
-def _with_points(row: AnswerRow, entry: EnteredPoints | None) -> AnswerRow:
+def _set_points(row: AnswerRow, entry: EnteredPoints | None) -> AnswerRow:
     if entry is None:
         return row
     by = f"points given by a person{f': {entry.note}' if entry.note else ''}"

@@ -48,25 +48,25 @@ def find_submissions(folder: Path, shared: str = CLASS) -> list[HandedIn]:
     The header of a file names its copy and takes precedence over the file name. If several files name the same copy, it
     belongs to the file with its name. The other files keep their own names, and the students are informed.
     """
-    found = [_read_entry(path, entry, folder, shared) for entry, path in _files(folder)]
+    found = [_read_entry(path, entry, folder, shared) for entry, path in _list_files(folder)]
     if not found:
         raise InputError("DIR", f"expected submissions ID.py or ID.ipynb in {folder}, found none")
     return _distinguish_students(found)
 
 
-def left_out(folder: Path) -> list[str]:
+def list_left_out(folder: Path) -> list[str]:
     """List the files of a folder that are not submissions, as displayed."""
-    kept = {path for _, path in _files(folder)}
-    others = [entry for entry in _entries(folder) if entry.is_symlink() or (entry.is_file() and entry not in kept)]
+    kept = {path for _, path in _list_files(folder)}
+    others = [entry for entry in _list_entries(folder) if entry.is_symlink() or (entry.is_file() and entry not in kept)]
     return sorted(f"{clean_file_name(entry.name)}{' (a link)' * entry.is_symlink()}" for entry in others)
 
 
-def labels(files: Sequence[HandedIn]) -> list[str]:
+def list_labels(files: Sequence[HandedIn]) -> list[str]:
     """Return a name for the result files of each submission: the student if unique, else its path."""
     count = Counter(file.student for file in files)
     wanted = [file.student if count[file.student] == 1 else file.file.replace("/", "-") for file in files]
     names: list[str] = []
-    for label in (_without_separators(label)[:_LONGEST_NAME] for label in wanted):
+    for label in (_replace_separators(label)[:_LONGEST_NAME] for label in wanted):
         names.append(label if label not in names else f"{label}-{len(names)}")
     return names
 
@@ -76,7 +76,7 @@ def clean_file_name(name: str) -> str:
     return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
 
 
-def _entries(folder: Path) -> list[Path]:
+def _list_entries(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise InputError("DIR", f"expected a folder with submissions, got {folder}")
     try:
@@ -85,11 +85,11 @@ def _entries(folder: Path) -> list[Path]:
         raise InputError("DIR", f"cannot read {folder}: {error.strerror}") from None
 
 
-def _files(folder: Path) -> Iterator[tuple[Path, Path]]:
+def _list_files(folder: Path) -> Iterator[tuple[Path, Path]]:
     """Yield each entry of the folder with its submissions; links are not followed, since they may lead to files of
     others.
     """
-    for entry in _entries(folder):
+    for entry in _list_entries(folder):
         for path in sorted(entry.rglob("*")) if entry.is_dir() else [entry]:
             around = path.relative_to(folder).parents
             hidden = _is_of_a_machine(path) or any(_is_of_a_machine(Path(part.name)) for part in around if part.name)
@@ -133,5 +133,5 @@ def _rename_duplicate(file: HandedIn, group: Sequence[HandedIn]) -> HandedIn:
     return replace(file, student=own_name, troubles=troubles)
 
 
-def _without_separators(label: str) -> str:
+def _replace_separators(label: str) -> str:
     return "".join(symbol if symbol.isprintable() and symbol not in '/\\:*?"<>|' else "_" for symbol in label)

@@ -10,7 +10,7 @@ from typing import Any
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import ManualQuestion, Question
-from verify.grade.asked_in_file import questions_without_claims
+from verify.grade.asked_in_file import build_questions
 from verify.grade.assignments import PART, find_assignment
 from verify.grade.questions import GivenAnswer, mark_answer
 from verify.grade.read_back import ReadBack, read_one
@@ -25,7 +25,7 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
     if any(map(names_the_grader, _get_executed())):
         print("a cell of this notebook uses the grader or its solutions: remove it, answers must not use them")
         return 0.0
-    question = _question(assignment, student, name)
+    question = _find_question(assignment, student, name)
     mark = mark_answer(question, _take_answer(question, answer))
     print(mark.comment)
     if mark.run_file is not None:
@@ -42,15 +42,13 @@ def read_answers(
     missing.
     """
     questions = (
-        questions_without_claims(by_question)
-        if by_question is not None
-        else find_assignment(assignment).copy(student).questions
+        build_questions(by_question) if by_question is not None else find_assignment(assignment).copy(student).questions
     )
     asked = [question for question in questions if not isinstance(question, ManualQuestion)]
     return [read_one(question, _take_answer(question, answers.get(question.name))) for question in asked]
 
 
-def _question(assignment: str, student: str, name: str) -> Question:
+def _find_question(assignment: str, student: str, name: str) -> Question:
     for question in find_assignment(assignment).copy(student).questions:
         if question.name == name:
             return question

@@ -56,8 +56,8 @@ _SERVER_STEPS = (None, fmpq(64))
 def list_ladder_runs(claim: Claim) -> Iterator[Table]:
     """Yield the runs on all levels as tables; a claim may not apply to some of them."""
     shapes = list_mixed_runs(claim, find_features(claim))
-    for base in (table for shape in shapes for table in _with_settings(claim, shape)):
-        for causes, corner in _corners(base):
+    for base in (table for shape in shapes for table in _list_settings(claim, shape)):
+        for causes, corner in _list_corners(base):
             edge = scale(move_to_edge(claim, corner) or corner, {STEP_SIZE: _INSIDE})
             levels = (
                 _LEVELS + (_OF_ONE_CAUSE if len(causes) == 1 else ()) + (_OF_SPREAD if causes == ("spread",) else ())
@@ -76,7 +76,7 @@ def is_allowed(claim: Claim, table: Table) -> bool:
         return False
 
 
-def _with_settings(claim: Claim, table: Table) -> Iterator[Table]:
+def _list_settings(claim: Claim, table: Table) -> Iterator[Table]:
     """Yield the run with several momenta if it has one, and with larger server steps if the claim allows them."""
     for step in _SERVER_STEPS:
         chosen = table if step is None else change(table, {"algorithm.server_step_size": step})
@@ -89,7 +89,7 @@ def _with_settings(claim: Claim, table: Table) -> Iterator[Table]:
             yield chosen
 
 
-def _corners(table: Table) -> Iterator[tuple[tuple[str, ...], Table]]:
+def _list_corners(table: Table) -> Iterator[tuple[tuple[str, ...], Table]]:
     """Yield one, two, or all sources of error of a run, and the run with only these."""
     present = [scaling.name for scaling in list_scalings(table) if scaling.name in _CAUSES]
     for count in sorted({1, 2, len(present)} & set(range(len(present) + 1))):

@@ -31,13 +31,13 @@ _QUOTED = 30
 
 def read_latex(text: str, names: Mapping[str, Expr]) -> Expr:
     """Return the expression of a LaTeX formula; raises `Unreadable` for anything else."""
-    reader = _Reader(text, names)
+    reader = _LatexReader(text, names)
     found = reader.formula()
     reader.expect(_END)
     return found
 
 
-def _token(names: Mapping[str, Expr]) -> str:
+def _build_token_pattern(names: Mapping[str, Expr]) -> str:
     """Return the pattern of tokens; ``tau``, which TeX reads as t a u, is the symbol of that name if there is one.
 
     The same holds for ``sigma`` before an index, and for names of functions.
@@ -47,12 +47,12 @@ def _token(names: Mapping[str, Expr]) -> str:
     return _TOKEN.format(words="".join(words))
 
 
-class _Reader:
+class _LatexReader:
     def __init__(self, text: str, names: Mapping[str, Expr]) -> None:
         tokens: list[str] = []
         blanks: list[bool] = []
         end, is_apart = 0, False
-        for part in re.finditer(_token(names), text):
+        for part in re.finditer(_build_token_pattern(names), text):
             token = _GREEK.get(part[0], part[0])
             is_apart = is_apart or part.start() > end or token in _BLANKS
             end = part.end()

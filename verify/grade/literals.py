@@ -17,23 +17,25 @@ _COMMENT = re.compile(r"\s#[^\n]*")
 _PREFIX = re.compile(r"^[rRbBfFuU]{1,2}(?=[\"'])")
 
 
-def literal_answers(units: Sequence[str]) -> dict[str, str]:
+def read_literals(units: Sequence[str]) -> dict[str, str]:
     """Return the names whose values are literal texts or numbers, as text; the last assignment counts."""
-    trees = list(_trees(units))
-    literals = [pair for tree in trees for statement in tree.body for pair in _literals(statement)]
-    bound = Counter(name for tree in trees for name in _bindings(tree))
+    trees = list(_parse_units(units))
+    literals = [pair for tree in trees for statement in tree.body for pair in _list_literals(statement)]
+    bound = Counter(name for tree in trees for name in _list_bindings(tree))
     written = Counter(name for name, _ in literals)
     return {name: text for name, text in literals if bound[name] == written[name]}
 
 
-def formulas_without_quotes(unit: str) -> dict[str, str]:
+def read_unquoted_formulas(unit: str) -> dict[str, str]:
     """Return the right sides of assignments as typed, by name: formulas in symbols without a value.
 
     A unit that is not valid Python is read line by line.
     """
     if not is_python(unit):
-        return {found[1]: _without_quotes(found[2]) for found in _TYPED.finditer(unit)}
-    statements = [statement for tree in _trees([unit]) for statement in tree.body if isinstance(statement, ast.Assign)]
+        return {found[1]: _remove_quotes(found[2]) for found in _TYPED.finditer(unit)}
+    statements = [
+        statement for tree in _parse_units([unit]) for statement in tree.body if isinstance(statement, ast.Assign)
+    ]
     return {
         target.id: ast.get_source_segment(unit, statement.value) or ""
         for statement in statements
@@ -42,18 +44,18 @@ def formulas_without_quotes(unit: str) -> dict[str, str]:
     }
 
 
-def _without_quotes(typed: str) -> str:
+def _remove_quotes(typed: str) -> str:
     """Return an invalid right side without its comment and without quotes, one of which may be missing."""
     text = _COMMENT.sub("", typed).strip().rstrip(";").strip()
     return _PREFIX.sub("", text).strip("\"'")
 
 
-def bound_names(units: Sequence[str]) -> set[str]:
+def list_bound_names(units: Sequence[str]) -> set[str]:
     """Return all names to which the code assigns a value."""
-    return {name for tree in _trees(units) for name in _bindings(tree)}
+    return {name for tree in _parse_units(units) for name in _list_bindings(tree)}
 
 
-def _trees(units: Sequence[str]) -> Iterator[ast.Module]:
+def _parse_units(units: Sequence[str]) -> Iterator[ast.Module]:
     for unit in units:
         try:
             yield ast.parse(unit)
@@ -61,7 +63,7 @@ def _trees(units: Sequence[str]) -> Iterator[ast.Module]:
             continue
 
 
-def _literals(statement: ast.stmt) -> Iterator[tuple[str, str]]:
+def _list_literals(statement: ast.stmt) -> Iterator[tuple[str, str]]:
     if not isinstance(statement, ast.Assign):
         return
     typed = statement.value
@@ -74,7 +76,7 @@ def _literals(statement: ast.stmt) -> Iterator[tuple[str, str]]:
                 yield target.id, replace_surrogates(str(value))
 
 
-def _bindings(tree: ast.Module) -> Iterator[str]:
+def _list_bindings(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id

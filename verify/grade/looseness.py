@@ -103,18 +103,18 @@ def measure_looseness(claim: Claim, answer: Expr) -> Looseness | None:
     if solved is None:
         return None
     conditions, sides = solved
-    symbols = _symbols_of(*sides, *conditions)
+    symbols = _list_symbols(*sides, *conditions)
     if not all(claim.where.get(symbol) in _RANGES for symbol in symbols):
         return None
     place = _Places(replace(claim, conditions=tuple(conditions)), symbols, *sides)
     near, far = (dict(place.excesses(scale)) for scale in _SCALES)
-    unbounded = _simplest_unbounded(place, near, far)
+    unbounded = _find_simplest_unbounded(place, near, far)
     if unbounded is not None:
         return Looseness(math.inf, place.growth(unbounded))
     return Looseness(max(_confirm(place, near, _SCALES[0]), _confirm(place, far, _SCALES[1])))
 
 
-def _symbols_of(*formulas: Expr) -> tuple[sp.Symbol, ...]:
+def _list_symbols(*formulas: Expr) -> tuple[sp.Symbol, ...]:
     used = set().union(*(formula.free_symbols for formula in formulas))
     return tuple(sorted(used, key=str))
 
@@ -128,7 +128,7 @@ class _Places:
         self._ranges = [_RANGES[quantity] for quantity in self._quantities]
         function_of = functions_of(symbols)
         self._sides = function_of(answer), function_of(reference)
-        self._slacks = [function_of(slack) for slack in _slacks(claim, symbols)]
+        self._slacks = [function_of(slack) for slack in _list_slacks(claim, symbols)]
 
     def excesses(self, scale: int) -> Iterator[tuple[Powers, float]]:
         """Yield the quotient at each point that the conditions allow, if both expressions are positive."""
@@ -141,7 +141,7 @@ class _Places:
             if 0 < answer < math.inf and 0 < reference < math.inf:
                 yield powers, answer / reference
 
-    def confirmed(self, powers: Powers, scale: int) -> float | None:
+    def confirm(self, powers: Powers, scale: int) -> float | None:
         """Return the quotient with many digits; None if it has no value."""
         values = {s: sp.Float(value, 60) for s, value in self._values(powers, sp.Integer(scale)).items()}
         answer, reference = number_at(self._answer, values), number_at(self._reference, values)
@@ -153,7 +153,7 @@ class _Places:
         """Return whether the quotient, as a rational function of the scale, tends to infinity."""
         root = sp.Symbol("t", positive=True)
         # A root of the scale becomes the variable, so that all powers are integers.
-        values = self._values(powers, root ** _common_denominator(self._answer, self._reference))
+        values = self._values(powers, root ** _find_common_denominator(self._answer, self._reference))
         quotient = self._answer.xreplace(values) / self._reference.xreplace(values)
         if not quotient.is_rational_function(root):
             return False
@@ -176,13 +176,13 @@ class _Places:
         return len(changed), constants, sum(map(abs, powers)), powers
 
 
-def _common_denominator(*sides: Expr) -> int:
+def _find_common_denominator(*sides: Expr) -> int:
     """Return the least common denominator of the exponents."""
     exponents = [power.exp for side in sides for power in side.atoms(sp.Pow)]
     return math.lcm(*(int(exponent.q) for exponent in exponents if exponent.is_Rational))
 
 
-def _slacks(claim: Claim, symbols: tuple[sp.Symbol, ...]) -> Iterator[Expr]:
+def _list_slacks(claim: Claim, symbols: tuple[sp.Symbol, ...]) -> Iterator[Expr]:
     """Yield expressions that are non-negative where the conditions and the orderings of quantities hold."""
     symbol_of = {claim.where[symbol]: symbol for symbol in symbols}
     for condition in claim.conditions:
@@ -195,7 +195,9 @@ def _slacks(claim: Claim, symbols: tuple[sp.Symbol, ...]) -> Iterator[Expr]:
         yield smoothness * distance**2 / 2 - gap
 
 
-def _simplest_unbounded(place: _Places, near: Mapping[Powers, float], far: Mapping[Powers, float]) -> Powers | None:
+def _find_simplest_unbounded(
+    place: _Places, near: Mapping[Powers, float], far: Mapping[Powers, float]
+) -> Powers | None:
     """Return the point with the fewest changes at which the quotient is unbounded; None without one."""
     growing = [powers for powers, excess in far.items() if excess > _GROWS * near.get(powers, math.inf)]
     simplest_first = sorted(growing, key=place.effort)
@@ -206,7 +208,7 @@ def _confirm(place: _Places, excesses: Mapping[Powers, float], scale: int) -> fl
     """Return the largest quotient on which floats and many digits agree; zero without one."""
     largest_first = sorted(excesses, key=lambda powers: (-excesses[powers], powers))
     for powers in largest_first[:_CANDIDATES]:
-        exact = place.confirmed(powers, scale)
+        exact = place.confirm(powers, scale)
         if exact is not None and abs(exact - excesses[powers]) <= _AGREES * exact:
             return exact
     return 0.0

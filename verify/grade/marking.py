@@ -17,7 +17,7 @@ from verify.grade.questions import GivenAnswer, Mark, mark_answer
 from verify.grade.sandbox import Answers, run_code
 from verify.grade.shown_answer import show_read, show_submitted
 from verify.grade.submission import Submission
-from verify.grade.written_text import texts_of
+from verify.grade.written_text import read_texts
 
 _LONGEST_MARKING = 600.0
 """Processor seconds for one answer, after which it is left to a person.
@@ -83,7 +83,7 @@ class Result:
         return {**asdict(self), "points": self.points, "of": self.of, "pending": self.pending}
 
 
-def result_of(document: Mapping[str, Any]) -> Result:
+def decode_result(document: Mapping[str, Any]) -> Result:
     """Decode a result from JSON."""
     rows = tuple(AnswerRow(**row) for row in document["rows"])
     title, file = (str(document[name]) for name in ("title", "file"))
@@ -103,7 +103,7 @@ def mark_submission(assignment: Assignment, copy: Copy, submission: Submission, 
     else:
         found = _run(questions, submission, launch)
     manual = [question.name for question in questions if isinstance(question, ManualQuestion)]
-    submission = replace(submission, texts=texts_of(assignment, copy, submission, manual))
+    submission = replace(submission, texts=read_texts(assignment, copy, submission, manual))
     notes = note_other_copies(copy, questions)
     troubles = (*notes, *_check_header(assignment, copy, submission), *found.troubles)
     rows = tuple(_mark_question(question, submission, found) for question in questions)
@@ -126,7 +126,7 @@ def _run(questions: Sequence[Question], submission: Submission, launch: Launch |
     return run_code(submission.units, wanted, calls, launch)
 
 
-def answers_of(
+def read_answers(
     questions: Sequence[Question], submission: Submission, launch: Launch | NoSandbox
 ) -> dict[str, GivenAnswer]:
     """Return the answers of a submission by the names of the questions."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verify.grade.code_repair import is_python, leave_out_if_huge, repair_signs, replace_surrogates
-from verify.grade.literals import bound_names
+from verify.grade.literals import list_bound_names
 
 METADATA = "fedtheory"
 """The key of a notebook's metadata that names its assignment."""
@@ -40,23 +40,23 @@ def read_cells(text: str) -> NotebookCells:
     Invalid cells are ignored. An answer in a cell that was turned into text by mistake counts.
     """
     notebook = json.loads(text)
-    about = _mapping(notebook.get("metadata")).get(METADATA)
+    about = _require_mapping(notebook.get("metadata")).get(METADATA)
     units: list[str] = []
     texts: dict[str, str] = {}
     handout: list[str] = []
     sources: list[str] = []
     for cell in filter(_is_cell, notebook["cells"]):
-        source = _source(cell)
-        marked = _mapping(_mapping(cell.get("metadata")).get("nbgrader"))
+        source = _read_source(cell)
+        marked = _require_mapping(_require_mapping(cell.get("metadata")).get("nbgrader"))
         sources.append(source)
         if cell["cell_type"] == "markdown" or source.startswith(BEFORE_HANDING_IN):
             handout.append(source)
         if cell["cell_type"] == "code":
-            units += _code(source, marked)
+            units += _select_code(source, marked)
         elif marked.get("solution"):
             texts[str(marked.get("grade_id"))] = source
-            units += [source] if is_python(source) and bound_names([source]) else []
-    named = _mapping(about) or _find_names("\n".join(sources))
+            units += [source] if is_python(source) and list_bound_names([source]) else []
+    named = _require_mapping(about) or _find_names("\n".join(sources))
     return NotebookCells(tuple(units), texts, "\n".join(handout), named.get("assignment"), named.get("student"))
 
 
@@ -64,14 +64,14 @@ def _is_cell(cell: object) -> bool:
     return isinstance(cell, Mapping) and isinstance(cell.get("cell_type"), str)
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def _require_mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _code(source: str, marked: Mapping[str, Any]) -> Iterator[str]:
+def _select_code(source: str, marked: Mapping[str, Any]) -> Iterator[str]:
     is_of_the_handout = marked.get("locked") or source.startswith((AUTOGRADED, BEFORE_HANDING_IN))
     if not is_of_the_handout:
-        yield leave_out_if_huge(repair_signs(_without_magics(source)))
+        yield leave_out_if_huge(repair_signs(_remove_magics(source)))
 
 
 def _find_names(source: str) -> dict[str, str]:
@@ -82,14 +82,14 @@ def _find_names(source: str) -> dict[str, str]:
     return {"assignment": assignment[1]} | ({} if student is None else {"student": student[1]})
 
 
-def _source(cell: Mapping[str, Any]) -> str:
+def _read_source(cell: Mapping[str, Any]) -> str:
     """Return the text of a cell, without lone surrogates, which cannot be written to files."""
     source = cell.get("source")
     lines = source if isinstance(source, list) else [source]
     return replace_surrogates("".join(line for line in lines if isinstance(line, str)))
 
 
-def _without_magics(source: str) -> str:
+def _remove_magics(source: str) -> str:
     """Return the code of a cell without lines that only IPython understands."""
     return "\n".join(line for line in source.splitlines() if not _is_magic(line))
 

@@ -30,12 +30,12 @@ _BEGIN_TESTS, _END_TESTS = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
 def student_notebook(assignment: Assignment, copy: Copy) -> dict[str, Any]:
     """Write a student's notebook: statements, a worked start, cells to fill, and cells in which points are counted."""
-    return _notebook(assignment, copy, with_solutions=False)
+    return _build_notebook(assignment, copy, with_solutions=False)
 
 
 def instructor_notebook(assignment: Assignment, copy: Copy) -> dict[str, Any]:
     """Write the notebook with solutions and tests, from which nbgrader makes the students' version."""
-    return _notebook(assignment, copy, with_solutions=True)
+    return _build_notebook(assignment, copy, with_solutions=True)
 
 
 def notebook_text(notebook: dict[str, Any]) -> str:
@@ -61,11 +61,11 @@ def rubric(assignment: Assignment, copy: Copy) -> str:
 def python_template(assignment: Assignment, copy: Copy) -> str:
     """Return the assignment as a Python file to complete; the questions are comments."""
     start = f"Hint. {copy.worked}" if copy.worked else ""
-    about = _comment(assignment.title, copy.introduction, start)
+    about = _write_comment(assignment.title, copy.introduction, start)
     parts = [header(assignment.id, copy.student), about]
     for question in copy.questions:
-        asked = _comment(_heading(question), question.text, question.listed, question.how)
-        parts.append(f"{asked}\n{_python_start(question)}")
+        asked = _write_comment(_write_heading(question), question.text, question.listed, question.how)
+        parts.append(f"{asked}\n{_begin_answer(question)}")
     return "\n\n".join([*parts, _BEFORE_HANDING_IN]) + "\n"
 
 
@@ -74,10 +74,10 @@ _BEFORE_HANDING_IN = "# Before you hand in: `fedtheory course check FILE` says w
 
 def comment_heading(question: Question) -> str:
     """Return the comment line above a question."""
-    return _comment(_heading(question))
+    return _write_comment(_write_heading(question))
 
 
-def _heading(question: Question) -> str:
+def _write_heading(question: Question) -> str:
     return f"{question.title} ({format_points(question.points)})"
 
 
@@ -86,11 +86,11 @@ def format_points(points: float) -> str:
     return "1 point" if points == 1 else f"{points:g} points"
 
 
-def _python_start(question: Question) -> str:
+def _begin_answer(question: Question) -> str:
     return "# Write your text here, as comments." if isinstance(question, ManualQuestion) else question.start
 
 
-def _comment(*paragraphs: str) -> str:
+def _write_comment(*paragraphs: str) -> str:
     """Return paragraphs as wrapped comments."""
     lines = [line for text in paragraphs if text for line in ("", *text.splitlines())][1:]
     wrapped = [part for line in lines for part in _wrap(line) or [""]]
@@ -100,15 +100,15 @@ def _comment(*paragraphs: str) -> str:
 _wrap = partial(textwrap.wrap, width=96, break_long_words=False, break_on_hyphens=False)
 
 
-def _notebook(assignment: Assignment, copy: Copy, with_solutions: bool) -> dict[str, Any]:
+def _build_notebook(assignment: Assignment, copy: Copy, with_solutions: bool) -> dict[str, Any]:
     start = [f"**Hint.** {copy.worked}"] if copy.worked else []
     cells = [
         _make_read_only_cell("title", "\n\n".join((f"# {assignment.title}", copy.introduction, *start))),
-        _cell("code", "student", f'STUDENT = "{copy.student}"', locked=True),
+        _build_cell("code", "student", f'STUDENT = "{copy.student}"', locked=True),
     ]
     for question in copy.questions:
-        cells += _cells_of(assignment, question, with_solutions)
-    cells.append(_cell("code", "check-answers", _check_source(assignment, copy), locked=True))
+        cells += _build_cells(assignment, question, with_solutions)
+    cells.append(_build_cell("code", "check-answers", _check_source(assignment, copy), locked=True))
     return {
         "cells": cells,
         "metadata": {
@@ -133,22 +133,25 @@ def _check_source(assignment: Assignment, copy: Copy) -> str:
     )
 
 
-def _cells_of(assignment: Assignment, question: Question, with_solutions: bool) -> list[dict[str, Any]]:
-    statement = f"## {_heading(question)}\n\n{question.text}\n\n{question.listed}\n\n*{question.how}*"
+def _build_cells(assignment: Assignment, question: Question, with_solutions: bool) -> list[dict[str, Any]]:
+    statement = f"## {_write_heading(question)}\n\n{question.text}\n\n{question.listed}\n\n*{question.how}*"
     asked = _make_read_only_cell(f"{question.name}-statement", statement)
     if isinstance(question, ManualQuestion):
         source = question.solution if with_solutions else EMPTY_TEXT
-        return [asked, _cell("markdown", question.name, source, solution=True, grade=True, points=question.points)]
-    answer = _cell("code", question.name, _answer_source(question, with_solutions), solution=True)
-    source = _test_source(assignment, question, with_solutions)
+        return [
+            asked,
+            _build_cell("markdown", question.name, source, solution=True, grade=True, points=question.points),
+        ]
+    answer = _build_cell("code", question.name, _write_answer_source(question, with_solutions), solution=True)
+    source = _write_test_source(assignment, question, with_solutions)
     return [
         asked,
         answer,
-        _cell("code", f"{question.name}-points", source, grade=True, locked=True, points=question.points),
+        _build_cell("code", f"{question.name}-points", source, grade=True, locked=True, points=question.points),
     ]
 
 
-def _answer_source(question: Question, with_solutions: bool) -> str:
+def _write_answer_source(question: Question, with_solutions: bool) -> str:
     if isinstance(question, CodeQuestion):
         head, _, body = question.solution_cell.partition("\n")
         empty = _EMPTY_CODE.replace("\n", "\n    ")
@@ -157,7 +160,7 @@ def _answer_source(question: Question, with_solutions: bool) -> str:
     return f"{asked}\n{_BEGIN}\n{question.solution_cell}\n{_END}" if with_solutions else f"{asked}\n{_EMPTY_CODE}"
 
 
-def _test_source(assignment: Assignment, question: Question, with_solutions: bool) -> str:
+def _write_test_source(assignment: Assignment, question: Question, with_solutions: bool) -> str:
     heading = f"{AUTOGRADED}`{question.name}`; leave it empty."
     if not with_solutions:
         return heading
@@ -166,10 +169,10 @@ def _test_source(assignment: Assignment, question: Question, with_solutions: boo
 
 
 def _make_read_only_cell(name: str, source: str) -> dict[str, Any]:
-    return _cell("markdown", name, source, locked=True)
+    return _build_cell("markdown", name, source, locked=True)
 
 
-def _cell(
+def _build_cell(
     kind: str,
     name: str,
     source: str,

@@ -9,7 +9,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.exercises import Assignment, BoundQuestion, Copy, ManualQuestion
 from verify.exclusions import explain_no_instance
 from verify.falsify.regimes import search_regimes
-from verify.grade.battery import battery
+from verify.grade.battery import build_battery
 from verify.grade.confinement import find_launch
 from verify.grade.counterexample import Counterexample, describe
 from verify.grade.marking import mark_submission
@@ -59,11 +59,11 @@ def require_sound(assignment: Assignment, copy: Copy, folder: Path | None = None
 
 
 def _require_unrefuted(assignment: Assignment, question: BoundQuestion, folder: Path | None) -> None:
-    if not len(battery(question.claim)):
+    if not len(build_battery(question.claim)):
         reason = "none of the small runs on which answers are tried satisfies the claim's assumptions and conditions"
         excluded = explain_no_instance(question.claim)
         raise InputError(question.name, reason + (f": {excluded}" if excluded else ""), assignment.file)
-    violation = battery(question.claim).try_claim(question.claim).violation
+    violation = build_battery(question.claim).try_claim(question.claim).violation
     if violation is None:
         counterexample = search_regimes(question.claim, _LOOKS).counterexample
         violation = None if counterexample is None else counterexample[0]

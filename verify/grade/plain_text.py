@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection
 from itertools import groupby
 
-from verify.grade.typed_numbers import with_plain_numbers, with_powers_of_ten, without_unit
+from verify.grade.typed_numbers import remove_unit, write_plain_numbers, write_powers_of_ten
 from verify.grade.typed_roots import bracket_negative_powers, write_higher_roots
 
 _LOST = {
@@ -59,22 +59,22 @@ _PLAIN_POWER = re.compile(r"\^\s*([+-]?(?:\d+(?:\.\d+)?|\.\d+))")
 
 def write_in_ascii(text: str, names: Collection[str]) -> str:
     """Write a formula in ASCII, with the backslashes that a string lost."""
-    text = _with_backslashes(_UNSEEN.sub("", text), names)
+    text = _restore_backslashes(_UNSEEN.sub("", text), names)
     text = _DOUBLED.sub(r"\\", text)
     text = _STOP.sub("", _MODULES.sub("", _ENVIRONMENT.sub(" ", text)).strip().strip("`"))
     text = text if is_latex(text) else write_higher_roots(text)
-    text = text if "x" in names else with_powers_of_ten(text)
-    text = with_plain_numbers(text if names else without_unit(text))
+    text = text if "x" in names else write_powers_of_ten(text)
+    text = write_plain_numbers(text if names else remove_unit(text))
     # This precedes the composition of characters: a superscript is no digit, and a full-width letter is a letter.
-    text = "".join(_lower_to_line(kind, "".join(run)) for kind, run in groupby(text, key=_level))
+    text = "".join(_lower_to_line(kind, "".join(run)) for kind, run in groupby(text, key=_find_level))
     brackets = _LATEX_BRACKETS if is_latex(text) else _BRACKETS
     text = "".join(
         _SIGNS.get(character) or brackets.get(character) or _expand_fraction(character) for character in text
     )
-    text = _GREEK.sub(lambda found: f"{TIGHT}{_greek(found[0])}{TIGHT}", text)
+    text = _GREEK.sub(lambda found: f"{TIGHT}{_spell_greek(found[0])}{TIGHT}", text)
     text = _ROOT.sub(rf"{TIGHT}sqrt(\1)", text).replace("√", f"{TIGHT}sqrt")
     text = _join_subscripts(unicodedata.normalize("NFKC", text)).strip()
-    text = _without_bars(text)
+    text = _replace_bars(text)
     text = text if is_latex(text) else bracket_negative_powers(text)
     return text if is_latex(text) or _ENTRY.search(text) else text.translate(_ROUND)
 
@@ -84,22 +84,22 @@ def is_latex(text: str) -> bool:
     return any(mark in text for mark in "\\${}")
 
 
-def as_latex(text: str) -> str:
+def convert_powers(text: str) -> str:
     """Return a formula with Python's powers in TeX notation."""
     if not is_latex(text):
         return _PLAIN_POWER.sub(r"^{\1}", text.replace("**", "^"))
     return re.sub(r"\*\*\s*([+-]?\d+(?:\.\d+)?)", r"^{\1}", text).replace("**", "^")
 
 
-def without_controls(text: str, names: Collection[str]) -> str:
+def remove_controls(text: str, names: Collection[str]) -> str:
     """Return a text for display: with lost backslashes restored, and without control characters."""
-    restored = _with_backslashes(text, names)
+    restored = _restore_backslashes(text, names)
     return "".join(
         character for character in restored if character in "\n\t" or unicodedata.category(character) != "Cc"
     )
 
 
-def _with_backslashes(text: str, names: Collection[str]) -> str:
+def _restore_backslashes(text: str, names: Collection[str]) -> str:
     symbols = {name.partition("_")[0] for name in names}
     for character, commands in _LOST.items():
         for command in commands:
@@ -116,7 +116,7 @@ def _expand_fraction(character: str) -> str:
     return f"({unicodedata.normalize('NFKC', character).replace('⁄', '/')})" if is_fraction else character
 
 
-def _level(character: str) -> str:
+def _find_level(character: str) -> str:
     """Return whether a character is raised (`<super>`) or lowered (`<sub>`); empty for a character on the line."""
     kind = unicodedata.decomposition(character).partition(" ")[0]
     return kind if kind in {"<super>", "<sub>"} else ""
@@ -127,7 +127,7 @@ def _lower_to_line(level: str, characters: str) -> str:
     return {"<super>": f"^({text})", "<sub>": f"_{text}"}.get(level, text)
 
 
-def _greek(character: str) -> str:
+def _spell_greek(character: str) -> str:
     name = unicodedata.name(character)
     word = name.replace("GREEK ", "").replace("SMALL LETTER ", "").replace("LUNATE ", "").replace(" SYMBOL", "")
     return {"FINAL SIGMA": "sigma", "LAMDA": "lambda"}.get(word, word.removeprefix("CAPITAL LETTER ").lower())
@@ -138,7 +138,7 @@ def _join_subscripts(text: str) -> str:
     return re.sub(rf"[\s{TIGHT}]+_", "_", text)
 
 
-def _without_bars(text: str) -> str:
+def _replace_bars(text: str) -> str:
     """Write absolute values as functions, because Python reads bars as another operation."""
     parts = text.split("|")
     if is_latex(text) or len(parts) % 2 == 0:

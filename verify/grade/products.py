@@ -20,16 +20,16 @@ def separate_symbols(text: str, names: Collection[str]) -> str:
 def _separate(word: str, names: Collection[str]) -> str:
     if word in names or word in FUNCTIONS or len(word) > _LONGEST:
         return word
-    splits = _splits(word, names)
+    splits = _list_splits(word, names)
     first, second = next(splits, None), next(splits, None)
     return word if first is None or second is not None else TIGHT.join(first)
 
 
-def _splits(word: str, names: Collection[str]) -> Iterator[tuple[str, ...]]:
+def _list_splits(word: str, names: Collection[str]) -> Iterator[tuple[str, ...]]:
     """Yield all ways to split a word into symbols; no part begins with an index or a digit."""
     for end in range(1, len(word) + 1):
         if word[:end] in names and (end == len(word) or word[end].isalpha()):
             if end == len(word):
                 yield (word,)
             else:
-                yield from ((word[:end], *rest) for rest in _splits(word[end:], names))
+                yield from ((word[:end], *rest) for rest in _list_splits(word[end:], names))

@@ -54,7 +54,7 @@ def read_python(text: str, names: Mapping[str, Expr]) -> Expr:
         raise NoExpression(_describe_error(text.strip(), error)) from None
     except (ValueError, RecursionError, MemoryError):
         raise Unreadable("this is not an expression in Python's notation") from None
-    return _Reader(text.strip(), names).read(tree.body)
+    return _PythonReader(text.strip(), names).read(tree.body)
 
 
 _QUOTED = 30
@@ -69,14 +69,14 @@ def _describe_error(text: str, error: SyntaxError) -> str:
     return f"this is not an expression in Python's notation {behind}, character {at + 1}: {error.msg}"
 
 
-class _Reader:
+class _PythonReader:
     def __init__(self, text: str, names: Mapping[str, Expr]) -> None:
         self._text, self._build = text, Guarded(names)
 
     def read(self, node: ast.AST) -> Expr:
         """Convert one node; nodes without a method are refused."""
         self._build.enter()
-        found = self._READERS.get(type(node), _Reader._refuse)(self, node)
+        found = self._READERS.get(type(node), _PythonReader._refuse)(self, node)
         self._build.leave()
         return found
 
@@ -131,7 +131,7 @@ class _Reader:
         above, _, below = text.partition("/")
         return self._build.quotient(self._build.number(above.strip()), self._build.number(below.strip() or "1"))
 
-    _READERS: Mapping[type[ast.AST], Callable[[_Reader, Any], Expr]] = {
+    _READERS: Mapping[type[ast.AST], Callable[[_PythonReader, Any], Expr]] = {
         ast.Constant: _number,
         ast.Name: _name,
         ast.UnaryOp: _sign,

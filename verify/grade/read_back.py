@@ -9,11 +9,11 @@ from pathlib import Path
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import CLASS, BoundQuestion, Question
 from verify.grade.asked_formula import read_formula
-from verify.grade.asked_in_file import questions_in_file
+from verify.grade.asked_in_file import read_questions
 from verify.grade.assignments import assignments, find_assignment
 from verify.grade.confinement import find_launch
 from verify.grade.guarded import Unreadable
-from verify.grade.marking import answers_of
+from verify.grade.marking import read_answers
 from verify.grade.other_copies import match_questions
 from verify.grade.questions import GivenAnswer
 from verify.grade.same import has_units_of
@@ -43,19 +43,19 @@ def read_back(file: Path, assignment: str | None = None, copy: str | None = None
     submission = read_submission(file, CLASS)
     if submission.trouble is not None:
         raise InputError("FILE", submission.trouble, str(file))
-    questions = _questions_of(submission, assignment, copy)
-    given = answers_of(questions, submission, find_launch(unsafe=True))
+    questions = _find_questions(submission, assignment, copy)
+    given = read_answers(questions, submission, find_launch(unsafe=True))
     return [read_one(question, given[question.name]) for question in questions]
 
 
-def _questions_of(submission: Submission, assignment: str | None, copy: str | None) -> Sequence[Question]:
+def _find_questions(submission: Submission, assignment: str | None, copy: str | None) -> Sequence[Question]:
     """Return the questions that a file answers; read from the file if the exercise is user-defined."""
     named = assignment or submission.assignment or ""
     if not named:
         line = header("ID", "NAME")
         raise InputError("FILE", f"expected its first line `{line}`, got none: put it back, or add --assignment ID")
     if assignment is None and named not in assignments():
-        return questions_in_file(submission)
+        return read_questions(submission)
     chosen = find_assignment(named)
     return match_questions(chosen, chosen.copy(copy or submission.copy_of or CLASS), submission)
 

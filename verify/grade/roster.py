@@ -32,7 +32,7 @@ Rows = list[tuple[int, list[str]]]
 
 def read_roster(file: Path) -> list[str]:
     """Return the ids of students in a file; raises `InputError` with the line for invalid ids and repetitions."""
-    lines = _text_of(file).splitlines()
+    lines = _read_text(file).splitlines()
     first = next((line for line in lines if line.strip()), "")
     separator = max(_SEPARATORS, key=first.count)
     table = csv.reader(lines, delimiter=separator)
@@ -42,12 +42,12 @@ def read_roster(file: Path) -> list[str]:
         raise InputError("--students", f"cannot read {file} ({error})") from None
     if not rows:
         raise InputError("--students", f"expected a student in each line, got an empty file: {file}")
-    column, body = _column(rows)
+    column, body = _find_column(rows)
     if not body:
         raise InputError("--students", f"expected a student in each line below the heads, got none: {file}")
     names: dict[str, int] = {}
     for number, row in body:
-        name = _cell(row, column)
+        name = _get_cell(row, column)
         if not is_student(name):
             raise InputError("--students", f"expected letters, digits, - _ . @ and blanks, got {name!r}").in_file(
                 f"{file}, line {number}"
@@ -60,14 +60,14 @@ def read_roster(file: Path) -> list[str]:
     return list(names)
 
 
-def _text_of(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return decode_text(file.read_bytes())
     except OSError as error:
         raise InputError("--students", f"cannot read {file} ({error.strerror})") from None
 
 
-def _column(rows: Rows) -> tuple[int, Rows]:
+def _find_column(rows: Rows) -> tuple[int, Rows]:
     """Return the column with the ids, and the rows below the header, if there is one.
 
     If several columns qualify, the first one with valid ids in all cells is used, because some course systems have a
@@ -78,8 +78,8 @@ def _column(rows: Rows) -> tuple[int, Rows]:
     if not named:
         return 0, rows
     body = rows[1:]
-    return next((place for place in named if all(is_student(_cell(row, place)) for _, row in body)), named[0]), body
+    return next((place for place in named if all(is_student(_get_cell(row, place)) for _, row in body)), named[0]), body
 
 
-def _cell(row: list[str], column: int) -> str:
+def _get_cell(row: list[str], column: int) -> str:
     return row[column].strip() if column < len(row) else ""

@@ -11,7 +11,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
-from verify.grade.dimensions import Units, units_of
+from verify.grade.dimensions import Units, find_units
 
 _POINTS, _DIGITS = 12, 40
 _SMALL = 60
@@ -24,7 +24,7 @@ _COUNTS = (q.clients, q.rounds, q.iterations, q.local_steps)
 def are_equal(left: Expr, right: Expr) -> bool:
     """Return whether two expressions agree at many points, and symbolically if they are small."""
     symbols = sorted(left.free_symbols | right.free_symbols, key=str)
-    if not all(_agree(left, right, point) for point in _points(symbols)):
+    if not all(_agree(left, right, point) for point in _list_points(symbols)):
         return False
     difference = left - right
     # Agreement at unstructured rational points is beyond chance; the symbolic proof of small expressions is a double
@@ -32,7 +32,7 @@ def are_equal(left: Expr, right: Expr) -> bool:
     return difference.count_ops() > _SMALL or sp.simplify(difference).is_zero is not False
 
 
-def _points(symbols: list[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
+def _list_points(symbols: list[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
     generator = random.Random(0)
     for _ in range(_POINTS):
         yield {symbol: generator.choice(_VALUES) for symbol in symbols}
@@ -55,13 +55,14 @@ def number_at(expression: Expr, point: Mapping[sp.Symbol, Expr]) -> sp.Float | N
 def has_units_of(answer: Expr, reference: Expr, claim: Claim) -> bool | None:
     """Return whether an answer scales like the reference when loss and model change units; None if unknown."""
     symbols = sorted(answer.free_symbols | reference.free_symbols, key=str)
-    units = {symbol: _units(claim, symbol) for symbol in symbols}
+    units = {symbol: _find_units(claim, symbol) for symbol in symbols}
     known = {symbol: found for symbol, found in units.items() if found is not None}
     if len(known) < len(units):
         return None
     # A power with a count in its exponent may have no other real values.
     point = {
-        s: sp.Integer(value.p) if claim.where[s] in _COUNTS else value for s, value in next(_points(symbols)).items()
+        s: sp.Integer(value.p) if claim.where[s] in _COUNTS else value
+        for s, value in next(_list_points(symbols)).items()
     }
     scalings = ((sp.Rational(3), sp.Rational(1)), (sp.Rational(1), sp.Rational(5)))
     alike = [_compare_units(answer, reference, known, point, scales) for scales in scalings]
@@ -76,7 +77,7 @@ def _compare_units(
     scales: tuple[Expr, Expr],
 ) -> bool | None:
     """Compare the units of two answers; None if one has no value. Zero has no units."""
-    scaled = {symbol: value * _factor(units[symbol], scales) for symbol, value in point.items()}
+    scaled = {symbol: value * _compute_factor(units[symbol], scales) for symbol, value in point.items()}
     before, after = number_at(answer, point), number_at(answer, scaled)
     known, known_after = number_at(reference, point), number_at(reference, scaled)
     if before is None or after is None or known is None or known_after is None:
@@ -86,12 +87,12 @@ def _compare_units(
     return bool(abs(after * known - before * known_after) <= abs(before * known_after) / 10**20)
 
 
-def _units(claim: Claim, symbol: sp.Symbol) -> Units | None:
+def _find_units(claim: Claim, symbol: sp.Symbol) -> Units | None:
     meaning = claim.where.get(symbol)
-    return units_of(meaning) if isinstance(meaning, RunQuantity) else None
+    return find_units(meaning) if isinstance(meaning, RunQuantity) else None
 
 
-def _factor(units: Units, scales: tuple[Expr, Expr]) -> Expr:
+def _compute_factor(units: Units, scales: tuple[Expr, Expr]) -> Expr:
     """Return the factor of a quantity with given units when the units of loss and length shrink."""
     loss, length = (sp.Rational(exponent.numerator, exponent.denominator) for exponent in units)
     return scales[0] ** loss * scales[1] ** length

@@ -17,7 +17,7 @@ from typing import Any
 
 from verify.grade.code_repair import is_python, replace_surrogates
 from verify.grade.confinement import USUAL, Launch, Limits, NoSandbox, import_path
-from verify.grade.literals import bound_names, formulas_without_quotes, literal_answers
+from verify.grade.literals import list_bound_names, read_literals, read_unquoted_formulas
 
 _CHILD = Path(__file__).with_name("sandbox_child.py")
 _RESTARTS = 4
@@ -58,12 +58,12 @@ def run_code(
     other units are executed again without it, so that only answers that depend on it are lost. Answers that are
     literals are always read; without a sandbox there are no others.
     """
-    literals = {name: text for name, text in literal_answers(units).items() if name in wanted}
+    literals = {name: text for name, text in read_literals(units).items() if name in wanted}
     for unit in filterfalse(is_python, units):
-        typed = formulas_without_quotes(unit)
+        typed = read_unquoted_formulas(unit)
         literals |= {name: text for name, text in typed.items() if name in wanted and not literals.get(name)}
     if isinstance(launch, NoSandbox):
-        unknown = frozenset(bound_names(units).intersection([*wanted, *calls]) - literals.keys())
+        unknown = frozenset(list_bound_names(units).intersection([*wanted, *calls]) - literals.keys())
         message = (
             f"{', '.join(sorted(unknown))}: the code was not executed, because there is no sandbox ({launch.reason})"
         )
@@ -78,7 +78,7 @@ def run_code(
     troubles_of = {name: f"{name}: {error}" for name, (_, error) in of_names.items() if error}
     values = {name: found[0] for name, (found, _) in of_names.items() if found and name in wanted}
     for unit in [unit for unit, trouble in of_units.items() if _TYPED.search(trouble)]:
-        typed = {name: text for name, text in formulas_without_quotes(unit).items() if name in wanted}
+        typed = {name: text for name, text in read_unquoted_formulas(unit).items() if name in wanted}
         if typed and not any(values.get(name) for name in typed):
             values |= typed
             trouble = of_units.pop(unit)

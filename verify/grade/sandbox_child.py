@@ -55,7 +55,7 @@ def execute(job: Mapping[str, Any], report: Reporter) -> None:
         if number not in job["skipped"]:
             report(number)
             values: list[str] = []
-            error = _failure_of(partial(action, values))
+            error = _describe_failure(partial(action, values))
             report(number, values, error)
 
 
@@ -76,7 +76,7 @@ def _evaluate_answer(name: str, cases: list[list[str]] | None, space: Mapping[st
         value = space[name]
         found = [value] if cases is None else (value(*map(Fraction, case)) for case in cases)
         for item in found:
-            values.append(_as_text(item))
+            values.append(_write_answer(item))
 
 
 def _index(number: Fraction) -> int:
@@ -86,7 +86,7 @@ def _index(number: Fraction) -> int:
     return int(number.numerator)
 
 
-def _failure_of(action: Callable[[], object]) -> str:
+def _describe_failure(action: Callable[[], object]) -> str:
     """Run an action and describe its error; empty without an error."""
     try:
         action()
@@ -119,7 +119,7 @@ def _describe_place(error: SyntaxError) -> str:
     return f" at `{line.strip()[:60]}`" if line[:1].isspace() and line.strip() else ""
 
 
-def _as_text(value: Any) -> str:
+def _write_answer(value: Any) -> str:
     """Return an answer as text: a string as given, a number or a SymPy expression in Python notation."""
     if isinstance(value, list | tuple | set) and len(value) == 1:
         # A comma after an answer makes it a tuple.

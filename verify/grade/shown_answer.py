@@ -18,7 +18,7 @@ from verify.grade.answer import read_answer
 from verify.grade.asked_formula import read_formula
 from verify.grade.chosen_option import read_choice
 from verify.grade.guarded import Unreadable
-from verify.grade.plain_text import without_controls
+from verify.grade.plain_text import remove_controls
 from verify.grade.questions import GivenAnswer
 from verify.grade.same import number_at
 
@@ -29,7 +29,7 @@ def show_submitted(question: Question, given: GivenAnswer) -> str:
     """Return the text of an answer; for a function its value for each case up to the first failure."""
     if question.cases is None:
         symbols = getattr(question, "names", {})
-        return without_controls(given.text, symbols).strip()[:_LONGEST]
+        return remove_controls(given.text, symbols).strip()[:_LONGEST]
     calls = zip(question.cases, given.outputs, strict=False)
     lines = (f"{question.name}({', '.join(case)}) = {output or 'None'}" for case, output in calls)
     return "\n".join(lines)[:_LONGEST]
@@ -50,12 +50,12 @@ def show_answer(question: Question, _given: GivenAnswer) -> str:
 
 
 @show_answer.register
-def _formula(question: BoundQuestion | ExpressionQuestion, given: GivenAnswer) -> str:
+def _show_formula(question: BoundQuestion | ExpressionQuestion, given: GivenAnswer) -> str:
     return write_expression(read_formula(question, given.text), question.names)
 
 
 @show_answer.register
-def _number(_question: NumberQuestion, given: GivenAnswer) -> str:
+def _show_number(_question: NumberQuestion, given: GivenAnswer) -> str:
     answer = read_answer(given.text, {})
     value = number_at(answer, {})
     if value is None:
@@ -64,12 +64,12 @@ def _number(_question: NumberQuestion, given: GivenAnswer) -> str:
 
 
 @show_answer.register
-def _choice(question: ChoiceQuestion, given: GivenAnswer) -> str:
+def _show_choice(question: ChoiceQuestion, given: GivenAnswer) -> str:
     return read_choice(question, given.text)
 
 
 @show_answer.register
-def _code(question: CodeQuestion, given: GivenAnswer) -> str:
+def _show_code(question: CodeQuestion, given: GivenAnswer) -> str:
     if len(given.outputs) < len(question.tried):
         raise Unreadable(given.trouble or f"{question.name} does not return a number on each case")
     for output in given.outputs:
@@ -78,5 +78,5 @@ def _code(question: CodeQuestion, given: GivenAnswer) -> str:
 
 
 @show_answer.register
-def _manual(_question: ManualQuestion, given: GivenAnswer) -> str:
+def _show_manual(_question: ManualQuestion, given: GivenAnswer) -> str:
     return f"a text of {len(given.text.split())} words, for a person to read"

@@ -15,7 +15,7 @@ from textwrap import dedent
 from fedtheory.language.exercises import is_student
 from verify.grade.code_repair import LONGEST_CODE
 from verify.grade.notebook_cells import read_cells
-from verify.grade.units import split_code, without_huge_statements
+from verify.grade.units import replace_huge_statements, split_code
 
 KINDS = (".py", ".ipynb")
 _LARGEST = {".py": 5_000_000, ".ipynb": 50_000_000}
@@ -50,7 +50,7 @@ class Submission:
 def read_submission(path: Path, student: str) -> Submission:
     """Read a student's file; an unreadable file gives a submission with `trouble`."""
     try:
-        text = _text_of(path)
+        text = _read_text(path)
         return (_read_notebook if path.suffix.lower() == ".ipynb" else _read_python)(student, text)
     except (ValueError, OSError, LookupError, RecursionError, AttributeError, TypeError) as error:
         return Submission(student, None, (), trouble=f"the file cannot be read: {_explain_error(error)}"[:300])
@@ -79,7 +79,7 @@ def _explain_error(error: Exception) -> str:
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
-def _text_of(path: Path) -> str:
+def _read_text(path: Path) -> str:
     largest = _LARGEST.get(path.suffix.lower(), _LARGEST[".py"])
     if path.stat().st_size > largest:
         raise ValueError(f"it is larger than {largest // 1_000_000} MB")
@@ -112,18 +112,18 @@ def _read_python(student: str, text: str) -> Submission:
     """Split a Python file into statements."""
     named = _HEADER.search(text)
     assignment, copy_of = named.groups() if named else (None, None)
-    units = split_code(_bound(without_huge_statements(dedent(text))))
-    return Submission(student, assignment, units, copy_of=_student_of(copy_of), source=text, handout=text)
+    units = split_code(_require_short(replace_huge_statements(dedent(text))))
+    return Submission(student, assignment, units, copy_of=_read_student(copy_of), source=text, handout=text)
 
 
-def _bound(code: str) -> str:
+def _require_short(code: str) -> str:
     """Return code that the grader can parse within its limits of time and memory."""
     if len(code) > LONGEST_CODE:
         raise ValueError(f"it has more than {LONGEST_CODE:,} characters of code")
     return code
 
 
-def _student_of(name: object) -> str | None:
+def _read_student(name: object) -> str | None:
     """Return the student of a header; None for an invalid name, because anyone can write headers."""
     text = unicodedata.normalize("NFC", name).strip() if isinstance(name, str) else ""
     return text if is_student(text) else None
@@ -131,7 +131,7 @@ def _student_of(name: object) -> str | None:
 
 def _read_notebook(student: str, text: str) -> Submission:
     found = read_cells(text)
-    _bound("".join(found.units))
+    _require_short("".join(found.units))
     assignment = found.assignment if isinstance(found.assignment, str) else None
-    copy_of = _student_of(found.student)
+    copy_of = _read_student(found.student)
     return Submission(student, assignment, found.units, found.texts, copy_of, handout=found.handout)

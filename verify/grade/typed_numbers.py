@@ -36,10 +36,12 @@ _COUNTED = re.compile(
 )
 
 
-def with_plain_numbers(text: str) -> str:
+def write_plain_numbers(text: str) -> str:
     """Write the numbers of a text in Python notation; raises `Ambiguous` for 1,234, which has two readings."""
-    text = _AND_A_FRACTION.sub(lambda found: f"({found[1]}+{_fraction(found[2])})", _ROUGHLY.sub("", text))
-    text = _RAISED_AND_LOWERED.sub(lambda found: f"{found[1]}({_fraction(found[2])}/{_fraction(found[3])})", text)
+    text = _AND_A_FRACTION.sub(lambda found: f"({found[1]}+{_normalise_fraction(found[2])})", _ROUGHLY.sub("", text))
+    text = _RAISED_AND_LOWERED.sub(
+        lambda found: f"{found[1]}({_normalise_fraction(found[2])}/{_normalise_fraction(found[3])})", text
+    )
     text = _ZERO_AND_A_DOT.sub("0.", _BRACED_COMMA.sub(",", _AND_SO_ON.sub("", text)))
     text = _GROUPED.sub(lambda found: found[1] + re.sub(r"\D", "", found[2]), text)
     if not _LISTS.search(text):
@@ -55,12 +57,12 @@ def with_plain_numbers(text: str) -> str:
     return f"{ratio[1]}/{ratio[2]}" if ratio else text
 
 
-def with_powers_of_ten(text: str) -> str:
+def write_powers_of_ten(text: str) -> str:
     """Replace the x in 2.1 x 10^-3 by a sign of multiplication."""
     return _TIMES_TEN.sub("*", text)
 
 
-def without_unit(text: str) -> str:
+def remove_unit(text: str) -> str:
     """Remove the counted unit (steps, rounds or clients) after a number; other texts are returned as given."""
     found = _COUNTED.fullmatch(text)
     return found[1] if found else text
@@ -73,5 +75,5 @@ def _require_one_reading(text: str, either: re.Pattern[str]) -> None:
         raise Ambiguous(f"{found[0]} can be {whole}{part} or {whole}.{part}: write one of these")
 
 
-def _fraction(character: str) -> str:
+def _normalise_fraction(character: str) -> str:
     return unicodedata.normalize("NFKC", character).replace("⁄", "/")

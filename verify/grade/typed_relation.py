@@ -27,7 +27,7 @@ def read_relation(text: str) -> Claim:
     signs = _OPERATOR.findall(text)
     if len(signs) != 1:
         raise InputError("CLAIM", f"expected one of <=, >=, ==, < and > between two sides, got {text!r}")
-    names = _quantities()
+    names = _list_quantities()
     left, right = (_read_side(side, names) for side in _OPERATOR.split(text))
     where = {symbol: names[symbol.name] for side in (left, right) for symbol in side.free_symbols}
     operator: Operator = signs[0]
@@ -43,25 +43,25 @@ def write_relation(claim: Claim) -> str | None:
     names = {
         symbol: sp.Symbol(quantity.name) for symbol, quantity in quantities.items() if isinstance(quantity, RunQuantity)
     }
-    written = f"{_as_text(relation.left, names)} {relation.operator} {_as_text(relation.right, names)}"
-    known = _quantities()
+    written = f"{_write_side(relation.left, names)} {relation.operator} {_write_side(relation.right, names)}"
+    known = _list_quantities()
     is_read_back = len(names) == len(quantities) and all(
         word in known or word in FUNCTIONS for word in _NAME.findall(written)
     )
     return written if is_read_back else None
 
 
-def _symbol_of(quantity: RunQuantity) -> sp.Symbol:
+def _build_symbol(quantity: RunQuantity) -> sp.Symbol:
     """Return a symbol with the quantity's name, which is unique; the typeset symbol may not be."""
     return sp.Symbol(quantity.name, real=True)
 
 
-def _as_text(side: Expr, names: dict[sp.Symbol, sp.Symbol]) -> str:
+def _write_side(side: Expr, names: dict[sp.Symbol, sp.Symbol]) -> str:
     text = str(sp.sympify(side).xreplace(names))
     return text.replace("Abs(", "abs(").replace("ceiling(", "ceil(")
 
 
-def _quantities() -> dict[str, RunQuantity]:
+def _list_quantities() -> dict[str, RunQuantity]:
     return {entry.quantity.name: entry.quantity for entry in vocabulary() if isinstance(entry.quantity, RunQuantity)}
 
 
@@ -73,7 +73,7 @@ def _read_side(text: str, names: dict[str, RunQuantity]) -> Expr:
         hint = f"; is it {' or '.join(close)}?" if close else ""
         raise InputError("CLAIM", f"{unknown[0]} is not a quantity{hint} (`fedtheory quantities WORD` searches)")
     try:
-        return read_answer(text, {name: _symbol_of(names[name]) for name in used if name in names})
+        return read_answer(text, {name: _build_symbol(names[name]) for name in used if name in names})
     except Unreadable as reason:
         raise InputError("CLAIM", f"cannot read {text.strip()[:60]!r}: {reason}") from None
 

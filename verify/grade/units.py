@@ -20,27 +20,27 @@ def split_code(text: str) -> tuple[str, ...]:
     rest = re.sub("\r\n?", "\n", text)
     for _ in range(_MOST_ERRORS):
         try:
-            return (*units, *_statements(rest))
+            return (*units, *_list_statements(rest))
         except SyntaxError as error:
-            parts = _split_at_error(_blocks(rest), error.lineno or 1)
+            parts = _split_at_error(_list_blocks(rest), error.lineno or 1)
             if parts is None:
                 break
             good, broken, rest = parts
-            units += [*_statements(good), repair_signs(broken)]
+            units += [*_list_statements(good), repair_signs(broken)]
         except (RecursionError, MemoryError):
             break
-    return (*units, *map(repair_signs, _blocks(rest)))
+    return (*units, *map(repair_signs, _list_blocks(rest)))
 
 
-def without_huge_statements(text: str) -> str:
+def replace_huge_statements(text: str) -> str:
     """Replace the statements that make a text too long to be parsed by short ones."""
     if len(text) <= LONGEST_CODE:
         return text
-    blocks = _blocks(re.sub("\r\n?", "\n", text))
+    blocks = _list_blocks(re.sub("\r\n?", "\n", text))
     return "".join(map(leave_out_if_huge, blocks))
 
 
-def _statements(text: str) -> Iterator[str]:
+def _list_statements(text: str) -> Iterator[str]:
     """Yield statements with all their lines; statements on a common line stay together."""
     lines = text.split("\n")
     first, last = 1, 0
@@ -55,7 +55,7 @@ def _statements(text: str) -> Iterator[str]:
         yield "\n".join(lines[first - 1 : last])
 
 
-def _blocks(text: str) -> list[str]:
+def _list_blocks(text: str) -> list[str]:
     """Split the text before each line that may begin a statement."""
     blocks: list[str] = [""]
     previous = "@"

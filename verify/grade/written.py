@@ -11,19 +11,19 @@ from pathlib import Path
 from shlex import quote
 
 from fedtheory.errors import InputError
-from verify.grade.feedback import STYLE, feedback_page, run_text, write_question
+from verify.grade.feedback import STYLE, annotate_run, write_feedback_page, write_question
 from verify.grade.given_points import (
     FILE,
     EnteredPoints,
     Key,
     add_given_points,
-    matched,
-    plain,
+    escape_formula,
+    match_entries,
     read_given,
     split_entries,
     write_manual_table,
 )
-from verify.grade.marking import AnswerRow, Result, result_of
+from verify.grade.marking import AnswerRow, Result, decode_result
 from verify.grade.notebooks import format_points
 from verify.grade.questions.manual import READ_BY_A_PERSON
 from verify.grade.submission import digest
@@ -40,7 +40,7 @@ def read_graded(folder: Path) -> dict[str, Result]:
     try:
         labels = json.loads((folder / _GRADED).read_text(encoding="utf-8"))["labels"]
         documents = {label: (folder / "results" / f"{label}.json").read_text(encoding="utf-8") for label in labels}
-        return {label: result_of(json.loads(text)) for label, text in documents.items()}
+        return {label: decode_result(json.loads(text)) for label, text in documents.items()}
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError("DIR", f"expected a folder that `fedtheory course grade` has written, got {folder}") from None
 
@@ -54,7 +54,7 @@ def give_points(folder: Path, given: Iterable[EnteredPoints]) -> list[Result]:
     """Enter points into a folder of grades, and update all dependent files; later entries take precedence."""
     graded = read_graded(folder)
     results = list(graded.values())
-    new = matched(given, results)
+    new = match_entries(given, results)
     return write_all(
         graded, [*read_entered(folder), *(_add_assignment(entry, key) for key, entry in new.items())], folder
     )
@@ -64,7 +64,7 @@ def write_all(graded: dict[str, Result], given: Sequence[EnteredPoints], folder:
     """Write points, pages and answers to read; return the results with entered points."""
     known, others = split_entries(given, list(graded.values()))
     write_manual_table(list(graded.values()), known, others, folder / FILE)
-    (folder / _READING).write_text(_reading_page(list(graded.values()), folder), encoding="utf-8")
+    (folder / _READING).write_text(_write_reading_page(list(graded.values()), folder), encoding="utf-8")
     results = {label: add_given_points(result, known) for label, result in graded.items()}
     for label, result in results.items():
         write_feedback(label, result, folder / "feedback")
@@ -92,12 +92,12 @@ def _add_assignment(entry: EnteredPoints, key: Key) -> EnteredPoints:
 
 def write_feedback(label: str, result: Result, folder: Path) -> None:
     """Write the page of a student, and the run files that refute answers."""
-    (folder / f"{label}.html").write_text(feedback_page(result), encoding="utf-8")
+    (folder / f"{label}.html").write_text(write_feedback_page(result), encoding="utf-8")
     for row in result.rows:
         run_file = folder / f"{label}-{row.name}.toml"
         run_file.unlink(missing_ok=True)
         if row.run_file is not None:
-            run_file.write_text(run_text(row, run_file.name), encoding="utf-8")
+            run_file.write_text(annotate_run(row, run_file.name), encoding="utf-8")
 
 
 def write_points(results: Sequence[Result], path: Path) -> None:
@@ -109,25 +109,25 @@ def write_points(results: Sequence[Result], path: Path) -> None:
         table.writerow(["student", "assignment", *heads, "points", "pending", "of", "troubles", "file"])
         for result in results:
             rows = {row.name: row for row in result.rows}
-            cells = [cell for name in names for cell in _cells(rows.get(name))]
+            cells = [cell for name in names for cell in _list_cells(rows.get(name))]
             sums = [f"{result.points:g}", result.pending, result.of, " | ".join(result.troubles), result.file]
-            table.writerow([plain(cell) for cell in (result.student, result.assignment, *cells, *sums)])
+            table.writerow([escape_formula(cell) for cell in (result.student, result.assignment, *cells, *sums)])
 
 
-def _cells(row: AnswerRow | None) -> tuple[object, object]:
+def _list_cells(row: AnswerRow | None) -> tuple[object, object]:
     if row is None:
         return "", ""
     return "" if row.points is None else f"{row.points:g}", row.of
 
 
-def _reading_page(results: Sequence[Result], folder: Path) -> str:
+def _write_reading_page(results: Sequence[Result], folder: Path) -> str:
     """Return the page of answers for a person to read, by question, each with the command that enters its points."""
     asked: dict[tuple[str, str], list[tuple[Result, AnswerRow]]] = {}
     for result in results:
         for row in result.rows:
             if row.points is None:
                 asked.setdefault((result.assignment, row.name), []).append((result, row))
-    sections = "".join(_reading_section(of, folder) for of in asked.values())
+    sections = "".join(_write_reading_section(of, folder) for of in asked.values())
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>Answers to read</title>\n'
         f"<style>{STYLE}</style></head>\n<body>\n<h1>Answers to read</h1>\n"
@@ -135,22 +135,22 @@ def _reading_page(results: Sequence[Result], folder: Path) -> str:
     )
 
 
-def _reading_section(answers: Sequence[tuple[Result, AnswerRow]], folder: Path) -> str:
+def _write_reading_section(answers: Sequence[tuple[Result, AnswerRow]], folder: Path) -> str:
     """Return the section of one question; if copies differ, each answer stands below its own version."""
     first, row = answers[0]
     head = f"<h2>{escape(first.title or first.assignment)}: {escape(row.title)} ({format_points(row.of)})</h2>\n"
     forms: dict[str, list[str]] = {}
     for result, row in answers:
-        forms.setdefault(write_question(row), []).append(_answer_to_read(result, row, folder))
+        forms.setdefault(write_question(row), []).append(_write_answer_to_read(result, row, folder))
     return head + "".join(f"{question}{''.join(texts)}" for question, texts in forms.items())
 
 
-def _answer_to_read(result: Result, row: AnswerRow, folder: Path) -> str:
+def _write_answer_to_read(result: Result, row: AnswerRow, folder: Path) -> str:
     """Return one answer, the reason why a person reads it, and the command that enters its points."""
     return (
         f"<h3>{escape(result.student)}</h3>\n<pre>{escape(row.answer or 'no text was found')}</pre>\n"
         f"{_explain_manual(row)}"
-        f"<p><code>{escape(_command(result, row, folder))}</code></p>\n"
+        f"<p><code>{escape(_write_command(result, row, folder))}</code></p>\n"
     )
 
 
@@ -159,5 +159,5 @@ def _explain_manual(row: AnswerRow) -> str:
     return "" if row.comment == READ_BY_A_PERSON else f"<p>{escape(row.comment)}</p>\n"
 
 
-def _command(result: Result, row: AnswerRow, folder: Path) -> str:
+def _write_command(result: Result, row: AnswerRow, folder: Path) -> str:
     return f'fedtheory course points {quote(str(folder))} {quote(result.student)} {row.name} POINTS --note "..."'

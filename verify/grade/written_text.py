@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fedtheory.language.exercises import Assignment, Copy, Question
-from verify.grade.literals import literal_answers
+from verify.grade.literals import read_literals
 from verify.grade.notebooks import EMPTY_TEXT, comment_heading, python_template
 from verify.grade.submission import Submission
 
 
-def texts_of(assignment: Assignment, copy: Copy, submission: Submission, wanted: Sequence[str]) -> dict[str, str]:
+def read_texts(assignment: Assignment, copy: Copy, submission: Submission, wanted: Sequence[str]) -> dict[str, str]:
     """Return the text answers of some questions by name, from a notebook's cells or from a Python file."""
     if not submission.source:
         return {name: "" if text.strip() == EMPTY_TEXT else text for name, text in submission.texts.items()}
-    strings = literal_answers(submission.units)
+    strings = read_literals(submission.units)
     handout = {line.strip() for line in python_template(assignment, copy).splitlines()}
     lines = submission.source.splitlines()
     return {

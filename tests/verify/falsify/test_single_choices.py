@@ -29,7 +29,7 @@ from verify.falsify.regimes.climb import LevelClimb
 from verify.falsify.regimes.search import _Over, _Searching
 from verify.falsify.score import _balance
 from verify.grade import own
-from verify.grade.given_points import _entry
+from verify.grade.given_points import _read_entry
 from verify.rocq import origins
 
 eta, tau, M, G = sp.symbols("eta tau M G", positive=True)
@@ -121,11 +121,11 @@ def test_a_violation_ends_a_search_before_its_settings() -> None:
 def test_points_without_a_cell_are_refused() -> None:
     """A row that ends before its points names its place."""
     row = {"student": "'=a", "question": "1", "note": None, "assignment": None, "points": "1,5"}
-    found = _entry(row, "row 3")
+    found = _read_entry(row, "row 3")
     assert (found.student, found.question, found.points, found.note) == ("=a", "1", 1.5, "")
     for points in (None, "", " "):
         with pytest.raises(InputError, match="expected a number, zero or more, got ''"):
-            _entry({**row, "points": points}, "row 3")
+            _read_entry({**row, "points": points}, "row 3")
 
 
 @pytest.mark.parametrize("file", [None, "exercise.py"])

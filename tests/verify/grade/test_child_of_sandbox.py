@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from verify.grade import sandbox_child
-from verify.grade.sandbox_child import _as_text, _evaluate_answer, _index
+from verify.grade.sandbox_child import _evaluate_answer, _index, _write_answer
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ from verify.grade.sandbox_child import _as_text, _evaluate_answer, _index
 )
 def test_answers_as_text(value: Any, text: str) -> None:
     """A comma behind an answer makes a tuple of it, which is the answer; long ones are cut."""
-    assert _as_text(value) == text
+    assert _write_answer(value) == text
 
 
 def test_addresses_are_no_part_of_an_answer() -> None:
-    assert " at 0x" not in _as_text(object())
+    assert " at 0x" not in _write_answer(object())
 
 
 def test_arguments_of_functions() -> None:

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from verify.grade.sandbox_child import _describe_outcome, _failure_of
+from verify.grade.sandbox_child import _describe_failure, _describe_outcome
 
 ERRORS = {
     "memory": (MemoryError(), "the code needs more memory than a submission may use"),
@@ -39,8 +39,8 @@ def test_what_is_not_answered_yet_is_no_error() -> None:
         def action() -> None:
             raise error("words")
 
-        return _failure_of(action)
+        return _describe_failure(action)
 
-    assert _failure_of(lambda: 1) == ""
+    assert _describe_failure(lambda: 1) == ""
     assert raises(NotImplementedError) == ""
     assert raises(KeyboardInterrupt) == "KeyboardInterrupt: words"

@@ -9,7 +9,7 @@ from fedtheory.language.exercises import ChoiceQuestion, ExpressionQuestion, Num
 from verify.grade import Unreadable, read_answer
 from verify.grade.chosen_option import read_choice
 from verify.grade.guarded import Ambiguous, UnknownSymbol
-from verify.grade.literals import formulas_without_quotes
+from verify.grade.literals import read_unquoted_formulas
 from verify.grade.questions import GivenAnswer, mark_answer
 
 D, L, M, T, eta, sigma, tau = sp.symbols("D L M T eta sigma tau", positive=True)
@@ -154,4 +154,4 @@ def test_choices_that_are_none(text: str) -> None:
 )
 def test_lines_that_are_no_python(line: str, typed: str) -> None:
     """A formula without quotes is taken as typed."""
-    assert formulas_without_quotes(line)["bound"] == typed
+    assert read_unquoted_formulas(line)["bound"] == typed

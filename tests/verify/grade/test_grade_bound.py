@@ -20,7 +20,7 @@ from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, si
 from verify.check import check
 from verify.falsify.tables import clients
 from verify.grade import grade_bound
-from verify.grade.battery import battery
+from verify.grade.battery import build_battery
 from verify.grade.bound import _list_proved_bounds
 from verify.grade.looseness import measure_looseness
 from verify.grade.questions import GivenAnswer, mark_answer
@@ -88,7 +88,7 @@ def test_a_bound_that_stands() -> None:
     """A bound that is neither proved nor refuted is not called valid; the reason says on how many runs it was tried."""
     found = grade_bound(DRIFT, tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2, budget=0)
     assert (found.standing, found.share) == ("not refuted", 1)
-    assert found.reason == f"no violation in {len(battery(DRIFT))} test runs"
+    assert found.reason == f"no violation in {len(build_battery(DRIFT))} test runs"
 
 
 @pytest.mark.long
@@ -219,7 +219,7 @@ def test_the_same_answer_has_the_same_finding(factor: sp.Expr) -> None:
     """No limit is in seconds, so that grading again gives the same result, with and without a refuting run."""
     answer = factor * (tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2)
     first = grade_bound(DRIFT, answer, budget=0.3)
-    battery.cache_clear()
+    build_battery.cache_clear()
     assert grade_bound(DRIFT, answer, budget=0.3) == first
 
 
@@ -233,7 +233,7 @@ def test_only_upper_bounds_are_asked_for(claim: str) -> None:
 @pytest.mark.long
 def test_the_battery_is_of_the_claim() -> None:
     """Every run that answers are tried on satisfies the claim's assumptions, and the claim."""
-    runs = battery(DRIFT)
+    runs = build_battery(DRIFT)
     assert len(runs) > 500
     assert all(check(DRIFT, run).holds for run in runs.small[:20])
     assert runs.try_claim(replace(DRIFT, id="answer")).violation is None
@@ -242,7 +242,7 @@ def test_the_battery_is_of_the_claim() -> None:
 @pytest.mark.long
 def test_the_battery_has_all_kinds_of_runs() -> None:
     """Several clients, local steps and rounds together; many clients; long horizons; losses; noise and none."""
-    runs = battery(DRIFT)
+    runs = build_battery(DRIFT)
     small = [run_table(run) for run in runs.small]
     sizes = [(clients(t), t["algorithm"]["local_steps"], t["algorithm"]["rounds"]) for t in (*small, *runs.long)]
     assert sum(min(size) > 1 for size in sizes) > 50

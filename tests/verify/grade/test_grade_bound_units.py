@@ -18,7 +18,7 @@ from fedtheory.sources.renard2022.statements.notation import D, L, M, eta, sigma
 from verify.grade import grade_bound
 from verify.grade.battery import _classify_run
 from verify.grade.counterexample import _is_clear
-from verify.grade.dimensions import units_of
+from verify.grade.dimensions import find_units
 from verify.grade.looseness import measure_looseness
 from verify.grade.rule import compute_share
 from verify.grade.same import are_equal, has_units_of
@@ -139,7 +139,7 @@ def test_runs_of_three_clients_are_another_kind() -> None:
 )
 def test_units_come_from_runs(quantity: RunQuantity, units: tuple[int, int]) -> None:
     """Exponents of the loss and of lengths, by hand; a quantity without a value on any run has unknown units."""
-    assert units_of(quantity) == units
+    assert find_units(quantity) == units
 
 
 def test_a_square_in_place_of_a_length_has_other_units() -> None:

@@ -13,8 +13,8 @@ from fedtheory import Claim
 from fedtheory.language import quantities as q
 from verify.grade import bound as bounds
 from verify.grade import counterexample, same, written_text
-from verify.grade.bound import _looseness
-from verify.grade.latex_answer import _Reader
+from verify.grade.bound import _measure_looseness
+from verify.grade.latex_answer import _LatexReader
 from verify.grade.looseness import Looseness
 from verify.grade.questions import bound as bound_question
 from verify.grade.questions import expression as expression_question
@@ -40,9 +40,9 @@ def test_excesses_in_words(
     excess: float | None, share: float, growth: tuple[str, ...], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An answer without full marks shows the condition for full marks."""
-    monkeypatch.setattr(bound_question, "_changes", lambda *_: "changes")
+    monkeypatch.setattr(bound_question, "_describe_changes", lambda *_: "changes")
     found: Any = SimpleNamespace(excess=excess, share=share, growth=growth)
-    said = bound_question._looseness(found, {})
+    said = bound_question._describe_looseness(found, {})
     assert said.startswith(words) or words in said
     assert ("full marks" in said) is (excess is None or share != 1)
 
@@ -65,13 +65,13 @@ def test_the_text_below_a_heading(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_points_at_which_formulas_are_compared() -> None:
     """Formulas are compared at consecutive whole numbers, then at the inverses of these."""
-    points = list(expression_question._points([eta, tau]))
+    points = list(expression_question._list_points([eta, tau]))
     assert points == [
         *({eta: sp.Integer(n), tau: sp.Integer(n + 1)} for n in (2, 3, 5)),
         *({eta: sp.Rational(1, n), tau: sp.Rational(1, n + 1)} for n in (2, 3, 5)),
     ]
-    assert len(list(same._points([eta]))) == same._POINTS
-    assert list(same._points([eta, tau])) == list(same._points([eta, tau]))
+    assert len(list(same._list_points([eta]))) == same._POINTS
+    assert list(same._list_points([eta, tau])) == list(same._list_points([eta, tau]))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_points_at_which_formulas_are_compared() -> None:
 )
 def test_the_first_point_at_which_a_formula_differs(answer: sp.Expr, values: str, yours: str, right: str) -> None:
     question: Any = SimpleNamespace(solution=eta * tau, names={"eta": eta, "tau": tau})
-    said = expression_question._difference(question, answer)
+    said = expression_question._describe_difference(question, answer)
     assert f"for {values} your" in said
     assert f"your formula gives {yours}" in said
     assert f"it should be {right}" in said
@@ -93,12 +93,12 @@ def test_the_first_point_at_which_a_formula_differs(answer: sp.Expr, values: str
 def test_formulas_that_differ_where_the_solution_is_not_positive() -> None:
     """A negative point is shown if no other point differs, and no numbers are shown if no point differs."""
     question: Any = SimpleNamespace(solution=-eta, names={"eta": eta})
-    assert "for eta = 2 your formula gives 1, and it should be -2" in expression_question._difference(
+    assert "for eta = 2 your formula gives 1, and it should be -2" in expression_question._describe_difference(
         question, sp.S.One
     )
-    assert "for some values" in expression_question._difference(question, -eta)
+    assert "for some values" in expression_question._describe_difference(question, -eta)
     mixed: Any = SimpleNamespace(solution=4 - eta, names={"eta": eta})
-    assert "for eta = 3 your" in expression_question._difference(mixed, (4 - eta) * (3 - eta))
+    assert "for eta = 3 your" in expression_question._describe_difference(mixed, (4 - eta) * (3 - eta))
 
 
 def test_the_larger_of_two_excesses(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,9 +124,9 @@ def test_the_larger_of_two_excesses(monkeypatch: pytest.MonkeyPatch) -> None:
 
         monkeypatch.setattr(bounds, "measure_looseness", measured)
         battery = SimpleNamespace(largest_ratio=largest_ratio)
-        monkeypatch.setattr(bounds, "battery", lambda _, battery=battery: battery)
+        monkeypatch.setattr(bounds, "build_battery", lambda _, battery=battery: battery)
         asked.clear()
-        loose = _looseness(reference, 2 * eta)
+        loose = _measure_looseness(reference, 2 * eta)
         assert (loose.excess, tuple(loose.growth)) == (excess, growth)
         assert asked[0] == (reference, 2 * eta)
         for against in asked[1:]:
@@ -183,10 +183,11 @@ def test_errors_in_formulas_quote_what_stands_before() -> None:
     for at, behind in ((0, "at the beginning"), (2, "behind `x0 x1`")):
         reader: Any = SimpleNamespace(_tokens=tokens, _at=at, _next=tokens[at])
         assert (
-            str(_Reader._describe_unexpected(reader, "a sum")) == f"expected a sum, got x{at} in the formula, {behind}"
+            str(_LatexReader._describe_unexpected(reader, "a sum"))
+            == f"expected a sum, got x{at} in the formula, {behind}"
         )
     late: Any = SimpleNamespace(_tokens=tokens, _at=40, _next="")
-    said = str(_Reader._describe_unexpected(late, "a sum"))
+    said = str(_LatexReader._describe_unexpected(late, "a sum"))
     read = said.split("`")[1]
     assert " ".join(tokens).endswith(read)
     assert 10 < len(read) < 60

@@ -14,12 +14,12 @@ from claim_symbols import WHERE, L, eta
 from fedtheory.language.claim import Claim
 from verify.check.together import CheckResult
 from verify.grade import battery, sandbox
-from verify.grade.assignments import edition_of
-from verify.grade.battery import Battery, _quota
+from verify.grade.assignments import read_edition
+from verify.grade.battery import Battery, _limit_each_kind
 from verify.grade.guarded import Unreadable
 from verify.grade.latex_answer import read_latex
 from verify.grade.python_answer import read_python
-from verify.grade.roster import _COLUMNS, _cell, _column
+from verify.grade.roster import _COLUMNS, _find_column, _get_cell
 
 CLAIM = Claim(id="t:one", lhs=eta, rhs=L, where=WHERE)
 x, y = sp.symbols("x y", positive=True)
@@ -47,9 +47,9 @@ def test_columns_of_a_roster() -> None:
     head = (1, [_COLUMNS[0].upper(), _COLUMNS[1].replace("_", " ")])
     for first, second, place in (("Ada L.!", "ada", 1), ("ada", "a b!", 0), ("ada", "eve", 0), ("a b!", "c d!", 0)):
         rows: Any = [head, (2, [first, second]), (3, ["bob", "bob"])]
-        assert _column(rows) == (place, rows[1:])
-    assert _column([(1, ["ada"]), (2, ["bob"])]) == (0, [(1, ["ada"]), (2, ["bob"])])
-    assert [_cell([" a "], place) for place in (0, 1)] == ["a", ""]
+        assert _find_column(rows) == (place, rows[1:])
+    assert _find_column([(1, ["ada"]), (2, ["bob"])]) == (0, [(1, ["ada"]), (2, ["bob"])])
+    assert [_get_cell([" a "], place) for place in (0, 1)] == ["a", ""]
 
 
 def test_ratios_of_a_battery(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +58,7 @@ def test_ratios_of_a_battery(monkeypatch: pytest.MonkeyPatch) -> None:
         "exact": [CheckResult(True, holds=True, ratio=0.25), CheckResult(True, holds=True, ratio=0.5)],
         "short": [CheckResult(True, holds=True, ratio=0.75), CheckResult(True, holds=True)],
     }
-    monkeypatch.setattr(battery, "_answers", lambda runs, _: iter(answers[runs]))
+    monkeypatch.setattr(battery, "_check_on_runs", lambda runs, _: iter(answers[runs]))
     long = [CheckResult(True, holds=True, ratio=0.6), CheckResult(True, holds=True, ratio=math.inf)]
     long += [CheckResult(True, holds=False, ratio=9.0), CheckResult(False, holds=True, ratio=8.0), CheckResult(True)]
     confirmed: list[Any] = []
@@ -69,7 +69,12 @@ def test_ratios_of_a_battery(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(battery, "confirm", confirm)
     given: Any = SimpleNamespace(
-        _exact="exact", _short="short", _enclosed=[], _rational=[1, 2], long=list("abcde"), _long_answers=lambda _: long
+        _exact="exact",
+        _short="short",
+        _enclosed=[],
+        _rational=[1, 2],
+        long=list("abcde"),
+        _check_on_ladders=lambda _: long,
     )
     trial = Battery.try_claim(given, CLAIM)
     assert (trial.tried, trial.largest_ratio, trial.violation) == (6, 0.6, None)
@@ -86,7 +91,7 @@ def test_ratios_of_a_battery(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_so_many_runs_of_each_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(battery, "_classify_run", lambda run: run % 2)
     runs: Any = [1, 3, 2, 5, 7, 4, 6, 8]
-    assert list(_quota(runs, 2)) == [1, 3, 2, 4]
+    assert list(_limit_each_kind(runs, 2)) == [1, 3, 2, 4]
 
 
 def test_the_part_that_was_begun_first_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +116,7 @@ def test_editions_of_files(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> No
     for name in ("own.py", "lecture"):
         (tmp_path / name).write_text("text")
     (tmp_path / "folder.py").mkdir()
-    assert [edition_of(name) for name in ("own.py", "lecture", "folder.py", "none.py")] == ["text", "", "", ""]
+    assert [read_edition(name) for name in ("own.py", "lecture", "folder.py", "none.py")] == ["text", "", "", ""]
 
 
 def test_the_line_of_an_answer_that_is_no_python() -> None:

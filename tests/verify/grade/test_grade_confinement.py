@@ -304,8 +304,8 @@ def test_what_is_not_there_is_not_hidden(monkeypatch: pytest.MonkeyPatch, tmp_pa
     there = tmp_path / "there"
     there.mkdir()
     monkeypatch.setattr(confinement, "_list_visible_folders", lambda: [str(tmp_path)])
-    monkeypatch.setattr(confinement, "_solutions", lambda: iter([there, tmp_path / "missing.py"]))
-    view = list(confinement._view(USUAL))
+    monkeypatch.setattr(confinement, "_list_solutions", lambda: iter([there, tmp_path / "missing.py"]))
+    view = list(confinement._list_view_options(USUAL))
     assert str(there) in view
     assert str(tmp_path / "missing.py") not in view
 

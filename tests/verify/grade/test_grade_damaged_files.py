@@ -12,7 +12,7 @@ import pytest
 from verify.grade import assignments
 from verify.grade import notebooks as n
 from verify.grade.code_repair import leave_out_if_huge, repair_signs
-from verify.grade.literals import literal_answers
+from verify.grade.literals import read_literals
 from verify.grade.notebook_cells import read_cells
 from verify.grade.submission import header, read_submission
 from verify.grade.units import split_code
@@ -28,7 +28,7 @@ def notebook() -> dict[str, Any]:
     return n.instructor_notebook(DRIFT, DRIFT.copy("ana"))
 
 
-SOLUTIONS = literal_answers(read_cells(n.notebook_text(notebook())).units)
+SOLUTIONS = read_literals(read_cells(n.notebook_text(notebook())).units)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_damaged_file_has_its_other_answers(content: bytes, tmp_path: Path) ->
     path.write_bytes(content)
     found = read_submission(path, "ana")
     assert (found.trouble, found.assignment, found.copy_of) == (None, DRIFT.id, "ana")
-    assert {name: text for name, text in literal_answers(found.units).items() if name in LITERALS} == LITERALS
+    assert {name: text for name, text in read_literals(found.units).items() if name in LITERALS} == LITERALS
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_damaged_notebook_has_its_answers(damage: Callable[[dict[str, Any]], N
     path.write_text(n.notebook_text(damaged))
     found = read_submission(path, "ana")
     assert (found.trouble, found.assignment, found.copy_of) == (None, DRIFT.id, "ana")
-    assert {"STUDENT": "ana", **literal_answers(found.units)} == {"STUDENT": "ana", **SOLUTIONS}
+    assert {"STUDENT": "ana", **read_literals(found.units)} == {"STUDENT": "ana", **SOLUTIONS}
     assert not [unit for unit in found.units if "verify" in unit or "check_answers" in unit]
 
 
@@ -169,4 +169,4 @@ def test_a_huge_statement_is_named_by_its_answer() -> None:
 def test_the_tenth_error_does_not_end_the_file() -> None:
     """After ten errors the rest of a file is cut at the lines that may begin a statement."""
     units = split_code("x = (\n" * 15 + "last = 1\n")
-    assert literal_answers(units) == {"last": "1"}
+    assert read_literals(units) == {"last": "1"}

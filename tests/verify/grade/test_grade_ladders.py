@@ -20,13 +20,13 @@ from fedtheory.runfile import parse_run
 from verify.check.together import CheckResult
 from verify.falsify.search_state import estimate_exact_cost
 from verify.falsify.tables import working_table
-from verify.grade.battery import Battery, _quota
+from verify.grade.battery import Battery, _limit_each_kind
 from verify.grade.bound import _find_smaller_bound, _is_at_least, _list_proved_bounds
 from verify.grade.confinement import Limits
-from verify.grade.counterexample import _size_of
-from verify.grade.dimensions import _exponent
-from verify.grade.ladders import _build_level, _corners, _list_levels
-from verify.grade.looseness import _common_denominator, _Range, measure_looseness
+from verify.grade.counterexample import _describe_size
+from verify.grade.dimensions import _find_exponent
+from verify.grade.ladders import _build_level, _list_corners, _list_levels
+from verify.grade.looseness import _find_common_denominator, _Range, measure_looseness
 from verify.grade.same import are_equal, has_units_of
 from verify.grade.sandbox import _run
 
@@ -36,8 +36,8 @@ eta, tau, L, sigma, M, T, D = sp.symbols("eta tau L sigma M T D", positive=True)
 
 @pytest.mark.parametrize(("ratio", "exponent"), [(9.0, 2), (1 / 3, -1), (math.sqrt(3), Fraction(1, 2)), (1.0, 0)])
 def test_exponents_of_units(ratio: float, exponent: Fraction | int) -> None:
-    assert _exponent(ratio, 3) == exponent
-    assert _exponent(ratio * 1.01, 3) is None
+    assert _find_exponent(ratio, 3) == exponent
+    assert _find_exponent(ratio * 1.01, 3) is None
 
 
 def test_unknown_units_are_no_wrong_units() -> None:
@@ -97,25 +97,25 @@ def test_a_level_of_a_ladder() -> None:
 
 def test_corners_of_causes() -> None:
     """Corners are each cause alone, each pair, and all causes."""
-    kept = [causes for causes, _ in _corners(_table(TABLE))]
+    kept = [causes for causes, _ in _list_corners(_table(TABLE))]
     present = max(kept, key=len)
     assert set(present) <= {"noise", "start", "spread", "residuals"}
     assert len(present) >= 3
     count = len(present)
     assert [len(causes) for causes in kept] == [1] * count + [2] * math.comb(count, 2) + [count]
-    quiet = next(table for causes, table in _corners(_table(TABLE)) if causes == ("start",))
+    quiet = next(table for causes, table in _list_corners(_table(TABLE)) if causes == ("start",))
     assert quiet["problem"]["noise"] == [0, 0]
 
 
 def test_a_quota_of_each_kind() -> None:
     """Each kind of run has a quota; runs of one round and of several rounds are two kinds."""
     runs = [parse_run(_algorithm(rounds=rounds), RATIONAL) for rounds in (2, 3, 1, 4, 5, 1)]
-    assert list(_quota(runs, 2)) == [runs[0], runs[1], runs[2], runs[5]]
+    assert list(_limit_each_kind(runs, 2)) == [runs[0], runs[1], runs[2], runs[5]]
 
 
 def test_work_and_size_of_a_counterexample() -> None:
     table = _table(_algorithm(local_steps=1, rounds=1, server_step_size="1/2"))
-    assert _size_of(table) == "a run with 2 clients, 1 local step, 1 round, step size 1/8, server step size 1/2"
+    assert _describe_size(table) == "a run with 2 clients, 1 local step, 1 round, step size 1/8, server step size 1/2"
     assert estimate_exact_cost(_table(_algorithm(rounds=100))) > 100 * estimate_exact_cost(table)
 
 
@@ -124,7 +124,7 @@ def test_sizes_of_symbols() -> None:
     assert [counts.at(power, sp.Integer(256)) for power in (0, 1)] == [2, 512]
     assert [momentum.at(power, sp.Integer(256)) for power in (0, -1)] == [sp.Rational(1, 2), 1 - sp.Rational(1, 512)]
     assert [counts.change(1), counts.change(-1), momentum.change(-1)] == ["grows", "falls", "tends to 1"]
-    assert _common_denominator(sp.sqrt(x) + 1, x ** sp.Rational(2, 3)) == 6
+    assert _find_common_denominator(sp.sqrt(x) + 1, x ** sp.Rational(2, 3)) == 6
 
 
 def test_looseness_over_values() -> None:
@@ -185,7 +185,7 @@ def test_levels_that_are_left_open_together_are_checked_alone() -> None:
     runs = [parse_run(TABLE, FLOAT)] * 2
     together = {0: CheckResult(True, ratio=0.25)}
     tried.__dict__["_floats"] = SimpleNamespace(runs=runs, check_claims=lambda _: {})
-    alone, undecided = tried._long_answers(claim)
+    alone, undecided = tried._check_on_ladders(claim)
     assert (alone.holds, undecided.holds) == (True, None)
     tried.__dict__["_floats"] = SimpleNamespace(runs=runs, check_claims=lambda claims: {claims[0]: together})
-    assert next(iter(tried._long_answers(claim))) is together[0]
+    assert next(iter(tried._check_on_ladders(claim))) is together[0]

@@ -13,17 +13,17 @@ from fedtheory.errors import InputError
 from verify.grade.given_points import (
     EnteredPoints,
     add_given_points,
-    matched,
-    plain,
-    points_of,
+    escape_formula,
+    match_entries,
+    parse_points,
     read_given,
     split_entries,
     write_manual_table,
 )
 from verify.grade.guarded import Guarded, Unreadable
-from verify.grade.handed_in import HandedIn, _distinguish_students, labels
-from verify.grade.literals import bound_names, literal_answers
-from verify.grade.marking import AnswerRow, Result, result_of
+from verify.grade.handed_in import HandedIn, _distinguish_students, list_labels
+from verify.grade.literals import list_bound_names, read_literals
+from verify.grade.marking import AnswerRow, Result, decode_result
 from verify.grade.roster import read_roster
 from verify.grade.submission import Submission, read_submission
 
@@ -100,13 +100,13 @@ def test_numbers_and_functions_of_answers() -> None:
 
 @pytest.mark.parametrize(("text", "points"), [("0", 0.0), (" 2,5 ", 2.5), ("1e1", 10.0)])
 def test_points_that_a_person_enters(text: str, points: float) -> None:
-    assert points_of(text) == points
+    assert parse_points(text) == points
 
 
 @pytest.mark.parametrize("text", ["-1", "-0.5", "inf", "nan", "two", ""])
 def test_what_is_no_number_of_points(text: str) -> None:
     with pytest.raises(InputError, match="expected a number, zero or more"):
-        points_of(text)
+        parse_points(text)
 
 
 def _row(name: str, points: float | None, of: int = 4) -> AnswerRow:
@@ -123,15 +123,15 @@ RESULTS = [
 
 def test_points_that_are_certain_and_those_to_come() -> None:
     assert (RESULTS[0].points, RESULTS[0].of, RESULTS[0].pending) == (3.0, 13, 9)
-    assert result_of(RESULTS[0].document()) == RESULTS[0]
+    assert decode_result(RESULTS[0].document()) == RESULTS[0]
 
 
 def test_entered_points_find_their_answer() -> None:
     """Points up to the maximum are entered and more are refused; a name in two assignments needs the assignment."""
     most = EnteredPoints("bob", "second", 4.0)
-    assert matched([most], RESULTS) == {("bob", "a1", "second"): most}
+    assert match_entries([most], RESULTS) == {("bob", "a1", "second"): most}
     in_second = EnteredPoints("ann", "first", 1.0, assignment="a2")
-    assert list(matched([in_second], RESULTS)) == [("ann", "a2", "first")]
+    assert list(match_entries([in_second], RESULTS)) == [("ann", "a2", "first")]
     for entry, message in (
         (EnteredPoints("bob", "second", 4.5), "expected at most 4"),
         (EnteredPoints("ann", "first", 1.0), "a1, a2: say which"),
@@ -139,7 +139,7 @@ def test_entered_points_find_their_answer() -> None:
         (EnteredPoints("bob", "fourth", 1.0), "expected one of first, second, third"),
     ):
         with pytest.raises(InputError, match=message):
-            matched([entry], RESULTS)
+            match_entries([entry], RESULTS)
     known, others = split_entries([most, EnteredPoints("eve", "first", 1.0)], RESULTS)
     assert (list(known), [entry.student for entry in others]) == ([("bob", "a1", "second")], ["eve"])
     changed = add_given_points(RESULTS[2], {("bob", "a1", "second"): most})
@@ -152,9 +152,9 @@ def test_a_table_of_points_with_semicolons(tmp_path: Path) -> None:
     file.write_text("student;question;points;note\nann;first;2,5;'=well, done\nbob;first; ;\n")
     (entry,) = read_given(file)
     assert (entry.student, entry.points, entry.note) == ("ann", 2.5, "=well, done")
-    assert plain("=1+1") == "'=1+1"
-    assert plain("1+1") == "1+1"
-    assert plain(3) == 3
+    assert escape_formula("=1+1") == "'=1+1"
+    assert escape_formula("1+1") == "1+1"
+    assert escape_formula(3) == 3
 
 
 def test_answers_of_any_length_can_be_read_again(tmp_path: Path) -> None:
@@ -196,8 +196,8 @@ def test_a_copy_of_several_files_stays_with_its_name() -> None:
 def test_labels_of_results() -> None:
     """A label is the student, or the path for an ambiguous name; a repeated label gets a number."""
     files = [_handed_in("ann", "x/one.py", "x"), _handed_in("ann", "x-one.py", "x"), _handed_in("b:c", "c.py", "c")]
-    assert labels(files) == ["x-one.py", "x-one.py-1", "b_c"]
-    assert labels([_handed_in("a" * 101, "a.py", "a")]) == ["a" * 100]
+    assert list_labels(files) == ["x-one.py", "x-one.py-1", "b_c"]
+    assert list_labels([_handed_in("a" * 101, "a.py", "a")]) == ["a" * 100]
 
 
 def test_the_longest_code_that_is_read(tmp_path: Path) -> None:
@@ -225,11 +225,11 @@ def test_headers_of_submissions(tmp_path: Path) -> None:
 
 def test_literals_of_code() -> None:
     """The last literal value of a name is its answer, unless other code may assign the name."""
-    assert literal_answers(["a = 1", "a = 2", "b = '3'"]) == {"a": "2", "b": "3"}
-    assert literal_answers(["a = 1", "a = f()"]) == {}
-    assert literal_answers(["a = b = 1.5", "c = True", "def d(): pass", "e = None"]) == {"a": "1.5", "b": "1.5"}
-    assert literal_answers(["a = 1", "from x import a"]) == {}
-    assert bound_names(["import a.b as c, d.e", "for f in g: h = 1", "no code ("]) == {"c", "d", "f", "h"}
+    assert read_literals(["a = 1", "a = 2", "b = '3'"]) == {"a": "2", "b": "3"}
+    assert read_literals(["a = 1", "a = f()"]) == {}
+    assert read_literals(["a = b = 1.5", "c = True", "def d(): pass", "e = None"]) == {"a": "1.5", "b": "1.5"}
+    assert read_literals(["a = 1", "from x import a"]) == {}
+    assert list_bound_names(["import a.b as c, d.e", "for f in g: h = 1", "no code ("]) == {"c", "d", "f", "h"}
 
 
 def test_a_roster_with_and_without_a_head(tmp_path: Path) -> None:

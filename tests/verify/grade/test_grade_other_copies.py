@@ -10,7 +10,7 @@ import pytest
 from fedtheory.language.exercises import ChoiceQuestion, Copy, ExpressionQuestion, NumberQuestion
 from verify.grade.assignments import assignment_with_id
 from verify.grade.confinement import NoSandbox
-from verify.grade.feedback import feedback_page
+from verify.grade.feedback import write_feedback_page
 from verify.grade.marking import mark_submission
 from verify.grade.notebooks import notebook_text, python_template, student_notebook
 from verify.grade.other_copies import differs_from_copy
@@ -90,7 +90,7 @@ def test_the_copy_of_another_student_is_graded_as_it_asks(tmp_path: Path) -> Non
         assert note.startswith("worded as in another copy or version, and graded as worded: ")
         assert {"solved", "last"} <= set(re.findall(r"\w+", note))
         assert note in result.troubles
-        assert "worded as in another copy" not in feedback_page(result)
+        assert "worded as in another copy" not in write_feedback_page(result)
         assert next(each for each in read_back(path) if each.name == "solved").is_readable
 
 

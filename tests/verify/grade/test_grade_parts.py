@@ -21,13 +21,13 @@ from verify.grade import dimensions, guarded, looseness, own
 from verify.grade import ladders as grade_ladders
 from verify.grade.bound import BoundFinding
 from verify.grade.counterexample import Counterexample
-from verify.grade.dimensions import _exponent, _size
+from verify.grade.dimensions import _find_exponent, _measure_size
 from verify.grade.equations import eliminate_equations
 from verify.grade.folder import grade_folder
 from verify.grade.guarded import Guarded, Unreadable
-from verify.grade.looseness import Looseness, _Places, _simplest_unbounded, measure_looseness
+from verify.grade.looseness import Looseness, _find_simplest_unbounded, _Places, measure_looseness
 from verify.grade.python_answer import read_python
-from verify.grade.questions.bound import _describe_mistake, _number
+from verify.grade.questions.bound import _describe_mistake, _format_number
 from verify.grade.questions.code import _is_number
 from verify.grade.questions.mark import GivenAnswer, mark_answer
 
@@ -37,12 +37,12 @@ x, y = sp.symbols("x y", positive=True)
 def test_units_need_values_on_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Units are determined by finite non-zero values on all runs, for whole and half powers; a root halves them."""
     loss, length = dimensions._LOSS, dimensions._LENGTH
-    monkeypatch.setattr(dimensions, "_runs", lambda _: [0, 1, 2])
+    monkeypatch.setattr(dimensions, "_build_runs", lambda _: [0, 1, 2])
 
     def units(values: list[float | None], *, root: bool = False) -> Any:
-        monkeypatch.setattr(dimensions, "_size", lambda _, run: values[run])
+        monkeypatch.setattr(dimensions, "_measure_size", lambda _, run: values[run])
         given: Any = SimpleNamespace(root=root)
-        return dimensions._units_on(given, 0)
+        return dimensions._find_units_on(given, 0)
 
     assert units([3.0, 3.0 * loss, 3.0 * length**2]) == (1, 2)
     assert units([3.0, 3.0 * loss, 3.0 * length**2], root=True) == (Fraction(1, 2), 1)
@@ -53,11 +53,11 @@ def test_units_need_values_on_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
             assert units(values) is None
     assert units([3.0, 3.0 * loss**0.3, 3.0]) is None
     assert units([3.0, 3.0, 3.0 * length**0.3]) is None
-    assert [_exponent(2.0**power, 2) for power in (0.5, -1.0, 0.3, 1 + 1e-8)] == [Fraction(1, 2), -1, None, 1]
+    assert [_find_exponent(2.0**power, 2) for power in (0.5, -1.0, 0.3, 1 + 1e-8)] == [Fraction(1, 2), -1, None, 1]
     quantity: Any = SimpleNamespace(on=lambda _: [fmpq(-3), fmpq(2)])
-    assert (_size(quantity, None), _size(quantity, SimpleNamespace())) == (None, 3.0)  # type: ignore[arg-type]
+    assert (_measure_size(quantity, None), _measure_size(quantity, SimpleNamespace())) == (None, 3.0)  # type: ignore[arg-type]
     nothing_there: Any = SimpleNamespace(on=lambda _: [])
-    assert _size(nothing_there, SimpleNamespace()) is None  # type: ignore[arg-type]
+    assert _measure_size(nothing_there, SimpleNamespace()) is None  # type: ignore[arg-type]
 
 
 def _claim(rhs: sp.Expr, *conditions: Any) -> Claim:
@@ -90,9 +90,9 @@ def test_places_that_conditions_allow() -> None:
     assert set(found.values()) == {1.0}
     assert dict(_Places(claim, (M, T, eta), eta - 1, eta).excesses(256)) == {}
     assert dict(_Places(claim, (M, T, eta), eta, eta - 1).excesses(256)) == {}
-    assert place.confirmed((0, 0, 0), 256) == 1.0
-    assert _Places(claim, (M, T, eta), eta, -eta).confirmed((0, 0, 0), 256) is None
-    assert _Places(claim, (M, T, eta), sp.sqrt(eta - 1), eta).confirmed((0, 0, 0), 256) is None
+    assert place.confirm((0, 0, 0), 256) == 1.0
+    assert _Places(claim, (M, T, eta), eta, -eta).confirm((0, 0, 0), 256) is None
+    assert _Places(claim, (M, T, eta), sp.sqrt(eta - 1), eta).confirm((0, 0, 0), 256) is None
     free = _Places(_claim(eta), (M, eta), sp.sqrt(M), sp.S.One)
     assert [free.is_unbounded(powers) for powers in ((1, 0), (0, 0))] == [True, False]
     assert not _Places(_claim(eta), (M, eta), M, 2 * M + 1).is_unbounded((1, 0))
@@ -104,14 +104,14 @@ def test_the_simplest_growth_is_shown() -> None:
     place: Any = SimpleNamespace(effort=sum, is_unbounded=lambda powers: powers != (1, 0))
     near = {(1, 0): 1.0, (1, 1): 1.0, (2, 1): 1.0, (0, 0): 1.0}
     far = {(1, 0): 9.0, (1, 1): 1.51, (2, 1): 9.0, (0, 0): 1.5, (0, 1): 99.0}
-    assert _simplest_unbounded(place, near, far) == (1, 1)
-    assert _simplest_unbounded(place, near, {(0, 0): 1.5}) is None
+    assert _find_simplest_unbounded(place, near, far) == (1, 1)
+    assert _find_simplest_unbounded(place, near, {(0, 0): 1.5}) is None
 
 
 def test_confirmed_excesses() -> None:
     """The confirmed excess is the largest on which floats and many digits agree, to a thousandth."""
     exact = {(0,): None, (1,): 7.0, (2,): 5.0, (3,): 4.0}
-    place: Any = SimpleNamespace(confirmed=lambda powers, _: exact[powers])
+    place: Any = SimpleNamespace(confirm=lambda powers, _: exact[powers])
     assert looseness._confirm(place, {(0,): 9.0, (1,): 7.01, (2,): 5.004, (3,): 4.0}, 2) == 5.0
     assert looseness._confirm(place, {(1,): 6.99}, 2) == 0.0
     assert looseness._confirm(place, {}, 2) == 0.0
@@ -133,7 +133,7 @@ def test_corners_of_causes(monkeypatch: pytest.MonkeyPatch) -> None:
     def corners(*names: str) -> list[Any]:
         scalings = [SimpleNamespace(name=name) for name in (*names, "rounds")]
         monkeypatch.setattr(grade_ladders, "list_scalings", lambda _: scalings)
-        return list(grade_ladders._corners({}))
+        return list(grade_ladders._list_corners({}))
 
     assert corners() == [((), ())]
     assert corners("noise") == [(("noise",), ())]
@@ -150,9 +150,9 @@ def test_settings_of_ladders(monkeypatch: pytest.MonkeyPatch) -> None:
     momentum = {"algorithm": {"local_step_size": fmpq(1), "momentum": fmpq(1, 3)}, "problem": {}}
     for allowed, count in ((True, 2), (False, 1)):
         monkeypatch.setattr(grade_ladders, "is_allowed", lambda *_, allowed=allowed: allowed)
-        found = list(grade_ladders._with_settings(_claim(eta), plain))
+        found = list(grade_ladders._list_settings(_claim(eta), plain))
         assert [table["algorithm"].get("server_step_size") for table in found] == [None, 64][:count]
-        momenta = [t["algorithm"]["momentum"] for t in grade_ladders._with_settings(_claim(eta), momentum)]
+        momenta = [t["algorithm"]["momentum"] for t in grade_ladders._list_settings(_claim(eta), momentum)]
         assert momenta == [0, fmpq(9, 10), fmpq(31, 32)] * count
 
 
@@ -289,7 +289,7 @@ def test_mistakes_in_bounds_in_words() -> None:
     )
     published = _describe_mistake(_finding("proved", excess=1.0, follows_from=("renard2022:thm-2.1", "square")), {})
     assert published.startswith("correct: it follows from renard2022:thm-2.1 (Theorem 2.1, (4)), square; ")
-    assert [_number("1" * 25, 1.5), _number("1" * 24, 1.5), _number("2", 2.0)] == [
+    assert [_format_number("1" * 25, 1.5), _format_number("1" * 24, 1.5), _format_number("2", 2.0)] == [
         *("about 1.5", "1" * 24 + " (about 1.5)", "2"),
     ]
 
@@ -298,7 +298,7 @@ def test_a_folder_is_graded_in_one_process_and_in_a_sandbox(tmp_path: Any, monke
     """A folder is graded in one process unless more are requested, and in a sandbox if there is one."""
     folder = import_module("verify.grade.folder")
     asked: list[Any] = []
-    for name, value in (("find_submissions", []), ("labels", []), ("read_entered", {}), ("write_all", [])):
+    for name, value in (("find_submissions", []), ("list_labels", []), ("read_entered", {}), ("write_all", [])):
         monkeypatch.setattr(folder, name, lambda *_, value=value: value)
     monkeypatch.setattr(folder, "find_launch", asked.append)
     monkeypatch.setattr(folder, "run_unordered", lambda _, __, jobs: asked.append(jobs) or [])
@@ -326,7 +326,7 @@ def test_an_exercise_whose_claim_no_run_satisfies(monkeypatch: pytest.MonkeyPatc
         runs = type("Runs", (list,), {"try_claim": lambda _, __, v=violation: SimpleNamespace(violation=v)})(
             [1] * count
         )
-        monkeypatch.setattr(own, "battery", lambda _, runs=runs: runs)
+        monkeypatch.setattr(own, "build_battery", lambda _, runs=runs: runs)
         monkeypatch.setattr(own, "search_regimes", lambda *_, c=counterexample: SimpleNamespace(counterexample=c))
         if message is None:
             own._require_unrefuted(assignment, question, None)
@@ -340,17 +340,17 @@ def test_answers_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     module = import_module("verify.grade.bound")
     asked: list[int] = []
     trial = SimpleNamespace(violation=None, largest_ratio=0.5, tried=7)
-    monkeypatch.setattr(module, "battery", lambda _: SimpleNamespace(try_claim=lambda _: trial))
+    monkeypatch.setattr(module, "build_battery", lambda _: SimpleNamespace(try_claim=lambda _: trial))
     monkeypatch.setattr(module, "_find_smaller_bound", lambda *_: None)
     monkeypatch.setattr(module, "find_premises", lambda _: None)
     monkeypatch.setattr(
         module,
-        "_not_refuted",
+        "_build_not_refuted",
         lambda standing, _claim, answer, reason, tightness: module.BoundFinding(
             standing, answer, reason, True, tightness=tightness
         ),
     )
-    monkeypatch.setattr(module, "_shrinking", lambda *_: ())
+    monkeypatch.setattr(module, "_find_shrinking", lambda *_: ())
     for ratio, expected in ((0.25, 0.5), (0.75, 0.75), (None, 0.5)):
         found = SimpleNamespace(counterexample=None, applicable=3, largest_ratio=ratio)
         monkeypatch.setattr(module, "search_regimes", lambda _, count, found=found: asked.append(count) or found)

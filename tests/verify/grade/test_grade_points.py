@@ -10,9 +10,9 @@ import pytest
 from fedtheory.errors import InputError
 from verify.grade import Result, assignments, feedback, grade_folder
 from verify.grade import notebooks as n
-from verify.grade.given_points import EnteredPoints, points_of, read_given
+from verify.grade.given_points import EnteredPoints, parse_points, read_given
 from verify.grade.marking import AnswerRow
-from verify.grade.written import _reading_page, give_points
+from verify.grade.written import _write_reading_page, give_points
 
 ASSIGNMENT = assignments()["polarization"]
 PLACEHOLDER = "# Write your text here, as comments."
@@ -56,16 +56,16 @@ def table(file: Path) -> list[dict[str, str]]:
 )
 def test_a_formula_is_typeset_as_it_was_read(read: str, typeset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A formula is shown typeset next to its text, so that a student sees how it was read."""
-    monkeypatch.setattr(feedback, "_formula", lambda formula: f"[{formula}]")
+    monkeypatch.setattr(feedback, "_convert_formula", lambda formula: f"[{formula}]")
     row = AnswerRow("bound", "The bound", 1.0, 2, "", answer="as typed", read=read)
-    assert f"<dt>Read as</dt><dd><p>[{typeset}]</p><code>{read}</code></dd>" in feedback.feedback_page(_page(row))
+    assert f"<dt>Read as</dt><dd><p>[{typeset}]</p><code>{read}</code></dd>" in feedback.write_feedback_page(_page(row))
 
 
 @pytest.mark.parametrize("read", ["a", "1/120 = 0.00833333", "a text of 4 words, for a person to read", "12"])
 def test_what_is_no_formula_is_not_typeset(read: str) -> None:
     """Options, numbers and words are shown unchanged."""
     row = AnswerRow("bound", "The bound", 1.0, 2, "", answer="as typed", read=read)
-    assert f"<dt>Read as</dt><dd><code>{read}</code></dd>" in feedback.feedback_page(_page(row))
+    assert f"<dt>Read as</dt><dd><code>{read}</code></dd>" in feedback.write_feedback_page(_page(row))
 
 
 def test_names_in_questions_are_code() -> None:
@@ -168,14 +168,14 @@ def test_a_broken_table(tmp_path: Path) -> None:
         read_given(file)
     for text in ("-1", "nan", "inf", ""):
         with pytest.raises(InputError, match="expected a number, zero or more"):
-            points_of(text)
+            parse_points(text)
 
 
 def test_the_reason_stands_beside_the_answer(tmp_path: Path) -> None:
     """A reason is given if an answer is left to a person, but not for a proof, which a person reads anyway."""
     odd = AnswerRow("bound", "Bound", None, 6, "a person reads this answer: var is not a symbol of it", answer="var")
     proof = AnswerRow("proof", "Proof", None, 4, "read by a person", answer="Expand.")
-    page = _reading_page([Result("ana", "x", (odd, proof), ())], tmp_path)
+    page = _write_reading_page([Result("ana", "x", (odd, proof), ())], tmp_path)
     assert page.count("a person reads this answer: var is not a symbol of it") == 1
     assert "<p>read by a person" not in page
     assert "Expand." in page
@@ -188,7 +188,7 @@ def test_each_answer_stands_below_its_own_question(tmp_path: Path) -> None:
         name: AnswerRow("a", "A", None, 4, "read by a person", question=text, answer=name)
         for name, text in asked.items()
     }
-    page = _reading_page([Result(name, "x", (row,), ()) for name, row in rows.items()], tmp_path)
+    page = _write_reading_page([Result(name, "x", (row,), ()) for name, row in rows.items()], tmp_path)
     parts = ["Use <code>H</code>.", "<h3>ana", "<h3>eve", "Use <code>E</code>.", "<h3>bob"]
     assert [page.count(part) for part in parts] == [1] * len(parts)
     assert sorted(parts, key=page.index) == parts

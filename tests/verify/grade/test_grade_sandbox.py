@@ -10,7 +10,7 @@ import pytest
 from tests.verify.sandboxes import missing_part, require_sandbox
 from verify.grade import Limits, NoSandbox, confinement, find_launch, run_code
 from verify.grade.confinement import USUAL, launch_plain
-from verify.grade.literals import bound_names, literal_answers
+from verify.grade.literals import list_bound_names, read_literals
 from verify.grade.sandbox import Answers
 
 SHORT = Limits(seconds=1, waiting=3)
@@ -45,7 +45,7 @@ def test_a_comma_behind_an_answer_changes_nothing() -> None:
     """A trailing comma makes a tuple of one, whose entry is the answer; longer tuples are not answers."""
     found = run("a = 'tau**2',", "x = 'eta'\nb = [x]", "def f(x):\n    return x,")
     assert found == Answers({"a": "tau**2", "b": "eta"}, {"f": ("1", "3/2")}, ())
-    assert literal_answers(["a = 'x',", "b = ['y']", "c = 1, 2", "d = ()"]) == {"a": "x", "b": "y"}
+    assert read_literals(["a = 'x',", "b = ['y']", "c = 1, 2", "d = ()"]) == {"a": "x", "b": "y"}
 
 
 def test_functions_count_with_whole_arguments() -> None:
@@ -131,10 +131,10 @@ def test_literal_answers_survive_what_follows_in_their_unit() -> None:
 
 def test_literal_answers() -> None:
     """A name with literal texts or numbers only is read; a name that is computed somewhere is not."""
-    assert literal_answers(["a = 'x'\nb = f()", "c = 2", "not python("]) == {"a": "x", "c": "2"}
-    assert literal_answers(["a = 'x'", "a = 'y'"]) == {"a": "y"}
-    assert literal_answers(["a = 'x'", "a += 'y'", "b = 1\nfor b in c: pass", "c = 1\ndef c(): pass"]) == {}
-    assert bound_names(["a, b = 1, 2\ndef f(): pass", "import c.d\nfrom e import g as h", "("]) == set("abfch")
+    assert read_literals(["a = 'x'\nb = f()", "c = 2", "not python("]) == {"a": "x", "c": "2"}
+    assert read_literals(["a = 'x'", "a = 'y'"]) == {"a": "y"}
+    assert read_literals(["a = 'x'", "a += 'y'", "b = 1\nfor b in c: pass", "c = 1\ndef c(): pass"]) == {}
+    assert list_bound_names(["a, b = 1, 2\ndef f(): pass", "import c.d\nfrom e import g as h", "("]) == set("abfch")
 
 
 @pytest.mark.parametrize(

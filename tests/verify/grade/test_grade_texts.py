@@ -17,18 +17,18 @@ from verify.grade.code_repair import is_python, leave_out_if_huge, repair_signs
 from verify.grade.given_points import (
     EnteredPoints,
     add_given_points,
-    matched,
-    plain,
-    points_of,
+    escape_formula,
+    match_entries,
+    parse_points,
     read_given,
     split_entries,
 )
-from verify.grade.literals import bound_names, literal_answers
+from verify.grade.literals import list_bound_names, read_literals
 from verify.grade.marking import AnswerRow, Result, _check_header
 from verify.grade.questions.mark import GivenAnswer
 from verify.grade.rule import compute_share
 from verify.grade.submission import digest, header
-from verify.grade.written import _cells, write_points
+from verify.grade.written import _list_cells, write_points
 
 
 def test_shares_of_bounds() -> None:
@@ -44,14 +44,14 @@ def test_shares_of_bounds() -> None:
 
 def test_answers_that_are_literals() -> None:
     """The last text or number of a name is its answer, if the name has no computed value."""
-    assert literal_answers(["a = 1", "b = 'x'\nc = 2.5", "a = 3"]) == {"a": "3", "b": "x", "c": "2.5"}
+    assert read_literals(["a = 1", "b = 'x'\nc = 2.5", "a = 3"]) == {"a": "3", "b": "x", "c": "2.5"}
     for other in ("a = x", "for a in b: pass", "def a(): pass", "class a: pass", "import a", "import x as a", "a += 1"):
-        assert literal_answers(["a = 1", other]) == {}
-    assert literal_answers(["a = True", "b = None", "c = b'x'", "d = (1", "e = f = 2", "g.h = 3"]) == {
+        assert read_literals(["a = 1", other]) == {}
+    assert read_literals(["a = True", "b = None", "c = b'x'", "d = (1", "e = f = 2", "g.h = 3"]) == {
         "e": "2",
         "f": "2",
     }
-    assert bound_names(["import a.b, c as d\ne = 1\ndef f(x): g = 2"]) == {"a", "d", "e", "f", "g"}
+    assert list_bound_names(["import a.b, c as d\ne = 1\ndef f(x): g = 2"]) == {"a", "d", "e", "f", "g"}
 
 
 def test_quotes_and_signs_of_word_processors() -> None:
@@ -72,11 +72,11 @@ def test_statements_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_numbers_of_points() -> None:
     """Points are zero or more, also with a decimal comma."""
-    assert [points_of(text) for text in ("0", " 1,5 ", "2.25")] == [0, 1.5, 2.25]
+    assert [parse_points(text) for text in ("0", " 1,5 ", "2.25")] == [0, 1.5, 2.25]
     for text in ("-1", "inf", "nan", "x", ""):
         with pytest.raises(InputError, match="expected a number, zero or more"):
-            points_of(text)
-    assert [plain(cell) for cell in ("=1", "+1", "@a", "\tb", "-1", "a=b", 1)] == [
+            parse_points(text)
+    assert [escape_formula(cell) for cell in ("=1", "+1", "@a", "\tb", "-1", "a=b", 1)] == [
         "'=1",
         "'+1",
         "'@a",
@@ -85,7 +85,7 @@ def test_numbers_of_points() -> None:
         "a=b",
         1,
     ]
-    assert [given_points._text(cell) for cell in ("'=1", "'a", " b ", None)] == ["=1", "'a", "b", ""]
+    assert [given_points._read_cell(cell) for cell in ("'=1", "'a", " b ", None)] == ["=1", "'a", "b", ""]
     longest = given_points._LONGEST_CELL
     assert given_points._shorten_answer("x" * longest) == "x" * longest
     assert given_points._shorten_answer("x" * (longest + 1)) == "x" * longest + " [...]"
@@ -107,8 +107,8 @@ def test_points_of_answers() -> None:
         _result("ana", _row("q"), assignment="b"),
     ]
     entry = EnteredPoints
-    assert list(matched([entry("bob", "q", 3.0)], results)) == [("bob", "a", "q")]
-    assert list(matched([entry("ana", "q", 1.0, assignment="b")], results)) == [("ana", "b", "q")]
+    assert list(match_entries([entry("bob", "q", 3.0)], results)) == [("bob", "a", "q")]
+    assert list(match_entries([entry("ana", "q", 1.0, assignment="b")], results)) == [("ana", "b", "q")]
     for wrong, message in (
         (entry("bob", "q", 3.1), "expected at most 3"),
         (entry("ana", "q", 1.0), "say which with --assignment"),
@@ -117,7 +117,7 @@ def test_points_of_answers() -> None:
         (entry("bob", "q", 1.0, assignment="b"), "expected one of q"),
     ):
         with pytest.raises(InputError, match=message):
-            matched([wrong], results)
+            match_entries([wrong], results)
     known, others = split_entries([entry("bob", "q", 2.0), entry("bob", "r", 1.0), entry("eve", "q", 1.0)], results)
     assert (list(known), [one.student for one in others]) == ([("bob", "a", "q")], ["bob", "eve"])
     given = {("ana", "a", "q"): entry("ana", "q", 2.0, "fine"), ("ana", "a", "r"): entry("ana", "r", 3.0)}
@@ -139,7 +139,7 @@ def test_tables_of_points(tmp_path: Path) -> None:
     file.write_text("student;question\nana;q\n")
     with pytest.raises(InputError, match="points is missing"):
         read_given(file)
-    assert [_cells(row) for row in (None, _row("q"), _row("q", 1.5))] == [("", ""), ("", 3), ("1.5", 3)]
+    assert [_list_cells(row) for row in (None, _row("q"), _row("q", 1.5))] == [("", ""), ("", 3), ("1.5", 3)]
     write_points([_result("ana", _row("q", 1.5)), _result("=bob", _row("r"))], file)
     with file.open(encoding="utf-8") as opened:
         heads, first, second = csv.reader(opened)
@@ -176,14 +176,18 @@ def test_answers_as_they_were_handed_in() -> None:
     assert shown_answer.show_submitted(function, GivenAnswer("", ("4", ""))) == "f(1) = 4\nf(2, 3) = None"
     assert shown_answer.show_submitted(function, GivenAnswer("", ("4",))) == "f(1) = 4"
     question: Any = SimpleNamespace(letters=["a", "b"], options=["$1/T$", "It grows."])
-    assert [shown_answer._choice(question, GivenAnswer(one)) for one in ("(A)", " b ", "it grows")] == ["a", "b", "b"]
+    assert [shown_answer._show_choice(question, GivenAnswer(one)) for one in ("(A)", " b ", "it grows")] == [
+        "a",
+        "b",
+        "b",
+    ]
     numbers: Any = None
-    assert [shown_answer._number(numbers, GivenAnswer(one)) for one in ("3", "1/4")] == ["3", "1/4 = 0.25"]
+    assert [shown_answer._show_number(numbers, GivenAnswer(one)) for one in ("3", "1/4")] == ["3", "1/4 = 0.25"]
     code: Any = SimpleNamespace(tried=[1, 2], name="f")
-    assert "each of 2 cases" in shown_answer._code(code, GivenAnswer("", ("1", "2")))
+    assert "each of 2 cases" in shown_answer._show_code(code, GivenAnswer("", ("1", "2")))
     for outputs in (("1",), ("1", "x")):
         with pytest.raises(shown_answer.Unreadable):
-            shown_answer._code(code, GivenAnswer("", outputs))
+            shown_answer._show_code(code, GivenAnswer("", outputs))
 
 
 def test_fingerprints_of_files(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from verify.check import check
 from verify.falsify.tables import Table
 from verify.grade import battery, folder
 from verify.grade.battery import Battery
-from verify.grade.feedback import RUN_FILE, _run, run_text
+from verify.grade.feedback import RUN_FILE, _write_run, annotate_run
 from verify.grade.marking import AnswerRow
 from verify.grade.python_answer import _describe_error
 
@@ -76,14 +76,14 @@ def _row(**keys: Any) -> AnswerRow:
 
 def test_a_page_shows_the_run_of_a_refuted_answer() -> None:
     """A page shows the command for both sides if there is a statement, and nothing without a run."""
-    assert _run(_row()) == ""
-    alone = _run(_row(run_file="start = 1 & 2"))
+    assert _write_run(_row()) == ""
+    alone = _write_run(_row(run_file="start = 1 & 2"))
     assert "start = 1 &amp; 2" in alone
     assert RUN_FILE not in alone
-    both = _run(_row(run_file="start = 1", relation="drift <= 1"))
+    both = _write_run(_row(run_file="start = 1", relation="drift <= 1"))
     assert f"<pre>fedtheory check &quot;drift &lt;= 1&quot; {RUN_FILE}</pre>" in both
-    assert run_text(_row(run_file="start = 1")) == "start = 1"
-    assert run_text(_row(run_file="start = 1", relation="drift <= 1"), "a.toml") == (
+    assert annotate_run(_row(run_file="start = 1")) == "start = 1"
+    assert annotate_run(_row(run_file="start = 1", relation="drift <= 1"), "a.toml") == (
         '# fedtheory check "drift <= 1" a.toml\nstart = 1'
     )
 

@@ -20,7 +20,7 @@ from verify.grade import battery as batteries
 from verify.grade import bound, counterexample, in_notebook, own
 from verify.grade.battery import Battery, Trial
 from verify.grade.guarded import Unreadable
-from verify.grade.looseness import Looseness, _slacks
+from verify.grade.looseness import Looseness, _list_slacks
 from verify.grade.python_answer import read_python
 from verify.grade.same import _agree
 
@@ -52,7 +52,7 @@ def test_answers_that_fall_below_every_proved_bound(
 
     monkeypatch.setattr(bound, "_list_proved_bounds", lambda _: tuple(map(claim, own_bounds)))
     monkeypatch.setattr(bound, "measure_looseness", measure)
-    assert bound._shrinking(claim(0), CLAIM) == (DOUBLED if shrinks else ())
+    assert bound._find_shrinking(claim(0), CLAIM) == (DOUBLED if shrinks else ())
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_the_excess_over_values_and_runs(
 
     runs = SimpleNamespace(largest_ratio=largest_ratio)
     monkeypatch.setattr(bound, "measure_looseness", lambda *_: over_values)
-    monkeypatch.setattr(bound, "battery", lambda _: runs)
-    found = bound._looseness(CLAIM, 3 * L)
+    monkeypatch.setattr(bound, "build_battery", lambda _: runs)
+    found = bound._measure_looseness(CLAIM, 3 * L)
     assert (found.excess, found.growth) == (excess, growth)
     assert [(one.lhs, one.rhs) for one in asked] == ([] if growth else [(3 * L, L)])
 
@@ -103,12 +103,12 @@ def test_standings_of_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     monkeypatch.setattr(bound, "has_units_of", lambda *_: None)
     monkeypatch.setattr(bound, "are_equal", lambda *_: found["equal"])
-    monkeypatch.setattr(bound, "battery", lambda _: SimpleNamespace(try_claim=lambda _: found["trial"]))
+    monkeypatch.setattr(bound, "build_battery", lambda _: SimpleNamespace(try_claim=lambda _: found["trial"]))
     monkeypatch.setattr(bound, "_find_smaller_bound", lambda *_: found["smaller"])
     monkeypatch.setattr(bound, "find_premises", lambda _: found["premises"])
-    monkeypatch.setattr(bound, "_looseness", lambda *_: Looseness(2.0, ()))
-    monkeypatch.setattr(bound, "_shrinking", lambda *_: DOUBLED)
-    monkeypatch.setattr(bound, "_refuted", lambda _, units, table: (units, table))
+    monkeypatch.setattr(bound, "_measure_looseness", lambda *_: Looseness(2.0, ()))
+    monkeypatch.setattr(bound, "_find_shrinking", lambda *_: DOUBLED)
+    monkeypatch.setattr(bound, "_build_refuted", lambda _, units, table: (units, table))
     looked: list[int] = []
 
     def search(_claim: Claim, looks: int) -> Any:
@@ -164,12 +164,12 @@ def test_trials_of_a_claim_on_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     def violation() -> Any:
         return tried.try_claim(CLAIM).violation
 
-    monkeypatch.setattr(batteries, "_answers", lambda runs, _: [results[run.name] for run in runs])
+    monkeypatch.setattr(batteries, "_check_on_runs", lambda runs, _: [results[run.name] for run in runs])
     monkeypatch.setattr(batteries, "_check_answer", lambda _, run: results[run.name])
     monkeypatch.setattr(batteries, "RunsTogether", lambda runs: runs)
     monkeypatch.setattr(batteries, "run_table", lambda run: run.name)
     monkeypatch.setattr(batteries, "confirm", lambda _, tables: confirmed.append(tables))
-    monkeypatch.setattr(Battery, "_long_answers", lambda *_: iter(floats))
+    monkeypatch.setattr(Battery, "_check_on_ladders", lambda *_: iter(floats))
     assert len(tried) == 6
     assert tried.try_claim(CLAIM) == Trial(5, 0.75, None)
     assert confirmed == [["p"]]
@@ -218,9 +218,9 @@ def test_orderings_of_quantities_bound_their_values() -> None:
     gap, distance = sp.symbols("gap D", positive=True)
     where = {L: q.smoothness, gap: q.initial_gap, distance: q.initial_distance}
     claim = Claim(id="t:slacks", lhs=gap, rhs=L, where=where, conditions=[gap <= L])
-    assert L - gap in list(_slacks(claim, (L, gap, distance)))
-    assert L * distance**2 / 2 - gap in list(_slacks(claim, (L, gap, distance)))
-    assert list(_slacks(claim, (L, gap))) == [L - gap]
+    assert L - gap in list(_list_slacks(claim, (L, gap, distance)))
+    assert L * distance**2 / 2 - gap in list(_list_slacks(claim, (L, gap, distance)))
+    assert list(_list_slacks(claim, (L, gap))) == [L - gap]
 
 
 def test_numbers_agree_relative_to_their_size() -> None:
@@ -287,7 +287,7 @@ def test_false_solutions_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: 
             """Return the violation that is known."""
             return SimpleNamespace(violation=known["violation"])
 
-    monkeypatch.setattr(own, "battery", lambda _: Runs())
+    monkeypatch.setattr(own, "build_battery", lambda _: Runs())
     monkeypatch.setattr(own, "search_regimes", lambda *_: SimpleNamespace(counterexample=known["search"]))
     monkeypatch.setattr(own, "describe", lambda _, table: SimpleNamespace(lhs=table, rhs=2, size="small"))
     monkeypatch.setattr(own, "_write_counterexample", lambda *_: "; written")

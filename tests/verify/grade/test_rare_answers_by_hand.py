@@ -12,7 +12,7 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from verify.grade import answer, sandbox, submission, written
-from verify.grade.answer_sides import _without_condition
+from verify.grade.answer_sides import _remove_condition
 from verify.grade.guarded import Ambiguous, Unreadable
 from verify.grade.sandbox import run_code
 
@@ -31,12 +31,12 @@ read_back = import_module("verify.grade.read_back")
     ],
 )
 def test_conditions_after_a_formula(text: str, expected: str) -> None:
-    assert _without_condition(text) == expected
+    assert _remove_condition(text) == expected
 
 
 def test_statements_side_by_side_are_refused() -> None:
     with pytest.raises(Ambiguous, match="expected one statement, got several"):
-        _without_condition("a <= b, eta <= 1")
+        _remove_condition("a <= b, eta <= 1")
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,11 @@ def test_questions_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_back, "assignments", lambda: {"known": chosen})
     monkeypatch.setattr(read_back, "find_assignment", lambda name: (name, chosen)[1])
     monkeypatch.setattr(read_back, "match_questions", lambda of, copy, _submission: (of is chosen, copy))
-    monkeypatch.setattr(read_back, "questions_in_file", lambda _: "of the file")
+    monkeypatch.setattr(read_back, "read_questions", lambda _: "of the file")
 
     def asked(of: str | None, copy_of: str | None = None, *given: Any) -> Any:
         file: Any = SimpleNamespace(assignment=of, copy_of=copy_of)
-        return read_back._questions_of(file, *(given or (None, None)))
+        return read_back._find_questions(file, *(given or (None, None)))
 
     assert asked("known") == (True, f"copy {read_back.CLASS}")
     assert asked("known", "AB") == (True, "copy AB")

@@ -27,11 +27,11 @@ from verify.falsify.counts import _find_conditions
 from verify.falsify.regimes import algorithms, coverage, factors
 from verify.grade import in_notebook, marking, written
 from verify.grade.answer_sides import unwrap
-from verify.grade.asked_in_file import questions_without_claims
-from verify.grade.given_points import _unknown, _with_points
+from verify.grade.asked_in_file import build_questions
+from verify.grade.given_points import _describe_unknown, _set_points
 from verify.grade.guarded import Ambiguous, Guarded, NoValue, UnknownSymbol
 from verify.grade.sandbox import Answers
-from verify.grade.typed_numbers import _require_one_reading, without_unit
+from verify.grade.typed_numbers import _require_one_reading, remove_unit
 
 eta, tau, T = sp.symbols("eta tau T", positive=True)
 
@@ -210,10 +210,10 @@ def test_points_of_unknown_students_and_questions() -> None:
     """Known students are listed, then the questions of the student."""
     rows: Any = dict.fromkeys([("ada", "e", "1"), ("ada", "e", "2"), ("bob", "e", "3")])
     entry: Any = SimpleNamespace(student="eve", question="1")
-    assert _unknown(entry, rows) == ("student", "expected one of ada, bob, got 'eve'")
-    assert _unknown(entry, {}) == ("student", "expected one of no student, got 'eve'")
+    assert _describe_unknown(entry, rows) == ("student", "expected one of ada, bob, got 'eve'")
+    assert _describe_unknown(entry, {}) == ("student", "expected one of no student, got 'eve'")
     entry.student, entry.question = "ada", "3"
-    assert _unknown(entry, rows) == ("question", "expected one of 1, 2, got '3'")
+    assert _describe_unknown(entry, rows) == ("question", "expected one of 1, 2, got '3'")
 
 
 @pytest.mark.parametrize(
@@ -226,8 +226,8 @@ def test_points_of_unknown_students_and_questions() -> None:
 )
 def test_points_given_by_a_person(points: Any, note: str, comment: str) -> None:
     row = marking.AnswerRow("a", "A", points, 3, "right")
-    assert _with_points(row, None) is row
-    found = _with_points(row, SimpleNamespace(points=2.0, note=note))  # type: ignore[arg-type]
+    assert _set_points(row, None) is row
+    found = _set_points(row, SimpleNamespace(points=2.0, note=note))  # type: ignore[arg-type]
     assert (found.points, found.comment, found.of) == (2.0, comment, 3)
 
 
@@ -245,7 +245,7 @@ def test_folders_of_grades_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_questions_of_a_missing_exercise() -> None:
     """Each has its symbols, without a solution or points."""
-    one, other = questions_without_claims({"a": ["eta", "L"], "b": []})
+    one, other = build_questions({"a": ["eta", "L"], "b": []})
     assert (one.name, sorted(one.names), one.points, one.solution) == ("a", ["L", "eta"], 0, 0)
     assert all(symbol.is_positive for symbol in one.names.values())
     assert (other.name, dict(other.names)) == ("b", {})
@@ -257,14 +257,14 @@ def test_answers_of_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = SimpleNamespace(name="a")
     copy = SimpleNamespace(questions=[manual, plain])
     monkeypatch.setattr(in_notebook, "find_assignment", lambda _: SimpleNamespace(copy=lambda _: copy))
-    monkeypatch.setattr(in_notebook, "questions_without_claims", lambda named: [SimpleNamespace(name=n) for n in named])
+    monkeypatch.setattr(in_notebook, "build_questions", lambda named: [SimpleNamespace(name=n) for n in named])
     monkeypatch.setattr(in_notebook, "_take_answer", lambda _, answer: answer)
     monkeypatch.setattr(in_notebook, "read_one", lambda question, given: (question.name, given))
     assert in_notebook.read_answers("e", "ada", {"a": 3, "why": 4}, None) == [("a", 3)]
     assert in_notebook.read_answers("e", "ada", {}, {"b": ["x"]}) == [("b", None)]
-    assert in_notebook._question("e", "ada", "a") is plain
+    assert in_notebook._find_question("e", "ada", "a") is plain
     with pytest.raises(InputError, match="e has no question 'z'"):
-        in_notebook._question("e", "ada", "z")
+        in_notebook._find_question("e", "ada", "z")
 
 
 def test_numbers_with_two_readings_and_units() -> None:
@@ -272,4 +272,4 @@ def test_numbers_with_two_readings_and_units() -> None:
     _require_one_reading("1.5", either)
     with pytest.raises(Ambiguous, match=r"1,000 can be 1000 or 1\.000: write one of these"):
         _require_one_reading("x = 1,000", either)
-    assert [without_unit(text) for text in ("7 rounds", "7", "7 apples")] == ["7", "7", "7 apples"]
+    assert [remove_unit(text) for text in ("7 rounds", "7", "7 apples")] == ["7", "7", "7 apples"]

@@ -16,22 +16,22 @@ from verify.grade import guarded, in_notebook
 from verify.grade.code_repair import repair_signs
 from verify.grade.guarded import Guarded, Unreadable
 from verify.grade.notebook_cells import read_cells
-from verify.grade.notebooks import _cell
+from verify.grade.notebooks import _build_cell
 from verify.grade.other_copies import differs_from_copy
-from verify.grade.plain_text import TIGHT, as_latex, is_latex, write_in_ascii
+from verify.grade.plain_text import TIGHT, convert_powers, is_latex, write_in_ascii
 from verify.grade.python_answer import read_python
 from verify.grade.same import are_equal
-from verify.grade.typed_numbers import with_plain_numbers
+from verify.grade.typed_numbers import write_plain_numbers
 from verify.grade.typed_relation import write_relation
-from verify.grade.units import _blocks, _split_at_error, split_code
+from verify.grade.units import _list_blocks, _split_at_error, split_code
 
 x, y = sp.symbols("x y", positive=True)
 
 
 def test_blocks_and_statements() -> None:
     """Decorators belong to what is behind them, and clauses to what is before; a wrong one costs itself alone."""
-    assert _blocks("a = 1\nb = 2") == ["a = 1\n", "b = 2\n"]
-    assert _blocks("@f\nclass A:\n  b = 2\nelse: c") == ["@f\nclass A:\n  b = 2\nelse: c\n"]
+    assert _list_blocks("a = 1\nb = 2") == ["a = 1\n", "b = 2\n"]
+    assert _list_blocks("@f\nclass A:\n  b = 2\nelse: c") == ["@f\nclass A:\n  b = 2\nelse: c\n"]
     assert split_code("@f\ndef g():\n    return 1\n\nh = 2\n") == ("@f\ndef g():\n    return 1", "h = 2")
     assert split_code("a = 1; b = 2\nc = 3\n") == ("a = 1; b = 2", "c = 3")
     assert split_code("if a:\n    b = 1\nelse:\n    b = 2\n") == ("if a:\n    b = 1\nelse:\n    b = 2",)
@@ -66,7 +66,7 @@ def test_lines_that_python_does_not_know_are_left_out() -> None:
     assert found.units == ("a = 1\nb = 2", "c = 3")
     assert dict(found.texts) == {"t": "c = 3", "u": "words alone"}
     assert found.handout == "some text\nc = 3\nwords alone"
-    marks = _cell("code", "n", "s")["metadata"]["nbgrader"]
+    marks = _build_cell("code", "n", "s")["metadata"]["nbgrader"]
     assert (marks["solution"], marks["grade"], marks["locked"], "points" in marks) == (False, False, False, False)
 
 
@@ -106,14 +106,14 @@ def test_where_an_answer_is_no_python() -> None:
 
 def test_plain_texts_of_formulas() -> None:
     assert [is_latex(text) for text in ("a_b^2", r"\eta", "$a", "{a}")] == [False, True, True, True]
-    assert [as_latex(text) for text in ("a**12", "a^12", r"\eta**12", r"\eta^12")] == [
+    assert [convert_powers(text) for text in ("a**12", "a^12", r"\eta**12", r"\eta^12")] == [
         *("a^{12}", "a^{12}", r"\eta^{12}", r"\eta^12"),
     ]
     assert [write_in_ascii(text, ()).strip(TIGHT) for text in ("3.;", "x²", "|x|", "√2", "2 rounds")] == [
         *("3", "x^(2)", "abs(x)", "sqrt(2)", "2"),
     ]
     assert [
-        with_plain_numbers(text) for text in ("1,000,000", "1.000.000", "3,5", "max(1,5)", "5 %", "1 1/2", "2:3")
+        write_plain_numbers(text) for text in ("1,000,000", "1.000.000", "3,5", "max(1,5)", "5 %", "1 1/2", "2:3")
     ] == [
         *("1000000", "1000000", "3.5", "max(1,5)", "(5/100)", "(1+1/2)", "2/3"),
     ]
@@ -147,7 +147,7 @@ def test_cells_that_name_the_grader(monkeypatch: pytest.MonkeyPatch, capsys: pyt
         ([], 3.0),
     ):
         monkeypatch.setattr(in_notebook, "_get_executed", lambda cells=cells: cells)
-        monkeypatch.setattr(in_notebook, "_question", lambda *_: None)
+        monkeypatch.setattr(in_notebook, "_find_question", lambda *_: None)
         monkeypatch.setattr(in_notebook, "_take_answer", lambda *_: None)
         mark = SimpleNamespace(comment="fine", run_file=None, relation=None, points_of=lambda _: 3.0)
         monkeypatch.setattr(in_notebook, "mark_answer", lambda *_, mark=mark: mark)

@@ -85,8 +85,8 @@ def test_levels_of_a_ladder_of_the_grader(monkeypatch: pytest.MonkeyPatch) -> No
     names = {
         "find_features": lambda claim: f"setting of {claim}",
         "list_mixed_runs": lambda claim, found: [f"{found}, mixed with {claim}"],
-        "_with_settings": lambda _claim, shape: [shape],
-        "_corners": lambda _: corners,
+        "_list_settings": lambda _claim, shape: [shape],
+        "_list_corners": lambda _: corners,
         "move_to_edge": lambda _claim, corner: None if corner == "both" else f"edge of {corner}",
         "scale": lambda table, factors: (table, *factors.values()),
         "_list_levels": levels,
@@ -117,7 +117,7 @@ def test_settings_of_a_ladder_of_the_grader(monkeypatch: pytest.MonkeyPatch) -> 
 
     def listed(**more: Any) -> list[Any]:
         table: Any = {"algorithm": plain["algorithm"] | more}
-        found = grade_ladders._with_settings(None, table)  # type: ignore[arg-type]
+        found = grade_ladders._list_settings(None, table)  # type: ignore[arg-type]
         return [[str(one["algorithm"].get(key)) for key in ("server_step_size", "momentum")] for one in found]
 
     momenta = ["0", "9/10", "31/32"]

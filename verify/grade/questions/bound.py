@@ -22,13 +22,13 @@ _LONGEST = 24
 
 
 @rule_of.register
-def _rule(_question: BoundQuestion) -> str:
+def _describe_rule(_question: BoundQuestion) -> str:
     return BOUND_RULE
 
 
 @mark_text.register
 def _mark(question: BoundQuestion, text: str) -> Mark:
-    found = _finding(question.claim, read_formula(question, text))
+    found = _grade_bound(question.claim, read_formula(question, text))
     texts = {symbol: text for text, symbol in question.names.items()}
     if found.shrinking:
         return Mark(None, _describe_undecided(found, texts))
@@ -38,7 +38,7 @@ def _mark(question: BoundQuestion, text: str) -> Mark:
 
 
 @lru_cache(maxsize=1024)
-def _finding(claim: Claim, answer: Expr) -> BoundFinding:
+def _grade_bound(claim: Claim, answer: Expr) -> BoundFinding:
     """Grade a bound; cached, because many students give the same answer."""
     return grade_bound(claim, answer, _SEARCHING)
 
@@ -50,7 +50,7 @@ def _describe_mistake(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
     if found.counterexample is not None:
         units = "" if found.right_units else "; its terms do not all have the units of the left side"
         run = found.counterexample
-        left, right = (_number(*side) for side in zip((run.lhs, run.rhs), run.about, strict=True))
+        left, right = (_format_number(*side) for side in zip((run.lhs, run.rhs), run.about, strict=True))
         quarter = "" if not found.right_units else "; a quarter of the points is for the right units"
         return f"violated on the run below: the true value is {left}, your bound gives {right}{units}{quarter}"
     if found.standing == "not applicable":
@@ -60,7 +60,7 @@ def _describe_mistake(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
         known += ", but loose"
     premises = ", ".join(map(_describe_premise, found.follows_from)) or "the conditions alone"
     why = f"it follows from {premises}" if found.standing == "proved" else f"{found.reason} (this is not a proof)"
-    return f"{known}: {why}; {_looseness(found, texts)}{_tightness(found)}"
+    return f"{known}: {why}; {_describe_looseness(found, texts)}{_describe_tightness(found)}"
 
 
 def _describe_premise(name: str) -> str:
@@ -71,15 +71,15 @@ def _describe_premise(name: str) -> str:
 
 def _describe_undecided(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
     """Describe an answer that no run refutes, but that lacks a term or a factor of every proved bound."""
-    smaller = f"it becomes arbitrarily smaller than the proved bounds while {_changes(found.shrinking, texts)}"
+    smaller = f"it becomes arbitrarily smaller than the proved bounds while {_describe_changes(found.shrinking, texts)}"
     return f"not decided, a person reads this answer: {found.reason}, but {smaller}"
 
 
-def _changes(growth: Growth, texts: Mapping[Expr, str]) -> str:
+def _describe_changes(growth: Growth, texts: Mapping[Expr, str]) -> str:
     return ", ".join(f"{texts.get(symbol, symbol)} {change}" for symbol, change in growth)
 
 
-def _number(exact: str, rounded: float) -> str:
+def _format_number(exact: str, rounded: float) -> str:
     """Format a number as a fraction if it is short, and as a decimal."""
     about = f"{rounded:.3g}"
     if len(exact) > _LONGEST:
@@ -87,17 +87,19 @@ def _number(exact: str, rounded: float) -> str:
     return exact if exact == about else f"{exact} (about {about})"
 
 
-def _looseness(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
+def _describe_looseness(found: BoundFinding, texts: Mapping[Expr, str]) -> str:
     """Compare the answer with the reference, and state the condition of full marks."""
     if found.excess is None:
         return f"it could not be compared with the reference (full marks need at most {CLOSE} times the reference)"
     needed = "" if found.share == 1 else f" (full marks need at most {CLOSE} times the reference)"
     if found.growth:
-        return f"it becomes arbitrarily larger than the reference while {_changes(found.growth, texts)}{needed}"
+        return (
+            f"it becomes arbitrarily larger than the reference while {_describe_changes(found.growth, texts)}{needed}"
+        )
     if found.excess <= 1:
         return "it exceeds the reference nowhere that was tried"
     return f"it is up to {found.excess:.3g} times the reference{needed}"
 
 
-def _tightness(found: BoundFinding) -> str:
+def _describe_tightness(found: BoundFinding) -> str:
     return "" if found.tightness is None else f"; the left side reaches at most {100 * found.tightness:.3g} % of it"

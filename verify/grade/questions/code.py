@@ -13,7 +13,7 @@ from verify.grade.questions.mark import WRONG, GivenAnswer, Mark, mark_answer, r
 
 
 @rule_of.register
-def _rule(question: CodeQuestion) -> str:
+def _describe_rule(question: CodeQuestion) -> str:
     return f"The share of the {len(question.tried)} cases on which the function is right."
 
 
@@ -25,7 +25,7 @@ def _mark(question: CodeQuestion, given: GivenAnswer) -> Mark:
     right = [_is_number(text, value) for text, value in pairs]
     share = Fraction(sum(right), len(question.expected))
     if share == 1:
-        is_exact = all(_value_of(text) == sp.Rational(value) for text, value in pairs)
+        is_exact = all(_read_value(text) == sp.Rational(value) for text, value in pairs)
         return Mark(share, "correct on all cases" + ("" if is_exact else " up to rounding: keep fractions exact"))
     summary = f"correct on {sum(right)} of {len(question.expected)} cases"
     wrong = next((place for place, is_right in enumerate(right) if not is_right), None)
@@ -34,7 +34,7 @@ def _mark(question: CodeQuestion, given: GivenAnswer) -> Mark:
     call = f"{question.name}({', '.join(question.tried[wrong])})"
     yours = given.outputs[wrong][:40]
     returned = f"yours is {yours}" if yours.strip() else _NOTHING
-    if yours.strip() and _value_of(given.outputs[wrong]) is None:
+    if yours.strip() and _read_value(given.outputs[wrong]) is None:
         returned = f"your function returned {yours}, which is no number"
     return Mark(share, f"{summary}; {call} should be {question.expected[wrong]}, {returned}")
 
@@ -46,11 +46,11 @@ _NOTHING = "your function returned nothing (None): is it still empty, or does it
 
 def _is_number(text: str, value: str) -> bool:
     """Return whether a text is the expected number, up to the rounding of floats."""
-    found, expected = _value_of(text), sp.Rational(value)
+    found, expected = _read_value(text), sp.Rational(value)
     return found is not None and bool(abs(found - expected) <= abs(expected) * _FLOATS)
 
 
-def _value_of(text: str) -> sp.Rational | None:
+def _read_value(text: str) -> sp.Rational | None:
     try:
         found = read_answer(text, {})
     except Unreadable:

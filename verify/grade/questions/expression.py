@@ -20,7 +20,7 @@ def _mark(question: ExpressionQuestion, text: str) -> Mark:
         return Mark(RIGHT, "correct: equal to the solution for all values of the symbols")
     if answer.has(*_ROUNDED) and are_equal(answer.replace(_is_rounded, lambda part: part.args[0]), question.solution):
         return Mark(None, "a person reads this answer: it is the solution, rounded to an integer")
-    return Mark(WRONG, _difference(question, answer))
+    return Mark(WRONG, _describe_difference(question, answer))
 
 
 _ROUNDED = (sp.floor, sp.ceiling)
@@ -30,11 +30,11 @@ def _is_rounded(part: Expr) -> bool:
     return isinstance(part, _ROUNDED)
 
 
-def _difference(question: ExpressionQuestion, answer: Expr) -> str:
+def _describe_difference(question: ExpressionQuestion, answer: Expr) -> str:
     symbols = sorted(answer.free_symbols | question.solution.free_symbols, key=str)
     symbol = {value: name for name, value in question.names.items()}
     difference = ""
-    for point in _points(symbols):
+    for point in _list_points(symbols):
         yours, right = number_at(answer, point), number_at(question.solution, point)
         if right is not None and (yours is None or abs(yours - right) > abs(right) / 10**12):
             values = ", ".join(f"{symbol.get(s, s)} = {value}" for s, value in point.items())
@@ -47,7 +47,7 @@ def _difference(question: ExpressionQuestion, answer: Expr) -> str:
     return difference or "not correct: it differs from the solution for some values of the symbols"
 
 
-def _points(symbols: list[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
+def _list_points(symbols: list[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
     """Yield values at which formulas are compared: integers, then fractions for symbols below 1 such as momentum."""
     for base in (2, 3, 5):
         yield {symbol: sp.Integer(base + place) for place, symbol in enumerate(symbols)}

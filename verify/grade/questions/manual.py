@@ -9,7 +9,7 @@ READ_BY_A_PERSON = "read by a person"
 
 
 @rule_of.register
-def _rule(question: ManualQuestion) -> str:
+def _describe_rule(question: ManualQuestion) -> str:
     return "Read by a person: " + "; ".join(question.criteria) + "."
 
 
