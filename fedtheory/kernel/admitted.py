@@ -68,7 +68,7 @@ def _is_exponent(exponent: Expr) -> bool:
 
 def require_finite(expressions: Iterable[Expr], numbers: Numbers, conditions: Sequence[Expr]) -> None:
     """Raise `Rejected` if a denominator may be zero under the conditions."""
-    require_nonzero(_divisors(expressions), numbers, conditions)
+    require_nonzero(_list_divisors(expressions), numbers, conditions)
 
 
 def require_nonzero(divisors: Iterable[Expr], numbers: Numbers, conditions: Sequence[Expr]) -> None:
@@ -80,23 +80,23 @@ def require_nonzero(divisors: Iterable[Expr], numbers: Numbers, conditions: Sequ
 
 def denominator_factors(expressions: Iterable[Expr]) -> frozenset[Expr]:
     """Return the factors of the denominators of expressions."""
-    certain = (power.base for power in _powers(expressions) if power.exp.is_Rational and power.exp.is_negative)
-    return frozenset(factor for divisor in certain for factor in _factors(divisor))
+    certain = (power.base for power in _list_powers(expressions) if power.exp.is_Rational and power.exp.is_negative)
+    return frozenset(factor for divisor in certain for factor in _split_factors(divisor))
 
 
-def _divisors(expressions: Iterable[Expr]) -> list[Expr]:
+def _list_divisors(expressions: Iterable[Expr]) -> list[Expr]:
     """Return the denominators of expressions; a power counts if its exponent has a subtracted integer."""
-    possible = {power.base for power in _powers(expressions) if power.exp.as_coeff_Add()[0].is_negative}
+    possible = {power.base for power in _list_powers(expressions) if power.exp.as_coeff_Add()[0].is_negative}
     return sorted(possible, key=sp.default_sort_key)
 
 
-def _powers(expressions: Iterable[Expr]) -> Iterator[Expr]:
+def _list_powers(expressions: Iterable[Expr]) -> Iterator[Expr]:
     """Yield the powers in the expressions."""
     return (power for one in expressions for power in parts_of(sp.sympify(one), sp.Pow))
 
 
 @remembered(2**12)
-def _factors(divisor: Expr) -> tuple[Expr, ...]:
+def _split_factors(divisor: Expr) -> tuple[Expr, ...]:
     """Return the irreducible factors of a number.
 
     A non-polynomial part, such as a gap of an objective, is one factor.
@@ -114,7 +114,9 @@ def _is_nonzero(divisor: Expr, known: Known, conditions: tuple[Expr, ...]) -> bo
     """Return whether a divisor is non-zero: it has a sign, or each factor has one or is assumed to be non-zero."""
     numbers = known.numbers
     # Denominators of the statement are assumed non-zero and found at once; a sign may take a search.
-    unknown = [one for one in _factors(divisor) if not any((one / other).is_Rational for other in numbers.nonzero)]
+    unknown = [
+        one for one in _split_factors(divisor) if not any((one / other).is_Rational for other in numbers.nonzero)
+    ]
     return (
         not unknown
         or _has_sign(divisor, numbers, conditions)

@@ -19,7 +19,7 @@ def collected(terms: Mapping[Expr, Expr]) -> Expr:
     """Return the sum of coefficients times monomials, with inner products collected into norms if that is shorter."""
     groups: dict[type | None, dict[Expr, Expr]] = defaultdict(dict)
     for monomial, coefficient in terms.items():
-        groups[_binder_of(monomial)][monomial] = coefficient
+        groups[_find_binder(monomial)][monomial] = coefficient
     parts = [_collect(kind, group) for kind, group in groups.items()]
     return sp.Add(*parts)
 
@@ -31,24 +31,24 @@ def collect_squares(terms: Mapping[Expr, Expr]) -> list[tuple[Expr, Expr, type]]
     """
     groups: dict[type | None, dict[Expr, Expr]] = defaultdict(dict)
     for monomial, coefficient in terms.items():
-        groups[_binder_of(monomial)][monomial] = coefficient
+        groups[_find_binder(monomial)][monomial] = coefficient
     found: list[tuple[Expr, Expr, type]] = []
     for kind, group in groups.items():
-        squares = [] if kind is None else _squares_of(kind, group)
+        squares = [] if kind is None else _find_squares(kind, group)
         if kind is None or not all(squares):
             return None
         found += [(sp.factor(weight), vector, kind) for weight, vector in filter(None, squares)]
     return found
 
 
-def _squares_of(kind: type, group: Mapping[Expr, Expr]) -> list[tuple[Expr, Expr] | None]:
+def _find_squares(kind: type, group: Mapping[Expr, Expr]) -> list[tuple[Expr, Expr] | None]:
     """Return the squares of one binder; a None for a part that is no square."""
     form = {(m if kind is Inner else m.args[0]).args: coefficient for m, coefficient in group.items()}
     vectors = sorted({vector for pair in form for vector in pair}, key=sp.default_sort_key)
-    return [None] if len(vectors) > _MOST_VECTORS else list(_squares(_matrix(form, vectors), vectors))
+    return [None] if len(vectors) > _MOST_VECTORS else list(_eliminate_squares(_build_matrix(form, vectors), vectors))
 
 
-def _binder_of(monomial: Expr) -> type | None:
+def _find_binder(monomial: Expr) -> type | None:
     """Return the node around an inner product: `Inner` itself, or an average or a sum; None for all other monomials."""
     if isinstance(monomial, Inner):
         return Inner
@@ -65,13 +65,13 @@ def _collect(kind: type | None, group: Mapping[Expr, Expr]) -> Expr:
     vectors = sorted({vector for pair in form for vector in pair}, key=sp.default_sort_key)
     if len(vectors) > _MOST_VECTORS:
         return plain
-    squares = list(_squares(_matrix(form, vectors), vectors))
+    squares = list(_eliminate_squares(_build_matrix(form, vectors), vectors))
     if len(squares) < len(group) and all(square is not None for square in squares):
         return sp.Add(*(weight * wrap(norm_sq(of)) for weight, of in filter(None, squares)))
-    return _with_products(form, wrap) or plain
+    return _write_products(form, wrap) or plain
 
 
-def _with_products(form: Pairs, wrap: Wrap) -> Expr | None:
+def _write_products(form: Pairs, wrap: Wrap) -> Expr | None:
     """Write a form as squares of the vectors whose own square occurs, and products for the rest.
 
     Returns None if not shorter.
@@ -79,15 +79,15 @@ def _with_products(form: Pairs, wrap: Wrap) -> Expr | None:
     squared = {one for one, other in form if one == other}
     inside = {pair: coefficient for pair, coefficient in form.items() if squared >= set(pair)}
     vectors = sorted(squared, key=sp.default_sort_key)
-    squares = list(_squares(_matrix(inside, vectors), vectors))
-    products = list(_products({pair: coefficient for pair, coefficient in form.items() if pair not in inside}))
+    squares = list(_eliminate_squares(_build_matrix(inside, vectors), vectors))
+    products = list(_pair_vectors({pair: coefficient for pair, coefficient in form.items() if pair not in inside}))
     if any(square is None for square in squares) or len(squares) + len(products) >= len(form):
         return None
     norms = (weight * wrap(norm_sq(of)) for weight, of in filter(None, squares))
     return sp.Add(*norms, *(weight * wrap(inner(one, other)) for weight, one, other in products))
 
 
-def _products(form: Pairs) -> Iterator[tuple[Expr, Expr, Expr]]:
+def _pair_vectors(form: Pairs) -> Iterator[tuple[Expr, Expr, Expr]]:
     """Yield weights and pairs of vectors; the most frequent vector takes all its partners at once."""
     while form:
         counts = Counter(vector for pair in form for vector in set(pair))
@@ -98,7 +98,7 @@ def _products(form: Pairs) -> Iterator[tuple[Expr, Expr, Expr]]:
         form = {pair: c for pair, c in form.items() if often not in pair}
 
 
-def _matrix(form: Pairs, vectors: list[Expr]) -> sp.Matrix:
+def _build_matrix(form: Pairs, vectors: list[Expr]) -> sp.Matrix:
     """Return the symmetric matrix of a quadratic form in the vectors."""
     matrix = sp.zeros(len(vectors))
     for (one, other), coefficient in form.items():
@@ -108,7 +108,7 @@ def _matrix(form: Pairs, vectors: list[Expr]) -> sp.Matrix:
     return matrix
 
 
-def _squares(matrix: sp.Matrix, vectors: list[Expr]) -> Iterator[tuple[Expr, Expr] | None]:
+def _eliminate_squares(matrix: sp.Matrix, vectors: list[Expr]) -> Iterator[tuple[Expr, Expr] | None]:
     """Yield weights and vectors of squares whose sum is a quadratic form, by elimination; None if no square is left."""
     while not matrix.is_zero_matrix:
         pivot = next((place for place in range(len(vectors)) if matrix[place, place] != 0), None)

@@ -99,7 +99,7 @@ class Context:
     @cached_property
     def _known(self) -> Hashable:
         """Return the content of all fields: contexts with equal content are equal."""
-        return self.numbers.key, *(_fixed(getattr(self, one.name)) for one in fields(self) if one.name != "numbers")
+        return self.numbers.key, *(_freeze(getattr(self, one.name)) for one in fields(self) if one.name != "numbers")
 
     @property
     def number_of_steps(self) -> Expr:
@@ -116,7 +116,7 @@ class Context:
             raise Rejected(f"{symbol} is not an objective of the context")
 
 
-def _fixed(known: Hashable | Mapping[Hashable, Hashable]) -> Hashable:
+def _freeze(known: Hashable | Mapping[Hashable, Hashable]) -> Hashable:
     """Return a field of a context as a hashable value."""
     if isinstance(known, Mapping):
         return frozenset(known.items())

@@ -69,12 +69,12 @@ def vector(expression: Expr, context: Context) -> Form:
         raise Rejected(f"{expression} is defined for a round only")
     rules: dict[type, Callable[[], Form]] = {
         sp.Add: lambda: added(vector(part, context) for part in expression.args),
-        sp.Mul: lambda: _multiple(expression, context, vector, _is_vector),
+        sp.Mul: lambda: _scale_factor(expression, context, vector, _is_vector),
         Average: lambda: _average_vector(Average, vector(expression.args[0], context), context),
         Selected: lambda: _average_vector(Selected, vector(expression.args[0], context), context),
         LocalSum: lambda: _sum_vector(vector(expression.args[0], context), context),
-        Expectation: lambda: _expected(vector(expression.args[0], context), context),
-        Gradient: lambda: _gradient(expression, context),
+        Expectation: lambda: _take_expectation(vector(expression.args[0], context), context),
+        Gradient: lambda: _expand_gradient(expression, context),
         sp.Symbol: lambda: _symbol(expression, context),
     }
     rule = next((rules[kind] for kind in rules if isinstance(expression, kind)), None)
@@ -102,22 +102,22 @@ def scalar(expression: Expr, context: Context) -> Form:
         Expectation: lambda: scalar(expression.args[0], context),
         Average: lambda: _average_scalars(scalar(expression.args[0], context), context),
         LocalSum: lambda: _sum_of_scalars(scalar(expression.args[0], context), context),
-        Inner: lambda: _inner_product(expression, context),
-        Value: lambda: _value(expression, context),
+        Inner: lambda: _expand_inner(expression, context),
+        Value: lambda: _expand_value(expression, context),
     }
     rule = next((rules[kind] for kind in rules if isinstance(expression, kind)), None)
     if rule is not None:
         return rule()
     if is_length(expression):
-        return _length(vector(expression.base.args[0], context), context)
+        return _measure_length(vector(expression.base.args[0], context), context)
     if not _is_random(expression, context):
         return {sp.S.One: quotient(context.numbers.known(expression))} if expression != 0 else {}
     if not isinstance(expression, sp.Mul):
         raise Rejected(f"{expression} is not linear in inner products and function values")
-    return _multiple(expression, context, scalar, _is_random)
+    return _scale_factor(expression, context, scalar, _is_random)
 
 
-def _multiple(expression: Expr, context: Context, form: Callable[..., Form], belongs: Callable[..., bool]) -> Form:
+def _scale_factor(expression: Expr, context: Context, form: Callable[..., Form], belongs: Callable[..., bool]) -> Form:
     """Return the normal form of a product of numbers and one factor that is a vector or random."""
     inside = [factor for factor in expression.args if belongs(factor, context)]
     if len(inside) != 1:
@@ -183,7 +183,7 @@ def _require_no_step_number(form: Form, context: Context) -> None:
         raise Rejected(f"{context.step_number} changes from local step to local step, and stands under a sum over them")
 
 
-def _expected(form: Form, context: Context) -> Form:
+def _take_expectation(form: Form, context: Context) -> Form:
     """Return the expectation of a random vector.
 
     Noise vanishes, and the sum over participants becomes the client average.
@@ -193,7 +193,7 @@ def _expected(form: Form, context: Context) -> Form:
         if is_noise(basis, context):
             continue
         if isinstance(basis, Selected):
-            all_clients = _expected(_average_vector(Average, {basis.args[0]: ONE}, context), context)
+            all_clients = _take_expectation(_average_vector(Average, {basis.args[0]: ONE}, context), context)
             found.append(scaled(all_clients, coefficient))
         elif basis.free_symbols & (context.noise | context.random) or basis.atoms(Selected):
             raise Rejected(f"the expectation of {basis} is not known")
@@ -217,7 +217,7 @@ def _average_scalar(own: Expr, monomial: Expr, context: Context) -> Form:
         if apart:
             (inside,) = (side for side in monomial.args if indices.differs(side, context))
             mean = _average_vector(Average, {inside: quotient(own)}, context)
-            return added(scaled(_inner(b, apart[0], context), c) for b, c in mean.items())
+            return added(scaled(_multiply_basis(b, apart[0], context), c) for b, c in mean.items())
     if isinstance(monomial, LocalSum) and not context.numbers.differs(context.number_of_steps):
         return _sum_of_scalars(_average_scalar(own, monomial.args[0], context), context)
     return {Average(own * monomial): ONE}
@@ -246,7 +246,7 @@ def _sum_of_scalar(monomial: Expr, context: Context) -> Form:
         fixed = [side for side in monomial.args if not indices.changes(side, context)]
         if fixed:
             (inside,) = (side for side in monomial.args if indices.changes(side, context))
-            return _inner(_sum(inside, context), fixed[0], context)
+            return _multiply_basis(_sum(inside, context), fixed[0], context)
     return {_sum(monomial, context): ONE}
 
 
@@ -258,7 +258,7 @@ def length(of: Expr) -> Expr:
     return sp.sqrt(Inner(of, of))
 
 
-def _length(form: Form, context: Context) -> Form:
+def _measure_length(form: Form, context: Context) -> Form:
     """Return the norm of a vector, as a multiple of the norm of a vector whose first coefficient is one."""
     if (context.noise or context.random) and not (context.of_a_round and _is_known_at_start(form, context)):
         raise Rejected("lengths are known where nothing is random")
@@ -276,19 +276,19 @@ def _is_known_at_start(form: Form, context: Context) -> bool:
     return not any(basis.free_symbols & random or basis.atoms(Selected) for basis in form)
 
 
-def _inner_product(expression: Expr, context: Context) -> Form:
+def _expand_inner(expression: Expr, context: Context) -> Form:
     """Return an inner product, expanded by bilinearity."""
     left, right = (vector(side, context) for side in expression.args)
-    return _inner_of_forms(left, right, context)
+    return _multiply_forms(left, right, context)
 
 
-def _inner_of_forms(left: Form, right: Form, context: Context) -> Form:
+def _multiply_forms(left: Form, right: Form, context: Context) -> Form:
     """Return the inner product of two vector forms, expanded by bilinearity."""
     pairs = product(left.items(), right.items())
-    return added(scaled(_inner(a, b, context), c * d) for (a, c), (b, d) in pairs)
+    return added(scaled(_multiply_basis(a, b, context), c * d) for (a, c), (b, d) in pairs)
 
 
-def _inner(left: Expr, right: Expr, context: Context) -> Form:
+def _multiply_basis(left: Expr, right: Expr, context: Context) -> Form:
     """Return the expected inner product of two basis vectors."""
     drawn = [isinstance(side, Selected) for side in (left, right)]
     if context.participants is not None and any(drawn):
@@ -306,19 +306,19 @@ def _multiply_sampled(left: Expr, right: Expr, context: Context) -> Form:
     if not (isinstance(left, Selected) and isinstance(right, Selected)):
         chosen, other = (left, right) if isinstance(left, Selected) else (right, left)
         mean = _average_vector(Average, vector(chosen.args[0], context), context)
-        return added(scaled(_inner(b, other, context), c) for b, c in mean.items())
+        return added(scaled(_multiply_basis(b, other, context), c) for b, c in mean.items())
     if clients is None or drawn is None or context.numbers.at_least.get(clients, 1) < 2:
         # Two different participants exist only if several are sampled: the two averages are left unevaluated.
         return {inner(left, right): ONE}
     alone = scalar(Average(Inner(left.args[0], right.args[0])), context)
     mean, other_mean = (_average_vector(Average, vector(side.args[0], context), context) for side in (left, right))
-    together = _inner_of_forms(mean, other_mean, context)
+    together = _multiply_forms(mean, other_mean, context)
     own_share = quotient((clients - drawn) / (drawn * (clients - 1)))
     shared = quotient(clients * (drawn - 1) / (drawn * (clients - 1)))
     return added([scaled(alone, own_share), scaled(together, shared)])
 
 
-def _gradient(expression: Expr, context: Context) -> Form:
+def _expand_gradient(expression: Expr, context: Context) -> Form:
     """Return the form of a gradient; empty at the minimiser, a client average for F."""
     objective, point = expression.args
     context.require_objective(objective)
@@ -330,7 +330,7 @@ def _gradient(expression: Expr, context: Context) -> Form:
     return {Gradient(objective, at): ONE}
 
 
-def _value(expression: Expr, context: Context) -> Form:
+def _expand_value(expression: Expr, context: Context) -> Form:
     """Return the form of an objective's value; a client average for F."""
     objective, point = expression.args
     context.require_objective(objective)

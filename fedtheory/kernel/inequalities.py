@@ -58,7 +58,7 @@ INEQUALITIES: dict[str, Callable[..., Inequality]] = {}
 _P = ParamSpec("_P")
 
 
-def _inequality(says: Callable[Concatenate[Context, _P], Inequality]) -> Callable[_P, InequalityRef]:
+def _register(says: Callable[Concatenate[Context, _P], Inequality]) -> Callable[_P, InequalityRef]:
     """Register a function that builds an inequality, and return a function that refers to it by name."""
     INEQUALITIES[says.__name__] = says
 
@@ -81,13 +81,13 @@ def subjects(kind: str) -> list[Parameter]:
     return list(signature(INEQUALITIES[kind]).parameters.values())[1:]
 
 
-@_inequality
+@_register
 def square(_context: Context, of: Expr) -> Inequality:
     """``|of|^2``."""
     return Inequality("square", Inner(of, of))
 
 
-@_inequality
+@_register
 def steps(context: Context, of: Expr) -> Inequality:
     """``K sum_k |v_k|^2 - |sum_k v_k|^2`` over K local steps, K >= 0."""
     total = LocalSum(of)
@@ -96,7 +96,7 @@ def steps(context: Context, of: Expr) -> Inequality:
     )
 
 
-@_inequality
+@_register
 def weighted(_context: Context, weight: Expr, number: Expr, of: Expr) -> Inequality:
     """``mean(w c^2) mean(w |v|^2) - |mean(w c v)|^2`` over clients, for numbers w >= 0 of the clients."""
     together = Average(weight * number * of)
@@ -104,7 +104,7 @@ def weighted(_context: Context, weight: Expr, number: Expr, of: Expr) -> Inequal
     return Inequality("Cauchy-Schwarz over clients", squares - Inner(together, together), requires=weight)
 
 
-@_inequality
+@_register
 def unweighted(context: Context, of: Expr) -> Inequality:
     """``M mean(p_i |v_i|^2) - |mean(v_i)|^2`` for a mean with client weights p_i over M clients."""
     if context.clients is None or context.share is None:
@@ -113,45 +113,45 @@ def unweighted(context: Context, of: Expr) -> Inequality:
     return Inequality("Cauchy-Schwarz over clients", squares - Inner(Average(of), Average(of)))
 
 
-@_inequality
+@_register
 def one(_context: Context) -> Inequality:
     """Return the number one; its coefficient is the part of the right side that no other term uses."""
     return Inequality("a number", ONE)
 
 
-@_inequality
+@_register
 def convexity(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``f(at) - f(around) - <grad f(around), at - around>`` of a convex f."""
     _require(objective, context.convex, "convex")
-    return Inequality("convexity gap", _linearisation_gap(objective, at, around))
+    return Inequality("convexity gap", _measure_gap(objective, at, around))
 
 
-@_inequality
+@_register
 def strong_convexity(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``f(at) - f(around) - <grad f(around), at - around> - mu/2 |at - around|^2`` of a mu-strongly convex f."""
     quadratic_term = (
-        _constant(objective, context.strongly_convex, "strongly convex") / 2 * Inner(at - around, at - around)
+        _find_constant(objective, context.strongly_convex, "strongly convex") / 2 * Inner(at - around, at - around)
     )
-    return Inequality("strong convexity", _linearisation_gap(objective, at, around) - quadratic_term)
+    return Inequality("strong convexity", _measure_gap(objective, at, around) - quadratic_term)
 
 
-@_inequality
+@_register
 def smoothness(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``f(around) + <grad f(around), at - around> + L/2 |at - around|^2 - f(at)`` of an L-smooth f."""
-    bound = _constant(objective, context.smooth, "smooth") / 2 * Inner(at - around, at - around)
-    return Inequality("smoothness gap", bound - _linearisation_gap(objective, at, around))
+    bound = _find_constant(objective, context.smooth, "smooth") / 2 * Inner(at - around, at - around)
+    return Inequality("smoothness gap", bound - _measure_gap(objective, at, around))
 
 
-@_inequality
+@_register
 def cocoercivity(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``f(at) - f(around) - <grad f(around), at - around> - |grad f(at) - grad f(around)|^2/(2 L)`` of a convex f."""
     _require(objective, context.convex, "convex")
     apart = Gradient(objective, at) - Gradient(objective, around)
-    lost = Inner(apart, apart) / (2 * _constant(objective, context.smooth, "smooth"))
-    return Inequality("co-coercivity", _linearisation_gap(objective, at, around) - lost)
+    lost = Inner(apart, apart) / (2 * _find_constant(objective, context.smooth, "smooth"))
+    return Inequality("co-coercivity", _measure_gap(objective, at, around) - lost)
 
 
-@_inequality
+@_register
 def interpolation(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``(L - mu) (gap - mu/2 |at - around|^2) - |change - mu (at - around)|^2 / 2`` of an L-smooth, mu-convex f.
 
@@ -159,35 +159,35 @@ def interpolation(context: Context, objective: Symbol, at: Expr, around: Expr) -
     is only convex, and -L if it is not known to be convex.  The function f - mu/2 |x|^2 is convex and (L - mu)-smooth,
     hence co-coercive; multiplying by L - mu avoids a division, and for L = mu its gradient is constant.
     """
-    smooth = _constant(objective, context.smooth, "smooth")
+    smooth = _find_constant(objective, context.smooth, "smooth")
     curvature = context.strongly_convex.get(objective, ZERO if objective in context.convex else -smooth)
     apart = Gradient(objective, at) - Gradient(objective, around) - curvature * (at - around)
-    gap = _linearisation_gap(objective, at, around) - curvature / 2 * Inner(at - around, at - around)
+    gap = _measure_gap(objective, at, around) - curvature / 2 * Inner(at - around, at - around)
     return Inequality("interpolation", (smooth - curvature) * gap - Inner(apart, apart) / 2)
 
 
-@_inequality
+@_register
 def lipschitz_gradient(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``L^2 |at - around|^2 - |grad f(at) - grad f(around)|^2`` of an L-smooth f."""
     apart = Gradient(objective, at) - Gradient(objective, around)
-    bound = _constant(objective, context.smooth, "smooth") ** 2 * Inner(at - around, at - around)
+    bound = _find_constant(objective, context.smooth, "smooth") ** 2 * Inner(at - around, at - around)
     return Inequality("Lipschitz gradient", bound - Inner(apart, apart))
 
 
-@_inequality
+@_register
 def triangle(_context: Context, *vectors: Expr) -> Inequality:
     """``|u| + |v| + ... - |u + v + ...|``."""
     return Inequality("triangle inequality", total(map(length, vectors)) - length(total(vectors)))
 
 
-@_inequality
+@_register
 def length_of_mean(_context: Context, of: Expr) -> Inequality:
     """``mean(|v_i|) - |mean(v_i)|`` over clients."""
     apart = Average(length(of)) - length(Average(of))
     return Inequality("a mean is not longer than its members in the mean", apart)
 
 
-@_inequality
+@_register
 def mean_of_drawn(context: Context, of: Expr) -> Inequality:
     """``mean(|v_i|^2) - E|v|^2`` for the average v over the participants of a round."""
     if not context.of_a_round or context.participants is None:
@@ -198,18 +198,18 @@ def mean_of_drawn(context: Context, of: Expr) -> Inequality:
     return Inequality("Jensen's inequality for those that are drawn", Average(Inner(of, of)) - Inner(drawn, drawn))
 
 
-@_inequality
+@_register
 def lipschitz_gradient_length(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``L |at - around| - |grad f(at) - grad f(around)|`` of an L-smooth f."""
     apart = Gradient(objective, at) - Gradient(objective, around)
-    bound = _constant(objective, context.smooth, "smooth") * length(at - around)
+    bound = _find_constant(objective, context.smooth, "smooth") * length(at - around)
     return Inequality("Lipschitz gradient", bound - length(apart))
 
 
-@_inequality
+@_register
 def lipschitz(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``rho |at - around| - (f(at) - f(around))`` of an f that is rho-Lipschitz in the region of the iterates."""
-    bound = _constant(objective, context.lipschitz, "Lipschitz") * length(at - around)
+    bound = _find_constant(objective, context.lipschitz, "Lipschitz") * length(at - around)
     for point in (at, around):
         if point not in context.visited:
             raise Rejected(f"{point} may lie where the constant of {objective} does not hold")
@@ -217,29 +217,29 @@ def lipschitz(context: Context, objective: Symbol, at: Expr, around: Expr) -> In
     return Inequality("Lipschitz objective", bound - apart)
 
 
-@_inequality
+@_register
 def root(context: Context, name: str, bound: Expr, of: Expr) -> Inequality:
     """``c - |v|`` for a number c >= 0, if ``c^2 - |v|^2`` is the slack of an assumption."""
-    slack = _assumed(name, context)
+    slack = _find_assumed(name, context)
     if difference(scalar(slack + Inner(of, of), context), scalar(context.numbers.known(bound) ** 2, context)):
         raise Rejected(f"{name!r} does not bound the length of {of} by {bound}")
     return Inequality(f"the root of: {name}", bound - length(of), requires=bound)
 
 
-@_inequality
+@_register
 def optimality(context: Context, objective: Symbol, at: Expr) -> Inequality:
     """``f(at) - f(x*)`` for a minimiser x* of f."""
-    least = Value(objective, _constant(objective, context.minimisers, "minimised somewhere"))
+    least = Value(objective, _find_constant(objective, context.minimisers, "minimised somewhere"))
     return Inequality("optimality", Value(objective, at) - least)
 
 
-@_inequality
+@_register
 def assumption(context: Context, name: str) -> Inequality:
     """Return the slack of an assumption of the claim, by its name."""
-    return Inequality(name, _assumed(name, context))
+    return Inequality(name, _find_assumed(name, context))
 
 
-def _assumed(name: str, context: Context) -> Expr:
+def _find_assumed(name: str, context: Context) -> Expr:
     """Return the slack of an assumed bound; raise Rejected if the claim does not assume it."""
     if name not in context.assumed:
         known = ", ".join(map(repr, context.assumed)) or "no bound on noise or gradients"
@@ -248,12 +248,12 @@ def _assumed(name: str, context: Context) -> Expr:
     return context.assumed[name]
 
 
-def _linearisation_gap(objective: Symbol, at: Expr, around: Expr) -> Expr:
+def _measure_gap(objective: Symbol, at: Expr, around: Expr) -> Expr:
     """Return f(at) - f(around) - <grad f(around), at - around>."""
     return Value(objective, at) - Value(objective, around) - Inner(Gradient(objective, around), at - around)
 
 
-def _constant(objective: Symbol, known: Mapping[Symbol, Expr], what: str) -> Expr:
+def _find_constant(objective: Symbol, known: Mapping[Symbol, Expr], what: str) -> Expr:
     """Return the constant of an objective's property."""
     _require(objective, known, what)
     return known[objective]

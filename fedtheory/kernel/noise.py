@@ -17,7 +17,7 @@ def inner_of_random(left: Expr, right: Expr, context: Context) -> dict[Expr, Quo
     """Return the expected inner product of two basis vectors if noise determines it, in normal form; else None."""
     noises = [is_noise(side, context) for side in (left, right)]
     if all(noises):
-        return _product(left, right, context)
+        return _multiply_noises(left, right, context)
     if any(noises):
         noise, other = (left, right) if noises[0] else (right, left)
         return {} if _is_past(other, noise, context) else None
@@ -38,7 +38,7 @@ def _is_past(other: Expr, noise: Expr, context: Context) -> bool:
     return of_one_step or not symbols & context.random
 
 
-def _product(left: Expr, right: Expr, context: Context) -> dict[Expr, Quotient]:
+def _multiply_noises(left: Expr, right: Expr, context: Context) -> dict[Expr, Quotient]:
     """Multiply two noises.
 
     Different symbols, clients or steps are independent, so only squares with squared weights remain.

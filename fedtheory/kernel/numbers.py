@@ -61,7 +61,7 @@ class Numbers:
         Averages over clients are such numbers.
         """
         number = self.known(number)
-        own = _symbols_outside_means(number) & self.of_clients
+        own = _find_outside_means(number) & self.of_clients
         if own:
             raise Rejected(f"{_list_symbols(own)} differs from client to client")
         return number
@@ -103,22 +103,22 @@ class Numbers:
 
     def differs(self, number: Expr) -> bool:
         """Return whether a number depends on the client."""
-        return bool(_symbols_outside_means(number) & self.of_clients)
+        return bool(_find_outside_means(number) & self.of_clients)
 
     def parts(self, whole: Quotient) -> Iterator[tuple[Quotient, Expr]]:
         """Yield the additive parts of a number, each as a shared factor and a factor of the client."""
-        return _parts(whole, self.differs)
+        return _split_parts(whole, self.differs)
 
     def summed(self, number: Expr) -> Expr:
         """Return the sum over clients of a number per client, as a combination of sums.
 
         Unknown symbols may depend on the client.
         """
-        parts = _parts(quotient(number), lambda factor: not factor.free_symbols <= self.symbols)
+        parts = _split_parts(quotient(number), lambda factor: not factor.free_symbols <= self.symbols)
         return sp.Add(*(shared.expression * ClientSum(own) for shared, own in parts))
 
 
-def _parts(whole: Quotient, differs: Callable[[Expr], bool]) -> Iterator[tuple[Quotient, Expr]]:
+def _split_parts(whole: Quotient, differs: Callable[[Expr], bool]) -> Iterator[tuple[Quotient, Expr]]:
     """Yield pairs (shared, own) whose products sum to the whole: own differs between clients."""
     if not differs(whole.expression):
         yield whole, sp.S.One
@@ -136,13 +136,13 @@ def _split(product: Expr, differs: Callable[[Expr], bool]) -> tuple[Expr, Expr]:
     return sp.Mul(*(factor for factor in factors if factor not in own)), sp.Mul(*own)
 
 
-def _symbols_outside_means(number: Expr) -> set[sp.Symbol]:
+def _find_outside_means(number: Expr) -> set[sp.Symbol]:
     """Return the symbols that occur outside of averages over clients."""
     if isinstance(number, Average):
         return set()
     if number.is_Symbol:
         return {number}
-    return set().union(*(_symbols_outside_means(argument) for argument in number.args))
+    return set().union(*(_find_outside_means(argument) for argument in number.args))
 
 
 def _list_symbols(symbols: set[sp.Symbol]) -> str:

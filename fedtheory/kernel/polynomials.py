@@ -55,10 +55,10 @@ def raised(number: Fraction, power: int) -> Fraction:
     numerator, denominator = number if power >= 0 else number[::-1]
     if not denominator:
         raise Rejected("something is divided by zero")
-    return _power(numerator, abs(power)), _power(denominator, abs(power))
+    return _raise_power(numerator, abs(power)), _raise_power(denominator, abs(power))
 
 
-def _power(polynomial: Polynomial, power: int) -> Polynomial:
+def _raise_power(polynomial: Polynomial, power: int) -> Polynomial:
     """Return a power, after its cost is checked and counted."""
     _require(power, _MOST_PAIRS, 1)
     terms, size = comb(len(polynomial) - 1 + power, power) if polynomial else 1, 1 + power * count_words(polynomial)
@@ -74,7 +74,7 @@ def lowest(numerator: Polynomial, denominator: Polynomial) -> Fraction:
     if denominator.is_constant() or (numerator and numerator.is_constant()):
         return numerator, denominator
     if len(numerator) > 1 and len(denominator) > 1:
-        terms = _terms_without_common_factor(numerator, denominator)
+        terms = _bound_reduced_terms(numerator, denominator)
         _require(terms, _MOST_TERMS, size)
         spend(4 * terms * size)
     common = numerator.gcd(denominator)
@@ -83,19 +83,19 @@ def lowest(numerator: Polynomial, denominator: Polynomial) -> Fraction:
     )
 
 
-def _terms_without_common_factor(numerator: Polynomial, denominator: Polynomial) -> int:
+def _bound_reduced_terms(numerator: Polynomial, denominator: Polynomial) -> int:
     """Bound the terms of two polynomials divided by their greatest common divisor, and those of the divisor."""
     pairs = enumerate(zip(numerator.degrees(), denominator.degrees(), strict=True))
     shared = {place: min(one, other) for place, (one, other) in pairs if one and other}
-    most = max(_terms_of_cofactor(part, dict.fromkeys(shared, 0)) for part in (numerator, denominator))
+    most = max(_bound_cofactor_terms(part, dict.fromkeys(shared, 0)) for part in (numerator, denominator))
     if most <= _FEW_TERMS:
         return most
-    common = _degrees_of_common_factor(numerator, denominator, shared)
-    cofactors = (_terms_of_cofactor(part, common) for part in (numerator, denominator))
+    common = _find_common_degrees(numerator, denominator, shared)
+    cofactors = (_bound_cofactor_terms(part, common) for part in (numerator, denominator))
     return max(prod(1 + degree for degree in common.values()), *cofactors)
 
 
-def _terms_of_cofactor(polynomial: Polynomial, common: dict[int, int]) -> int:
+def _bound_cofactor_terms(polynomial: Polynomial, common: dict[int, int]) -> int:
     """Bound the terms of a polynomial divided by one of known degrees in some generators.
 
     The degrees in the other generators are unchanged.
@@ -115,23 +115,23 @@ def _bound_monomials(points: Sequence[Sequence[int]], degrees: Sequence[int]) ->
     """
     spend(len(points) * len(degrees) ** 2)
     columns = [*zip(*points, strict=True)]
-    fewest = {place: max(1, 1 + _range(column) - degrees[place]) for place, column in enumerate(columns)}
+    fewest = {place: max(1, 1 + _measure_range(column) - degrees[place]) for place, column in enumerate(columns)}
     found = 1
     while fewest:
         place = min(fewest, key=fewest.__getitem__)
         found *= fewest.pop(place)
         for other, known in fewest.items():
             apart = [one - another for one, another in zip(columns[place], columns[other], strict=True)]
-            fewest[other] = min(known, 1 + _range(apart))
+            fewest[other] = min(known, 1 + _measure_range(apart))
     return found
 
 
-def _range(values: Sequence[int]) -> int:
+def _measure_range(values: Sequence[int]) -> int:
     """Return the difference of the largest and the smallest value."""
     return max(values) - min(values)
 
 
-def _degrees_of_common_factor(numerator: Polynomial, denominator: Polynomial, shared: dict[int, int]) -> dict[int, int]:
+def _find_common_degrees(numerator: Polynomial, denominator: Polynomial, shared: dict[int, int]) -> dict[int, int]:
     """Return the degrees of the greatest common divisor, from images in one generator, modulo a prime.
 
     The numbers that replace the other generators are derived from the polynomials, so that a certificate
@@ -141,14 +141,14 @@ def _degrees_of_common_factor(numerator: Polynomial, denominator: Polynomial, sh
     numbers = [pow(seed, 2 * place + 1, _PRIME) for place in range(len(numerator.degrees()))]
     found = {}
     for place, most in shared.items():
-        images = [_image(part, place, numbers) for part in (numerator, denominator)]
+        images = [_map_image(part, place, numbers) for part in (numerator, denominator)]
         degree = most if None in images else min(most, images[0].gcd(images[1]).degree())
         if degree > 0:
             found[place] = degree
     return found
 
 
-def _image(polynomial: Polynomial, place: int, numbers: Sequence[int]) -> Any:
+def _map_image(polynomial: Polynomial, place: int, numbers: Sequence[int]) -> Any:
     """Return a polynomial in the generator at a place, modulo a prime, with numbers for the others.
 
     Returns None if the image does not exist.

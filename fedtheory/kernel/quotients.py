@@ -97,7 +97,7 @@ def quotient(expression: Expr) -> Quotient:
     """Return a number as a quotient of polynomials; raise `Rejected` for another expression, or a division by zero."""
     number = sp.sympify(expression)
     compiler = _Compiler.of(part for part in _parts(number) if not part.is_Rational)
-    return Quotient(compiler.symbols, *_monic(*compiler.compiled(number)))
+    return Quotient(compiler.symbols, *_make_monic(*compiler.compiled(number)))
 
 
 def _is_root(part: Expr) -> bool:
@@ -108,7 +108,7 @@ def _combine(operation: Callable[[Fraction, Fraction], Fraction], *numbers: Quot
     """Return the sum or the product of two numbers."""
     one, other = _combine_all(*numbers)
     return Quotient(
-        one.symbols, *_monic(*operation((one.numerator, one.denominator), (other.numerator, other.denominator)))
+        one.symbols, *_make_monic(*operation((one.numerator, one.denominator), (other.numerator, other.denominator)))
     )
 
 
@@ -116,13 +116,13 @@ def _combine_all(*numbers: Quotient) -> Sequence[Quotient]:
     """Rewrite numbers as quotients of polynomials in the same generators."""
     if all(number.symbols == numbers[0].symbols for number in numbers):
         return numbers
-    compiler, images = _common(*(number.symbols for number in numbers))
+    compiler, images = _share_generators(*(number.symbols for number in numbers))
     pairs = zip(numbers, images, strict=True)
     return [number if number.symbols == compiler.symbols else compiler.moved(number, moved) for number, moved in pairs]
 
 
 @remembered(2**12)
-def _common(*alphabets: tuple[Expr, ...]) -> tuple[_Compiler, Sequence[Sequence[Polynomial]]]:
+def _share_generators(*alphabets: tuple[Expr, ...]) -> tuple[_Compiler, Sequence[Sequence[Polynomial]]]:
     """Return a compiler with the generators of all, and for each of them the images of its generators."""
     compiler = _Compiler.of(symbol for symbols in alphabets for symbol in symbols)
     return compiler, [[compiler.compiled(symbol)[0] for symbol in symbols] for symbols in alphabets]
@@ -179,11 +179,11 @@ def vanishes(number: Quotient, roots: Mapping[sp.Symbol, Expr] | None = None) ->
     numerator, denominator = number.numerator, number.denominator
     for symbol, square in zip(used, squares, strict=True):
         place = number.symbols.index(symbol)
-        numerator, denominator = (_without_squares(part, place, square) for part in (numerator, denominator))
+        numerator, denominator = (_substitute_squares(part, place, square) for part in (numerator, denominator))
     return bool(not numerator and denominator)
 
 
-def _without_squares(polynomial: Polynomial, place: int, square: Quotient) -> Polynomial:
+def _substitute_squares(polynomial: Polynomial, place: int, square: Quotient) -> Polynomial:
     """Substitute a number for the square of a generator, and multiply by a power of its denominator."""
     half, found = polynomial.degrees()[place] // 2, polynomial.context().constant(0)
     for powers, factor in polynomial.terms():
@@ -206,12 +206,12 @@ def _parts(number: Expr) -> Iterator[Expr]:
         for argument in number.args:
             yield from _parts(argument)
     elif type(number) is sp.Pow:
-        yield from _parts_of_power(number)
+        yield from _split_power(number)
     else:
         raise Rejected(f"{number} is not an exact finite number")
 
 
-def _parts_of_power(power: Expr) -> Iterator[Expr]:
+def _split_power(power: Expr) -> Iterator[Expr]:
     """Yield the parts of a power; reject roots of numbers that may be negative."""
     if power.exp.is_Integer:
         yield from _parts(power.base)
@@ -262,7 +262,7 @@ class _Compiler:
         numerator, denominator = (
             polynomials.renamed(part, images, self.ring) for part in (number.numerator, number.denominator)
         )
-        return Quotient(self.symbols, *_monic(numerator, denominator))
+        return Quotient(self.symbols, *_make_monic(numerator, denominator))
 
     def compiled(self, number: Expr) -> tuple[Polynomial, Polynomial]:
         """Return numerator and denominator in lowest terms."""
@@ -306,7 +306,7 @@ def _product(one: Fraction, other: Fraction) -> Fraction:
     return polynomials.multiply(numerator, first), polynomials.multiply(last, denominator)
 
 
-def _monic(numerator: Polynomial, denominator: Polynomial) -> Fraction:
+def _make_monic(numerator: Polynomial, denominator: Polynomial) -> Fraction:
     """Scale a quotient so that the leading coefficient of its denominator is one."""
     leading = denominator.leading_coefficient()
     return numerator / leading, denominator / leading

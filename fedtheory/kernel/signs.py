@@ -42,7 +42,7 @@ class Known:
 @remembered(2**14)
 def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...]) -> bool:
     numbers = known.numbers
-    coefficient, orderings = _without_squares(numbers.replace_names(coefficient)), _orderings(conditions, numbers)
+    coefficient, orderings = _drop_squares(numbers.replace_names(coefficient)), _select_orderings(conditions, numbers)
     # The tests are ordered by their cost.
     if coefficient.is_Mul and all(is_nonnegative(factor, numbers, orderings) for factor in coefficient.args):
         return True
@@ -56,7 +56,7 @@ def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...
     if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):
         return True
     found = [known for condition in orderings for known in _parametrise(condition, numbers)]
-    return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewritten(coefficient, found))
+    return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewrite_all(coefficient, found))
 
 
 def _find_base_of_power(coefficient: Expr, numbers: Numbers) -> Expr | None:
@@ -73,7 +73,7 @@ def _find_base_of_power(coefficient: Expr, numbers: Numbers) -> Expr | None:
     return None
 
 
-def _without_squares(coefficient: Expr) -> Expr:
+def _drop_squares(coefficient: Expr) -> Expr:
     """Remove the factors of a product that are even powers of polynomials, because they are non-negative."""
     return sp.Mul(*(factor for factor in sp.Mul.make_args(coefficient) if not _is_square(factor)))
 
@@ -90,13 +90,15 @@ def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ())
     """Return whether a rational function in lowest terms is shown to be finite and positive under conditions."""
     if not _is_of_numbers(number, numbers):
         return False
-    found = [known for condition in _orderings(conditions, numbers) for known in _parametrise(condition, numbers)]
+    found = [
+        known for condition in _select_orderings(conditions, numbers) for known in _parametrise(condition, numbers)
+    ]
     return any(
-        _is_plainly_positive(rewritten, numbers) for rewritten in _rewritten(numbers.replace_names(number), found)
+        _is_plainly_positive(rewritten, numbers) for rewritten in _rewrite_all(numbers.replace_names(number), found)
     )
 
 
-def _orderings(conditions: Sequence[Expr], numbers: Numbers) -> list[Expr]:
+def _select_orderings(conditions: Sequence[Expr], numbers: Numbers) -> list[Expr]:
     """Return the conditions that compare numbers."""
     spend(10 * NODE * len(conditions))
     found = [condition for condition in map(numbers.replace_names, conditions) if is_ordering(condition)]
@@ -128,7 +130,7 @@ def _is_factor(factor: Expr, conditions: Sequence[Expr], numbers: Numbers) -> bo
     return any(has_sign(number - least, numbers) for least in (sp.S.Zero, *map(slack, conditions)))
 
 
-def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator[Expr]:
+def _rewrite_all(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator[Expr]:
     """Yield the coefficient with conditions substituted one after the other, in every order.
 
     Each substitution covers the whole domain.
@@ -199,14 +201,14 @@ def _shift_to_bounds(number: Expr, numbers: Numbers) -> _Signed | None:
 
     Returns None if the expression is no quotient of polynomials.
     """
-    found = _quotient(_with_powers_from_one(number, numbers))
+    found = _quotient(_bound_powers(number, numbers))
     if found is None:
         return None
     parts, signs = (found.numerator, found.denominator), [_sign(symbol, numbers) for symbol in found.symbols]
     unknown = [place for place, sign in enumerate(signs) if sign is _Sign.UNKNOWN]
     if unknown and any(powers[place] % 2 for part in parts for powers in part.monoms() for place in unknown):
         return None
-    bounds = [_least(symbol, numbers) for symbol in found.symbols]
+    bounds = [_find_least(symbol, numbers) for symbol in found.symbols]
     if any(bounds):
         generators = found.numerator.context().gens()
         moved = [generator + bound for generator, bound in zip(generators, bounds, strict=True)]
@@ -216,7 +218,7 @@ def _shift_to_bounds(number: Expr, numbers: Numbers) -> _Signed | None:
     return _Signed(*parts, positive)
 
 
-def _least(symbol: Expr, numbers: Numbers) -> int:
+def _find_least(symbol: Expr, numbers: Numbers) -> int:
     """Return a lower bound of a generator: that of a symbol, or one whose square is a lower bound of the radicand."""
     if symbol.is_Pow and symbol.exp == sp.Rational(1, 2):
         return isqrt(numbers.at_least.get(symbol.base, 0))
@@ -241,7 +243,7 @@ def _sign(symbol: Expr, numbers: Numbers) -> _Sign:
     return _Sign.NONNEGATIVE if of.is_nonnegative else _Sign.UNKNOWN
 
 
-def _with_powers_from_one(coefficient: Expr, numbers: Numbers) -> Expr:
+def _bound_powers(coefficient: Expr, numbers: Numbers) -> Expr:
     """Rewrite powers of 1 + a with a >= 0 by lower bounds: 1, and 1 + a n for n >= 1 or whole n (Bernoulli)."""
     for power in sorted(parts_of(coefficient, sp.Pow), key=sp.default_sort_key):
         known, symbol = power.exp.as_coeff_Add()
@@ -249,12 +251,12 @@ def _with_powers_from_one(coefficient: Expr, numbers: Numbers) -> Expr:
         if is_symbol and _is_plainly_nonnegative(power.base - 1, numbers):
             has_steps = symbol.is_integer or numbers.at_least.get(symbol, 0) >= 1
             least = 1 + symbol * (power.base - 1) if has_steps else sp.S.One
-            coefficient = coefficient.xreplace({power: power.base**known * (least + _excess(power.base, symbol))})
+            coefficient = coefficient.xreplace({power: power.base**known * (least + _name_excess(power.base, symbol))})
     return coefficient
 
 
 @cache
-def _excess(base: Expr, exponent: sp.Symbol) -> sp.Dummy:
+def _name_excess(base: Expr, exponent: sp.Symbol) -> sp.Dummy:
     """Return a non-negative symbol for the power base^exponent."""
     return sp.Dummy(f"{base}^{exponent}", nonnegative=True)
 

@@ -62,11 +62,11 @@ def build_known_context(claim: Claim, relation: Relation, roots: Sequence[Root],
     slacks = dict(context.assumed)
     for lemma in lemmas:
         same_place = lemma.place == claim.place
-        slacks |= _slacks(lemma, claim, relation) if same_place else {lemma.id: _drift_slack(lemma, claim)}
+        slacks |= _list_slacks(lemma, claim, relation) if same_place else {lemma.id: _bound_drift(lemma, claim)}
     return replace(context, numbers=numbers_with(roots, context.numbers), assumed=slacks)
 
 
-def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
+def _list_slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
     """Return the slack of each relation of a lemma that holds at the place of the relation."""
     known = {f"{lemma.id}, relation {number}": one for number, one in enumerate(lemma.relations, start=1)}
     if claim.place == "round":
@@ -80,7 +80,7 @@ def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
     return {name: write_out(lemma, one).slack for name, one in known.items()}
 
 
-def _drift_slack(lemma: Claim, claim: Claim) -> Expr:
+def _bound_drift(lemma: Claim, claim: Claim) -> Expr:
     """Return the slack of a bound on the largest drift of a run, which holds for every client at every step."""
     symbol, relation = symbols_of(lemma), lemma.relations[0] if len(lemma.relations) == 1 else None
     drift, places = symbol(q.max_drift), (lemma.place, claim.place)

@@ -76,10 +76,10 @@ def _prove(claim: Claim, relying: tuple[str, ...]) -> Proof:
     certificate = recorded_for(claim.id)
     if certificate is None:
         return Proof(claim, None, ())
-    return check_certificate(claim, certificate, _prover_for(relying))
+    return check_certificate(claim, certificate, _make_prover(relying))
 
 
-def _prover_for(relying: tuple[str, ...]) -> Prover:
+def _make_prover(relying: tuple[str, ...]) -> Prover:
     """Return a prover for the claims that others depend on; a circular dependency is rejected."""
 
     def prove_recorded(claim_id: str) -> Proof:
@@ -90,7 +90,7 @@ def _prover_for(relying: tuple[str, ...]) -> Prover:
     return prove_recorded
 
 
-RECORDED = _prover_for(())
+RECORDED = _make_prover(())
 
 REFUSALS = (InputError, Rejected, Exhausted, ValueError, RecursionError)
 """Exceptions that end a check, including those for very long numbers and deeply nested formulas."""

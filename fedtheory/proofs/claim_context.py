@@ -54,16 +54,16 @@ def build_context(claim: Claim) -> Context:
         client_vectors=frozenset(symbol(quantity) for quantity in _OF_CLIENTS) - ({noise} if is_quiet else set()),
         noise=frozenset({noise}) if is_random and not is_quiet else frozenset(),
         clients=symbol(q.clients) if a.uniform_shares in claim.assumptions else None,
-        share=_weight_of(claim, symbol),
+        share=_find_weight(claim, symbol),
         objectives=frozenset({objective}),
         client_objectives=frozenset({client_objective}),
         means={objective: client_objective},
         smooth=_list_constants(symbol, "smooth"),
-        strongly_convex=_common_curvature(symbol) | _list_constants(symbol, "strongly convex"),
+        strongly_convex=_find_common_curvature(symbol) | _list_constants(symbol, "strongly convex"),
         visited=frozenset({symbol(quantity) for quantity in _VISITED} | points),
-        minimisers=_minimiser(claim, symbol) | _client_minimisers(claim, symbol),
-        definitions=_definitions(claim, symbol) | ({noise: sp.S.Zero} if is_quiet else {}),
-        assumed=_assumed(claim, symbol),
+        minimisers=_find_minimiser(claim, symbol) | _find_client_minimisers(claim, symbol),
+        definitions=_define_quantities(claim, symbol) | ({noise: sp.S.Zero} if is_quiet else {}),
+        assumed=_list_assumed(claim, symbol),
     )
     return with_comparator(with_common_shape(extend_by_papers(context, claim), claim), claim)
 
@@ -150,19 +150,19 @@ def with_common_shape(context: Context, claim: Claim) -> Context:
     )
 
 
-def _weight_of(claim: Claim, symbol: SymbolTable) -> Expr | None:
+def _find_weight(claim: Claim, symbol: SymbolTable) -> Expr | None:
     """Return the weight of a client in averages over clients."""
     if a.uniform_shares in claim.assumptions:
         return 1 / symbol(q.clients)
     return symbol(q.importance) if symbol.has(q.importance) else None
 
 
-def _minimiser(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
+def _find_minimiser(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
     """Return the minimiser of F, if the claim refers to it, or assumes strong convexity."""
     return {symbol(q.objective): symbol(q.optimum)} if is_known(OPTIMUM, claim) else {}
 
 
-def _client_minimisers(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
+def _find_client_minimisers(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
     """Return the minimiser of each client, if the claim refers to it, or assumes strong convexity."""
     if q.client_optimum not in claim.notation.values() and a.strongly_convex_clients not in claim.assumptions:
         return {}
@@ -176,7 +176,7 @@ def _list_constants(symbol: SymbolTable, kind: str) -> dict[sp.Symbol, Expr]:
     return {symbol(objective): symbol(constant) for objective, constant in known if symbol.has(constant)}
 
 
-def _common_curvature(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
+def _find_common_curvature(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
     """Return the smallest curvature of all clients, a lower bound for F and for each of them."""
     common = symbol(q.strong_convexity) if symbol.has(q.strong_convexity) else None
     return {} if common is None else {symbol(f): common for f in (q.objective, q.client_objective)}
@@ -188,7 +188,7 @@ _CURVATURES = {
 }
 
 
-def _definitions(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
+def _define_quantities(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
     """Return the definitions of quantities by others; step sizes are assumed equal at a step."""
     local, noise = symbol(q.local_iterate), symbol(q.gradient_noise)
     gradient = Gradient(symbol(q.client_objective), local) + noise
@@ -206,17 +206,17 @@ def _definitions(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
     return defined
 
 
-def _assumed(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
+def _list_assumed(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
     """Return slacks that are non-negative in expectation at a step, and those at free points.
 
     Bounds on variances do not hold on a single path.
     """
     if claim.place == "points":
-        return dict(_assumed_at_points(claim, symbol))
-    return dict(_assumed_in_expectation(claim, symbol)) if claim.place == "step" else {}
+        return dict(_assume_at_points(claim, symbol))
+    return dict(_assume_in_expectation(claim, symbol)) if claim.place == "step" else {}
 
 
-def _assumed_at_points(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str, Expr]]:
+def _assume_at_points(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str, Expr]]:
     """Yield the slacks of the bounds on gradients that the claim assumes, at each of its free points.
 
     Free points are in the ball on which the constants are suprema.
@@ -237,7 +237,7 @@ def _assumed_at_points(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str,
             yield f"bounded second moment at {quantity.name}", moment
 
 
-def _assumed_in_expectation(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str, Expr]]:
+def _assume_in_expectation(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str, Expr]]:
     """Yield the slacks of the bounds that the claim assumes in expectation, by name."""
     local, noise, average = symbol(q.local_iterate), symbol(q.gradient_noise), symbol(q.average_iterate)
     objective, client_objective = symbol(q.objective), symbol(q.client_objective)

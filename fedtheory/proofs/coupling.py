@@ -101,9 +101,7 @@ def check_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Ite
     symbol = symbols_of(claim)
     steps = symbol(q.local_steps)
     one_round = 1 - (steps - 1) * symbol(q.local_step_size) * symbol(q.strong_convexity)
-    yield from _conclusion(
-        claim, q.last_round_suboptimality, certificate, context, counted=gain * steps, whole=one_round
-    )
+    yield from _conclude(claim, q.last_round_suboptimality, certificate, context, counted=gain * steps, whole=one_round)
 
 
 def check_last_iterate(claim: Claim, certificate: LastIterate, prove: Prover) -> Iterator[Step]:
@@ -117,14 +115,14 @@ def check_last_iterate(claim: Claim, certificate: LastIterate, prove: Prover) ->
         for count in (sp.S.Zero, symbol(q.local_steps))
     )
     yield Step("nothing is kept before the first step of a round", is_zero(at_start))
-    yield from _conclusion(claim, q.final_suboptimality, certificate, context, counted=at_end, whole=sp.S.One)
+    yield from _conclude(claim, q.final_suboptimality, certificate, context, counted=at_end, whole=sp.S.One)
 
 
 def _check_two_runs(claim: Claim, step: Claim, context: Context, share: Expr) -> Iterator[Step]:
     """Check that runs with common random numbers contract towards each other, and the difference of their errors."""
     yield check_assumed(claim, _NEEDED, "runs with common random numbers contract towards each other")
     yield from prefixed("two runs: ", _check_coupling(step, context, claim.conditions))
-    yield from prefixed("their errors: ", _errors(step, context, share, claim.conditions))
+    yield from prefixed("their errors: ", _compare_errors(step, context, share, claim.conditions))
 
 
 def _require_lasting(claim: Claim, certificate: _Lasting, counted: Expr) -> None:
@@ -176,7 +174,7 @@ def _check_coupling(step: Claim, context: Context, conditions: Sequence[Expr]) -
     yield from check(later, (1 - eta * mu) * now, terms, of_both, conditions)
 
 
-def _errors(step: Claim, context: Context, share: Expr, conditions: Sequence[Expr]) -> Iterator[Step]:
+def _compare_errors(step: Claim, context: Context, share: Expr, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that F(u) - F* is at most (1 + s) (F(v) - F*) + (1 + 1/s) L/2 |u - v|^2."""
     symbol = symbols_of(step)
     u, v = sp.symbols("u v", cls=sp.Dummy, real=True)
@@ -191,7 +189,7 @@ def _errors(step: Claim, context: Context, share: Expr, conditions: Sequence[Exp
     yield from check(Value(f, u) - Value(f, best), larger, terms, of_both, conditions)
 
 
-def _conclusion(
+def _conclude(
     claim: Claim, quantity: RunQuantity, certificate: _Lasting, context: Context, *, counted: Expr, whole: Expr
 ) -> Iterator[Step]:
     """Check the side conditions, and that the derived bound is at most the claim's bound.

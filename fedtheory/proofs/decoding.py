@@ -74,7 +74,9 @@ SymbolTable = Mapping[Any, sp.Symbol]
 
 def decode(certificate: object) -> AnyCertificate:
     """Return a rebuilt certificate; raise `Rejected` if it contains a type that is not on the list."""
-    made: AnyCertificate = _make(AnyCertificate, certificate, {one: _new(one) for one in declared_symbols(certificate)})
+    made: AnyCertificate = _make(
+        AnyCertificate, certificate, {one: _renew(one) for one in declared_symbols(certificate)}
+    )
     return made
 
 
@@ -88,7 +90,7 @@ def declared_symbols(certificate: Any) -> Iterator[Any]:
             yield from link.scalars
 
 
-def _new(symbol: Any) -> sp.Symbol:
+def _renew(symbol: Any) -> sp.Symbol:
     """Return a new symbol with the name and sign of the given one."""
     sign = next((sign for sign in reversed(SIGNS) if getattr(symbol, f"is_{sign}", False)), None)
     if type(symbol) not in (sp.Symbol, sp.Dummy) or sign is None:
@@ -98,11 +100,11 @@ def _new(symbol: Any) -> sp.Symbol:
 
 def _make(of: Any, value: Any, symbols: SymbolTable) -> Any:
     """Return a rebuilt value of a type."""
-    kind = next((kind for kind in _alternatives(of) if _is_one(kind, value)), None)
+    kind = next((kind for kind in _list_alternatives(of) if _is_one(kind, value)), None)
     if kind is None:
         raise Rejected(f"{value!r:.80} has no place in a certificate")
     if _is_record(kind):
-        return kind(**{name: _make(of, getattr(value, name), symbols) for name, of in _fields(kind).items()})
+        return kind(**{name: _make(of, getattr(value, name), symbols) for name, of in _list_fields(kind).items()})
     maker = _MAKERS.get(get_origin(kind) or kind)
     return value if maker is None else maker(kind, value, symbols)
 
@@ -112,30 +114,30 @@ def _is_record(kind: Any) -> bool:
     return isinstance(getattr(kind, "kind", None), str)
 
 
-def _expression(_kind: Any, value: Any, symbols: SymbolTable) -> Any:
+def _decode_expression(_kind: Any, value: Any, symbols: SymbolTable) -> Any:
     """Return the expression in the symbols of the claim."""
     require_admitted(value)
     return value.xreplace(symbols)
 
 
-def _symbol(_kind: Any, value: sp.Symbol, symbols: SymbolTable) -> sp.Symbol:
+def _decode_symbol(_kind: Any, value: sp.Symbol, symbols: SymbolTable) -> sp.Symbol:
     """Return the claim's symbol in place of the given one."""
     require_admitted(value)
     return symbols.get(value, value)
 
 
-def _ordering(_kind: Any, value: Any, symbols: SymbolTable) -> Any:
+def _decode_ordering(_kind: Any, value: Any, symbols: SymbolTable) -> Any:
     """Return the condition in the symbols of the claim."""
     require_admitted_condition(value)
     return value.func(*(side.xreplace(symbols) for side in value.args), evaluate=False)
 
 
-def _list(kind: Any, value: Any, symbols: SymbolTable) -> Any:
+def _decode_list(kind: Any, value: Any, symbols: SymbolTable) -> Any:
     (of,) = get_args(kind)
     return [_make(of, one, symbols) for one in value]
 
 
-def _table(kind: Any, value: Any, symbols: SymbolTable) -> Any:
+def _decode_table(kind: Any, value: Any, symbols: SymbolTable) -> Any:
     """Return the table with keys and values in the symbols of the claim."""
     name, of = get_args(kind)
     return {_make(name, key, symbols): _make(of, one, symbols) for key, one in value.items()}
@@ -154,21 +156,21 @@ def _decode_inequality(_kind: Any, value: InequalityRef, symbols: SymbolTable) -
 
 
 _MAKERS: Mapping[Any, Callable[[Any, Any, SymbolTable], Any]] = {
-    Any: _expression,
-    sp.Rel: _ordering,
-    sp.Symbol: _symbol,
-    Sequence: _list,
-    Mapping: _table,
+    Any: _decode_expression,
+    sp.Rel: _decode_ordering,
+    sp.Symbol: _decode_symbol,
+    Sequence: _decode_list,
+    Mapping: _decode_table,
     InequalityRef: _decode_inequality,
 }
 
 
-def _alternatives(of: Any) -> Sequence[Any]:
+def _list_alternatives(of: Any) -> Sequence[Any]:
     """Return the alternatives of a union type."""
     if of is Derived:
         return DERIVED
     is_union = get_origin(of) not in (None, Sequence, Mapping, Literal)
-    return [kind for one in get_args(of) for kind in _alternatives(one)] if is_union else [of]
+    return [kind for one in get_args(of) for kind in _list_alternatives(one)] if is_union else [of]
 
 
 def _is_one(kind: Any, value: Any) -> bool:
@@ -185,7 +187,7 @@ def _is_one(kind: Any, value: Any) -> bool:
 
 
 @cache
-def _fields(record: type) -> dict[str, Any]:
+def _list_fields(record: type) -> dict[str, Any]:
     """Return the types of a record's fields by name."""
     types = get_type_hints(record, localns={"Part": Part})
     return {one.name: types[one.name] for one in fields(record)}

@@ -236,7 +236,7 @@ def _spread(of: Expr) -> Expr:
 def rounds_of(claim: Claim) -> Iterator[Round]:
     """Yield a round of the algorithm of a claim in expectation, for each outcome of its coins."""
     algorithm = definition_of(claim)
-    context, numbers = _with_numbers(claim, algorithm, build_context(claim))
+    context, numbers = _add_numbers(claim, algorithm, build_context(claim))
     for sides in product((1, 0), repeat=len(algorithm.coins)):
         coins = dict(zip(algorithm.coins, map(sp.Integer, sides), strict=True))
         yield Round(claim, algorithm, context, numbers, coins)
@@ -277,9 +277,9 @@ def _add_gradient_identities(one: Round) -> Round:
     return replace(one, context=replace(one.context, assumed=known))
 
 
-def _with_numbers(claim: Claim, algorithm: FederatedAlgorithm, context: Context) -> tuple[Context, Mapping[Expr, Expr]]:
+def _add_numbers(claim: Claim, algorithm: FederatedAlgorithm, context: Context) -> tuple[Context, Mapping[Expr, Expr]]:
     """Return a context with the numbers of an algorithm, and their symbols."""
-    shared, own = _numbers(claim, algorithm)
+    shared, own = _name_numbers(claim, algorithm)
     numbers: Numbers = replace(
         context.numbers,
         symbols=context.numbers.symbols | frozenset(one for one in shared.values() if one.is_Symbol),
@@ -288,7 +288,7 @@ def _with_numbers(claim: Claim, algorithm: FederatedAlgorithm, context: Context)
     return replace(context, numbers=numbers), {**own, **shared}
 
 
-def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Expr], dict[Expr, Expr]]:
+def _name_numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Expr], dict[Expr, Expr]]:
     """Return the symbols of numbers that all clients share, and of numbers of which each client has its own."""
     symbol = symbols_of(claim)
 
@@ -305,7 +305,9 @@ def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Ex
         for one in select_algorithm_assumptions(claim.assumptions)
         for key, number in one.numbers
     }
-    shared = {one.letter: given.get(one.key, symbol_for(one.letter, _quantity(one))) for one in algorithm.parameters}
+    shared = {
+        one.letter: given.get(one.key, symbol_for(one.letter, _find_quantity(one))) for one in algorithm.parameters
+    }
     is_one = a.server_step_of_one in claim.assumptions
     shared |= {
         eta_g: sp.S.One if is_one else symbol_for(eta_g, q.server_step_size),
@@ -321,22 +323,24 @@ def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Ex
 def list_parameter_bounds(claim: Claim) -> tuple[Expr, ...]:
     """Return the upper bounds of a definition's parameters."""
     symbol, algorithm = symbols_of(claim), definition_of(claim)
-    named = ((_quantity(one), one) for one in algorithm.parameters)
+    named = ((_find_quantity(one), one) for one in algorithm.parameters)
     return tuple(
-        symbol(quantity) <= _values(one).sup for quantity, one in named if quantity is not None and symbol.has(quantity)
+        symbol(quantity) <= _list_values(one).sup
+        for quantity, one in named
+        if quantity is not None and symbol.has(quantity)
     )
 
 
-def _quantity(parameter: Parameter) -> Quantity | None:
+def _find_quantity(parameter: Parameter) -> Quantity | None:
     """Return the quantity of a parameter; raise `Rejected` if their signs may differ."""
     quantity = PARAMETERS.get(parameter.key)
     known = {POSITIVE: sp.Interval.open(0, sp.oo), NONNEGATIVE: sp.Interval(0, sp.oo)}
     for quantities, allowed in known.items():
-        if quantity in quantities and _values(parameter).is_subset(allowed) is not True:
-            raise Rejected(f"{parameter.key} can be any of {_values(parameter)}: expected numbers of {allowed}")
+        if quantity in quantities and _list_values(parameter).is_subset(allowed) is not True:
+            raise Rejected(f"{parameter.key} can be any of {_list_values(parameter)}: expected numbers of {allowed}")
     return quantity
 
 
-def _values(parameter: Parameter) -> sp.Set:
+def _list_values(parameter: Parameter) -> sp.Set:
     """Return the numbers that runs can give a parameter."""
     return sp.FiniteSet(0, 1) if parameter.is_flag else parameter.allowed

@@ -68,12 +68,12 @@ def build_pair_context(claim: Claim, numbers: Numbers) -> Context:
         noise=frozenset() if is_quiet else noise,
         definitions=dict.fromkeys(noise, sp.S.Zero) if is_quiet else {},
         objectives=frozenset({F, F_i, F_j}),
-        assumed=dict(_assumed_of_two(claim)),
+        assumed=dict(_assume_for_two(claim)),
     )
     return with_common_shape(context, claim)
 
 
-def _assumed_of_two(claim: Claim) -> Iterator[tuple[str, Expr]]:
+def _assume_for_two(claim: Claim) -> Iterator[tuple[str, Expr]]:
     """Yield the slacks of the assumed bounds for two clients, by name."""
     largest = symbols_of(claim)(q.visited_second_moment) ** 2
     for name, x, slope, noise in (("i", x_i, SLOPE_I, n_i), ("j", x_j, SLOPE_J, n_j)):
@@ -120,7 +120,7 @@ def _identify_iterates(claim: Claim, context: Context) -> Context:
     return replace(context, client_vectors=others, definitions={**context.definitions, local: server})
 
 
-def _average_distance_sq(centre: q.Quantity, next_centre: q.Quantity) -> Measure:
+def _build_average_measure(centre: q.Quantity, next_centre: q.Quantity) -> Measure:
     """Return the client average of the squared distance from a model, before and after a step."""
     return Measure(
         before=lambda claim: _spread(claim, q.local_iterate, centre),
@@ -133,7 +133,7 @@ def _average_distance_sq(centre: q.Quantity, next_centre: q.Quantity) -> Measure
     )
 
 
-SPREAD = _average_distance_sq(q.average_iterate, q.next_average_iterate)
+SPREAD = _build_average_measure(q.average_iterate, q.next_average_iterate)
 """The measure of distances from the average."""
-DISPLACEMENT = _average_distance_sq(q.server_model, q.server_model)
+DISPLACEMENT = _build_average_measure(q.server_model, q.server_model)
 """The measure of distances from the model at the start of the round."""

@@ -30,7 +30,7 @@ FROM_OPTIMUM: frozenset[Quantity] = frozenset(
 """Quantities relative to x* or F*, which need an objective that is bounded below, although no term shows it."""
 
 
-def _with_papers(*kinds: Existing) -> tuple[Existing, ...]:
+def _add_papers(*kinds: Existing) -> tuple[Existing, ...]:
     """Return the groups of quantities, extended by those of papers and terms that are defined on the same runs."""
     others = [kind for part in parts_of_papers("signs") for kind in part.SIGNS.existing]
     every = {kind.name: kind for kind in (*kinds, *others)}
@@ -41,7 +41,7 @@ def _with_papers(*kinds: Existing) -> tuple[Existing, ...]:
     return tuple(every.values())
 
 
-KINDS = _with_papers(
+KINDS = _add_papers(
     Existing("a minimiser of F", FROM_OPTIMUM, a.IMPLY_CONVEXITY),
     Existing(
         "smallest curvatures of convex clients",

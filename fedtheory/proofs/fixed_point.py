@@ -42,10 +42,10 @@ def check_fixed_point(claim: Claim, certificate: FixedPoint, _prove: Prover) -> 
         raise Rejected(f"it is shown that {q.optimum_displacement_sq.name} is 0, and nothing else")
     for one in rounds_of(claim):
         shown = ", ".join(f"{coin} = {side}" for coin, side in one.coins.items())
-        yield from prefixed(f"{shown}: " if shown else "", _round(certificate, one))
+        yield from prefixed(f"{shown}: " if shown else "", _check_round(certificate, one))
 
 
-def _round(certificate: FixedPoint, one: Round) -> Iterator[Step]:
+def _check_round(certificate: FixedPoint, one: Round) -> Iterator[Step]:
     """Yield the checks that a round from the optimum does not move the vectors."""
     rest = one.evaluate_at_optimum()
     begun = one.local_start(rest)

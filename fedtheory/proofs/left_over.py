@@ -89,47 +89,47 @@ class _Sum:
 
 def _find_in_sum(one: _Sum) -> str | None:
     """Return the first repair of a sum that the kernel accepts, else what is known of what is left over."""
-    for words, changed in _repairs(one):
+    for words, changed in _list_repairs(one):
         if check_certificate(one.claim, changed).verdict == "proved":
             return words
-    condition = _missing_condition(one)
+    condition = _find_condition(one)
     return _describe_missing_square(one) if condition is None else condition
 
 
-def _repairs(one: _Sum) -> Iterator[Repair]:
+def _list_repairs(one: _Sum) -> Iterator[Repair]:
     """Yield changed certificates, the most specific change first."""
-    yield from _other_coefficients(one)
-    yield from _added_squares(one)
-    yield from _other_points(one)
+    yield from _change_coefficients(one)
+    yield from _add_squares(one)
+    yield from _change_points(one)
 
 
-def _form(term: Term, context: Context) -> Form:
+def _normalise(term: Term, context: Context) -> Form:
     """Return the normal form of a term."""
     return scalar(term.whole(term.reason.instantiate(context)), context)
 
 
-def _left_over(one: _Sum, context: Context) -> dict[Expr, Expr]:
+def _subtract_terms(one: _Sum, context: Context) -> dict[Expr, Expr]:
     """Return the coefficients of the slack minus the terms."""
     left = scalar(write_out(one.claim, one.claim.relations[one.link]).slack, context)
     for term in one.terms:
-        left = difference(left, _form(term, context))
+        left = difference(left, _normalise(term, context))
     return {monomial: number.expression for monomial, number in remainder(left, context.numbers).items()}
 
 
-def _other_coefficients(one: _Sum) -> Iterator[Repair]:
+def _change_coefficients(one: _Sum) -> Iterator[Repair]:
     """Yield certificates in which the coefficient of a term takes up all that is left over."""
     context = one.context()
-    left = _left_over(one, context)
+    left = _subtract_terms(one, context)
     for place, term in enumerate(one.terms):
-        unit = remainder(_form(replace(term, coefficient=sp.S.One), context), context.numbers)
-        share = _ratio(left, {monomial: number.expression for monomial, number in unit.items()})
+        unit = remainder(_normalise(replace(term, coefficient=sp.S.One), context), context.numbers)
+        share = _divide_forms(left, {monomial: number.expression for monomial, number in unit.items()})
         if share is not None:
-            new = _factor(term.coefficient + share)
+            new = _factorise(term.coefficient + share)
             words = f"the coefficient {shorten(new)} in term {place + 1} ({term.reason.kind})"
             yield words, one.with_term(place, replace(term, coefficient=new))
 
 
-def _factor(number: Expr) -> Expr:
+def _factorise(number: Expr) -> Expr:
     """Return a number as a product, without a minus sign in front of a factor that is a difference."""
     factors = sp.factor(number)
     if not factors.could_extract_minus_sign():
@@ -138,7 +138,7 @@ def _factor(number: Expr) -> Expr:
     return factors if turned is None else sp.Mul(-factors / turned, sp.expand(-turned))
 
 
-def _ratio(form: dict[Expr, Expr], unit: dict[Expr, Expr]) -> Expr | None:
+def _divide_forms(form: dict[Expr, Expr], unit: dict[Expr, Expr]) -> Expr | None:
     """Return the number by which one form is a multiple of another; None if it is none."""
     if not form or form.keys() != unit.keys():
         return None
@@ -146,13 +146,13 @@ def _ratio(form: dict[Expr, Expr], unit: dict[Expr, Expr]) -> Expr | None:
     return ratios[0] if all(sp.cancel(ratio - ratios[0]) == 0 for ratio in ratios) else None
 
 
-def _added_squares(one: _Sum) -> Iterator[Repair]:
+def _add_squares(one: _Sum) -> Iterator[Repair]:
     """Yield the certificate with the squares that are left over, if these are all."""
-    squares = collect_squares(_left_over(one, one.context()))
+    squares = collect_squares(_subtract_terms(one, one.context()))
     if not squares or any(kind not in (Average, LocalSum) and kind.__name__ != "Inner" for *_, kind in squares):
         return
     added = [
-        Term(_factor(weight), square(vector), averaged=kind is Average, summed=kind is LocalSum)
+        Term(_factorise(weight), square(vector), averaged=kind is Average, summed=kind is LocalSum)
         for weight, vector, kind in squares
     ]
     words = " and ".join(map(_write_term, added))
@@ -168,7 +168,7 @@ def _write_term(term: Term) -> str:
 def _describe_missing_square(one: _Sum) -> str | None:
     """Say that a term is missing, if what is left over is a sum of squares with non-negative weights."""
     context = one.context()
-    squares = collect_squares(_left_over(one, context))
+    squares = collect_squares(_subtract_terms(one, context))
     conditions = one.claim.conditions
     if squares and all(_is_nonnegative(weight, context.numbers, conditions) for weight, *_ in squares):
         return "one more term, as what is left over is a square with a coefficient that is not negative"
@@ -181,7 +181,7 @@ def _is_nonnegative(weight: Expr, numbers: Numbers, conditions: Sequence[Expr]) 
     return bool(weight.xreplace(clients).is_nonnegative) or is_nonnegative(numbers.known(weight), numbers, conditions)
 
 
-def _other_points(one: _Sum) -> Iterator[Repair]:
+def _change_points(one: _Sum) -> Iterator[Repair]:
     """Yield certificates in which one term is about another point of the statement."""
     relation = one.claim.relations[one.link]
     gradients = {part for side in relation.sides for part in parts_of(side, Value, Gradient)}
@@ -199,7 +199,7 @@ def _other_points(one: _Sum) -> Iterator[Repair]:
                 yield words, one.with_term(place, replace(term, reason=changed))
 
 
-def _missing_condition(one: _Sum) -> str | None:
+def _find_condition(one: _Sum) -> str | None:
     """Return the condition under which a certificate with a coefficient of unknown sign is accepted."""
     numbers = one.context().numbers
     for term in one.terms:

@@ -75,12 +75,12 @@ def check_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Itera
     _require_of_states(certificate.function, outcomes[0])
     _require_full_participation(claim, outcomes[0])
     yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
-    yield from prefixed("the end of a round: ", _round(certificate, outcomes, conditions))
+    yield from prefixed("the end of a round: ", _check_round(certificate, outcomes, conditions))
     one, value = outcomes[0], certificate.function
     quantity, measured = _express_bounded_quantity(claim, relation, one)
     yield from prefixed("what is measured: ", check(measured, value, certificate.model, one.context, conditions))
-    yield from prefixed("the start: ", _start(certificate, one, conditions))
-    yield from _conclusion(claim, certificate, quantity, conditions)
+    yield from prefixed("the start: ", _check_start(certificate, one, conditions))
+    yield from _conclude(claim, certificate, quantity, conditions)
 
 
 def _require_full_participation(claim: Claim, one: Round) -> None:
@@ -101,7 +101,7 @@ def _require_of_states(value: Expr, one: Round) -> None:
         raise Rejected(f"V is of {', '.join(sorted(map(str, other)))}, expected vectors at the start of a round")
 
 
-def _round(certificate: Lyapunov, outcomes: Sequence[Round], conditions: Sequence[Expr]) -> Iterator[Step]:
+def _check_round(certificate: Lyapunov, outcomes: Sequence[Round], conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that V contracts in expectation over the coins."""
     value = certificate.function
     after = sp.Add(*(one.chance * _move(value, one, one.end(one.after_steps())) for one in outcomes))
@@ -127,7 +127,7 @@ def _express_bounded_quantity(claim: Claim, relation: Relation, one: Round) -> t
     raise Rejected("a Lyapunov function bounds the distance of the last model, or that between the clients' models")
 
 
-def _start(certificate: Lyapunov, one: Round, conditions: Sequence[Expr]) -> Iterator[Step]:
+def _check_start(certificate: Lyapunov, one: Round, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Yield the check of the function's value at the start."""
     value = _move(certificate.function, one, one.start())
     yield from check(value, certificate.level, certificate.start, build_start_context(one), conditions)
@@ -145,7 +145,7 @@ def build_start_context(one: Round) -> Context:
     return replace(one.context, assumed=known)
 
 
-def _conclusion(claim: Claim, certificate: Lyapunov, quantity: Quantity, conditions: Sequence[Expr]) -> Iterator[Step]:
+def _conclude(claim: Claim, certificate: Lyapunov, quantity: Quantity, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check the side conditions, then that the derived bound implies the claim."""
     given = (certificate.factor, certificate.offset, certificate.level, certificate.least)
     factor, offset, level, least = map(numbers_of(claim).plain, given)

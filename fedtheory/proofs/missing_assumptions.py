@@ -26,53 +26,55 @@ def find_missing_assumptions(proof: Proof) -> tuple[str, ...]:
     left = MOST_WORK // 2
     while proof.verdict == "broken" and len(names) < _MOST and proof.own_work <= MOST_WORK // 4:
         tried = []
-        for one in _candidates(proof.claim):
-            tried.append((one, _with(proof, one)))
+        for one in _list_candidates(proof.claim):
+            tried.append((one, _add_assumption(proof, one)))
             left -= tried[-1][1].own_work
             if left < 0:
                 return tuple(names)
-        better = _best(proof, tried)
+        better = _choose_best(proof, tried)
         if better is None:
-            return (*names, *_pair(proof, tried))
+            return (*names, *_try_pairs(proof, tried))
         names.append(better[0].name)
         proof = better[1]
     return tuple(names)
 
 
-def _pair(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[str, ...]:
+def _try_pairs(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[str, ...]:
     """Try pairs of assumptions, if the first of them changes the failure without removing it."""
     others = [each for each in tried if each[1].failing not in (None, proof.failing)]
     if not 0 < len(others) <= _MOST_OTHERS or proof.own_work > MOST_WORK // 1000:
         return ()
     for first, with_first in others:
-        second = _best(with_first, [(one, _with(with_first, one)) for one in _candidates(with_first.claim)])
+        second = _choose_best(
+            with_first, [(one, _add_assumption(with_first, one)) for one in _list_candidates(with_first.claim)]
+        )
         if second is not None:
             return first.name, second[0].name
     return ()
 
 
-def _candidates(claim: Claim) -> Iterator[Assumed]:
+def _list_candidates(claim: Claim) -> Iterator[Assumed]:
     """Yield the assumptions of the vocabulary that the claim does not have."""
     return (one for one in assumed() if one.assumption not in claim.assumptions)
 
 
-def _with(proof: Proof, added: Assumed) -> Proof:
+def _add_assumption(proof: Proof, added: Assumed) -> Proof:
     """Return the proof of the same claim with one more assumption."""
     claim = replace(proof.claim, assumptions=[*proof.claim.assumptions, added.assumption])
     return check_certificate(claim, proof.certificate if proof.document is None else proof.document)
 
 
-def _best(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[Assumed, Proof] | None:
+def _choose_best(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[Assumed, Proof] | None:
     """Return the first attempt that is accepted, else the one that gets furthest beyond the failure.
 
     Returns None if none gets further.
     """
-    before = _progress(proof)
-    past = [each for each in tried if _progress(each[1]) > before and each[1].failing != proof.failing]
-    return max(past, key=lambda each: _progress(each[1]), default=None)
+    before = _measure_progress(proof)
+    past = [each for each in tried if _measure_progress(each[1]) > before and each[1].failing != proof.failing]
+    return max(past, key=lambda each: _measure_progress(each[1]), default=None)
 
 
-def _progress(proof: Proof) -> tuple[bool, int, bool]:
+def _measure_progress(proof: Proof) -> tuple[bool, int, bool]:
     """Whether a proof is accepted, the number of steps before the failure, and whether the failing step was reached."""
     held = next((place for place, step in enumerate(proof.steps) if not step.holds), len(proof.steps))
     return proof.verdict == "proved", held, len(proof.steps) > held + 1

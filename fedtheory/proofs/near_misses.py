@@ -27,12 +27,12 @@ def near_misses(proof: Proof) -> tuple[str, ...]:
     The kernel checks the certificate again for each change; common slips together take at most a quarter of the limit
     of a check, and so do the repairs of what a sum leaves over.
     """
-    closest, shortest = None, len(_left_over(proof)) // 2
-    for words, changed in _slips(proof):
+    closest, shortest = None, len(_read_left_over(proof)) // 2
+    for words, changed in _list_slips(proof):
         if changed.verdict == "proved":
             return (words,)
-        if 0 < len(_left_over(changed)) < shortest:
-            closest, shortest = (words, changed), len(_left_over(changed))
+        if 0 < len(_read_left_over(changed)) < shortest:
+            closest, shortest = (words, changed), len(_read_left_over(changed))
     repair = find_repair(proof)
     if repair is not None or closest is None:
         return () if repair is None else (repair,)
@@ -40,49 +40,49 @@ def near_misses(proof: Proof) -> tuple[str, ...]:
     return () if second is None else (closest[0], second)
 
 
-def _left_over(proof: Proof) -> str:
+def _read_left_over(proof: Proof) -> str:
     """Return the text of what a sum leaves over; empty if the first step that fails is another one."""
     return (proof.failing or "").partition(LEFT_OVER)[2]
 
 
-def _slips(proof: Proof) -> Iterator[tuple[str, Proof]]:
+def _list_slips(proof: Proof) -> Iterator[tuple[str, Proof]]:
     """Yield common slips in one term, each with the proof without it."""
     if proof.verdict != "broken" or proof.document is None:
         return
     document = proof.document
-    count = sum(1 for _ in _terms(document))
+    count = sum(1 for _ in _list_terms(document))
     left = MOST_WORK // 4
     if count > _MOST_TERMS or proof.own_work > MOST_WORK // 100:
         return
     for place in range(count):
-        for words, apply in _changes(_term_at(document, place)):
+        for words, apply in _list_changes(_find_term(document, place)):
             changed = deepcopy(document)
-            apply(_term_at(changed, place))
+            apply(_find_term(changed, place))
             again = check_certificate(proof.claim, changed)
             left -= again.own_work
-            yield f"{words} in term {place + 1} ({_name(_term_at(document, place))})", again
+            yield f"{words} in term {place + 1} ({_name_reason(_find_term(document, place))})", again
             if left < 0:
                 return
 
 
-def _terms(part: Any) -> Iterator[JsonTable]:
+def _list_terms(part: Any) -> Iterator[JsonTable]:
     """Yield the terms of a certificate, in the order in which they are written."""
     if isinstance(part, dict):
         if part.get("kind") == "term":
             yield part
         for value in part.values():
-            yield from _terms(value)
+            yield from _list_terms(value)
     elif isinstance(part, list):
         for value in part:
-            yield from _terms(value)
+            yield from _list_terms(value)
 
 
-def _term_at(document: Any, place: int) -> JsonTable:
+def _find_term(document: Any, place: int) -> JsonTable:
     """Return the term at this place of a document."""
-    return next(term for number, term in enumerate(_terms(document)) if number == place)
+    return next(term for number, term in enumerate(_list_terms(document)) if number == place)
 
 
-def _changes(term: JsonTable) -> Iterator[Change]:
+def _list_changes(term: JsonTable) -> Iterator[Change]:
     """Yield changes of a term, each with its description."""
     averaged, reason = bool(term.get("averaged")), term.get("reason")
     yield f"averaged={not averaged}", partial(_set, {"averaged": not averaged})
@@ -105,6 +105,6 @@ def _exchange(term: JsonTable) -> None:
     term["reason"] = {**reason, at: reason[around], around: reason[at]}
 
 
-def _name(term: JsonTable) -> str:
+def _name_reason(term: JsonTable) -> str:
     reason = term.get("reason")
     return str(reason.get("reason")) if isinstance(reason, dict) else "a term"

@@ -112,7 +112,7 @@ _AVERAGED = tuple(_list_averages())
 
 
 @cache
-def _dummy_of(_name: str, latex: str) -> sp.Dummy:
+def _create_dummy(_name: str, latex: str) -> sp.Dummy:
     """Return a real symbol that is printed as the LaTeX."""
     return sp.Dummy(latex, real=True)
 
@@ -138,7 +138,7 @@ class SymbolTable:
     def __call__(self, quantity: Quantity) -> sp.Symbol:
         if self._quantities.get(quantity.name, quantity) is not quantity:
             raise Rejected(f"the claim calls something else {quantity.name}")
-        return self.known.get(quantity.name) or _dummy_of(quantity.name, quantity.latex)
+        return self.known.get(quantity.name) or _create_dummy(quantity.name, quantity.latex)
 
     def quantity(self, symbol: sp.Symbol) -> Quantity | None:
         """Return the quantity of a symbol; None for one without."""
@@ -171,12 +171,12 @@ def numbers_of(claim: Claim) -> Numbers:
     limit of those for small constants, unless it is strict or a condition
     fails for all of these.
     """
-    known = _numbers_of(claim, _FLAT)
+    known = _collect_numbers(claim, _FLAT)
     is_smooth = any(assumption in claim.assumptions for assumption in SMOOTH)
     is_strict = any(relation.operator in ("<", ">") for relation in claim.relations)
     if not is_smooth or is_strict or not _is_a_limit(claim, known):
         return known
-    return _numbers_of(claim, ())
+    return _collect_numbers(claim, ())
 
 
 _FLAT = _list_signed("flat")
@@ -194,7 +194,7 @@ def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
     )
 
 
-def _numbers_of(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
+def _collect_numbers(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
     """Return the numbers of a claim with their signs."""
     known = select_existing_symbols(claim)
     named = {symbol: quantity for symbol, quantity in known.items() if quantity in _OF_ALL}

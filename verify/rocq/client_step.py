@@ -41,7 +41,7 @@ class OwnVocabulary(Vocabulary):
 
     def __post_init__(self) -> None:
         """Read the claim's symbols; raises `NotExported` for sums and samples."""
-        sides = _sides(self.claim)
+        sides = _list_sides(self.claim)
         if sides.has(*_SUMS) or any(one not in self.claim.assumptions for one in _NEEDED):
             raise NotExported("sums over the steps of a round and draws of its participants are not in the library")
         super().__post_init__()
@@ -68,7 +68,7 @@ class OwnVocabulary(Vocabulary):
     @property
     def is_random(self) -> bool:
         """Return whether the claim is in expectation; otherwise it holds for every outcome."""
-        return self.claim.place == "round" and _sides(self.claim).has(Expectation)
+        return self.claim.place == "round" and _list_sides(self.claim).has(Expectation)
 
     @property
     def least(self) -> list[tuple[sp.Symbol, Expr]]:
@@ -127,7 +127,7 @@ class OwnVocabulary(Vocabulary):
             yield Binder("mean_square_smooth_S", "mean_square_smooth S noise_there delta_of_samples")
 
 
-def _sides(claim: Claim) -> sp.Tuple:
+def _list_sides(claim: Claim) -> sp.Tuple:
     return sp.Tuple(*(side for one in claim.relations for side in one.sides))
 
 
@@ -138,15 +138,19 @@ def slack_of(vocabulary: OwnVocabulary, name: str) -> tuple[Expr, str]:
     beta, sigma, there = symbol(q.relative_noise), symbol(q.absolute_noise), symbol(q.gradient_at_server_model)
     if name == "variance at a local iterate":
         noise = symbol(q.gradient_noise)
-        return beta**2 * _sq(own - local) + sigma**2 - _sq(noise), "pose proof (own_variance_S i Hi) as known; lra"
+        return beta**2 * _square(own - local) + sigma**2 - _square(
+            noise
+        ), "pose proof (own_variance_S i Hi) as known; lra"
     if name == "variance at the server's model":
-        return beta**2 * _sq(own - server) + sigma**2 - _sq(_NOISE), "pose proof (own_variance_S i Hi) as known; lra"
+        return beta**2 * _square(own - server) + sigma**2 - _square(
+            _NOISE
+        ), "pose proof (own_variance_S i Hi) as known; lra"
     if name == "mean-square smoothness":
         changed = symbol(q.stochastic_gradient) - there
-        bound = symbol(q.mean_square_smoothness) ** 2 * _sq(local - server)
-        return bound - _sq(changed), "pose proof (mean_square_smooth_S i Hi) as known; lra"
+        bound = symbol(q.mean_square_smoothness) ** 2 * _square(local - server)
+        return bound - _square(changed), "pose proof (mean_square_smooth_S i Hi) as known; lra"
     raise NotExported(f"what {name!r} says of a step is not in the library")
 
 
-def _sq(vector: Expr) -> Expr:
+def _square(vector: Expr) -> Expr:
     return Inner(vector, vector)

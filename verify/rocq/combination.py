@@ -47,7 +47,7 @@ def theorem_of_combination(
 class _CombinationWriter:
     def __init__(self, claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]) -> None:
         self.claim, self.certificate, self.export_id = claim, certificate, export_id
-        self.run = _vocabulary(claim, certificate)
+        self.run = _choose_vocabulary(claim, certificate)
         self.run.names |= {root.letter: f"sqrt ({self.run.number(root.of)})" for root in certificate.roots}
         conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
         self.signs = self.run.signs(conditions)
@@ -130,10 +130,12 @@ class _CombinationWriter:
     ) -> str:
         """Prove a relation by its premises and the remaining difference."""
         lines, total = [], []
-        sums = {self._number(one): one for one in _sums(relation.left, relation.right)}
+        sums = {self._number(one): one for one in _list_sums(relation.left, relation.right)}
         for place, part in enumerate(parts, start=1):
             found, premise, tactic, is_zero = self._sum(part, place)
-            sums |= {premise: found} if isinstance(found, ClientSum) else {self._number(s): s for s in _sums(found)}
+            sums |= (
+                {premise: found} if isinstance(found, ClientSum) else {self._number(s): s for s in _list_sums(found)}
+            )
             coefficient = self._number(part.coefficient)
             sign = "=" if is_zero else ">="
             lines.append(f"assert (premise{place} : {premise} {sign} 0).")
@@ -191,7 +193,7 @@ class _CombinationWriter:
             return found, tactic, premise.is_zero
         if isinstance(premise, str | Derived):
             derived = premise if isinstance(premise, Derived) else Derived(premise)
-            return self._derive(derived, place, {"i", "Hi"} if part.over is not None else _bound_by(derived))
+            return self._derive(derived, place, {"i", "Hi"} if part.over is not None else _list_bound(derived))
         if isinstance(premise, sp.Eq):
             return slack(premise), self.run.equation(premise), True
         return slack(premise), self.run.ordering(premise, self.signs), False
@@ -249,12 +251,12 @@ class _CombinationWriter:
         names = {one: self.run.names[mine] for one, mine in theirs.items() if mine in self.run.names}
         if premise.has(ClientSum) or len(names) < len(theirs):
             return ""
-        if _divisors(own, self.run.names) == _divisors(premise, names):
+        if _list_divisors(own, self.run.names) == _list_divisors(premise, names):
             return ""
         return f"replace ({number(own, self.run.names)}) with ({number(premise, names)}) by by_field; "
 
 
-def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:
+def _choose_vocabulary(claim: Claim, certificate: Combination) -> Spoken:
     """Return the vocabulary of a claim: a run of the library, a schedule, or numbers only."""
     if any(clock in claim.assumptions for clock in CLOCKS) and not is_of_numbers(claim, certificate):
         return ScheduleVocabulary(claim)
@@ -265,13 +267,13 @@ def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:
     return GapsVocabulary(claim) if is_of_gaps(claim) else vocabulary_of(claim)
 
 
-def _divisors(expression: Expr, names: Mapping[sp.Symbol, str]) -> set[str]:
+def _list_divisors(expression: Expr, names: Mapping[sp.Symbol, str]) -> set[str]:
     """Return the divisors in a number, as Rocq text."""
     quotients = expression.atoms(sp.Mul, sp.Pow)
     return {number(sp.fraction(one, exact=True)[1], names) for one in quotients}
 
 
-def _sums(*sides: Expr) -> list[Expr]:
+def _list_sums(*sides: Expr) -> list[Expr]:
     return sorted(sp.Tuple(*sides).atoms(ClientSum), key=str)
 
 
@@ -303,7 +305,7 @@ _KINDS: Mapping[str, _Kind] = {
 }
 
 
-def _bound_by(derived: Derived) -> set[str]:
+def _list_bound(derived: Derived) -> set[str]:
     """Return the variables of a theorem over which an average is taken."""
     index = _KINDS[derived.kind].index if isinstance(derived, Averaged) else ""
     return {index, f"H{index}"} if index else set()

@@ -74,9 +74,9 @@ def contracting(
     links = Links(Reader(vocabulary), SignProofs(vocabulary.numbers))
     smaller, larger = step.relations[0].ordered
     slack = Sum(links.side(larger), links.side(smaller), "-")
-    kept = Multiple(links.reader.number(certificate.factor), _size(links.reader, certificate, weight, "k"))
+    kept = Multiple(links.reader.number(certificate.factor), _write_size(links.reader, certificate, weight, "k"))
     before = Sum(kept, Number(links.reader.number(certificate.offset)))
-    after = _size(links.reader, certificate, weight, "(k + 1)")
+    after = _write_size(links.reader, certificate, weight, "(k + 1)")
     if gain is not None:
         after = Sum(_write_gain(links.reader, gain), after)
     difference = Sum(before, after, "-")
@@ -93,19 +93,21 @@ def contracting(
     return Theorem(f"{name_of(claim.id)}_at_step", of_step.binders, statement, proof)
 
 
-def _point(vocabulary: Vocabulary) -> Expr:
+def _find_point(vocabulary: Vocabulary) -> Expr:
     return vocabulary.symbols(q.comparator if vocabulary.drawn_at == "y" else q.optimum)
 
 
 def _write_gain(reader: Reader, gain: Expr) -> Term:
     """Return the excess loss over the point after the step."""
     symbol = reader.vocabulary.symbols
-    values = (Value(symbol(q.objective), one) for one in (symbol(q.next_average_iterate), _point(reader.vocabulary)))
+    values = (
+        Value(symbol(q.objective), one) for one in (symbol(q.next_average_iterate), _find_point(reader.vocabulary))
+    )
     larger, smaller = map(reader.scalar, values)
     return Multiple(reader.number(gain), Sum(larger, smaller, "-"))
 
 
-def _size(reader: Reader, certificate: Contracting, weight: Expr | None, index: str) -> Term:
+def _write_size(reader: Reader, certificate: Contracting, weight: Expr | None, index: str) -> Term:
     """Return the weighted sum of distance and spread before step k or after it."""
     symbol = symbols_of(reader.vocabulary.claim)
     is_before = index == "k"
@@ -116,7 +118,7 @@ def _size(reader: Reader, certificate: Contracting, weight: Expr | None, index: 
     )
     names = reader.vocabulary.numbers | {symbol(q.local_step_index): index}
     spread = Multiple(number(certificate.potential, names), reader.scalar(Average(norm_sq(local - average))))
-    distance = reader.scalar(norm_sq(average - _point(reader.vocabulary)))
+    distance = reader.scalar(norm_sq(average - _find_point(reader.vocabulary)))
     return Sum(distance if weight is None else Multiple(reader.number(weight), distance), spread)
 
 

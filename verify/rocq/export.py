@@ -109,7 +109,7 @@ def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
             raise NotExported(NO_RESTARTS if isinstance(certificate, LoopMean) else unknown)
     # A theorem without conditions is stronger than the same theorem under the claim's conditions.
     is_stated = certificate.relaxed is None or (general.library and not conditions)
-    theorem = general if is_stated else _as_stated(claim, general, conditions)
+    theorem = general if is_stated else _state_under_conditions(claim, general, conditions)
     general = general if theorem is general else theorem.lemmas[0]
     require_own_names(claim, theorem.called)
     known = Exported(claim, theorem, general, conditions, tuple(used))
@@ -171,7 +171,7 @@ def _export_vectors(claim: Claim, certificate: Certificate) -> tuple[Theorem, li
     return theorem_at_step(claim, certificate), []
 
 
-def _as_stated(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theorem:
+def _state_under_conditions(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theorem:
     """Return a theorem under the conditions of the claim, derived from one under weaker conditions."""
     if general.library:
         raise NotExported("weaker conditions than the claim's are exported for runs of FedAvg only")

@@ -29,11 +29,11 @@ SINGLE = "assert (single : steps_of A = 1%nat) by (apply only_step; exact condit
 def theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theorem:
     """Return the theorem that no vector of an algorithm changes, from its definition."""
     known = Algorithm(claim)
-    goal = _displacement(known)
+    goal = _define_displacement(known)
     lemmas = (
         (_state_step(claim, known),) if certificate.local_step == "single" or known.definition.steps_are_rounds else ()
     )
-    proof = _single(known, lemmas[0]) if lemmas else _prove_idle(known)
+    proof = _prove_single(known, lemmas[0]) if lemmas else _prove_idle(known)
     (relation,) = claim.relations
     conditions = SignProofs({symbols_of(claim)(q.local_steps): "tau A"}, claim.conditions).hypotheses()
     parameters = [Binder("A", "run"), Binder("quiet_A", "forall n k i, noise_of A n k i = zero")]
@@ -42,37 +42,37 @@ def theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theorem:
     parameters += [Binder("minimiser_x_star", "minimiser (step_at A O O) x_star"), *conditions]
     if relation.left != symbols_of(claim)(q.optimum_displacement_sq) or relation.operator not in SIGN:
         raise NotExported(f"expected a bound on {q.optimum_displacement_sq.name}, got another statement at rest")
-    statement = f"{_move(known)} {SIGN[relation.operator]} {number(relation.right, {})}"
+    statement = f"{_name_displacement(known)} {SIGN[relation.operator]} {number(relation.right, {})}"
     definitions = f"{known.text()}{known.at_optimum()}{goal}"
     name, needs = name_of(claim.id), ("Definitions",)
-    called: dict[Quantity, str] = {q.local_steps: "tau A", q.optimum_displacement_sq: _move(known)}
+    called: dict[Quantity, str] = {q.local_steps: "tau A", q.optimum_displacement_sq: _name_displacement(known)}
     return Theorem(name, parameters, statement, proof, lemmas, needs, called=called, definitions=definitions)
 
 
-def _move(known: Algorithm) -> str:
+def _name_displacement(known: Algorithm) -> str:
     return f"optimum_displacement_sq {known.applied} x_star"
 
 
-def _steps(known: Algorithm) -> str:
+def _count_steps(known: Algorithm) -> str:
     """Return the number of local steps of a round, equal for all clients, as text."""
     if not known.same_size:
         return ""
     return "1 " if known.definition.steps_are_rounds else "(steps_of A) "
 
 
-def _displacement(known: Algorithm) -> str:
+def _define_displacement(known: Algorithm) -> str:
     parameters = " ".join(map(str, [Binder("A", "run"), *known.own, Binder("x_star", "space_of A")]))
     shared = [f"‖{one} after - {one} before‖²" for one in known.definition.server]
     own = [f"mean (clients_of A) (fun i => ‖{one} after i - {one} before i‖²)" for one in known.definition.client]
     return (
         f"Definition optimum_displacement_sq {parameters} : R :=\n"
         f"  let before := at_optimum {known.applied} x_star in\n"
-        f"  let after := ended {known.applied} {_steps(known)}before O in\n"
+        f"  let after := ended {known.applied} {_count_steps(known)}before O in\n"
         f"  {' + '.join([*shared, *own])}.\n"
     )
 
 
-def _single(known: Algorithm, lemma: Theorem) -> str:
+def _prove_single(known: Algorithm, lemma: Theorem) -> str:
     """Prove a round with a single step by a lemma about that step."""
     arguments = {"S": "step_at A O O", "quiet_S": "quiet_A O O", "step_size_positive": "size_positive"}
     lines = ["unfold optimum_displacement_sq."]
@@ -89,7 +89,7 @@ def _state_step(claim: Claim, known: Algorithm) -> Theorem:
         one: known.term(one, where, {optimum: Atom("x_star")}, replace(place, noise=None))
         for one, where in known.definition.at_optimum.items()
     }
-    parts = [*_distances(known, rest, write_round(known, rest, place))]
+    parts = [*_list_distances(known, rest, write_round(known, rest, place))]
     total = parts[0]
     for part in parts[1:]:
         total = Sum(total, part)
@@ -109,7 +109,7 @@ def write_round(known: Algorithm, states: Env, place: Notation) -> dict[object, 
     return {**states, **{one: known.term(one, end, moved, place) for one, end in ends.items()}}
 
 
-def _distances(known: Algorithm, before: Env, after: Env) -> Iterator[Term]:
+def _list_distances(known: Algorithm, before: Env, after: Env) -> Iterator[Term]:
     for one in known.definition.server:
         apart = Sum(after[one], before[one], "-")
         yield Dot(apart, apart)
@@ -123,7 +123,7 @@ def _prove_idle(known: Algorithm) -> str:
     local, rest = known.local.vector, f"(at_optimum {known.applied} x_star)"
     vectors = [*known.definition.server, *known.definition.client]
     fields = " ".join(map(str, vectors))
-    after = f"(ended {known.applied} {_steps(known)}{rest} O)"
+    after = f"(ended {known.applied} {_count_steps(known)}{rest} O)"
     lines = [
         f"assert (rests : forall k i, {local} {known.applied} {rest} O k i = {local}_start {known.applied} {rest} i).",
         f"{{ intros k i. induction k as [| k IH]; [reflexivity |]. cbn [{local}]. rewrite IH, (quiet_A O k i).",

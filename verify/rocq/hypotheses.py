@@ -57,7 +57,7 @@ _HERE = (a.same_local_work, a.unit_server_step, a.full_participation, a.averaged
 
 def binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], *, own: bool) -> list[Binder]:
     """Return the variables and hypotheses of a theorem with the given symbols; about each client if `own`."""
-    return list(_binders(vocabulary, symbols, own))
+    return list(_list_binders(vocabulary, symbols, own))
 
 
 def counts(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> list[Binder]:
@@ -69,24 +69,24 @@ def counts(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> list[Binder]:
     return [*numbers, Binder("k_large", "0 <= k"), Binder("k_below_tau", "k + 1 <= tau")]
 
 
-def _binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], own: bool) -> Iterator[Binder]:
+def _list_binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], own: bool) -> Iterator[Binder]:
     claim = vocabulary.claim
     yield Binder("S", "step")
     yield Binder("step_size_positive", "0 < step_size S")
     if vocabulary.is_random:
         yield Binder("past", "step_space S -> Prop")
         yield Binder("unbiased_S", "unbiased S past")
-    yield from _there(vocabulary, symbols)
+    yield from _state_reference(vocabulary, symbols)
     for assumption in claim.assumptions:
-        yield from vocabulary.parameters.get(assumption) or _assumed(assumption, vocabulary)
+        yield from vocabulary.parameters.get(assumption) or _state_assumption(assumption, vocabulary)
     yield from _list_parameters(vocabulary, symbols)
-    yield from _numbers(vocabulary, symbols)
-    yield from _vectors(vocabulary, symbols)
+    yield from _declare_numbers(vocabulary, symbols)
+    yield from _declare_vectors(vocabulary, symbols)
     if own:
         yield from declare_index("i", "number (step_clients S)")
 
 
-def _assumed(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]:
+def _state_assumption(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]:
     if assumption == a.smooth_noise:
         yield from declare_real("ell", positive=True)
         yield Binder("smooth_noise_S", f"smooth_noise S ell {vocabulary.drawn_at} noise_there")
@@ -96,7 +96,7 @@ def _assumed(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]
         raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")
 
 
-def _there(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
+def _state_reference(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
     """Yield the reference point of the runs, and hypotheses on gradients there."""
     symbol, point = vocabulary.symbols, vocabulary.drawn_at
     has_noise = a.smooth_noise in vocabulary.claim.assumptions
@@ -119,7 +119,7 @@ def _there(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
         yield Binder("largest_share_S", "largest_share S p_max")
 
 
-def _numbers(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
+def _declare_numbers(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
     claim = vocabulary.claim
     for each in claim.for_all:
         if each.is_positive or each.is_nonnegative:
@@ -150,7 +150,7 @@ def _is_free(quantity: Quantity) -> bool:
     return not NUMBERS[quantity].endswith(" S")
 
 
-def _vectors(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
+def _declare_vectors(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
     symbol = vocabulary.symbols
     if symbol(q.optimum) in symbols:
         is_declared = vocabulary.drawn_at == "x_star"

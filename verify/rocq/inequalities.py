@@ -65,7 +65,7 @@ _OF_MEAN = {
 }
 
 
-def _constant(reader: Reader, objective: Expr, kind: str) -> Constant:
+def _find_constant(reader: Reader, objective: Expr, kind: str) -> Constant:
     """Return a constant of an objective: the common one, unless each client has its own."""
     vocabulary = reader.vocabulary
     if kind in vocabulary.constants and vocabulary.objectives.get(objective) != MEAN:
@@ -88,7 +88,7 @@ BY_LINEAR = "by_linear"
 """Tactic for an equation of two combinations of vectors, from the library file `Definitions`."""
 
 
-def _points(reader: Reader, at: Expr, around: Expr) -> str:
+def _write_points(reader: Reader, at: Expr, around: Expr) -> str:
     sides = (text(reader.vector(side), CLIENTS) for side in (at, around))
     return " ".join(f"({side})%vec" for side in sides)
 
@@ -98,7 +98,7 @@ def _apply_lemma(reader: Reader, because: InequalityRef) -> NonnegativeScalar:
     if reader.vocabulary.constants and "{convex}" in _LEMMAS[because.kind]:
         raise NotExported("convexity of the clients of a round is not exported: state their strong convexity")
     objective, at, around = because.about
-    smooth, curved = (_constant(reader, objective, kind) for kind in (_SMOOTH, _CURVED))
+    smooth, curved = (_find_constant(reader, objective, kind) for kind in (_SMOOTH, _CURVED))
     known = Context(
         convex=frozenset({objective}),
         smooth={objective: smooth.symbol},
@@ -106,11 +106,13 @@ def _apply_lemma(reader: Reader, because: InequalityRef) -> NonnegativeScalar:
     )
     arguments = {
         "f": reader.vocabulary.objectives.get(objective, "?"),
-        "points": _points(reader, at, around),
+        "points": _write_points(reader, at, around),
         "convex": _prove_regularity(reader, objective, _CONVEX),
     }
     lemma = _LEMMAS[because.kind].format(**arguments, smooth=smooth, curved=curved)
-    return NonnegativeScalar(because.instantiate(known).expression, _by(lemma, _rewrite_difference(reader, at, around)))
+    return NonnegativeScalar(
+        because.instantiate(known).expression, _write_tactic(lemma, _rewrite_difference(reader, at, around))
+    )
 
 
 _LEMMAS = {
@@ -123,14 +125,14 @@ _LEMMAS = {
 """Lemmas of the library by inequality, with their arguments."""
 
 
-def _optimality(reader: Reader, objective: Expr, at: Expr) -> NonnegativeScalar:
+def _write_optimality(reader: Reader, objective: Expr, at: Expr) -> NonnegativeScalar:
     symbol = reader.vocabulary.symbols
     point = text(reader.vector(at), CLIENTS)
     slack = Value(objective, at) - Value(objective, symbol(q.optimum))
-    return NonnegativeScalar(slack, _by(f"optimality S ({point})%vec x_star minimiser_x_star"))
+    return NonnegativeScalar(slack, _write_tactic(f"optimality S ({point})%vec x_star minimiser_x_star"))
 
 
-def _assumption(reader: Reader, name: str) -> NonnegativeScalar:
+def _write_assumption(reader: Reader, name: str) -> NonnegativeScalar:
     if name in reader.known:
         return NonnegativeScalar(reader.known[name].slack, reader.known[name].tactic)
     if isinstance(reader.vocabulary, OwnVocabulary):
@@ -156,7 +158,7 @@ def _list_slacks(claim: Claim) -> Mapping[str, Expr]:
     return {**build_step_context(claim).assumed, **pair.build_pair_context(claim, Numbers()).assumed}
 
 
-def _by(lemma: str, rewritten: str = "") -> str:
+def _write_tactic(lemma: str, rewritten: str = "") -> str:
     return f"pose proof ({lemma}) as known; {rewritten}lra"
 
 
@@ -168,21 +170,25 @@ def _bound_moment(bound: str, hypothesis: str) -> str:
 
 
 _TACTICS = {
-    "bounded variance": _by("variance S sigma {i} bounded_variance_S H{i}"),
-    "bounded dissimilarity": _by("dissimilarity S zeta {i} ({local}) bounded_dissimilarity_S H{i}"),
-    "bounded mean dissimilarity": _by("mean_dissimilarity S zeta_mean ({average}) bounded_mean_dissimilarity_S"),
+    "bounded variance": _write_tactic("variance S sigma {i} bounded_variance_S H{i}"),
+    "bounded dissimilarity": _write_tactic("dissimilarity S zeta {i} ({local}) bounded_dissimilarity_S H{i}"),
+    "bounded mean dissimilarity": _write_tactic(
+        "mean_dissimilarity S zeta_mean ({average}) bounded_mean_dissimilarity_S"
+    ),
     "bounded second moment": _bound_moment("G", "bounded_second_moment_S"),
     "second moment in the run": _bound_moment("G_run", "second_moment_in_run_S"),
-    "divergence at the centralised model": _by("divergence S delta i ({centralised}) own_dissimilarity_S Hi"),
+    "divergence at the centralised model": _write_tactic("divergence S delta i ({centralised}) own_dissimilarity_S Hi"),
     "nearest start": "lra",
-    comparators.SMOOTH_NOISE: _by("smoothness_of_noise S ell {point} noise_there i smooth_noise_S Hi"),
-    comparators.NOISE_AT_Y: _by("noise_bound_there S noise_there {at.noise_name} noise_there_S"),
-    comparators.DISSIMILARITY_AT_Y: _by("dissimilarity_there S {point} {at.dissimilarity_name} dissimilarity_there_S"),
+    comparators.SMOOTH_NOISE: _write_tactic("smoothness_of_noise S ell {point} noise_there i smooth_noise_S Hi"),
+    comparators.NOISE_AT_Y: _write_tactic("noise_bound_there S noise_there {at.noise_name} noise_there_S"),
+    comparators.DISSIMILARITY_AT_Y: _write_tactic(
+        "dissimilarity_there S {point} {at.dissimilarity_name} dissimilarity_there_S"
+    ),
 }
 """Tactics for the assumptions on a local step, by their names for the kernel."""
 
 
-def _triangle(reader: Reader, *vectors: Expr) -> NonnegativeScalar:
+def _write_triangle(reader: Reader, *vectors: Expr) -> NonnegativeScalar:
     lemma = {2: "triangle", 3: "triangle_of_three"}.get(len(vectors))
     if lemma is None:
         raise NotExported("the library knows the triangle inequality for two or three vectors")
@@ -210,8 +216,8 @@ def _bound_norm_of_mean(reader: Reader, of: Expr) -> NonnegativeScalar:
     return NonnegativeScalar(slack, f"pose proof (length_of_mean {CLIENTS} {point}) as known; {rewritten}lra")
 
 
-def _lipschitz_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    points, smoothness = _points(reader, at, around), _constant(reader, objective, _SMOOTH)
+def _write_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
+    points, smoothness = _write_points(reader, at, around), _find_constant(reader, objective, _SMOOTH)
     between = Sum(reader.vector(at), reader.vector(around), "-")
     slopes = [reader.vector(Gradient(objective, point)) for point in (at, around)]
     changed = Sum(slopes[0], slopes[1], "-")
@@ -223,19 +229,19 @@ def _lipschitz_gradient_length(reader: Reader, objective: Expr, at: Expr, around
     return NonnegativeScalar(slack, f"pose proof ({applied}) as known; {rewritten}lra")
 
 
-def _lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
+def _write_lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
     if reader.vocabulary.objectives.get(objective) != MEAN:
         raise NotExported("that one client's losses are Lipschitz is not exported")
     between = Sum(reader.vector(at), reader.vector(around), "-")
     rho = reader.number(reader.vocabulary.symbols(q.lipschitz))
     apart = reader.scalar(Value(objective, at) - Value(objective, around))
     slack = Sum(Multiple(rho, reader.length(at - around, between)), apart, "-")
-    applied = f"lipschitz_mean S rho {_points(reader, at, around)} lipschitz_clients_S"
+    applied = f"lipschitz_mean S rho {_write_points(reader, at, around)} lipschitz_clients_S"
     return NonnegativeScalar(slack, f"pose proof ({applied}) as known; {reader.lengths.rewriting(between)}lra")
 
 
-def _root(reader: Reader, name: str, bound: Expr, of: Expr) -> NonnegativeScalar:
-    fact, member = _assumption(reader, name), reader.vector(of)
+def _write_root(reader: Reader, name: str, bound: Expr, of: Expr) -> NonnegativeScalar:
+    fact, member = _write_assumption(reader, name), reader.vector(of)
     number, vector_text = reader.number(bound), text(member, CLIENTS)
     slack = Sum(reader.scalar(bound), reader.length(of, member), "-")
     parameters = (
@@ -253,11 +259,11 @@ def _root(reader: Reader, name: str, bound: Expr, of: Expr) -> NonnegativeScalar
 
 
 _RULES: dict[str, Callable[..., NonnegativeScalar]] = {
-    "optimality": _optimality,
-    "assumption": _assumption,
-    "triangle": _triangle,
+    "optimality": _write_optimality,
+    "assumption": _write_assumption,
+    "triangle": _write_triangle,
     "length_of_mean": _bound_norm_of_mean,
-    "lipschitz_gradient_length": _lipschitz_gradient_length,
-    "lipschitz": _lipschitz,
-    "root": _root,
+    "lipschitz_gradient_length": _write_gradient_length,
+    "lipschitz": _write_lipschitz,
+    "root": _write_root,
 }

@@ -45,12 +45,12 @@ def theorem_of_interval(
     known = export_id(premise.claim)
     if (claim.assumptions, claim.conditions) != (known.claim.assumptions, known.claim.conditions):
         raise NotExported("sums over an interval are exported under the assumptions and conditions of each step")
-    symbol, names = symbols_of(claim), _names(claim, "O", "(steps_of A)", "tau A")
-    parameters, induction = _sum(known, premise)
+    symbol, names = symbols_of(claim), _name_numbers(claim, "O", "(steps_of A)", "tau A")
+    parameters, induction = _prove_sum(known, premise)
     least = "lra."
     if symbol(q.smallest_gap) in relation.slack.free_symbols:
         names[symbol(q.smallest_gap)] = "epsilon"
-        bound = f"forall n, (n < rounds_of A)%nat -> epsilon <= {_gap('(steps_of A)')}"
+        bound = f"forall n, (n < rounds_of A)%nat -> epsilon <= {_write_gap('(steps_of A)')}"
         parameters += [Binder("epsilon", "R"), Binder("epsilon_A", bound)]
         least = "pose proof (epsilon_A n Hn) as least. lra."
     whole = "pose proof (sums (steps_of A) (Nat.le_refl _)) as whole. fold (tau A) in whole."
@@ -61,17 +61,17 @@ def theorem_of_interval(
     ]
 
 
-def _sum(known: Exported, premise: Derived) -> tuple[list[Binder], list[str]]:
+def _prove_sum(known: Exported, premise: Derived) -> tuple[list[Binder], list[str]]:
     """Return the hypotheses of a claim about each step of an interval, and tactics for its sum over m steps."""
     claim, theorem = known.claim, known.theorem
     total = premise.of(symbols_of(claim), claim.relations)
-    sums, step = (number(total, _names(claim, *ends)) for ends in (("O", "m", "INR m"), ("m", "(S m)", "1")))
-    parameters, arguments = _hypotheses(known)
+    sums, step = (number(total, _name_numbers(claim, *ends)) for ends in (("O", "m", "INR m"), ("m", "(S m)", "1")))
+    parameters, arguments = _list_hypotheses(known)
     applied = projected(theorem.applied(**arguments), premise.link, len(claim.relations))
     nonzero = ""
     if "<> 0" in theorem.statement:
         # The denominators of the statement are not zero at any step.
-        parameters.append(Binder("nonzero", f"forall m, (m <= steps_of A)%nat -> {_gap('m')} <> 0"))
+        parameters.append(Binder("nonzero", f"forall m, (m <= steps_of A)%nat -> {_write_gap('m')} <> 0"))
         nonzero = " (nonzero m ltac:(lia)) (nonzero (S m) ltac:(lia))"
     return parameters, [
         f"assert (sums : forall m, (m <= steps_of A)%nat -> 0 <= {sums}).",
@@ -83,7 +83,7 @@ def _sum(known: Exported, premise: Derived) -> tuple[list[Binder], list[str]]:
     ]
 
 
-def _hypotheses(known: Exported) -> tuple[list[Binder], Mapping[str, str]]:
+def _list_hypotheses(known: Exported) -> tuple[list[Binder], Mapping[str, str]]:
     """Return the hypotheses of a theorem about each step in a run, and their arguments at step m of round n."""
     claim, parameters = known.claim, list(known.theorem.binders)
     arguments: Mapping[str, str] = {"k": "m"}
@@ -95,17 +95,17 @@ def _hypotheses(known: Exported) -> tuple[list[Binder], Mapping[str, str]]:
     return [binder for binder in parameters if binder.name not in ("k", "Hk")], arguments
 
 
-def _names(claim: Claim, first: str, last: str, steps: str) -> dict[sp.Symbol, str]:
+def _name_numbers(claim: Claim, first: str, last: str, steps: str) -> dict[sp.Symbol, str]:
     """Return the names of a run's numbers, with the gaps at two steps of an interval, and the number of steps
     between.
     """
     symbol = symbols_of(claim)
     return PathInRun(claim, tuple(claim.conditions)).run.names | {
-        symbol(q.interval_start_gap): _gap(first),
-        symbol(q.interval_end_gap): _gap(last),
+        symbol(q.interval_start_gap): _write_gap(first),
+        symbol(q.interval_end_gap): _write_gap(last),
         symbol(q.local_steps): steps,
     }
 
 
-def _gap(step: str) -> str:
+def _write_gap(step: str) -> str:
     return f"(value (F_of A) (centralised A n {step}) - value (F_of A) x_star)"

@@ -29,7 +29,7 @@ _MORE_BUILT = ("alike_unbiased", "alike_second_moment")
 
 
 @cache
-def _texts() -> Mapping[str, str]:
+def _read_texts() -> Mapping[str, str]:
     """Return the texts of all files by name."""
     own = (one for one in (files("verify.rocq") / "library").iterdir() if one.name.endswith(".v"))
     named = [(one.name.removesuffix(".v"), one.read_text(encoding="utf-8")) for one in own]
@@ -40,22 +40,22 @@ def _texts() -> Mapping[str, str]:
 def _sort_files() -> tuple[str, ...]:
     """Return the names of all files, sorted by their dependencies."""
     found = dict.fromkeys(BASE)
-    for name in sorted(_texts()):
-        found |= dict.fromkeys(_with_required(name))
+    for name in sorted(_read_texts()):
+        found |= dict.fromkeys(_list_required(name))
     return tuple(found)
 
 
-def _with_required(name: str) -> Iterator[str]:
+def _list_required(name: str) -> Iterator[str]:
     """Yield a file after all files that it needs."""
-    for line in re.findall(r"^Require Import (.*)\.$", _texts()[name], re.MULTILINE):
+    for line in re.findall(r"^Require Import (.*)\.$", _read_texts()[name], re.MULTILINE):
         for required in line.split():
-            yield from _with_required(required)
+            yield from _list_required(required)
     yield name
 
 
 def library_files(names: Iterable[str] | None = None) -> dict[str, str]:
     """Return the texts of the library by their paths in a project, by default of all files."""
-    return {f"library/{name}.v": _texts()[name] for name in (_sort_files() if names is None else names)}
+    return {f"library/{name}.v": _read_texts()[name] for name in (_sort_files() if names is None else names)}
 
 
 def instance_names() -> list[str]:
@@ -65,12 +65,12 @@ def instance_names() -> list[str]:
 
 def built_theorems() -> list[str]:
     """Return the theorems of the library that the structures exist."""
-    texts = (_texts()[name] for name in instance_names())
+    texts = (_read_texts()[name] for name in instance_names())
     return [*_MORE_BUILT, *(name for text in texts for name in re.findall(r"^Theorem (\w+)", text, re.MULTILINE))]
 
 
 @cache
 def collect_words() -> frozenset[str]:
     """Return all words of the library, except in comments."""
-    code = (re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL) for text in _texts().values())
+    code = (re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL) for text in _read_texts().values())
     return frozenset(word for text in code for word in re.findall(r"[A-Za-z_][\w']*", text))

@@ -148,33 +148,33 @@ class Links:
         return a.uniform_shares in self.reader.vocabulary.claim.assumptions
 
     def _declare_atoms(self, atoms: Atoms) -> str:
-        own, shared, values = (_atoms(atoms, kind) for kind in ("own", "shared", "value"))
-        vanishing = _cases([_truth(atom.vanishing) for atom in own], "false")
+        own, shared, values = (_select_atoms(atoms, kind) for kind in ("own", "shared", "value"))
+        vanishing = _write_cases([_write_truth(atom.vanishing) for atom in own], "false")
         fields = {
             "of": "step_clients S",
-            "shared_atom": f"fun k => {_cases([f'({atom.text})%vec' for atom in shared], 'zero')}",
-            "own_atom": f"fun k i => {_cases([f'({atom.text})%vec' for atom in own], 'zero')}",
-            "own_value": f"fun k i => {_cases([atom.text for atom in values], '0')}",
-            "own_number": f"fun k i => {_cases([str(number) for number in atoms.lists['number']], '0')}",
-            "noisy_shared": f"fun k => {_cases([_truth(atom.noisy) for atom in shared], 'false')}",
-            "noisy": f"fun k => {_cases([_truth(atom.noisy) for atom in own], 'false')}",
-            "zeros_shared": f"fun k => {_cases([_truth(atom.zero) for atom in shared], 'false')}",
-            "zeros": f"fun k => {_cases([_truth(atom.zero) for atom in own], 'false')}",
+            "shared_atom": f"fun k => {_write_cases([f'({atom.text})%vec' for atom in shared], 'zero')}",
+            "own_atom": f"fun k i => {_write_cases([f'({atom.text})%vec' for atom in own], 'zero')}",
+            "own_value": f"fun k i => {_write_cases([atom.text for atom in values], '0')}",
+            "own_number": f"fun k i => {_write_cases([str(number) for number in atoms.lists['number']], '0')}",
+            "noisy_shared": f"fun k => {_write_cases([_write_truth(atom.noisy) for atom in shared], 'false')}",
+            "noisy": f"fun k => {_write_cases([_write_truth(atom.noisy) for atom in own], 'false')}",
+            "zeros_shared": f"fun k => {_write_cases([_write_truth(atom.zero) for atom in shared], 'false')}",
+            "zeros": f"fun k => {_write_cases([_write_truth(atom.zero) for atom in own], 'false')}",
             "vanishing": f"fun fs k => match fs with nil => {vanishing} | _ => false end",
             "common_share": "Some (/ M S)" if self._is_uniform else "None",
         }
         return "{| " + ";\n  ".join(f"{name} := {body}" for name, body in fields.items()) + " |}"
 
 
-def _atoms(atoms: Atoms, kind: str) -> list[Atom]:
+def _select_atoms(atoms: Atoms, kind: str) -> list[Atom]:
     return [atom for atom in atoms.lists[kind] if isinstance(atom, Atom)]
 
 
-def _truth(value: bool) -> str:
+def _write_truth(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _cases(bodies: Sequence[str], otherwise: str) -> str:
+def _write_cases(bodies: Sequence[str], otherwise: str) -> str:
     if not bodies or set(bodies) == {otherwise}:
         return otherwise
     shown = " | ".join(f"{place}%nat => {body}" for place, body in enumerate(bodies))

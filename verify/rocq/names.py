@@ -22,12 +22,14 @@ def name_of(claim_id: str) -> str:
 
     Punctuation becomes underscores. If an earlier claim has this name, punctuation is encoded by character codes.
     """
-    plain = _without_punctuation(claim_id)
+    plain = _drop_punctuation(claim_id)
     is_plain = not plain[:1].isdigit() and "__" not in plain
-    return plain if is_plain and _owners(tuple(all_claims())).get(plain, claim_id) == claim_id else _escape(claim_id)
+    return (
+        plain if is_plain and _find_owners(tuple(all_claims())).get(plain, claim_id) == claim_id else _escape(claim_id)
+    )
 
 
-def _without_punctuation(claim_id: str) -> str:
+def _drop_punctuation(claim_id: str) -> str:
     return "".join(c if _is_plain(c) else "_" for c in claim_id)
 
 
@@ -41,9 +43,9 @@ def _is_plain(character: str) -> bool:
 
 
 @cache
-def _owners(claim_ids: tuple[str, ...]) -> Mapping[str, str]:
+def _find_owners(claim_ids: tuple[str, ...]) -> Mapping[str, str]:
     """Return the first claim of each plain name."""
-    return {_without_punctuation(one): one for one in reversed(claim_ids)}
+    return {_drop_punctuation(one): one for one in reversed(claim_ids)}
 
 
 _BOUND = frozenset(["A", "O", "R", "S", "e", "f", "i", "k", "n", "s"]) | {

@@ -24,17 +24,17 @@ def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     """
     expression = sp.sympify(expression)
     if expression.is_Rational:
-        return _rational(expression)
+        return _write_rational(expression)
     if expression.is_Symbol:
         if expression not in names:
             raise NotExported(f"{expression} is no number that the export knows")
         return names[expression]
     if expression.is_Add:
-        return _sum([number(part, names) for part in expression.args])
+        return _write_sum([number(part, names) for part in expression.args])
     if expression.is_Mul:
-        return _product(expression, names)
+        return _write_product(expression, names)
     if expression.is_Pow:
-        return _power(expression, names)
+        return _write_power(expression, names)
     raise NotExported(f"the number {expression} is not made of sums, products and powers")
 
 
@@ -46,19 +46,19 @@ def name_parts(parts: Iterable[Expr], **assumed: bool) -> dict[Expr, sp.Dummy]:
     return {part: sp.Dummy(f"part_{place:04}", **assumed) for place, part in enumerate(sorted(parts, key=str))}
 
 
-def _power(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
+def _write_power(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     """Return a power whose exponent is an integer, half of one, or a number of steps or rounds."""
     base, exponent = number(expression.base, names), expression.exp
     count, more = exponent.as_independent(*exponent.free_symbols)[::-1] if exponent.is_Add else (exponent, sp.S.Zero)
     if more == -1 and names.get(count) == "M_of A":  # This number is positive because there is a client.
-        return f"{_bracket(base)} ^ (number (clients_of A) - 1)"
+        return f"{_enclose(base)} ^ (number (clients_of A) - 1)"
     if names.get(count, "") in _NATURAL and (more.is_Integer and more >= 0):
         natural = _NATURAL[names[count]]
-        return f"{_bracket(base)} ^ {natural if more == 0 else f'({natural} + {more})'}"
+        return f"{_enclose(base)} ^ {natural if more == 0 else f'({natural} + {more})'}"
     if not (exponent.is_Rational and exponent.q in (1, 2)):
         raise NotExported(f"the exponent of {expression} is not known to be a natural number")
     root = base if exponent.q == 1 else f"sqrt ({base})"
-    power = root if abs(exponent.p) == 1 else f"{_bracket(root)} ^ {abs(exponent.p)}"
+    power = root if abs(exponent.p) == 1 else f"{_enclose(root)} ^ {abs(exponent.p)}"
     return f"1 / ({power})" if exponent.is_negative else power
 
 
@@ -74,35 +74,35 @@ _NATURAL = {
 """Real numbers with natural values, which may be exponents."""
 
 
-def _rational(value: sp.Rational) -> str:
+def _write_rational(value: sp.Rational) -> str:
     text = str(abs(value.p)) if value.q == 1 else f"{abs(value.p)} / {value.q}"
     return f"- {text if value.q == 1 else f'({text})'}" if value.p < 0 else text
 
 
-def _sum(parts: Sequence[str]) -> str:
+def _write_sum(parts: Sequence[str]) -> str:
     ordered = sorted(parts, key=lambda part: part.startswith("- "))
     return " ".join([ordered[0], *(p if p.startswith("- ") else f"+ {p}" for p in ordered[1:])])
 
 
-def _product(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
+def _write_product(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     sign, rest = ("- ", -expression) if expression.as_coeff_Mul()[0].is_negative else ("", expression)
     numerator, denominator = sp.fraction(rest, exact=True)
     if not rest.is_Mul:
         return f"{sign}({number(rest, names)})" if sign else number(rest, names)
-    text = " * ".join(_bracket(number(factor, names)) for factor in _factors(numerator))
+    text = " * ".join(_enclose(number(factor, names)) for factor in _list_factors(numerator))
     if denominator != 1:
-        divisor = " * ".join(_bracket(number(factor, names)) for factor in _factors(denominator))
-        text += f" / {_bracket(divisor)}"
+        divisor = " * ".join(_enclose(number(factor, names)) for factor in _list_factors(denominator))
+        text += f" / {_enclose(divisor)}"
     return f"{sign}{text}" if not sign else f"- ({text})"
 
 
-def _factors(product: Expr) -> list[Expr]:
+def _list_factors(product: Expr) -> list[Expr]:
     return [factor for part in sp.Mul.make_args(product) for factor in sp.Mul.make_args(part) if factor != 1] or [
         sp.S.One
     ]
 
 
-def _bracket(text: str) -> str:
+def _enclose(text: str) -> str:
     return text if needs_no_brackets(text) else f"({text})"
 
 
@@ -180,7 +180,7 @@ class SignProofs:
     def nonnegative(self, value: Expr) -> str:
         """Return a tactic for the goal that a number is not negative."""
         numerator, denominator = self._with_positive_denominator(*cleared(sp.sympify(value)))
-        factored = _with_positive_front(_factor(numerator))
+        factored = _move_sign(_factorise(numerator))
         text = f"({number(factored, self.names)}) / ({number(denominator, self.names)})"
         return (
             f"match goal with |- 0 <= ?slack => replace slack with ({text}) by by_field end; "
@@ -190,16 +190,14 @@ class SignProofs:
     def positive(self, value: Expr) -> str:
         """Return a tactic for the goal that a number is positive, because all of its factors are."""
         numerator, denominator = cleared(sp.sympify(value))
-        text = f"({number(_with_positive_front(_factor(numerator)), self.names)}) / ({number(denominator, self.names)})"
+        text = f"({number(_move_sign(_factorise(numerator)), self.names)}) / ({number(denominator, self.names)})"
         return f"match goal with |- 0 < ?gap => replace gap with ({text}) by by_field end; positive"
 
     def _with_positive_denominator(self, numerator: Expr, denominator: Expr) -> tuple[Expr, Expr]:
         """Return numerator and denominator, both negated if the conditions make the denominator negative."""
-        sums = [factor for factor in _factors(_factor(denominator)) if factor.is_Add and not _is_plain(factor)]
+        sums = [factor for factor in _list_factors(_factorise(denominator)) if factor.is_Add and not _is_plain(factor)]
         negative = [one for one in sums if self._choose_tactic(one) is None and self._choose_tactic(-one) is not None]
-        return (
-            (-numerator, _with_positive_front(_factor(-denominator))) if len(negative) % 2 else (numerator, denominator)
-        )
+        return (-numerator, _move_sign(_factorise(-denominator))) if len(negative) % 2 else (numerator, denominator)
 
     def _numerator(self, factored: Expr) -> str:
         return self._choose_tactic(factored) or "nonnegative"
@@ -216,7 +214,7 @@ class SignProofs:
             shown = self._prove_by_value(factored, place, condition)
             if shown is not None:
                 return shown
-        for bound in (one for condition in self.conditions for one in _bounds(condition)):
+        for bound in (one for condition in self.conditions for one in _list_bounds(condition)):
             shown = self._prove_by_condition(factored, bound)
             if shown is not None:
                 return shown
@@ -225,7 +223,7 @@ class SignProofs:
     def _prove_by_value(self, factored: Expr, place: int, equation: Expr) -> str | None:
         """Return a tactic that replaces a symbol by its value from an equation; else None."""
         symbol, slope, rest = _solve(equation)
-        top, bottom = (_factor(part) for part in cleared(factored.xreplace({symbol: rest / slope})))
+        top, bottom = (_factorise(part) for part in cleared(factored.xreplace({symbol: rest / slope})))
         shown = self._shift(top) if symbol in factored.free_symbols else None
         if shown is None:
             return None
@@ -237,9 +235,9 @@ class SignProofs:
 
     def _prove_by_factors(self, product: Expr) -> str | None:
         """Return a tactic for a product by conditions on its factors; else None."""
-        sums = [factor for factor in _factors(product) if factor.is_Add and not _is_plain(factor)]
+        sums = [factor for factor in _list_factors(product) if factor.is_Add and not _is_plain(factor)]
         for factor in (sign * one for one in sums for sign in (1, -1) if len(sums) > 1):
-            first, rest = self._choose_tactic(factor), _factor(sp.cancel(product / factor))
+            first, rest = self._choose_tactic(factor), _factorise(sp.cancel(product / factor))
             second = None if first is None else self._choose_tactic(rest)
             if second is not None:
                 text = f"({number(factor, self.names)}) * ({number(rest, self.names)})"
@@ -278,7 +276,7 @@ class SignProofs:
         if shown is None:
             return None
         known, denominator = number(sp.expand(rest - slope * symbol), self.names), number(slope * symbol, self.names)
-        text = f"({number(top, names)}) / ({number(_factor(bottom), names)})"
+        text = f"({number(top, names)}) / ({number(_factorise(bottom), names)})"
         tactic = (
             f"pose (spare := ({known}) / ({denominator})); "
             "assert (spare_known : 0 <= spare) by (apply quotient_nonneg; [lra | positive]); "
@@ -305,7 +303,7 @@ class SignProofs:
 
 
 @cache
-def _bounds(condition: Expr) -> list[_Bound]:
+def _list_bounds(condition: Expr) -> list[_Bound]:
     """Return the bounds of a condition on each symbol in which it is linear; claims share conditions."""
     if isinstance(condition, sp.Eq):
         return []
@@ -343,7 +341,7 @@ def _is_plain(value: Expr) -> bool:
     return all(coefficient >= 0 for part in (known.numerator, known.denominator) for coefficient in part.coeffs())
 
 
-def _with_positive_front(product: Expr) -> Expr:
+def _move_sign(product: Expr) -> Expr:
     """Return a product with a non-negative number, moving its sign into one of its sums if possible."""
     sums = [factor for factor in sp.Mul.make_args(product) if factor.is_Add and not _is_plain(factor)]
     if not product.as_coeff_Mul()[0].is_negative or not product.is_Mul or not sums:
@@ -353,7 +351,7 @@ def _with_positive_front(product: Expr) -> Expr:
 
 
 @cache
-def _factor(polynomial: Expr) -> Expr:
+def _factorise(polynomial: Expr) -> Expr:
     """Factor a polynomial; cached, because claims share numbers."""
     known = quotient(polynomial)
     if _has_powers(known):

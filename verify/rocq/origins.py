@@ -58,31 +58,31 @@ class _Known:
 def with_origins(known: Exported) -> Theorem:
     """Return the theorem with the origin of each hypothesis; raises `NotExported` if one has none."""
     speaks = _collect_known(known)
-    parameters = [replace(one, origin=_origin(one, speaks)) for one in known.theorem.binders]
+    parameters = [replace(one, origin=_find_origin(one, speaks)) for one in known.theorem.binders]
     return replace(known.theorem, binders=parameters)
 
 
 def _collect_known(known: Exported) -> _Known:
     claim = known.claim
-    found = {quantity.name: quantity for one in _claims(known) for quantity in one.notation.values()}
+    found = {quantity.name: quantity for one in _list_claims(known) for quantity in one.notation.values()}
     quantities = [found[name] for name in sorted(found)]
     symbols = symbols_of(claim)
     below = (symbols.quantity(symbol) for symbol in divisors(sides_of(claim)))
     divided = frozenset(quantity for quantity in below if quantity is not None)
-    is_expected = any(sp.sympify(side).has(Expectation) for one in _claims(known) for side in sides_of(one))
+    is_expected = any(sp.sympify(side).has(Expectation) for one in _list_claims(known) for side in sides_of(one))
     assumptions = frozenset(claim.assumptions)
     stated = (*claim.conditions, *without_minima(claim.conditions, numbers_of(claim)))
     conditions = frozenset(map(of_condition, stated))
     return _Known(claim, assumptions, tuple(quantities), known.theorem.called, divided, is_expected, conditions)
 
 
-def _claims(known: Exported) -> Iterator[Claim]:
+def _list_claims(known: Exported) -> Iterator[Claim]:
     yield known.claim
     for used in known.uses:
-        yield from _claims(used)
+        yield from _list_claims(used)
 
 
-def _origin(binder: Binder, known: _Known) -> str:
+def _find_origin(binder: Binder, known: _Known) -> str:
     if _DATA.fullmatch(binder.type):
         return ""
     found = _explain_condition(binder, known) or _explain_domain(binder, known) or _explain_rule(binder.type, known)
@@ -113,7 +113,7 @@ def _explain_rule(goal: str, known: _Known) -> str | None:
         at_step = re.sub(pattern, plain, at_step)
     for rule in SAID:
         if re.fullmatch(rule.pattern, at_step) or re.fullmatch(rule.pattern, goal):
-            found = _first(rule.sources, known)
+            found = _find_first(rule.sources, known)
             if found is not None:
                 return rule.words or found
     for pattern, words in (*INDICES, *STANDING, *(EXPECTED if known.is_expected else ())):
@@ -128,7 +128,7 @@ def _explain_sign(goal: str, known: _Known) -> str | None:
     if match is None:
         return None
     is_strict, name = match[2] == "<", match[3]
-    found = None if is_strict and name not in POSITIVE_CONSTANTS else _first(SIGNS.get(name, ()), known)
+    found = None if is_strict and name not in POSITIVE_CONSTANTS else _find_first(SIGNS.get(name, ()), known)
     if found is not None:
         return found
     for quantity in known.quantities:
@@ -139,7 +139,7 @@ def _explain_sign(goal: str, known: _Known) -> str | None:
     return None
 
 
-def _first(sources: Sequence[Source], known: _Known) -> str | None:
+def _find_first(sources: Sequence[Source], known: _Known) -> str | None:
     """Return the first origin that the claim has."""
     return next((_describe_origin(one) for one in sources if one in known.assumptions or one in known.quantities), None)
 

@@ -34,21 +34,21 @@ def _prove_by_products(links: Links, relation: Relation, why: Products) -> tuple
     """Prove a relation whose slack, times its denominators, is a sum of products of non-negative factors."""
     if relation.operator not in SIGN:
         raise NotExported("equations between products are not exported")
-    names = {**links.reader.vocabulary.numbers, **_names(links, why)}
+    names = {**links.reader.vocabulary.numbers, **_name_scalars(links, why)}
     symbols = {expression: symbol for symbol, expression in why.scalars.items()}
-    lines = [line for place, name in enumerate(why.facts) for line in _fact(links, why, name, names, place)]
+    lines = [line for place, name in enumerate(why.facts) for line in _prove_fact(links, why, name, names, place)]
     texts = {name: f"({number(fact.slack, names)})" for name, fact in why.facts.items()}
     below = list(dict.fromkeys(why.divided_by))
     for one in below:
         if not divides_by(relation.slack.xreplace(symbols), why.facts[one].slack):
             raise NotExported(f"the statement does not divide by {one}, which its proof takes for positive")
-    lines += [_nonzero(n, [*why.facts].index(one), texts[one]) for n, one in enumerate(below, start=1)]
+    lines += [_prove_divisors(n, [*why.facts].index(one), texts[one]) for n, one in enumerate(below, start=1)]
     members = []
     for place, part in enumerate(why.parts):
         member = " * ".join([f"({number(part.coefficient, names)})", *(texts[name] for name in part.facts)])
         links.used |= sp.sympify(part.coefficient).free_symbols
         signs = [links.signs.nonnegative(part.coefficient), *("assumption" for _ in part.facts)]
-        lines.append(f"assert (part{place} : 0 <= {member}).\n{{ {_product(signs)}. }}")
+        lines.append(f"assert (part{place} : 0 <= {member}).\n{{ {_prove_product(signs)}. }}")
         members.append(member)
     left, right = (number(side.xreplace(symbols), names) for side in relation.sides)
     smaller, larger = (left, right) if relation.operator == "<=" else (right, left)
@@ -60,7 +60,7 @@ def _prove_by_products(links: Links, relation: Relation, why: Products) -> tuple
     return f"({parameters}{goal})" if parameters else goal, opened + "\n".join(lines)
 
 
-def _nonzero(place: int, fact: int, text: str) -> str:
+def _prove_divisors(place: int, fact: int, text: str) -> str:
     """Prove that the denominators of a relation are positive: not negative, and not zero."""
     vanishing = f"exfalso; apply nonzero{place}; symmetry; exact vanishes"
     shown = f"destruct fact{fact} as [larger | vanishes]; [exact larger | {vanishing}]"
@@ -89,7 +89,7 @@ def _prove_square(links: Links, relation: Relation, why: Squared) -> tuple[str, 
     left, right = links.side(relation.left), links.side(relation.right)
     if relation.operator != "<=":
         raise NotExported("squares are exported where they are bounded from above")
-    vectors = [links.text(links.reader.vector(one.base.args[0])) for one in (why.length, *_lengths(why.bound))]
+    vectors = [links.text(links.reader.vector(one.base.args[0])) for one in (why.length, *_list_lengths(why.bound))]
     longer, shorter = links.text(bound), links.text(length)
     lines = [f"assert (first : {shorter} <= {longer}).\n{{ {links.inequality(length, bound, why.terms)} }}"]
     lines.append(f"pose proof (length_nonneg ({vectors[0]})%vec) as at_least.")
@@ -99,7 +99,7 @@ def _prove_square(links: Links, relation: Relation, why: Squared) -> tuple[str, 
     return f"{links.text(left)} <= {links.text(right)}", "\n".join(lines)
 
 
-def _lengths(expression: Expr) -> list[Expr]:
+def _list_lengths(expression: Expr) -> list[Expr]:
     return sorted((one for one in expression.atoms(sp.Pow) if is_length(one)), key=sp.default_sort_key)
 
 
@@ -111,15 +111,15 @@ def _prove_by_signs(links: Links, relation: Relation) -> tuple[str, str]:
     return f"{left} {relation.operator} {right}", f"{flip}apply Rminus_gt_0_lt, Rlt_gt.\n{gap}."
 
 
-def _names(links: Links, why: Products) -> dict[sp.Symbol, str]:
+def _name_scalars(links: Links, why: Products) -> dict[sp.Symbol, str]:
     """Return the meaning of the symbols of a proof, as text."""
     return {symbol: f"({links.text(links.side(expression))})" for symbol, expression in why.scalars.items()}
 
 
-def _fact(links: Links, why: Products, name: str, names: Mapping[sp.Symbol, str], place: int) -> list[str]:
+def _prove_fact(links: Links, why: Products, name: str, names: Mapping[sp.Symbol, str], place: int) -> list[str]:
     fact = why.facts[name]
     if isinstance(fact, CauchySchwarz):
-        return [_cauchy_schwarz(links, why, fact, names, place)]
+        return [_prove_cauchy_schwarz(links, why, fact, names, place)]
     slack: Expr = fact.slack.xreplace(dict(why.scalars))
     proof = links.inequality(Number("0"), links.side(slack), fact.terms)
     return [
@@ -128,7 +128,7 @@ def _fact(links: Links, why: Products, name: str, names: Mapping[sp.Symbol, str]
     ]
 
 
-def _cauchy_schwarz(
+def _prove_cauchy_schwarz(
     links: Links, why: Products, fact: CauchySchwarz, names: Mapping[sp.Symbol, str], place: int
 ) -> str:
     one, other = (f"({links.text(links.reader.vector(side))})%vec" for side in why.scalars[fact.inner].args)
@@ -136,7 +136,7 @@ def _cauchy_schwarz(
     return f"assert (fact{place} : 0 <= {number(fact.slack, names)}) by ({known})."
 
 
-def _product(tactics: list[str]) -> str:
+def _prove_product(tactics: list[str]) -> str:
     """Return a tactic for a product of non-negative factors, left to right."""
     *first, last = tactics
-    return f"apply Rmult_le_pos; [{_product(first)} | {last}]" if first else last
+    return f"apply Rmult_le_pos; [{_prove_product(first)} | {last}]" if first else last

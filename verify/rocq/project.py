@@ -144,14 +144,14 @@ def _write(folder: Path, found: Mapping[str, Exported]) -> None:
     _require_own_files(found)
     texts = library_files() | {file_of(known): text_of(known) for known in found.values()}
     texts |= instance_files({known.theorem.name for known in found.values()})
-    texts[LAST] = _assumptions(found.values())
+    texts[LAST] = _print_assumptions(found.values())
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "_CoqProject").write_text("\n".join(["-R . Fedtheory", *texts]) + "\n", encoding="utf-8")
 
 
-def _assumptions(found: Iterable[Exported]) -> str:
+def _print_assumptions(found: Iterable[Exported]) -> str:
     names = [known.theorem.name for known in found]
     lines = [
         "(** What every theorem rests on: nothing but axioms of the standard library. *)",
@@ -166,14 +166,14 @@ def heading(known: Exported) -> str:
     claim = known.claim
     lines = [f"{claim.id}" + (f": {claim.title}" if claim.title else ""), "", "The statement, in the paper's letters:"]
     lines += [f"    {line}" for line in claim.links]
-    legend = list(_legend(known))
+    legend = list(_list_legend(known))
     if legend:
         lines += ["", "where", *legend]
     body = "\n    ".join(line.rstrip() for line in lines)
     return f"(** {escape_comment(body)} *)"
 
 
-def _legend(known: Exported) -> Iterator[str]:
+def _list_legend(known: Exported) -> Iterator[str]:
     for symbol, quantity in known.claim.notation.items():
         name = known.theorem.called.get(quantity)
         if name is not None and str(symbol) != name:

@@ -65,13 +65,13 @@ class Lengths:
 
     def _multiples(self, form: Form) -> Iterator[tuple[Expr, Term]]:
         for other, term in self._known:
-            ratios = _ratios(form, other)
+            ratios = _divide_forms(form, other)
             if len(ratios) == 1:
                 (ratio,) = ratios
                 yield (-ratio if ratio.could_extract_minus_sign() else ratio), term
 
 
-def _ratios(form: Form, other: Form) -> set[Expr]:
+def _divide_forms(form: Form, other: Form) -> set[Expr]:
     """Return the ratios of two vectors' coefficients; empty if they combine different vectors."""
     if form.keys() != other.keys():
         return set()

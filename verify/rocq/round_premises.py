@@ -77,7 +77,7 @@ class Premises:
         below, above = (text(reader.scalar(one), CLIENTS) for one in (left, right))
         total = _sum_steps(right, index)
         whole, closed = (text(reader.scalar(total.xreplace({_UPPER: one})), CLIENTS) for one in (_UPPER, steps))
-        slack = f"({closed}) - {text(reader.scalar(LocalSum(_plain(left))), CLIENTS)}"
+        slack = f"({closed}) - {text(reader.scalar(LocalSum(_drop_expectations(left))), CLIENTS)}"
         tactic = (
             f"apply (below_over_steps (steps_of_client S i) (fun e => {below}) (fun e => {above}) ({closed})); "
             f"[intros e He; exact ({premise.applied}) |]; "
@@ -114,7 +114,7 @@ class Premises:
 _UPPER = sp.Dummy("m", integer=True, nonnegative=True)
 
 
-def _plain(scalar: Expr) -> Expr:
+def _drop_expectations(scalar: Expr) -> Expr:
     """Return a scalar without the symbol of its average, which sums over steps do not have."""
     found: Expr = scalar.replace(Expectation, lambda of: of)
     return found
@@ -123,7 +123,7 @@ def _plain(scalar: Expr) -> Expr:
 def _sum_steps(of: Expr, index: sp.Symbol) -> Expr:
     """Return the sum of a polynomial in the index of a step, over the steps before the m-th."""
     squares = {one: sp.Dummy() for one in of.atoms(Inner)}
-    powers = sp.Poly(_plain(of).xreplace(squares), index).terms()
+    powers = sp.Poly(_drop_expectations(of).xreplace(squares), index).terms()
     j = sp.Dummy("j", integer=True)
     total = sp.Add(*(part * sp.factor(sp.summation(j**power, (j, 0, _UPPER - 1))) for (power,), part in powers))
     found: Expr = total.xreplace({symbol: one for one, symbol in squares.items()})

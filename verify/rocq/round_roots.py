@@ -58,7 +58,7 @@ class Roots:
         tactics = ""
         for root in self.roots:
             symbol, value = self._eliminate(root)
-            for base in _divisors(relation):
+            for base in _list_divisors(relation):
                 named = self.reader.with_names(base)
                 by_root = self.reader.number(sp.factor(named.xreplace({symbol: value})))
                 tactics += (
@@ -77,7 +77,7 @@ class Roots:
         raise NotExported("the number under a root is linear in none of its symbols")
 
 
-def _divisors(relation: Relation) -> list[Expr]:
+def _list_divisors(relation: Relation) -> list[Expr]:
     """Return the denominators that are sums with averages over the clients."""
     powers = sp.Tuple(relation.left, relation.right).atoms(sp.Pow)
     return sorted({one.base for one in powers if one.exp.is_negative and one.base.has(Average)}, key=str)

@@ -73,7 +73,7 @@ class Scalars:
     def squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
         """Yield equations for the random squares."""
         names = (f"square{place}" for place in count(1))
-        for square in _random(relation, [one for part in parts for one in self._squares_of(part.reason)]):
+        for square in _list_random(relation, [one for part in parts for one in self._squares_of(part.reason)]):
             mean = isinstance(square, Average)
             inside = square.args[0] if mean else square
             vector, same = inside.args[0].args
@@ -296,7 +296,7 @@ def _combine_fractions(coefficient: Expr) -> Expr:
     return sp.factor(coefficient) if is_nested else coefficient
 
 
-def _random(relation: Relation, more: Sequence[Expr]) -> list[Expr]:
+def _list_random(relation: Relation, more: Sequence[Expr]) -> list[Expr]:
     """Return the random squares in a relation and in `more`, or their averages over the clients."""
     sides = sp.Tuple(relation.left, relation.right, *more)
     squares = {one for one in sides.atoms(Expectation) if isinstance(one.args[0], Inner)}

@@ -149,7 +149,7 @@ class RoundVocabulary(Vocabulary):
             yield Binder("client_minimisers_S", f"{each}grad (client_objective S i) (optimum i) = zero")
             if has_past:
                 yield Binder("past_optimum", f"{each}past (optimum i)")
-        yield from _constants(goal)
+        yield from _declare_constants(goal)
         yield from (Binder(name, "step_space S") for name in self.points.values() if name in goal)
 
     def is_own(self, expression: Expr) -> bool:
@@ -178,7 +178,7 @@ class RoundVocabulary(Vocabulary):
         return [*_OWN, q.client_objective, *(quantity for quantity in VECTORS if quantity not in _SHARED)]
 
 
-def _constants(goal: str) -> Iterator[Binder]:
+def _declare_constants(goal: str) -> Iterator[Binder]:
     """Yield constants of each client and of F."""
     each = "forall i, "
     for name, sign in (("beta", "<="), ("sigma", "<="), ("delta", "<"), ("apart", "<="), ("bound", "<=")):

@@ -47,7 +47,7 @@ def theorem_of_round(
     conditions = [*premises.hypotheses(reader)]
     writer = OfOutcomes if any(map(vocabulary.of_outcome, sides)) else Scalars
     scalars = writer(reader, premises, roots)
-    proofs = [_proof(relation, why, scalars) for relation, why in zip(relations, links, strict=True)]
+    proofs = [_prove_relation(relation, why, scalars) for relation, why in zip(relations, links, strict=True)]
     statement = " /\\\n  ".join(goal)
     used = set().union(*(side.free_symbols for side in sides))
     parameters = [*vocabulary.binders("\n".join([statement, *proofs, *(one.type for one in conditions)]), used)]
@@ -73,7 +73,7 @@ def _write_relation(relation: Relation, reader: RoundReader) -> str:
     return f"{left} {SIGN[relation.operator]} {right}"
 
 
-def _proof(relation: Relation, why: object, scalars: Scalars) -> str:
+def _prove_relation(relation: Relation, why: object, scalars: Scalars) -> str:
     if relation.operator == "==" and relation.right == 0 and isinstance(relation.left, Inner):
         return "by_linearity."
     if relation.operator == "==" and not _is_of_vectors(relation.left - relation.right):

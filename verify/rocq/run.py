@@ -177,9 +177,9 @@ class RunVocabulary(Spoken):
             yield Binder("unbiased_A", "unbiased_run A past")
         for assumption in assumptions:
             if not (assumption == a.unbiased_bounded_variance and self.quiet):
-                yield from _assumed(assumption)
+                yield from _state_assumption(assumption)
         if any("x_star" in self.names.get(symbol, "") for symbol in used):
-            yield from _optimum(is_random=is_random)
+            yield from _declare_optimum(is_random=is_random)
         yield from self._there(used, is_random=is_random)
         yield from self._constants(used)
         yield from self._models(used)
@@ -311,14 +311,14 @@ class RunVocabulary(Spoken):
         }
 
 
-def _optimum(*, is_random: bool) -> Iterator[Binder]:
+def _declare_optimum(*, is_random: bool) -> Iterator[Binder]:
     yield Binder("x_star", "space_of A")
     yield Binder("minimiser_x_star", "minimiser (step_at A O O) x_star")
     if is_random:
         yield Binder("past_x_star", "forall n k, past n k x_star")
 
 
-def _assumed(assumption: Assumption) -> Iterator[Binder]:
+def _state_assumption(assumption: Assumption) -> Iterator[Binder]:
     if assumption == a.uniform_shares:
         yield Binder("uniform_shares_A", "uniform (clients_of A)")
     elif assumption in OF_STEPS:

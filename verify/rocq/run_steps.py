@@ -29,7 +29,7 @@ def theorem_of_step_in_run(
     if len(uses) != 1 or uses[0].conditions or claim.place != "step":
         raise NotExported("its certificate uses other claims about runs than a bound on the drift")
     (known,) = uses
-    bound = _bound(claim, known.claim)
+    bound = _find_bound(claim, known.claim)
     at_step = _state_step(claim, certificate, known.claim, bound)
     run = RunVocabulary(replace(claim, place="run"))
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
@@ -54,7 +54,7 @@ def _state_in_run(goal: str) -> str:
     return goal
 
 
-def _bound(claim: Claim, lemma: Claim) -> Expr:
+def _find_bound(claim: Claim, lemma: Claim) -> Expr:
     """Return the bound on the largest drift, in the symbols of the claim about each step."""
     (relation,) = lemma.relations
     theirs, own = symbols_of(lemma), symbols_of(claim)

@@ -68,12 +68,12 @@ def theorem_of_settling(
     statement = f"{_ERROR} <= {text(reader.scalar(relation.right), CLIENTS)}"
     library = (*LIBRARY, "Lengths", "Changes", "Vanishing", "Settling")
     called = {**reader.vocabulary.called, q.leading_limiting_distance_sq: _ERROR}
-    proof = _proof(used, premise.link)
+    proof = _write_proof(used, premise.link)
     name = name_of(claim.id)
     return Theorem(name, [*parameters, *_AT_OPTIMUM], statement, proof, library=library, called=called), [used]
 
 
-def _proof(used: Exported, link: int) -> str:
+def _write_proof(used: Exported, link: int) -> str:
     noise = projected(used.general.applied(), link, len(used.claim.relations))
     error = "leading_error_at_most S D H solution nu_F step_size_positive nu_F_positive strongly_convex_mean_S"
     return "\n".join(

@@ -57,7 +57,9 @@ def theorem_with(
         if not isinstance(why, Products):
             links.side(relation.left)
             links.side(relation.right)
-    used_links = [_link(links, relation, why) for relation, why in zip(claim.relations, certificate.links, strict=True)]
+    used_links = [
+        _write_link(links, relation, why) for relation, why in zip(claim.relations, certificate.links, strict=True)
+    ]
     goal, proofs = zip(*used_links, strict=True)
     if isinstance(vocabulary, OwnVocabulary):
         parameters, start = [*vocabulary.binders(links.used)], [NUMBERS_KNOWN, *vocabulary.known]
@@ -80,7 +82,7 @@ def _require_known(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> None:
         raise NotExported("the library has no number of local steps at a step without its index")
 
 
-def _link(links: Links, relation: Relation, why: object) -> tuple[str, str]:
+def _write_link(links: Links, relation: Relation, why: object) -> tuple[str, str]:
     """Return the statement of a relation and its proof."""
     if not isinstance(why, Sequence):
         return restated(links, relation, why)

@@ -42,7 +42,9 @@ def write_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step:
         arguments |= {"x_star": "start A", "past_x_star": "past_start A past unbiased_A n k"}
     lines = [
         KNOWN,
-        *_rounds(run, of_run(run, step, at_each), optimum, numbers, f"ltac:(exact ({lemma.applied(**arguments)}))"),
+        *_prove_rounds(
+            run, of_run(run, step, at_each), optimum, numbers, f"ltac:(exact ({lemma.applied(**arguments)}))"
+        ),
     ]
     if certificate.span == "run":
         each = "sum (steps_of A) rest / tau A"
@@ -105,7 +107,7 @@ def prove_rest(run: RunVocabulary, at: AtEach) -> list[str]:
     ]
 
 
-def _rounds(run: RunVocabulary, at: AtEach, optimum: str, numbers: str, applied: str) -> list[str]:
+def _prove_rounds(run: RunVocabulary, at: AtEach, optimum: str, numbers: str, applied: str) -> list[str]:
     """Return tactics for the average over the steps of each round."""
     return [
         *prove_rest(run, at),
@@ -148,7 +150,7 @@ def write_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Seq
     smaller, larger = relation.ordered
     slack = Sum(links.side(larger), links.side(smaller), "-")
     weights = [translate(share, run.symbols, symbols_of(step)) for share in shares]
-    total = _weight(links.reader, vocabulary, weights, at)
+    total = _write_weighted(links.reader, vocabulary, weights, at)
     binders = list(of_step.binders)
     if not any(binder.name == vocabulary.drawn_at for binder in binders):
         binders += [Binder("x_star", "step_space S"), Binder("past_x_star", "past x_star")]
@@ -164,7 +166,7 @@ def write_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Seq
     return Theorem(f"{name_of(run.claim.id)}_at_step", binders, f"0 <= {links.text(total)}", proof)
 
 
-def _weight(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Expr], at: AtEach) -> Term:
+def _write_weighted(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Expr], at: AtEach) -> Term:
     symbol = vocabulary.symbols
     before, after, best = (symbol(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
     best = symbol(q.comparator) if vocabulary.drawn_at == "y" else best

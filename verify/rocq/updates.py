@@ -287,14 +287,14 @@ def theorem_of_update(claim: Claim) -> Theorem:
         raise NotExported("what its certificate says of the draws of an update is not in the library")
     run.asked |= {word for lemma in lemmas for word in re.findall(r"\w+", lemma)}
     sides = [(run.number(one.left), run.number(one.right)) for one in claim.relations]
-    goal = [f"{left} {_sign(one)} {right}" for one, (left, right) in zip(claim.relations, sides, strict=True)]
+    goal = [f"{left} {_write_sign(one)} {right}" for one, (left, right) in zip(claim.relations, sides, strict=True)]
     used = {symbol for one in claim.relations for side in one.sides for symbol in side.free_symbols}
     parameters = run.binders(used)
-    proof = f"{run.known}\n{conjunction(_ways(lemmas, len(goal)))}"
+    proof = f"{run.known}\n{conjunction(_list_ways(lemmas, len(goal)))}"
     return Theorem(name_of(claim.id), parameters, " /\\\n  ".join(goal), proof, library=run.library, called=run.called)
 
 
-def _ways(lemmas: Sequence[str], count: int) -> Sequence[str]:
+def _list_ways(lemmas: Sequence[str], count: int) -> Sequence[str]:
     """Return a proof for each of several relations: by its lemma, or by any lemma on weights."""
     if lemmas:
         return [f"pose proof ({lemma}) as fact; by_bound fact." for lemma in lemmas]
@@ -302,7 +302,7 @@ def _ways(lemmas: Sequence[str], count: int) -> Sequence[str]:
     return [f"first [{ways}]."] * count
 
 
-def _sign(relation: Relation) -> str:
+def _write_sign(relation: Relation) -> str:
     if relation.operator not in SIGN:
         raise NotExported("no tactic is generated for strict inequalities")
     return SIGN[relation.operator]

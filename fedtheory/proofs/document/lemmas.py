@@ -53,14 +53,14 @@ def lemmas_in(claim: Claim, document: Document) -> Iterator[Lemma]:
     names: set[str] = set()
     for number, entry in enumerate(entries):
         where = f"{LEMMAS}[{number}]"
-        lemma = _lemma(claim, entry, where)
+        lemma = _read_lemma(claim, entry, where)
         if lemma.id in names:
             raise InputError(f"{where}.name", f"expected a name that no other lemma has, got {entry['name']!r}")
         names.add(lemma.id)
         yield Lemma(lemma, certificate_in(lemma, {**document, "certificate": entry["certificate"]}))
 
 
-def _lemma(claim: Claim, entry: object, where: str) -> Claim:
+def _read_lemma(claim: Claim, entry: object, where: str) -> Claim:
     """Read a lemma; raise InputError if the table is not one."""
     if not isinstance(entry, dict) or entry.keys() - {CONDITIONS} != _KEYS:
         raise InputError(where, f"expected a table with {', '.join(sorted(_KEYS))}, got {entry!r:.80}")

@@ -84,11 +84,11 @@ def _read(text: object, where: str, reader: Callable[[ast.AST], Expr]) -> Expr:
     require_plain(where, text)
     is_short = len(text) <= _SHORT
     try:
-        body = _kept_tree(text) if is_short else _tree(text)
+        body = _kept_tree(text) if is_short else _parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(where, f"expected an expression, got {text!r:.80}") from None
     try:
-        _require_small(body, _count_nodes(text) if is_short else _size(body), where)
+        _require_small(body, _count_nodes(text) if is_short else _measure_size(body), where)
         return reader(body)
     except RecursionError:
         raise InputError(where, "expected an expression that is less deeply nested") from None
@@ -100,12 +100,12 @@ _HIGHEST_DEGREE = 200
 _MOST_DIVISIONS = 4
 
 
-def _tree(text: str) -> ast.expr:
+def _parse(text: str) -> ast.expr:
     """Return the parsed text of an expression."""
     return ast.parse(text.strip(), mode="eval").body
 
 
-_kept_tree = lru_cache(maxsize=2**10)(_tree)
+_kept_tree = lru_cache(maxsize=2**10)(_parse)
 
 
 def _require_small(node: ast.expr, size: tuple[int, int], where: str) -> None:
@@ -119,20 +119,20 @@ def _require_small(node: ast.expr, size: tuple[int, int], where: str) -> None:
 @lru_cache(maxsize=2**10)
 def _count_nodes(text: str) -> tuple[int, int]:
     """Return the number of nodes of a text's syntax tree, and its depth."""
-    return _size(_kept_tree(text))
+    return _measure_size(_kept_tree(text))
 
 
-def _size(node: ast.AST) -> tuple[int, int]:
+def _measure_size(node: ast.AST) -> tuple[int, int]:
     """Bound the degree of an expression in its symbols and heads, and the depth of its quotients."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-        degree, divisions = _size(node.left)
+        degree, divisions = _measure_size(node.left)
         numbers = [part.value for part in ast.walk(node.right) if isinstance(part, ast.Constant)]
         is_below = any(isinstance(part, ast.USub) for part in ast.walk(node.right))
         return degree * max(1, sum(one for one in numbers if type(one) is int)), divisions + is_below
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
-        (left, above), (right, below) = _size(node.left), _size(node.right)
+        (left, above), (right, below) = _measure_size(node.left), _measure_size(node.right)
         return left + right, max(above, below + isinstance(node.op, ast.Div))
-    parts = [_size(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+    parts = [_measure_size(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
     own = int(isinstance(node, ast.Name | ast.Attribute))
     return max([own, *(degree for degree, _ in parts)]), max([0, *(divisions for _, divisions in parts)])
 
@@ -172,9 +172,9 @@ class _Reader:
         """Read a binary operation."""
         if isinstance(node.op, ast.Mult):
             # SymPy distributes a number over a sum of two, so that products are built at once.
-            return sp.Mul(*map(self.number, _factors(node)))
+            return sp.Mul(*map(self.number, _list_factors(node)))
         if isinstance(node.op, ast.Add | ast.Sub):
-            return sp.Add(*(sign * self.number(term) for sign, term in _addends(node)))
+            return sp.Add(*(sign * self.number(term) for sign, term in _list_addends(node)))
         if type(node.op) not in _OPERATIONS:
             raise InputError(self.where, f"{ast.unparse(node)[:80]!r} is not in the notation of certificates")
         return _OPERATIONS[type(node.op)](self.number(node.left), self.number(node.right))
@@ -193,7 +193,7 @@ class _Reader:
         return head(*(self.number(argument) for argument in arguments))
 
 
-def _factors(node: ast.expr) -> list[ast.expr]:
+def _list_factors(node: ast.expr) -> list[ast.expr]:
     """Return the factors of a product that is written without brackets."""
     found = []
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
@@ -202,7 +202,7 @@ def _factors(node: ast.expr) -> list[ast.expr]:
     return [node, *reversed(found)]
 
 
-def _addends(node: ast.expr) -> list[tuple[int, ast.expr]]:
+def _list_addends(node: ast.expr) -> list[tuple[int, ast.expr]]:
     """Return the terms of a sum that is written without brackets, each with its sign, from the left."""
     found: list[tuple[int, ast.expr]] = []
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
@@ -211,7 +211,7 @@ def _addends(node: ast.expr) -> list[tuple[int, ast.expr]]:
     return [(1, node), *reversed(found)]
 
 
-def _power(base: Expr, exponent: Expr) -> Expr:
+def _raise_power(base: Expr, exponent: Expr) -> Expr:
     """Return a power; raise InputError if its numbers are too long."""
     if exponent.is_Rational and abs(exponent.p) > _LARGEST_POWER:
         raise InputError("certificate", f"expected exponents of at most {_LARGEST_POWER}, got {exponent}")
@@ -225,7 +225,7 @@ _LARGEST_POWER = 1000
 _MOST_BITS = 4000
 
 
-def _quotient(above: Expr, below: Expr) -> Expr:
+def _divide(above: Expr, below: Expr) -> Expr:
     """Return a quotient; raise InputError for a zero divisor."""
     if below == 0:
         raise InputError("certificate", f"{above} is divided by zero")
@@ -233,8 +233,8 @@ def _quotient(above: Expr, below: Expr) -> Expr:
 
 
 _OPERATIONS: Mapping[type, Callable[[Expr, Expr], Expr]] = {
-    ast.Div: _quotient,
-    ast.Pow: _power,
+    ast.Div: _divide,
+    ast.Pow: _raise_power,
 }
 
 
@@ -264,32 +264,32 @@ def write_expression(expression: Expr, scope: Scope) -> str:
     if isinstance(expression, sp.Symbol):
         return scope.name_of(expression)
     if isinstance(expression, sp.Rational | sp.Mul) or _divides(expression):
-        return _product(expression, scope)
+        return _write_product(expression, scope)
     parts = [write_expression(part, scope) for part in expression.args]
     if isinstance(expression, sp.Add):
-        return _sum(parts)
+        return _write_sum(parts)
     if isinstance(expression, sp.Pow):
-        return "**".join(_bracket(part) for part in parts)
+        return "**".join(_enclose(part) for part in parts)
     if type(expression) in _NAMES:
         return f"{_NAMES[type(expression)]}({', '.join(parts)})"
     raise InputError("certificate", f"{expression} has no notation in certificates")
 
 
-def _sum(terms: list[str]) -> str:
+def _write_sum(terms: list[str]) -> str:
     """Write positive terms before negative ones, in an order that does not depend on SymPy's."""
     ordered = sorted(terms, key=lambda term: (term.startswith("-"), term))
     return " ".join([ordered[0], *(f"- {term[1:]}" if term.startswith("-") else f"+ {term}" for term in ordered[1:])])
 
 
-def _product(expression: Expr, scope: Scope) -> str:
+def _write_product(expression: Expr, scope: Scope) -> str:
     """Write a number, or a product with its numeric factor first, over its denominator."""
     number, rest = expression.as_coeff_Mul()
     if not number.is_Rational:
         raise InputError("certificate", f"{number} is not an exact number")
     factors = [factor for factor in sp.Mul.make_args(rest) if factor != 1]
     lower = [factor for factor in factors if _divides(factor)]
-    above = sorted(_factor(factor, scope) for factor in factors if factor not in lower)
-    below = sorted(_factor(1 / factor, scope) for factor in lower)
+    above = sorted(_write_factor(factor, scope) for factor in factors if factor not in lower)
+    below = sorted(_write_factor(1 / factor, scope) for factor in lower)
     above = [str(abs(number.p)), *above] if abs(number.p) != 1 or not above else above
     below = [str(number.q), *below] if number.q != 1 else below
     sign = "-" if number.p < 0 else ""
@@ -302,11 +302,11 @@ def _divides(factor: Expr) -> bool:
     return bool(factor.is_Pow and factor.exp.is_Rational and factor.exp.is_negative)
 
 
-def _factor(factor: Expr, scope: Scope) -> str:
+def _write_factor(factor: Expr, scope: Scope) -> str:
     """Write a factor of a product; a sum in parentheses."""
     text = write_expression(factor, scope)
     return f"({text})" if isinstance(factor, sp.Add) else text
 
 
-def _bracket(text: str) -> str:
+def _enclose(text: str) -> str:
     return text if text.isdigit() or text.replace(".", "_").isidentifier() else f"({text})"

@@ -55,7 +55,7 @@ def with_quantities(claim: Claim, document: object) -> Claim:
     for name in names:
         if any(known.name == name for known in where.values()):
             continue
-        quantity = _quantities().get(name)
+        quantity = _list_quantities().get(name)
         if quantity is None:
             raise InputError(QUANTITIES, f"expected names of quantities, got {name!r:.80}")
         where[unused_symbol(quantity, where, claim)] = quantity
@@ -66,7 +66,7 @@ _MOST_QUANTITIES = 50
 
 
 @cache
-def _quantities() -> dict[str, Quantity]:
+def _list_quantities() -> dict[str, Quantity]:
     """Return the quantities, vectors and objectives of the vocabulary by their names."""
     from fedtheory.language.vocabulary import vocabulary
 

@@ -46,7 +46,7 @@ class Inequality(Shape):
             require(data, dict, "a reason", where).get("reason"), str, "the name of a reason", f"{where}.reason"
         )
         try:
-            shapes = _shapes_of_subjects(kind)
+            shapes = _find_shapes(kind)
         except Rejected as reason:
             raise InputError(f"{where}.reason", str(reason)) from None
         keys = {"reason", *shapes}
@@ -58,7 +58,7 @@ class Inequality(Shape):
     def write(self, value: Any, scope: Scope) -> Json:
         if type(value) is not InequalityRef:
             raise InputError("certificate", f"expected a reason of the kernel, got {value!r:.80}")
-        shapes = _shapes_of_subjects(value.kind)
+        shapes = _find_shapes(value.kind)
         about = [value.about] if any(isinstance(shape, Many) for shape in shapes.values()) else value.about
         if len(about) != len(shapes):
             expected = f"{value.kind}({', '.join(shapes)}) takes {len(shapes)} arguments, got {len(about)}"
@@ -74,12 +74,12 @@ class Inequality(Shape):
         return {"oneOf": [_describe_inequality(kind) for kind in INEQUALITIES]}
 
 
-def _shapes_of_subjects(kind: str) -> dict[str, Shape]:
+def _find_shapes(kind: str) -> dict[str, Shape]:
     """Return the shapes of the arguments of an inequality: a name, a list of expressions, or expressions."""
-    return {one.name: _shape_of_subject(one) for one in subjects(kind)}
+    return {one.name: _find_shape(one) for one in subjects(kind)}
 
 
-def _shape_of_subject(subject: Parameter) -> Shape:
+def _find_shape(subject: Parameter) -> Shape:
     if subject.kind is Parameter.VAR_POSITIONAL:
         return Many(Expression())
     return TEXT if subject.name == "name" else Expression()
@@ -87,7 +87,7 @@ def _shape_of_subject(subject: Parameter) -> Shape:
 
 def _describe_inequality(kind: str) -> Schema:
     """Return the schema of a reference to an inequality."""
-    shapes = {name: shape.schema() for name, shape in _shapes_of_subjects(kind).items()}
+    shapes = {name: shape.schema() for name, shape in _find_shapes(kind).items()}
     return describe_object({"reason": {"const": kind}} | shapes, ["reason", *shapes])
 
 

@@ -33,7 +33,7 @@ def schema() -> Document:
             "letters": DECLARED,
             "certificate": CERTIFICATE.schema(),
             QUANTITIES: {"type": "array", "items": {"type": "string"}, "description": _OF_QUANTITIES},
-            LEMMAS: {"type": "array", "items": _of_lemma(), "description": _OF_LEMMAS},
+            LEMMAS: {"type": "array", "items": _describe_lemma(), "description": _OF_LEMMAS},
             DEFINITION: {"type": "string", "description": _OF_DEFINITION},
         },
         "required": ["format", "version", "letters", "certificate"],
@@ -42,7 +42,7 @@ def schema() -> Document:
     }
 
 
-def _of_lemma() -> Schema:
+def _describe_lemma() -> Schema:
     """Return the schema of a lemma, whose certificate may be of any kind."""
     entries = {
         "name": {"type": "string", "pattern": "^[a-z][a-z0-9-]*$"},

@@ -22,21 +22,21 @@ from fedtheory.proofs.induction import POWER, k
 from fedtheory.proofs.paper_contexts import paper_contexts
 
 
-def _symbols_in(group: str, module: Any) -> dict[str, sp.Symbol]:
+def _find_symbols(group: str, module: Any) -> dict[str, sp.Symbol]:
     """Return the symbols of a module by their names in a document."""
     return {f"{group}.{name}": symbol for name, symbol in vars(module).items() if isinstance(symbol, sp.Symbol)}
 
 
-def _groups() -> Iterator[tuple[str, ModuleType]]:
+def _list_groups() -> Iterator[tuple[str, ModuleType]]:
     """Yield groups of symbols from the contexts of papers."""
     for context in paper_contexts():
         yield from context.symbols.items()
 
 
 _OF_TECHNIQUES = {
-    **_symbols_in("pair", distances),
-    **{name: symbol for group, module in _groups() for name, symbol in _symbols_in(group, module).items()},
-    **_symbols_in("comparator", comparators),
+    **_find_symbols("pair", distances),
+    **{name: symbol for group, module in _list_groups() for name, symbol in _find_symbols(group, module).items()},
+    **_find_symbols("comparator", comparators),
     **{f"loop.{name}": getattr(restarts, name) for name in ("common", "start_i", "start_j")},
     "recursion.k": k,
     "induction.power": POWER,
@@ -65,7 +65,7 @@ def symbols_of(claim: Claim) -> dict[str, sp.Symbol]:
     found = {quantity.name: symbol for symbol, quantity in {**claim.where, **claim.notation}.items()}
     for symbol in claim.for_all:
         found[free(f"each_{plain(symbol)}", found)] = symbol
-    return _OF_TECHNIQUES | _symbols_of_algorithm(claim) | found
+    return _OF_TECHNIQUES | _name_vectors(claim) | found
 
 
 def plain(symbol: sp.Symbol) -> str:
@@ -79,7 +79,7 @@ def free(name: str, taken: dict[str, sp.Symbol]) -> str:
     return name if name not in taken and name not in HEADS else free(f"{name}_", taken)
 
 
-def _symbols_of_algorithm(claim: Claim) -> dict[str, sp.Symbol]:
+def _name_vectors(claim: Claim) -> dict[str, sp.Symbol]:
     """Return the symbols of certificates about the claim's algorithm, by their names in documents."""
     if len(names_of(claim)) != 1:
         return {}
@@ -95,11 +95,11 @@ def declare(symbols: Iterable[Any], known: Mapping[str, sp.Symbol]) -> tuple[Sco
         if not isinstance(symbol, sp.Symbol):
             raise InputError("certificate", f"expected a symbol that the certificate introduces, got {symbol!r:.80}")
         own[free(plain(symbol), {**known, **own})] = symbol
-    declared = {name: {"latex": symbol.name, "is": _sign(symbol)} for name, symbol in own.items()}
+    declared = {name: {"latex": symbol.name, "is": _find_sign(symbol)} for name, symbol in own.items()}
     return Scope({**own, **known}, frozenset(own)), declared
 
 
-def _sign(symbol: sp.Symbol) -> str:
+def _find_sign(symbol: sp.Symbol) -> str:
     """Return the sign that a symbol is assumed to have."""
     return next((sign for sign in reversed(SIGNS) if getattr(symbol, f"is_{sign}")), "real")
 

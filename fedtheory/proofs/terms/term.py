@@ -52,19 +52,19 @@ class Weighted:
 def parts_of_term(term: ProofTerm) -> Iterator[ProofTerm]:
     """List the parts of a rule, in the order of its fields."""
     for one in fields(term):  # type: ignore[arg-type]
-        yield from _terms_in(getattr(term, one.name))
+        yield from _list_terms(getattr(term, one.name))
 
 
-def _terms_in(value: object) -> Iterator[ProofTerm]:
+def _list_terms(value: object) -> Iterator[ProofTerm]:
     """Yield the proof terms inside a value."""
     if isinstance(value, ProofTerm):
         yield value
     elif isinstance(value, tuple):
         for one in value:
-            yield from _terms_in(one)
+            yield from _list_terms(one)
     elif hasattr(value, "__dataclass_fields__"):
         for name in value.__dataclass_fields__:
-            yield from _terms_in(getattr(value, name))
+            yield from _list_terms(getattr(value, name))
 
 
 def every_rule(term: ProofTerm) -> Iterator[ProofTerm]:

@@ -10,9 +10,9 @@ from flint import fmpq, fmpq_mpoly_ctx
 from test_kernel_rounds import THEORY, F, F_i, same, w, x_i
 
 from fedtheory.kernel import Numbers, Rejected, polynomials, vector
-from fedtheory.kernel.collected import _binder_of
+from fedtheory.kernel.collected import _find_binder
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Inner, LocalSum, Selected, inner
-from fedtheory.kernel.signs import _is_square, _without_squares, is_nonnegative
+from fedtheory.kernel.signs import _drop_squares, _is_square, is_nonnegative
 
 
 @pytest.mark.parametrize("point", [Selected(x_i), w + Selected(x_i), 2 * Selected(x_i)], ids=str)
@@ -97,7 +97,7 @@ def test_even_powers_of_polynomials_are_squares() -> None:
         (x, False),
     ):
         assert _is_square(factor) is square
-    assert _without_squares(3 * (x - y) ** 2 * y) == 3 * y
+    assert _drop_squares(3 * (x - y) ** 2 * y) == 3 * y
 
 
 def test_kinds_of_monomials() -> None:
@@ -112,4 +112,4 @@ def test_kinds_of_monomials() -> None:
         (Average(Average(plain)), None),
         (F, None),
     ):
-        assert _binder_of(monomial) is expected
+        assert _find_binder(monomial) is expected

@@ -212,7 +212,7 @@ def test_quotients_of_sums_of_powers() -> None:
 
 def test_degrees_of_a_common_factor() -> None:
     """The polynomials (x + 1)(y + 2) and (x + 1)(y + 3) have a common factor of degree one in x and zero in y."""
-    found = polynomials._degrees_of_common_factor((x + 1) * (y + 2), (x + 1) * (y + 3), {0: 1, 1: 1})
+    found = polynomials._find_common_degrees((x + 1) * (y + 2), (x + 1) * (y + 3), {0: 1, 1: 1})
     assert found == {0: 1}
 
 
@@ -240,4 +240,4 @@ def test_terms_without_a_common_factor_are_at_least_as_many_as_there_are() -> No
     """
     pair = (x + 1, (x + 1) * (1 + x + y + z) ** 20)
     for one, other in (pair, pair[::-1]):
-        assert polynomials._terms_without_common_factor(one, other) >= 1771
+        assert polynomials._bound_reduced_terms(one, other) >= 1771

@@ -268,7 +268,7 @@ def test_reports_know_a_drift_only_by_a_bound_on_it(name: str) -> None:
     ]
     for lemma, at in others:
         with pytest.raises(Rejected, match="t:drift does not bound the drift at a local step"):
-            certificate._drift_slack(lemma, at)
+            certificate._bound_drift(lemma, at)
 
 
 def test_relations_of_lemmas_are_numbered() -> None:

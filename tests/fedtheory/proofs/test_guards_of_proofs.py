@@ -55,7 +55,7 @@ def test_flat_objectives_are_limits_of_curved_ones(condition: Any, is_limit: boo
     """If L = 0 is a limit of L > 0, conditions on the curvature must hold near zero as well."""
     where = {eta: q.local_step_size, L: q.smoothness}
     claim = Claim(id="t:flat", lhs=q.final_suboptimality, rhs=eta * L, where=where, conditions=[condition])
-    known = numbers._numbers_of(claim, numbers._FLAT)
+    known = numbers._collect_numbers(claim, numbers._FLAT)
     assert numbers._is_a_limit(claim, known) is is_limit
 
 
@@ -123,7 +123,7 @@ def test_a_claim_that_relies_on_itself_is_unproved(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(checker, "recorded_for", lambda _: None)
     answered = SimpleNamespace(name="answered")
     monkeypatch.setattr(checker, "_answer", lambda request: (answered, request.claim.id, request.relying))
-    prove = checker._prover_for(("t:other", claim.id))
+    prove = checker._make_prover(("t:other", claim.id))
     (step,) = prove(claim.id).steps
     assert (step.holds, step.text) == (False, "t:self relies on itself")
     assert prove("t:another") == (answered, "t:another", ("t:other", claim.id))  # type: ignore[comparison-overlap]

@@ -35,7 +35,7 @@ from fedtheory.search import blocks, chains, contractions, exact, lengths
 from fedtheory.search.dimensions import _find_entry_dimension, _find_row_dimension
 from fedtheory.search.positivity import SignFacts, _slacks, _symbols
 from fedtheory.search.remainders import _at_least_counts
-from verify.rocq.numbers import _bounds
+from verify.rocq.numbers import _list_bounds
 
 eta, tau, T, L, G, M = sp.symbols("eta tau T L G M", positive=True)
 d, h, v = sp.symbols("d h v", nonnegative=True)
@@ -263,11 +263,11 @@ def test_rows_of_a_claim() -> None:
 
 def test_bounds_of_conditions_in_rocq() -> None:
     """A condition bounds a symbol from above if its slope is negative and the rest has no negative coefficient."""
-    found = [(bound.symbol, bound.slope, bound.rest) for bound in _bounds(eta * L <= 1)]
+    found = [(bound.symbol, bound.slope, bound.rest) for bound in _list_bounds(eta * L <= 1)]
     assert found == [(L, eta, 1), (eta, L, 1)]
-    assert [bound.symbol for bound in _bounds(eta >= 1)] == []
-    assert [bound.symbol for bound in _bounds(eta <= 1 - L)] == []
-    assert [bound.symbol for bound in _bounds(eta <= 1 + L)] == [eta]
+    assert [bound.symbol for bound in _list_bounds(eta >= 1)] == []
+    assert [bound.symbol for bound in _list_bounds(eta <= 1 - L)] == []
+    assert [bound.symbol for bound in _list_bounds(eta <= 1 + L)] == [eta]
 
 
 # Plans.

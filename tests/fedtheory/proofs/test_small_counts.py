@@ -18,7 +18,7 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.work import NODE, limited
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.planner.description import DataDescription
-from fedtheory.proofs.definitions import _numbers
+from fedtheory.proofs.definitions import _name_numbers
 from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.terms.proof_of_claim import TermProof, check_terms
 from fedtheory.proofs.terms.rules.sign import Sign
@@ -106,9 +106,9 @@ def test_new_symbols_of_an_algorithm_are_written_as_its_own() -> None:
     claim = Claim(id="mine:new", lhs=eta, rhs=1, where={eta: q.local_step_size})
     algorithm = definition("fedprox")
     (parameter,) = algorithm.parameters
-    (shared, own), (again, _) = _numbers(claim, algorithm), _numbers(claim, algorithm)
+    (shared, own), (again, _) = _name_numbers(claim, algorithm), _name_numbers(claim, algorithm)
     assert shared[parameter.letter].name == parameter.letter.name
     assert again[parameter.letter] is shared[parameter.letter]
     # Each algorithm has its own.
-    assert _numbers(claim, replace(algorithm, name="mine"))[0][parameter.letter] != shared[parameter.letter]
+    assert _name_numbers(claim, replace(algorithm, name="mine"))[0][parameter.letter] != shared[parameter.letter]
     assert all(symbol.name == letter.name for letter, symbol in own.items() if isinstance(symbol, sp.Dummy))

@@ -18,7 +18,7 @@ from verify.rocq.accepted import without_comments
 from verify.rocq.algorithms import Algorithm
 from verify.rocq.gaps import GapsVocabulary
 from verify.rocq.names import _escape, require_new_words
-from verify.rocq.numbers import _with_positive_front, needs_no_brackets, number
+from verify.rocq.numbers import _move_sign, needs_no_brackets, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_numbers import _RoundNumbersWriter
 from verify.rocq.round_words import RoundVocabulary
@@ -235,9 +235,9 @@ def test_lemmas_about_a_step_stand_alone(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_sum_takes_the_sign_of_a_product() -> None:
     """The first that has both signs in it, where the number in front is negative."""
     plus, minus = x + y, x - y
-    assert _with_positive_front(sp.Mul(-2, x, minus)).args == (2 * x, y - x)
+    assert _move_sign(sp.Mul(-2, x, minus)).args == (2 * x, y - x)
     for product in (2 * x * minus, -2 * x * plus, -2 * x, -x, minus, sp.Integer(-2)):
-        assert _with_positive_front(product) is product
+        assert _move_sign(product) is product
 
 
 def test_records_of_a_state() -> None:

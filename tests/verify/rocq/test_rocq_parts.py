@@ -24,7 +24,7 @@ from verify.rocq.client_step import slack_of
 from verify.rocq.client_steps import _ClientStepsWriter
 from verify.rocq.combination import _CombinationWriter
 from verify.rocq.gaps import GapsVocabulary
-from verify.rocq.inequalities import _bound_norm_of_mean, _triangle, write_inequality
+from verify.rocq.inequalities import _bound_norm_of_mean, _write_triangle, write_inequality
 from verify.rocq.intervals import is_of_interval
 from verify.rocq.links import Links
 from verify.rocq.lyapunov import _LyapunovWriter
@@ -38,7 +38,7 @@ from verify.rocq.round_roots import Roots
 from verify.rocq.round_scalars import OfOutcomes, Scalars
 from verify.rocq.round_vanishing import _VanishingWriter
 from verify.rocq.round_words import RoundReader
-from verify.rocq.rounds import _proof
+from verify.rocq.rounds import _prove_relation
 from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.schedules import ScheduleVocabulary, with_sums
 from verify.rocq.terms import Atom
@@ -111,8 +111,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "convexity of the clients of a round",
     ),
     "an inequality": (lambda: write_inequality(InequalityRef("strange"), _reader()), "the reason 'strange'"),
-    "one side of a triangle": (lambda: _triangle(_reader(), x), "for two or three vectors"),
-    "a square": (lambda: _triangle(_reader(), x, y, z, x), "for two or three vectors"),
+    "one side of a triangle": (lambda: _write_triangle(_reader(), x), "for two or three vectors"),
+    "a square": (lambda: _write_triangle(_reader(), x, y, z, x), "for two or three vectors"),
     "lengths of multiples": (lambda: _bound_norm_of_mean(_reader(same=["x"]), x), "a mean of lengths of multiples"),
     "a sum of steps": (lambda: Links._term(_given(), _part(summed=True)), "sums over local steps"),
     "a squared share": (
@@ -192,9 +192,12 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: _VanishingWriter._proof(_given(), BELOW, None),
         "bounds from below",
     ),
-    "a link by a lemma": (lambda: _proof(BELOW, Derived("t:used"), _given()), "a link that is shown by Derived"),
+    "a link by a lemma": (
+        lambda: _prove_relation(BELOW, Derived("t:used"), _given()),
+        "a link that is shown by Derived",
+    ),
     "an equation between squares": (
-        lambda: _proof(Relation(Inner(x, y), "==", z), None, _given()),
+        lambda: _prove_relation(Relation(Inner(x, y), "==", z), None, _given()),
         "a link that is shown by NoneType",
     ),
     "an ordering of schedules": (
@@ -217,7 +220,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "of the steps of a round, bounds without powers",
     ),
     "weaker conditions of a server": (
-        lambda: export._as_stated(CLAIM, SimpleNamespace(library=("Space",)), ()),  # type: ignore[arg-type]
+        lambda: export._state_under_conditions(CLAIM, SimpleNamespace(library=("Space",)), ()),  # type: ignore[arg-type]
         "weaker conditions than the claim's",
     ),
     "another vector between models": (

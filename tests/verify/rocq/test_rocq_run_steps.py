@@ -14,7 +14,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_scalars import OfOutcomes
-from verify.rocq.run_steps import _bound
+from verify.rocq.run_steps import _find_bound
 
 G, K, s, g, eta, tau = sp.symbols("G K s g eta tau", positive=True)
 WHERE = {G: q.second_moment, K: q.local_steps, s: q.local_step_size}
@@ -23,7 +23,7 @@ OWN = Claim(id="t:steps", lhs=eta, rhs=tau * g, where={eta: q.local_step_size, t
 
 
 def test_the_bound_on_the_largest_drift_in_other_symbols() -> None:
-    found = _bound(OWN, Claim(id="t:drift", chain=(q.max_drift, "<=", DRIFT), where=WHERE))
+    found = _find_bound(OWN, Claim(id="t:drift", chain=(q.max_drift, "<=", DRIFT), where=WHERE))
     assert found == 9 * eta**2 * (tau - 1) * g
 
 
@@ -40,7 +40,7 @@ def test_the_bound_on_the_largest_drift_in_other_symbols() -> None:
 def test_other_statements_bound_no_drift(chain: tuple[object, ...]) -> None:
     """An equation would do, and is refused as well: nothing but what is used is read."""
     with pytest.raises(NotExported, match="t:drift does not bound the drift of each client"):
-        _bound(OWN, Claim(id="t:drift", chain=chain, where=WHERE))
+        _find_bound(OWN, Claim(id="t:drift", chain=chain, where=WHERE))
 
 
 def test_only_squares_of_participants_are_facts_of_a_draw() -> None:

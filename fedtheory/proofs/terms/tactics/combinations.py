@@ -57,20 +57,20 @@ def _weigh(parts: Sequence[Part]) -> tuple[Weighted, ...]:
 
 
 def _sum_up(part: Part) -> ProofTerm:
-    premise = _premise(part.premise)
+    premise = _prove_premise(part.premise)
     return premise if part.over is None else SumOver("numbers of clients", part.over, premise)
 
 
-def _premise(premise: AnyPremise) -> ProofTerm:
+def _prove_premise(premise: AnyPremise) -> ProofTerm:
     """Return the proof term of a premise."""
     if isinstance(premise, Fact):
-        return _fact(premise)
+        return _prove_fact(premise)
     if isinstance(premise, str):
         return Use(premise)
     return _derive(premise) if isinstance(premise, Derived) else Given(sp.sympify(premise))
 
 
-def _fact(fact: Fact) -> ProofTerm:
+def _prove_fact(fact: Fact) -> ProofTerm:
     """Return the proof term of a fact."""
     if fact is facts.ONE:
         return Sign(sp.S.One)

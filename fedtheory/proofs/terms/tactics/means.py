@@ -43,10 +43,10 @@ def terms_of_mean(claim: Claim, certificate: MeanCertificate, _prove: Prover) ->
     if not process.is_full:
         symbols = process.symbols
         if symbols.has(q.total_comparator_progress):
-            point, gained = q.comparator, _coefficient(slack, symbols(q.total_comparator_progress))
+            point, gained = q.comparator, _find_coefficient(slack, symbols(q.total_comparator_progress))
         else:
             # The progress towards the optimum is written out, since its quantity stops at the end of each round.
-            point, gained = q.optimum, -_coefficient(slack, symbols(q.final_distance_sq))
+            point, gained = q.optimum, -_find_coefficient(slack, symbols(q.final_distance_sq))
         parts.append(weigh(gained, Draw(symbols(point))))
         cost = gained * process.symbols(q.sampling_variance)
     owed = certificate.potential or sp.S.Zero
@@ -57,7 +57,7 @@ def terms_of_mean(claim: Claim, certificate: MeanCertificate, _prove: Prover) ->
     return TermProof(claim.id, (Combine(slack, ">=", tuple(parts)),))
 
 
-def _coefficient(slack: Expr, of: sp.Symbol) -> Expr:
+def _find_coefficient(slack: Expr, of: sp.Symbol) -> Expr:
     """Return the coefficient of a symbol in a linear slack."""
     factors, _ = linear(slack, [of])
     return factors[of]

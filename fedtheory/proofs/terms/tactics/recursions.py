@@ -35,7 +35,7 @@ def terms_of_recursion(claim: Claim, certificate: Recursion, prove: Prover) -> T
     relation, process, index = claim.relations[0], Process(claim), index_of(claim)
     quantity = process.quantity_of(relation.left) if relation.left.is_Symbol else None
     if quantity is certificate.measure.largest and len(claim.relations) == 1:
-        return TermProof(claim.id, (_largest(claim, certificate, prove),))
+        return TermProof(claim.id, (_bound_largest(claim, certificate, prove),))
     if len(claim.relations) != 1 or relation.operator != "<=" or quantity not in certificate.measure.means:
         raise Rejected("a recursion proves one upper bound on the drift of a whole run")
     each: ProofTerm = _induct(claim, certificate, prove, "mean")
@@ -45,7 +45,9 @@ def terms_of_recursion(claim: Claim, certificate: Recursion, prove: Prover) -> T
     bound = certificate.bound.xreplace({k: index})
     left = []
     if certificate.total is None:
-        each = Combine(right - mean, ">=", (Weighted(ONE, each), Weighted(ONE, _sign(right - share * bound, index))))
+        each = Combine(
+            right - mean, ">=", (Weighted(ONE, each), Weighted(ONE, _split_sign(right - share * bound, index)))
+        )
     else:
         left = [Weighted(ONE, Sign(right - share * certificate.total.xreplace({k: steps}) / steps))]
     count, total = steps, SumOver("steps", ONE, each)
@@ -54,7 +56,7 @@ def terms_of_recursion(claim: Claim, certificate: Recursion, prove: Prover) -> T
     return TermProof(claim.id, (Combine(relation.slack, ">=", (Weighted(1 / count, total), *left)),))
 
 
-def _largest(claim: Claim, certificate: Recursion, prove: Prover) -> ProofTerm:
+def _bound_largest(claim: Claim, certificate: Recursion, prove: Prover) -> ProofTerm:
     """Return the proof term for the largest drift of a client."""
     (relation,) = claim.relations
     process, index, right = Process(claim), index_of(claim), claim.relations[0].right
@@ -62,13 +64,13 @@ def _largest(claim: Claim, certificate: Recursion, prove: Prover) -> ProofTerm:
         raise Rejected("a client average does not bound a single client")
     share = certificate.measure.largest_drift(process.symbols(q.clients))
     drift = norm_sq(process.symbols(q.local_iterate) - process.symbols(q.average_iterate))
-    sign = _sign(right - share * certificate.bound.xreplace({k: index}), index)
+    sign = _split_sign(right - share * certificate.bound.xreplace({k: index}), index)
     each = _induct(claim, certificate, prove, "largest")
     body = Combine(right - drift, ">=", (Weighted(ONE, each), Weighted(ONE, sign)))
     return BoundMaximum(relation.left, right, body)
 
 
-def _sign(number: Expr, index: sp.Symbol) -> ProofTerm:
+def _split_sign(number: Expr, index: sp.Symbol) -> ProofTerm:
     """Return the sign of a number before the first step and after each."""
     return FirstAndLater(Sign(number.xreplace({index: ZERO})), Sign(number))
 
