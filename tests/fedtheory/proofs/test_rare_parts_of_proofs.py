@@ -32,7 +32,7 @@ from fedtheory.proofs.terms.rules.product import Factor, _check_cauchy_schwarz
 from fedtheory.proofs.terms.run_form import RunForm
 from fedtheory.runfile import parse_run
 from fedtheory.search import blocks, chains, contractions, exact, lengths
-from fedtheory.search.dimensions import _find_entry_dimension, _find_row_dimension
+from fedtheory.search.dimensions import Dimensions, _find_entry_dimension
 from fedtheory.search.positivity import SignFacts, _slacks, _symbols
 from fedtheory.search.remainders import _at_least_counts
 from verify.rocq.numbers import _list_bounds
@@ -142,12 +142,13 @@ def test_inequalities_of_lipschitz_objectives(monkeypatch: pytest.MonkeyPatch) -
 
 def test_units_of_rows_and_entries() -> None:
     """Values have units of values, lengths those of their vectors, and products the sum of both."""
-    length, gradient = _find_row_dimension(sp.sqrt(norm_sq(x))), _find_row_dimension(sp.sqrt(norm_sq(Gradient(z, x))))
+    find = Dimensions(Claim(id="t:units", lhs=0, rhs=1, where={}))._find_row_dimension
+    length, gradient = find(sp.sqrt(norm_sq(x))), find(sp.sqrt(norm_sq(Gradient(z, x))))
     assert length != gradient
-    assert _find_row_dimension(sp.Integer(1)) == (0, 0)
-    assert _find_row_dimension(eta) is None
-    assert _find_row_dimension(Value(z, x)) == _find_row_dimension(Average(Value(z, x)))
-    assert _find_row_dimension(Average(sp.sqrt(norm_sq(x)))) == length
+    assert find(sp.Integer(1)) == (0, 0)
+    assert find(eta) is None
+    assert find(Value(z, x)) == find(Average(Value(z, x)))
+    assert find(Average(sp.sqrt(norm_sq(x)))) == length
     assert length is not None
     assert gradient is not None
     shared = _find_entry_dimension(blocks.SHARED, x, Gradient(z, x))
