@@ -28,9 +28,9 @@ from report.slack import SLACK_PAGE, slack_tables
 from report.slack_overview import overview
 from report.theorems import accepted_of
 from report.worst_case import compute_over_local_steps
+from verify.claim_verdict import ClaimVerdict
 from verify.content import STATEMENTS, digest_claim, digest_paper, digest_target, digest_verdict
 from verify.processes import run_unordered
-from verify.verdict import ClaimVerdict
 
 if TYPE_CHECKING:
     from jinja2 import Environment

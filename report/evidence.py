@@ -23,8 +23,8 @@ from verify.check import Check
 from verify.check.comparison import Comparison
 from verify.check.ladders import list_ladders
 from verify.check.measured_ladders import LadderLevel, RateCheck
+from verify.claim_verdict import ClaimVerdict
 from verify.shown_place import choose_place, describe_origin, has_only_free_vectors, name_of_point
-from verify.verdict import ClaimVerdict
 from verify.witness import PrintedSides, explain_size
 
 RUN_FILE = "run.toml"

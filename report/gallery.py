@@ -30,7 +30,7 @@ from report.showcases import (
     stale,
 )
 from verify.check import check
-from verify.verdict import ClaimVerdict
+from verify.claim_verdict import ClaimVerdict
 
 
 def figures_for(verdict: ClaimVerdict) -> list[Figure]:

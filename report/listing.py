@@ -20,8 +20,8 @@ from report.figures.dependency_graph import DependencyGraph, Node, dependency_gr
 from report.mathml import displayed
 from report.pages import page_name, tightest
 from verify import cache
+from verify.claim_verdict import ClaimVerdict
 from verify.content import digest_claim, digest_code, digest_paper
-from verify.verdict import ClaimVerdict
 
 _HERE = Path(__file__).parent
 

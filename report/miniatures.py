@@ -11,7 +11,7 @@ from fedtheory.language.registry import published_by
 from report.curves import BoundCurve, curve_up_to
 from report.figures.style import BLACK, BLUE, PAGE, Figure, drawing, finish
 from report.showcases import showcase
-from verify.verdict import ClaimVerdict
+from verify.claim_verdict import ClaimVerdict
 
 _ROUNDS = 256
 """Largest number of rounds; powers of two up to it are drawn."""

@@ -26,10 +26,10 @@ from report.regimes import SearchSection, search_section
 from report.slack import SlackSection, slack_section
 from report.theorems import TheoremSection, theorem_section
 from report.worst_case import WorstCaseSection, worst_case_section
+from verify.claim_verdict import ClaimVerdict
 from verify.instances import FAMILIES, families_for
 from verify.left_open import describe_left_open
 from verify.printed import PrintedStep, check_published_proof
-from verify.verdict import ClaimVerdict
 from verify.worst_case import WorstCase
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from fedtheory.language.numbers import decimal
+from verify.claim_verdict import ClaimVerdict
 from verify.falsify.regimes import Pairs
 from verify.left_open import describe_left_open
-from verify.verdict import ClaimVerdict
 
 
 @dataclass(frozen=True)

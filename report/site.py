@@ -35,8 +35,9 @@ from report.own_runs import OnRun, OwnRun, draw_together, read_runs, run_figures
 from report.planning import PLAN_PAGE, comparable
 from report.slack import SLACK_PAGE
 from report.waiting import Waiting
+from verify.claim_verdict import ClaimVerdict
 from verify.slack import has_runs
-from verify.verdict import ClaimVerdict, verify
+from verify.verdict import verify
 
 SCRIPT = "explorer.js"
 _SEARCH = 10.0

@@ -16,8 +16,8 @@ from fedtheory.language.quantities import local_step_size
 from fedtheory.language.targets import Target, resolve
 from fedtheory.language.typesetting import latex
 from report.mathml import formula, prose
+from verify.claim_verdict import ClaimVerdict
 from verify.processes import run_in_order
-from verify.verdict import ClaimVerdict
 from verify.worst_case import Case, WorstCase, worst_case
 from verify.worst_case.statement import statements
 from verify.worst_case.vocabulary import SCALES

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -155,35 +155,27 @@ class _Content:
         return self._met[id(thing)][0]
 
     def _parts(self, thing: Any) -> Iterator[str]:
-        for kind, parts in _KINDS:
-            if isinstance(thing, kind):
-                return parts(self, thing)
-        return self._fields(thing)
+        match thing:
+            case FunctionType():
+                yield from self._digest_function(thing)
+            case partial():
+                yield from map(self.of, (thing.func, thing.args, thing.keywords))
+            case ModuleType():
+                yield from (thing.__name__, "" if _is_code(thing.__name__) else _digest_module(thing))
+            case type():
+                home = sys.modules.get(thing.__module__)
+                yield from (thing.__module__, thing.__qualname__, "" if home is None else self.of(home))
+            case Mapping():
+                yield from (f"{self.of(key)}: {self.of(value)}" for key, value in thing.items())
+            case list() | tuple():
+                yield from map(self.of, thing)
+            case set() | frozenset():
+                yield from sorted(map(self.of, thing))
+            case _:
+                named = [f.name for f in fields(thing)] if is_dataclass(thing) else sorted(vars(thing))
+                yield from (f"{name}={self.of(getattr(thing, name))}" for name in named)
 
-    def _fields(self, thing: Any) -> Iterator[str]:
-        named = [f.name for f in fields(thing)] if is_dataclass(thing) else sorted(vars(thing))
-        return (f"{name}={self.of(getattr(thing, name))}" for name in named)
-
-    def _mapping(self, thing: Mapping[Any, Any]) -> Iterator[str]:
-        return (f"{self.of(key)}: {self.of(value)}" for key, value in thing.items())
-
-    def _sequence(self, thing: Sequence[Any]) -> Iterator[str]:
-        return (self.of(entry) for entry in thing)
-
-    def _set(self, thing: Iterable[Any]) -> Iterator[str]:
-        return iter(sorted(self.of(entry) for entry in thing))
-
-    def _partial(self, thing: partial[Any]) -> Iterator[str]:
-        return iter((self.of(thing.func), self.of(thing.args), self.of(thing.keywords)))
-
-    def _module(self, thing: ModuleType) -> Iterator[str]:
-        return iter((thing.__name__, "" if _is_code(thing.__name__) else _digest_module(thing)))
-
-    def _type(self, thing: type) -> Iterator[str]:
-        home = sys.modules.get(thing.__module__)
-        return iter((thing.__module__, thing.__qualname__, "" if home is None else self.of(home)))
-
-    def _function(self, thing: FunctionType) -> Iterator[str]:
+    def _digest_function(self, thing: FunctionType) -> Iterator[str]:
         """Yield a function's name and closure; for a function of a paper or of a user, also its code."""
         yield f"{thing.__module__}:{thing.__qualname__}"
         yield from (self.of(cell.cell_contents) for cell in thing.__closure__ or ())
@@ -199,17 +191,6 @@ class _Content:
                 yield from self._digest_code(constant, known)
             else:
                 yield repr(constant)
-
-
-_KINDS: Sequence[tuple[type | tuple[type, ...], Callable[[_Content, Any], Iterator[str]]]] = (
-    (FunctionType, _Content._function),
-    (partial, _Content._partial),
-    (ModuleType, _Content._module),
-    (type, _Content._type),
-    (Mapping, _Content._mapping),
-    ((list, tuple), _Content._sequence),
-    ((set, frozenset), _Content._set),
-)
 
 
 @cache

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from fedtheory.proofs import Proof
     from report.figures.style import Figure
     from verify.check import Check
+    from verify.claim_verdict import ClaimVerdict
     from verify.falsify import Finding
-    from verify.verdict import ClaimVerdict
 
 
 def _convert_to_svg(figure: Figure | None) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
 from fedtheory.shown import Card, Shown, frame, number
-from verify.verdict import ClaimVerdict
+from verify.claim_verdict import ClaimVerdict
 
 
 class Verdicts(Shown, Sequence[ClaimVerdict]):

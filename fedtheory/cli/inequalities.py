@@ -33,9 +33,11 @@ class Inequality:
 
 def run(word: Word = "", claim: OfClaim = None, as_json: Json = False) -> None:
     """List the inequalities for certificates: name, arguments in order, and the non-negative expression."""
-    found = _find_matching(
-        word, _list_kernel_inequalities() if claim is None else [*_list_kernel_inequalities(), *_list_assumed(claim)]
-    )
+    from fedtheory.cli.words import matching
+
+    entries = [*_list_kernel_inequalities(), *([] if claim is None else _list_assumed(claim))]
+    expected = "no inequality has {} in its name or formula"
+    found = matching(word, entries, lambda each: (each.name, each.call, each.formula), expected, NAME)
     if as_json:
         print_json([vars(each) for each in found])
         return
@@ -48,14 +50,6 @@ def run(word: Word = "", claim: OfClaim = None, as_json: Json = False) -> None:
         "in Python: from fedtheory.kernel import Term, NAME; Term(coefficient, NAME(...)) is one term of a certificate",
         "--claim ID adds the names that assumption(name) knows in certificates of a claim",
     )
-
-
-def _find_matching(word: str, entries: list[Inequality]) -> list[Inequality]:
-    """Return the inequalities that match the word."""
-    from fedtheory.cli.words import matching
-
-    expected = "no inequality has {} in its name or formula"
-    return matching(word, entries, lambda each: (each.name, each.call, each.formula), expected, NAME)
 
 
 def _list_kernel_inequalities() -> list[Inequality]:

@@ -20,20 +20,15 @@ _PLACES = {"run": "the whole run", "round": "each round", "step": "each local st
 
 def run(word: Word = "", as_json: Json = False) -> None:
     """List the quantities that symbols of a claim can stand for: name, symbol, formula, and assumption."""
-    entries = _find_matching(word)
-    if as_json:
-        print_json([_encode(entry) for entry in entries])
-    else:
-        _print_table(entries)
-
-
-def _find_matching(word: str) -> list[VocabularyEntry]:
-    """Return the quantities that match the word."""
     from fedtheory.cli.words import matching
     from fedtheory.language.vocabulary import vocabulary
 
     expected = "no quantity has {} in its name, symbol, formula or chapter"
-    return matching(word, vocabulary(), _list_texts, expected, NAME)
+    entries = matching(word, vocabulary(), _list_texts, expected, NAME)
+    if as_json:
+        print_json([_encode(entry) for entry in entries])
+    else:
+        _print_table(entries)
 
 
 def _list_texts(entry: VocabularyEntry) -> tuple[str, ...]:

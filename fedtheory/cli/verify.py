@@ -26,8 +26,8 @@ from fedtheory.cli.witness import Save, explain_saving, name_saved_file, print_w
 from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
+    from verify.claim_verdict import ClaimVerdict
     from verify.falsify.regimes import Regime
-    from verify.verdict import ClaimVerdict
 
 NAME = "verify"
 _LONGER_BUDGET = 120

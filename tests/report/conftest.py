@@ -16,7 +16,7 @@ from report import site
 from report.drawing import environment_for
 from report.own_runs import OwnRun
 from report.pages import claim_page, page_name
-from verify.verdict import ClaimVerdict
+from verify.claim_verdict import ClaimVerdict
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome

@@ -13,7 +13,7 @@ from report.dependencies import dependencies, premises_of
 from report.drawing import environment_for
 from report.figures.dependency_graph import DependencyGraph, Node, dependency_graph
 from report.listing import ClaimRow, Findings, SourceGroup, groups_of
-from verify.verdict import ClaimVerdict
+from verify.claim_verdict import ClaimVerdict
 
 
 def recorded(ids: list[str]) -> list[ClaimRow]:

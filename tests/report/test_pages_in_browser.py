@@ -14,7 +14,7 @@ from fedtheory.language.registry import all_claims
 from report import pages
 from report.drawing import ErrataTask, PaperTask, PlanTask, environment_for
 from report.site import ClaimRow, _Site, groups_of, write_site
-from verify.verdict import ClaimVerdict
+from verify.claim_verdict import ClaimVerdict
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome

@@ -13,7 +13,7 @@ from fedtheory.planner import bound_of_numbers, regime_map
 from report import drawing, planning, site
 from report.pages import page_name
 from verify.check import check
-from verify.verdict import ClaimVerdict
+from verify.claim_verdict import ClaimVerdict
 
 CLAIMS = (
     "renard2022:thm-2.1",

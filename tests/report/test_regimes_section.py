@@ -10,8 +10,8 @@ from fedtheory.language.claim import Verdict
 from report.drawing import environment_for
 from report.pages import claim_page
 from report.regimes import Level, search_section
+from verify.claim_verdict import ClaimVerdict
 from verify.falsify.regimes import Pairs, Regime
-from verify.verdict import ClaimVerdict
 
 PLAIN = ClaimVerdict("renard2022:lemma-2.3", "supported", 200, 200, 0, 0, 0.25, None, None, 0.0)
 SEARCHED = replace(

@@ -7,8 +7,8 @@ from dataclasses import replace
 from fedtheory.language.registry import find
 from report.drawing import ClaimTask, environment_for
 from report.theorems import theorem_section
+from verify.claim_verdict import ClaimVerdict
 from verify.rocq.accepted import checked
-from verify.verdict import ClaimVerdict
 
 STEP = "renard2022:lemma-2.2.proof.last.fixed"
 

@@ -9,7 +9,7 @@ import pytest
 from fedtheory.language.quantities import local_step_size
 from report import worst_case
 from report.worst_case import WorstCaseSection, _make_row, compute_over_local_steps, worst_case_section
-from verify.verdict import ClaimVerdict
+from verify.claim_verdict import ClaimVerdict
 from verify.worst_case import Case
 
 

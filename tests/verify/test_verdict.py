@@ -17,10 +17,11 @@ from fedtheory.language.targets import Target
 from fedtheory.runfile import run_table
 from verify import evaluated_instances
 from verify import verdict as verdicts
+from verify.claim_verdict import ClaimVerdict
 from verify.early_decisions import Decision, decide_claim
 from verify.evaluated_instances import Outcome, count_tries, try_claims
 from verify.instances import FAMILIES, PARTS, Instance, families_for
-from verify.verdict import ClaimVerdict, verify
+from verify.verdict import verify
 
 
 def test_a_violation_that_rationals_do_not_confirm_refutes_nothing() -> None:

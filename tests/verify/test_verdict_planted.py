@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from verify.check import check
-from verify.verdict import ClaimVerdict, verify
+from verify.claim_verdict import ClaimVerdict
+from verify.verdict import verify
 
 pytestmark = pytest.mark.long
 

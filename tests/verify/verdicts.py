@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fedtheory import Claim
-from verify.verdict import ClaimVerdict, verify
+from verify.claim_verdict import ClaimVerdict
+from verify.verdict import verify
 
 SEARCH = 10
 """Default search budget of `fedtheory verify`."""

@@ -10,12 +10,11 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import Site, whole_run
 from fedtheory.language.premises import Exclusion, failed_premises
 from fedtheory.language.quantities.quantity import ScalarQuantity, VectorQuantity
 from fedtheory.language.setting import describe_setting, setting_line
 from fedtheory.language.typesetting import latex
-from verify.check.comparison import compare
+from verify.check.comparison import compare_whole_run
 from verify.check.ladders import list_ladders
 from verify.check.links import CompiledRelation, compile_conditions
 
@@ -53,17 +52,15 @@ def check_applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applic
     failures = failed_premises(claim, run)
     agree = all(bool(failed_premises(claim, near)) == bool(failures) for near in nearby)
     try:
-        conditions = _check_all_conditions(claim, run, nearby)
+        found = _check_conditions(claim, run, nearby)
+        conditions = tuple(one for one in found if not is_left_to_levels(claim, one.expression))
     except Unresolved:
         raise
     except NotApplicable as reason:
         return Applicability((*failures, name_exclusion(claim, reason)), (), agree)
-    failed = [_exclude_by_condition(claim.in_words(c.expression)) for c in conditions if c.holds is False]
+    names = [claim.in_words(condition.expression) for condition in conditions if condition.holds is False]
+    failed = [Exclusion(name, f"the condition {name} does not hold") for name in names]
     return Applicability((*failures, *failed), conditions, agree or bool(failed))
-
-
-def _exclude_by_condition(condition: str) -> Exclusion:
-    return Exclusion(condition, f"the condition {condition} does not hold")
 
 
 def name_exclusion(claim: Claim, reason: NotApplicable) -> Exclusion:
@@ -93,12 +90,6 @@ def check_conditions(claim: Claim, run: Run) -> bool:
     return all(found.holds is not False for found in _check_conditions(claim, run))
 
 
-def _check_all_conditions(claim: Claim, run: Run, nearby: Sequence[Run]) -> tuple[ConditionCheck, ...]:
-    return tuple(
-        found for found in _check_conditions(claim, run, nearby) if not is_left_to_levels(claim, found.expression)
-    )
-
-
 def _check_conditions(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[ConditionCheck]:
     links = zip(claim.run_conditions, compile_conditions(claim), strict=True)
     return [_check_condition(condition, link, run, nearby) for condition, link in links]
@@ -112,12 +103,8 @@ def _check_condition(condition: Expr, link: CompiledRelation, run: Run, nearby: 
 
 
 def _compare(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
-    (at,) = compare([link], _list_whole_run, run, nearby)
+    at = compare_whole_run(link, run, nearby)
     return ConditionCheck(condition, at.holds, link.slack(at.lhs, at.rhs), (at.lhs, at.rhs))
-
-
-def _list_whole_run(run: Run) -> list[Site]:
-    return [whole_run(run)]
 
 
 def is_left_to_levels(claim: Claim, condition: Expr) -> bool:

@@ -13,7 +13,7 @@ from fedtheory.arithmetic.enclosures import plain
 from fedtheory.engine.frames import Index
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Relation
-from fedtheory.language.evaluation import Site
+from fedtheory.language.evaluation import Site, whole_run
 from verify.check.decision import FAILS, HOLDS, OPEN, decide
 from verify.check.links import CompiledRelation
 from verify.check.sides import Place, Sides, SideTerm, Values, evaluate_sides
@@ -68,6 +68,12 @@ def compare(
     """
     own, *around = (evaluate_sides(links, partial(sites_of, each)) for each in (run, *nearby))
     return [_find_worst(sides, near) for sides, *near in zip(own, *around, strict=True)]
+
+
+def compare_whole_run(link: CompiledRelation, run: Run, nearby: Sequence[Run] = ()) -> Comparison:
+    """Compare a link whose sides are values of a run as a whole."""
+    (found,) = compare([link], lambda each: [whole_run(each)], run, nearby)
+    return found
 
 
 def _find_worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:

@@ -74,7 +74,7 @@ def _list_run_scalings(table: Table) -> Iterator[Scaling]:
         for i in everyone:
             yield Scaling(f"aggregation {i}", partial(_scale_entry, "algorithm.aggregation", i), may_vanish=True)
     if get(table, "algorithm.clock") is not None:
-        yield Scaling("unit of time", _change_unit_of_time)
+        yield Scaling("unit of time", partial(_change_unit, "time"))
         yield from (Scaling(f"time {i}", partial(_scale_entry, "algorithm.clock.times", i)) for i in everyone)
     if isinstance(get(table, STEP_SIZE), list):
         yield from (Scaling(f"step size {i}", partial(_scale_entry, STEP_SIZE, i)) for i in everyone)
@@ -85,8 +85,8 @@ def _list_run_scalings(table: Table) -> Iterator[Scaling]:
 def _list_quadratic_scalings(table: Table) -> Iterator[Scaling]:
     if "hessians" not in table["problem"]:
         return
-    yield Scaling("unit of values", _change_unit_of_values)
-    yield Scaling("unit of length", _change_unit_of_length)
+    yield Scaling("unit of values", partial(_change_unit, "values"))
+    yield Scaling("unit of length", partial(_change_unit, "length"))
     yield Scaling("curvature", partial(_scale_objectives, _QUADRATICS, range(clients(table))))
     yield Scaling("spread", _scale_spread, may_vanish=True)
     noise = get(table, "problem.noise")
@@ -107,8 +107,8 @@ def _list_quadratic_scalings(table: Table) -> Iterator[Scaling]:
 def _list_data_scalings(table: Table) -> Iterator[Scaling]:
     if "inputs" not in table["problem"]:
         return
-    yield Scaling("unit of inputs", _change_unit_of_inputs)
-    yield Scaling("unit of outputs", _change_unit_of_outputs)
+    yield Scaling("unit of inputs", partial(_change_unit, "inputs"))
+    yield Scaling("unit of outputs", partial(_change_unit, "outputs"))
     yield Scaling("inputs", partial(_scale_key, "problem.inputs"))
     yield Scaling("residuals", _scale_residuals, may_vanish=True)
     for i in range(clients(table)):
@@ -142,29 +142,21 @@ def _scale_entry(key: str, place: int, table: Table, factor: fmpq) -> Table:
     return change(table, {key: with_entry(values, place, values[place] * factor)})
 
 
-def _change_unit_of_values(table: Table, factor: fmpq) -> Table:
-    """Scale values: F -> f F, eta -> eta/f, with the same iterates."""
-    keys = {"problem.hessians": factor, "problem.linear": factor, "problem.constants": factor}
-    return scale(table, keys | {"problem.noise": factor * factor, STEP_SIZE: 1 / factor})
+_UNITS = {
+    "values": {"problem.hessians": 1, "problem.linear": 1, "problem.constants": 1, "problem.noise": 2, STEP_SIZE: -1},
+    "length": {"problem.linear": 1, "problem.start": 1, "problem.noise": 2, "problem.constants": 2},
+    "inputs": {"problem.inputs": 1, "problem.start": -1, STEP_SIZE: -2},
+    "outputs": {"problem.outputs": 1, "problem.start": 1},
+    "time": {"algorithm.clock.times": 1, "algorithm.clock.interval": 1},
+}
+"""Powers of the factor by which a change of a unit multiplies numbers.
+
+F -> f F keeps the iterates, and x -> f x keeps the Hessians.
+"""
 
 
-def _change_unit_of_length(table: Table, factor: fmpq) -> Table:
-    """Scale lengths: x -> f x with the same Hessians."""
-    keys = {"problem.linear": factor, "problem.start": factor}
-    return scale(table, keys | {"problem.noise": factor * factor, "problem.constants": factor * factor})
-
-
-def _change_unit_of_inputs(table: Table, factor: fmpq) -> Table:
-    keys = {"problem.inputs": factor, "problem.start": 1 / factor}
-    return scale(table, keys | {STEP_SIZE: 1 / (factor * factor)})
-
-
-def _change_unit_of_outputs(table: Table, factor: fmpq) -> Table:
-    return scale(table, {"problem.outputs": factor, "problem.start": factor})
-
-
-def _change_unit_of_time(table: Table, factor: fmpq) -> Table:
-    return scale(table, {"algorithm.clock.times": factor, "algorithm.clock.interval": factor})
+def _change_unit(unit: str, table: Table, factor: fmpq) -> Table:
+    return scale(table, {key: factor**power for key, power in _UNITS[unit].items()})
 
 
 _QUADRATICS, _DATA = ("problem.hessians", "problem.linear"), ("problem.inputs", "problem.outputs")

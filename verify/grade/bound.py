@@ -24,7 +24,7 @@ from verify.grade.counterexample import Counterexample, describe
 from verify.grade.looseness import Growth, Looseness, measure_looseness
 from verify.grade.rule import Standing, compute_share
 from verify.grade.same import are_equal, has_units_of
-from verify.proof_search import find_premises
+from verify.searches import find_premises
 
 _THOUSAND = 1_000
 

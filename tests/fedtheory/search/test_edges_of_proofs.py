@@ -38,7 +38,7 @@ from fedtheory.search.positivity import SignFacts, split_into_products, split_wi
 from fedtheory.search.samples import Samples, draw_generic, draw_samples, is_met
 from fedtheory.search.terms import find_link
 from fedtheory.search.workspace import le
-from verify import proof_search
+from verify import searches
 
 NUMBERS = Numbers(symbols=frozenset({eta, L, sigma, tau, M}), at_least={tau: 1, M: 2}, integer=frozenset({tau, M}))
 SIGNS = SignFacts(NUMBERS, [eta <= 1 / (4 * L)])
@@ -78,11 +78,11 @@ def test_claims_that_are_no_bound_on_one_quantity_are_not_searched(monkeypatch: 
 
 def test_a_claim_without_a_proof_comes_back_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = error_bound(LOOSE)
-    monkeypatch.setattr(proof_search, "find_proof", lambda *_: OPEN)
-    proof, rest = proof_search.search_proof(claim)
+    monkeypatch.setattr(searches, "find_proof", lambda *_: OPEN)
+    proof, rest = searches.search_proof(claim)
     assert proof is None
     assert rest is claim
-    assert proof_search.find_premises(claim) is None
+    assert searches.find_premises(claim) is None
 
 
 def test_the_reason_and_the_nearest_claim() -> None:

@@ -15,6 +15,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.cli.verify import document, print_text
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
+from verify.claim_verdict import ClaimVerdict
 from verify.falsify import QuickSearch
 from verify.falsify.regimes import Pairs, Regime, search_regimes, violations
 from verify.falsify.regimes.evaluation import Evaluation, Seen
@@ -23,7 +24,7 @@ from verify.falsify.regimes.violations import SETTLED, Violations
 from verify.falsify.search_state import FAR, SearchState
 from verify.falsify.tables import features, working_table
 from verify.searches import Searches
-from verify.verdict import ClaimVerdict, verify
+from verify.verdict import verify
 
 eta, L = sp.symbols("eta L", positive=True)
 D, sigma, zeta = sp.symbols("D sigma zeta", nonnegative=True)

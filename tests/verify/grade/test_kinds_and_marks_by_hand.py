@@ -209,10 +209,10 @@ def test_units_of_data() -> None:
     """Inputs times f leave all errors if models and step sizes shrink; outputs scale the models."""
     problem = {"inputs": [[[fmpq(2)]]], "outputs": [[fmpq(3)]], "start": [fmpq(8)]}
     table: Any = {"problem": problem, "algorithm": {"local_step_size": fmpq(16)}}
-    found = scalings._change_unit_of_inputs(table, fmpq(2))
+    found = scalings._change_unit("inputs", table, fmpq(2))
     assert found["problem"] == {"inputs": [[[4]]], "outputs": [[3]], "start": [4]}
     assert found["algorithm"]["local_step_size"] == 4
-    scaled = scalings._change_unit_of_outputs(table, fmpq(2))
+    scaled = scalings._change_unit("outputs", table, fmpq(2))
     assert scaled["problem"] == {"inputs": [[[2]]], "outputs": [[6]], "start": [16]}
     assert scaled["algorithm"]["local_step_size"] == 16
 

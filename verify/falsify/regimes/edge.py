@@ -15,9 +15,8 @@ from fedtheory.arithmetic import Array, Number, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import Site, whole_run
 from fedtheory.language.premises import failures_among, premises
-from verify.check.comparison import Comparison, compare
+from verify.check.comparison import Comparison, compare_whole_run
 from verify.check.links import compile_conditions
 from verify.falsify.regimes.factors import is_tied
 from verify.falsify.tables import NO_RUN
@@ -136,7 +135,7 @@ class Edge:
         return np.array([_excess(*c.relation.in_order(c.lhs, c.rhs)) for c in self._compare(run)])
 
     def _compare(self, run: Run) -> list[Comparison]:
-        return [compare([link], _list_whole_run, run)[0] for link in self._links]
+        return [compare_whole_run(link, run) for link in self._links]
 
 
 def _excess(smaller: Number, larger: Number) -> float:
@@ -144,7 +143,3 @@ def _excess(smaller: Number, larger: Number) -> float:
     if low > 0 and high > 0:
         return math.log2(low / high)
     return -math.inf if low < high else math.inf
-
-
-def _list_whole_run(run: Run) -> list[Site]:
-    return [whole_run(run)]

@@ -13,7 +13,7 @@ from fedtheory.cli.verify import document, print_text
 from fedtheory.engine.run import Run
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
-from verify.proof_search import find_premises, search_proof
+from verify.searches import find_premises, search_proof
 from verify.verdict import verify
 
 eta, tau, zeta, sigma, L = sp.symbols("eta tau zeta sigma L", positive=True)
