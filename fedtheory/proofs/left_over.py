@@ -100,6 +100,7 @@ def _list_repairs(one: _Sum) -> Iterator[Repair]:
     """Yield changed certificates, the most specific change first."""
     yield from _change_coefficients(one)
     yield from _add_squares(one)
+    yield from _change_squares(one)
     yield from _change_points(one)
 
 
@@ -148,15 +149,32 @@ def _divide_forms(form: dict[Expr, Expr], unit: dict[Expr, Expr]) -> Expr | None
 
 def _add_squares(one: _Sum) -> Iterator[Repair]:
     """Yield the certificate with the squares that are left over, if these are all."""
+    added = _collect_left_over(one)
+    words = " and ".join(map(_write_term, added))
+    if added:
+        count = "one more term" if len(added) == 1 else "more terms"
+        yield f"{count}, {words}", one.with_terms([*one.terms, *added])
+
+
+def _change_squares(one: _Sum) -> Iterator[Repair]:
+    """Yield certificates with another square in place of one, if it is all that is left over without this one."""
+    for place, term in enumerate(one.terms):
+        if term.reason.kind == "square":
+            rest = [*one.terms[:place], *one.terms[place + 1 :]]
+            added = _collect_left_over(replace(one, terms=tuple(rest)))
+            if len(added) == 1:
+                yield f"{_write_term(added[0])} in place of term {place + 1} (square)", one.with_term(place, added[0])
+
+
+def _collect_left_over(one: _Sum) -> list[Term]:
+    """Return the squares whose sum is left over; empty if it is no sum of squares that terms can state."""
     squares = collect_squares(_subtract_terms(one, one.context()))
     if not squares or any(kind not in (Average, LocalSum) and kind.__name__ != "Inner" for *_, kind in squares):
-        return
-    added = [
+        return []
+    return [
         Term(_factorise(weight), square(vector), averaged=kind is Average, summed=kind is LocalSum)
         for weight, vector, kind in squares
     ]
-    words = " and ".join(map(_write_term, added))
-    yield f"one more term, {words}" if len(added) == 1 else f"more terms, {words}", one.with_terms([*one.terms, *added])
 
 
 def _write_term(term: Term) -> str:

@@ -69,6 +69,11 @@ def checked(claim: Claim, terms: Sequence[Term]) -> Proof:
             [*BOTH, Term(3 * eta / L - eta**2, square(SLOPE))],
             ("the coefficient eta*(-L*eta + 2)/L in term 3 (square)",),
         ),
+        (
+            CONTRACTION,
+            [*BOTH, Term(eta, square(Gradient(F, x) + Gradient(F, y)))],
+            ("Term(eta*(-L*eta + 2)/L, square(Gradient(F, x) - Gradient(F, y))) in place of term 3 (square)",),
+        ),
         (DESCENT, [Term(sp.S.One, smoothness(F, y, x))], ("at=-eta*Gradient(F, x) + x in term 1 (smoothness)",)),
         (
             replace(CONTRACTION, conditions=[]),
@@ -90,6 +95,7 @@ def checked(claim: Claim, terms: Sequence[Term]) -> Proof:
         "twice",
         "forgotten",
         "multiplier",
+        "another square",
         "another point",
         "condition",
         "sign",
