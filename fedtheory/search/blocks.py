@@ -168,9 +168,9 @@ def _add_mean(
     _add_entry(entries, APART_AT_STEPS if summed else APART, pair, coefficient)
     if summed:
         per_step = coefficient * quotient(1 / context.number_of_steps)
-        for own, other, c in _products([vector(LocalSum(side), context) for side in pair], per_step):
+        for own, other, c in _multiply_forms([vector(LocalSum(side), context) for side in pair], per_step):
             _add_entry(entries, APART, (own, other), c)
-    for one, other, c in _products([vector(Average(side), context) for side in pair], coefficient):
+    for one, other, c in _multiply_forms([vector(Average(side), context) for side in pair], coefficient):
         if summed and changes(one, context) and changes(other, context):
             _add_sum(entries, (one, other), c, context)
         else:
@@ -181,11 +181,11 @@ def _add_sum(entries: dict[Key, Quotient], pair: Sequence[Expr], coefficient: Qu
     """Add the sum of an inner product over local steps: of deviations from the time average, and of the sums."""
     _add_entry(entries, AT_STEPS, pair, coefficient)
     per_step = coefficient * quotient(1 / context.number_of_steps)
-    for one, other, c in _products([vector(LocalSum(side), context) for side in pair], per_step):
+    for one, other, c in _multiply_forms([vector(LocalSum(side), context) for side in pair], per_step):
         _add_entry(entries, SHARED, (one, other), c)
 
 
-def _products(sides: Sequence[Form], coefficient: Quotient) -> Iterator[tuple[Expr, Expr, Quotient]]:
+def _multiply_forms(sides: Sequence[Form], coefficient: Quotient) -> Iterator[tuple[Expr, Expr, Quotient]]:
     """Yield the products of two vector forms: the two vectors and the coefficient."""
     left, right = sides
     return ((one, other, coefficient * c * d) for one, c in left.items() for other, d in right.items())
@@ -242,14 +242,14 @@ def _eliminate(
         if not all(_is_finite(times(number, inverse), signs) for number in own.values()):
             continue
         left = dict(entries)
-        for (one, c), (other, d) in _pairs(own):
+        for (one, c), (other, d) in _pair_up(own):
             key = frozenset({one, other})
             less = times(times(_MINUS * c, d), inverse)
             left[key] = plus(left[key], less) if key in left else less
         rest = _eliminate({key: number for key, number in left.items() if number}, block, context, signs)
         if rest is not None:
             direction = sp.Add(
-                *((number * inverse).expression * _member(one, block, context) for one, number in own.items())
+                *((number * inverse).expression * _centre_vector(one, block, context) for one, number in own.items())
             )
             reason = square(with_means(direction, context))
             terms = [Term(block.weight * each, reason, block.averaged, block.summed) for each in summands]
@@ -278,13 +278,13 @@ def with_means(direction: Expr, context: Context) -> Expr:
     return direction.replace(is_whole, whole)
 
 
-def _pairs(own: Mapping[Expr, Quotient]) -> Iterator[tuple[tuple[Expr, Quotient], tuple[Expr, Quotient]]]:
+def _pair_up(own: Mapping[Expr, Quotient]) -> Iterator[tuple[tuple[Expr, Quotient], tuple[Expr, Quotient]]]:
     """Yield all pairs of entries, each pair once."""
     items = list(own.items())
     return ((one, other) for place, one in enumerate(items) for other in items[place:])
 
 
-def _member(one: Expr, block: Block, context: Context) -> Expr:
+def _centre_vector(one: Expr, block: Block, context: Context) -> Expr:
     """Return the vector, minus its averages if the block is centred."""
     if not block.centred:
         return one

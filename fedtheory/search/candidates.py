@@ -72,7 +72,7 @@ def find_candidates(
     of_assumptions = list(dict.fromkeys([*weights, *more_weights]))
     has_sums = any(one.atoms(LocalSum) for one in form)
     has_means = not of_client or any(one.atoms(Average) for one in form)
-    for reason in _all_reasons(context, form, relation, nearby):
+    for reason in _list_reasons(context, form, relation, nearby):
         spend(5000)
         try:
             inequality = reason.instantiate(context)
@@ -152,7 +152,7 @@ def weighted_squares(context: Context, goal: Blocks, conditions: Iterable[Expr])
             )
 
 
-def _all_reasons(context: Context, form: Form, relation: Relation, nearby: bool) -> Iterator[InequalityRef]:
+def _list_reasons(context: Context, form: Form, relation: Relation, nearby: bool) -> Iterator[InequalityRef]:
     """Yield the inequalities that may be used in a form, for all objectives in it."""
     about = [part for each in (*form, *relation.sides) for part in parts_of(each, Gradient, Value)]
     of_client = any(differs(monomial, context) for monomial in form)
@@ -183,15 +183,15 @@ def _all_reasons(context: Context, form: Form, relation: Relation, nearby: bool)
         pairs: Iterable[tuple[Expr, Expr]] = permutations(ordered, 2)
         if is_implied and not of_client:
             pairs = ((at, around) for at, around in pairs if differs(at, context) or differs(around, context))
-        yield from _reasons(context, f, pairs)
-        yield from _optimality(context, f, ordered)
+        yield from _list_at_pairs(context, f, pairs)
+        yield from _list_optimality(context, f, ordered)
         if not nearby and f not in context.convex:
-            yield from _descent(context, f, ordered)
-    yield from _of_means(context, form, relation)
+            yield from _list_descent(context, f, ordered)
+    yield from _list_of_means(context, form, relation)
     yield from find_lengths(context, form, relation)
 
 
-def _of_means(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
+def _list_of_means(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
     """Yield Cauchy-Schwarz and Jensen for the averages and sums in a statement."""
     sides = {side for monomial in form for product in parts_of(monomial, Inner) for side in product.args}
     for side in sorted(sides.union(vectors_as_written(relation)), key=sp.default_sort_key):
@@ -205,7 +205,7 @@ def _of_means(context: Context, form: Form, relation: Relation) -> Iterator[Ineq
         if isinstance(side, Average) and context.share is not None and context.share in context.numbers.of_clients:
             yield unweighted(side.args[0])
     for side in vectors_as_written(relation):
-        yield from _of_combined_means(context, side)
+        yield from _list_of_combined_means(context, side)
 
 
 def _list_factors(weight: Expr, context: Context) -> list[Expr]:
@@ -219,7 +219,7 @@ def _list_factors(weight: Expr, context: Context) -> list[Expr]:
 _MOST_FACTORS = 3
 
 
-def _of_combined_means(context: Context, of: Expr) -> Iterator[InequalityRef]:
+def _list_of_combined_means(context: Context, of: Expr) -> Iterator[InequalityRef]:
     """Yield Cauchy-Schwarz for a sum of client averages of one vector, with different clients' numbers."""
     try:
         parts = [(number.expression, *split_average(basis, context)) for basis, number in vector(of, context).items()]
@@ -230,7 +230,7 @@ def _of_combined_means(context: Context, of: Expr) -> Iterator[InequalityRef]:
         yield weighted(sp.S.One, sp.Add(*(number * weight for number, weight, _ in parts)), inside.pop())
 
 
-def _reasons(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, Expr]]) -> Iterator[InequalityRef]:
+def _list_at_pairs(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, Expr]]) -> Iterator[InequalityRef]:
     """Yield the inequalities that an objective satisfies at pairs of points."""
     for at, around in pairs:
         if f in context.strongly_convex:
@@ -247,7 +247,7 @@ def _reasons(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, Expr]])
             yield interpolation(f, at, around)
 
 
-def _descent(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
+def _list_descent(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
     """Yield inequalities for a step of gradient descent from each point.
 
     The value decreases, but stays above the minimum.
@@ -259,7 +259,7 @@ def _descent(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator
                 yield from (smoothness(f, after, at), optimality(f, after))
 
 
-def _optimality(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
+def _list_optimality(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
     """Yield the inequalities of the minimiser at the points."""
     if f in context.minimisers and f in context.objectives:
         shared = (at for at in points if at != context.minimisers[f] and not differs(at, context))

@@ -93,13 +93,13 @@ def search_chains(claim: Claim) -> Found | NotFound:
 def _is_fit(claim: Claim) -> bool:
     """Return whether a claim is one inequality that bounds one quantity of a run."""
     is_single = claim.rate is None and not claim.for_all and len(claim.relations) == 1
-    return is_single and claim.relations[0].operator in ("<=", ">=") and len(_rows_of(claim)) == 1
+    return is_single and claim.relations[0].operator in ("<=", ">=") and len(_list_rows(claim)) == 1
 
 
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     """Search for a proof from the steps of other claims."""
-    steps = _fitting(claim)
-    wanted = dict.fromkeys([*_OF_FACTS, *(name for step in steps for name in _quantities_behind(step))])
+    steps = _select_steps(claim)
+    wanted = dict.fromkeys([*_OF_FACTS, *(name for step in steps for name in _list_quantities(step))])
     if is_contracting(claim):
         wanted |= dict.fromkeys(NEEDED)
     if is_together(claim):
@@ -111,17 +111,17 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     plain = use_plain_symbols(with_quantities(goal.original, {"quantities": list(goal.quantities)}))
     workspace = Workspace(with_iterations_in_powers(plain, plain.conditions))
     goal = replace(goal, claim=with_iterations_in_powers(goal.claim, goal.claim.conditions), workspace=workspace)
-    (row,) = _rows_of(claim)
+    (row,) = _list_rows(claim)
     first: list[LinearPremise] = []
     others = premises_of_facts(goal.claim)
     for step in steps:
-        premise = _premise(goal, workspace, step)
+        premise = _add_premise(goal, workspace, step)
         if premise is not None:
             (first if step.row == row else others).append(premise)
     if is_contracting(goal.original):
-        first += _premises_of_lemmas(goal, workspace, find_contractions(workspace))
+        first += _collect_premises(goal, workspace, find_contractions(workspace))
     if is_together(goal.original):
-        lemmas = _premises_of_lemmas(goal, workspace, find_steps_together(workspace))
+        lemmas = _collect_premises(goal, workspace, find_steps_together(workspace))
         last = _list_last_errors(goal, workspace) if row == q.final_suboptimality.name else []
         first += last or lemmas
         others += lemmas
@@ -141,19 +141,19 @@ def _combine(goal: Goal, first: Sequence[LinearPremise], others: Sequence[Linear
     return search_products(seen) if seen else NotFound("no chain of known steps leads to its quantities")
 
 
-def _premises_of_lemmas(goal: Goal, workspace: Workspace, names: Iterable[str]) -> list[LinearPremise]:
+def _collect_premises(goal: Goal, workspace: Workspace, names: Iterable[str]) -> list[LinearPremise]:
     """Return the premises that the named lemmas give."""
-    found = (_usable(goal, workspace, name, "a step that contracts") for name in names)
+    found = (_make_premise(goal, workspace, name, "a step that contracts") for name in names)
     return [premise for premise in found if premise is not None]
 
 
-def _premise(goal: Goal, workspace: Workspace, step: _Step) -> LinearPremise | None:
+def _add_premise(goal: Goal, workspace: Workspace, step: _Step) -> LinearPremise | None:
     """Return a step as a premise, after adding it as a lemma."""
     name = restate(workspace, step.name, step.words)
-    return None if name is None else _usable(goal, workspace, name, step.name)
+    return None if name is None else _make_premise(goal, workspace, name, step.name)
 
 
-def _usable(goal: Goal, workspace: Workspace, name: str, said: str) -> LinearPremise | None:
+def _make_premise(goal: Goal, workspace: Workspace, name: str, said: str) -> LinearPremise | None:
     """Return a lemma as a premise, with further lemmas for conditions that the kernel does not recognise."""
     lemma = workspace.proofs[name].claim
     given = []
@@ -192,7 +192,7 @@ def _show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str 
     return workspace.add(statement, Combination(claim=claim.id, links=[parts], relaxed=goal.relaxed))
 
 
-def _rows_of(claim: Claim) -> tuple[str, ...]:
+def _list_rows(claim: Claim) -> tuple[str, ...]:
     """Return the quantities on the smaller side of a claim."""
     smaller, _ = claim.relations[0].ordered
     notation = claim.notation
@@ -205,7 +205,7 @@ def _rows_of(claim: Claim) -> tuple[str, ...]:
     )
 
 
-def _fitting(claim: Claim) -> list[_Step]:
+def _select_steps(claim: Claim) -> list[_Step]:
     """Return the steps that lead from the quantity of a claim, with numbers that the claim names."""
     known = {quantity.name for quantity in claim.notation.values()}
     have = _COUNTS | known
@@ -213,12 +213,12 @@ def _fitting(claim: Claim) -> list[_Step]:
         # The client average is at most the largest value; a lemma may name it although the claim does not.
         have |= {q.mean_dissimilarity.name}
     counted = q.iterations.name in known
-    reached = set(_rows_of(claim))
+    reached = set(_list_rows(claim))
     found: dict[tuple[str, frozenset[str]], _Step] = {}
     while True:
         more = [
             step
-            for step in _steps()
+            for step in _collect_steps()
             if step.row in reached
             and (step.name, frozenset(step.words)) not in found
             and step.numbers <= have
@@ -233,18 +233,18 @@ def _fitting(claim: Claim) -> list[_Step]:
 
 
 @cache
-def _steps() -> Sequence[_Step]:
+def _collect_steps() -> Sequence[_Step]:
     """Return the steps of all claims."""
-    return tuple(step for claim in all_claims().values() for step in _steps_by(claim))
+    return tuple(step for claim in all_claims().values() for step in _list_steps_by(claim))
 
 
-def _steps_by(claim: Claim) -> Iterator[_Step]:
+def _list_steps_by(claim: Claim) -> Iterator[_Step]:
     """Yield a published bound as a step; if it holds for any comparator, also for the optimum."""
     is_bound = claim.verdict == "proved" and claim.place == "run" and claim.rate is None and not claim.for_all
     if not is_bound or len(claim.relations) != 1 or claim.relations[0].operator not in ("<=", ">="):
         return
     certificate = certificate_of(claim.id)
-    if certificate is None or len(_rows_of(claim)) != 1:
+    if certificate is None or len(_list_rows(claim)) != 1:
         return
     names = {quantity.name: quantity in _NUMBERS for quantity in claim.notation.values()}
     settings = [one for one in claim.assumptions if isinstance(one, Setting)]
@@ -254,12 +254,12 @@ def _steps_by(claim: Claim) -> Iterator[_Step]:
     for words in ({**point, **counts} for point in points for counts in ({}, _ITERATIONS)):
         renamed = {words.get(name, name): is_number for name, is_number in names.items()}
         numbers = frozenset(name for name, is_number in renamed.items() if is_number and name.isidentifier())
-        (row,) = (words.get(name, name) for name in _rows_of(claim))
+        (row,) = (words.get(name, name) for name in _list_rows(claim))
         rows = frozenset(name for name, is_number in renamed.items() if not is_number and name.isidentifier())
         yield _Step(claim.id, words, row, rows - {row}, numbers, settings)
 
 
-def _quantities_behind(step: _Step) -> Iterator[str]:
+def _list_quantities(step: _Step) -> Iterator[str]:
     """Yield the quantities that a step and its dependencies name, after replacement."""
     words = (step.words.get(name, name) for name in sorted(quantities_behind(step.name)))
     yield from (word for word in words if word.isidentifier())

@@ -127,7 +127,7 @@ def programs_at(samples: Samples, goal: Blocks, candidates: Sequence[Blocks], in
             for column in range(len(vectors))
             for row in range(column + 1)
         ]
-    value = _evaluator(samples)
+    value = _make_evaluator(samples)
     count = samples.at.shape[1]
     table = np.zeros((len(every), count, len(rows) + len(places)))
     for number, one in enumerate(every):
@@ -141,7 +141,7 @@ def programs_at(samples: Samples, goal: Blocks, candidates: Sequence[Blocks], in
     return Programs(table[0], table[1:].transpose(1, 2, 0), len(rows), sizes, inner, keys)
 
 
-def _evaluator(samples: Samples) -> Callable[[Quotient], NDArray[np.float64]]:
+def _make_evaluator(samples: Samples) -> Callable[[Quotient], NDArray[np.float64]]:
     """Return a function that evaluates numbers at the samples, with a cache."""
     known: dict[sp.Expr, NDArray[np.float64]] = {}
 

@@ -28,10 +28,10 @@ def split_constants(
     well.  Returns None if there are no such symbols.
     """
     every = [goal, *(each.blocks for each in candidates)]
-    constants = _constants_of(every)
+    constants = _list_constants(every)
     below = set().union(*(number.written(number.denominator).free_symbols for number in constants))
     others = below | signs.numbers.at_least.keys() | signs.numbers.integer
-    scales = _list_symbols(constants) - _list_symbols(_others_of(every)) - others
+    scales = _list_symbols(constants) - _list_symbols(_list_others(every)) - others
     if not scales:
         return None
     split = _Split(scales)
@@ -58,9 +58,9 @@ class _Split:
         """Return the scalar with its constant term split."""
         number = blocks.rows.get(sp.S.One)
         rest = {row: each for row, each in blocks.rows.items() if row != 1}
-        return blocks if number is None else Blocks({**rest, **self._rows(number)}, blocks.matrices)
+        return blocks if number is None else Blocks({**rest, **self._split_rows(number)}, blocks.matrices)
 
-    def _rows(self, number: Quotient) -> Mapping[Expr, Quotient]:
+    def _split_rows(self, number: Quotient) -> Mapping[Expr, Quotient]:
         """Return the coefficients of a number by monomials of the symbols."""
         found: dict[Expr, list[Expr]] = {}
         own = [symbol in self._scales for symbol in number.symbols]
@@ -75,12 +75,12 @@ class _Split:
         return {row: quotient(sp.Add(*parts) / below) for row, parts in found.items()}
 
 
-def _constants_of(every: Iterable[Blocks]) -> list[Quotient]:
+def _list_constants(every: Iterable[Blocks]) -> list[Quotient]:
     """Return the constant terms of scalars."""
     return [blocks.rows[sp.S.One] for blocks in every if sp.S.One in blocks.rows]
 
 
-def _others_of(every: Iterable[Blocks]) -> list[Quotient]:
+def _list_others(every: Iterable[Blocks]) -> list[Quotient]:
     """Return the coefficients of scalars that are no constant terms."""
     return [
         number

@@ -70,9 +70,10 @@ def find_contractions(workspace: Workspace) -> Iterator[str]:
     for number, factor in enumerate(sorted(factors, key=str), start=1):
         share = sp.cancel((1 - factor) / rate)
         if share.is_Rational and 0 < share <= 1:
-            kinds = (*_by_largest_drift(workspace), *_by_potential(workspace, share))
+            kinds = (*_bound_by_largest_drift(workspace), *_bound_by_potential(workspace, share))
             names = (
-                _last_model(workspace, one, share, f"{number}-{place}") for place, one in enumerate(kinds, start=1)
+                _bound_last_model(workspace, one, share, f"{number}-{place}")
+                for place, one in enumerate(kinds, start=1)
             )
             yield from (name for name in names if name is not None)
 
@@ -89,20 +90,20 @@ class _Kind:
     """Terms whose sum is the slack of the step, without the unused contraction."""
 
 
-def _conditions(claim: Claim) -> list[Expr]:
+def _list_conditions(claim: Claim) -> list[Expr]:
     """Return the conditions of every step on the step size."""
-    eta, mu, curve = _numbers(claim)
+    eta, mu, curve = _find_numbers(claim)
     small = sp.Le(eta, 1 / (2 * curve), evaluate=False)
     return [small, sp.Le(4 * eta * mu, sp.S.One, evaluate=False)]
 
 
-def _numbers(claim: Claim) -> tuple[sp.Symbol, ...]:
+def _find_numbers(claim: Claim) -> tuple[sp.Symbol, ...]:
     """Return the symbols of step size, strong convexity and smoothness."""
     symbol = symbols_of(claim)
     return tuple(symbol(one) for one in (q.local_step_size, q.strong_convexity, q.smoothness))
 
 
-def _vectors(claim: Claim) -> tuple[Expr, Expr, Expr, Expr]:
+def _write_vectors(claim: Claim) -> tuple[Expr, Expr, Expr, Expr]:
     """Return distances of the average to the optimum and of the clients to their average, before and after a step."""
     symbol = symbols_of(claim)
     mean, following = symbol(q.average_iterate), symbol(q.next_average_iterate)
@@ -111,69 +112,71 @@ def _vectors(claim: Claim) -> tuple[Expr, Expr, Expr, Expr]:
     return norm_sq(mean - best), norm_sq(following - best), Average(norm_sq(apart)), Average(norm_sq(still))
 
 
-def _towards(workspace: Workspace) -> str | None:
+def _show_progress(workspace: Workspace) -> str | None:
     """Return the lemma X' <= (1 - eta mu) X + 2 eta L V + b_0."""
     claim = workspace.claim
-    eta, mu, curve = _numbers(claim)
-    error, later, apart, _ = map(Expectation, _vectors(claim))
-    right = (1 - eta * mu) * error + 2 * eta * curve * apart + _noise_of_mean(claim)
-    return _step(workspace, LemmaGoal("towards-the-optimum", "step", le(later, right), _conditions(claim)))
+    eta, mu, curve = _find_numbers(claim)
+    error, later, apart, _ = map(Expectation, _write_vectors(claim))
+    right = (1 - eta * mu) * error + 2 * eta * curve * apart + _average_noise(claim)
+    return _show_step(workspace, LemmaGoal("towards-the-optimum", "step", le(later, right), _list_conditions(claim)))
 
 
-def _by_largest_drift(workspace: Workspace) -> Iterator[_Kind]:
+def _bound_by_largest_drift(workspace: Workspace) -> Iterator[_Kind]:
     """Yield the bound of the drift by the largest one of the run, which needs no condition on eta tau."""
     claim = workspace.claim
-    eta, _, curve = _numbers(claim)
-    towards = _towards(workspace)
+    eta, _, curve = _find_numbers(claim)
+    towards = _show_progress(workspace)
     for published in LARGEST_DRIFTS:
         drift = restate(workspace, published, {})
         if towards is None or drift is None:
             continue
         cost = 2 * eta * curve
-        offset = _noise_of_mean(claim) + cost * workspace.proofs[drift].claim.relations[0].ordered[1]
-        terms = [_relation(towards, sp.S.One), Term(cost, assumption(drift), averaged=True)]
-        yield _Kind([towards, drift], _conditions(claim), sp.S.Zero, offset, terms)
+        offset = _average_noise(claim) + cost * workspace.proofs[drift].claim.relations[0].ordered[1]
+        terms = [_use_relation(towards, sp.S.One), Term(cost, assumption(drift), averaged=True)]
+        yield _Kind([towards, drift], _list_conditions(claim), sp.S.Zero, offset, terms)
 
 
-def _by_potential(workspace: Workspace, share: sp.Rational) -> Iterator[_Kind]:
+def _bound_by_potential(workspace: Workspace, share: sp.Rational) -> Iterator[_Kind]:
     """Yield the bound of the drift by a potential, with smaller constants if eta mu tau is small."""
     claim = workspace.claim
     symbol = symbols_of(claim)
-    eta, mu, curve = _numbers(claim)
+    eta, mu, curve = _find_numbers(claim)
     tau, index = symbol(q.local_steps), symbol(q.local_step_index)
-    conditions = [*_conditions(claim), sp.Le(4 * eta * mu * tau, sp.S.One, evaluate=False)]
+    conditions = [*_list_conditions(claim), sp.Le(4 * eta * mu * tau, sp.S.One, evaluate=False)]
     potential = 4 * eta * curve * (tau - index) * (2 - index / tau)
     later = potential.xreplace({index: index + 1})
-    _, _, apart, still = map(Expectation, _vectors(claim))
-    towards = _towards(workspace)
-    for number, moments in enumerate(_costs_of_drift(claim)):
+    _, _, apart, still = map(Expectation, _write_vectors(claim))
+    towards = _show_progress(workspace)
+    for number, moments in enumerate(_list_costs(claim)):
         added = eta**2 * moments
         statement = LemmaGoal(f"drift-{number}", "step", le(still, (1 + 1 / tau) * apart + added), conditions)
-        drift = _bound_published_drift(workspace, statement) or _step(workspace, statement)
+        drift = _bound_published_drift(workspace, statement) or _show_step(workspace, statement)
         if towards is None or drift is None:
             continue
         signs = SignFacts(numbers_of(workspace.claim_of(statement)), (*conditions, index + 1 <= tau))
         spared = (1 - share * eta * mu) * potential - later * (1 + 1 / tau) - 2 * eta * curve
         most = 8 * eta * curve * (tau - 1)
-        squares = _multiples(spared, square(symbol(q.local_iterate) - symbol(q.average_iterate)), signs, averaged=True)
-        numbers = _multiples((most - later) * added, one(), signs)
+        squares = _split_multiples(
+            spared, square(symbol(q.local_iterate) - symbol(q.average_iterate)), signs, averaged=True
+        )
+        numbers = _split_multiples((most - later) * added, one(), signs)
         if squares is not None and numbers is not None:
-            terms = [_relation(towards, sp.S.One), _relation(drift, later), *squares, *numbers]
-            yield _Kind([towards, drift], conditions, potential, _noise_of_mean(claim) + most * added, terms)
+            terms = [_use_relation(towards, sp.S.One), _use_relation(drift, later), *squares, *numbers]
+            yield _Kind([towards, drift], conditions, potential, _average_noise(claim) + most * added, terms)
 
 
-def _relation(lemma: str, coefficient: Expr) -> Term:
+def _use_relation(lemma: str, coefficient: Expr) -> Term:
     """Return the term that uses the first relation of a lemma."""
     return Term(coefficient, assumption(f"{lemma}, relation 1"))
 
 
-def _last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mark: str) -> str | None:
+def _bound_last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mark: str) -> str | None:
     """Return the lemma on the last iterate with the factor 1 - share eta mu, by a contracting step."""
     claim = workspace.claim
     symbol = symbols_of(claim)
-    eta, mu, _ = _numbers(claim)
+    eta, mu, _ = _find_numbers(claim)
     index, factor, potential = symbol(q.local_step_index), 1 - share * eta * mu, kind.potential
-    error, later, apart, still = map(Expectation, _vectors(claim))
+    error, later, apart, still = map(Expectation, _write_vectors(claim))
     left = later + potential.xreplace({index: index + 1}) * still
     right = factor * (error + potential * apart) + kind.offset
     step = LemmaGoal(f"contracting-{mark}", "step", le(left, sp.expand(right)), kind.conditions)
@@ -197,27 +200,27 @@ def _last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mark: str
     return workspace.add(last, contraction)
 
 
-def _noise_of_mean(claim: Claim) -> Expr:
+def _average_noise(claim: Claim) -> Expr:
     """Return the variance of the average of the clients' gradients, times the squared step size."""
     symbol = symbols_of(claim)
     clients = symbol(q.clients) if symbol.has(q.clients) else sp.S.One
-    return symbol(q.local_step_size) ** 2 * _noise(claim) / clients
+    return symbol(q.local_step_size) ** 2 * _find_noise(claim) / clients
 
 
-def _noise(claim: Claim) -> Expr:
+def _find_noise(claim: Claim) -> Expr:
     """Return the variance of one gradient, in the symbols of a claim."""
     if a.unbiased_bounded_variance not in claim.assumptions:
         return sp.S.Zero
     return symbols_of(claim)(q.noise_deviation) ** 2
 
 
-def _costs_of_drift(claim: Claim) -> Iterator[Expr]:
+def _list_costs(claim: Claim) -> Iterator[Expr]:
     """Yield bounds on the increase of the drift in one step, in units of the squared step size."""
     symbol, grown = symbols_of(claim), 1 + symbols_of(claim)(q.local_steps)
     if a.bounded_dissimilarity in claim.assumptions and symbol.has(q.gradient_dissimilarity):
         # If a claim does not name the number of clients, any number is possible.
         spread = 1 - 1 / symbol(q.clients) if symbol.has(q.clients) else sp.S.One
-        yield grown * symbol(q.gradient_dissimilarity) ** 2 + spread * _noise(claim)
+        yield grown * symbol(q.gradient_dissimilarity) ** 2 + spread * _find_noise(claim)
     if a.bounded_second_moment in claim.assumptions and symbol.has(q.second_moment):
         yield grown * symbol(q.second_moment) ** 2
 
@@ -232,7 +235,7 @@ def _bound_published_drift(workspace: Workspace, statement: LemmaGoal) -> str | 
 _RECURSION = "renard2022:lemma-2.3.mean"
 
 
-def _step(workspace: Workspace, statement: LemmaGoal) -> str | None:
+def _show_step(workspace: Workspace, statement: LemmaGoal) -> str | None:
     """Return a lemma on one step, by named inequalities and squares."""
     claim = workspace.claim_of(statement)
     if claim.id in workspace.proofs:
@@ -241,7 +244,7 @@ def _step(workspace: Workspace, statement: LemmaGoal) -> str | None:
     return None if terms is None else workspace.add(statement, Certificate(claim=claim.id, links=[terms]))
 
 
-def _multiples(
+def _split_multiples(
     number: Expr, reason: InequalityRef, signs: SignFacts, *, averaged: bool = False
 ) -> Sequence[Term] | None:
     """Return multiples of an inequality that add up to a number times it; None if the number may be negative."""

@@ -46,7 +46,7 @@ class Dimensions:
             return self._symbols.get(number)
         if number.is_Pow and number.exp.is_Integer:
             base = self.find(number.base)
-            return None if base is None else _times(base, int(number.exp))
+            return None if base is None else _raise(base, int(number.exp))
         parts = [self.find(part) for part in number.args]
         if number.is_Mul:
             return None if None in parts else _sum([part for part in parts if part is not None])
@@ -80,7 +80,7 @@ class Dimensions:
 
 def _find_entry_dimension(block: Block, one: Expr, other: Expr) -> Dimension | None:
     if block == NOISE:
-        return _times(_GRADIENT, 2)
+        return _raise(_GRADIENT, 2)
     return _sum([_find_vector_dimension(one), _find_vector_dimension(other)]) if block in (SHARED, APART) else None
 
 
@@ -89,7 +89,7 @@ def _find_vector_dimension(vector: Expr) -> Dimension:
     return _GRADIENT if inside.has(Gradient) else _LENGTH
 
 
-def _times(dimension: Dimension, factor: int) -> Dimension:
+def _raise(dimension: Dimension, factor: int) -> Dimension:
     """Return the dimension of a power."""
     return dimension[0] * factor, dimension[1] * factor
 

@@ -114,7 +114,7 @@ def _solve(system: System, choice: Candidates, context: Context, signs: SignFact
         return None
     if not system.free:
         return _finish(system, choice, context, signs)
-    for narrower in _faces(system, choice):
+    for narrower in _list_faces(system, choice):
         found = _solve(narrower, choice, context, signs)
         if found is not None:
             return found
@@ -124,7 +124,7 @@ def _solve(system: System, choice: Candidates, context: Context, signs: SignFact
 def _try_values(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
     """Try simple values for a free coefficient."""
     place = system.free[0]
-    between = _interval(system, choice)
+    between = _find_interval(system, choice)
     if between is None:
         return None
     dimensions = choice.dimensions
@@ -138,9 +138,9 @@ def _try_values(system: System, choice: Candidates, context: Context, signs: Sig
     return None
 
 
-def _interval(system: System, choice: Candidates) -> list[tuple[float, float]] | None:
+def _find_interval(system: System, choice: Candidates) -> list[tuple[float, float]] | None:
     """Return bounds on the first free coefficient at each sample; None if no value is feasible."""
-    reduced, count = _reduced(system, choice), len(system.free)
+    reduced, count = _reduce_system(system, choice), len(system.free)
     low, high = (reduced.find_face([sign, *[0.0] * (count - 1)]) for sign in (1.0, -1.0))
     if low is None:
         return None
@@ -148,22 +148,22 @@ def _interval(system: System, choice: Candidates) -> list[tuple[float, float]] |
     return [(float(one), float(other)) for one, other in zip(low.free[:, 0], upper, strict=True)]
 
 
-def _reduced(system: System, choice: Candidates) -> Reduced:
+def _reduce_system(system: System, choice: Candidates) -> Reduced:
     """Return the system after the known coefficients are inserted."""
     sums = [system.known.get(place, {place: ONE}) for place in range(len(system.chosen))]
     return Reduced(choice.many, system.free, system.rest(), sums)
 
 
-def _faces(system: System, choice: Candidates) -> Iterator[System]:
+def _list_faces(system: System, choice: Candidates) -> Iterator[System]:
     """Yield systems with fewer free coefficients, whose Gram matrices vanish where those of an optimum do."""
     free, parts = system.free, system.rest()
     sums = [system.known.get(place, {place: ONE}) for place in range(len(system.chosen))]
-    reduced = _reduced(system, choice)
+    reduced = _reduce_system(system, choice)
     faces = (reduced.find_face(costs) for costs in costs_of(len(free)))
     seen = set[str]()
     for face in filter(None, faces):
         equations = [dict(sums[place]) for place in reduced.vanishing(face)]
-        equations += _kernel_equations(face, parts, choice.products)
+        equations += _list_kernel_equations(face, parts, choice.products)
         narrower, written = system.copy(), str(equations)
         is_new = written not in seen and all(narrower.impose(narrower.substituted(each)) for each in equations)
         if is_new and len(narrower.free) < len(free):
@@ -171,17 +171,19 @@ def _faces(system: System, choice: Candidates) -> Iterator[System]:
         seen.add(written)
 
 
-def _kernel_equations(face: Face, parts: Mapping[int, Blocks], products: Products) -> Iterator[dict[int, Quotient]]:
+def _list_kernel_equations(
+    face: Face, parts: Mapping[int, Blocks], products: Products
+) -> Iterator[dict[int, Quotient]]:
     """Yield equations by which the Gram matrices vanish on the identified kernels of a face."""
     for block, vectors, kernel in face.kernels:
         for column in range(kernel.shape[2]):
             entries = [products.fit(kernel[:, row, column]) for row in range(len(vectors))]
             known = [quotient(each) for each in entries if each is not None]
             if len(known) == len(vectors):
-                yield from _vanishing_on(parts, block, vectors, known)
+                yield from _require_vanishing(parts, block, vectors, known)
 
 
-def _vanishing_on(
+def _require_vanishing(
     parts: Mapping[int, Blocks], block: Block, vectors: Sequence[Expr], kernel: Sequence[Quotient]
 ) -> list[dict[int, Quotient]]:
     """Return equations between free coefficients, by which a Gram matrix vanishes on a vector."""
@@ -230,14 +232,14 @@ def _reduce(system: System) -> bool:
     """Impose that linear parts cancel, and inner products of vectors without a square; return False if they cannot."""
     while True:
         parts = system.rest()
-        equations = list(_equations(parts))
+        equations = list(_list_equations(parts))
         if not equations:
             return True
         if not system.impose(equations[0]):
             return False
 
 
-def _equations(parts: Mapping[int, Blocks]) -> Iterator[dict[int, Quotient]]:
+def _list_equations(parts: Mapping[int, Blocks]) -> Iterator[dict[int, Quotient]]:
     """Yield the linear equations for the coefficients."""
     rows = {row for each in parts.values() for row in each.rows}
     for row in sorted(rows, key=str):
@@ -253,7 +255,7 @@ def _equations(parts: Mapping[int, Blocks]) -> Iterator[dict[int, Quotient]]:
 _FACTORS = [sp.Rational(*pair) for pair in ((1, 1), (1, 2), (2, 1), (1, 4), (4, 1), (3, 2), (3, 1), (1, 3), (3, 4))]
 
 
-def _powers(symbols: int) -> list[tuple[int, ...]]:
+def _list_powers(symbols: int) -> list[tuple[int, ...]]:
     """Return small powers of symbols: negative ones count more, and none is above two."""
     found = {(0,) * symbols}
     for count in range(1, min(symbols, _MOST_SYMBOLS) + 1):
@@ -279,7 +281,7 @@ def simple_values(
     low, high = np.array(between).T
     below, above = 1e-5 * np.abs(low) + 1e-9, 1e-5 * np.abs(high) + 1e-9
     samples = choice.many
-    powers = np.array(_powers(len(samples.symbols))).reshape(-1, len(samples.symbols))
+    powers = np.array(_list_powers(len(samples.symbols))).reshape(-1, len(samples.symbols))
     spend(200 * len(powers) * (1 + 2 * len(choice.units)))
     monomials = np.exp(powers @ np.log(samples.at))
     simple: list[Expr] = []

@@ -110,7 +110,7 @@ class Reduced:
             parts = _project(table[sample])
             size = parts.shape[1]
             if size:
-                triangles = _triangles(parts)
+                triangles = _take_triangles(parts)
                 columns.append(-triangles[1:].T)
                 rights.append(triangles[0])
                 cones.append(clarabel.PSDTriangleConeT(size))
@@ -143,7 +143,7 @@ def _project(parts: Matrix) -> Matrix:
     return found
 
 
-def _triangles(parts: Matrix) -> Matrix:
+def _take_triangles(parts: Matrix) -> Matrix:
     """Return upper triangles, column by column, with off-diagonal entries times the root of two."""
     size = parts.shape[1]
     entries = [

@@ -24,7 +24,7 @@ def search_known(claim: Claim) -> Found | NotFound:
 
     Quick tests are tried for all known claims before any linear program.
     """
-    unfit = _why_unfit(claim)
+    unfit = _explain_unfit(claim)
     if unfit is not None:
         return NotFound(unfit)
     candidates = known_claims(use_plain_symbols(claim))
@@ -34,7 +34,7 @@ def search_known(claim: Claim) -> Found | NotFound:
     others: list[KnownClaim] = []
     for known in candidates:
         before = len(seen)
-        for remainder in _remainders(claim, known):
+        for remainder in _list_remainders(claim, known):
             found = show_remainder(remainder, remainder.written, split_pairs) or show_remainder(
                 remainder, remainder.number, split_quickly
             )
@@ -49,7 +49,7 @@ def search_known(claim: Claim) -> Found | NotFound:
     return next(filter(None, (reuse_certificate(claim, known) for known in others)), result)
 
 
-def _why_unfit(claim: Claim) -> str | None:
+def _explain_unfit(claim: Claim) -> str | None:
     """Return why the claim is outside the search; None if it is not."""
     if claim.place != "run" or claim.rate is not None or len(claim.relations) != 1:
         return "it is not one inequality about a run"
@@ -64,7 +64,7 @@ def _asks_for_more(candidates: Sequence[KnownClaim]) -> NotFound:
     return NotFound(reason, candidates[0].claim.id)
 
 
-def _remainders(claim: Claim, known: KnownClaim) -> Iterator[Remainder]:
+def _list_remainders(claim: Claim, known: KnownClaim) -> Iterator[Remainder]:
     """Yield remainders of combinations that begin with a known claim."""
     goal = goal_of(claim, lacking_quantities(claim, [known.claim]), known.missing)
     first = premises_from(goal.claim, known.claim)

@@ -31,11 +31,11 @@ def find_lemmas(claim: Claim) -> list[Claim]:
             continue
         if claim.is_published and (known.id.partition(":")[0] != paper or claim.id in _list_relied_on(known.id)):
             continue
-        found += list(_usable(claim, known.id))
+        found += list(_use_claim(claim, known.id))
     return found
 
 
-def _usable(claim: Claim, name: str) -> Iterator[Claim]:
+def _use_claim(claim: Claim, name: str) -> Iterator[Claim]:
     """Yield a proved claim in the symbols of another, if its assumptions and conditions hold there."""
     if certificate_of(name) is None:
         return

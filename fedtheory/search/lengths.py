@@ -30,20 +30,22 @@ from fedtheory.search.blocks import with_means
 
 def find_lengths(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
     """Yield inequalities between norms for a statement with norms, or with a Lipschitz constant that gives one."""
-    yield from _of_values(context, form)
-    own = _vectors_of(form)
+    yield from _list_of_values(context, form)
+    own = _list_vectors(form)
     if own:
-        yield from _between_lengths(context, form, relation, own)
+        yield from _list_between_lengths(context, form, relation, own)
 
 
-def _between_lengths(context: Context, form: Form, relation: Relation, own: Sequence[Expr]) -> Iterator[InequalityRef]:
+def _list_between_lengths(
+    context: Context, form: Form, relation: Relation, own: Sequence[Expr]
+) -> Iterator[InequalityRef]:
     """Yield triangle and Young inequalities between the lengths of a form."""
-    points = _points_of(form, relation, context)
-    roots = [part for one in own for part in (one, *_members(one))]
+    points = _list_points(form, relation, context)
+    roots = [part for one in own for part in (one, *_list_members(one))]
     rests = []
     for whole in own:
         for piece in [part for one in own if one != whole for part in (one, -one)]:
-            rest = _normal(whole - piece, context)
+            rest = _normalise(whole - piece, context)
             rests.append(rest)
             yield triangle(with_means(piece, context), with_means(rest, context))
             # The sum of two lengths bounds that of their sum, which the form need not contain.
@@ -53,39 +55,41 @@ def _between_lengths(context: Context, form: Form, relation: Relation, own: Sequ
             yield triangle(*parts)
         yield triangle(whole, -whole)
     for each in dict.fromkeys([*own, *rests]):
-        for member in _members(each):
+        for member in _list_members(each):
             yield length_of_mean(member)
-    yield from _of_gradients(context, form, relation, points)
+    yield from _list_of_gradients(context, form, relation, points)
     apart = [at - around for at, around in permutations(points, 2)]
-    yield from _roots_of_assumptions(context, dict.fromkeys([*roots, *apart]))
+    yield from _list_roots(context, dict.fromkeys([*roots, *apart]))
 
 
-def _normal(of: Expr, context: Context) -> Expr:
+def _normalise(of: Expr, context: Context) -> Expr:
     """Return a vector in normal form."""
     return composed(vector(of, context))
 
 
-def _vectors_of(form: Form) -> list[Expr]:
+def _list_vectors(form: Form) -> list[Expr]:
     """Return the vectors whose norms occur in a scalar, each once."""
     found = {part.base.args[0]: None for monomial in form for part in subexpressions(monomial) if is_length(part)}
     return list(found)
 
 
-def _members(of: Expr) -> list[Expr]:
+def _list_members(of: Expr) -> list[Expr]:
     """Return the clients' vectors in the averages of a vector; empty if it contains none."""
     member = of.replace(lambda part: isinstance(part, Average), lambda mean: mean.args[0])
     return [] if member == of else [member]
 
 
-def _points_of(form: Form, relation: Relation, context: Context) -> list[Expr]:
+def _list_points(form: Form, relation: Relation, context: Context) -> list[Expr]:
     """Return the points at which objectives are evaluated."""
     parts = [part for each in (*form, *relation.sides) for part in subexpressions(each)]
     points = {part.args[1] for part in parts if isinstance(part, Gradient | Value)}
-    found = {_normal(point, context) for point in points}
+    found = {_normalise(point, context) for point in points}
     return sorted(found, key=sp.default_sort_key)
 
 
-def _of_gradients(context: Context, form: Form, relation: Relation, points: Sequence[Expr]) -> Iterator[InequalityRef]:
+def _list_of_gradients(
+    context: Context, form: Form, relation: Relation, points: Sequence[Expr]
+) -> Iterator[InequalityRef]:
     """Yield the inequalities between gradients and distances."""
     parts = [part for each in (*form, *relation.sides) for part in subexpressions(with_means(each, context))]
     named = {part.args[0] for part in parts if isinstance(part, Gradient)}
@@ -94,7 +98,7 @@ def _of_gradients(context: Context, form: Form, relation: Relation, points: Sequ
             yield lipschitz_gradient_length(f, at, around)
 
 
-def _of_values(context: Context, form: Form) -> Iterator[InequalityRef]:
+def _list_of_values(context: Context, form: Form) -> Iterator[InequalityRef]:
     """Yield inequalities for Lipschitz objectives, at the points of a run whose values occur in the statement."""
     wholes = {own: whole for whole, own in context.means.items()}
     values = [part for each in form for part in subexpressions(each) if isinstance(part, Value)]
@@ -111,7 +115,7 @@ def _is_same(point: Expr, at: Expr, context: Context) -> bool:
     return False
 
 
-def _roots_of_assumptions(context: Context, vectors: Iterable[Expr]) -> Iterator[InequalityRef]:
+def _list_roots(context: Context, vectors: Iterable[Expr]) -> Iterator[InequalityRef]:
     """Yield bounds on norms from assumptions on their squares."""
     for of in vectors:
         for name in context.assumed:

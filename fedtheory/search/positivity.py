@@ -79,7 +79,7 @@ def split_pairs(number: Expr, signs: SignFacts) -> list[Expr] | None:
         return None
     found = [term for term in terms if signs.is_nonnegative(term)]
     for less in (term for term in terms if term not in found):
-        pairs = ((more, _difference(more, -less)) for more in found)
+        pairs = ((more, _subtract(more, -less)) for more in found)
         pair = next(((more, left) for more, left in pairs if signs.is_nonnegative(left)), None)
         if pair is None:
             return None
@@ -87,7 +87,7 @@ def split_pairs(number: Expr, signs: SignFacts) -> list[Expr] | None:
     return found
 
 
-def _difference(more: Expr, less: Expr) -> Expr:
+def _subtract(more: Expr, less: Expr) -> Expr:
     """Return a difference of products as their common factors times the difference of the rest."""
     powers, others = more.as_powers_dict(), less.as_powers_dict()
     common = sp.Mul(*(base**power for base, power in powers.items() if others.get(base) == power))
@@ -97,7 +97,7 @@ def _difference(more: Expr, less: Expr) -> Expr:
 def split_into_products(number: Expr, signs: SignFacts) -> list[Expr] | None:
     """Return summands that are products of symbols and slacks of conditions, by linear programs; None if not found."""
     whole = quotient(number)
-    below = _positive(whole.written(whole.denominator), signs)
+    below = _find_sign(whole.written(whole.denominator), signs)
     if below is None:
         return None
     sign, denominator = below
@@ -108,7 +108,7 @@ def split_into_products(number: Expr, signs: SignFacts) -> list[Expr] | None:
         if signs.is_nonnegative(entire):
             found.append(entire)
             continue
-        parts = next(filter(None, (_products(coefficient, signs, degree) for degree in _DEGREES)), None)
+        parts = next(filter(None, (_split_by_degree(coefficient, signs, degree) for degree in _DEGREES)), None)
         if parts is None:
             return None
         found += [outside * part / denominator for part in parts]
@@ -118,11 +118,13 @@ def split_into_products(number: Expr, signs: SignFacts) -> list[Expr] | None:
 def split_with_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
     """Return summands that are squares times symbols, suggested by cross terms, and products for the rest."""
     whole = quotient(number)
-    below = _positive(whole.written(whole.denominator), signs)
+    below = _find_sign(whole.written(whole.denominator), signs)
     if below is None:
         return None
     sign, denominator = below
-    squares, left = _completed({powers: sign * factor for powers, factor in whole.numerator.terms()}, whole.symbols)
+    squares, left = _complete_squares(
+        {powers: sign * factor for powers, factor in whole.numerator.terms()}, whole.symbols
+    )
     squares = [square / denominator for square in squares]
     if not squares or not all(map(signs.is_nonnegative, squares)):
         return None
@@ -133,7 +135,7 @@ def split_with_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
     return None if others is None else [*squares, *others]
 
 
-def _completed(terms: Terms, symbols: Sequence[Expr]) -> tuple[list[Expr], Terms]:
+def _complete_squares(terms: Terms, symbols: Sequence[Expr]) -> tuple[list[Expr], Terms]:
     """Squares a (x - c y)^2 for cross terms x y of negative sign between two squares, and the rest without them."""
     left, squares = dict(terms), []
     for cross in sorted(powers for powers, factor in terms.items() if factor < 0):
@@ -149,11 +151,14 @@ def _completed(terms: Terms, symbols: Sequence[Expr]) -> tuple[list[Expr], Terms
                 continue
             common = tuple(map(min, zip(one, other, strict=True)))
             roots = [
-                _monomial(symbols, tuple((p - c) // 2 for p, c in zip(e, common, strict=True))) for e in (one, other)
+                _write_monomial(symbols, tuple((p - c) // 2 for p, c in zip(e, common, strict=True)))
+                for e in (one, other)
             ]
             squares.append(
                 sp.Mul(
-                    _rational(weight), _monomial(symbols, common), (roots[0] - _rational(half / weight) * roots[1]) ** 2
+                    _make_rational(weight),
+                    _write_monomial(symbols, common),
+                    (roots[0] - _make_rational(half / weight) * roots[1]) ** 2,
                 )
             )
             left[other] -= half * half / weight
@@ -162,17 +167,17 @@ def _completed(terms: Terms, symbols: Sequence[Expr]) -> tuple[list[Expr], Terms
     return squares, left
 
 
-def _monomial(symbols: Sequence[Expr], powers: Powers) -> Expr:
+def _write_monomial(symbols: Sequence[Expr], powers: Powers) -> Expr:
     """Return the monomial with these powers."""
     return sp.Mul(*(symbol**power for symbol, power in zip(symbols, powers, strict=True) if power))
 
 
-def _rational(number: fmpq) -> sp.Rational:
+def _make_rational(number: fmpq) -> sp.Rational:
     """Return the number as a rational of SymPy."""
     return sp.Rational(int(number.p), int(number.q))
 
 
-def _positive(denominator: Expr, signs: SignFacts) -> tuple[int, Expr] | None:
+def _find_sign(denominator: Expr, signs: SignFacts) -> tuple[int, Expr] | None:
     """Return the sign of a denominator, and its absolute value in factors; None if the kernel recognises no sign."""
     sign, absolute = 1, sp.S.One
     for factor in sp.Mul.make_args(sp.factor(denominator)):
@@ -213,15 +218,15 @@ class _Slack:
     expression: Expr
 
 
-def _products(polynomial: Expr, signs: SignFacts, degree: int) -> list[Expr] | None:
+def _split_by_degree(polynomial: Expr, signs: SignFacts, degree: int) -> list[Expr] | None:
     """Return a polynomial as a sum of products with up to `degree` slacks."""
-    symbols = _symbols(polynomial, signs)
+    symbols = _list_symbols(polynomial, signs)
     if symbols is None:
         return None
     shift = {symbol: symbol + signs.numbers.at_least.get(symbol, 0) for symbol in symbols}
-    goal = _terms(polynomial.xreplace(shift), symbols)
-    slacks = list(_slacks(signs, symbols, shift))
-    columns = _columns(goal, slacks, degree)
+    goal = _read_terms(polynomial.xreplace(shift), symbols)
+    slacks = list(_list_slacks(signs, symbols, shift))
+    columns = _list_columns(goal, slacks, degree)
     if not columns:
         return None
     solution = solve([terms for _, _, terms in columns], goal, [1 + 2 * len(chosen) for _, chosen, _ in columns])
@@ -230,7 +235,7 @@ def _products(polynomial: Expr, signs: SignFacts, degree: int) -> list[Expr] | N
     return [_write(symbols, shift, slacks, columns[place], weight) for place, weight in solution.items()]
 
 
-def _symbols(polynomial: Expr, signs: SignFacts) -> list[sp.Symbol] | None:
+def _list_symbols(polynomial: Expr, signs: SignFacts) -> list[sp.Symbol] | None:
     """Return the symbols of a polynomial and of the conditions on them; None if it has roots or symbolic powers."""
     symbols = set(polynomial.free_symbols)
     for condition in signs.conditions:
@@ -244,7 +249,7 @@ def _symbols(polynomial: Expr, signs: SignFacts) -> list[sp.Symbol] | None:
     return ordered if all(symbol.is_nonnegative for symbol in ordered) else None
 
 
-def _terms(polynomial: Expr, symbols: Sequence[sp.Symbol]) -> Terms:
+def _read_terms(polynomial: Expr, symbols: Sequence[sp.Symbol]) -> Terms:
     """Return the coefficients of a polynomial by the powers of its monomials."""
     number = quotient(polynomial)
     places = [symbols.index(symbol) for symbol in number.symbols]
@@ -258,7 +263,7 @@ def _terms(polynomial: Expr, symbols: Sequence[sp.Symbol]) -> Terms:
     return found
 
 
-def _slacks(signs: SignFacts, symbols: Sequence[sp.Symbol], shift: Mapping[Expr, Expr]) -> Iterator[_Slack]:
+def _list_slacks(signs: SignFacts, symbols: Sequence[sp.Symbol], shift: Mapping[Expr, Expr]) -> Iterator[_Slack]:
     """Yield the numerators of the slacks of conditions in these symbols, if their denominators are positive."""
     for condition in signs.conditions:
         if not is_ordering(condition) or not condition.free_symbols <= set(symbols):
@@ -271,21 +276,21 @@ def _slacks(signs: SignFacts, symbols: Sequence[sp.Symbol], shift: Mapping[Expr,
         if not all(symbol.is_Symbol for symbol in number.symbols):
             continue
         above = number.written(number.numerator)
-        below = _positive(number.written(number.denominator), signs)
+        below = _find_sign(number.written(number.denominator), signs)
         # A bound such as 1/(2 l) divides by what may be zero, and 1 - 2 l eta has a sign all the same.
         seen = (sign for sign in (1, -1) if signs.is_nonnegative(sign * above))
         sign = next(seen, None) if below is None else below[0]
         if sign is not None:
-            yield _Slack(_terms((sign * above).xreplace(shift), symbols), sign * above)
+            yield _Slack(_read_terms((sign * above).xreplace(shift), symbols), sign * above)
 
 
 Column = tuple[Powers, tuple[int, ...], Terms]
 """Powers of the symbols, the slacks that multiply them, and the product."""
 
 
-def _columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> list[Column]:
+def _list_columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> list[Column]:
     """Return products that may add up to a polynomial: only those with its grades, up to its degree."""
-    is_graded = _grading(goal, slacks)
+    is_graded = _find_grading(goal, slacks)
     top = [max(powers[place] for powers in goal) for place in range(len(next(iter(goal))))]
     found: list[Column] = []
     for count in range(degree + 1):
@@ -304,7 +309,7 @@ def _columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> list[Column]
     return found
 
 
-def _grading(goal: Terms, slacks: Sequence[_Slack]) -> Callable[[Powers], bool]:
+def _find_grading(goal: Terms, slacks: Sequence[_Slack]) -> Callable[[Powers], bool]:
     """Return a test for monomials: under all gradings that make the goal and the slacks homogeneous, degrees agree."""
     differences = [
         [a - b for a, b in zip(powers, first, strict=True)]
@@ -312,7 +317,7 @@ def _grading(goal: Terms, slacks: Sequence[_Slack]) -> Callable[[Powers], bool]:
         for first in [next(iter(terms))]
         for powers in terms
     ]
-    weights = [[int(entry) for entry in vector] for vector in _kernel(differences)]
+    weights = [[int(entry) for entry in vector] for vector in _find_kernel(differences)]
     first = next(iter(goal))
     degrees = [sum(w * p for w, p in zip(weight, first, strict=True)) for weight in weights]
 
@@ -325,7 +330,7 @@ def _grading(goal: Terms, slacks: Sequence[_Slack]) -> Callable[[Powers], bool]:
     return is_graded
 
 
-def _kernel(rows: Sequence[Sequence[int]]) -> Iterator[list[fmpq]]:
+def _find_kernel(rows: Sequence[Sequence[int]]) -> Iterator[list[fmpq]]:
     """Yield integer vectors that span the orthogonal complement of some rows."""
     reduced, rank = fmpq_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row]).rref()
     width = len(rows[0])
@@ -361,7 +366,7 @@ def _write(
     powers, chosen, _ = column
     from_least = (2 * symbol - shift[symbol] for symbol in symbols)
     monomial = (base**power for base, power in zip(from_least, powers, strict=True) if power)
-    return sp.Mul(_rational(weight), *monomial, *(slacks[one].expression for one in chosen))
+    return sp.Mul(_make_rational(weight), *monomial, *(slacks[one].expression for one in chosen))
 
 
 def solve(columns: Sequence[Terms], goal: Terms, costs: Sequence[float]) -> dict[int, fmpq] | None:
@@ -369,11 +374,11 @@ def solve(columns: Sequence[Terms], goal: Terms, costs: Sequence[float]) -> dict
     rows = {key: place for place, key in enumerate(sorted({*goal, *(key for column in columns for key in column)}))}
     entries = [(rows[key], place, weight) for place, column in enumerate(columns) for key, weight in column.items()]
     spend(_SOLVE * len(entries))
-    chosen = _support(entries, rows, goal, costs)
-    return None if chosen is None else _weights(chosen, columns, goal, rows)
+    chosen = _find_support(entries, rows, goal, costs)
+    return None if chosen is None else _find_weights(chosen, columns, goal, rows)
 
 
-def _support(
+def _find_support(
     entries: Sequence[tuple[int, int, fmpq]], rows: Mapping[Powers, int], goal: Terms, costs: Sequence[float]
 ) -> NDArray[np.int64] | None:
     """Return the columns that a vertex of the linear program uses."""
@@ -389,7 +394,7 @@ def _support(
     return None if result.status != 0 or result.x is None else np.flatnonzero(result.x > 1e-10)
 
 
-def _weights(
+def _find_weights(
     chosen: NDArray[np.int64], columns: Sequence[Terms], goal: Terms, rows: Mapping[Powers, int]
 ) -> dict[int, fmpq] | None:
     """Return the weights of some columns in rationals.

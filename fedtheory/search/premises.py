@@ -69,7 +69,7 @@ def split_linear(slack: Expr, claim: Claim) -> Form:
     An average over clients counts as a number.
     """
     slack = sp.sympify(slack)
-    coefficients, rest = linear(slack, _rows(slack, claim))
+    coefficients, rest = linear(slack, _find_rows(slack, claim))
     form: dict[Expr, Quotient] = {row: quotient(number) for row, number in coefficients.items() if number != 0}
     constant = quotient(rest)
     return {**form, sp.S.One: constant} if constant else form
@@ -78,10 +78,10 @@ def split_linear(slack: Expr, claim: Claim) -> Form:
 def without_quantities(slack: Expr, claim: Claim) -> Expr:
     """Return the constant term of a linear form, in its original notation."""
     slack = sp.sympify(slack)
-    return slack.xreplace(dict.fromkeys(_rows(slack, claim), sp.S.Zero))
+    return slack.xreplace(dict.fromkeys(_find_rows(slack, claim), sp.S.Zero))
 
 
-def _rows(slack: Expr, claim: Claim) -> set[Expr]:
+def _find_rows(slack: Expr, claim: Claim) -> set[Expr]:
     """Return the unknown numbers in a slack."""
     averages = {average: sp.Dummy() for average in slack.atoms(Average, ClientSum)}
     known = {**claim.where, **claim.notation}
@@ -108,7 +108,7 @@ def known_claims(claim: Claim) -> list[KnownClaim]:
         quantity for symbol, quantity in claim.notation.items() if smaller.has(symbol) and quantity not in PARAMETERS
     }
     found = []
-    for name, quantities in _bounds().items():
+    for name, quantities in _list_bounds().items():
         # Certificates of a paper take long to load.
         if wanted and wanted <= quantities and certificate_of(name):
             statement = statement_of(name)
@@ -128,7 +128,7 @@ def supposable(claim: Claim) -> list[Assumption]:
 
 
 @cache
-def _bounds() -> Mapping[str, frozenset[Quantity]]:
+def _list_bounds() -> Mapping[str, frozenset[Quantity]]:
     """Return the claims about runs recorded as proved, and the quantities on the smaller side of each."""
     return {
         claim.id: frozenset(
@@ -182,7 +182,7 @@ def premises_from(claim: Claim, known: Claim) -> list[LinearPremise]:
         if relation.operator not in ("<=", "==", ">="):
             continue
         part = known.id if single else Derived(known.id, link)
-        found += _premises(part, known.id, relation.slack, claim, relation.operator == "==")
+        found += _list_premises(part, known.id, relation.slack, claim, relation.operator == "==")
     return found
 
 
@@ -199,7 +199,7 @@ def premises_of_facts(claim: Claim) -> list[LinearPremise]:
             and check_assumed(claim, fact.needs, "").holds
         )
         if usable:
-            found += _premises(fact, fact.name, fact.slack(symbol), claim, fact.is_zero)
+            found += _list_premises(fact, fact.name, fact.slack(symbol), claim, fact.is_zero)
     return found
 
 
@@ -217,11 +217,11 @@ def _is_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
 
 def premise_of(lemma: str, name: str, slack: Expr, claim: Claim, given: tuple[str, ...]) -> LinearPremise | None:
     """Return a lemma of a document as a premise, with the lemmas that prove its conditions."""
-    found = next(_premises(lemma, name, slack, claim, False), None)
+    found = next(_list_premises(lemma, name, slack, claim, False), None)
     return None if found is None else replace(found, given=given)
 
 
-def _premises(
+def _list_premises(
     part: Fact | str | Derived, name: str, slack: Expr, claim: Claim, vanishes: bool
 ) -> Iterator[LinearPremise]:
     """Yield the premise that a slack gives, and its negative if the slack vanishes."""

@@ -82,7 +82,7 @@ def goal_of(claim: Claim, quantities: Sequence[str], missing: Sequence[Assumptio
     """Return a claim as a goal, with symbols for further quantities and with added assumptions."""
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
     whole = use_plain_symbols(with_quantities(supposing, {"quantities": quantities}))
-    solved = [*_solve(whole), *_at_least_counts(whole)]
+    solved = [*_solve(whole), *_weaken_to_counts(whole)]
     whole = replace(whole, conditions=(*whole.conditions, *solved)) if solved else whole
     signs = SignFacts(numbers_of(whole), tuple(conditions_of_run(whole)))
     return Goal(whole, supposing, quantities, missing, whole.conditions if solved else None, signs)
@@ -107,7 +107,7 @@ def _solve(claim: Claim) -> list[Expr]:
     return found
 
 
-def _at_least_counts(claim: Claim) -> list[Expr]:
+def _weaken_to_counts(claim: Claim) -> list[Expr]:
     """Weaken conditions to the smallest counts in them: 8 tau L eta <= 1 gives 8 L eta <= 1."""
     least, found = numbers_of(claim).at_least, list[Expr]()
     for condition in claim.conditions:
@@ -134,12 +134,12 @@ def remainders(goal: Goal, first: Sequence[LinearPremise], others: Sequence[Line
     for parts in _eliminate(form, [*first, *others], goal.signs, frozenset()):
         if any(premise in first for _, premise in parts):
             written = own - sp.Add(*(multiple.expression * premise.written for multiple, premise in parts))
-            yield _without_vanishing(Remainder(goal, parts, number, written), others)
+            yield _replace_vanishing(Remainder(goal, parts, number, written), others)
 
 
-def _without_vanishing(remainder: Remainder, premises: Sequence[LinearPremise]) -> Remainder:
+def _replace_vanishing(remainder: Remainder, premises: Sequence[LinearPremise]) -> Remainder:
     """Return a remainder in which numbers that facts or conditions equate with others are replaced by these."""
-    for premise, symbol in _replaceable(remainder.goal, premises):
+    for premise, symbol in _list_replaceable(remainder.goal, premises):
         number, zero = remainder.number, premise.written
         value = symbol - zero
         if not number.has(symbol) or not number.is_rational_function(symbol):
@@ -150,7 +150,7 @@ def _without_vanishing(remainder: Remainder, premises: Sequence[LinearPremise]) 
     return remainder
 
 
-def _replaceable(goal: Goal, premises: Sequence[LinearPremise]) -> Iterator[tuple[LinearPremise, sp.Symbol]]:
+def _list_replaceable(goal: Goal, premises: Sequence[LinearPremise]) -> Iterator[tuple[LinearPremise, sp.Symbol]]:
     """Yield equations between numbers, each with a symbol to replace.
 
     The symbol is one that the claim does not name, or a constant.
@@ -192,10 +192,10 @@ def search_products(remainders: Sequence[Remainder]) -> Found | NotFound:
     name = next((premise.name for _, premise in nearest.parts), None)
     if plausible:
         return NotFound("no combination of known bounds and facts shows it", name)
-    return NotFound("no combination of known bounds and facts shows it", name, _below_all(remainders))
+    return NotFound("no combination of known bounds and facts shows it", name, _find_below(remainders))
 
 
-def _below_all(remainders: Sequence[Remainder]) -> Mapping[sp.Symbol, Expr] | None:
+def _find_below(remainders: Sequence[Remainder]) -> Mapping[sp.Symbol, Expr] | None:
     """Return numbers for which the claim is below every known bound whose conditions hold.
 
     Returns None if no sample shows any.
@@ -229,7 +229,7 @@ def _eliminate(
         if row not in premise.form or premise.form.keys() & done:
             continue
         spend(2000)
-        multiple = form[row] * _inverse(premise.form[row])
+        multiple = form[row] * _invert(premise.form[row])
         if not signs.is_nonnegative(multiple.expression):
             continue
         left = _remove(form, multiple, {row: number for row, number in premise.form.items() if row != 1})
@@ -237,7 +237,7 @@ def _eliminate(
             yield [(multiple, premise), *parts]
 
 
-def _inverse(number: Quotient) -> Quotient:
+def _invert(number: Quotient) -> Quotient:
     """Return the reciprocal."""
     return quotient(1 / number.expression)
 
@@ -268,7 +268,7 @@ def show_remainder(
     known = [Derived(name) for name in given]
     certificate = Combination(claim=goal.claim.id, links=[parts], relaxed=goal.relaxed, known=known)
     named = (_name_of(premise) for _, premise in remainder.parts)
-    document = _document(goal, certificate, [*given, *named])
+    document = _write_document(goal, certificate, [*given, *named])
     proof = check_certificate(goal.original, document)
     spend(sum(proof.work.values()))
     if proof.verdict != "proved":
@@ -282,7 +282,7 @@ def _name_of(premise: LinearPremise) -> str:
     return premise.part.claim if isinstance(premise.part, Derived) else str(premise.part)
 
 
-def _document(goal: Goal, certificate: Combination, names: Sequence[str]) -> Document:
+def _write_document(goal: Goal, certificate: Combination, names: Sequence[str]) -> Document:
     """Return the document of a certificate, with the lemmas and the quantities that it needs."""
     document = document_of(goal.claim, certificate)
     lemmas = [] if goal.workspace is None else goal.workspace.entries(names)

@@ -91,13 +91,13 @@ def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | 
     try:
         texts = [write_expression(one, scope) for one in (smaller, larger, *conditions)]
         own = Scope(symbols_of(workspace.claim))
-        sides = [read(_in_words(text, words), own, "lemma") for text in texts[:2]]
-        known = [read_ordering(_in_words(text, words), own, "lemma") for text in texts[2:]]
+        sides = [read(_replace_names(text, words), own, "lemma") for text in texts[:2]]
+        known = [read_ordering(_replace_names(text, words), own, "lemma") for text in texts[2:]]
     except InputError:
         return None
     said = {key: value for key, value in document["certificate"].items() if key != "relaxed"}
     statement = LemmaGoal(lemma, recorded.place, Relation(sides[0], relation_sign(relation), sides[1]), known)
-    return workspace.add(statement, _rewritten(said, renamed, words))
+    return workspace.add(statement, _rewrite(said, renamed, words))
 
 
 @cache
@@ -128,18 +128,18 @@ def list_relied_on(entry: Any, name: str) -> list[str]:
     return [one for value in entry for one in list_relied_on(value, name)] if isinstance(entry, list) else []
 
 
-def _rewritten(entry: Any, names: Mapping[str, str], words: Mapping[str, str]) -> Any:
+def _rewrite(entry: Any, names: Mapping[str, str], words: Mapping[str, str]) -> Any:
     """Return a certificate with the names of claims and quantities replaced."""
     if isinstance(entry, Mapping):
         # The names of assumptions in a context are not names of quantities.
-        return {key: value if key == "name" else _rewritten(value, names, words) for key, value in entry.items()}
+        return {key: value if key == "name" else _rewrite(value, names, words) for key, value in entry.items()}
     if isinstance(entry, list):
-        return [_rewritten(value, names, words) for value in entry]
+        return [_rewrite(value, names, words) for value in entry]
     if not isinstance(entry, str):
         return entry
-    return names[entry] if entry in names else _in_words(entry, words)
+    return names[entry] if entry in names else _replace_names(entry, words)
 
 
-def _in_words(text: str, words: Mapping[str, str]) -> str:
+def _replace_names(text: str, words: Mapping[str, str]) -> str:
     """Replace the names in a text by words."""
     return re.sub(r"(?<![\w.])[a-z_]+(?![\w.(])", lambda found: words.get(found.group(), found.group()), text)

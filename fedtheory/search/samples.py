@@ -43,27 +43,27 @@ class Samples:
         Entries are NaN where the expression is undefined.
         """
         spend(_EVALUATION * self.at.shape[1])
-        return self._of_client(expression, 0)
+        return self._evaluate_client(expression, 0)
 
-    def _of_client(self, expression: Expr, client: int) -> NDArray[np.float64]:
+    def _evaluate_client(self, expression: Expr, client: int) -> NDArray[np.float64]:
         """Evaluate the expression at the samples for one client."""
         known = dict(zip(self.symbols, self.at, strict=True))
         known |= {symbol: numbers[client] for symbol, numbers in self.of_clients.items()}
-        outer = dict.fromkeys(_outer_means(expression)) if self.of_clients else ()
+        outer = dict.fromkeys(_list_outer_means(expression)) if self.of_clients else ()
         # Names fix the order of factors, and with it rounding.
         means = {mean: sp.Dummy(f"mean_{place:04}") for place, mean in enumerate(outer)}
-        known |= {symbol: self._mean(mean.args[0]) for mean, symbol in means.items()}
-        return _values(expression.xreplace(means), [*known], np.array([*known.values()]))
+        known |= {symbol: self._average(mean.args[0]) for mean, symbol in means.items()}
+        return _evaluate(expression.xreplace(means), [*known], np.array([*known.values()]))
 
-    def _mean(self, number: Expr) -> NDArray[np.float64]:
+    def _average(self, number: Expr) -> NDArray[np.float64]:
         """Return the client average of an expression at the samples."""
-        each = [self._of_client(number, client) for client in range(_CLIENTS)]
+        each = [self._evaluate_client(number, client) for client in range(_CLIENTS)]
         found: NDArray[np.float64] = np.mean(each, axis=0)
         return found
 
     def point(self, number: int) -> Point:
         """Return one of the points, in rationals."""
-        return {symbol: _exact(value) for symbol, value in zip(self.symbols, self.at[:, number], strict=True)}
+        return {symbol: _round_exactly(value) for symbol, value in zip(self.symbols, self.at[:, number], strict=True)}
 
 
 def draw_samples(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int) -> Samples:
@@ -77,14 +77,14 @@ def draw_samples(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
     random = np.random.default_rng(len(used) + 1000 * len(orderings))
     at = np.array([_draw(symbol, numbers, random, count) for symbol in used]).reshape(len(used), count)
     places = {symbol: place for place, symbol in enumerate(used)}
-    moves = [_mover(condition, places, numbers, random) for condition in orderings]
+    moves = [_make_mover(condition, places, numbers, random) for condition in orderings]
     for _ in range(_ROUNDS):
         for move in moves:
             move(at)
     holds = np.ones(count, dtype=bool)
     for condition in orderings:
         spend(_EVALUATION * count)
-        holds &= _values(slack(condition), used, at) >= -1e-12 * np.abs(_values(ends(condition)[1], used, at))
+        holds &= _evaluate(slack(condition), used, at) >= -1e-12 * np.abs(_evaluate(ends(condition)[1], used, at))
     return Samples(used, at[:, holds])
 
 
@@ -141,7 +141,7 @@ def draw_edges(samples: Samples, numbers: Numbers, conditions: Sequence[Expr]) -
     at = np.concatenate(found, axis=1)
     holds = np.all(np.isfinite(at), axis=0)
     for condition in orderings:
-        holds &= _values(slack(condition), samples.symbols, at) >= -1e-9
+        holds &= _evaluate(slack(condition), samples.symbols, at) >= -1e-9
     own = {
         symbol: np.concatenate([each, np.repeat(each[:, :1], at.shape[1] - each.shape[1], axis=1)], axis=1)[:, holds]
         for symbol, each in samples.of_clients.items()
@@ -186,7 +186,7 @@ def _draw(symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, coun
     return values
 
 
-def _mover(
+def _make_mover(
     condition: Expr, places: Mapping[sp.Symbol, int], numbers: Numbers, random: np.random.Generator
 ) -> Callable[[NDArray[np.float64]], None]:
     """Return a function that changes points so that a condition holds at more of them."""
@@ -205,13 +205,13 @@ def _mover(
         at[place] = np.where(violated & np.isfinite(moved), moved, at[place])
 
     if is_free(smaller, larger):
-        return lambda at: clip(at, places[smaller], _values(larger, symbols, at), True)
+        return lambda at: clip(at, places[smaller], _evaluate(larger, symbols, at), True)
     if is_free(larger, smaller):
-        return lambda at: clip(at, places[larger], _values(smaller, symbols, at), False)
+        return lambda at: clip(at, places[larger], _evaluate(smaller, symbols, at), False)
     movable = [places[symbol] for symbol in sorted(condition.free_symbols, key=str) if symbol not in numbers.at_least]
 
     def shrink(at: NDArray[np.float64]) -> None:
-        violated = ~(_values(slack(condition), symbols, at) >= 0)
+        violated = ~(_evaluate(slack(condition), symbols, at) >= 0)
         if movable:
             chosen = random.choice(movable, at.shape[1])
             factor = np.exp2(random.choice([-2.0, -1.0, -1.0, 1.0], at.shape[1]))
@@ -221,7 +221,7 @@ def _mover(
     return shrink
 
 
-def _values(expression: Expr, symbols: Sequence[sp.Symbol], at: NDArray[np.float64]) -> NDArray[np.float64]:
+def _evaluate(expression: Expr, symbols: Sequence[sp.Symbol], at: NDArray[np.float64]) -> NDArray[np.float64]:
     """Evaluate the expression at sampled values of the symbols."""
     function: Any = sp.lambdify(list(symbols), expression, modules="numpy", cse=False)
     try:
@@ -232,14 +232,14 @@ def _values(expression: Expr, symbols: Sequence[sp.Symbol], at: NDArray[np.float
     return np.broadcast_to(found, at.shape[1:])
 
 
-def _outer_means(expression: Expr) -> list[Expr]:
+def _list_outer_means(expression: Expr) -> list[Expr]:
     """Return the outermost averages over clients in an expression."""
     if isinstance(expression, Average):
         return [expression]
-    return [mean for part in expression.args for mean in _outer_means(part)]
+    return [mean for part in expression.args for mean in _list_outer_means(part)]
 
 
-def _exact(value: float) -> sp.Rational:
+def _round_exactly(value: float) -> sp.Rational:
     """Return the rational number close to a float."""
     fraction = Fraction(float(value)).limit_denominator(10**9)
     return sp.Rational(fraction.numerator, fraction.denominator)

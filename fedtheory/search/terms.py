@@ -110,10 +110,10 @@ def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: 
         if link is None:
             return NotFound("no sum of named inequalities and squares shows it")
         links.append(link)
-    terms = [term for link in links for term in _terms_of(link)]
+    terms = [term for link in links for term in _list_terms(link)]
     named_lemmas = _list_named(terms, lemmas)
     document = document_of(plain, Certificate(claim=plain.id, links=links, lemmas=named_lemmas))
-    symbols = {symbol for term in terms for symbol in _symbols_in(term)}
+    symbols = {symbol for term in terms for symbol in _list_symbols(term)}
     unnamed = list_unnamed(claim)
     named = [
         quantity.name for symbol, quantity in plain.where.items() if quantity.name in unnamed and symbol in symbols
@@ -145,14 +145,14 @@ _BOUNDED_GRADIENTS = {q.gradient_dissimilarity, q.mean_dissimilarity, q.second_m
 """Constants of bounds on the gradients of clients."""
 
 
-def _symbols_in(term: Term) -> set[sp.Symbol]:
+def _list_symbols(term: Term) -> set[sp.Symbol]:
     """Return the symbols of a term."""
     about = (sp.sympify(each) for each in term.reason.about if not isinstance(each, str))
     found: set[sp.Symbol] = term.coefficient.free_symbols.union(*(each.free_symbols for each in about))
     return found
 
 
-def _terms_of(link: Link) -> list[Term]:
+def _list_terms(link: Link) -> list[Term]:
     """Return the terms of a link."""
     return [*link.at_most, *link.at_least] if isinstance(link, BothWays) else link
 
@@ -310,7 +310,7 @@ def draw_inside(
 ) -> Samples:
     """Return points inside the conditions, in the symbols of a goal and its candidates."""
     known = context.numbers.symbols | context.numbers.of_clients
-    numbers = _numbers([goal, *(each.blocks for each in candidates)])
+    numbers = _list_numbers([goal, *(each.blocks for each in candidates)])
     symbols = sorted(set().union(*(number.free_symbols for number in numbers)) & known, key=str)
     of_one = not any(number.atoms(Average) for number in numbers)
     return draw_generic(symbols, context.numbers, signs.conditions, count, of_one)
@@ -327,6 +327,6 @@ def _show_alone(goal: Blocks, context: Context, signs: SignFacts) -> list[Term] 
     return [*squares, *([Term(number.expression, one())] if number else [])]
 
 
-def _numbers(blocks: Sequence[Blocks]) -> list[Expr]:
+def _list_numbers(blocks: Sequence[Blocks]) -> list[Expr]:
     """Return the coefficients in the blocks."""
     return [number.expression for each in blocks for number in (*each.rows.values(), *each.matrices.values())]

@@ -87,20 +87,20 @@ class _Search:
     def lower(self, place: int, best: Found) -> Found:
         """Lower one constant as long as proofs are found; return the proof for the smallest."""
         low = sp.S.Zero
-        without = self._with(place, low)
+        without = self._try_constant(place, low)
         if without is not None:
             return without
         for _ in range(_HALVINGS):
             quarter = (self.numbers[place] - low) / 4
-            middle = _between(low + quarter, self.numbers[place] - quarter)
-            found = self._with(place, middle)
+            middle = _choose_between(low + quarter, self.numbers[place] - quarter)
+            found = self._try_constant(place, middle)
             if found is None:
                 low = middle
             else:
                 best = found
         return best
 
-    def _with(self, place: int, number: sp.Rational) -> Found | None:
+    def _try_constant(self, place: int, number: sp.Rational) -> Found | None:
         """Search with another constant in one place, and keep it if a proof is found."""
         numbers = [*self.numbers[:place], number, *self.numbers[place + 1 :]]
         found = self.prove(numbers)
@@ -109,7 +109,7 @@ class _Search:
         return found
 
 
-def _between(low: sp.Rational, high: sp.Rational) -> sp.Rational:
+def _choose_between(low: sp.Rational, high: sp.Rational) -> sp.Rational:
     """Return the simplest rational in an interval."""
     found = simplest_between(*(fmpq(int(end.p), int(end.q)) for end in (low, high)))
     return sp.Rational(int(found.p), int(found.q))

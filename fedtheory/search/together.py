@@ -85,7 +85,7 @@ def find_last_errors(workspace: Workspace) -> Iterator[LastOfFalling | LastOfCon
         name = _prove_step(workspace, f"errors-{number}", after - least, larger, offset)
         if name is not None:
             yield LastOfContracting(name)
-    added = symbol(q.smoothness) * symbol(q.local_step_size) ** 2 * _variance_of_mean(claim) / 2
+    added = symbol(q.smoothness) * symbol(q.local_step_size) ** 2 * _average_variance(claim) / 2
     name = _prove_step(workspace, "falling", after, Expectation(before), added)
     if name is not None:
         yield LastOfFalling(name)
@@ -107,7 +107,7 @@ def _bound_last_distance(workspace: Workspace) -> Iterator[str | None]:
     claim = workspace.claim
     symbol, count = symbols_of(claim), count_steps(claim)
     before, after = _square_distances(symbol)
-    least = symbol(q.local_step_size) ** 2 * _variance_of_mean(claim)
+    least = symbol(q.local_step_size) ** 2 * _average_variance(claim)
     pairs = ((factor, offset) for factor, own in _find_factors(claim) for offset in dict.fromkeys((own, least)))
     for number, (factor, offset) in enumerate(pairs, start=1):
         step = _prove_step(workspace, f"contracting-{number}", after, factor * Expectation(before), offset)
@@ -144,7 +144,7 @@ def _require_base(claim: Claim, factor: Expr) -> Expr:
 def _bound_growth(workspace: Workspace) -> Iterator[str | None]:
     """Bound the last distance, by the noise that each step adds."""
     symbol = symbols_of(workspace.claim)
-    count, added = count_iterations(symbol), symbol(q.local_step_size) ** 2 * _variance_of_mean(workspace.claim)
+    count, added = count_iterations(symbol), symbol(q.local_step_size) ** 2 * _average_variance(workspace.claim)
     before, after = _square_distances(symbol)
     step = _prove_step(workspace, "nearer", after, Expectation(before), added)
     yield _average_over_steps(workspace, "mean-nearer", le(-added, symbol(q.total_progress) / count), step)
@@ -158,7 +158,7 @@ def _bound_mean_error(workspace: Workspace, bound: Expr | None) -> Iterator[str 
     claim = workspace.claim
     symbol, count = symbols_of(claim), count_iterations(symbols_of(claim))
     size = symbol(q.local_step_size)
-    numbers = [(1 / (2 * size), size * _variance_of_mean(claim))]
+    numbers = [(1 / (2 * size), size * _average_variance(claim))]
     if bound is not None:
         numbers.insert(0, _split_bound(bound, symbol(q.initial_distance) ** 2, count))
     before, after = _square_distances(symbol)
@@ -205,7 +205,7 @@ def _square_distances(symbol: SymbolTable) -> tuple[Expr, Expr]:
     return norm_sq(before - best), norm_sq(after - best)
 
 
-def _variance_of_mean(claim: Claim) -> Expr:
+def _average_variance(claim: Claim) -> Expr:
     """Return the variance of the clients' average gradient, in the symbols of a claim."""
     symbol = symbols_of(claim)
     if a.unbiased_bounded_variance not in claim.assumptions or not symbol.has(q.noise_deviation):

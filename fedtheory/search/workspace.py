@@ -64,7 +64,7 @@ class Workspace:
         if claim.id in self.proofs:
             return claim.id
         try:
-            entry = self._entry(statement, claim, certificate)
+            entry = self._make_entry(statement, claim, certificate)
             document = document_of_lemma(claim, entry["certificate"])
             proof = check_certificate(claim, document, self.prover)
         except (InputError, Rejected):
@@ -76,7 +76,7 @@ class Workspace:
         self._entries[claim.id] = entry
         return claim.id
 
-    def _entry(self, statement: LemmaGoal, claim: Claim, certificate: Any) -> Document:
+    def _make_entry(self, statement: LemmaGoal, claim: Claim, certificate: Any) -> Document:
         """Return a lemma as an entry of a document."""
         scope = Scope(symbols_of(claim))
         smaller, larger = statement.relation.ordered

@@ -76,12 +76,12 @@ def find_worst_functions(claim: Claim) -> list[WorstFunction]:
     with suppress(Rejected, InputError, Exhausted):
         plain = use_plain_symbols(with_quantities(claim, {"quantities": list_unnamed(claim)}))
         for relation in plain.relations:
-            for smaller, larger in _inequalities(relation):
+            for smaller, larger in _list_sides(relation):
                 found += _violate(plain, Relation(smaller, "<=", larger))
     return sorted(found, key=lambda each: -each.violation)[:_MOST]
 
 
-def _inequalities(relation: Relation) -> list[tuple[Expr, Expr]]:
+def _list_sides(relation: Relation) -> list[tuple[Expr, Expr]]:
     """Return the sides of a relation in order, and in both orders for an equation."""
     if relation.operator == "==":
         return [relation.sides, relation.sides[::-1]]
@@ -113,7 +113,7 @@ def _decode(claim: Claim, programs: Programs, samples: Samples, sample: int, con
     violation, entries = found
     values = dict(zip(programs.keys, entries, strict=True))
     numbers = dict(zip(samples.symbols, samples.at[:, sample], strict=True))
-    shared, apart = _coordinates(values, SHARED), _coordinates(values, APART)
+    shared, apart = _find_coordinates(values, SHARED), _find_coordinates(values, APART)
     names = {**claim.where, **claim.notation}
     sampled = [
         _read(part, names, values, _Coordinates(shared, apart, numbers, context))
@@ -123,7 +123,7 @@ def _decode(claim: Claim, programs: Programs, samples: Samples, sample: int, con
     return WorstFunction(known, sampled, float(values.get(sp.S.One, 0.0)), violation / scale)
 
 
-def _coordinates(values: Mapping[Expr, float], block: Block) -> dict[Expr, float]:
+def _find_coordinates(values: Mapping[Expr, float], block: Block) -> dict[Expr, float]:
     """Return values of the vectors of one Gram matrix in one dimension: its largest eigenvector."""
     entries = {key[1:]: number for key, number in values.items() if isinstance(key, tuple) and key[0] == block}
     vectors = sorted({side for pair in entries for side in pair}, key=sp.default_sort_key)

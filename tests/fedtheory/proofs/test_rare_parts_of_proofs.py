@@ -33,8 +33,8 @@ from fedtheory.proofs.terms.run_form import RunForm
 from fedtheory.runfile import parse_run
 from fedtheory.search import blocks, chains, contractions, exact, lengths
 from fedtheory.search.dimensions import Dimensions, _find_entry_dimension
-from fedtheory.search.positivity import SignFacts, _slacks, _symbols
-from fedtheory.search.remainders import _at_least_counts
+from fedtheory.search.positivity import SignFacts, _list_slacks, _list_symbols
+from fedtheory.search.remainders import _weaken_to_counts
 from verify.rocq.numbers import _list_bounds
 
 eta, tau, T, L, G, M = sp.symbols("eta tau T L G M", positive=True)
@@ -135,9 +135,9 @@ def test_inequalities_of_lipschitz_objectives(monkeypatch: pytest.MonkeyPatch) -
     context: Any = SimpleNamespace(means={f: own}, visited=[x, y, z], lipschitz={own: L})
     monkeypatch.setattr(lengths, "_is_same", lambda point, at, _: point == at)
     form: Any = {Value(own, x): 1, Value(own, y): 1, norm_sq(z): 1}
-    assert list(lengths._of_values(context, form)) == [lipschitz(own, x, y), lipschitz(own, y, x)]
+    assert list(lengths._list_of_values(context, form)) == [lipschitz(own, x, y), lipschitz(own, y, x)]
     context.lipschitz = {}
-    assert list(lengths._of_values(context, form)) == []
+    assert list(lengths._list_of_values(context, form)) == []
 
 
 def test_units_of_rows_and_entries() -> None:
@@ -164,7 +164,7 @@ def test_costs_of_drift() -> None:
     def costs(*assumptions: Any, without: Any = ()) -> list[Any]:
         known = {symbol: of for symbol, of in where.items() if symbol not in without}
         claim = Claim(id="t:costs", lhs=0, rhs=sp.Add(*known), where=known, assumptions=assumptions)
-        return [sp.expand(cost) for cost in contractions._costs_of_drift(claim)]
+        return [sp.expand(cost) for cost in contractions._list_costs(claim)]
 
     assert costs() == []
     spread = sp.expand((1 + tau) * h**2)
@@ -201,7 +201,7 @@ def test_simple_values_of_a_free_coefficient(monkeypatch: pytest.MonkeyPatch) ->
 
     dimensions = SimpleNamespace(find_dimension=lambda of: (1, 0) if of == "goal" else (0, 1))
     choice: Any = SimpleNamespace(dimensions=dimensions, candidates={3: SimpleNamespace(blocks="blocks")})
-    monkeypatch.setattr(exact, "_interval", lambda *_: [(0.0, 1.0)])
+    monkeypatch.setattr(exact, "_find_interval", lambda *_: [(0.0, 1.0)])
 
     def list_values(between: Any, _choice: Any, units: Any) -> Any:
         assert (between, units) == ([(0.0, 1.0)], (1, -1))
@@ -214,7 +214,7 @@ def test_simple_values_of_a_free_coefficient(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(exact, "_MOST_VALUES", 2)
     assert exact._try_values(System(), choice, None, None) is None  # type: ignore[arg-type]
     assert tried == [1, 3, 1]
-    monkeypatch.setattr(exact, "_interval", lambda *_: None)
+    monkeypatch.setattr(exact, "_find_interval", lambda *_: None)
     assert exact._try_values(System(), choice, None, None) is None  # type: ignore[arg-type]
 
 
@@ -224,18 +224,18 @@ def _signs(*conditions: Any) -> SignFacts:
 
 def test_symbols_that_conditions_connect() -> None:
     """Symbols of conditions on shared numbers are added; roots and foreign symbols have no polynomials."""
-    assert _symbols(eta + 1, _signs(eta * L <= 1, tau >= 2)) == [L, eta]
-    assert _symbols(eta + 1, _signs(sp.Eq(eta, L))) == [eta]
-    assert _symbols(eta + 1, _signs(eta <= M)) == [eta]
-    assert _symbols(sp.sqrt(eta), _signs()) is None
-    assert _symbols(eta + M, _signs()) is None
-    assert _symbols(eta**2 * L, _signs()) == [L, eta]
+    assert _list_symbols(eta + 1, _signs(eta * L <= 1, tau >= 2)) == [L, eta]
+    assert _list_symbols(eta + 1, _signs(sp.Eq(eta, L))) == [eta]
+    assert _list_symbols(eta + 1, _signs(eta <= M)) == [eta]
+    assert _list_symbols(sp.sqrt(eta), _signs()) is None
+    assert _list_symbols(eta + M, _signs()) is None
+    assert _list_symbols(eta**2 * L, _signs()) == [L, eta]
 
 
 def test_slacks_of_conditions() -> None:
     """Numerators of the slacks, without conditions in other symbols or equations."""
     conditions = (eta <= 1 / L, sp.Eq(eta, L), eta <= tau)
-    found = [slack_.expression for slack_ in _slacks(_signs(*conditions), [L, eta], {})]
+    found = [slack_.expression for slack_ in _list_slacks(_signs(*conditions), [L, eta], {})]
     assert found == [1 - L * eta]
 
 
@@ -244,7 +244,7 @@ def test_conditions_at_the_least_counts() -> None:
 
     def weaker(*conditions: Any) -> list[Any]:
         claim = Claim(id="t:least", lhs=0, rhs=eta * tau * L, where=WHERE, assumptions=WORK, conditions=conditions)
-        return _at_least_counts(claim)
+        return _weaken_to_counts(claim)
 
     assert weaker(8 * tau * L * eta <= 1) == [sp.Le(8 * L * eta, 1, evaluate=False)]
     assert weaker(8 * L * eta <= 1) == []
@@ -256,10 +256,10 @@ def test_conditions_at_the_least_counts() -> None:
 def test_rows_of_a_claim() -> None:
     """The quantities on the smaller side that no author chooses."""
     claim = Claim(id="t:rows", lhs=d * eta, rhs=L, where={d: q.max_drift, eta: q.local_step_size, L: q.smoothness})
-    assert chains._rows_of(claim) == ("max_drift",)
+    assert chains._list_rows(claim) == ("max_drift",)
     turned = replace(claim, lhs=L, relation=">=", rhs=d)
-    assert chains._rows_of(turned) == ("max_drift",)
-    assert chains._rows_of(replace(claim, lhs=eta)) == ()
+    assert chains._list_rows(turned) == ("max_drift",)
+    assert chains._list_rows(replace(claim, lhs=eta)) == ()
 
 
 def test_bounds_of_conditions_in_rocq() -> None:

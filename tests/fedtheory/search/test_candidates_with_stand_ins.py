@@ -16,7 +16,7 @@ from fedtheory.kernel import Numbers, Rejected, Term, square
 from fedtheory.kernel.expressions import Average, Gradient, LocalSum
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.search import candidates, lemmas, terms
-from fedtheory.search.candidates import _descent, _list_factors, _optimality, _peel, _reasons
+from fedtheory.search.candidates import _list_at_pairs, _list_descent, _list_factors, _list_optimality, _peel
 from fedtheory.search.outcome import Found, NotFound
 
 x, y, best = sp.symbols("x y best")
@@ -49,13 +49,13 @@ def test_steps_of_gradient_descent(points: Sequence[Any], monkeypatch: pytest.Mo
     monkeypatch.setattr(candidates, "differs", lambda one, _: one == y)
     after = x - Gradient(F, x) / L
     expected = [("smoothness", F, after, x), ("optimality", F, after)] * (x in points)
-    assert _described(_descent(_context(), F, [*points, y])) == expected
-    assert _described(_optimality(_context(), F, [*points, y])) == [("optimality", F, x)] * (x in points)
+    assert _described(_list_descent(_context(), F, [*points, y])) == expected
+    assert _described(_list_optimality(_context(), F, [*points, y])) == [("optimality", F, x)] * (x in points)
     lacking: list[dict[str, Any]] = [{"minimisers": {}}, {"objectives": set()}]
     for without in lacking:
-        assert _described(_descent(_context(**without), F, points)) == []
-        assert _described(_optimality(_context(**without), F, points)) == []
-    assert _described(_descent(_context(smooth={}), F, points)) == []
+        assert _described(_list_descent(_context(**without), F, points)) == []
+        assert _described(_list_optimality(_context(**without), F, points)) == []
+    assert _described(_list_descent(_context(smooth={}), F, points)) == []
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_inequalities_between_two_points(*, smooth: bool, convex: bool, strongly
     context = _context(
         smooth={F: L} if smooth else {}, convex={F} if convex else set(), strongly_convex={F: u} if strongly else {}
     )
-    assert _described(_reasons(context, F, [(x, y)])) == [(kind, F, x, y) for kind in kinds]
+    assert _described(_list_at_pairs(context, F, [(x, y)])) == [(kind, F, x, y) for kind in kinds]
 
 
 def test_vectors_below_means_and_sums() -> None:
@@ -98,7 +98,7 @@ def test_published_claims_use_earlier_ones_of_their_paper(monkeypatch: pytest.Mo
     monkeypatch.setattr(lemmas, "all_claims", lambda: {one.id: one for one in known})
     monkeypatch.setattr(lemmas, "_bounds_drift", lambda one: one.id.endswith("drift"))
     monkeypatch.setattr(lemmas, "_list_relied_on", lambda name: {"p:own"} if name == "p:rests" else frozenset())
-    monkeypatch.setattr(lemmas, "_usable", lambda _, name: [name])
+    monkeypatch.setattr(lemmas, "_use_claim", lambda _, name: [name])
 
     def found(name: str, place: str = "step", *, published: bool = True) -> Any:
         own: Any = SimpleNamespace(id=name, place=place, is_published=published)
@@ -192,7 +192,7 @@ def test_certificates_of_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terms, "check_certificate", check)
     monkeypatch.setattr(terms, "spend", spent.append)
     monkeypatch.setattr(terms, "list_unnamed", lambda _: [q.local_iterate.name, q.clients.name])
-    monkeypatch.setattr(terms, "_symbols_in", lambda term: term.coefficient.free_symbols)
+    monkeypatch.setattr(terms, "_list_symbols", lambda term: term.coefficient.free_symbols)
     first, second = [Term(u, square(x))], [Term(sp.S.One, square(y))]
     lemma: Any = SimpleNamespace(id="l")
 
@@ -228,7 +228,7 @@ def test_inequalities_outside_the_context_are_left_out(monkeypatch: pytest.Monke
 
     reasons = [reason("square", own=True), reason("no", missing=True), reason("one"), reason("assumption", own=True)]
     spent: list[int] = []
-    monkeypatch.setattr(candidates, "_all_reasons", lambda *_: iter(reasons))
+    monkeypatch.setattr(candidates, "_list_reasons", lambda *_: iter(reasons))
     monkeypatch.setattr(candidates, "differs", lambda one, _: bool(one[1]))
     monkeypatch.setattr(candidates, "changes", lambda *_: True)
     monkeypatch.setattr(candidates, "split_average", lambda one, _: (u if one[0].has(u) else sp.S.One, x))

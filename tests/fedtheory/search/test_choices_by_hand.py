@@ -50,7 +50,7 @@ def test_only_what_the_kernel_accepts_is_found(monkeypatch: pytest.MonkeyPatch) 
         supposed=(),
     )
     remainder: Any = SimpleNamespace(goal=goal, parts=[])
-    monkeypatch.setattr(remainders, "_document", lambda *_: "document")
+    monkeypatch.setattr(remainders, "_write_document", lambda *_: "document")
     monkeypatch.setattr(remainders, "spend", lambda _: None)
     asked: list[Any] = []
 
@@ -118,9 +118,9 @@ def test_optimal_points_are_shared_ones(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(candidates, "differs", lambda point, _: point == own)
     monkeypatch.setattr(candidates, "optimality", lambda objective, point: (objective, point))
     context: Any = SimpleNamespace(minimisers={f: best, other: best}, objectives={f})
-    assert list(candidates._optimality(context, f, [at, best, own])) == [(f, at)]
-    assert list(candidates._optimality(context, other, [at])) == []
-    assert list(candidates._optimality(SimpleNamespace(minimisers={}, objectives={f}), f, [at])) == []  # type: ignore[arg-type]
+    assert list(candidates._list_optimality(context, f, [at, best, own])) == [(f, at)]
+    assert list(candidates._list_optimality(context, other, [at])) == []
+    assert list(candidates._list_optimality(SimpleNamespace(minimisers={}, objectives={f}), f, [at])) == []  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_inequalities_of_an_objective(
         monkeypatch.setattr(candidates, name, lambda _, at, around, name=name: (name, at, around))
     known = {"strongly_convex": strongly, "smooth": smooth, "convex": convex}
     context: Any = SimpleNamespace(**{name: {f} if holds else set() for name, holds in known.items()})
-    found = list(candidates._reasons(context, f, [(x, y), (y, x)]))
+    found = list(candidates._list_at_pairs(context, f, [(x, y), (y, x)]))
     assert found == [(kind, *pair) for pair in ((x, y), (y, x)) for kind in kinds]
 
 
@@ -169,7 +169,7 @@ def test_conditions_of_a_lemma_are_shown(monkeypatch: pytest.MonkeyPatch) -> Non
     def used(*conditions: str) -> Any:
         claim = SimpleNamespace(conditions=conditions, relations=[SimpleNamespace(slack=None)])
         work: Any = SimpleNamespace(proofs={"lemma": SimpleNamespace(claim=claim)})
-        return chains._usable(goal, work, "lemma", "said")
+        return chains._make_premise(goal, work, "lemma", "said")
 
     assert used("seen") == ("lemma", "said", ())
     assert used("one", "seen", "two") == ("lemma", "said", ("by one", "by two"))
@@ -194,13 +194,13 @@ def test_steps_on_the_way_to_a_quantity(monkeypatch: pytest.MonkeyPatch) -> None
         step("refused", "error"),
         step("counted", "error", words=()),
     ]
-    monkeypatch.setattr(chains, "_steps", lambda: steps)
-    monkeypatch.setattr(chains, "_rows_of", lambda _: ("error",))
+    monkeypatch.setattr(chains, "_collect_steps", lambda: steps)
+    monkeypatch.setattr(chains, "_list_rows", lambda _: ("error",))
     monkeypatch.setattr(chains, "check_assumed", lambda _, settings, __: SimpleNamespace(holds=settings != "refused"))
 
     def found(*names: str) -> list[str]:
         claim: Any = SimpleNamespace(notation={name: SimpleNamespace(name=name) for name in names}, assumptions=())
-        return [one.name for one in chains._fitting(claim)]
+        return [one.name for one in chains._select_steps(claim)]
 
     assert found("eta") == ["near", "far"]
     assert found() == ["near"]

@@ -38,8 +38,8 @@ from fedtheory.proofs import Combination, Part
 from fedtheory.proofs.document import with_quantities
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.search.contractions import NEEDED, _by_largest_drift, _by_potential, is_contracting
-from fedtheory.search.remainders import Goal, _at_least_counts, _below_all, _solve, goal_of
+from fedtheory.search.contractions import NEEDED, _bound_by_largest_drift, _bound_by_potential, is_contracting
+from fedtheory.search.remainders import Goal, _find_below, _solve, _weaken_to_counts, goal_of
 from fedtheory.search.workspace import LemmaGoal, Workspace
 
 LAST = (1 - eta * mu) ** K * D**2
@@ -84,7 +84,7 @@ def _own(number: sp.Expr) -> sp.Expr:
 def test_a_potential_pays_for_the_drift(name: str, share: str) -> None:
     """The potential decreases at each step, is at most 8 eta L (tau - 1) after it, and vanishes after the last one."""
     _, workspace = _goal(TRUE[name], NEEDED)
-    (kind,) = _by_potential(workspace, sp.Rational(share))
+    (kind,) = _bound_by_potential(workspace, sp.Rational(share))
     potential = _own(kind.potential)
     (k,) = potential.free_symbols - {eta, L, tau}
     steps = [Fraction(1, 8), Fraction(1, 16), Fraction(1, 100)]
@@ -108,7 +108,7 @@ def test_a_potential_pays_for_the_drift(name: str, share: str) -> None:
 def test_the_largest_drift_pays_without_a_potential() -> None:
     """The cost is 2 eta L times (1 - 1/M)^2 4 (eta tau G)^2, plus the noise of the average."""
     _, workspace = _goal(TRUE["strongly convex, second moments"], NEEDED)
-    (kind,) = _by_largest_drift(workspace)
+    (kind,) = _bound_by_largest_drift(workspace)
     drift = 4 * eta**2 * tau**2 * G**2 * (1 - 1 / M) ** 2
     assert kind.potential == 0
     assert sp.expand(_own(kind.offset) - eta**2 * sigma**2 / M - 2 * eta * L * drift) == 0
@@ -122,7 +122,7 @@ def test_numbers_below_all_bounds_are_decided_in_rationals() -> None:
 
     def below(*values: sp.Expr) -> Any:
         seen = [SimpleNamespace(goal=goal, number=value) for value in values]
-        return _below_all(seen)  # type: ignore[arg-type]
+        return _find_below(seen)  # type: ignore[arg-type]
 
     zero = eta / (1 + L) + eta * L / (1 + L) - eta
     assert sp.cancel(zero) == 0
@@ -141,7 +141,7 @@ def test_conditions_are_solved_for_the_step_size() -> None:
         claim = use_plain_symbols(bound(DISTANCE, LAST, (*ROUNDS, *STRONGLY), [condition]))
         assert [sp.Le(*map(_own, one.args)) for one in _solve(claim)] == expected
     claim = use_plain_symbols(bound(DISTANCE, LAST, (*ROUNDS, *STRONGLY), [8 * tau * eta * L <= 1]))
-    assert [_own(one.args[0]) for one in _at_least_counts(claim)] == [8 * eta * L]
+    assert [_own(one.args[0]) for one in _weaken_to_counts(claim)] == [8 * eta * L]
 
 
 def test_a_lemma_without_a_proof_is_none() -> None:

@@ -229,7 +229,7 @@ def test_products_of_a_known_dimension() -> None:
 def test_plausible_remainders_are_not_called_false(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search for numbers below all bounds starts only if every remainder is refuted."""
     monkeypatch.setattr(remainders, "show_remainder", lambda *_: None)
-    monkeypatch.setattr(remainders, "_below_all", lambda _: {eta: 1})
+    monkeypatch.setattr(remainders, "_find_below", lambda _: {eta: 1})
 
     def remainder(number: sp.Expr) -> Any:
         goal = SimpleNamespace(signs=SignFacts(NUMBERS, []))
@@ -249,24 +249,24 @@ def test_lemmas_that_are_there_are_not_searched_again(monkeypatch: pytest.Monkey
         searched.clear()
         work: Any = SimpleNamespace(proofs={"there": 1}, claim_of=lambda _, name=name: SimpleNamespace(id=name))
         statement: Any = SimpleNamespace(relation=None)
-        assert contractions._step(work, statement) == found
+        assert contractions._show_step(work, statement) == found
         assert searched == ([] if found else [name])
 
 
 def test_the_largest_drift_is_averaged_over_clients(monkeypatch: pytest.MonkeyPatch) -> None:
     """2 eta L V is at most 2 eta L times its bound, plus the noise; without a bound there is no term."""
     bound = sp.Symbol("bound")
-    monkeypatch.setattr(contractions, "_numbers", lambda _: (eta, sp.Symbol("mu"), L))
-    monkeypatch.setattr(contractions, "_conditions", lambda _: ["small"])
-    monkeypatch.setattr(contractions, "_noise_of_mean", lambda _: sigma)
+    monkeypatch.setattr(contractions, "_find_numbers", lambda _: (eta, sp.Symbol("mu"), L))
+    monkeypatch.setattr(contractions, "_list_conditions", lambda _: ["small"])
+    monkeypatch.setattr(contractions, "_average_noise", lambda _: sigma)
     relation = le(sp.Symbol("drift"), bound)
     work: Any = SimpleNamespace(
         claim=None, proofs={"lemma": SimpleNamespace(claim=SimpleNamespace(relations=[relation]))}
     )
     for towards, there, count in (("t", "lemma", 2), (None, "lemma", 0), ("t", None, 0)):
-        monkeypatch.setattr(contractions, "_towards", lambda _, towards=towards: towards)
+        monkeypatch.setattr(contractions, "_show_progress", lambda _, towards=towards: towards)
         monkeypatch.setattr(contractions, "restate", lambda *_, there=there: there)
-        kinds = list(contractions._by_largest_drift(work))
+        kinds = list(contractions._bound_by_largest_drift(work))
         assert len(kinds) == count
         for kind in kinds:
             assert (list(kind.lemmas), kind.conditions, kind.potential) == (["t", "lemma"], ["small"], 0)
@@ -295,10 +295,11 @@ def test_lemmas_at_the_optimum_have_a_name_of_their_own(monkeypatch: pytest.Monk
 def test_one_quantity_at_a_comparator_is_enough_for_the_optimum() -> None:
     """A bound with a comparator is restated for the comparator and the optimum, each with two ways to count steps."""
     name = "comparator:average-error"
-    counted = [(len(step.words) > 1, "iterations" in step.words) for step in chains._steps_by(find(name))]
+    counted = [(len(step.words) > 1, "iterations" in step.words) for step in chains._list_steps_by(find(name))]
     assert counted == [(False, False), (False, True), (True, False), (True, True)]
     plain = [
-        ("comparator" in step.words, "iterations" in step.words) for step in chains._steps_by(find("liu2022:thm-1"))
+        ("comparator" in step.words, "iterations" in step.words)
+        for step in chains._list_steps_by(find("liu2022:thm-1"))
     ]
     assert plain == [(False, False), (False, True)]
 
@@ -316,7 +317,7 @@ def test_points_of_candidates_are_in_order() -> None:
         for one, instead in patches.items():
             patch.setattr(candidates, one, instead)
         patch.setattr(candidates, "with_means", lambda one, _: one)
-        found = [one for one in candidates._all_reasons(context, {}, relation, False) if one.kind == "convexity"]
+        found = [one for one in candidates._list_reasons(context, {}, relation, False) if one.kind == "convexity"]
     assert [one.about[1:] for one in found] == [(x, y), (x, z), (y, x), (y, z), (z, x), (z, y)]
 
 
@@ -327,7 +328,7 @@ def test_terms_of_documents_name_the_quantities_that_lemmas_use(monkeypatch: pyt
 
     def document(quantities: list[str], names: list[str], workspace: Any) -> Any:
         goal: Any = SimpleNamespace(claim=None, quantities=quantities, workspace=workspace)
-        return remainders._document(goal, None, names)  # type: ignore[arg-type]
+        return remainders._write_document(goal, None, names)  # type: ignore[arg-type]
 
     assert document(["drift", "noise"], [], None) == {"parts": ["drift"], "quantities": ["drift", "noise"]}
     assert document([], [], None) == {"parts": ["drift"]}
@@ -346,9 +347,9 @@ def test_numbers_that_equations_replace() -> None:
     def left(number: sp.Expr) -> Any:
         remainder = remainders.Remainder(goal, [], quotient(number), number)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(remainders, "_replaceable", lambda *_: [(premise, one)])
+            patch.setattr(remainders, "_list_replaceable", lambda *_: [(premise, one)])
             premise.form = {sp.S.One: quotient(premise.written)}
-            return remainders._without_vanishing(remainder, [])
+            return remainders._replace_vanishing(remainder, [])
 
     replaced = left(2 * one + other)
     assert sp.expand(replaced.number - 3 * other + 2) == 0
@@ -379,7 +380,7 @@ def test_norms_have_the_dimension_of_their_vectors() -> None:
 
 def test_only_proved_bounds_on_runs_are_premises() -> None:
     """Refuted claims, steps, rates, and claims without certificate are no premises."""
-    known = premises._bounds()
+    known = premises._list_bounds()
     assert "renard2022:thm-2.1" in known
     for name in known:
         claim = find(name)
@@ -394,5 +395,5 @@ def test_systems_are_reduced_until_an_equation_fails(equations: Any, solvable: i
     left = list(equations)
     system: Any = SimpleNamespace(rest=lambda: None, impose=lambda _: bool(solvable) and left.pop() is not None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact, "_equations", lambda _: list(left))
+        patch.setattr(exact, "_list_equations", lambda _: list(left))
         assert exact._reduce(system) is ends

@@ -28,7 +28,7 @@ def test_equations_that_replace_a_number() -> None:
 
     def replaced(conditions: Sequence[Any], *premises: Any) -> list[tuple[sp.Expr, sp.Symbol]]:
         goal: Any = SimpleNamespace(claim=SimpleNamespace(conditions=conditions), original_symbols={own})
-        return [(one.written, symbol) for one, symbol in remainders._replaceable(goal, premises)]
+        return [(one.written, symbol) for one, symbol in remainders._list_replaceable(goal, premises)]
 
     assert replaced([], premise(new - own)) == [(new - own, new)]
     assert replaced([], premise(own - 3)) == [(own - 3, own)]

@@ -74,12 +74,12 @@ def test_parts_of_a_bound_by_its_start() -> None:
 def test_variances_of_averages() -> None:
     """The variance of one gradient over the number of clients, where the claim names and assumes it."""
     noisy = (a.unbiased_bounded_variance,)
-    assert together._variance_of_mean(_bound(v + M, NOISE_OF_ALL, noisy)) == v**2 / M
-    assert together._variance_of_mean(_bound(v, {v: q.noise_deviation}, noisy)) == v**2
-    assert together._variance_of_mean(_bound(v + M, NOISE_OF_ALL)) == 0
-    assert together._variance_of_mean(_bound(eta, {eta: q.local_step_size}, noisy)) == 0
-    assert contractions._noise_of_mean(_bound(v + M + eta, NOISE_OF_ALL, noisy)) == eta**2 * v**2 / M
-    assert contractions._noise_of_mean(_bound(v + eta, {v: q.noise_deviation, eta: q.local_step_size}, noisy)) == (
+    assert together._average_variance(_bound(v + M, NOISE_OF_ALL, noisy)) == v**2 / M
+    assert together._average_variance(_bound(v, {v: q.noise_deviation}, noisy)) == v**2
+    assert together._average_variance(_bound(v + M, NOISE_OF_ALL)) == 0
+    assert together._average_variance(_bound(eta, {eta: q.local_step_size}, noisy)) == 0
+    assert contractions._average_noise(_bound(v + M + eta, NOISE_OF_ALL, noisy)) == eta**2 * v**2 / M
+    assert contractions._average_noise(_bound(v + eta, {v: q.noise_deviation, eta: q.local_step_size}, noisy)) == (
         eta**2 * v**2
     )
 
@@ -93,13 +93,13 @@ def test_multiples_of_an_inequality(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     reason = square(sp.Symbol("x", real=True))
     signs: Any = None
-    assert contractions._multiples(sp.S.Zero, reason, signs) == []
-    (one,) = contractions._multiples(eta, reason, signs, averaged=True) or ()
+    assert contractions._split_multiples(sp.S.Zero, reason, signs) == []
+    (one,) = contractions._split_multiples(eta, reason, signs, averaged=True) or ()
     assert (one.coefficient, one.reason, one.averaged) == (eta, reason, True)
-    found = contractions._multiples(eta + mu, reason, signs) or ()
+    found = contractions._split_multiples(eta + mu, reason, signs) or ()
     assert [(term.coefficient, term.averaged) for term in found] == [(eta, False), (mu, False)]
     parts[mu] = None
-    assert contractions._multiples(mu, reason, signs) is None
+    assert contractions._split_multiples(mu, reason, signs) is None
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -110,12 +110,12 @@ def test_samples_that_are_moved_into_a_condition(*, strict: bool) -> None:
         random=lambda count: np.linspace(0.0, 0.9, count), integers=lambda low, _, count: np.full(count, low)
     )
     at = np.array([[3.0, 0.25, 3.0, 3.0], [1.0, 1.0, 2.0, 0.0]])
-    move = samples._mover(condition, {eta: 0, mu: 1}, Numbers(symbols=frozenset((eta, mu))), random)  # type: ignore[arg-type]
+    move = samples._make_mover(condition, {eta: 0, mu: 1}, Numbers(symbols=frozenset((eta, mu))), random)  # type: ignore[arg-type]
     move(at)
     # The third of four draws, 0.6, is no edge; 1/0 is no bound.
     assert at.tolist() == [[0.5 if strict else 1.0, 0.25, 0.25, 3.0], [1.0, 1.0, 2.0, 0.0]]
     below = np.array([[0.25, 3.0]])
-    lower = samples._mover(sp.Gt(eta, 1) if strict else sp.Ge(eta, 1), {eta: 0}, Numbers(), random)  # type: ignore[arg-type]
+    lower = samples._make_mover(sp.Gt(eta, 1) if strict else sp.Ge(eta, 1), {eta: 0}, Numbers(), random)  # type: ignore[arg-type]
     lower(below)
     assert below.tolist() == [[2.0 if strict else 1.0, 3.0]]
 
@@ -124,11 +124,11 @@ def test_members_of_gram_matrices() -> None:
     """Deviations from averages over clients, and from means over the steps."""
     x = sp.Symbol("x", real=True)
     context: Any = SimpleNamespace(number_of_steps=tau)
-    assert blocks._member(x, SHARED, context) == x
-    assert blocks._member(x, NOISE, context) == x
-    assert blocks._member(x, APART, context) == x - Average(x)
+    assert blocks._centre_vector(x, SHARED, context) == x
+    assert blocks._centre_vector(x, NOISE, context) == x
+    assert blocks._centre_vector(x, APART, context) == x - Average(x)
     own = x - LocalSum(x) / tau
-    assert blocks._member(x, APART_AT_STEPS, context) == own - Average(own)
+    assert blocks._centre_vector(x, APART_AT_STEPS, context) == own - Average(own)
 
 
 def test_relations_from_the_smaller_side() -> None:
@@ -329,7 +329,7 @@ def test_certificates_of_known_claims_are_reused(missing: Any, verdict: str, mon
 
 def test_negative_terms_are_paired_with_larger_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each negative term takes the first term from which it may be subtracted; without one there is no answer."""
-    monkeypatch.setattr(positivity, "_difference", sp.Function("d"))
+    monkeypatch.setattr(positivity, "_subtract", sp.Function("d"))
     number = eta + mu - L
     allowed = {eta, mu, sp.Function("d")(mu, L)}
     signs: Any = SimpleNamespace(is_nonnegative=lambda one: one in allowed)

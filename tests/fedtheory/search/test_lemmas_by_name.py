@@ -145,8 +145,8 @@ def test_steps_without_a_proof_lead_to_nothing(
 def test_bounds_on_the_last_model_with_drift(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each share of the contraction, and each coefficient for the drift, is tried."""
     kind = SimpleNamespace(lemmas=["a"], conditions=(), potential=sp.S.Zero, offset=eta**3, terms=["t"])
-    monkeypatch.setattr(contractions, "_by_largest_drift", lambda _: [kind])
-    monkeypatch.setattr(contractions, "_by_potential", lambda *_: [kind])
+    monkeypatch.setattr(contractions, "_bound_by_largest_drift", lambda _: [kind])
+    monkeypatch.setattr(contractions, "_bound_by_potential", lambda *_: [kind])
     powers = {share: (1 - share * eta * mu) ** K for share in (sp.S.Half, sp.S.One, sp.Integer(2))}
     right = D**2 * sp.Add(*powers.values()) + eta**2 * tau * zeta**2
     assumptions = (*ROUNDS, *STRONGLY, a.full_gradients, a.bounded_dissimilarity)

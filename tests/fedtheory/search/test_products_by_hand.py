@@ -16,17 +16,17 @@ from fedtheory.search import (
 )
 from fedtheory.search.positivity import (
     SignFacts,
-    _columns,
-    _completed,
-    _grading,
+    _complete_squares,
+    _find_grading,
+    _find_kernel,
+    _find_sign,
     _group_by_free_symbols,
-    _kernel,
+    _list_columns,
+    _list_slacks,
+    _list_symbols,
     _multiply,
-    _positive,
+    _read_terms,
     _Slack,
-    _slacks,
-    _symbols,
-    _terms,
     split_into_products,
     split_quickly,
     split_with_squares,
@@ -55,60 +55,60 @@ def test_products_that_may_add_up_to_a_goal() -> None:
     goal = _poly(((2,), 1), ((1,), -1))
 
     def columns(degree: int) -> list[Any]:
-        return [(powers, chosen) for powers, chosen, _ in _columns(goal, [slack], degree)]
+        return [(powers, chosen) for powers, chosen, _ in _list_columns(goal, [slack], degree)]
 
     assert columns(0) == [((0,), ()), ((1,), ()), ((2,), ())]
     assert columns(1) == [*columns(0), ((0,), (0,)), ((1,), (0,))]
     assert columns(2) == columns(3) == [*columns(1), ((0,), (0, 0))]
-    (last,) = (terms for powers, chosen, terms in _columns(goal, [slack], 2) if chosen == (0, 0))
+    (last,) = (terms for powers, chosen, terms in _list_columns(goal, [slack], 2) if chosen == (0, 0))
     assert last == _poly(((0,), 1), ((1,), -2), ((2,), 1))
     steep = _poly(((2, 1), 1), ((1, 2), 1))
-    assert all(sum(powers) == 3 for powers, _, _ in _columns(steep, [], 1))
-    assert {powers for powers, _, _ in _columns(steep, [], 1)} == {(2, 1), (1, 2)}
+    assert all(sum(powers) == 3 for powers, _, _ in _list_columns(steep, [], 1))
+    assert {powers for powers, _, _ in _list_columns(steep, [], 1)} == {(2, 1), (1, 2)}
 
 
 def test_too_many_products_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     goal = _poly(((2,), 1), ((1,), -1))
     for most, count in ((3, 3), (2, 0)):
         monkeypatch.setattr(positivity, "MOST_COLUMNS", most)
-        assert len(_columns(goal, [], 1)) == count
+        assert len(_list_columns(goal, [], 1)) == count
     monkeypatch.setattr(positivity, "MOST_COLUMNS", 0.06)
-    assert _columns(goal, [], 1) == []
+    assert _list_columns(goal, [], 1) == []
 
 
 def test_grades_of_monomials() -> None:
     """Grades are all weights under which a goal and its slacks are homogeneous: x y^2 + x^3 has the degrees (1, 1)."""
     goal = _poly(((1, 2), 1), ((3, 0), 1))
-    is_graded = _grading(goal, [])
+    is_graded = _find_grading(goal, [])
     assert [is_graded(powers) for powers in ((2, 1), (0, 3), (3, 1), (0, 0))] == [True, True, False, False]
-    free = _grading(_poly(((1, 2), 1)), [])
+    free = _find_grading(_poly(((1, 2), 1)), [])
     assert [free(powers) for powers in ((1, 2), (2, 1), (1, 1))] == [True, False, False]
-    mixed = _grading(_poly(((1, 2), 1)), [_Slack(_poly(((1, 0), 1), ((0, 1), -1)), sp.S.One)])
+    mixed = _find_grading(_poly(((1, 2), 1)), [_Slack(_poly(((1, 0), 1), ((0, 1), -1)), sp.S.One)])
     assert [mixed(powers) for powers in ((1, 2), (3, 0), (1, 1))] == [True, True, False]
-    assert [[int(entry) for entry in vector] for vector in _kernel([[1, 2, 0]])] == [[-2, 1, 0], [0, 0, 1]]
-    assert [[int(entry) for entry in vector] for vector in _kernel([[2, 1]])] == [[-1, 2]]
-    assert list(_kernel([[1, 0], [0, 1]])) == []
+    assert [[int(entry) for entry in vector] for vector in _find_kernel([[1, 2, 0]])] == [[-2, 1, 0], [0, 0, 1]]
+    assert [[int(entry) for entry in vector] for vector in _find_kernel([[2, 1]])] == [[-1, 2]]
+    assert list(_find_kernel([[1, 0], [0, 1]])) == []
 
 
 def test_symbols_and_slacks_of_polynomials() -> None:
     """Polynomials are returned with the slacks of conditions on their symbols; none for a root, an unknown symbol or a
     sign.
     """
-    assert _symbols(eta + tau, SIGNS) == [L, eta, tau]
-    assert _symbols(tau, SIGNS) == [tau]
-    assert _symbols(sp.sqrt(eta), SIGNS) is None
-    assert _symbols(eta + sp.Symbol("w", positive=True), SIGNS) is None
+    assert _list_symbols(eta + tau, SIGNS) == [L, eta, tau]
+    assert _list_symbols(tau, SIGNS) == [tau]
+    assert _list_symbols(sp.sqrt(eta), SIGNS) is None
+    assert _list_symbols(eta + sp.Symbol("w", positive=True), SIGNS) is None
     real = SignFacts(Numbers(symbols=frozenset({z, eta})), [])
-    assert _symbols(z + eta, real) is None
-    (slack,) = _slacks(SIGNS, [L, eta], {L: L, eta: eta})
+    assert _list_symbols(z + eta, real) is None
+    (slack,) = _list_slacks(SIGNS, [L, eta], {L: L, eta: eta})
     assert sp.expand(slack.expression - sp.Rational(1, 4) + eta * L) == 0
     assert slack.terms == {(0, 0): fmpq(1, 4), (1, 1): -1}
-    assert list(_slacks(SIGNS, [eta], {eta: eta})) == []
+    assert list(_list_slacks(SIGNS, [eta], {eta: eta})) == []
     many = SignFacts(NUMBERS, [sp.Ne(eta, L), eta <= 2, sp.sqrt(eta) <= L, eta >= 1])
-    assert [one.expression for one in _slacks(many, [L, eta], {L: L, eta: eta})] == [2 - eta, eta - 1]
-    shifted = next(iter(_slacks(SignFacts(NUMBERS, [tau <= 5]), [tau], {tau: tau + 1})))
+    assert [one.expression for one in _list_slacks(many, [L, eta], {L: L, eta: eta})] == [2 - eta, eta - 1]
+    shifted = next(iter(_list_slacks(SignFacts(NUMBERS, [tau <= 5]), [tau], {tau: tau + 1})))
     assert shifted.terms == {(0,): 4, (1,): -1}
-    assert _terms(eta * L / 2 + 3, [L, eta]) == {(1, 1): fmpq(1, 2), (0, 0): 3}
+    assert _read_terms(eta * L / 2 + 3, [L, eta]) == {(1, 1): fmpq(1, 2), (0, 0): 3}
 
 
 def test_monomials_that_no_condition_binds() -> None:
@@ -125,12 +125,12 @@ def test_monomials_that_no_condition_binds() -> None:
 
 def test_signs_of_factors() -> None:
     """The sign of each factor must be known; a negative one counts by its power."""
-    assert _positive(L * eta, SIGNS) == (1, L * eta)
-    sign, absolute = _positive(2 * eta * L - 1, SIGNS) or (0, sp.S.Zero)
+    assert _find_sign(L * eta, SIGNS) == (1, L * eta)
+    sign, absolute = _find_sign(2 * eta * L - 1, SIGNS) or (0, sp.S.Zero)
     assert (sign, sp.expand(absolute)) == (-1, 1 - 2 * eta * L)
-    assert (_positive((2 * eta * L - 1) ** 2, SIGNS) or (0, 0))[0] == 1
-    assert _positive(1 - 8 * eta * L, SIGNS) is None
-    assert _positive(sp.sqrt(2 * eta * L - 1), SIGNS) is None
+    assert (_find_sign((2 * eta * L - 1) ** 2, SIGNS) or (0, 0))[0] == 1
+    assert _find_sign(1 - 8 * eta * L, SIGNS) is None
+    assert _find_sign(sp.sqrt(2 * eta * L - 1), SIGNS) is None
 
 
 def test_cross_terms_between_squares() -> None:
@@ -138,7 +138,7 @@ def test_cross_terms_between_squares() -> None:
     x, y = sp.symbols("x y")
 
     def completed(*terms: tuple[tuple[int, ...], int]) -> Any:
-        return _completed(_poly(*terms), [x, y])
+        return _complete_squares(_poly(*terms), [x, y])
 
     assert completed(((2, 0), 1), ((1, 1), -2), ((0, 2), 1)) == ([(x - y) ** 2], {})
     assert completed(((2, 0), 1), ((1, 1), -1), ((0, 2), 1)) == ([(x - y / 2) ** 2], {(0, 2): fmpq(3, 4)})

@@ -26,7 +26,7 @@ from fedtheory.search import (
     tightening,
 )
 from fedtheory.search.conic import _suffices
-from fedtheory.search.exact import System, _equations, _powers
+from fedtheory.search.exact import System, _list_equations, _list_powers
 from fedtheory.search.outcome import NotFound
 from fedtheory.search.positivity import (
     SignFacts,
@@ -58,15 +58,15 @@ def test_moves_of_points() -> None:
     places = {L: 0, eta: 1}
     for condition, edge in ((eta <= 1 / L, True), (eta < 1 / L, False), (eta <= 1 / L, True)):
         at = np.array([[2.0] * 200, [7.0] * 100 + [0.25] * 100])
-        samples._mover(condition, places, NUMBERS, np.random.default_rng(0))(at)
+        samples._make_mover(condition, places, NUMBERS, np.random.default_rng(0))(at)
         assert (at[0] == 2).all()
         assert (at[1, 100:] == 0.25).all()
         assert set(at[1, :100]) == {*([0.5] if edge else []), *(0.5 / 2**n for n in range(1, 5))}
     at = np.array([[2.0] * 100, [0.125] * 100])
-    samples._mover(eta >= 1 / L, places, NUMBERS, np.random.default_rng(0))(at)
+    samples._make_mover(eta >= 1 / L, places, NUMBERS, np.random.default_rng(0))(at)
     assert set(at[1]) == {0.5 * 2**n for n in range(5)}
     at = np.array([[2.0] * 100, [0.125] * 50 + [7.0] * 50])
-    samples._mover(eta * L <= 1, places, NUMBERS, np.random.default_rng(0))(at)
+    samples._make_mover(eta * L <= 1, places, NUMBERS, np.random.default_rng(0))(at)
     assert (at[:, :50] == [[2.0] * 50, [0.125] * 50]).all()
     assert set(at[0, 50:]) <= {0.5, 1.0, 2.0, 4.0}
     assert (at[:, 50:] != [[2.0] * 50, [7.0] * 50]).any(axis=0).all()
@@ -107,7 +107,7 @@ def test_the_remainder_that_is_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
         goal = SimpleNamespace(signs=SIGNS)
         return SimpleNamespace(goal=goal, number=number, parts=[(None, SimpleNamespace(name=name))])
 
-    monkeypatch.setattr(remainders, "_below_all", lambda _: None)
+    monkeypatch.setattr(remainders, "_find_below", lambda _: None)
     always, sometimes = remainder("always", -eta), remainder("sometimes", eta - 1)
     for order in ([always, sometimes], [sometimes, always]):
         found = remainders.search_products(order)
@@ -117,12 +117,12 @@ def test_the_remainder_that_is_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_powers_of_symbols() -> None:
     """Small powers of few symbols come first, at most three symbols up to squares; divisors count more."""
-    assert _powers(1) == [(0,), (1,), (-1,), (2,), (-2,)]
-    assert _powers(2)[:3] == [(0, 0), (0, 1), (1, 0)]
-    assert len(_powers(3)) == 125
-    assert all(sum(power != 0 for power in powers) <= 3 for powers in _powers(4))
-    assert (1, 1, 1, 0) in _powers(4)
-    assert _powers(0) == [()]
+    assert _list_powers(1) == [(0,), (1,), (-1,), (2,), (-2,)]
+    assert _list_powers(2)[:3] == [(0, 0), (0, 1), (1, 0)]
+    assert len(_list_powers(3)) == 125
+    assert all(sum(power != 0 for power in powers) <= 3 for powers in _list_powers(4))
+    assert (1, 1, 1, 0) in _list_powers(4)
+    assert _list_powers(0) == [()]
 
 
 def test_systems_of_coefficients() -> None:
@@ -149,10 +149,10 @@ def test_what_has_to_cancel() -> None:
         -1: blocks.Blocks({a: ONE}, {("shared", a, b): ONE, ("shared", b, b): ONE}),
         0: blocks.Blocks({}, {("shared", a, b): ONE}),
     }
-    found = list(_equations(parts))
+    found = list(_list_equations(parts))
     assert [sorted(one) for one in found] == [[-1], [-1, 0]]
     parts[0] = blocks.Blocks({}, {("shared", a, b): ONE, ("shared", a, a): ONE})
-    assert [sorted(one) for one in _equations(parts)] == [[-1]]
+    assert [sorted(one) for one in _list_equations(parts)] == [[-1]]
     with pytest.raises(Rejected):
         blocks._require_small(blocks._LARGEST + 1)
     blocks._require_small(blocks._LARGEST)
@@ -186,7 +186,7 @@ def test_candidates_suffice_at_every_sample() -> None:
 
 
 def test_claims_that_are_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chains, "_rows_of", lambda claim: claim.rows)
+    monkeypatch.setattr(chains, "_list_rows", lambda claim: claim.rows)
     usual: dict[str, Any] = {"rate": None, "for_all": {}, "relations": [SimpleNamespace(operator="<=")], "rows": {1}}
     fit = SimpleNamespace(**usual)
     assert chains._is_fit(fit)  # type: ignore[arg-type]
@@ -205,7 +205,7 @@ def test_claims_that_are_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_documents_in_other_words() -> None:
     """Names of claims are replaced as whole words; assumptions keep their names, and numbers do not change."""
     entry = {"claim": "old", "name": "final", "parts": ["2*final_x + final(1)", 3, {"step": "final_x"}]}
-    found = restated._rewritten(entry, {"old": "new"}, {"final_x": "last", "final": "no"})
+    found = restated._rewrite(entry, {"old": "new"}, {"final_x": "last", "final": "no"})
     assert found == {"claim": "new", "name": "final", "parts": ["2*last + final(1)", 3, {"step": "last"}]}
     assert restated.list_relied_on(
         {"claim": "a", "lemmas": ["b", 1], "inner": [{"step": "c"}, {"claim": "own"}]}, "own"
@@ -275,10 +275,10 @@ def test_numbers_below_all_bounds_have_all_symbols(monkeypatch: pytest.MonkeyPat
         below: Any = [
             SimpleNamespace(goal=goal, number=number) for goal, number in zip(order, (1 - eta, eta - tau), strict=True)
         ]
-        assert remainders._below_all(below) == {eta: 2, tau: 3}
+        assert remainders._find_below(below) == {eta: 2, tau: 3}
         below[0].number = -eta
         below[1].number = tau - eta
-        assert remainders._below_all(below) is None
+        assert remainders._find_below(below) is None
     assert all(numbers is NUMBERS for numbers in drawn)
 
 
@@ -288,9 +288,9 @@ def test_every_summand_has_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     number = sp.expand(z * (eta - L) ** 2 + (sigma - tau) ** 2)
     assert split_with_squares(number, signs) is None
     assert split_with_squares(number.subs(z, 2), signs) is not None
-    monkeypatch.setattr(positivity, "_products", lambda *_: [eta, z])
+    monkeypatch.setattr(positivity, "_split_by_degree", lambda *_: [eta, z])
     assert split_into_products(eta + z, signs) is None
-    monkeypatch.setattr(positivity, "_products", lambda *_: [eta, L])
+    monkeypatch.setattr(positivity, "_split_by_degree", lambda *_: [eta, L])
     assert split_into_products(eta - L, signs) is not None
 
 
@@ -301,7 +301,7 @@ def test_conditions_of_a_known_claim_all_follow(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(premises, "conditions_of_run", lambda _: [])
     monkeypatch.setattr(premises, "match_symbols", lambda *_: {})
     monkeypatch.setattr(premises, "rename_symbols", lambda known, _: known)
-    monkeypatch.setattr(premises, "_premises", lambda part, *_: [part])
+    monkeypatch.setattr(premises, "_list_premises", lambda part, *_: [part])
 
     def used(conditions: list[sp.Symbol], *signs: str, holds: bool = True, for_all: Any = None) -> list[str]:
         monkeypatch.setattr(premises, "check_assumed", lambda *_: SimpleNamespace(holds=holds))
@@ -327,7 +327,7 @@ def test_parts_of_a_known_claim_name_its_relations(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(premises, "conditions_of_run", lambda _: [])
     monkeypatch.setattr(premises, "match_symbols", lambda *_: {})
     monkeypatch.setattr(premises, "rename_symbols", lambda known, _: known)
-    monkeypatch.setattr(premises, "_premises", lambda *given: seen.append(given) or [])
+    monkeypatch.setattr(premises, "_list_premises", lambda *given: seen.append(given) or [])
     for count, parts in ((1, ["k"]), (2, [Derived("k", 0), Derived("k", 1)])):
         seen.clear()
         relations = [SimpleNamespace(operator=sign, slack=sign) for sign in ("<=", "==")[:count]]

@@ -14,7 +14,7 @@ from fedtheory.kernel import Context, Numbers
 from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.kernel.quotients import quotient
 from fedtheory.search.blocks import with_means
-from fedtheory.search.positivity import SignFacts, _difference, _weights, split_quickly
+from fedtheory.search.positivity import SignFacts, _find_weights, _subtract, split_quickly
 from fedtheory.search.remainders import _eliminate
 from fedtheory.search.samples import Samples, find_negative
 
@@ -36,21 +36,21 @@ def test_terms_that_are_seen_one_by_one(rest: sp.Expr) -> None:
 
 def test_differences_keep_what_only_one_side_has() -> None:
     """Common factors are extracted with the same power on both sides."""
-    assert _difference(tau * M, M) == M * (tau - 1)
-    assert _difference(2 * L**2, 8 * eta * L**3) == 2 * L**2 - 8 * eta * L**3
-    assert _difference(tau**2 * M, tau * M) == M * (tau**2 - tau)
-    assert _difference(2 * tau * L**2, 2 * L**2 / tau) == 2 * L**2 * (tau - 1 / tau)
+    assert _subtract(tau * M, M) == M * (tau - 1)
+    assert _subtract(2 * L**2, 8 * eta * L**3) == 2 * L**2 - 8 * eta * L**3
+    assert _subtract(tau**2 * M, tau * M) == M * (tau**2 - tau)
+    assert _subtract(2 * tau * L**2, 2 * L**2 / tau) == 2 * L**2 * (tau - 1 / tau)
 
 
 def test_weights_of_columns_that_do_not_reach_a_goal() -> None:
     """For two columns with equal rows, a goal with unequal rows is no sum of them; a negative weight is invalid."""
     columns, rows = [{(0,): fmpq(1), (1,): fmpq(1)}, {(0,): fmpq(2), (1,): fmpq(2)}], {(0,): 0, (1,): 1}
     both = np.array([0, 1])
-    assert _weights(both, columns, {(0,): fmpq(3), (1,): fmpq(2)}, rows) is None
-    assert _weights(both, columns, {(0,): fmpq(3), (1,): fmpq(3)}, rows) == {0: fmpq(3)}
-    assert _weights(np.array([1]), columns, {(0,): fmpq(3), (1,): fmpq(3)}, rows) == {1: fmpq(3, 2)}
-    assert _weights(both, columns, {(0,): fmpq(-3), (1,): fmpq(-3)}, rows) is None
-    assert _weights(both, columns, {}, rows) == {}
+    assert _find_weights(both, columns, {(0,): fmpq(3), (1,): fmpq(2)}, rows) is None
+    assert _find_weights(both, columns, {(0,): fmpq(3), (1,): fmpq(3)}, rows) == {0: fmpq(3)}
+    assert _find_weights(np.array([1]), columns, {(0,): fmpq(3), (1,): fmpq(3)}, rows) == {1: fmpq(3, 2)}
+    assert _find_weights(both, columns, {(0,): fmpq(-3), (1,): fmpq(-3)}, rows) is None
+    assert _find_weights(both, columns, {}, rows) == {}
 
 
 def test_the_eight_lowest_points_are_decided() -> None:

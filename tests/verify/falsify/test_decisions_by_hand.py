@@ -144,14 +144,14 @@ def test_lemmas_in_the_symbols_of_a_claim(monkeypatch: pytest.MonkeyPatch) -> No
         whole: dict[str, Any] = {"id": "t:known", "lhs": 0, "rhs": s, "where": {s: q.local_step_size}, **stated}
         monkeypatch.setattr(lemmas, "certificate_of", {"t:known": "certificate"}.get)
         monkeypatch.setattr(lemmas, "statement_of", lambda _: Claim(**whole))
-        return [one.relations[0].right for one in lemmas._usable(claim, "t:known")]
+        return [one.relations[0].right for one in lemmas._use_claim(claim, "t:known")]
 
     assert usable() == [eta]
     assert usable(conditions=[s <= 1]) == [eta]
     assert usable(conditions=[s <= 2]) == [eta]
     assert usable(conditions=[2 * s <= 1]) == []
     assert usable(where={s: q.strong_convexity}) == []
-    assert list(lemmas._usable(claim, "t:other")) == []
+    assert list(lemmas._use_claim(claim, "t:other")) == []
 
 
 def test_two_ways_to_split_a_remainder(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,10 +164,10 @@ def test_two_ways_to_split_a_remainder(monkeypatch: pytest.MonkeyPatch) -> None:
 
     named = [SimpleNamespace(written=f"{name} as written", number=f"{name} as a number") for name in "abc"]
     for name, stand_in in (
-        ("_why_unfit", lambda _: None),
+        ("_explain_unfit", lambda _: None),
         ("use_plain_symbols", lambda claim: claim),
         ("known_claims", lambda _: ["one"]),
-        ("_remainders", lambda *_: named),
+        ("_list_remainders", lambda *_: named),
         ("show_remainder", show),
     ):
         monkeypatch.setattr(known, name, stand_in)
@@ -185,13 +185,13 @@ def test_equations_in_the_order_of_their_texts() -> None:
         -1: SimpleNamespace(rows={rows[0]: 1, rows[1]: 2}, matrices={}),
         4: SimpleNamespace(rows={rows[2]: 3, rows[1]: 5}, matrices={}),
     }
-    assert list(exact._equations(parts)) == [{-1: 2, 4: 5}, {4: 3}, {-1: 1}]
+    assert list(exact._list_equations(parts)) == [{-1: 2, 4: 5}, {4: 3}, {-1: 1}]
 
 
 @pytest.mark.parametrize("verdict", ["proved", "broken"])
 def test_remainders_that_are_shown(verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A remainder without summands has no proof; the proof names its premises once, and no search by numbers."""
-    monkeypatch.setattr(remainders, "_document", lambda _goal, _certificate, names: [*names])
+    monkeypatch.setattr(remainders, "_write_document", lambda _goal, _certificate, names: [*names])
     monkeypatch.setattr(remainders, "spend", lambda _: None)
     documents: list[Any] = []
     proof = SimpleNamespace(verdict=verdict, work={})

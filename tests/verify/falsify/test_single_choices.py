@@ -200,12 +200,12 @@ def test_the_mean_dissimilarity_is_known_from_the_largest(monkeypatch: pytest.Mo
     step = chains._Step(
         "t:lemma", {"iterations": "rounds"}, "max_drift", frozenset(), frozenset({q.mean_dissimilarity.name}), ()
     )
-    monkeypatch.setattr(chains, "_steps", lambda: (step,))
+    monkeypatch.setattr(chains, "_collect_steps", lambda: (step,))
 
     def fitting(*assumptions: Any, rhs: Any = G) -> list[str]:
         where = {G: q.gradient_dissimilarity, eta: q.local_step_size}
         claim = Claim(id="t:drift", lhs=q.max_drift, rhs=rhs, where=where, assumptions=assumptions)
-        return [one.name for one in chains._fitting(claim)]
+        return [one.name for one in chains._select_steps(claim)]
 
     assert fitting(a.bounded_dissimilarity) == ["t:lemma"]
     assert fitting() == []
@@ -217,10 +217,10 @@ def test_claims_without_remainders_are_reused(monkeypatch: pytest.MonkeyPatch) -
     reached: dict[str, list[str]] = {"a": ["a1", "a2"], "b": [], "c": ["c1"]}
     searched: list[Any] = []
     remainders = {name: [SimpleNamespace(written=one, number=one) for one in found] for name, found in reached.items()}
-    monkeypatch.setattr(known, "_why_unfit", lambda _: None)
+    monkeypatch.setattr(known, "_explain_unfit", lambda _: None)
     monkeypatch.setattr(known, "use_plain_symbols", lambda claim: claim)
     monkeypatch.setattr(known, "known_claims", lambda _: list(reached))
-    monkeypatch.setattr(known, "_remainders", lambda _claim, name: remainders[name])
+    monkeypatch.setattr(known, "_list_remainders", lambda _claim, name: remainders[name])
     monkeypatch.setattr(known, "show_remainder", lambda *_: None)
     monkeypatch.setattr(known, "search_products", lambda seen: searched.append([one.written for one in seen]) or "no")
     monkeypatch.setattr(known, "reuse_certificate", lambda _claim, name: f"reused {name}" if name == "b" else None)

@@ -17,7 +17,7 @@ from fedtheory.language.registry import all_sources, claims_of, find
 from fedtheory.language.targets import resolve
 from fedtheory.search import SampledGradient, find_worst_functions
 from fedtheory.search.blocks import SHARED
-from fedtheory.search.worst_functions import _coordinates
+from fedtheory.search.worst_functions import _find_coordinates
 from verify.falsify.search import search_worst_starts
 from verify.falsify.tables import evaluate_run
 from verify.falsify.worst_starts import _list_from_common_start, list_worst_starts
@@ -148,7 +148,7 @@ def test_signs_do_not_depend_on_rounding(rounding: float) -> None:
     """The first one of two opposite entries of an eigenvector is positive, whichever is larger by rounding."""
     one, other = sp.symbols("a b")
     squares = {(SHARED, one, one): 1.0, (SHARED, one, other): -1.0, (SHARED, other, other): 1.0 + rounding}
-    found = _coordinates(squares, SHARED)
+    found = _find_coordinates(squares, SHARED)
     assert found[one] == pytest.approx(1)
     assert found[other] == pytest.approx(-1)
 
