@@ -99,11 +99,11 @@ class Alternatives:
     def __init__(self, run: Run, asked: ErrorAndCosts, best: ErrorAtStepSize | None = None) -> None:
         self.run, self.asked, self.accuracy = run, asked, asked.accuracy
         self.steps = run.algorithm.work.common_steps
-        self._constants: dict[tuple[str, int, int | None], Alternative | None] = {}
+        self._tried: dict[tuple[str, int, int | None], Alternative | None] = {}
         if best is not None and self.steps is not None:
             key = run.algorithm.name, self.steps, _get_batch_size(run)
             cost = best.rounds * asked.costs.of_round(run, run)
-            self._constants[key] = Alternative(*key, best, cost, is_planned=True)
+            self._tried[key] = Alternative(*key, best, cost, is_planned=True)
 
     @property
     def planned(self) -> Alternative | None:
@@ -114,9 +114,9 @@ class Alternatives:
         """Return a setting at its best step size; None if it has no exact error."""
         called = name or self.run.algorithm.name
         key = called, steps, batch
-        if key not in self._constants:
-            self._constants[key] = self._try_setting(steps, batch, name)
-        return self._constants[key]
+        if key not in self._tried:
+            self._tried[key] = self._try_setting(steps, batch, name)
+        return self._tried[key]
 
     def _try_setting(self, steps: int, batch: int | None, name: str | None) -> Alternative | None:
         """Plan another setting with the same budget; return None if it is invalid."""
