@@ -26,7 +26,7 @@ _WAY = re.compile("<nav.*?</nav>", re.DOTALL)
 
 def find_page(written: Written, depends: Depends) -> Drawn | None:
     """Return a cached page with the same inputs; None if there is none."""
-    found = cache.kept(*_make_key(written, depends))
+    found = cache.find(*_make_key(written, depends))
     if found is None:
         return None
     drawn, spoken_of = found
@@ -41,7 +41,7 @@ def store_page(drawn: Drawn, written: Written, depends: Depends) -> None:
         for claim, file in written
         if ":" in claim and words & {claim, file} and is_an_id(claim)
     }
-    cache.keep((drawn, spoken_of), *_make_key(written, depends))
+    cache.save((drawn, spoken_of), *_make_key(written, depends))
 
 
 def _make_key(written: Written, depends: Depends) -> tuple[str, ...]:

@@ -60,12 +60,12 @@ class ClaimRow:
     def searched(self) -> str:
         """Return the text that a search covers besides title and id: the formula and the names of its symbols."""
         key = "searched", digest_code(_HERE), digest_claim(self.claim)
-        known: str | None = cache.kept(*key)
+        known: str | None = cache.find(*key)
         if known is None:
             names = {quantity.name.replace("_", " ") for quantity in self.claim.notation.values()}
             formula = " ".join([self.claim.printed or "", *self.claim.links])
             known = " ".join([formula.replace("\\", ""), *sorted(names)])
-            cache.keep(known, *key)
+            cache.save(known, *key)
         return known
 
 
@@ -148,10 +148,10 @@ class SourceGroup:
         if self.source is None:
             return dependencies(claims)
         key = "dependencies", digest_code(_HERE), digest_paper(self.source.key), *(claim.id for claim in claims)
-        known: list[tuple[str, str]] | None = cache.kept(*key)
+        known: list[tuple[str, str]] | None = cache.find(*key)
         if known is None:
             known = dependencies(claims)
-            cache.keep(known, *key)
+            cache.save(known, *key)
         return known
 
 

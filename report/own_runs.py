@@ -282,7 +282,9 @@ def _draw_error(name: str, own: OwnRun) -> Figure:
 def _draw_loss(name: str, own: OwnRun) -> Figure:
     run, words = _select_rounds(own, _LISTED)
     return loss_and_accuracy(
-        name, run, f"Loss and accuracy (the fraction of rows that are classified correctly), {_describe_errors(run)}. {words}"
+        name,
+        run,
+        f"Loss and accuracy (the fraction of rows that are classified correctly), {_describe_errors(run)}. {words}",
     )
 
 

@@ -39,7 +39,7 @@ def ignore() -> None:
     os.environ[VARIABLE] = ""
 
 
-def kept(*key: str) -> Any:
+def find(*key: str) -> Any:
     """Return the cached value of a key; None if there is none."""
     store = _store(folder())
     try:
@@ -48,7 +48,7 @@ def kept(*key: str) -> Any:
         return None
 
 
-def keep(value: Any, *key: str) -> None:
+def save(value: Any, *key: str) -> None:
     """Store a value, which must not be None, under a key."""
     store = _store(folder())
     try:
@@ -58,7 +58,7 @@ def keep(value: Any, *key: str) -> None:
         return
 
 
-def size() -> tuple[int, int]:
+def measure() -> tuple[int, int]:
     """Return the number of entries and their total size in bytes."""
     store = _store(folder())
     return (0, 0) if store is None else (len(store), store.volume())

@@ -153,7 +153,7 @@ def _split_known(targets: Sequence[Target], part: int) -> tuple[list[Outcome], d
     unknown: list[tuple[str, Target]] = []
     for target in targets:
         for family in families_for(resolve(target)):
-            found = cache.kept(*_make_key(target, family, part)) if isinstance(target, str) else None
+            found = cache.find(*_make_key(target, family, part)) if isinstance(target, str) else None
             if found is None:
                 unknown.append((family, target))
             else:
@@ -167,7 +167,7 @@ def _keep(chunk: _Chunk, outcomes: Sequence[Outcome], part: int) -> None:
         by_target[outcome.target].append(outcome)
     for target, found in by_target.items():
         if isinstance(target, str):
-            cache.keep(found, *_make_key(target, chunk.family, part))
+            cache.save(found, *_make_key(target, chunk.family, part))
 
 
 def _make_key(target: str, family: str, part: int) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> li
     return [
         member.check_alone(each)
         if (joint := together.get(each.claim, {}).get(row)) is None
-        else member.outcome(each, joint, member.run.arithmetic.is_rigorous, seconds)
+        else member.build_outcome(each, joint, member.run.arithmetic.is_rigorous, seconds)
         for row, member in enumerate(members)
         for each in tried
     ]
@@ -238,11 +238,11 @@ class _Member:
         """Check a claim that cannot be evaluated on several instances at once."""
         begin = perf_counter()
         found = check_decided(tried.claim, self.exact, self.floats)
-        outcome = self.outcome(tried, found, found.arithmetic.is_rigorous, perf_counter() - begin)
+        outcome = self.build_outcome(tried, found, found.arithmetic.is_rigorous, perf_counter() - begin)
         is_trivial = found.rate is not None and found.rate.is_zero
         return replace(outcome, applicable=is_evidence(found), is_trivial=is_trivial)
 
-    def outcome(self, tried: _Tried, found: CheckResult | Check, exact: bool, seconds: float) -> Outcome:
+    def build_outcome(self, tried: _Tried, found: CheckResult | Check, exact: bool, seconds: float) -> Outcome:
         """Return the outcome of a check on the instance."""
         return Outcome(
             tried.target,

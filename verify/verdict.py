@@ -80,7 +80,7 @@ def verify(
     for found in _find_verdicts(unknown, jobs, search, in_full, on_progress):
         verdicts[found.given] = found
         if isinstance(found.given, str):
-            cache.keep(found, *_make_key(found.given, search, in_full))
+            cache.save(found, *_make_key(found.given, search, in_full))
     return [verdict for verdict in verdicts.values() if verdict is not None]
 
 
@@ -98,7 +98,7 @@ def _read_cached(target: Target, search: float, in_full: bool) -> ClaimVerdict |
     if not isinstance(target, str):
         return None
     try:
-        found: ClaimVerdict | None = cache.kept(*_make_key(target, search, in_full))
+        found: ClaimVerdict | None = cache.find(*_make_key(target, search, in_full))
     except InputError:
         return None
     return found

@@ -30,7 +30,7 @@ def _draw_simulation(found: Simulation) -> str | None:
     return draw_errors(found.run, found.times, found.suboptimality).svg
 
 
-def _check(found: Check) -> str | None:
+def _draw_check(found: Check) -> str | None:
     """Draw the left side, and the right side with its terms."""
     from report.figures.sides import sides_of_check
 
@@ -39,7 +39,7 @@ def _check(found: Check) -> str | None:
 
 def _draw_evidence(found: ClaimVerdict) -> str | None:
     """Draw both sides on the instance that is the evidence of a verdict."""
-    return None if found.evidence is None else _check(found.evidence)
+    return None if found.evidence is None else _draw_check(found.evidence)
 
 
 def _draw_verdicts(found: Verdicts) -> str | None:
@@ -49,7 +49,7 @@ def _draw_verdicts(found: Verdicts) -> str | None:
 
 def _draw_finding(found: Finding) -> str | None:
     """Draw both sides on the run that a search found."""
-    return None if found.found is None else _check(found.found)
+    return None if found.found is None else _draw_check(found.found)
 
 
 def _draw_proof(found: Proof) -> str | None:
@@ -59,7 +59,7 @@ def _draw_proof(found: Proof) -> str | None:
     return _convert_to_svg(premises_of_proof(found))
 
 
-def _describe_plan(found: Plan) -> str | None:
+def _draw_plan(found: Plan) -> str | None:
     """Draw the exact error over the rounds, for the given and for the recommended step sizes."""
     from report.figures.plans import errors_of_plan
 
@@ -68,11 +68,11 @@ def _describe_plan(found: Plan) -> str | None:
 
 BY_CLASS: dict[str, Callable[[Any], str | None]] = {
     "Simulation": _draw_simulation,
-    "Check": _check,
+    "Check": _draw_check,
     "ClaimVerdict": _draw_evidence,
     "Verdicts": _draw_verdicts,
     "Finding": _draw_finding,
     "Proof": _draw_proof,
-    "Plan": _describe_plan,
+    "Plan": _draw_plan,
 }
 """Functions that draw the commands' results, by the name of the result's class."""

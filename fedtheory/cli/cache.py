@@ -17,7 +17,7 @@ def run(clear: Clear = False, as_json: Json = False) -> None:
     """Show the folder and the size of stored verdicts and pages; FEDTHEORY_CACHE names another folder."""
     from verify import cache
 
-    home, (entries, size) = cache.folder(), cache.size()
+    home, (entries, size) = cache.folder(), cache.measure()
     cleared = cache.clear() if clear else 0
     if as_json:
         print_json(

@@ -36,7 +36,7 @@ _RAISED = dict(zip("0123456789+-=()*′eiknotKMNRTᵀ", "⁰¹²³⁴⁵⁶⁷�
 
 def unicode_math(latex: str) -> str:
     """Return a formula in Unicode; unknown commands are replaced by their names."""
-    text = re.sub(r" +(?=[])+-])", "", _UnicodeReader(latex).all()).strip()
+    text = re.sub(r" +(?=[])+-])", "", _UnicodeReader(latex).convert_all()).strip()
     return re.sub(r"(?<=\S) *([≤≥]|(?<![<>])=) *", r" \1 ", text)
 
 
@@ -52,65 +52,65 @@ class _UnicodeReader:
         # As in LaTeX, blanks after a command are ignored.
         self._left = [token.strip() or " " for token in re.findall(r"\\[A-Za-z]+\s*|\\.|\s+|.", latex)]
 
-    def all(self) -> str:
+    def convert_all(self) -> str:
         """Return the whole text, including what follows an unmatched closing brace."""
-        text = self.sequence()
+        text = self.convert_sequence()
         while self._left:
-            text += self._left.pop(0) + self.sequence()
+            text += self._left.pop(0) + self.convert_sequence()
         return text
 
-    def sequence(self) -> str:
+    def convert_sequence(self) -> str:
         """Return the text up to the end of the group."""
         text = ""
         while self._left and self._left[0] != "}":
-            text += self._next()
+            text += self._convert_next()
         return text
 
-    def _next(self) -> str:
+    def _convert_next(self) -> str:
         """Convert the next token with its arguments."""
         token = self._left.pop(0)
         if token == "{":
-            return self._group()
+            return self._convert_group()
         if token in "_^":
-            return _shift(token, self._argument())
-        return self._command(token[1:]) if token.startswith("\\") else token
+            return _shift(token, self._convert_argument())
+        return self._convert_command(token[1:]) if token.startswith("\\") else token
 
-    def _group(self) -> str:
+    def _convert_group(self) -> str:
         """Convert the tokens up to the closing brace."""
-        inside = self.sequence()
+        inside = self.convert_sequence()
         del self._left[:1]
         return inside
 
-    def _argument(self) -> str:
+    def _convert_argument(self) -> str:
         """Convert the argument that follows a command."""
         while self._left and self._left[0].isspace():
             del self._left[0]
-        return self._next() if self._left else ""
+        return self._convert_next() if self._left else ""
 
-    def _command(self, name: str) -> str:
+    def _convert_command(self, name: str) -> str:
         """Convert a LaTeX command with its arguments."""
         if name in _FRACTIONS:
-            return f"{_add_brackets(self._argument())}/{_add_brackets(self._argument())} "
+            return f"{_add_brackets(self._convert_argument())}/{_add_brackets(self._convert_argument())} "
         if name in _AROUND:
             return self._wrap_arguments(_AROUND[name])
         if name in _ACCENTS:
-            letters = self._argument()
+            letters = self._convert_argument()
             return letters[:1] + _ACCENTS[name] + letters[1:]
         if name in _FONTS:
-            return self._argument() + (self._gap() if name in _OPERATORS else "")
-        return f"√{_add_brackets(self._argument())}" if name == "sqrt" else self._sign(name)
+            return self._convert_argument() + (self._separate() if name in _OPERATORS else "")
+        return f"√{_add_brackets(self._convert_argument())}" if name == "sqrt" else self._convert_sign(name)
 
-    def _sign(self, name: str) -> str:
+    def _convert_sign(self, name: str) -> str:
         """Return the Unicode character of a command, or its name if none is known."""
         known = None if name in _WORDS else _SIGNS.get(name, _find_greek(name))
-        return name + self._gap() if known is None else known
+        return name + self._separate() if known is None else known
 
     def _wrap_arguments(self, arguments: tuple[bool, ...]) -> str:
         """Return the arguments that are displayed, joined."""
-        given = [self._argument() for _ in arguments]
+        given = [self._convert_argument() for _ in arguments]
         return "".join(text for text, is_shown in zip(given, arguments, strict=True) if is_shown)
 
-    def _gap(self) -> str:
+    def _separate(self) -> str:
         """Return a blank between an operator and the symbol after it."""
         return " " if self._left and re.match(_LETTER, self._left[0]) else ""
 

@@ -19,7 +19,7 @@ WRITES = """
 import itertools
 from verify import cache
 for n in itertools.count():
-    cache.keep("x" * 100_000, "entry", str(n % 50))
+    cache.save("x" * 100_000, "entry", str(n % 50))
     print(n, flush=True)
 """
 DIGESTS = """
@@ -76,22 +76,22 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_kept_and_forgotten(home: Path) -> None:
     """A value comes back by its key, and by no other one, until all is forgotten."""
-    cache.keep([1, 2], "numbers", "a")
+    cache.save([1, 2], "numbers", "a")
     assert cache.folder() == home
-    assert cache.kept("numbers", "a") == [1, 2]
-    assert cache.kept("numbers", "b") is None
-    assert cache.size()[0] == 1
+    assert cache.find("numbers", "a") == [1, 2]
+    assert cache.find("numbers", "b") is None
+    assert cache.measure()[0] == 1
     assert cache.clear() == 1
-    assert cache.kept("numbers", "a") is None
+    assert cache.find("numbers", "a") is None
 
 
 def test_an_empty_variable_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty variable switches the cache off, like the option of the commands."""
     monkeypatch.setenv(cache.VARIABLE, "somewhere")
     cache.ignore()
-    cache.keep(1, "one")
+    cache.save(1, "one")
     assert cache.folder() is None
-    assert cache.kept("one") is None
+    assert cache.find("one") is None
     assert not Path("somewhere").exists()
 
 
@@ -99,9 +99,9 @@ def test_a_folder_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """If a file has the path of the cache folder, nothing is cached and nothing fails."""
     (tmp_path / "file").write_text("here")
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "file"))
-    cache.keep(1, "one")
-    assert cache.kept("one") is None
-    assert cache.size() == (0, 0)
+    cache.save(1, "one")
+    assert cache.find("one") is None
+    assert cache.measure() == (0, 0)
 
 
 @pytest.mark.parametrize("error", [sqlite3.OperationalError("database or disk is full"), OSError(28, "No space left")])
@@ -113,16 +113,16 @@ def test_a_full_disk(home: Path, monkeypatch: pytest.MonkeyPatch, error: Excepti
         raise error
 
     monkeypatch.setattr(cache._store(cache.folder()), "set", full)
-    cache.keep(1, "one")
-    assert cache.kept("one") is None
+    cache.save(1, "one")
+    assert cache.find("one") is None
 
 
 def test_a_broken_entry_is_none(home: Path) -> None:
     """A file that was cut short counts as missing."""
-    cache.keep(["x" * 100_000], "long")
+    cache.save(["x" * 100_000], "long")
     (entry,) = (path for path in home.rglob("*.val"))
     entry.write_bytes(entry.read_bytes()[:50])
-    assert cache.kept("long") is None
+    assert cache.find("long") is None
 
 
 def test_a_writer_that_is_killed_does_no_harm(home: Path) -> None:
@@ -133,9 +133,9 @@ def test_a_writer_that_is_killed_does_no_harm(home: Path) -> None:
             assert writer.stdout.readline()
         writer.send_signal(signal.SIGKILL)
     assert home.is_dir()
-    assert all(cache.kept("entry", str(n)) == "x" * 100_000 for n in range(50))
-    cache.keep("y", "entry", "0")
-    assert cache.kept("entry", "0") == "y"
+    assert all(cache.find("entry", str(n)) == "x" * 100_000 for n in range(50))
+    cache.save("y", "entry", "0")
+    assert cache.find("entry", "0") == "y"
 
 
 def _digests(paper: Path) -> dict[str, str]:

@@ -34,7 +34,7 @@ class RunsAtPlaces:
         """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that is evaluated
         alone.
         """
-        run, frames = self._runs[row], self._frames_of(row)
+        run, frames = self._runs[row], self._list_frames(row)
         for quantity in collect_in_relations(claim).quantities:
             quantity.on(run)
         is_quadratic = isinstance(run.client_objectives, QuadraticObjectives)
@@ -42,7 +42,7 @@ class RunsAtPlaces:
             raise NotApplicable("the places of the run cannot be evaluated together with those of other runs")
         return run.problem.clients, run.problem.dimension
 
-    def _frames_of(self, row: int) -> Sequence[Frame]:
+    def _list_frames(self, row: int) -> Sequence[Frame]:
         if row not in self._frames:
             self._frames[row] = tuple(frames_at(self._place, self._runs[row]))
         return self._frames[row]
@@ -51,7 +51,7 @@ class RunsAtPlaces:
         """Split runs into parts that fit into memory."""
         part, total = list[int](), 0
         for row in rows:
-            numbers = sum(frame.numbers for frame in self._frames_of(row)) * self._choices(claim, row)
+            numbers = sum(frame.numbers for frame in self._list_frames(row)) * self._count_choices(claim, row)
             if part and total + numbers > _MOST:
                 yield tuple(part)
                 part, total = [], 0
@@ -59,24 +59,24 @@ class RunsAtPlaces:
             total += numbers
         yield tuple(part)
 
-    def _choices(self, claim: Claim, row: int) -> int:
+    def _count_choices(self, claim: Claim, row: int) -> int:
         """Count the choices of the free points and quantified symbols of a claim."""
-        points = len(self._probes_of(row)) ** len(points_of(claim)) if points_of(claim) else 1
+        points = len(self._list_probes(row)) ** len(points_of(claim)) if points_of(claim) else 1
         return points * len(values_of(claim))
 
-    def _probes_of(self, row: int) -> Sequence[str]:
+    def _list_probes(self, row: int) -> Sequence[str]:
         if row not in self._probes:
             self._probes[row] = tuple(probes(self._runs[row]))
         return self._probes[row]
 
     def compare_relations(self, claim: Claim, rows: Rows) -> list[Decided]:
         """Return both sides of each relation and its decision, arrays of shape (runs, entries)."""
-        sites = self._places_of(claim, rows).sites(claim)
+        sites = self._build_places(claim, rows).sites(claim)
         return [compare_by_run(link, sites, len(rows)) for link in compile_relations(claim)]
 
-    def _places_of(self, claim: Claim, rows: Rows) -> Places:
+    def _build_places(self, claim: Claim, rows: Rows) -> Places:
         key = rows, len(points_of(claim)), values_of(claim)
         if key not in self._places:
-            runs, frames = [self._runs[row] for row in rows], [self._frames_of(row) for row in rows]
+            runs, frames = [self._runs[row] for row in rows], [self._list_frames(row) for row in rows]
             self._places[key] = Places(claim, runs, frames)
         return self._places[key]

@@ -32,15 +32,15 @@ class Dependencies:
 
     def find_kind(self, run: Run) -> Hashable:
         """Return the key of runs with a joint computation; raises `FedtheoryError` where a quantity has no value."""
-        _, widths = self._shapes(run)
+        _, widths = self._find_shapes(run)
         return widths, run.problem.clients if self.counts_clients else None
 
     def size(self, run: Run) -> tuple[int, int]:
         """Count the rounds and local steps of a run that have different values."""
-        size, _ = self._shapes(run)
+        size, _ = self._find_shapes(run)
         return size
 
-    def _shapes(self, run: Run) -> tuple[tuple[int, int], tuple[int, ...]]:
+    def _find_shapes(self, run: Run) -> tuple[tuple[int, int], tuple[int, ...]]:
         """Return the largest numbers of rounds and steps of the quantities, and their numbers of clients."""
         return run.memo.compute_once(self, lambda: self._list_shapes(run))
 

@@ -195,7 +195,7 @@ def is_short(run: Run) -> bool:
 
 
 def _takes_hours(run: Run) -> bool:
-    """Return whether rationals are too long for a check, as they are in many dimensions."""
+    """Return whether a check in rationals would take hours, while moments can be enclosed in a minute or two."""
     is_wide = run.problem.dimension >= _MANY and _estimate_cost(run) > _MOST_STEPS
     return (is_wide or is_too_long_for_rationals(run.problem, run.algorithm)) and _is_affordable(run)
 

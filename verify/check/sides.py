@@ -46,9 +46,11 @@ class Place:
     def terms(self, side: Compiled) -> tuple[SideTerm, ...]:
         """Return the additive terms of a side at this entry; all entries share an axis of length one."""
         with precise_enclosures():
-            return tuple(SideTerm(t, self._entry(v)) for t, v in zip(side.terms, side.parts(self.site), strict=True))
+            return tuple(
+                SideTerm(t, self._select_entry(v)) for t, v in zip(side.terms, side.parts(self.site), strict=True)
+            )
 
-    def _entry(self, values: Array) -> Number:
+    def _select_entry(self, values: Array) -> Number:
         entry = (self.along[axis] if n > 1 else 0 for axis, n in zip(self.site.axes, values.shape, strict=True))
         return bare(values[tuple(entry)])
 

@@ -1,6 +1,6 @@
 """Scalings: each multiplies one aspect of a run by a factor and keeps the rest of its structure.
 
-Wherever possible a move preserves assumptions: clients with equal Hessians keep equal ones, client weights sum to one,
+If possible, a scaling preserves assumptions: clients with equal Hessians keep equal ones, client weights sum to one,
 ``eta_i K_i`` stays equal for all clients. Changes of units come first; a correct bound is invariant under them.
 """
 

@@ -107,7 +107,7 @@ class SearchState:
         self.applicable = 0
         """Number of these to which the claim applies."""
         self.violation: CheckedPoint | None = None
-        """A violation that exact arithmetic confirms; its table is as a run file has it."""
+        """A violation that exact arithmetic confirms; its table has the format of a run file."""
         self.best: CheckedPoint | None = None
         """The largest score of a run on which the claim holds."""
         self.left_open = 0
@@ -122,14 +122,14 @@ class SearchState:
         self.moved: int | None = None
         """The term that scores move to the other side, see `score`."""
         self.budget = budget
-        """Seconds until it is over."""
+        """Seconds of work until the search ends."""
         self._begin = measure_work()
         self._last, self._takes = self._begin, 0.0
         self._on_tick = on_tick
 
     @property
     def seconds(self) -> float:
-        """Return the seconds since the beginning."""
+        """Return the seconds of work since the search began."""
         return measure_work() - self._begin
 
     def look(self, table: Table) -> float:
@@ -283,7 +283,7 @@ def halve_while_clear(table: Table, is_clear: Callable[[Table], bool], light: in
 
 
 def list_halves(table: Table) -> Iterator[Table]:
-    """Yield the run with half of its clients, rounds or local steps, the latter also longer or in more rounds."""
+    """Yield the run with half of its clients, rounds or local steps; fewer steps are also tried with larger sizes."""
     if clients(table) > 1:
         yield with_clients(table, list(range(clients(table) // 2)))
     rounds, steps = get(table, "algorithm.rounds"), get(table, "algorithm.local_steps")

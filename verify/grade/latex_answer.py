@@ -32,7 +32,7 @@ _QUOTED = 30
 def read_latex(text: str, names: Mapping[str, Expr]) -> Expr:
     """Return the expression of a LaTeX formula; raises `Unreadable` for anything else."""
     reader = _LatexReader(text, names)
-    found = reader.formula()
+    found = reader.parse_formula()
     reader.expect(_END)
     return found
 
@@ -68,7 +68,7 @@ class _LatexReader:
     def _next(self) -> str:
         return self._tokens[self._at] if self._at < len(self._tokens) else _END
 
-    def _next_token(self) -> str:
+    def _take_token(self) -> str:
         token = self._next
         self._at += 1
         return token
@@ -85,43 +85,43 @@ class _LatexReader:
             raise self._describe_unexpected(token or "the end")
         self._at += 1
 
-    def formula(self) -> Expr:
+    def parse_formula(self) -> Expr:
         """Parse a whole formula, possibly with the TeX operator "over"."""
-        found = self.total()
+        found = self.parse_sum()
         if self._next != r"\over":
             return found
-        self._next_token()
-        return self._build.quotient(found, self.total())
+        self._take_token()
+        return self._build.quotient(found, self.parse_sum())
 
-    def total(self) -> Expr:
+    def parse_sum(self) -> Expr:
         """Parse a sum of products."""
-        found = self._product()
+        found = self._parse_product()
         while self._next in ("+", "-"):
-            sign = self._next_token()
-            term = self._product()
+            sign = self._take_token()
+            term = self._parse_product()
             found = found + term if sign == "+" else found - term
         return found
 
-    def _product(self) -> Expr:
+    def _parse_product(self) -> Expr:
         if self._next in ("+", "-"):
             self._build.enter()
-            sign = self._next_token()
-            found = self._product()
+            sign = self._take_token()
+            found = self._parse_product()
             self._build.leave()
             return -found if sign == "-" else found
-        found = self._power()
+        found = self._parse_power()
         below: Expr | None = None
         while True:
             if self._next in _OVER:
-                self._next_token()
-                below = self._power()
+                self._take_token()
+                below = self._parse_power()
                 found = self._build.quotient(found, below)
             elif self._next in _TIMES:
-                self._next_token()
-                found, below = found * self._power(), None
+                self._take_token()
+                found, below = found * self._parse_power(), None
             elif self._starts_factor():
                 self._require_one_product(below)
-                found = found * self._power()
+                found = found * self._parse_power()
             else:
                 return found
 
@@ -142,102 +142,102 @@ class _LatexReader:
             return token in _BARS and not self._has_open_bar
         return token in _CLOSING or token[:1].isalnum() or (_is_command(token) and token not in _ENDS)
 
-    def _power(self) -> Expr:
-        base = self._atom()
+    def _parse_power(self) -> Expr:
+        base = self._parse_atom()
         if self._next != "^":
             return base
-        self._next_token()
-        return self._build.power(base, self._argument())
+        self._take_token()
+        return self._build.power(base, self._parse_argument())
 
-    def _argument(self) -> Expr:
+    def _parse_argument(self) -> Expr:
         """Parse a group, or a single token, which TeX accepts instead."""
         if self._next == "{":
-            return self._group()
+            return self._parse_group()
         if self._next[:1].isdigit():
-            return self._build.number(self._digit())
-        return self._atom()
+            return self._build.number(self._take_digit())
+        return self._parse_atom()
 
-    def _digit(self) -> str:
+    def _take_digit(self) -> str:
         """Return the first digit of a number, as TeX does: in ``\frac12`` 1 is the numerator."""
         token = self._next
         self._tokens[self._at : self._at + 1] = [token[0], *([token[1:]] if token[1:] else [])]
         self._blanks[self._at : self._at + 1] = [self._blanks[self._at], *([False] if token[1:] else [])]
-        return self._next_token()
+        return self._take_token()
 
-    def _group(self) -> Expr:
-        closing = _CLOSING[self._next_token()]
-        found = self.total()
+    def _parse_group(self) -> Expr:
+        closing = _CLOSING[self._take_token()]
+        found = self.parse_sum()
         if self._next == r"\over" and closing == "}":
-            self._next_token()
-            found = self._build.quotient(found, self.total())
+            self._take_token()
+            found = self._build.quotient(found, self.parse_sum())
         self.expect(closing)
         return found
 
-    def _atom(self) -> Expr:
+    def _parse_atom(self) -> Expr:
         self._build.enter()
-        found = self._single()
+        found = self._parse_single()
         self._build.leave()
         return found
 
-    def _single(self) -> Expr:
+    def _parse_single(self) -> Expr:
         token = self._next
         if token in _FRACTIONS:
-            self._next_token()
-            above = self._argument()
-            return self._build.quotient(above, self._argument())
+            self._take_token()
+            above = self._parse_argument()
+            return self._build.quotient(above, self._parse_argument())
         if token == r"\sqrt":
-            return self._root()
+            return self._parse_root()
         if token in _FUNCTIONS:
-            return self._function()
+            return self._parse_function()
         if token in _CLOSING or (token in _BARS and not self._has_open_bar):
-            return self._bracket()
+            return self._parse_bracket()
         if token[:1].isdigit() or _is_fraction(token):
-            return self._build.number(self._next_token())
+            return self._build.number(self._take_token())
         if token[:1].isalpha() or _is_command(token):
-            return self._build.name(self._name())
+            return self._build.name(self._parse_name())
         raise self._describe_unexpected("a number or a symbol")
 
-    def _bracket(self) -> Expr:
+    def _parse_bracket(self) -> Expr:
         """Parse a bracket, round or not, or an absolute value, which ends with the second bar."""
         token = self._next
         if token in _CLOSING:
-            found = self._group()
+            found = self._parse_group()
             return self._build.apply(_ROUNDED[token], [found]) if token in _ROUNDED else found
-        self._next_token()
+        self._take_token()
         self._has_open_bar = True
-        found = self.total()
+        found = self.parse_sum()
         self.expect(_BARS[token])
         self._has_open_bar = False
         return self._build.apply("abs", [found])
 
-    def _root(self) -> Expr:
-        self._next_token()
-        degree = self._group() if self._next == "[" else self._build.number("2")
-        return self._build.power(self._argument(), self._build.quotient(self._build.number("1"), degree))
+    def _parse_root(self) -> Expr:
+        self._take_token()
+        degree = self._parse_group() if self._next == "[" else self._build.number("2")
+        return self._build.power(self._parse_argument(), self._build.quotient(self._build.number("1"), degree))
 
-    def _function(self) -> Expr:
-        name = _FUNCTIONS[self._next_token()]
+    def _parse_function(self) -> Expr:
+        name = _FUNCTIONS[self._take_token()]
         if self._next not in _CLOSING:
-            return self._build.apply(name, [self._power()])
-        closing = _CLOSING[self._next_token()]
-        arguments = [self.total()]
+            return self._build.apply(name, [self._parse_power()])
+        closing = _CLOSING[self._take_token()]
+        arguments = [self.parse_sum()]
         while self._next == ",":
-            self._next_token()
-            arguments.append(self.total())
+            self._take_token()
+            arguments.append(self.parse_sum())
         self.expect(closing)
         return self._build.apply(name, arguments)
 
-    def _name(self) -> str:
-        name = self._next_token().lstrip("\\")
+    def _parse_name(self) -> str:
+        name = self._take_token().lstrip("\\")
         if self._next != "_":
             return name
-        self._next_token()
+        self._take_token()
         if self._next != "{":
-            return f"{name}_{self._next_token().lstrip(chr(92))}"
-        self._next_token()
+            return f"{name}_{self._take_token().lstrip(chr(92))}"
+        self._take_token()
         below = ""
         while self._next not in ("}", _END):
-            below += self._next_token().lstrip("\\")
+            below += self._take_token().lstrip("\\")
         self.expect("}")
         return f"{name}_{below}"
 

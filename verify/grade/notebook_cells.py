@@ -14,7 +14,7 @@ from verify.grade.literals import list_bound_names
 METADATA = "fedtheory"
 """The key of a notebook's metadata that names its assignment."""
 AUTOGRADED, BEFORE_HANDING_IN = "# Autograded cell for ", "# Before you hand in: "
-"""First lines of cells that belong to the handout, and are no answers."""
+"""First lines of cells that belong to the handout, not to the answers."""
 _CHECKED = re.compile(r'\bcheck_answers\("([\w-]+)"')
 _STUDENT = re.compile(r'^STUDENT = "([^"\n]+)"', re.MULTILINE)
 _HELP = re.compile(r"\s*(?:\?{1,2}\s*[\w.]+|[\w.]+\s*\?{1,2})\s*")
@@ -40,14 +40,14 @@ def read_cells(text: str) -> NotebookCells:
     Invalid cells are ignored. An answer in a cell that was turned into text by mistake counts.
     """
     notebook = json.loads(text)
-    about = _require_mapping(notebook.get("metadata")).get(METADATA)
+    about = _read_mapping(notebook.get("metadata")).get(METADATA)
     units: list[str] = []
     texts: dict[str, str] = {}
     handout: list[str] = []
     sources: list[str] = []
     for cell in filter(_is_cell, notebook["cells"]):
         source = _read_source(cell)
-        marked = _require_mapping(_require_mapping(cell.get("metadata")).get("nbgrader"))
+        marked = _read_mapping(_read_mapping(cell.get("metadata")).get("nbgrader"))
         sources.append(source)
         if cell["cell_type"] == "markdown" or source.startswith(BEFORE_HANDING_IN):
             handout.append(source)
@@ -56,7 +56,7 @@ def read_cells(text: str) -> NotebookCells:
         elif marked.get("solution"):
             texts[str(marked.get("grade_id"))] = source
             units += [source] if is_python(source) and list_bound_names([source]) else []
-    named = _require_mapping(about) or _find_names("\n".join(sources))
+    named = _read_mapping(about) or _find_names("\n".join(sources))
     return NotebookCells(tuple(units), texts, "\n".join(handout), named.get("assignment"), named.get("student"))
 
 
@@ -64,7 +64,7 @@ def _is_cell(cell: object) -> bool:
     return isinstance(cell, Mapping) and isinstance(cell.get("cell_type"), str)
 
 
-def _require_mapping(value: object) -> Mapping[str, Any]:
+def _read_mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 

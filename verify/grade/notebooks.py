@@ -65,7 +65,7 @@ def python_template(assignment: Assignment, copy: Copy) -> str:
     parts = [header(assignment.id, copy.student), about]
     for question in copy.questions:
         asked = _write_comment(_write_heading(question), question.text, question.listed, question.how)
-        parts.append(f"{asked}\n{_begin_answer(question)}")
+        parts.append(f"{asked}\n{_write_answer_start(question)}")
     return "\n\n".join([*parts, _BEFORE_HANDING_IN]) + "\n"
 
 
@@ -86,7 +86,7 @@ def format_points(points: float) -> str:
     return "1 point" if points == 1 else f"{points:g} points"
 
 
-def _begin_answer(question: Question) -> str:
+def _write_answer_start(question: Question) -> str:
     return "# Write your text here, as comments." if isinstance(question, ManualQuestion) else question.start
 
 

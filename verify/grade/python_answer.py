@@ -84,28 +84,28 @@ class _PythonReader:
         what = ast.get_source_segment(self._text, node) or type(node).__name__
         raise Unreadable(f"an answer has numbers, symbols, + - * / ** and functions only, not {what[:40]}")
 
-    def _number(self, node: Any) -> Expr:
+    def _read_number(self, node: Any) -> Expr:
         if type(node.value) not in (int, float):
             self._refuse(node)
         return self._build.number(ast.get_source_segment(self._text, node) or "")
 
-    def _name(self, node: Any) -> Expr:
+    def _read_name(self, node: Any) -> Expr:
         return self._build.name(node.id)
 
-    def _sign(self, node: Any) -> Expr:
+    def _read_sign(self, node: Any) -> Expr:
         if not isinstance(node.op, ast.USub | ast.UAdd):
             self._refuse(node)
         operand = self.read(node.operand)
         return -operand if isinstance(node.op, ast.USub) else operand
 
-    def _binary(self, node: Any) -> Expr:
+    def _read_binary(self, node: Any) -> Expr:
         operation = _OPERATIONS.get(type(node.op))
         if operation is None:
             self._refuse(node)
             raise AssertionError
         return operation(self._build, self.read(node.left), self.read(node.right))
 
-    def _call(self, node: Any) -> Expr:
+    def _read_call(self, node: Any) -> Expr:
         function = node.func.id if isinstance(node.func, ast.Name) else ""
         if function in _SYMBOLS | _NUMBERS and not self._build.has(function) and len(node.args) == 1:
             return self._call_by_name(function, node.args[0])
@@ -132,9 +132,9 @@ class _PythonReader:
         return self._build.quotient(self._build.number(above.strip()), self._build.number(below.strip() or "1"))
 
     _READERS: Mapping[type[ast.AST], Callable[[_PythonReader, Any], Expr]] = {
-        ast.Constant: _number,
-        ast.Name: _name,
-        ast.UnaryOp: _sign,
-        ast.BinOp: _binary,
-        ast.Call: _call,
+        ast.Constant: _read_number,
+        ast.Name: _read_name,
+        ast.UnaryOp: _read_sign,
+        ast.BinOp: _read_binary,
+        ast.Call: _read_call,
     }

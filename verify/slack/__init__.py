@@ -96,12 +96,12 @@ def _find_share(part: Part, table: RunTable) -> fmpq | None:
     """Return the attained ratio of a part on a stored run; cached for the pages of the claim and of all claims."""
     paper = digest_paper(part.bound.source, STATEMENTS, CERTIFICATES)
     key = "share", digest_code(), paper, digest_claim(part.bound), part.name, repr(table)
-    known: fmpq | None = cache.kept(*key)
+    known: fmpq | None = cache.find(*key)
     if known is not None:
         return known
     value = compute_share(part, table)
     if value is not None:
-        cache.keep(value, *key)
+        cache.save(value, *key)
     return value
 
 

@@ -182,12 +182,12 @@ def _solve_expression(
     """
     modelled = (clients, local_steps, number, solver, *statement.modelled)
     key = "worst case", digest_code(), repr(modelled)
-    known: tuple[SolverAnswer, bool] | None = cache.kept(*key)
+    known: tuple[SolverAnswer, bool] | None = cache.find(*key)
     if known is None:
         round_ = _round(statement, clients, local_steps)
         expressions = _list_expressions(round_, statement)
         known = _solve(_build_problem(round_, expressions[number], statement), solver), number + 1 == len(expressions)
-        cache.keep(known, *key)
+        cache.save(known, *key)
     return known
 
 

@@ -73,9 +73,9 @@ def test_terms_at_a_place() -> None:
     """The entry at a place is found by its index along each axis, or by 0 along an axis of length one."""
     site: Any = SimpleNamespace(axes=("client", "step"))
     place = Place(site, {"client": 1, "step": 2})
-    assert place._entry(np.array([[0, 1, 2], [3, 4, 5]])) == 5
-    assert place._entry(np.array([[7], [8]])) == 8
-    assert place._entry(np.array([[6, 7, 8]])) == 8
+    assert place._select_entry(np.array([[0, 1, 2], [3, 4, 5]])) == 5
+    assert place._select_entry(np.array([[7], [8]])) == 8
+    assert place._select_entry(np.array([[6, 7, 8]])) == 8
     assert Place(site, {})._entry(np.array([[9]])) == 9
 
 

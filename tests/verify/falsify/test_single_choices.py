@@ -50,7 +50,7 @@ def test_parts_that_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = {0: 4, 1: 6, 2: 4, 3: 6, 4: 12, 5: 1}
     monkeypatch.setattr(at_places, "_MOST", 10)
     given: Any = SimpleNamespace(
-        _frames_of=lambda row: [SimpleNamespace(numbers=numbers[row] / 2)], _choices=lambda _claim, _row: 2
+        _list_frames=lambda row: [SimpleNamespace(numbers=numbers[row] / 2)], _count_choices=lambda _claim, _row: 2
     )
     assert list(RunsAtPlaces.split_parts(given, None, (0, 1, 2, 3, 4, 5))) == [(0, 1), (2, 3), (4,), (5,)]  # type: ignore[arg-type]
 
@@ -65,7 +65,7 @@ def test_runs_without_a_quantity_are_evaluated_alone(monkeypatch: pytest.MonkeyP
         at_places, "collect_in_relations", lambda _: SimpleNamespace(quantities=[SimpleNamespace(on=lack)])
     )
     run = SimpleNamespace(client_objectives=None)
-    given: Any = SimpleNamespace(_runs=[run], _frames_of=lambda _: [])
+    given: Any = SimpleNamespace(_runs=[run], _list_frames=lambda _: [])
     with pytest.raises(NotApplicable, match="it has no optimum"):
         RunsAtPlaces.find_kind(given, None, 0)  # type: ignore[arg-type]
 
