@@ -61,7 +61,7 @@ class Step:
 
     @property
     def text(self) -> str:
-        """Return the text."""
+        """Return the label as text."""
         return str(self.label)
 
 

@@ -13,7 +13,7 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.proof import Prover, use_lemma
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.proofs.step_sums import build_steps_sum_context, ends_with, statement_at_steps
+from fedtheory.proofs.step_sums import build_steps_sum_context, check_end, statement_at_steps
 from fedtheory.proofs.terms.proof_of_claim import check_terms
 from fedtheory.proofs.terms.tactics.combinations import terms_of_combination
 from fedtheory.proofs.terms.tactics.links import terms_of_certificate
@@ -49,7 +49,7 @@ def check_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Ite
     """Check that a claim about rounds or a run is the average over its local steps of a claim about each of them."""
     step = yield from statement_at_steps(claim, certificate.step, prove)
     if certificate.potential is not None:
-        for found in ends_with(certificate.potential, sp.S.Zero, build_steps_sum_context(step), claim.conditions):
+        for found in check_end(certificate.potential, sp.S.Zero, build_steps_sum_context(step), claim.conditions):
             yield found
             if not found.holds:
                 return

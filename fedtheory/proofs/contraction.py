@@ -36,7 +36,13 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.claim_context import count_steps
 from fedtheory.proofs.numbers import numbers_of, power_of, symbols_of
 from fedtheory.proofs.proof import Prover
-from fedtheory.proofs.step_sums import build_steps_sum_context, ends_with, sampled, sampling_cost, statement_at_steps
+from fedtheory.proofs.step_sums import (
+    build_steps_sum_context,
+    check_end,
+    find_sampling_variance,
+    sampling_cost,
+    statement_at_steps,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,8 +136,8 @@ def require_contraction(
     had, has = potential(before, kept) + now, potential(after, gain + still_kept) + later
     claimed = certificate.factor * had + certificate.offset - has
     yield check_equal("the step contracts", step.relations[0].slack, sp.expand(claimed), context)
-    farther = (weight + kept.xreplace({number: steps}) * symbol(q.smoothness) / 2) * sampled(claim)
-    yield from ends_with(certificate.potential, farther, context, claim.conditions)
+    farther = (weight + kept.xreplace({number: steps}) * symbol(q.smoothness) / 2) * find_sampling_variance(claim)
+    yield from check_end(certificate.potential, farther, context, claim.conditions)
     return step, context
 
 

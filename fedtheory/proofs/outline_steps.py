@@ -23,7 +23,7 @@ from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean, build_iteration_context, build_iteration_inequality
-from fedtheory.proofs.step_sums import sampled
+from fedtheory.proofs.step_sums import find_sampling_variance
 
 
 def show_steps(claim: Claim, certificate: MeanCertificate | Contracting) -> Iterator[Group]:
@@ -49,7 +49,7 @@ def _describe_potential(claim: Claim, potential: Expr | None) -> str:
     """
     if potential is None:
         return ""
-    end = "is zero" if sampled(claim) == 0 else "bounds the sampling variance"
+    end = "is zero" if find_sampling_variance(claim) == 0 else "bounds the sampling variance"
     return (
         "  The mean squared distance of the clients from their average is zero where a round starts; what it is "
         f"multiplied by, ${latex(potential)}$, {end} where a round ends."

@@ -132,7 +132,7 @@ def build_iteration_context(claim: Claim, lemmas: Sequence[Claim]) -> Context:
 
 
 def _drift_slack(lemma: Claim) -> Expr:
-    """The slack of a bound on the largest drift of the loop, which holds for every client before every iteration."""
+    """Return the slack of a bound on the largest drift of the loop; it holds for each client before each iteration."""
     symbol, relation = symbols_of(lemma), lemma.relations[0] if len(lemma.relations) == 1 else None
     drift = symbol(q.loop_consensus_error)
     if relation is None or lemma.place != "run" or relation.operator != "<=" or relation.left != drift:

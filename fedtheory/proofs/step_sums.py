@@ -40,12 +40,12 @@ def build_steps_sum_context(step: Claim) -> Context:
     return replace(build_step_context(step), step_number=symbol(q.local_step_index), local_steps=symbol(q.local_steps))
 
 
-def sampled(claim: Claim) -> Expr:
+def find_sampling_variance(claim: Claim) -> Expr:
     """Return the sampling variance of the next model per unit of squared client drift."""
     return sp.S.Zero if a.full_participation in claim.assumptions else symbols_of(claim)(q.sampling_variance)
 
 
-def ends_with(potential: Expr, least: Expr, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:
+def check_end(potential: Expr, least: Expr, context: Context, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that a potential is a number at every step, and at least the cost of sampling after the last one.
 
     At the first step of a round there is no drift.

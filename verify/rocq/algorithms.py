@@ -89,16 +89,16 @@ class Algorithm:
     def own(self) -> list[Binder]:
         """Return the variables for its parameters, besides those of every run."""
         found = [Binder(one.key, "R") for one in self.parameters.values()]
-        if self._has(eta_g) and a.server_step_of_one not in self.claim.assumptions:
+        if self._uses_part(eta_g) and a.server_step_of_one not in self.claim.assumptions:
             found.append(Binder("server_step_size", "R"))
         found += [Binder(str(coin_name(n)), "R") for n, _ in enumerate(self.definition.coins)]
         if not self.same_size:
             found += [Binder("step_size_of", "nat -> nat -> R"), Binder("steps_of_client", "nat -> nat")]
-        if self._has(Mixed):
+        if self._uses_part(Mixed):
             found.append(Binder("mixing", "nat -> nat -> R"))
-        if self._has(Weighted) and not self.is_full:
+        if self._uses_part(Weighted) and not self.is_full:
             found.append(Binder("weights", "nat -> R"))
-        if self._has_passive_state or self._has(Participants):
+        if self._has_passive_state or self._uses_part(Participants):
             found.append(Binder("is_drawn", "nat -> bool"))
         return found
 
@@ -135,7 +135,7 @@ class Algorithm:
         known = self.definition
         return bool(known.client_update) and not known.needs_everybody and not self.is_full
 
-    def _has(self, part: object) -> bool:
+    def _uses_part(self, part: object) -> bool:
         return any(sp.sympify(expression).has(part) for _, expression in self.definition.expressions())
 
     # Vectors.
@@ -189,9 +189,9 @@ class Algorithm:
 
     def text(self) -> str:
         """Return the definition in terms of the library."""
-        return "\n".join([f"(** {self.definition.name}, by its definition. *)", *self._lines()]) + "\n"
+        return "\n".join([f"(** {self.definition.name}, by its definition. *)", *self._write_lines()]) + "\n"
 
-    def _lines(self) -> Iterator[str]:
+    def _write_lines(self) -> Iterator[str]:
         known, parameters = self.definition, " ".join(map(str, [Binder("A", "run"), *self.own]))
         state, local = f"{self.name} (space_of A)", self.local
         fields = [f"{one} : V" for one in known.server] + [f"{one} : nat -> V" for one in known.client]

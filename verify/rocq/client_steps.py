@@ -32,7 +32,7 @@ from verify.rocq.theorem import (
     conjunction,
     declare_index,
     list_relations,
-    projected,
+    project,
     specialise,
 )
 from verify.rocq.vocabulary import CLIENTS
@@ -129,40 +129,42 @@ class _ClientStepsWriter:
     def theorem(self) -> Theorem:
         """Return the claim as a theorem with its proof."""
         relations = list(zip(self.claim.relations, self.certificate.links, strict=True))
-        goal = [f"{self._at('e', r.left)} {SIGN[r.operator]} {self._at('e', r.right)}" for r, _ in relations]
-        proofs = [self._link(place, relation, why) for place, (relation, why) in enumerate(relations, start=1)]
-        parameters = [*_OF_ROUND, *TOLD, *_CLIENT, *_STEP, *self._signs("e").hypotheses()]
+        goal = [
+            f"{self._write_at('e', r.left)} {SIGN[r.operator]} {self._write_at('e', r.right)}" for r, _ in relations
+        ]
+        proofs = [self._prove_link(place, relation, why) for place, (relation, why) in enumerate(relations, start=1)]
+        parameters = [*_OF_ROUND, *TOLD, *_CLIENT, *_STEP, *self._collect_signs("e").hypotheses()]
         start = ["pose proof (clients_at_least_one S) as M_large. pose proof (E_large S i) as E_known."]
         start += ["pose proof (nu_positive i) as nu_known. pose proof (delta_sign i) as delta_known."]
         start += ["pose proof (before_last S e i He) as e_below. pose proof (pos_INR e) as e_large."]
         proof = "\n".join([*start, conjunction(proofs)])
-        name, called = name_of(self.claim.id), self._vocabulary("e").called
+        name, called = name_of(self.claim.id), self._build_vocabulary("e").called
         return Theorem(name, parameters, " /\\\n  ".join(goal), proof, tuple(self.lemmas), library=STEPS, called=called)
 
-    def _vocabulary(self, step: str) -> RoundVocabulary:
+    def _build_vocabulary(self, step: str) -> RoundVocabulary:
         vocabulary = RoundVocabulary(self.claim)
         symbol = vocabulary.symbols
         vocabulary.numbers |= {symbol(q.local_step_index): f"INR {step}", symbol(q.client_strong_convexity): "nu i"}
         vocabulary.vectors[symbol(q.local_iterate)] = Atom(f"iterate S {step} i", own=True)
         return vocabulary
 
-    def _at(self, step: str, expression: Expr) -> str:
+    def _write_at(self, step: str, expression: Expr) -> str:
         """Return a scalar at a step of the round as text."""
-        return text(RoundReader(self._vocabulary(step)).scalar(expression), CLIENTS)
+        return text(RoundReader(self._build_vocabulary(step)).scalar(expression), CLIENTS)
 
-    def _signs(self, step: str) -> SignProofs:
-        return SignProofs(self._vocabulary(step).numbers, self.conditions)
+    def _collect_signs(self, step: str) -> SignProofs:
+        return SignProofs(self._build_vocabulary(step).numbers, self.conditions)
 
     # The following facts hold at every step.
 
-    def _link(self, place: int, relation: Relation, why: object) -> str:
+    def _prove_link(self, place: int, relation: Relation, why: object) -> str:
         if relation.operator != "<=":
             raise NotExported("of the steps of a round, bounds from above are exported")
         if isinstance(why, Induction):
-            return self._induction(place, relation, why)
+            return self._prove_induction(place, relation, why)
         assert isinstance(why, Sequence)
         lemma = self._state_step(f"at_step_{place}", relation.left, relation.right, why)
-        known = lemma.applied(**self._arguments("e"))
+        known = lemma.applied(**self._list_arguments("e"))
         return f"first [exact ({known}) | apply Rle_trans with (1 := {known}); right; by_field]."
 
     def _state_step(
@@ -184,7 +186,7 @@ class _ClientStepsWriter:
         self.lemmas.append(found)
         return found
 
-    def _arguments(self, step: str, large: str = "e_large", below: str = "e_below") -> Mapping[str, str]:
+    def _list_arguments(self, step: str, large: str = "e_large", below: str = "e_below") -> Mapping[str, str]:
         """Return the arguments for the variables and hypotheses of a lemma about one step, at a step of the round."""
         given = {
             "S": f"step_of S {step}",
@@ -204,7 +206,7 @@ class _ClientStepsWriter:
         at_step = {"e": "He", "k": "(proj2 Hk)", "O": "(some_steps_of_client S i)"}[step]
         for place, (used, link, _) in enumerate(self._premises(), start=1):
             applied = used.general.applied(e=step, He=at_step)
-            given[f"known{place}_S"] = projected(applied, link, len(used.claim.relations))
+            given[f"known{place}_S"] = project(applied, link, len(used.claim.relations))
         return given
 
     def _premises(self) -> Iterator[tuple[Exported, int, str]]:
@@ -225,7 +227,7 @@ class _ClientStepsWriter:
 
     # Induction from step to step.
 
-    def _induction(self, place: int, relation: Relation, why: Induction) -> str:
+    def _prove_induction(self, place: int, relation: Relation, why: Induction) -> str:
         """Prove a bound at every step; raises `NotExported` for bounds with powers."""
         if why.base is not None or why.start:
             raise NotExported("of the steps of a round, bounds without powers are exported")
@@ -234,19 +236,19 @@ class _ClientStepsWriter:
         after = advance_distance(self.claim, why.measured)
         stepped = why.factor * why.measured + why.offset
         step = self._state_step(f"step_{place}", after, stepped, why.terms, first)
-        later, goal = self._at("(Datatypes.S k)", why.measured), self._at("k", stepped)
+        later, goal = self._write_at("(Datatypes.S k)", why.measured), self._write_at("k", stepped)
         measured, bound, factor, offset = (
-            self._at("k", one) for one in (why.measured, why.bound, why.factor, why.offset)
+            self._write_at("k", one) for one in (why.measured, why.bound, why.factor, why.offset)
         )
         large = "from_one k (proj1 Hk)" if first else "pos_INR k"
         known = f"pose proof (before_last S k i (proj2 Hk)) as k_below; pose proof ({large}) as k_large"
-        applied = step.applied(**self._arguments("k", "k_large", "k_below"))
+        applied = step.applied(**self._list_arguments("k", "k_large", "k_below"))
         start = "cbn [iterate]; simpl INR; right; by_field"
         if why.first is not None:
-            once = self._first(f"first_{place}", after, why.bound.subs(index, 1), why.first)
+            once = self._state_first(f"first_{place}", after, why.bound.subs(index, 1), why.first)
             begun = "(before_last S O i (some_steps_of_client S i))"
-            arguments = {**self._arguments("O", "Rle_refl 0", begun), "S": "S"}
-            stated_once = f"{self._at('1', why.measured)} <= {self._at('O', why.bound.subs(index, 1))}"
+            arguments = {**self._list_arguments("O", "Rle_refl 0", begun), "S": "S"}
+            stated_once = f"{self._write_at('1', why.measured)} <= {self._write_at('O', why.bound.subs(index, 1))}"
             start = (
                 f"pose proof ({once.applied(**arguments)}) as known; rewrite (own_next S O i normalised_S) in known; "
                 f"assert (begun : {stated_once}) by exact known; "
@@ -272,7 +274,7 @@ class _ClientStepsWriter:
             "rewrite ?plus_INR; simpl (INR 1); by_field."
         )
 
-    def _first(self, name: str, left: Expr, right: Expr, parts: Sequence[Part]) -> Theorem:
+    def _state_first(self, name: str, left: Expr, right: Expr, parts: Sequence[Part]) -> Theorem:
         """Return a lemma about the first step, before which a client has the server's model."""
         found = specialise(self._state_step(name, left, right, parts, gathered=True), "(step_of S O)", _OF_ROUND[0])
         same = "change (local_iterate (step_of S O) i) with (server_model (step_of S O)) in *"

@@ -28,7 +28,7 @@ from verify.rocq.sampled import vocabulary_of
 from verify.rocq.scalar_vocabulary import Spoken
 from verify.rocq.schedules import CLOCKS, ScheduleVocabulary
 from verify.rocq.step import SIGN
-from verify.rocq.theorem import Exported, Theorem, conjunction, projected
+from verify.rocq.theorem import Exported, Theorem, conjunction, project
 from verify.rocq.updates import UpdateVocabulary, is_of_updates
 from verify.rocq.zero_weights import POSITIVE, SOMEBODY, SPLIT, without_reports
 
@@ -58,15 +58,16 @@ class _CombinationWriter:
         """Return the claim as a theorem with its proof."""
         claim = self.claim
         links = zip(claim.relations, self.certificate.links, strict=True)
-        proofs = [self._link(relation, parts) for relation, parts in links]
+        proofs = [self._prove_link(relation, parts) for relation, parts in links]
         goal = " /\\\n  ".join(
-            f"{self._number(one.left)} {SIGN[one.operator]} {self._number(one.right)}" for one in claim.relations
+            f"{self._write_number(one.left)} {SIGN[one.operator]} {self._write_number(one.right)}"
+            for one in claim.relations
         )
         parameters = [*self.run.binders(self.used), *self.signs.hypotheses()]
         if missing := self.run.asked - {binder.name for binder in parameters} - {"i", "Hi"} - self.run.obtained:
             raise NotExported(f"its certificate uses a claim about others: {', '.join(sorted(missing))}")
         sides = [side for one in claim.relations for side in one.sides]
-        start = [self.run.known, *self._note_orderings(), *self._roots(sides), *self.signs.prepared()]
+        start = [self.run.known, *self._note_orderings(), *self._prove_roots(sides), *self.signs.prepared()]
         proof = "\n".join([*start, conjunction(proofs)])
         theorem = Theorem(
             name_of(claim.id),
@@ -89,38 +90,38 @@ class _CombinationWriter:
     def _export_used(self, claim_id: str) -> Exported:
         return self.uses.setdefault(claim_id, self.export_id(claim_id))
 
-    def _roots(self, sides: Sequence[Expr]) -> list[str]:
+    def _prove_roots(self, sides: Sequence[Expr]) -> list[str]:
         """Return tactics for square roots of numbers: they are positive, and their squares are the numbers."""
         sizes = [fact.slack(self.run.symbols) for known, fact in STEP_SIZES.items() if known in self.claim.assumptions]
         powers = sp.Tuple(*sides, *sizes).atoms(sp.Pow)
         lines = []
         for base in sorted({one.base for one in powers if one.exp.is_Rational and one.exp.q == 2}, key=str):
-            name = self._number(base)
+            name = self._write_number(base)
             lines.append(f"assert (0 < {name}) by positive.")
             lines.append(f"assert (0 < sqrt ({name})) by (apply sqrt_lt_R0; assumption).")
             lines.append(f"assert ({name} = sqrt ({name}) ^ 2) by (rewrite pow2_sqrt; lra).")
         return lines
 
-    def _number(self, expression: Expr) -> str:
+    def _write_number(self, expression: Expr) -> str:
         self.used |= sp.sympify(expression).free_symbols
         return self.run.number(expression)
 
-    def _link(self, relation: Relation, parts: Sequence[Part]) -> str:
+    def _prove_link(self, relation: Relation, parts: Sequence[Part]) -> str:
         if relation.operator not in SIGN:
             raise NotExported("no tactic is generated for strict inequalities")
         shown = self._prove_relation(relation, parts)
         if not (isinstance(self.run, UpdateVocabulary) and self.run.may_be_empty(parts)):
             return shown
-        known, kept, rest = without_reports(self.run, relation, [(part, self._slack(part)) for part in parts])
+        known, kept, rest = without_reports(self.run, relation, [(part, self._find_slack(part)) for part in parts])
         self.run.asked.discard(POSITIVE)
         empty = self._prove_relation(relation, kept, known, rest)
         return f"{SPLIT}\n{{ {empty} }}\n{SOMEBODY}\n{shown}"
 
-    def _slack(self, part: Part) -> Expr | None:
+    def _find_slack(self, part: Part) -> Expr | None:
         """Return the slack of a premise; None if it is known only for updates with a participant."""
         asked = {*self.run.asked}
         self.run.asked.clear()
-        found, _, _ = self._premise(part, 0)
+        found, _, _ = self._prove_premise(part, 0)
         needs = POSITIVE in self.run.asked
         self.run.asked |= asked
         return None if needs else found
@@ -130,13 +131,15 @@ class _CombinationWriter:
     ) -> str:
         """Prove a relation by its premises and the remaining difference."""
         lines, total = [], []
-        sums = {self._number(one): one for one in _list_sums(relation.left, relation.right)}
+        sums = {self._write_number(one): one for one in _list_sums(relation.left, relation.right)}
         for place, part in enumerate(parts, start=1):
-            found, premise, tactic, is_zero = self._sum(part, place)
+            found, premise, tactic, is_zero = self._prove_sum(part, place)
             sums |= (
-                {premise: found} if isinstance(found, ClientSum) else {self._number(s): s for s in _list_sums(found)}
+                {premise: found}
+                if isinstance(found, ClientSum)
+                else {self._write_number(s): s for s in _list_sums(found)}
             )
-            coefficient = self._number(part.coefficient)
+            coefficient = self._write_number(part.coefficient)
             sign = "=" if is_zero else ">="
             lines.append(f"assert (premise{place} : {premise} {sign} 0).")
             lines.append(f"{{ {'' if is_zero else 'apply Rle_ge; '}{tactic}. }}")
@@ -149,10 +152,10 @@ class _CombinationWriter:
             total.append(product)
         smaller, larger = relation.ordered
         if rest != 0:
-            lines.append(f"assert (left : 0 <= {self._number(rest)}) by ({self.signs.nonnegative(rest)}).")
-            total.append(self._number(rest))
+            lines.append(f"assert (left : 0 <= {self._write_number(rest)}) by ({self.signs.nonnegative(rest)}).")
+            total.append(self._write_number(rest))
         whole = " + ".join(total) or "0"
-        difference = f"{self._number(larger)} - ({self._number(smaller)})"
+        difference = f"{self._write_number(larger)} - ({self._write_number(smaller)})"
         spread = [*([known] if known else []), *(self.run.spread_out(sums) if sums else []), self.run.identity]
         shown = spread[0] if len(spread) == 1 else f"({'; '.join(spread)})"
         lines.append(f"assert (identity : {difference} = {whole}) by {shown}.")
@@ -164,15 +167,13 @@ class _CombinationWriter:
             lines.append(f"{flip}apply (nonneg_by_identity _ _ _ identity); lra.")
         return "\n".join(lines)
 
-    def _sum(self, part: Part, place: int) -> tuple[Expr, str, str, bool]:
-        """Return a premise, or the sum of its multiples over clients: expression, text, tactic, and whether it is
-        zero.
-        """
-        found, tactic, is_zero = self._premise(part, place)
-        text = self._number(found)
+    def _prove_sum(self, part: Part, place: int) -> tuple[Expr, str, str, bool]:
+        """Return a premise or its sum over clients: expression, text, tactic, and whether it is zero."""
+        found, tactic, is_zero = self._prove_premise(part, place)
+        text = self._write_number(found)
         if part.over is None:
             return found, text, tactic, is_zero
-        over = self._number(part.over)
+        over = self._write_number(part.over)
         if is_zero:
             shown = f"apply sum_zero; {self.run.each}; replace ({text}) with 0; [ring | symmetry; {tactic}]"
         else:
@@ -180,7 +181,7 @@ class _CombinationWriter:
             shown = f"apply sum_nonneg; {self.run.each}; apply Rmult_le_pos; [{sign} | {tactic}]"
         return ClientSum(part.over * found), self.run.sum_of(f"({over}) * ({text})"), shown, is_zero
 
-    def _premise(self, part: Part, place: int) -> tuple[Expr, str, bool]:
+    def _prove_premise(self, part: Part, place: int) -> tuple[Expr, str, bool]:
         premise = part.premise
         if isinstance(premise, Fact):
             if premise in STEP_SIZES.values():
@@ -193,7 +194,7 @@ class _CombinationWriter:
             return found, tactic, premise.is_zero
         if isinstance(premise, str | Derived):
             derived = premise if isinstance(premise, Derived) else Derived(premise)
-            return self._derive(derived, place, {"i", "Hi"} if part.over is not None else _list_bound(derived))
+            return self._prove_derived(derived, place, {"i", "Hi"} if part.over is not None else _list_bound(derived))
         if isinstance(premise, sp.Eq):
             return slack(premise), self.run.equation(premise), True
         return slack(premise), self.run.ordering(premise, self.signs), False
@@ -202,16 +203,16 @@ class _CombinationWriter:
         """Return whether a premise is the average over clients of a fact of the library of updates."""
         return isinstance(premise, Averaged) and isinstance(self.run, UpdateVocabulary)
 
-    def _derive(self, premise: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
+    def _prove_derived(self, premise: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
         if isinstance(self.run, GapsVocabulary):
             known = self._export_used(premise.claim)
             found, tactic = self.run.derived(premise, known)
             return found, tactic, known.claim.relations[premise.link].operator == "=="
         if type(premise) is not Derived and not self._is_average(premise):
             raise NotExported(f"what is {premise.label} is not in the library")
-        return self._claim(premise, place, bound)
+        return self._prove_claim(premise, place, bound)
 
-    def _claim(self, derived: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
+    def _prove_claim(self, derived: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
         known = self._export_used(derived.claim)
         if known.claim.place != "run":
             raise NotExported(f"{derived.claim} is not about runs")
@@ -234,9 +235,9 @@ class _CombinationWriter:
         self.run.asked |= {"given"} if "given n i" in arguments.get("given_A", "") else set()
         self.run.asked |= {word for text in arguments.values() for word in re.findall(r"\w+_A\b", text)}
         count = len(known.claim.relations)
-        applied = projected(known.general.applied(**arguments), derived.link, count)
+        applied = project(known.general.applied(**arguments), derived.link, count)
         if isinstance(derived, Averaged):
-            lines += _average_slacks(derived, self.run, found, applied, self._number)
+            lines += _average_slacks(derived, self.run, found, applied, self._write_number)
             return derived.slack(self.run.symbols, found), ". ".join(lines), False
         lines.append(f"pose proof ({applied}) as fact; {self._reorder_divisors(relation.slack, known.claim)}lra")
         return found, ". ".join(lines), relation.operator == "=="

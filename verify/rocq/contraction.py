@@ -27,7 +27,7 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
     run = vocabulary_of(claim)
     relation = claim.relations[0]
     signs = run.signs(conditions_of(claim, certificate.relaxed))
-    lemma = contracting(claim, certificate, step, of_step, weight=certificate.weight)
+    lemma = state_contraction(claim, certificate, step, of_step, weight=certificate.weight)
     index = run.symbols(q.local_step_index)
     factor, weight, offset = (run.number(n) for n in (certificate.factor, certificate.weight, certificate.offset))
     potential = number(certificate.potential, {**run.names, index: "k"})
@@ -57,7 +57,7 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
     return run.state_bound(signs, lines, (lemma,))
 
 
-def contracting(
+def state_contraction(
     claim: Claim,
     certificate: Contracting,
     step: Claim,
@@ -134,7 +134,7 @@ def theorem_of_exponential_average(
     power = sp.Dummy("power", positive=True)
     run.names[power] = "power"
     signs = run.signs(conditions_of(claim, certificate.relaxed))
-    lemma = contracting(claim, certificate, step, of_step, gain=certificate.gain)
+    lemma = state_contraction(claim, certificate, step, of_step, gain=certificate.gain)
     factor, gain, offset = (run.number(n) for n in (certificate.factor, certificate.gain, certificate.offset))
     potential = number(certificate.potential, {**run.names, symbol(q.local_step_index): "k"})
     start = f"initial_distance A {point} ^ 2 * (1 - ({factor})) * power / (({gain}) * (1 - power))"

@@ -56,9 +56,7 @@ from verify.rocq.vocabulary import Vocabulary
 
 
 def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exported:
-    """Export a claim with a certificate, by default its stored one; raises `NotExported` with the reason if
-    impossible.
-    """
+    """Export a claim with a certificate, by default its stored one; raises `NotExported` with the reason."""
     try:
         document = document_for(claim) if certificate is None else document_of(claim, certificate)
         if document is None:

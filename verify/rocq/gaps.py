@@ -16,7 +16,7 @@ from verify.rocq.numbers import SignProofs, name_parts, number
 from verify.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
-from verify.rocq.theorem import Binder, Exported, declare_real, projected
+from verify.rocq.theorem import Binder, Exported, declare_real, project
 
 _START, _END, _NEXT = (
     "interval_gap A x_star n O",
@@ -118,10 +118,10 @@ class GapsVocabulary(RunVocabulary):
         """Return a number as text; it may contain the distance from the centralised model at the end of a round."""
         names, expression = dict(self.names), sp.sympify(expression)
         lengths = name_parts(one for one in expression.atoms(sp.Pow) if is_length(one))
-        names |= {symbol: f"(length ({self._vector(one.base.args[0])})%vec)" for one, symbol in lengths.items()}
+        names |= {symbol: f"(length ({self._write_vector(one.base.args[0])})%vec)" for one, symbol in lengths.items()}
         return number(expression.xreplace(lengths), names)
 
-    def _vector(self, difference: Expr) -> str:
+    def _write_vector(self, difference: Expr) -> str:
         first, second = (self.symbols(quantity) for quantity in _VECTORS)
         if sp.expand(difference - first + second) != 0:
             raise NotExported(f"the length of {difference} is not in the library")
@@ -137,9 +137,9 @@ class GapsVocabulary(RunVocabulary):
         # All gaps are positive because the least gap is.
         left_out = {"k", "Hk", "final_suboptimality_positive", "initial_gap_positive"}
         left_out |= set() if self.of_a_round else {"n", "Hn"}
-        return [*(one for one in parameters if one.name not in left_out), *self._least()]
+        return [*(one for one in parameters if one.name not in left_out), *self._declare_least()]
 
-    def _least(self) -> Iterator[Binder]:
+    def _declare_least(self) -> Iterator[Binder]:
         if not self.has_least:
             # The denominators of the statement are not zero.
             each = "forall n m, (n < rounds_of A)%nat -> (m <= steps_of A)%nat -> "
@@ -157,15 +157,15 @@ class GapsVocabulary(RunVocabulary):
         found = self.translate(premise.of(symbols_of(claim), claim.relations), claim)
         match premise.kind:
             case "at the last step":
-                fact = self._apply(known, premise.link, {"k": "m", "Hk": "last"})
+                fact = self._apply_claim(known, premise.link, {"k": "m", "Hk": "last"})
                 return found, f"{'; '.join(_LAST_STEP).format(known=fact)}; {_OPENED}"
             case "summed over rounds":
-                return self._sum(premise, known)
+                return self._prove_sum(premise, known)
             case "telescoped" | "at the next start" | "at the first start":
                 raise NotExported(f"a premise at another end of an interval is not exported: {claim.id}")
-        return found, f"pose proof ({self._apply(known, premise.link, {})}) as fact; {_OPENED}"
+        return found, f"pose proof ({self._apply_claim(known, premise.link, {})}) as fact; {_OPENED}"
 
-    def _sum(self, premise: Derived, known: Exported) -> tuple[Expr, str]:
+    def _prove_sum(self, premise: Derived, known: Exported) -> tuple[Expr, str]:
         """Return the sum over rounds of a relation about each round, and a tactic for it."""
         slack = self.translate(known.claim.relations[premise.link].slack, known.claim)
         start, end, following = (self.symbols(quantity) for quantity in _OF_A_ROUND)
@@ -179,7 +179,7 @@ class GapsVocabulary(RunVocabulary):
             each, total = 1 / end - 1 / start, self.symbols(q.reciprocal_progress)
             then = "fold (reciprocal_progress A x_star) in fact"
         rest = slack - each
-        fact = self._apply(known, premise.link, {"n": "m", "Hn": "Hm"})
+        fact = self._apply_claim(known, premise.link, {"n": "m", "Hn": "Hm"})
         tactic = (
             f"assert (fact : 0 <= sum (rounds_of A) (fun n => {self.number(each)}) + T A * ({self.number(rest)})) by "
             f"(apply sum_over_rounds; intros m Hm; pose proof ({fact}) as each; {_OPENED}); {then}; lra"
@@ -192,7 +192,7 @@ class GapsVocabulary(RunVocabulary):
             case "at the next start" if not self.of_a_round:
                 return "pose proof epsilon_final as final_least."
             case "at the next start":
-                at_next = self._apply(known, premise.link, {"n": "(S n)", "Hn": "later"})
+                at_next = self._apply_claim(known, premise.link, {"n": "(S n)", "Hn": "later"})
                 found = self._write_premise(premise, known)
                 return (
                     f"assert ({found}) by (destruct (Nat.eq_dec (S n) (rounds_of A)) as [last | other]; "
@@ -200,10 +200,10 @@ class GapsVocabulary(RunVocabulary):
                     f"assert (later : (S n < rounds_of A)%nat) by lia; exact ({at_next})])."
                 )
             case "at the first start":
-                at_first = self._apply(known, premise.link, {"n": "O", "Hn": "(some_rounds A)"})
+                at_first = self._apply_claim(known, premise.link, {"n": "O", "Hn": "(some_rounds A)"})
                 return f"assert ({self._write_premise(premise, known)}) by exact ({at_first})."
             case Derived.kind:
-                return f"pose proof (fun n Hn => {self._apply(known, premise.link, {})})."
+                return f"pose proof (fun n Hn => {self._apply_claim(known, premise.link, {})})."
         raise NotExported(f"a premise at another end of an interval is not exported: {known.claim.id}")
 
     def _write_premise(self, premise: Derived, known: Exported) -> str:
@@ -216,7 +216,7 @@ class GapsVocabulary(RunVocabulary):
         )
         return f"{left} {relation.operator} {right}"
 
-    def _apply(self, known: Exported, link: int, here: Mapping[str, str]) -> str:
+    def _apply_claim(self, known: Exported, link: int, here: Mapping[str, str]) -> str:
         """Return the statement of another claim for a round."""
         n, below = here.get("n", "n"), here.get("Hn", "Hn")
         if self.has_least:
@@ -225,4 +225,4 @@ class GapsVocabulary(RunVocabulary):
         else:
             nonzero = f"fun j Hj => nonzero {n} j {below} Hj"
         applied = known.general.applied(**{"nonzero": nonzero, **here})
-        return projected(applied, link, len(known.claim.relations))
+        return project(applied, link, len(known.claim.relations))

@@ -19,7 +19,7 @@ from verify.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.step import SIGN
-from verify.rocq.theorem import Binder, Exported, Theorem, projected
+from verify.rocq.theorem import Binder, Exported, Theorem, project
 
 
 def is_of_interval(certificate: Combination) -> bool:
@@ -67,7 +67,7 @@ def _prove_sum(known: Exported, premise: Derived) -> tuple[list[Binder], list[st
     total = premise.of(symbols_of(claim), claim.relations)
     sums, step = (number(total, _name_numbers(claim, *ends)) for ends in (("O", "m", "INR m"), ("m", "(S m)", "1")))
     parameters, arguments = _list_hypotheses(known)
-    applied = projected(theorem.applied(**arguments), premise.link, len(claim.relations))
+    applied = project(theorem.applied(**arguments), premise.link, len(claim.relations))
     nonzero = ""
     if "<> 0" in theorem.statement:
         # The denominators of the statement are not zero at any step.
@@ -96,9 +96,7 @@ def _list_hypotheses(known: Exported) -> tuple[list[Binder], Mapping[str, str]]:
 
 
 def _name_numbers(claim: Claim, first: str, last: str, steps: str) -> dict[sp.Symbol, str]:
-    """Return the names of a run's numbers, with the gaps at two steps of an interval, and the number of steps
-    between.
-    """
+    """Return the names of a run's numbers, with the gaps at two steps and the number of steps between them."""
     symbol = symbols_of(claim)
     return PathInRun(claim, tuple(claim.conditions)).run.names | {
         symbol(q.interval_start_gap): _write_gap(first),

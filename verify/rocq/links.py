@@ -16,7 +16,7 @@ from verify.rocq.inequalities import NonnegativeScalar, write_inequality
 from verify.rocq.numbers import SignProofs
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reified, text
+from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reify, text
 from verify.rocq.vocabulary import CLIENTS
 
 _ASIDE = "rename i into this_one, Hi into this_is_one"
@@ -49,7 +49,7 @@ class Links:
         """Prove that one side is at most the other, whose excess is a sum of terms."""
         lines, total = [], None
         for place, part in enumerate(parts, start=1):
-            term, tactic = self._term(part)
+            term, tactic = self._write_term(part)
             lines.append(f"assert (term{place} : 0 <= {self.text(term)}).\n{{ {tactic}. }}")
             total = term if total is None else Sum(total, term)
         lines = [*self._prove_multiples("\n".join(lines)), *lines]
@@ -84,31 +84,31 @@ class Links:
                 f"apply length_of_multiple; [{sign} | exact squares]. }}"
             )
 
-    def _term(self, part: Part) -> tuple[Term, str]:
+    def _write_term(self, part: Part) -> tuple[Term, str]:
         if part.summed:
             raise NotExported("sums over local steps are not exported")
         found = write_inequality(part.reason, self.reader)
         if not isinstance(found.slack, Term):
             self.used |= sp.sympify(found.slack).free_symbols
         self.used |= sp.sympify(part.coefficient).free_symbols
-        term, tactic = self._multiple(part.coefficient, found)
+        term, tactic = self._write_multiple(part.coefficient, found)
         if not part.averaged:
             return term, tactic
         aside = f"{_ASIDE}; " if self.own else ""
         return Mean(term), f"apply mean_nonneg; {aside}intros i Hi; {tactic}"
 
-    def _multiple(self, coefficient: Expr, found: NonnegativeScalar) -> tuple[Term, str]:
+    def _write_multiple(self, coefficient: Expr, found: NonnegativeScalar) -> tuple[Term, str]:
         slack = found.slack if isinstance(found.slack, Term) else self.reader.scalar(found.slack)
         share = self.reader.vocabulary.symbols(q.importance)
         if coefficient == 1:
             return slack, found.tactic
         if sp.sympify(coefficient).has(share):
-            return self._bound_by_share(coefficient, share, slack, found.tactic)
+            return self._bound_share(coefficient, share, slack, found.tactic)
         factor = self.reader.number(coefficient)
         sign = self.signs.nonnegative(coefficient)
         return Multiple(factor, slack), f"apply Rmult_le_pos; [{sign} | {found.tactic}]"
 
-    def _bound_by_share(self, coefficient: Expr, share: sp.Symbol, slack: Term, tactic: str) -> tuple[Term, str]:
+    def _bound_share(self, coefficient: Expr, share: sp.Symbol, slack: Term, tactic: str) -> tuple[Term, str]:
         """Return a slack times a number that is linear in the client weight p_i, which is at most the largest one."""
         largest = self.reader.vocabulary.symbols(q.largest_importance)
         both = sp.Poly(sp.expand(coefficient), share)
@@ -131,7 +131,7 @@ class Links:
         atoms = Atoms()
         if not self._is_uniform:
             atoms.place("number", "share (step_clients S) i")
-        sides = [reified(side, atoms) for side in (left, right)]
+        sides = [reify(side, atoms) for side in (left, right)]
         client, known = ("i", "Hi") if self.own else ("O", "(several (step_clients S))")
         return "\n".join(
             [

@@ -51,7 +51,7 @@ class _LyapunovWriter:
 
     # Lemmas about one step.
 
-    def _round(self) -> Theorem:
+    def _state_round(self) -> Theorem:
         """Return the lemma on the Lyapunov function after a round."""
         certificate = self.certificate
         terms = [part for part in certificate.round if part.reason.about != (MIXING,)]
@@ -59,27 +59,31 @@ class _LyapunovWriter:
         for words in (self.plain, self.proof):
             states = {one: words.vocabulary.vectors[state(one)] for one in self._vectors}
             after = words.moved(certificate.function, write_round(self.known, states, words.place))
-            after = Multiple(words.links.reader.number(self._rho(words) ** 2), after) if self.is_mixed else after
+            after = (
+                Multiple(words.links.reader.number(self._find_contraction(words) ** 2), after)
+                if self.is_mixed
+                else after
+            )
             before = words.links.side(certificate.function)
             kept = Multiple(words.links.reader.number(certificate.factor), before)
             sides.append((after, Sum(kept, Number(words.links.reader.number(certificate.offset)))))
-        return self._lemma("round", sides, terms, self._states)
+        return self._state_lemma("round", sides, terms, self._states)
 
-    def _rho(self, words: Words) -> sp.Symbol:
+    def _find_contraction(self, words: Words) -> sp.Symbol:
         one = next(iter(self.known.definition.client))
         spread = Average(norm_sq(state(one) - Average(state(one))))
         if self.certificate.function != spread or [*self.known.definition.client_update] != [one]:
             raise NotExported("of what is heard it is known how far clients are apart")
         return words.symbols(q.mixing_contraction)
 
-    def _measure(self) -> Theorem:
+    def _state_measure(self) -> Theorem:
         """Prove that the measured quantity is at most the Lyapunov function."""
         sides = []
         for words in (self.plain, self.proof):
             states = {one: words.vocabulary.vectors[state(one)] for one in self._vectors}
             model = self.known.term(sp.Symbol("model"), self.known.definition.model, states, words.place)
             sides.append((self._write_potential(words, model), words.links.side(self.certificate.function)))
-        return self._lemma("model", sides, self.certificate.model, self._states)
+        return self._state_lemma("model", sides, self.certificate.model, self._states)
 
     def _write_potential(self, words: Words, model: Term) -> Term:
         (relation,) = self.claim.relations
@@ -93,7 +97,7 @@ class _LyapunovWriter:
             "Lyapunov functions bound the distance of the last model, or that between the clients' models"
         )
 
-    def _start(self) -> Theorem:
+    def _state_start(self) -> Theorem:
         """Return the lemma on the Lyapunov function at the start."""
         sides, more = [], [Binder("start_model", "step_space S")]
         begun = {**self.known.definition.server, **self.known.definition.client}
@@ -107,9 +111,9 @@ class _LyapunovWriter:
         if self.claim.relations[0].right.has(self.plain.symbols(q.initial_distance)):
             slack = self.plain.links.text(reader.scalar(reader.known[START_DISTANCE].slack))
             more += [Binder("D", "R"), Binder("start_known", f"0 <= {slack}")]
-        return self._lemma("start", sides, self.certificate.start, more)
+        return self._state_lemma("start", sides, self.certificate.start, more)
 
-    def _lemma(
+    def _state_lemma(
         self, what: str, sides: Sequence[tuple[Term, Term]], terms: Sequence[Part], more: Sequence[Binder]
     ) -> Theorem:
         (smaller, larger), shown = sides
@@ -164,17 +168,17 @@ class _LyapunovWriter:
         (relation,) = self.claim.relations
         if relation.operator != "<=":
             raise NotExported("Lyapunov functions show bounds from above")
-        lemmas = (self._round(), self._measure(), self._start())
+        lemmas = (self._state_round(), self._state_measure(), self._state_start())
         parameters = [*self._lift_to_run(lemmas[0])]
-        statement = f"{self._final()} <= {self.run.links.reader.number(relation.right)}"
-        definitions = f"{self.known.text()}{self.known.run()}{self._function()}{self._final_definition()}"
-        proof = "\n".join(self._proof(relation.right, lemmas))
+        statement = f"{self._name_final()} <= {self.run.links.reader.number(relation.right)}"
+        definitions = f"{self.known.text()}{self.known.run()}{self._define_function()}{self._define_final()}"
+        proof = "\n".join(self._write_proof(relation.right, lemmas))
         measured = self.run.symbols.quantity(relation.left)
         assert measured is not None
-        called = {**self.run.vocabulary.called, measured: self._final()}
+        called = {**self.run.vocabulary.called, measured: self._name_final()}
         return Theorem(self.name, parameters, statement, proof, lemmas, ("Definitions",), (), called, definitions)
 
-    def _function(self) -> str:
+    def _define_function(self) -> str:
         """Return the Lyapunov function in the terms of a step."""
         states = [one for one in self._states if not one.name.startswith("past_")]
         point = [Binder("x_star", "step_space S")] if self.has_optimum else []
@@ -185,7 +189,7 @@ class _LyapunovWriter:
     def _value(self) -> Term:
         return self.plain.links.side(self.certificate.function)
 
-    def _final_definition(self) -> str:
+    def _define_final(self) -> str:
         parameters = " ".join(map(str, [Binder("A", "run"), *self.known.own]))
         state_of, model = f"(after {self.known.applied} (rounds_of A))", f"model {self.known.applied}"
         if self.is_of_distance:
@@ -195,7 +199,7 @@ class _LyapunovWriter:
         apart = f"mean (clients_of A) (fun i => ‖{one} {state_of} i - {model} {state_of}‖²)"
         return f"Definition final_consensus_distance_sq {parameters} : R := {apart}.\n"
 
-    def _final(self) -> str:
+    def _name_final(self) -> str:
         name = "final_distance_sq" if self.is_of_distance else "final_consensus_distance_sq"
         return f"{name} {self.known.applied}{' x_star' if self.is_of_distance else ''}"
 
@@ -244,7 +248,7 @@ class _LyapunovWriter:
     def _state_at_run(name: str) -> str:
         return f"{name.removesuffix('_S')}_A" if name.endswith("_S") else name
 
-    def _proof(self, right: Expr, lemmas: Sequence[Theorem]) -> Iterator[str]:
+    def _write_proof(self, right: Expr, lemmas: Sequence[Theorem]) -> Iterator[str]:
         words, certificate = self.run_proof, self.certificate
         number_of, signs = words.links.reader.number, words.signs
         factor, offset, level = map(number_of, (certificate.factor, certificate.offset, certificate.level))
@@ -289,9 +293,9 @@ class _LyapunovWriter:
         yield f"apply Rle_trans with (1 := shrinks_to V _ _ _ {given})."
         apart = number_of(sp.factor(sp.cancel(sp.together(signs.substitute_ratios(1 - certificate.factor)))))
         yield f"assert (apart : 1 - ({factor}) = {apart}) by by_field. rewrite apart."
-        yield from self._compare(right, factor)
+        yield from self._compare_bounds(right, factor)
 
-    def _compare(self, right: Expr, factor: str) -> Iterator[str]:
+    def _compare_bounds(self, right: Expr, factor: str) -> Iterator[str]:
         """Prove that the derived bound is at most the claim's."""
         words, certificate = self.run_proof, self.certificate
         rounds, power = words.symbols(q.rounds), sp.Symbol("power", nonnegative=True)
@@ -317,7 +321,7 @@ class _LyapunovWriter:
 
     @property
     def _final_in_proof(self) -> str:
-        return self._final().replace(self.known.applied, self._applied)
+        return self._name_final().replace(self.known.applied, self._applied)
 
     def _arguments(self, n: str) -> dict[str, str]:
         """Return the arguments for a lemma's variables and hypotheses in round n."""

@@ -16,7 +16,7 @@ from fedtheory.proofs.definitions import ALIKE, PARAMETERS, START, state
 from fedtheory.proofs.lyapunov import OPTIMUM_GRADIENTS, START_DISTANCE
 from verify.rocq.algorithms import Algorithm, Notation
 from verify.rocq.links import Links
-from verify.rocq.numbers import SignProofs, cleared, number
+from verify.rocq.numbers import SignProofs, number, split_fraction
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.terms import Atom, Term
 from verify.rocq.vocabulary import Vocabulary
@@ -138,10 +138,10 @@ class RatioSigns(SignProofs):
 
     def positive(self, value: Expr) -> str:
         """Return a tactic for the goal that a number is positive."""
-        above, below = (number(part, self.names) for part in cleared(self.substitute_ratios(value)))
+        above, below = (number(part, self.names) for part in split_fraction(self.substitute_ratios(value)))
         replaced = f"replace gap with (({above}) / ({below})) by by_field"
         return f"match goal with |- 0 < ?gap => {replaced} end; apply Rdiv_lt_0_compat; positive"
 
-    def _gap(self, condition: Expr) -> Expr:
+    def _find_gap(self, condition: Expr) -> Expr:
         """Return the slack of a condition in ratios."""
-        return self.substitute_ratios(super()._gap(condition))
+        return self.substitute_ratios(super()._find_gap(condition))

@@ -19,9 +19,7 @@ from verify.rocq.theorem import Binder
 
 
 def is_of_numbers(claim: Claim, certificate: Combination) -> bool:
-    """Return whether a claim follows from the signs of its numbers and its conditions, with numbers constant in a
-    run.
-    """
+    """Return whether a claim follows from conditions and signs of numbers that are constant in a run."""
     symbols = symbols_of(claim)
     premises = [part.premise for link in certificate.links for part in link]
     from_signs = all(premise is ONE or isinstance(premise, sp.Rel) for premise in premises)

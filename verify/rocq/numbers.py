@@ -19,9 +19,7 @@ from verify.rocq.theorem import Binder, of_condition
 
 
 def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
-    """Return a function of symbols by sums, products and powers as Rocq text; raises `NotExported` for anything
-    else.
-    """
+    """Return sums, products and powers of symbols as Rocq text; raises `NotExported` for anything else."""
     expression = sp.sympify(expression)
     if expression.is_Rational:
         return _write_rational(expression)
@@ -151,14 +149,14 @@ class SignProofs:
             if isinstance(condition, sp.Eq):
                 lines.append(self._solve_equation(place, condition))
                 continue
-            above, below = (number(part, self.names) for part in cleared(self._gap(condition)))
+            above, below = (number(part, self.names) for part in split_fraction(self._find_gap(condition)))
             gap = number(condition.gts - condition.lts, self.names)
             lines.append(f"assert (clear{place} : 0 <= {above}).")
             lines.append(f"{{ replace ({above}) with (({gap}) * ({below})) by by_field.")
             lines.append("  apply Rmult_le_pos; [lra | nonnegative]. }")
         return lines
 
-    def _gap(self, condition: Expr) -> Expr:
+    def _find_gap(self, condition: Expr) -> Expr:
         """Return the slack of a condition."""
         return condition.gts - condition.lts
 
@@ -167,7 +165,7 @@ class SignProofs:
         symbol, slope, rest = _solve(condition)
         value, factor = number(rest / slope, self.names), number(slope, self.names)
         difference = number(condition.lhs - condition.rhs, self.names)
-        numerator, denominator = (number(part, self.names) for part in cleared(condition.lhs - condition.rhs))
+        numerator, denominator = (number(part, self.names) for part in split_fraction(condition.lhs - condition.rhs))
         product = f"replace (({value}) * ({factor})) with ({number(rest, self.names)}) by by_field"
         return (
             f"assert (value{place} : {self.names[symbol]} = {value}).\n"
@@ -179,33 +177,31 @@ class SignProofs:
 
     def nonnegative(self, value: Expr) -> str:
         """Return a tactic for the goal that a number is not negative."""
-        numerator, denominator = self._with_positive_denominator(*cleared(sp.sympify(value)))
+        numerator, denominator = self._turn_denominator(*split_fraction(sp.sympify(value)))
         factored = _move_sign(_factorise(numerator))
         text = f"({number(factored, self.names)}) / ({number(denominator, self.names)})"
         return (
             f"match goal with |- 0 <= ?slack => replace slack with ({text}) by by_field end; "
-            f"apply quotient_nonneg; [{self._numerator(factored)} | positive]"
+            f"apply quotient_nonneg; [{self._prove_numerator(factored)} | positive]"
         )
 
     def positive(self, value: Expr) -> str:
         """Return a tactic for the goal that a number is positive, because all of its factors are."""
-        numerator, denominator = cleared(sp.sympify(value))
+        numerator, denominator = split_fraction(sp.sympify(value))
         text = f"({number(_move_sign(_factorise(numerator)), self.names)}) / ({number(denominator, self.names)})"
         return f"match goal with |- 0 < ?gap => replace gap with ({text}) by by_field end; positive"
 
-    def _with_positive_denominator(self, numerator: Expr, denominator: Expr) -> tuple[Expr, Expr]:
+    def _turn_denominator(self, numerator: Expr, denominator: Expr) -> tuple[Expr, Expr]:
         """Return numerator and denominator, both negated if the conditions make the denominator negative."""
         sums = [factor for factor in _list_factors(_factorise(denominator)) if factor.is_Add and not _is_plain(factor)]
         negative = [one for one in sums if self._choose_tactic(one) is None and self._choose_tactic(-one) is not None]
         return (-numerator, _move_sign(_factorise(-denominator))) if len(negative) % 2 else (numerator, denominator)
 
-    def _numerator(self, factored: Expr) -> str:
+    def _prove_numerator(self, factored: Expr) -> str:
         return self._choose_tactic(factored) or "nonnegative"
 
     def _choose_tactic(self, factored: Expr) -> str | None:
-        """Return a tactic by lower bounds of symbols, by one condition, or by several for several factors; else
-        None.
-        """
+        """Return a tactic by lower bounds of symbols, or by conditions on the factors; else None."""
         shown = self._shift(factored)
         if shown is not None:
             return shown
@@ -223,7 +219,7 @@ class SignProofs:
     def _prove_by_value(self, factored: Expr, place: int, equation: Expr) -> str | None:
         """Return a tactic that replaces a symbol by its value from an equation; else None."""
         symbol, slope, rest = _solve(equation)
-        top, bottom = (_factorise(part) for part in cleared(factored.xreplace({symbol: rest / slope})))
+        top, bottom = (_factorise(part) for part in split_fraction(factored.xreplace({symbol: rest / slope})))
         shown = self._shift(top) if symbol in factored.free_symbols else None
         if shown is None:
             return None
@@ -246,9 +242,7 @@ class SignProofs:
         return None
 
     def _shift(self, polynomial: Expr, names: Mapping[sp.Symbol, str] | None = None) -> str | None:
-        """Return a tactic for a polynomial without negative coefficients after a shift of symbols by lower bounds; else
-        None.
-        """
+        """Return a tactic for a polynomial that lower bounds of symbols show to be non-negative; else None."""
         symbols = dict(self.names if names is None else names)
         if _is_plain(polynomial):
             return "nonnegative"
@@ -271,7 +265,7 @@ class SignProofs:
             return None
         spare = sp.Symbol("spare", nonnegative=True)
         names = {**self.names, spare: "spare"}
-        top, bottom = cleared(factored.xreplace({symbol: rest / (slope * (1 + spare))}))
+        top, bottom = split_fraction(factored.xreplace({symbol: rest / (slope * (1 + spare))}))
         shown = self._shift(top, names)
         if shown is None:
             return None
@@ -283,13 +277,13 @@ class SignProofs:
             f"match goal with |- 0 <= ?number => replace number with ({text}) by (unfold spare; by_field) end; "
             f"apply quotient_nonneg; [{shown} | positive]"
         )
-        return self._with_zero_apart(factored, symbol, tactic) if self._may_be_zero(symbol) else tactic
+        return self._split_zero(factored, symbol, tactic) if self._may_be_zero(symbol) else tactic
 
     def _may_be_zero(self, symbol: sp.Symbol) -> bool:
         """Return whether a number under the claim's quantifier has zero among its values."""
         return self.names[symbol].startswith("each_") and symbol.is_positive is not True
 
-    def _with_zero_apart(self, factored: Expr, symbol: sp.Symbol, tactic: str) -> str | None:
+    def _split_zero(self, factored: Expr, symbol: sp.Symbol, tactic: str) -> str | None:
         """Return a tactic that divides by a symbol if it is positive; None if nothing shows the case of zero."""
         rest = sp.expand(factored.xreplace({symbol: sp.S.Zero}))
         shown = self._shift(rest)
@@ -307,7 +301,7 @@ def _list_bounds(condition: Expr) -> list[_Bound]:
     """Return the bounds of a condition on each symbol in which it is linear; claims share conditions."""
     if isinstance(condition, sp.Eq):
         return []
-    numerator, _ = cleared(condition.gts - condition.lts)
+    numerator, _ = split_fraction(condition.gts - condition.lts)
     found = []
     for symbol in sorted(numerator.free_symbols, key=str):
         with suppress(Rejected):
@@ -325,7 +319,7 @@ def _solve(equation: Expr) -> tuple[sp.Symbol, Expr, Expr]:
     """
     if any(power.exp.is_Rational and power.exp.q == 2 for power in equation.atoms(sp.Pow)):
         raise NotExported(f"the condition {equation} has a square root: equations with roots are not exported")
-    numerator, _ = cleared(equation.lhs - equation.rhs)
+    numerator, _ = split_fraction(equation.lhs - equation.rhs)
     for symbol in (*sorted(equation.lhs.free_symbols, key=str), *sorted(equation.rhs.free_symbols, key=str)):
         with suppress(Rejected):
             slopes, rest = linear(numerator, [symbol])
@@ -369,7 +363,7 @@ def _factorise(polynomial: Expr) -> Expr:
 
 
 @cache
-def cleared(value: Expr) -> tuple[Expr, Expr]:
+def split_fraction(value: Expr) -> tuple[Expr, Expr]:
     """Return numerator and denominator with integer coefficients; the denominator is assumed to be positive."""
     known = quotient(value)
     numerator, denominator = sp.fraction(

@@ -25,7 +25,7 @@ from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import RunVocabulary
 from verify.rocq.terms import Atom, Mean, Multiple, Named, Sum, is_own, text
-from verify.rocq.theorem import Binder, Exported, declare_index, declare_real, list_relations, projected
+from verify.rocq.theorem import Binder, Exported, declare_index, declare_real, list_relations, project
 from verify.rocq.vocabulary import CLIENTS, MEAN, Vocabulary, gradient
 
 NEEDS = ("Lengths", "Interval")
@@ -173,9 +173,7 @@ class KnownOnPath:
             raise NotExported("its certificate uses other claims about runs, under other conditions")
 
     def _is_under_ours(self, used: Exported, certificate: Certificate) -> bool:
-        """Return whether the conditions of a used claim, as in its theorem, are conditions of the claim that uses
-        it.
-        """
+        """Return whether the conditions of a used claim's theorem are those of the claim that uses it."""
         conditions = tuple(self.claim.conditions if certificate.relaxed is None else certificate.relaxed)
         own = PathInRun(self.claim, conditions).run.signs(conditions).hypotheses()
         return [one for one in used.theorem.binders if one.name.startswith("condition")] == own
@@ -199,7 +197,7 @@ class KnownOnPath:
             found = f"{hypothesis} i Hi" if own else hypothesis
             known[name] = KnownSlack(right - left, f"pose proof ({found}) as hypothesis; lra")
             theorem = used.theorem if used.conditions else used.general
-            applied = projected(theorem.applied(), link, len(used.claim.relations))
+            applied = project(theorem.applied(), link, len(used.claim.relations))
             here = re.sub(r"\bpower\b", f"({power})", state_in_run(parameters[-1].type))
             opened = "try rename i into this_one, Hi into this_is_one. intros i Hi. " if own else ""
             lines.append(

@@ -27,11 +27,11 @@ from verify.rocq.path_run import (
     state_in_run,
     write_power,
 )
-from verify.rocq.products import restated
+from verify.rocq.products import restate
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
-from verify.rocq.theorem import Binder, Exported, Theorem, conjunction, projected
+from verify.rocq.theorem import Binder, Exported, Theorem, conjunction, project
 
 
 def theorem_of_path_step(
@@ -61,13 +61,13 @@ class _PathStepWriter:
 
     def theorem(self) -> Theorem:
         """Return the claim as a theorem with its proof."""
-        step, run = self._step(), self.path.run
+        step, run = self._state_step(), self.path.run
         goal = [self._write_relation(*one) for one in zip(self.claim.relations, self.certificate.links, strict=True)]
         used = set().union(*(one.free_symbols for one in self.claim.relations))
         parameters = [*self.path.binders(used, own=self.links.own), *run.signs(self.signs.conditions).hypotheses()]
         proofs = []
         for place in range(len(goal)):
-            part = projected("known", place, len(goal))
+            part = project("known", place, len(goal))
             proofs.append(f"first [exact ({part}) | apply Rle_trans with (1 := {part}); right; {SAME} | {SAME}].")
         lines = [KNOWN, *self.path.known, *run.signs(self.signs.conditions).prepared(), *self.shown]
         lines.append(f"pose proof ({step.applied(**{**self.path.arguments, 'k': 'k'})}) as known.")
@@ -77,7 +77,7 @@ class _PathStepWriter:
 
     def _write_relation(self, relation: Relation, why: object) -> str:
         if not isinstance(why, Sequence):
-            return state_in_run(self._link(relation, why)[0])
+            return state_in_run(self._prove_link(relation, why)[0])
         sign = {"<=": "<=", "==": "="}[relation.operator]
         return f"{self._write_side(relation.left)} {sign} {self._write_side(relation.right)}"
 
@@ -87,12 +87,12 @@ class _PathStepWriter:
         except NotExported:
             return state_in_run(self.links.text(self.links.side(write_power(side, self.base, self.index))))
 
-    def _step(self) -> Theorem:
+    def _state_step(self) -> Theorem:
         """Return the lemma with all relations at a step."""
         pairs = list(zip(self.claim.relations, self.certificate.links, strict=True))
         for relation in (one for one, why in pairs if not isinstance(why, Products)):
             self.links.side(write_power(relation.left, self.base, self.index))
-        goal, proofs = zip(*(self._link(relation, why) for relation, why in pairs), strict=True)
+        goal, proofs = zip(*(self._prove_link(relation, why) for relation, why in pairs), strict=True)
         vocabulary, links = self.vocabulary, self.links
         parameters = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more, Binder("k", "nat")]
         parameters += [*self.hypotheses, *self.signs.hypotheses()]
@@ -106,10 +106,10 @@ class _PathStepWriter:
         proof = "\n".join([*start, *self.signs.prepared(), conjunction(proofs)])
         return Theorem(f"{name_of(self.claim.id)}_at_step", parameters, " /\\\n  ".join(goal), proof)
 
-    def _link(self, relation: Relation, why: object) -> tuple[str, str]:
+    def _prove_link(self, relation: Relation, why: object) -> tuple[str, str]:
         links = self.links
         if not isinstance(why, Sequence):
-            return restated(links, relation, why)
+            return restate(links, relation, why)
         left, right = (links.side(write_power(side, self.base, self.index)) for side in relation.sides)
         if relation.operator == "==":
             return f"{links.text(left)} = {links.text(right)}", links.identity(left, right)

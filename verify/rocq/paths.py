@@ -73,15 +73,15 @@ class _PathWriter:
     def theorem(self) -> Theorem:
         """Return the claim as a theorem with its proof."""
         induction, before = self.induction, self.induction.measured
-        step = self._step(before)
+        step = self._state_step(before)
         at_zero = self.written(induction.bound).subs({self.index: 0, POWER: 1})
-        lemmas = [step, self._start("start", before, at_zero, induction.start)]
+        lemmas = [step, self._state_start("start", before, at_zero, induction.start)]
         if induction.first is not None:
             once = induction.bound.subs(self.index, 1)
-            lemmas.append(self._start("first", advance_distance(self.claim, before), once, induction.first))
-        goal, proofs = zip(*(self._link(n) for n in range(len(self.claim.relations))), strict=True)
+            lemmas.append(self._state_start("first", advance_distance(self.claim, before), once, induction.first))
+        goal, proofs = zip(*(self._prove_link(n) for n in range(len(self.claim.relations))), strict=True)
         signs = self.path.run.signs(self.conditions)
-        proof = "\n".join([KNOWN, *self.path.known, *signs.prepared(), self._bounds(lemmas), conjunction(proofs)])
+        proof = "\n".join([KNOWN, *self.path.known, *signs.prepared(), self._prove_bounds(lemmas), conjunction(proofs)])
         parameters = [*self.path.binders(self.used, own=self.own), *signs.hypotheses()]
         return Theorem(
             self.name, parameters, " /\\\n  ".join(goal), proof, tuple(lemmas), NEEDS, called=self.path.called
@@ -93,10 +93,10 @@ class _PathWriter:
 
     # The lemma about one step.
 
-    def _step(self, before: Expr) -> Theorem:
-        vocabulary, induction = self._vocabulary(), self.induction
+    def _state_step(self, before: Expr) -> Theorem:
+        vocabulary, induction = self._build_vocabulary(), self.induction
         factor, offset = (self.written(part) for part in (induction.factor, induction.offset))
-        signs = SignProofs(vocabulary.numbers, self.conditions, [*self._least(), *vocabulary.least])
+        signs = SignProofs(vocabulary.numbers, self.conditions, [*self._list_least(), *vocabulary.least])
         known, hypotheses, _ = self.known.parameters(vocabulary, induction.base)
         links = Links(Reader(vocabulary, known), signs)
         after = links.side(advance_distance(self.claim, before))
@@ -111,7 +111,7 @@ class _PathWriter:
         if induction.base is not None:
             parameters += [
                 Binder("power", "R"),
-                Binder("power_large", f"{self._least_power(vocabulary.numbers)} <= power"),
+                Binder("power_large", f"{self._write_least_power(vocabulary.numbers)} <= power"),
             ]
         if self.counts:
             parameters += [Binder("k", "nat"), Binder("k_from", f"({self.first} <= k)%nat")]
@@ -127,7 +127,7 @@ class _PathWriter:
         )
         return Theorem(f"{self.name}_step", parameters, f"{links.text(after)} <= {links.text(bound)}", body)
 
-    def _start(self, name: str, left: Expr, right: Expr, terms: Sequence[Part]) -> Theorem:
+    def _state_start(self, name: str, left: Expr, right: Expr, terms: Sequence[Part]) -> Theorem:
         """Return the statement at the start of the round."""
         vocabulary = PathVocabulary(self.claim, quiet=True)
         vocabulary.gather()
@@ -144,7 +144,7 @@ class _PathWriter:
         statement = f"{goal} <= {larger.text}"
         return specialise_to_first_step(Theorem(f"{self.name}_{name}", parameters, statement, body))
 
-    def _vocabulary(self) -> PathVocabulary:
+    def _build_vocabulary(self) -> PathVocabulary:
         vocabulary = PathVocabulary(self.claim, quiet=True)
         vocabulary.numbers |= {self.index: "INR k"}
         return vocabulary
@@ -154,11 +154,11 @@ class _PathWriter:
         large = f"at_least_one k {known}" if self.first else "pos_INR k"
         return [f"pose proof ({large}) as k_large."] if self.counts else []
 
-    def _least(self) -> list[tuple[sp.Symbol, Expr]]:
+    def _list_least(self) -> list[tuple[sp.Symbol, Expr]]:
         of_power = [] if self.induction.base is None else [(POWER, self.induction.base**self.first)]
         return [*of_power, (self.index, sp.Integer(self.first))] if self.counts else of_power
 
-    def _least_power(self, names: Mapping[sp.Symbol, str]) -> str:
+    def _write_least_power(self, names: Mapping[sp.Symbol, str]) -> str:
         return number(sp.sympify(self.induction.base) ** self.first, names)
 
     def _prove_growth(self, names: Mapping[sp.Symbol, str]) -> list[str]:
@@ -176,7 +176,7 @@ class _PathWriter:
 
     # The statement about all steps.
 
-    def _bounds(self, lemmas: list[Theorem]) -> str:
+    def _prove_bounds(self, lemmas: list[Theorem]) -> str:
         induction, run = self.induction, self.path.run
         names = {**run.names, self.index: "INR k", POWER: "power"}
         measured, moved = (
@@ -186,12 +186,12 @@ class _PathWriter:
             number(sp.sympify(part), {**names, POWER: self._power})
             for part in (induction.bound, self.written(induction.factor))
         )
-        offset = self._offset()
-        signs = SignProofs(names, self.conditions, [*self._least(), *run.least])
+        offset = self._write_offset()
+        signs = SignProofs(names, self.conditions, [*self._list_least(), *run.least])
         grown = self.written(induction.bound.subs(self.index, self.index + 1)) - self.written(
             induction.factor * induction.bound + induction.offset
         )
-        _, _, parameters = self.known.parameters(self._vocabulary(), induction.base)
+        _, _, parameters = self.known.parameters(self._build_vocabulary(), induction.base)
         shown = re.sub(r"\bHk\b", "(proj2 Hk)", "\n".join(parameters))
         given = {**self.path.arguments, "power": self._power, "power_large": "power_large"}
         given |= {"k": "k", "k_from": "(proj1 Hk)"}
@@ -237,8 +237,8 @@ class _PathWriter:
         lines.append(f"change (({moved}) <= {self._shift_step(bound)}) in later.")
         return "\n".join(lines)
 
-    def _offset(self) -> str:
-        reader = Reader(self._vocabulary())
+    def _write_offset(self) -> str:
+        reader = Reader(self._build_vocabulary())
         goal = state_in_run(text(reader.scalar(self.written(self.induction.offset)), CLIENTS))
         for here, there in (("step_size", "size_of A"), ("step_clients", "clients_of A")):
             goal = goal.replace(f"({here} (step_at A n k))", f"({there})").replace(f"{here} (step_at A n k)", there)
@@ -259,7 +259,7 @@ class _PathWriter:
         links = Links(Reader(self.path.vocabulary), SignProofs({}))
         return state_in_run(text(links.side(expression), CLIENTS))
 
-    def _link(self, place: int) -> tuple[str, str]:
+    def _prove_link(self, place: int) -> tuple[str, str]:
         """Return a relation's statement, and its proof from the bounds on the measure before and after this step."""
         relation, run = self.claim.relations[place], self.path.run
         vocabulary = PathVocabulary(self.claim, quiet=True)

@@ -18,7 +18,7 @@ from verify.rocq.terms import Number
 SIGN = {"<=": "<=", ">=": ">="}
 
 
-def restated(links: Links, relation: Relation, why: object) -> tuple[str, str]:
+def restate(links: Links, relation: Relation, why: object) -> tuple[str, str]:
     """Return statement and proof of a relation that is no sum of terms; raises `NotExported` without a tactic."""
     match why:
         case Products():

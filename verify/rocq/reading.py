@@ -45,7 +45,7 @@ class Lengths:
     def of(self, expression: Expr, term: Term) -> tuple[Expr, Term]:
         """Return the factor between the norms of two parallel vectors, and the other vector."""
         form = vector(expression, self._context)
-        factor, written = next(self._multiples(form), (None, None))
+        factor, written = next(self._find_multiples(form), (None, None))
         if factor is None or written is None:
             self._known.append((form, term))
             return sp.S.One, term
@@ -63,7 +63,7 @@ class Lengths:
     def _context(self) -> Context:
         return build_context(self.claim)
 
-    def _multiples(self, form: Form) -> Iterator[tuple[Expr, Term]]:
+    def _find_multiples(self, form: Form) -> Iterator[tuple[Expr, Term]]:
         for other, term in self._known:
             ratios = _divide_forms(form, other)
             if len(ratios) == 1:
@@ -114,7 +114,7 @@ class Reader:
                 return Dot(self.vector(left), self.vector(right))
             case Value():
                 objective, point = expression.args
-                return value(self._objective(objective), self.vector(point), opaque=self.vocabulary.opaque)
+                return value(self._find_objective(objective), self.vector(point), opaque=self.vocabulary.opaque)
             case sp.Pow() if is_length(expression):
                 return self.length(expression.base.args[0])
         return self._read_number(expression) or self._combine(expression, self.scalar)
@@ -140,20 +140,18 @@ class Reader:
             case Expectation():
                 raise NotExported("the mean of a vector is not exported")
             case Average():
-                return self._unless_named(Mean(self.vector(expression.args[0])))
+                return self._prefer_name(Mean(self.vector(expression.args[0])))
             case Gradient():
                 objective, point = expression.args
-                found = gradient(self._objective(objective), self.vector(point), opaque=self.vocabulary.opaque)
+                found = gradient(self._find_objective(objective), self.vector(point), opaque=self.vocabulary.opaque)
                 is_zero = isinstance(found, Atom) and found.text == f"grad ({OWN}) ({self.vocabulary.stationary})"
                 return replace(found, zero=True) if isinstance(found, Atom) and is_zero else found
         if expression.is_Symbol:
             return self.vocabulary.vector(expression)
         return self._combine(expression, self.vector)
 
-    def _unless_named(self, mean: Mean) -> Term:
-        """Return the vocabulary's name for an average if it has one, so that Rocq identifies objectives at both
-        points.
-        """
+    def _prefer_name(self, mean: Mean) -> Term:
+        """Return the vocabulary's name for an average; gradients at both are then the same for Rocq."""
         known = self.vocabulary.vectors.values()
         return next((one for one in known if isinstance(one, Named) and one.body == mean), mean)
 
@@ -182,7 +180,7 @@ class Reader:
             total = Sum(total, read(-part), "-") if _is_negative(part) else Sum(total, read(part))
         return total
 
-    def _objective(self, symbol: sp.Symbol) -> str:
+    def _find_objective(self, symbol: sp.Symbol) -> str:
         known = self.vocabulary.objectives
         if symbol not in known:
             raise NotExported(f"the library has no objective {symbol}")

@@ -91,25 +91,25 @@ class _RecursionWriter:
         relation = self.claim.relations[0]
         self.tau = self.run.symbols(q.local_steps)
         self.names = {**self.run.names, k: "INR k"}
-        lemmas = [self._step(self.certificate.terms, together=False)]
+        lemmas = [self._state_step(self.certificate.terms, together=False)]
         if self.certificate.first is not None:
-            lemmas.append(self._step(self.certificate.first, together=True))
-        signs = self._signs()
-        lines = [KNOWN, *signs.prepared(), self._bounds(lemmas), self._conclusion(relation.right)]
+            lemmas.append(self._state_step(self.certificate.first, together=True))
+        signs = self._collect()
+        lines = [KNOWN, *signs.prepared(), self._prove_bounds(lemmas), self._conclude(relation.right)]
         return self.run.state_bound(signs, lines, lemmas)
 
-    def _signs(self, first: int | None = None, *, earlier: bool = False) -> SignProofs:
+    def _collect(self, first: int | None = None, *, earlier: bool = False) -> SignProofs:
         """Return the facts on step k for proofs of signs: k >= `first`, and k below the last step if `earlier`."""
         least: list[tuple[sp.Symbol, Expr]] = [] if first is None else [(self.tau, k + 1 if earlier else k)]
         least += [] if first is None else [(k, sp.Integer(first))]
         return SignProofs(self.names, self.conditions, [*least, *self.run.least])
 
-    def _text(self, expression: Expr) -> str:
+    def _write(self, expression: Expr) -> str:
         return number(expression, self.names)
 
     # The lemma about one step.
 
-    def _step(self, terms: Sequence[Part], *, together: bool) -> Theorem:
+    def _state_step(self, terms: Sequence[Part], *, together: bool) -> Theorem:
         measure, claim = self.certificate.measure, self.claim
         at_step = replace(claim, place="step")
         vocabulary = _PairVocabulary(at_step, quiet=self.quiet) if measure is PAIR else Vocabulary(at_step, self.quiet)
@@ -129,22 +129,22 @@ class _RecursionWriter:
             before = Sum(kept, Number(links.reader.number(self.certificate.offset)))
         links.own = False
         proof = links.inequality(after, before, terms)
-        parameters = [*binders(vocabulary, links.used, own=False), *self._counts(together), *vocabulary.more]
+        parameters = [*binders(vocabulary, links.used, own=False), *self._declare_counts(together), *vocabulary.more]
         parameters += signs.hypotheses()
         statement = f"{links.text(after)} <= {links.text(before)}"
         body = "\n".join([NUMBERS_KNOWN, *signs.prepared(), proof])
         theorem = Theorem(f"{self.name}_{'first' if together else 'step'}", parameters, statement, body)
         return specialise_to_first_step(theorem) if together else theorem
 
-    def _counts(self, together: bool) -> list[Binder]:
+    def _declare_counts(self, together: bool) -> list[Binder]:
         tau = [Binder("tau", "R"), Binder("tau_large", "1 <= tau")]
         step = [Binder("k", "R"), Binder("k_large", f"{self.first} <= k"), Binder("k_below_tau", "k + 1 <= tau")]
         return tau if together else [*tau, *step]
 
     # The statement about all steps.
 
-    def _bounds(self, lemmas: Sequence[Theorem]) -> str:
-        certificate, signs = self.certificate, self._signs(self.first, earlier=True)
+    def _prove_bounds(self, lemmas: Sequence[Theorem]) -> str:
+        certificate, signs = self.certificate, self._collect(self.first, earlier=True)
         factor, offset, bound = certificate.factor, certificate.offset, certificate.bound
         grown = bound.subs(k, k + 1) - factor * bound - offset
         each = f"forall {self.shape.variables}, " if self.shape.variables else ""
@@ -152,7 +152,7 @@ class _RecursionWriter:
         measured = self.shape.measured
         arguments = self.run.at_step | {"tau": "tau A", "tau_large": "tau_large"}
         arguments |= {"k": "INR k", "k_large": "k_large", "k_below_tau": "k_below"}
-        start = f"apply Rle_trans with 0; [right; {self.shape.at_start} | cbv beta; simpl INR; {self._at(0)}]"
+        start = f"apply Rle_trans with 0; [right; {self.shape.at_start} | cbv beta; simpl INR; {self._prove_at(0)}]"
         if self.first:
             together = self.run.at_step | {"n": "n"}
             together = {name: re.sub(r"\bn k\b", "n O", text) for name, text in together.items()}
@@ -162,15 +162,15 @@ class _RecursionWriter:
                 "try change (M (step_at A n O)) with (M_of A); field; nonzero"
             )
         step = lemmas[0].applied(**arguments)
-        below = f"pose proof (step_below A k (proj2 Hk)) as k_below; {self._k_large('(proj1 Hk)')}"
+        below = f"pose proof (step_below A k (proj2 Hk)) as k_below; {self._prove_index('(proj1 Hk)')}"
         return "\n".join(
             [
                 f"assert (bounds : forall n k {pairs}, {each.replace('forall ', 'forall ')}"
                 f"({self.first} <= k <= steps_of A)%nat ->",
-                f"  {measured} <= {self._text(bound)}).",
+                f"  {measured} <= {self._write(bound)}).",
                 f"{{ intros n k {'i j Hi Hj apart ' if pairs else ''}Hk.",
-                f"  apply (recursion (fun k => {measured}) (fun k => {self._text(bound)})",
-                f"    (fun k => {self._text(factor)}) (fun k => {self._text(offset)}) {self.first} (steps_of A));",
+                f"  apply (recursion (fun k => {measured}) (fun k => {self._write(bound)})",
+                f"    (fun k => {self._write(factor)}) (fun k => {self._write(offset)}) {self.first} (steps_of A));",
                 "    [clear k Hk | clear k Hk; intros k Hk; " + below + " .. | exact Hk].",
                 f"  - {start}.",
                 f"  - {signs.nonnegative(factor)}.",
@@ -179,29 +179,29 @@ class _RecursionWriter:
             ]
         )
 
-    def _k_large(self, known: str) -> str:
+    def _prove_index(self, known: str) -> str:
         return f"pose proof (at_least_one k {known}) as k_large" if self.first else "pose proof (pos_INR k) as k_large"
 
-    def _at(self, step: int) -> str:
+    def _prove_at(self, step: int) -> str:
         value = self.certificate.bound.subs(k, step)
-        return self._signs().nonnegative(value)
+        return self._collect().nonnegative(value)
 
-    def _conclusion(self, right: Expr) -> str:
+    def _conclude(self, right: Expr) -> str:
         left = self.claim.relations[0].left
         symbol = self.run.symbols
         if left == symbol(q.max_drift):
-            return self._largest(right)
+            return self._bound_largest(right)
         if left in (symbol(q.round_drift), symbol(q.average_round_drift)):
             return self._write_mean(right, of_round=left == symbol(q.round_drift))
         raise NotExported("no conclusion from a recursion to this quantity is in the library")
 
-    def _largest(self, right: Expr) -> str:
+    def _bound_largest(self, right: Expr) -> str:
         share = self.certificate.measure.largest_drift
         if share is None or self.shape.largest is None:
             raise NotExported(f"{describe_measure(self.certificate.measure)} says nothing of a single client")
         # The library has the factor (1 - 1/M)^2; Rocq rejects the proof if the factor is different.
         drift = share(self.run.symbols(q.clients)) * self.certificate.bound
-        later, at_start = self._signs(self.first), self._signs()
+        later, at_start = self._collect(self.first), self._collect()
         start = (
             f"destruct k as [| k']; [rewrite drift_at_start; {at_start.nonnegative(right)} |]. set (k := S k') in *."
         )
@@ -211,8 +211,8 @@ class _RecursionWriter:
             "intros n k i Hn Hk Hi.",
             "pose proof (not_above A k Hk) as k_below.",
             *([start + " assert (one : (1 <= k)%nat) by (unfold k; lia)."] if self.first else []),
-            f"{self._k_large('one')}.",
-            f"apply Rle_trans with ((1 - 1 / M_of A) ^ 2 * ({self._text(self.certificate.bound)})).",
+            f"{self._prove_index('one')}.",
+            f"apply Rle_trans with ((1 - 1 / M_of A) ^ 2 * ({self._write(self.certificate.bound)})).",
             "{ apply (from_pairs A (fun i => local A (server A n) n k i) i); [assumption | assumption | |].",
             "  - intros j Hj apart. apply (bounds n k i j Hi Hj apart). lia.",
             f"  - {later.nonnegative(self.certificate.bound)}. }}",
@@ -224,20 +224,24 @@ class _RecursionWriter:
         share = self.certificate.measure.mean_drift(self.run.symbols(q.clients))
         if self.shape.mean is None:
             raise NotExported(f"no mean of {describe_measure(self.certificate.measure)} is in the library")
-        bound, total, later = share * self.certificate.bound, self.certificate.total, self._signs(0, earlier=True)
+        bound, total, later = (
+            share * self.certificate.bound,
+            self.certificate.total,
+            self._collect(0, earlier=True),
+        )
         whole = "" if of_round else "apply mean_over_rounds_at_most; intros n Hn.\n"
         drift = "mean (clients_of A) (fun i => drift A n k i)"
         at_zero = "rewrite (mean_ext _ _ (fun _ => 0)) by (intros; apply drift_at_start); rewrite mean_const"
         each = [
-            f"assert (each : forall k, (k < steps_of A)%nat -> {drift} <= {self._text(bound)}).",
+            f"assert (each : forall k, (k < steps_of A)%nat -> {drift} <= {self._write(bound)}).",
             "{ intros k Hk. pose proof (step_below A k Hk) as k_below.",
             *(
-                [f"  destruct k as [| k']; [{at_zero}; simpl INR; {self._signs().nonnegative(bound.subs(k, 0))} |]."]
+                [f"  destruct k as [| k']; [{at_zero}; simpl INR; {self._collect().nonnegative(bound.subs(k, 0))} |]."]
                 if self.first
                 else []
             ),
             *(["  set (k := S k') in *. assert (one : (1 <= k)%nat) by (unfold k; lia)."] if self.first else []),
-            f"  {self._k_large('one')}.",
+            f"  {self._prove_index('one')}.",
             "  apply Rle_trans with (2 := bounds n k ltac:(lia)).",
             f"  {self.shape.mean}. }}",
         ]
@@ -251,13 +255,13 @@ class _RecursionWriter:
             summed = share * total.subs(k, self.tau) / self.tau
             names = {**self.names, k: "INR m"}
             end = [
-                f"assert (sums : forall m, sum m (fun k => {self._text(bound)}) = {number(share * total, names)}).",
+                f"assert (sums : forall m, sum m (fun k => {self._write(bound)}) = {number(share * total, names)}).",
                 "{ induction m; cbn [sum]; [simpl INR; field; nonzero | rewrite IHm, S_INR; field; nonzero]. }",
-                f"apply Rle_trans with ({self._text(summed)}).",
-                f"{{ apply Rle_trans with (1 / tau A * sum (steps_of A) (fun k => {self._text(bound)})).",
+                f"apply Rle_trans with ({self._write(summed)}).",
+                f"{{ apply Rle_trans with (1 / tau A * sum (steps_of A) (fun k => {self._write(bound)})).",
                 "  - apply Rmult_le_compat_l; [apply quotient_nonneg; lra | apply sum_le; exact each].",
                 "  - rewrite sums. fold (tau A). right. field. nonzero. }",
-                f"apply le_by_slack; {self._signs().nonnegative(right - summed)}.",
+                f"apply le_by_slack; {self._collect().nonnegative(right - summed)}.",
             ]
         return whole + "\n".join([*each, *end])
 

@@ -50,26 +50,30 @@ class _RoundNumbersWriter:
         self.names = dict(self.vocabulary.numbers)
         self.means: dict[Expr, sp.Symbol] = {}
         for root in certificate.roots:
-            self.names[root.letter] = f"sqrt ({self._number(root.of)})"
+            self.names[root.letter] = f"sqrt ({self._write_number(root.of)})"
 
     def theorem(self) -> Theorem:
         """Return the claim as a theorem with its proof."""
-        roots = [tactic for root in self.certificate.roots for tactic in self._root(root)]
+        roots = [tactic for root in self.certificate.roots for tactic in self._prove_root(root)]
         links = zip(self.claim.relations, self.certificate.links, strict=True)
         relations = [(name_roots(self.certificate.roots, relation), parts) for relation, parts in links]
-        proofs = ["\n".join(self._link(relation, parts)) for relation, parts in relations]
-        goal = [f"{self._number(r.left)} {SIGN[r.operator]} {self._number(r.right)}" for r, _ in relations]
+        proofs = ["\n".join(self._prove_link(relation, parts)) for relation, parts in relations]
+        goal = [f"{self._write_number(r.left)} {SIGN[r.operator]} {self._write_number(r.right)}" for r, _ in relations]
         statement = " /\\\n  ".join(goal)
         conditions = [
             Binder(
                 f"condition{place}",
-                f"{self._number(one.lts)} {'<' if _is_strict(one) else '<='} {self._number(one.gts)}",
+                f"{self._write_number(one.lts)} {'<' if _is_strict(one) else '<='} {self._write_number(one.gts)}",
                 of_condition(one),
             )
             for place, one in enumerate(self.claim.conditions, start=1)
         ]
         proof = "\n".join([_KNOWN, *self._prove_averages(), *self._prove_denominators(), *roots, conjunction(proofs)])
-        parameters = [*self.vocabulary.binders(f"{statement} {proof} D ", set()), *self._needed(proof), *conditions]
+        parameters = [
+            *self.vocabulary.binders(f"{statement} {proof} D ", set()),
+            *self._list_needed(proof),
+            *conditions,
+        ]
         return Theorem(
             name_of(self.claim.id),
             parameters,
@@ -79,14 +83,14 @@ class _RoundNumbersWriter:
             called=self.vocabulary.called,
         )
 
-    def _needed(self, proof: str) -> Iterator[Binder]:
+    def _list_needed(self, proof: str) -> Iterator[Binder]:
         for symbol in self.claim.for_all:
             if symbol.is_nonnegative and not symbol.is_positive:
                 yield Binder(f"{self.names[symbol]}_nonnegative", f"0 <= {self.names[symbol]}")
         if _SOME_VECTOR.name in proof:
             yield _SOME_VECTOR
 
-    def _number(self, expression: Expr) -> str:
+    def _write_number(self, expression: Expr) -> str:
         """Return a number as text; it may contain averages over the clients."""
         return number(self._replace_averages(expression), self.names)
 
@@ -122,11 +126,11 @@ class _RoundNumbersWriter:
 
     # Roots.
 
-    def _root(self, root: Root) -> Iterator[str]:
+    def _prove_root(self, root: Root) -> Iterator[str]:
         """Prove that the argument of a root is not negative, and give the root's square."""
-        base, symbol = self._number(root.of), self.names[root.letter]
-        yield f"assert (above : {base} >= {self._number(root.least)})."
-        yield "{ " + "\n".join(self._link(Relation(root.of, ">=", root.least), root.parts)) + " }"
+        base, symbol = self._write_number(root.of), self.names[root.letter]
+        yield f"assert (above : {base} >= {self._write_number(root.least)})."
+        yield "{ " + "\n".join(self._prove_link(Relation(root.of, ">=", root.least), root.parts)) + " }"
         yield f"assert (root_square : {symbol} ^ 2 - ({base}) = 0) by (rewrite pow2_sqrt; lra)."
         yield f"assert (root_sign : 0 <= {symbol}) by apply sqrt_pos."
         if root.letter.is_positive:
@@ -147,19 +151,19 @@ class _RoundNumbersWriter:
 
     # The relations of the claim.
 
-    def _link(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
+    def _prove_link(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
         """Prove a relation as a sum of multiples of non-negative terms."""
         total: list[str] = []
         rest = self._replace_averages(relation.slack)
         for place, part in enumerate(parts, start=1):
-            premise, tactic = self._premise(part)
+            premise, tactic = self._prove_premise(part)
             coefficient = self._replace_averages(part.coefficient)
             rest -= coefficient * self._replace_averages(premise)
-            term = f"({number(coefficient, self.names)}) * ({self._number(premise)})"
+            term = f"({number(coefficient, self.names)}) * ({self._write_number(premise)})"
             yield f"assert (term{place} : 0 <= {term})."
             yield f"{{ apply Rmult_le_pos; [of_signs | {tactic}]. }}"
             total.append(term)
-        smaller, larger = map(self._number, relation.ordered)
+        smaller, larger = map(self._write_number, relation.ordered)
         of_roots = [*self._subtract_root_squares(rest)]
         whole = " + ".join([*total, *of_roots]) or "0"
         yield f"assert (identity : {larger} - ({smaller}) = {whole}) by by_field."
@@ -173,10 +177,10 @@ class _RoundNumbersWriter:
             zero = root.letter**2 - self._replace_averages(root.of)
             factor = sp.factor(sp.cancel(sp.together(rest / zero)))
             if factor != 0:
-                square = f"{self.names[root.letter]} ^ 2 - ({self._number(root.of)})"
+                square = f"{self.names[root.letter]} ^ 2 - ({self._write_number(root.of)})"
                 yield f"({number(factor, self.names)}) * ({square})"
 
-    def _premise(self, part: Part) -> tuple[Expr, str]:
+    def _prove_premise(self, part: Part) -> tuple[Expr, str]:
         if part.over is not None:
             raise NotExported("of numbers of a round, no sums over the clients are exported")
         symbol = self.vocabulary.symbols

@@ -16,7 +16,7 @@ from verify.rocq.reading import KnownSlack
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.terms import text
-from verify.rocq.theorem import Binder, Exported, list_relations, of_condition, projected
+from verify.rocq.theorem import Binder, Exported, list_relations, of_condition, project
 from verify.rocq.vocabulary import CLIENTS
 
 _OF_EACH = ("i", "Hi", "e", "He")
@@ -39,7 +39,7 @@ class Premises:
         self.vocabulary, self.uses = vocabulary, uses
         self.conditions = vocabulary.claim.conditions
         vocabulary.numbers |= {vocabulary.symbols(q.local_step_index): "INR e", _UPPER: "INR m"}
-        self.of_name = dict(self._relations())
+        self.of_name = dict(self._list_premises())
 
     def known(self) -> dict[str, KnownSlack]:
         """Return the premises about the round, for a reader."""
@@ -87,15 +87,15 @@ class Premises:
         )
         return slack, tactic
 
-    def _relations(self) -> Iterator[tuple[str, _Premise]]:
+    def _list_premises(self) -> Iterator[tuple[str, _Premise]]:
         for name, used, link in list_relations(self.uses):
             relation = used.claim.relations[link]
             left, right = (self._translate(side, used) for side in relation.sides)
-            applied = projected(used.general.applied(**self._arguments(used)), link, len(used.claim.relations))
+            applied = project(used.general.applied(**self._match_conditions(used)), link, len(used.claim.relations))
             of_step = symbols_of(used.claim)(q.local_step_index) in relation.right.free_symbols
             yield name, _Premise(Relation(left, relation.operator, right), applied, of_step)
 
-    def _arguments(self, used: Exported) -> dict[str, str]:
+    def _match_conditions(self, used: Exported) -> dict[str, str]:
         """Match each condition of another claim with one of this claim."""
         ours, found = list(self.conditions), {}
         of_each = any(binder.name == "Hi" for binder in used.general.binders)
@@ -115,7 +115,7 @@ _UPPER = sp.Dummy("m", integer=True, nonnegative=True)
 
 
 def _drop_expectations(scalar: Expr) -> Expr:
-    """Return a scalar without the symbol of its average, which sums over steps do not have."""
+    """Return a scalar without expectations, which sums over steps do not have."""
     found: Expr = scalar.replace(Expectation, lambda of: of)
     return found
 

@@ -46,7 +46,7 @@ class Scalars:
         opening = [*self.roots.opening(), *self._prove_averages(parts)]
         lines, total = list(self.squares(relation, parts)), []
         for place, part in enumerate(parts, start=1):
-            term, tactic = self._term(part)
+            term, tactic = self._write_term(part)
             lines.append(f"assert (term{place} : 0 <= {term}).\n{{ {tactic}. }}")
             total.append(term)
         squares = len(lines) - len(total)
@@ -73,7 +73,7 @@ class Scalars:
     def squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
         """Yield equations for the random squares."""
         names = (f"square{place}" for place in count(1))
-        for square in _list_random(relation, [one for part in parts for one in self._squares_of(part.reason)]):
+        for square in _list_random(relation, [one for part in parts for one in self._list_squares(part.reason)]):
             mean = isinstance(square, Average)
             inside = square.args[0] if mean else square
             vector, same = inside.args[0].args
@@ -105,7 +105,7 @@ class Scalars:
             text(self.reader.vector(one), CLIENTS) if one != 0 else ZERO for one in (vector, selected.args[0], rest)
         )
         c = self.reader.number(factor)
-        if (parts_of := self._parts(selected.args[0])) is not None:
+        if (parts_of := self._split_parts(selected.args[0])) is not None:
             return _expand_square(name, goal, (member, apart, c), parts_of)
         start = "grad (client_objective S i) (server_model S)"
         return (
@@ -119,7 +119,7 @@ class Scalars:
             "  - intros i w. unfold start_noise. pose proof (E_large S i). pushed. of_client. }"
         )
 
-    def _parts(self, held: Expr) -> tuple[str, str] | None:
+    def _split_parts(self, held: Expr) -> tuple[str, str] | None:
         """Split the facts: of vectors of participants, and of results, their averages, and minimisers."""
         symbol = self.reader.vocabulary.symbols
         result, best = symbol(q.local_result), symbol(q.client_optimum)
@@ -150,8 +150,8 @@ class Scalars:
 
     # Terms of the certificate.
 
-    def _term(self, part: Part) -> tuple[str, str]:
-        slack, tactic = self._slack(part.reason, summed=part.summed)
+    def _write_term(self, part: Part) -> tuple[str, str]:
+        slack, tactic = self._write_slack(part.reason, summed=part.summed)
         factor = self.reader.number(self.reader.with_names(_combine_fractions(part.coefficient)))
         term = f"({factor}) * ({slack})"
         shown_of = f"apply Rmult_le_pos; [of_signs | {tactic}]"
@@ -159,13 +159,13 @@ class Scalars:
             return term, f"{_OF_CLIENT}; {shown_of}" if " i" in term else shown_of
         return f"mean (step_clients S) (fun i => {term})", f"apply mean_nonneg; intros i Hi; {_OF_CLIENT}; {shown_of}"
 
-    def _slack(self, because: InequalityRef, *, summed: bool) -> tuple[str, str]:
+    def _write_slack(self, because: InequalityRef, *, summed: bool) -> tuple[str, str]:
         if because == InequalityRef("assumption", ("variance at the server's model",)) and summed:
             return (
                 "E_of S i * (beta i ^ 2 * ‖optimum i - server_model S‖² + sigma i ^ 2) - start_variance S i",
                 "apply (variance_of_start S optimum beta sigma i own_variance_S Hi)",
             )
-        if summed and (of_steps := self._sum(because)) is not None:
+        if summed and (of_steps := self._sum_steps(because)) is not None:
             return of_steps
         if summed and because.kind == "assumption":
             return self.premises.summed(str(because.about[0]), self.reader)
@@ -179,12 +179,12 @@ class Scalars:
         slack = found.slack if not isinstance(found.slack, sp.Basic) else self.reader.scalar(found.slack)
         return text(slack, CLIENTS), found.tactic
 
-    def _sum(self, because: InequalityRef) -> tuple[str, str] | None:
+    def _sum_steps(self, because: InequalityRef) -> tuple[str, str] | None:
         """Return the sum of deviations from the time average, or the assumption on samples at two points."""
         symbol = self.reader.vocabulary.symbols
         if because == InequalityRef("assumption", ("mean-square smoothness",)):
             moved, changed = (
-                self._total(symbol(one) - symbol(other))
+                self._write_total(symbol(one) - symbol(other))
                 for one, other in (
                     (q.local_iterate, q.server_model),
                     (q.stochastic_gradient, q.gradient_at_server_model),
@@ -201,10 +201,10 @@ class Scalars:
         if sp.expand(because.about[0] - member + total / steps) != 0:
             return None
         of_step, whole = (text(self.reader.vector(one), CLIENTS) for one in (member, total / steps))
-        slack = f"{self._total(member)} - E_of S i * ‖{whole}‖²"
+        slack = f"{self._write_total(member)} - E_of S i * ‖{whole}‖²"
         return slack, f"apply (deviations_of_steps S (fun e i => ({of_step})%vec) i)"
 
-    def _total(self, vector: Expr) -> str:
+    def _write_total(self, vector: Expr) -> str:
         return text(self.reader.scalar(LocalSum(Inner(vector, vector))), CLIENTS)
 
     def list_participant_facts(self, because: InequalityRef) -> NonnegativeScalar | None:
@@ -219,7 +219,7 @@ class Scalars:
         tactic = f"apply (mean_of_drawn S D uniform_D uniform_shares_S (fun i => ({member})%vec))"
         return NonnegativeScalar(Average(Inner(held, held)) - square, tactic)
 
-    def _squares_of(self, because: InequalityRef) -> list[Expr]:
+    def _list_squares(self, because: InequalityRef) -> list[Expr]:
         """Return the squares in an inequality, in expectation over the sampling."""
         if because.kind == "assumption" and because.about[0] in self.reader.known:
             known = self.reader.known[str(because.about[0])].slack

@@ -66,9 +66,11 @@ class _VanishingWriter:
     def theorem(self) -> Theorem:
         """Return the claim as a theorem with its proof."""
         relations = self.claim.relations
-        goal = " /\\\n  ".join(f"{self._text(one.left)} <= {self._text(one.right)}" for one in relations)
+        goal = " /\\\n  ".join(
+            f"{self._write_scalar(one.left)} <= {self._write_scalar(one.right)}" for one in relations
+        )
         links = [why.terms if isinstance(why, Squared) else why for why in self.certificate.links]
-        proof = conjunction([self._proof(one, why) for one, why in zip(relations, links, strict=True)])
+        proof = conjunction([self._write_proof(one, why) for one, why in zip(relations, links, strict=True)])
         symbols = {self.symbol(q.small_step_optimum)}
         parameters = [*self.vocabulary.binders(f"{goal}\n{proof}", symbols)]
         if self.has_bias:
@@ -76,17 +78,17 @@ class _VanishingWriter:
         library = (*LIBRARY, "Lengths", "Vanishing")
         return Theorem(name_of(self.claim.id), parameters, goal, proof, library=library, called=self.vocabulary.called)
 
-    def _text(self, scalar: Expr) -> str:
+    def _write_scalar(self, scalar: Expr) -> str:
         return text(self.reader.scalar(scalar), CLIENTS)
 
-    def _proof(self, relation: Relation, terms: object) -> str:
+    def _write_proof(self, relation: Relation, terms: object) -> str:
         if relation.operator != "<=" or not isinstance(terms, Sequence):
             raise NotExported("of means of gradients that vanish, bounds from below and from above are exported")
         part = next((term for term in terms if term.reason.kind in _LEMMAS and term.averaged), None)
         if part is None:
             raise NotExported("no term compares the clients' gradients with those where they vanish")
         lemma, needs, place = _LEMMAS[part.reason.kind]
-        weight, point = self._weight(part), self._point(part)
+        weight, point = self._find_weight(part), self._write_point(part)
         c = f"(fun i => {self.reader.number(weight)})"
         vector, bound = (relation.right, relation.left) if place == "2" else (relation.left, relation.right)
         client = "pose proof (E_large S i); rewrite ?(same_size_S i O)"
@@ -103,24 +105,22 @@ class _VanishingWriter:
                 "  - rewrite mean_scale, known. ring.",
                 f"  - intros i Hi. {client}. field; nonzero. }}",
                 f"pose proof ({lemma} S {c} ({point}) w_bar weights {needs}) as bound.",
-                f"assert (vector : {self._text(vector)} = ‖weighted_change S {c} ({point}) w_bar‖²).",
+                f"assert (vector : {self._write_scalar(vector)} = ‖weighted_change S {c} ({point}) w_bar‖²).",
                 f"{{ apply same_squares. intros w. rewrite (weighted_from_rest S {c} ({point}) w_bar w (rest w)).",
                 "  apply Rminus_diag_uniq; pushed; as_one_mean S ltac:(fun _ => by_itself); of_client. }",
                 f"assert (turned : ‖w_bar - {point}‖² = ‖{point} - w_bar‖²) by (expanded; sorted_dots; ring).",
                 f"rewrite vector; apply Rle_trans with ({place} := bound); right.",
-                self._constants(bound, weight, needs[: needs.index(" ")]),
+                self._compare_constants(bound, weight, needs[: needs.index(" ")]),
             ]
         )
 
-    def _weight(self, part: Part) -> Expr:
-        """Return the weight of a client: the factors of a coefficient, and of denominators, that depend on the
-        client.
-        """
+    def _find_weight(self, part: Part) -> Expr:
+        """Return the weight of a client: the coefficient without the averages over clients."""
         means = part.coefficient.atoms(Average)
         twice: Expr = 2 * sp.Mul(*means) if means else sp.S.One
         return sp.sympify(part.coefficient / twice)
 
-    def _point(self, part: Part) -> str:
+    def _write_point(self, part: Part) -> str:
         best = self.symbol(q.small_step_optimum)
         (point,) = (one for one in part.reason.about[1:] if one != best)
         return text(self.reader.vector(sp.sympify(point)), CLIENTS)
@@ -131,7 +131,7 @@ class _VanishingWriter:
         share = sp.sympify(weight / self.symbol(q.client_local_steps)).xreplace(size)
         return number(share, {**self.vocabulary.numbers, _SIZE: "size_of_client S O"})
 
-    def _constants(self, bound: Expr, weight: Expr, constant: str) -> str:
+    def _compare_constants(self, bound: Expr, weight: Expr, constant: str) -> str:
         """Prove that the constant of a bound is the one of the lemma."""
         (mean,) = (one for one in bound.atoms(Average) if not one.has(Inner))
         own = {"nu": q.client_strong_convexity, "delta": q.client_smoothness}[constant]

@@ -117,13 +117,13 @@ class RoundVocabulary(Vocabulary):
             yield Binder(self.numbers[symbol], "R")
             if symbol.is_positive:
                 yield Binder(f"{self.numbers[symbol]}_positive", f"0 < {self.numbers[symbol]}")
-        yield from self._random(goal)
-        yield from self._points(goal)
+        yield from self._declare_random(goal)
+        yield from self._declare_points(goal)
         if self.symbols(q.small_step_optimum) in symbols:
             yield Binder("w_bar", "step_space S")
             yield Binder("small_step_optimum_S", "small_step_optimum S w_bar")
 
-    def _random(self, goal: str) -> Iterator[Binder]:
+    def _declare_random(self, goal: str) -> Iterator[Binder]:
         if " D " in goal or "uniform_D" in goal:
             yield Binder("D", "draws (step_clients S)")
             yield Binder("uniform_D", "uniform_draws D")
@@ -136,7 +136,7 @@ class RoundVocabulary(Vocabulary):
         if "expected" in goal and "by_parts" in goal:
             yield Binder("independent_S", "independent_results S expected")
 
-    def _points(self, goal: str) -> Iterator[Binder]:
+    def _declare_points(self, goal: str) -> Iterator[Binder]:
         """Yield minimisers, and hypotheses on objectives and noise around them."""
         each, has_past = "forall i, ", re.search(r"\bpast\b", goal) is not None
         if "x_star" in goal or "apart i" in goal:
@@ -222,13 +222,13 @@ class RoundReader(Reader):
             case Selected():
                 return Atom(f"selected S D {self._bind_per_client(expression)} s")
             case Expectation():
-                return self._expected(expression.args[0])
+                return self._take_expectation(expression.args[0])
             case PastSum():
                 of_step = self.vector(expression.args[0])
                 return Atom(f"past_sum S (fun e => ({text(of_step, CLIENTS)})%vec) e", own=is_own(of_step))
         return super().vector(expression)
 
-    def _expected(self, of: Expr) -> Term:
+    def _take_expectation(self, of: Expr) -> Term:
         if isinstance(of, Selected):
             return Atom(f"expected (mean_of_draws S D {self._bind_per_client(of)})")
         if of.has(Selected, self.vocabulary.symbols(q.next_server_model)):

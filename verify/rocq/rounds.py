@@ -30,9 +30,7 @@ _MORE = {"Changes": ("change", "if_drawn"), "Curvature": ("root_",)}
 def theorem_of_round(
     claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
-    """Return the theorem of a claim about a round, and the claims that its proof uses; raises `NotExported` for
-    others.
-    """
+    """Return the theorem of a claim about a round, and used claims; raises `NotExported` for others."""
     if certificate.relaxed is not None:
         raise NotExported("of rounds with draws, claims are exported under their own conditions")
     uses = [export_id(name) for name in certificate.lemmas]

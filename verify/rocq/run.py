@@ -180,15 +180,15 @@ class RunVocabulary(Spoken):
                 yield from _state_assumption(assumption)
         if any("x_star" in self.names.get(symbol, "") for symbol in used):
             yield from _declare_optimum(is_random=is_random)
-        yield from self._there(used, is_random=is_random)
-        yield from self._constants(used)
-        yield from self._models(used)
-        yield from self._step_sizes()
-        yield from self._divisors()
+        yield from self._declare_reference(used, is_random=is_random)
+        yield from self._declare_constants(used)
+        yield from self._declare_models(used)
+        yield from self._declare_step_sizes()
+        yield from self._declare_divisors()
         if any(self.names.get(symbol, "").endswith(" n") for symbol in used):
             yield from declare_index("n", "rounds_of A")
 
-    def _there(self, used: set[sp.Symbol], *, is_random: bool) -> Iterator[Binder]:
+    def _declare_reference(self, used: set[sp.Symbol], *, is_random: bool) -> Iterator[Binder]:
         """Yield a point other than the optimum with which a run is compared, and hypotheses on gradients there."""
         symbol, point = self.symbols, self.drawn_at
         each = "forall n k, {}"
@@ -215,14 +215,14 @@ class RunVocabulary(Spoken):
             yield from declare_real("p_max")
             yield Binder("largest_share_A", "always A (fun S => largest_share S p_max)")
 
-    def _divisors(self) -> Iterator[Binder]:
+    def _declare_divisors(self) -> Iterator[Binder]:
         """Yield hypotheses that denominators are not zero: the claim excludes zeros, while 1/0 is 0 in Rocq."""
         below = divisors(sides_of(self.claim))
         for quantity, written in QUANTITIES.items():
             if self.symbols(quantity) in below:
                 yield Binder(f"{quantity.name}_positive", f"0 < {written}")
 
-    def _step_sizes(self) -> Iterator[Binder]:
+    def _declare_step_sizes(self) -> Iterator[Binder]:
         """Yield the formula of the step size, if the claim assumes one."""
         for fact in (fact for assumption, fact in STEP_SIZES.items() if assumption in self.claim.assumptions):
             size = self.symbols(q.local_step_size)
@@ -233,7 +233,7 @@ class RunVocabulary(Spoken):
         """Return the reference point at which the noise of a step has its bound."""
         return drawn_at(self.claim, self.symbols)
 
-    def _models(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+    def _declare_models(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         """Yield the dimension of a model, a worker of the ring, and a constant that is the least of its kind."""
         symbol = self.symbols
         if symbol(q.model_size) in used:
@@ -245,7 +245,7 @@ class RunVocabulary(Spoken):
             yield Binder("least_growth_A", "least (growth_at_most A 1) G_one")
             yield Binder("least_zeta_A", "least (dissimilarity_at_most A) zeta_mean")
 
-    def _constants(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+    def _declare_constants(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         """Yield constants without an assumption: any number of their sign."""
         if self.symbols(q.visited_second_moment) in used:
             yield Binder("G_run", "R")

@@ -16,7 +16,7 @@ from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, NEEDED, RunVocabulary
 from verify.rocq.theorem import Binder, Theorem, declare_real
-from verify.rocq.time_averages import concluded, find_coefficients, list_step_terms, of_run, prove_rest, write_at_each
+from verify.rocq.time_averages import conclude, find_coefficients, list_step_terms, of_run, prove_rest, write_at_each
 
 _DISCOUNTED = "discounted_suboptimality A mu x_star"
 
@@ -76,7 +76,7 @@ def write_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, 
         f"  - {signs.nonnegative(progress)}.",
         f"  - {run.prove_end(certificate.potential or sp.S.Zero, progress, signs)}.",
         f"  - intros n k Hk. exact ({lemma.applied(**run.at_step)}). }}",
-        *concluded(point),
+        *conclude(point),
     ]
     return run.state_bound(signs, lines, (lemma,))
 

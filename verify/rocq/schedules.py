@@ -134,18 +134,16 @@ class ScheduleVocabulary(Spoken):
         # The fact that a multiple is not smaller holds for periods and for intervals.
         if name in _OF_CYCLES and (name not in _FACTS or self._uses(q.common_period)):
             self._needs("Cycles")
-            return self._follows(_OF_CYCLES[name])
+            return self._follow_lemma(_OF_CYCLES[name])
         if name in _OF_TIES:
             self._needs("Cycles", "Ties")
-            return self._follows(_OF_TIES[name])
+            return self._follow_lemma(_OF_TIES[name])
         if name not in _FACTS:
             raise NotExported(f"the fact {name!r} of schedules is not in the library")
-        return self._follows(_FACTS[name], "unfold update_rate in *; ")
+        return self._follow_lemma(_FACTS[name], "unfold update_rate in *; ")
 
-    def _follows(self, lemma: str, before: str = "") -> str:
-        """Return a tactic that derives a fact from a lemma of the library; a period in the lemma becomes a required
-        input.
-        """
+    def _follow_lemma(self, lemma: str, before: str = "") -> str:
+        """Return a tactic that derives a fact from a lemma; a period in the lemma becomes a required input."""
         self.asked |= {"nu", "least_period_nu"} & {*lemma.split()}
         return f"pose proof ({lemma}) as fact; {before}lra"
 
@@ -182,14 +180,14 @@ class ScheduleVocabulary(Spoken):
             yield Binder("interval", "R")
             yield Binder("fixed_intervals_A", "fixed_intervals A interval")
         for assumption in dict.fromkeys(self.claim.assumptions):
-            yield from self._assumed(assumption)
+            yield from self._declare_assumed(assumption)
         if self._uses(q.window):
             yield Binder("W", "nat")
             yield Binder("smallest_window_W", "smallest_window A W")
         if self._uses(q.common_period, q.reports_in_a_period):
             yield Binder("nu", "R")
             yield Binder("least_period_nu", "least_period A nu")
-        yield from self._equations()
+        yield from self._declare_equations()
         if self.of_updates:
             yield Binder("n", "nat")
         if self.of_clients:
@@ -201,7 +199,7 @@ class ScheduleVocabulary(Spoken):
     def _uses(self, *quantities: Quantity) -> bool:
         return any(self.symbols(quantity) in self.claim_symbols for quantity in quantities)
 
-    def _assumed(self, assumption: Assumption) -> Iterator[Binder]:
+    def _declare_assumed(self, assumption: Assumption) -> Iterator[Binder]:
         if assumption in [*_ASSUMED]:
             yield Binder(*_ASSUMED[assumption])
         elif assumption == a.whole_cycles:
@@ -210,7 +208,7 @@ class ScheduleVocabulary(Spoken):
         elif assumption not in (a.fixed_intervals, *_WHATEVER):
             raise NotExported(f"the assumption {assumption.name!r} has no definition in the library of schedules")
 
-    def _equations(self) -> Iterator[Binder]:
+    def _declare_equations(self) -> Iterator[Binder]:
         """Yield the assumptions on each client's numbers."""
         for place, one in enumerate((one for one in self.claim.conditions if isinstance(one, sp.Eq)), start=1):
             goal = f"{self.number(one.lhs)} = {self.number(one.rhs)}"

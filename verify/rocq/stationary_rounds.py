@@ -18,7 +18,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
 from verify.rocq.terms import text
-from verify.rocq.theorem import Binder, Exported, Theorem, declare_real, projected
+from verify.rocq.theorem import Binder, Exported, Theorem, declare_real, project
 from verify.rocq.vocabulary import CLIENTS
 
 _ERROR = "leading_error S D solution"
@@ -49,9 +49,7 @@ def _is_at_optimum(premise: object) -> bool:
 def theorem_of_settling(
     claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
-    """Return an upper bound on the stationary error, as a theorem about a round from the optimum, and the claim on the
-    noise.
-    """
+    """Return a bound on the stationary error, for a round from the optimum, and the claim on the noise."""
     parts = [part for link in certificate.links for part in link]
     symbol = RoundVocabulary(replace(claim, place="round")).symbols
     (relation,) = claim.relations
@@ -74,7 +72,7 @@ def theorem_of_settling(
 
 
 def _write_proof(used: Exported, link: int) -> str:
-    noise = projected(used.general.applied(), link, len(used.claim.relations))
+    noise = project(used.general.applied(), link, len(used.claim.relations))
     error = "leading_error_at_most S D H solution nu_F step_size_positive nu_F_positive strongly_convex_mean_S"
     return "\n".join(
         [

@@ -17,7 +17,7 @@ from verify.rocq.inequalities import BY_LINEAR
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs
-from verify.rocq.products import restated
+from verify.rocq.products import restate
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Theorem, conjunction
@@ -85,7 +85,7 @@ def _require_known(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> None:
 def _write_link(links: Links, relation: Relation, why: object) -> tuple[str, str]:
     """Return the statement of a relation and its proof."""
     if not isinstance(why, Sequence):
-        return restated(links, relation, why)
+        return restate(links, relation, why)
     left, right = links.side(relation.left), links.side(relation.right)
     if relation.operator not in SIGN:
         raise NotExported("no tactic is generated for strict inequalities")

@@ -114,7 +114,7 @@ def text(term: Term, clients: str) -> str:
             return f"{text(term.left, clients)} {term.sign} {right}"
         case Multiple():
             between = "•" if term.kind == "V" else "*"
-            return f"{_factor(term.factor)} {between} {_group(term.of, clients)}"
+            return f"{_enclose_factor(term.factor)} {between} {_group(term.of, clients)}"
         case Mean():
             inner = text(term.of, clients)
             inner = f"({inner})%vec" if term.kind == "V" else inner
@@ -129,7 +129,7 @@ def _group(term: Term, clients: str) -> str:
     return inner if isinstance(term, Dot) or needs_no_brackets(inner) else f"({inner})"
 
 
-def _factor(factor: str) -> str:
+def _enclose_factor(factor: str) -> str:
     return factor if needs_no_brackets(factor) else f"({factor})"
 
 
@@ -149,7 +149,7 @@ class Atoms:
         return known.index(atom)
 
 
-def reified(term: Term, atoms: Atoms) -> str:
+def reify(term: Term, atoms: Atoms) -> str:
     """Return a term in the language of `Normal.v`."""
     match term:
         case Atom():
@@ -157,14 +157,14 @@ def reified(term: Term, atoms: Atoms) -> str:
         case Number():
             return f"(SNumber ({term.text}))"
         case Named():
-            return reified(term.body, atoms)
+            return reify(term.body, atoms)
         case Multiple():
             factor = atoms.place("number", term.factor) if term.own else f"({term.factor})"
-            return f"({term.kind}{'Times' if term.own else 'Scale'} {factor} {reified(term.of, atoms)})"
+            return f"({term.kind}{'Times' if term.own else 'Scale'} {factor} {reify(term.of, atoms)})"
         case Mean():
-            return f"({term.kind}Mean {reified(term.of, atoms)})"
+            return f"({term.kind}Mean {reify(term.of, atoms)})"
     head = f"{term.kind}{'Plus' if term.sign == '+' else 'Minus'}" if isinstance(term, Sum) else "SDot"
-    return f"({head} {reified(term.left, atoms)} {reified(term.right, atoms)})"
+    return f"({head} {reify(term.left, atoms)} {reify(term.right, atoms)})"
 
 
 def _find_place(atom: Atom, atoms: Atoms) -> str:

@@ -111,7 +111,7 @@ def conjunction(proofs: Sequence[str]) -> str:
     return "\n".join(_nest(proofs))
 
 
-def projected(proof: str, link: int, count: int) -> str:
+def project(proof: str, link: int, count: int) -> str:
     """Return one statement of a proved conjunction."""
     for _ in range(link):
         proof = f"proj2 ({proof})"

@@ -51,12 +51,12 @@ def write_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step:
         lines.append(f"assert (K := mean_of_run A {optimum} {numbers} ({each}) (fun n _ => each_round n)).")
     else:
         lines.append("pose proof (each_round n) as K.")
-    proof = "\n".join([*lines, *concluded(optimum)])
+    proof = "\n".join([*lines, *conclude(optimum)])
     statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
     return Theorem(name_of(claim.id), parameters, statement, proof, (lemma,), called=run.called)
 
 
-def concluded(point: str) -> list[str]:
+def conclude(point: str) -> list[str]:
     """Return tactics that derive the claim from a non-negative average K."""
     return [
         "unfold rest in K at 1. rewrite sums in K. change (INR (steps_of A)) with (tau A) in K.",

@@ -20,7 +20,7 @@ from verify.rocq.names import name_of
 from verify.rocq.number_claims import used_symbols
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
-from verify.rocq.samples import EVERYBODY, LIBRARY, OF_SAMPLES, OF_TYPES, OF_WINDOWS, SignsOfParts, assumed
+from verify.rocq.samples import EVERYBODY, LIBRARY, OF_SAMPLES, OF_TYPES, OF_WINDOWS, SignsOfParts, list_assumed
 from verify.rocq.schedules import ScheduleVocabulary, with_sums
 from verify.rocq.step import SIGN
 from verify.rocq.theorem import Binder, Theorem, conjunction, declare_index, declare_real, of_condition
@@ -87,7 +87,7 @@ class UpdateVocabulary(ScheduleVocabulary):
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
         self.names = {self.symbols(quantity): text for quantity, text in OF_UPDATES.items()}
-        self.of_clients, self.of_updates, self.of_steps = (self._speaks_of(index) for index in "ink")
+        self.of_clients, self.of_updates, self.of_steps = (self._is_of_index(index) for index in "ink")
         self.of_draws, self.parameters = self._uses(*OF_SAMPLES, *OF_TYPES, *OF_WINDOWS), set[str]()
         self.of_windows = self._uses(*OF_WINDOWS)
         self.of_types = self.of_windows or self._uses(*OF_TYPES)
@@ -101,7 +101,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         self.says_positive = self.of_draws and divides and a.somebody_reports not in claim.assumptions
         """Whether the claim divides by the weights of an update: it says nothing of an update without reports."""
 
-    def _speaks_of(self, index: str) -> bool:
+    def _is_of_index(self, index: str) -> bool:
         """Return whether the claim holds for each client, or update."""
         sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in one.sides))
         if index == "i":
@@ -191,9 +191,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         return with_sums(sp.sympify(expression).xreplace(plain), {symbol: symbol.name for symbol in plain.values()})
 
     def spread_out(self, sums: Mapping[str, Expr]) -> Iterator[str]:
-        """Yield tactics that write sums over the clients as combinations of a few common sums; expectations share
-        these.
-        """
+        """Yield tactics that write sums over clients by a few common sums; expectations share these."""
         return iter(()) if self.of_draws else super().spread_out(sums)
 
     def fact(self, name: str) -> str:
@@ -213,7 +211,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         found = list(self._binders(used))
         self.parameters = {binder.name for binder in found}
         goal = " ".join(self.names[symbol] for symbol in used)
-        further = assumed(self.asked | {*re.findall(r"\w+", goal)}, self.parameters, self.claim.assumptions)
+        further = list_assumed(self.asked | {*re.findall(r"\w+", goal)}, self.parameters, self.claim.assumptions)
         found += further if self.of_draws else ()
         for one in filter(self.is_of_each, self.claim.conditions):
             everybody = "forall i, (i < number (clients_of A))%nat -> 0 < mean_weight A i"
@@ -226,7 +224,7 @@ class UpdateVocabulary(ScheduleVocabulary):
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         yield Binder("A", "server")
         yield from self._list_binders()
-        yield from self._points(used)
+        yield from self._declare_points(used)
         for quantity, name, type_ in _IMPLIED:
             if self._uses(quantity):
                 yield Binder(name, type_)
@@ -234,11 +232,11 @@ class UpdateVocabulary(ScheduleVocabulary):
             yield from declare_index("n", "updates A")
         if self.of_steps:
             yield from declare_index("k", "steps A")
-        yield from self._equations()
+        yield from self._declare_equations()
         if self.of_clients:
             yield from declare_index("i", "number (clients_of A)")
 
-    def _points(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+    def _declare_points(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         goal = " ".join(self.names[symbol] for symbol in used)
         for point, binders in _POINTS.items():
             if re.search(rf"\b{point}\b", goal):

@@ -189,9 +189,7 @@ OF_POINTS = {at.noise: at.noise_name for at in AT.values()} | {
 
 
 def bounds_there(symbol: SymbolTable, point: str, used: Set[sp.Symbol]) -> tuple[bool, bool]:
-    """Return whether bounds on noise and on dissimilarity at the point are used; raises `NotExported` for another
-    point.
-    """
+    """Return whether bounds on noise and dissimilarity at a point are used; refuse those at another."""
     noise, dissimilarity = (symbol(one) in used for one in (AT[point].noise, AT[point].dissimilarity))
     for other in (AT[name] for name in AT if name != point):
         for quantity in (other.noise, other.dissimilarity):

@@ -136,9 +136,9 @@ def test_potentials_are_finite_after_the_last_step() -> None:
     step = use_plain_symbols(Claim(id="t:step", lhs=k, rhs=tau + eta, where=where, place="step"))
     steps, size, index = (symbols_of(step)(of) for of in (q.local_steps, q.local_step_size, q.local_step_index))
     context = step_sums.build_steps_sum_context(step)
-    (shown,) = step_sums.ends_with(1 / (steps - index + size), sp.S.Zero, context, ())
+    (shown,) = step_sums.check_end(1 / (steps - index + size), sp.S.Zero, context, ())
     assert shown.holds
-    (shown,) = step_sums.ends_with(1 / (steps - index + size), 1 / size + 1, context, ())
+    (shown,) = step_sums.check_end(1 / (steps - index + size), 1 / size + 1, context, ())
     assert not shown.holds
     with pytest.raises(Rejected, match="may be zero"):
-        list(step_sums.ends_with(1 / (steps - index + (size - 1) ** 2), sp.S.Zero, context, ()))
+        list(step_sums.check_end(1 / (steps - index + (size - 1) ** 2), sp.S.Zero, context, ()))

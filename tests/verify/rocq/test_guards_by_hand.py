@@ -181,7 +181,7 @@ def test_numbers_that_may_be_zero_are_shown_apart(shown: str | None) -> None:
     asked: list[Any] = []
     signs: Any = SimpleNamespace(names={free: "each_1", size: "step_size S"})
     signs._shift = lambda rest: asked.append(rest) or shown
-    found = SignProofs._with_zero_apart(signs, free * size + size, free, "tactic")
+    found = SignProofs._split_zero(signs, free * size + size, free, "tactic")
     assert asked == [size]
     assert (found is None) is (shown is None)
     if found is not None:

@@ -23,7 +23,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.round_numbers import _RoundNumbersWriter
 from verify.rocq.round_words import RoundVocabulary
 from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, text
-from verify.rocq.theorem import conjunction, projected
+from verify.rocq.theorem import conjunction, project
 
 x, y, tau, M = sp.symbols("x y tau M", positive=True)
 NAMES = {x: "x", y: "y S", tau: "tau A", M: "M_of A"}
@@ -137,8 +137,8 @@ def test_numbers_as_rocq_reads_them() -> None:
 
 
 def test_statements_that_are_shown_at_once() -> None:
-    assert [projected("p", link, 3) for link in range(3)] == ["proj1 (p)", "proj1 (proj2 (p))", "proj2 (proj2 (p))"]
-    assert projected("p", 0, 1) == "p"
+    assert [project("p", link, 3) for link in range(3)] == ["proj1 (p)", "proj1 (proj2 (p))", "proj2 (proj2 (p))"]
+    assert project("p", 0, 1) == "p"
     assert conjunction(["a", "b", "c"]) == "split.\n{ a }\nsplit.\n{ b }\nc"
     assert conjunction(["a"]) == "a"
 
@@ -207,9 +207,9 @@ def test_sums_over_rounds_telescope() -> None:
             translate=lambda *_, slack=slack: slack,
             symbols=lambda quantity: symbols[quantity],
             number=str,
-            _apply=lambda *_: "applied",
+            _apply_claim=lambda *_: "applied",
         )
-        found, tactic = GapsVocabulary._sum(writer, premise, known)
+        found, tactic = GapsVocabulary._prove_sum(writer, premise, known)
         assert sp.expand(found - total) == 0
         assert then in tactic
         assert f"T A * ({-rest})" in tactic

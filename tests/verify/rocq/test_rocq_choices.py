@@ -33,9 +33,9 @@ V, W = Atom("v"), Atom("w")
 def test_objectives_are_those_of_the_library() -> None:
     known, other = sp.symbols("F G")
     reader: Any = SimpleNamespace(vocabulary=SimpleNamespace(objectives={known: "loss"}))
-    assert Reader._objective(reader, known) == "loss"
+    assert Reader._find_objective(reader, known) == "loss"
     with pytest.raises(NotExported, match="no objective G"):
-        Reader._objective(reader, other)
+        Reader._find_objective(reader, other)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_signs_come_from_definitions_and_denominators(name: str) -> None:
 def test_denominators_that_are_negative_are_turned(condition: Any, denominator: Any, is_turned: bool) -> None:
     """A negative one turns both signs; a square, and what no condition decides, stays."""
     signs = SignProofs({x: "x", y: "y", z: "z"}, [condition])
-    top, bottom = signs._with_positive_denominator(z, sp.expand(denominator))
+    top, bottom = signs._turn_denominator(z, sp.expand(denominator))
     assert sp.expand(top - (-z if is_turned else z)) == 0
     assert sp.expand(bottom - (-denominator if is_turned else denominator)) == 0
 

@@ -85,9 +85,9 @@ def _conclude(measured: Any, **shape: Any) -> Callable[[], Any]:
     writer = _given(certificate=SimpleNamespace(measure=DISPLACEMENT, bound=x), run=_given())
     writer.claim = SimpleNamespace(relations=[SimpleNamespace(left=measured)])
     writer.shape = SimpleNamespace(**{"mean": None, "largest": None, **shape})
-    for name in ("_largest", "_write_mean"):
+    for name in ("_bound_largest", "_write_mean"):
         setattr(writer, name, getattr(_RecursionWriter, name).__get__(writer))
-    return lambda: _RecursionWriter._conclusion(writer, x)
+    return lambda: _RecursionWriter._conclude(writer, x)
 
 
 def _rest(**stated: Any) -> Any:
@@ -97,7 +97,7 @@ def _rest(**stated: Any) -> Any:
 
 SPOKEN = Spoken(CLAIM)
 USED: Any = SimpleNamespace(claim=SimpleNamespace(id="t:used", place="round"), general=SimpleNamespace(binders=()))
-NOISY: Any = _given(reader=_reader(is_drawn=lambda _: True), premises=None, _sum=lambda _: None)
+NOISY: Any = _given(reader=_reader(is_drawn=lambda _: True), premises=None, _sum_steps=lambda _: None)
 OF_ROUND: Any = SimpleNamespace(vocabulary=SimpleNamespace(constants={"smooth": None}))
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a sum's client": (lambda: SPOKEN.each, "sums over clients"),
@@ -114,18 +114,20 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "one side of a triangle": (lambda: _write_triangle(_reader(), x), "for two or three vectors"),
     "a square": (lambda: _write_triangle(_reader(), x, y, z, x), "for two or three vectors"),
     "lengths of multiples": (lambda: _bound_norm_of_mean(_reader(same=["x"]), x), "a mean of lengths of multiples"),
-    "a sum of steps": (lambda: Links._term(_given(), _part(summed=True)), "sums over local steps"),
+    "a sum of steps": (lambda: Links._write_term(_given(), _part(summed=True)), "sums over local steps"),
     "a squared share": (
-        lambda: Links._bound_by_share(_given(reader=_reader()), x * y**2, y, Atom("s"), ""),
+        lambda: Links._bound_share(_given(reader=_reader()), x * y**2, y, Atom("s"), ""),
         "the coefficient x*y**2 is not linear in y",
     ),
     "an expected vector": (lambda: Reader.vector(_given(), Expectation(x)), "the mean of a vector"),
     "a drawn mean": (
-        lambda: RoundReader._expected(_reader(), x + Selected(y)),
+        lambda: RoundReader._take_expectation(_reader(), x + Selected(y)),
         "the mean of a sum with those that are drawn",
     ),
     "another mixed function": (
-        lambda: _LyapunovWriter._rho(_given(known=_rest(), certificate=SimpleNamespace(function=x)), _given()),
+        lambda: _LyapunovWriter._find_contraction(
+            _given(known=_rest(), certificate=SimpleNamespace(function=x)), _given()
+        ),
         "of what is heard it is known how far clients are apart",
     ),
     "another recursion": (_conclude(x), "no conclusion from a recursion to this quantity"),
@@ -133,11 +135,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a mean of pairs": (_conclude(Symbols()(q.round_drift)), "no mean of"),
     "the mean of all rounds": (_conclude(Symbols()(q.average_round_drift)), "no mean of"),
     "a number of each client": (
-        lambda: _RoundNumbersWriter._premise(_given(), _part(over=x)),
+        lambda: _RoundNumbersWriter._prove_premise(_given(), _part(over=x)),
         "of numbers of a round, no sums over the clients",
     ),
     "a used number": (
-        lambda: _RoundNumbersWriter._premise(_given(vocabulary=_given()), _part(premise=_premise())),
+        lambda: _RoundNumbersWriter._prove_premise(_given(vocabulary=_given()), _part(premise=_premise())),
         "of numbers of a round, facts are",
     ),
     "an inner product of outcomes": (
@@ -167,7 +169,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "squares of the noise at the start",
     ),
     "a sum of squares": (
-        lambda: Scalars._slack(NOISY, InequalityRef("square", (x,)), summed=True),
+        lambda: Scalars._write_slack(NOISY, InequalityRef("square", (x,)), summed=True),
         "the sum of square over the steps of a round",
     ),
     "a sum of what is unknown": (
@@ -180,16 +182,16 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "linear in none of its symbols",
     ),
     "no gradients": (
-        lambda: _VanishingWriter._proof(_given(), BELOW, [_part(reason=InequalityRef("square"), averaged=True)]),
+        lambda: _VanishingWriter._write_proof(_given(), BELOW, [_part(reason=InequalityRef("square"), averaged=True)]),
         "no term compares the clients' gradients",
     ),
     "one client's gradients": (
-        lambda: _VanishingWriter._proof(_given(), BELOW, [_part(reason=InequalityRef("cocoercive"))]),
+        lambda: _VanishingWriter._write_proof(_given(), BELOW, [_part(reason=InequalityRef("cocoercive"))]),
         "no term compares the clients' gradients",
     ),
-    "gradients from below": (lambda: _VanishingWriter._proof(_given(), ABOVE, []), "bounds from below"),
+    "gradients from below": (lambda: _VanishingWriter._write_proof(_given(), ABOVE, []), "bounds from below"),
     "gradients by a lemma": (
-        lambda: _VanishingWriter._proof(_given(), BELOW, None),
+        lambda: _VanishingWriter._write_proof(_given(), BELOW, None),
         "bounds from below",
     ),
     "a link by a lemma": (
@@ -212,11 +214,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no vectors at the optimum": (lambda: Algorithm.at_optimum(_rest()), "mine does not say where its vectors rest"),
     "powers of steps": (
-        lambda: _ClientStepsWriter._induction(_given(), 1, BELOW, SimpleNamespace(base=x, start=())),  # type: ignore[arg-type]
+        lambda: _ClientStepsWriter._prove_induction(_given(), 1, BELOW, SimpleNamespace(base=x, start=())),  # type: ignore[arg-type]
         "of the steps of a round, bounds without powers",
     ),
     "another start of steps": (
-        lambda: _ClientStepsWriter._induction(_given(), 1, BELOW, SimpleNamespace(base=None, start=[1])),  # type: ignore[arg-type]
+        lambda: _ClientStepsWriter._prove_induction(_given(), 1, BELOW, SimpleNamespace(base=None, start=[1])),  # type: ignore[arg-type]
         "of the steps of a round, bounds without powers",
     ),
     "weaker conditions of a server": (
@@ -224,11 +226,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "weaker conditions than the claim's",
     ),
     "another vector between models": (
-        lambda: GapsVocabulary._vector(_given(), x - y),
+        lambda: GapsVocabulary._write_vector(_given(), x - y),
         "the length of x - y is not in the library",
     ),
     "a used claim that is no run": (
-        lambda: _CombinationWriter._claim(_given(_export_used=lambda _: USED), Derived("t:used"), 1, set()),
+        lambda: _CombinationWriter._prove_claim(_given(_export_used=lambda _: USED), Derived("t:used"), 1, set()),
         "t:used is not about runs",
     ),
     "a strange start": (
@@ -262,11 +264,11 @@ def test_premises_at_other_ends_of_intervals(kind: str, monkeypatch: pytest.Monk
 def test_only_means_of_updates_are_premises_of_means() -> None:
     """A premise about runs is the relation itself; summed or telescoped ones are refused."""
     asked: list[Any] = []
-    writer: Any = _given(run=None, _claim=lambda *given: asked.append(given), _is_average=lambda _: False)
-    _CombinationWriter._derive(writer, Derived("t:used"), 3, {"i"})
+    writer: Any = _given(run=None, _prove_claim=lambda *given: asked.append(given), _is_average=lambda _: False)
+    _CombinationWriter._prove_derived(writer, Derived("t:used"), 3, {"i"})
     assert asked == [(Derived("t:used"), 3, {"i"})]
     with pytest.raises(NotExported, match="is not in the library"):
-        _CombinationWriter._derive(writer, Telescoped("t:used"), 3, set())
+        _CombinationWriter._prove_derived(writer, Telescoped("t:used"), 3, set())
 
 
 @pytest.mark.parametrize("counted", [8, 98, 998])
