@@ -16,6 +16,9 @@ from fedtheory.federation.problem.least_squares import notes_on
 from fedtheory.planner.rounds_needed import ErrorAtStepSize
 from fedtheory.shown import short
 
+_MOST_DECIMALS = 6
+"""Number of decimals above which an error with an interval is written with an exponent."""
+
 
 def planned_lines(run: Run) -> list[str]:
     """Return the description of the planned run, and of its smallest error."""
@@ -55,8 +58,14 @@ def describe_counts(numbers: tuple[int, ...], what: str) -> str:
 
 
 def short_error(found: ErrorAtStepSize) -> str:
-    """Return an error in few digits, with half the length of its interval if it is an average over replicas."""
-    return short(found.error) + (f" ± {found.half_width:.2g}" if found.half_width > 0 else "")
+    """Return an exact error in few digits; of an average over replicas the digits that its 95 % interval leaves."""
+    half = found.half_width
+    if not half > 0 or math.isinf(found.error):
+        return short(found.error)
+    decimals = 1 - math.floor(math.log10(half))
+    if decimals > _MOST_DECIMALS:
+        return f"{found.error:.1e} ± {half:.1e}"
+    return f"{found.error:.{max(decimals, 0)}f} ± {half:.2g}"
 
 
 def _plan(run: Run) -> str:

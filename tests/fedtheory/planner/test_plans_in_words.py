@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from fedtheory.planner.answer import error_at_start
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import describe_divergence, explain_divergence
 from fedtheory.planner.measurements import DRIFTS
-from fedtheory.planner.setting_in_words import notes_of, planned_lines
+from fedtheory.planner.rounds_needed import ErrorAtStepSize
+from fedtheory.planner.setting_in_words import notes_of, planned_lines, short_error
 from fedtheory.planner.target import vectors_of_a_client
 from fedtheory.planner.words import answer_lines
 from fedtheory.runfile import parse_run
@@ -173,3 +175,19 @@ def test_clients_keep_the_labels_of_their_file(tmp_path: Path) -> None:
         run = parse_run({"problem": problem | keys, "algorithm": PLAIN}, FLOAT, tmp_path)
         assert run.problem.data is not None
         assert run.problem.data.name_of(1) == label
+
+
+@pytest.mark.parametrize(
+    ("error", "half_width", "expected"),
+    [
+        (0.00699847, 0.0, "0.00699847"),
+        (0.00699847, 0.0027, "0.0070 ± 0.0027"),
+        (12.3456, 0.51, "12.35 ± 0.51"),
+        (1234.56, 51.0, "1235 ± 51"),
+        (1.23456e-9, 2.1e-10, "1.2e-09 ± 2.1e-10"),
+        (math.inf, 1.0, "inf"),
+    ],
+)
+def test_errors_with_intervals_have_the_digits_that_they_leave(error: float, half_width: float, expected: str) -> None:
+    outcome = ErrorAtStepSize(0.1, 5, error, reached=True, still_falls=False, half_width=half_width)
+    assert short_error(outcome) == expected
