@@ -29,7 +29,7 @@ def regenerate(targets: Sequence[str], *, seconds: float, jobs: int) -> list[str
     """
     tasks = ((found.target, found.run, seconds) for found in verify(targets, jobs=jobs))
     missing = []
-    for target, table in zip(targets, run_in_order(_smallest, tasks, jobs), strict=True):
+    for target, table in zip(targets, run_in_order(_find_smallest, tasks, jobs), strict=True):
         claim = resolve(target)
         if table is None:
             missing.append(claim.id)
@@ -52,17 +52,17 @@ def remove_stale() -> None:
         file.unlink()
 
 
-def _smallest(target: str, found: RunTable | None, seconds: float) -> RunTable | None:
+def _find_smallest(target: str, found: RunTable | None, seconds: float) -> RunTable | None:
     from verify.falsify.shrink import measure_reading_effort
 
     claim = resolve(target)
     starts = [start for start in (counterexample(claim), found) if start is not None]
     return min(
-        _shrunk(claim, starts, seconds), key=lambda table: measure_reading_effort(claim, table) or (), default=None
+        _list_shrunk(claim, starts, seconds), key=lambda table: measure_reading_effort(claim, table) or (), default=None
     )
 
 
-def _shrunk(claim: Claim, starts: Iterable[RunTable], seconds: float) -> Iterable[RunTable]:
+def _list_shrunk(claim: Claim, starts: Iterable[RunTable], seconds: float) -> Iterable[RunTable]:
     from verify.falsify.shrink import shrink
 
     for start in starts:

@@ -21,9 +21,9 @@ from fedtheory.language.families import (
 )
 
 _BY_HAND = [
-    (curvatures, pull, start, local_steps, noise)
+    (curvatures, linear, start, local_steps, noise)
     for curvatures in ((1, 1), (4, 4), (1, 0), (4, 0), (64, 0))
-    for pull in (0, 1, 2)
+    for linear in (0, 1, 2)
     for start in (0, 1)
     for local_steps in (1, 2)
     for noise in (0, 1)
@@ -33,8 +33,8 @@ _BY_HAND = [
 @family("by hand", len(_BY_HAND))
 def by_hand(number: int) -> Run:
     """Two clients with opposite linear terms, one dimension, optimum at 0, one round, step size 1/(4L)."""
-    curvatures, pull, start, local_steps, noise = _BY_HAND[number]
-    array, force = RATIONAL.array, pull * max(curvatures)
+    curvatures, linear, start, local_steps, noise = _BY_HAND[number]
+    array, force = RATIONAL.array, linear * max(curvatures)
     hessians = array([[[h]] for h in curvatures])
     problem = quadratic(hessians, array([[force], [-force]]), array([start]), noise=array([noise] * 2))
     return with_fedavg(problem, fmpq(1), local_steps, 1)

@@ -87,14 +87,14 @@ class Store:
 
     def has(self, part: tuple[int, int]) -> bool:
         """Return whether a part exists and is undamaged."""
-        return is_whole(self._path(part))
+        return is_whole(self._locate(part))
 
     def save(self, part: tuple[int, int], rows: Sequence[dict[str, Any]]) -> None:
         """Write a part atomically."""
         import pyarrow.parquet as pq
 
         table = table_of([encoded(row, self._kinds, self.spec.arithmetic) for row in rows], self._schema)
-        _write_and_rename(self._path(part), lambda path: pq.write_table(table, path, write_page_checksum=True))
+        _write_and_rename(self._locate(part), lambda path: pq.write_table(table, path, write_page_checksum=True))
 
     def merge(self) -> None:
         """Write the table of all parts atomically."""
@@ -103,7 +103,7 @@ class Store:
         def write(path: Path) -> None:
             with pq.ParquetWriter(path, self._schema) as writer:
                 for part in self.parts:
-                    writer.write_table(read_table(self._path(part)))
+                    writer.write_table(read_table(self._locate(part)))
 
         _write_and_rename(self.output, _write_durably(write), self.folder)
 
@@ -130,7 +130,7 @@ class Store:
         }
         return schema(spec.design, spec.arithmetic, spec.errors, {METADATA: json.dumps(described, default=str)})
 
-    def _path(self, part: tuple[int, int]) -> Path:
+    def _locate(self, part: tuple[int, int]) -> Path:
         return self.folder / f"{part[0]:09d}-{part[1]:09d}.parquet"
 
     def _refuse_strange_output(self) -> None:

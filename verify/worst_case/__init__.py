@@ -214,10 +214,10 @@ def _build_problem(round_: NoiselessRound, expression: Scalar, statement: BoundI
     problem = round_.problem
     problem.set_performance_metric(expression)
     for quantity in statement.scales:
-        for kept in SCALES[quantity].not_positive(round_):
-            problem.add_constraint(kept <= 0)
-    for kept in round_.least_value_gaps():
-        problem.add_constraint(kept <= 0)
+        for bounded in SCALES[quantity].not_positive(round_):
+            problem.add_constraint(bounded <= 0)
+    for bounded in round_.least_value_gaps():
+        problem.add_constraint(bounded <= 0)
     return problem
 
 

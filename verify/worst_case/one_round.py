@@ -72,7 +72,7 @@ class NoiselessRound:
         """Return F(xbar^k) - F*."""
         return self.objective(self._visit(self.averages[step])) - self.least_value
 
-    def slope_sq(self, step: int) -> Scalar:
+    def gradient_sq(self, step: int) -> Scalar:
         """Return |grad F(xbar^k)|^2."""
         return self.objective.gradient(self._visit(self.averages[step])) ** 2
 
@@ -84,20 +84,20 @@ class NoiselessRound:
         """Return |x_i^k - xbar^k|^2 of each client."""
         return [(point - self.averages[step]) ** 2 for point in self.iterates[step]]
 
-    def slopes_sq(self) -> list[list[Scalar]]:
+    def gradients_sq(self) -> list[list[Scalar]]:
         """Return |grad F_i|^2 of all clients at each visited point."""
-        return [[gradient**2 for gradient in gradients] for gradients in self._gradients()]
+        return [[gradient**2 for gradient in gradients] for gradients in self._list_gradients()]
 
-    def own_slopes_sq(self) -> list[Scalar]:
+    def own_gradients_sq(self) -> list[Scalar]:
         """Return |grad F_i(x_i^k)|^2 of each client at its own iterates."""
         pairs = (pair for points in self.iterates[:-1] for pair in zip(points, self.objectives, strict=True))
         return [objective.gradient(point) ** 2 for point, objective in pairs]
 
     def deviations_sq(self) -> list[list[Scalar]]:
         """Return |grad F_i - grad F|^2 of all clients at each visited point."""
-        return [[(gradient - mean(gradients)) ** 2 for gradient in gradients] for gradients in self._gradients()]
+        return [[(gradient - mean(gradients)) ** 2 for gradient in gradients] for gradients in self._list_gradients()]
 
-    def _gradients(self) -> list[list[Point]]:
+    def _list_gradients(self) -> list[list[Point]]:
         return [[objective.gradient(point) for objective in self.objectives] for point in self.visited]
 
     def least_value_gaps(self) -> list[Scalar]:

@@ -22,7 +22,7 @@ def _compute_mean_gap(r: NoiselessRound) -> list[Scalar]:
 
 
 def _compute_mean_gradient_sq(r: NoiselessRound) -> list[Scalar]:
-    return [mean([r.slope_sq(step) for step in range(len(r.averages) - 1)])]
+    return [mean([r.gradient_sq(step) for step in range(len(r.averages) - 1)])]
 
 
 def _compute_mean_drift(r: NoiselessRound) -> list[Scalar]:
@@ -41,7 +41,7 @@ MEASURED: dict[RunQuantity, Measure] = {
     q.final_suboptimality: lambda r: [r.gap(-1)],
     q.best_aggregated_suboptimality: lambda r: [r.gap(-1)],
     q.total_descent: lambda r: [r.gap(0) - r.gap(-1)],
-    q.average_gradient_sq: lambda r: [r.slope_sq(0)],
+    q.average_gradient_sq: lambda r: [r.gradient_sq(0)],
     q.average_local_gradient_sq: _compute_mean_gradient_sq,
     q.server_distance_sq: lambda r: [r.distance_sq(0)],
     q.next_server_distance_sq: lambda r: [r.distance_sq(-1)],
@@ -67,7 +67,7 @@ class ScaleConstant:
 
 
 def _list_gradients(r: NoiselessRound) -> list[Scalar]:
-    return [slope - 1 for slopes in r.slopes_sq() for slope in slopes]
+    return [norm_sq - 1 for norms_sq in r.gradients_sq() for norm_sq in norms_sq]
 
 
 def _list_deviations(r: NoiselessRound) -> list[Scalar]:
@@ -86,7 +86,7 @@ SCALES: dict[RunQuantity, ScaleConstant] = {
     q.initial_distance: ScaleConstant(lambda r: [r.distance_sq(0) - 1], "start at the optimum"),
     q.initial_gap: ScaleConstant(lambda r: [r.gap(0) - 1], "start at the optimum"),
     q.nearest_start: ScaleConstant(lambda r: [r.distance_sq(0) - 1]),
-    q.visited_second_moment: ScaleConstant(lambda r: [slope - 1 for slope in r.own_slopes_sq()]),
+    q.visited_second_moment: ScaleConstant(lambda r: [norm_sq - 1 for norm_sq in r.own_gradients_sq()]),
     q.gradient_dissimilarity: ScaleConstant(_list_deviations, "clients alike", for_all_points=True),
     q.mean_dissimilarity: ScaleConstant(lambda r: [mean(d) - 1 for d in r.deviations_sq()], "clients alike", True),
     q.mean_divergence: ScaleConstant(_bound_deviations, "clients alike", for_all_points=True),

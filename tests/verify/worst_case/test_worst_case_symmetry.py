@@ -48,16 +48,16 @@ def test_a_half_has_the_value_of_the_whole(claim_id: str, monkeypatch: pytest.Mo
     """Convex or not, from anywhere or from the optimum: worst cases of bounds on drift, errors and gradients."""
     pytest.importorskip("PEPit")
     monkeypatch.setenv(VARIABLE, "")
-    halved = _asking_for_matrices(2, claim_id, monkeypatch)
+    halved = _solve_with_matrices(2, claim_id, monkeypatch)
     monkeypatch.setattr("verify.worst_case.modelling._exchange", lambda _: None)
-    whole = _asking_for_matrices(1, claim_id, monkeypatch)
+    whole = _solve_with_matrices(1, claim_id, monkeypatch)
     assert halved.status == whole.status == "solved"
     expected = [case.worst_case for case in whole.cases]
     assert [case.worst_case for case in halved.cases] == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
-def _asking_for_matrices(count: int, claim_id: str, monkeypatch: pytest.MonkeyPatch) -> WorstCase:
-    """The worst case where programs of several clients have so many matrices."""
+def _solve_with_matrices(count: int, claim_id: str, monkeypatch: pytest.MonkeyPatch) -> WorstCase:
+    """Return the worst case; each program of several clients must have `count` matrices."""
     asked = []
 
     def counted(problem: Any, solver: str) -> SolverAnswer:
