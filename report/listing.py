@@ -138,11 +138,11 @@ class SourceGroup:
     def graph(self) -> DependencyGraph | None:
         """Return the graph of the claims' dependencies; None if there are none."""
         place = {row.claim.id: n for n, row in enumerate(self.rows)}
-        arrows = [(place[premise], place[result]) for premise, result in self._dependencies()]
+        arrows = [(place[premise], place[result]) for premise, result in self._list_dependencies()]
         nodes = [Node(row.claim.id.partition(":")[2], row.title, row.verdict, row.file) for row in self.rows]
         return dependency_graph(nodes, arrows) if arrows else None
 
-    def _dependencies(self) -> list[tuple[str, str]]:
+    def _list_dependencies(self) -> list[tuple[str, str]]:
         """Return pairs of a premise and a claim that rests on it; those of a paper are cached."""
         claims = [row.claim for row in self.rows]
         if self.source is None:

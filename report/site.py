@@ -151,12 +151,12 @@ class _Site:
             verdicts=[verdict for verdict in get_args(Verdict) if any(row.verdict == verdict for row in self.rows)],
             kinds=sorted({row.claim.kind for row in self.rows}),
             runs=self.runs,
-            miniatures={group.key: self._miniature(group) for group in self.groups},
+            miniatures={group.key: self._draw_miniature(group) for group in self.groups},
             plan=PLAN_PAGE if PLAN_PAGE in self.names else None,
         )
         _write(self.folder / "index.html", text)
 
-    def _miniature(self, group: SourceGroup) -> tuple[ClaimRow, Figure] | None:
+    def _draw_miniature(self, group: SourceGroup) -> tuple[ClaimRow, Figure] | None:
         """Return the figure of a source's main theorem, or of its correction if the theorem has none."""
         rows = [] if group.main is None else [group.main.row, *group.main.repaired]
         drawn_rows = [row for row in rows if row.target in self.miniatures]

@@ -75,7 +75,7 @@ class Ahead:
                 self._waiting.append((work, packed((function, asked))))
         if not self._is_busy:
             self._submit_newest()
-        return cache(partial(self._end, work))
+        return cache(partial(self._finish, work))
 
     def stop(self) -> None:
         """Cancel the tasks that the worker has not begun."""
@@ -94,7 +94,7 @@ class Ahead:
         if work is not None and work.future is not None:
             work.future.add_done_callback(self._submit_newest)
 
-    def _end(self, work: _Work) -> Any:
+    def _finish(self, work: _Work) -> Any:
         """Return the result of a task; compute it here if no worker process has started it."""
         with self._lock:
             self._waiting = [other for other in self._waiting if other[0] is not work]

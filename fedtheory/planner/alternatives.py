@@ -44,7 +44,7 @@ class Costs:
 
     def of_round(self, run: Run, planned: Run) -> float:
         """Return the cost of a round of a run, relative to the planned batch and messages."""
-        rows, before = _average_rows(run), _average_rows(planned)
+        rows, before = _average_gradient_rows(run), _average_gradient_rows(planned)
         ratio = rows / before if rows and before else 1.0
         messages = vectors_of_a_client(run.algorithm) / vectors_of_a_client(planned.algorithm)
         return max(run.algorithm.work.steps) * self.local * ratio + self.aggregation * messages
@@ -121,7 +121,7 @@ class Alternatives:
     def _try_setting(self, steps: int, batch: int | None, name: str | None) -> Alternative | None:
         """Plan another setting with the same budget; return None if it is invalid."""
         try:
-            run = self._setting(steps, batch, name)
+            run = self._change_setting(steps, batch, name)
             each = self.asked.costs.of_round(run, self.run)
             if self.accuracy is None:
                 total = self.run.algorithm.rounds * self.asked.costs.of_round(self.run, self.run)
@@ -135,7 +135,7 @@ class Alternatives:
         is_planned = name is None and steps == self.steps and batch == _get_batch_size(self.run)
         return Alternative(run.algorithm.name, steps, batch, best, best.rounds * each, is_planned)
 
-    def _setting(self, steps: int, batch: int | None, name: str | None) -> Run:
+    def _change_setting(self, steps: int, batch: int | None, name: str | None) -> Run:
         """Return the run with another number of local steps, batch size or algorithm."""
         run = self.run
         if batch != _get_batch_size(run):
@@ -151,7 +151,7 @@ class Alternatives:
     def is_cheap(self, steps: int, name: str | None = None) -> bool:
         """Return whether a plan may compute a setting without a request by the user."""
         try:
-            run = self._setting(steps, _get_batch_size(self.run), name)
+            run = self._change_setting(steps, _get_batch_size(self.run), name)
         except FedtheoryError:
             return False
         if has_closed_rounds(run) and self.asked.error == "final":
@@ -243,7 +243,7 @@ def _get_batch_size(run: Run) -> int | None:
     return oracle.batch if isinstance(oracle, MiniBatch | RowBatches) else None
 
 
-def _average_rows(run: Run) -> float:
+def _average_gradient_rows(run: Run) -> float:
     """Return the rows of a client's gradient, averaged over clients for full gradients; zero without data."""
     counts = _count_rows(run.problem)
     return float(_get_batch_size(run) or sum(counts) / len(counts)) if counts else 0.0

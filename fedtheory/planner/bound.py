@@ -101,15 +101,15 @@ class NumericBound:
 
     def symbols(self, name: str) -> list[sp.Symbol]:
         """Return the symbols whose values depend on the named number."""
-        return [symbol for symbol, other in self.names.items() if name in (other, *self._factors(other))]
+        return [symbol for symbol, other in self.names.items() if name in (other, *self._list_factors(other))]
 
-    def _factors(self, name: str) -> tuple[str, ...]:
+    def _list_factors(self, name: str) -> tuple[str, ...]:
         """Return the names of the numbers on which a number depends."""
         if self.comparators is not None and name in comparators.NAMES:
             return _TIME
         return _PRODUCTS.get(name, ())
 
-    def _completed(self, changes: Mapping[str, float]) -> dict[str, float]:
+    def _complete(self, changes: Mapping[str, float]) -> dict[str, float]:
         """Return all numbers, with changes and their consequences."""
         found = completed({**self.values, **changes}, frozenset(changes))
         if self.comparators is None or not found.keys() >= set(_TIME):
@@ -122,18 +122,18 @@ class NumericBound:
 
     def at(self, changes: Mapping[str, float]) -> NumericBound:
         """Return the bound with changed numbers, and their consequences."""
-        return replace(self, values=self._completed(changes))
+        return replace(self, values=self._complete(changes))
 
     def compared_with(self, changes: Mapping[str, float] | None = None) -> ComparedWith | None:
         """Return the comparator; None for a bound without one, or if the length of the run is open."""
-        found = self._completed(changes or {})
+        found = self._complete(changes or {})
         if self.comparators is None or not found.keys() >= set(_TIME):
             return None
         return self.comparators.compared_with(math.prod(found[name] for name in _TIME))
 
     def value(self, changes: Mapping[str, float] | None = None) -> float:
         """Return the value of the bound; infinite if it is undefined or negative."""
-        value = self._compiled(self.expression)(self._arguments(changes))
+        value = self._compiled(self.expression)(self._list_arguments(changes))
         return value if value >= 0 else math.inf
 
     def along(self, name: str, expression: Expr | None = None) -> Callable[[float], float]:
@@ -142,7 +142,7 @@ class NumericBound:
         If an expression in its symbols is given, return that function instead.
         """
         others = {other: factors for other, factors in _PRODUCTS.items() if name in factors}
-        known, needed = self._completed({name: 1.0}), {factor for factors in others.values() for factor in factors}
+        known, needed = self._complete({name: 1.0}), {factor for factors in others.values() for factor in factors}
         if self.comparators is not None or name in _PRODUCTS or not known.keys() >= needed:
             return lambda number: (
                 self.value({name: number}) if expression is None else self.number(expression, {name: number})
@@ -162,12 +162,12 @@ class NumericBound:
 
     def term_values(self, changes: Mapping[str, float] | None = None) -> list[float]:
         """Return the value of each term."""
-        arguments = self._arguments(changes)
+        arguments = self._list_arguments(changes)
         return [self._compiled(term)(arguments) for term in self.terms]
 
     def number(self, expression: Expr, changes: Mapping[str, float] | None = None) -> float:
         """Return the value of an expression in the symbols of the bound; NaN if it is undefined."""
-        return self._compiled(expression)(self._arguments(changes))
+        return self._compiled(expression)(self._list_arguments(changes))
 
     def slack(self, condition: Expr, changes: Mapping[str, float] | None = None) -> Slack:
         """Return a condition at the numbers of the bound, or at changed ones."""
@@ -177,9 +177,9 @@ class NumericBound:
         """Return all conditions at the numbers of the bound."""
         return [self.slack(condition, changes) for condition in self.conditions]
 
-    def _arguments(self, changes: Mapping[str, float] | None) -> list[float]:
+    def _list_arguments(self, changes: Mapping[str, float] | None) -> list[float]:
         """Return the values of the parameters in order, with some changed."""
-        return self._sort_parameters(self._completed(changes)) if changes else self._own_arguments
+        return self._sort_parameters(self._complete(changes)) if changes else self._own_arguments
 
     @cached_property
     def _own_arguments(self) -> list[float]:

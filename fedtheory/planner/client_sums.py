@@ -89,13 +89,13 @@ class SumsOverClients:
         shifts = (
             weights * evaluate_drift(moved, self.curvatures[None], sizes, steps) * self._linear_in_eigenvectors[None]
         )
-        return _conjugate_diagonal(self._curved_vectors, moves), shifts.reshape(len(factors), -1) @ self._all_vectors.T
+        return _multiply_conjugate(self._curved_vectors, moves), shifts.reshape(len(factors), -1) @ self._all_vectors.T
 
     def compute_noise(self, factors: Array) -> Array:
         """Return the sums of eta^2 s(H_i), (S, d, d)."""
         moved, sizes, steps = self._at(factors)
         fresh = self.variances[None, :, None] * sizes * sizes * evaluate_noise(moved, steps)
-        return _conjugate_diagonal(self._all_vectors, fresh.reshape(len(factors), -1))
+        return _multiply_conjugate(self._all_vectors, fresh.reshape(len(factors), -1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,13 +121,13 @@ class SumsByPolynomials:
         """Smallest and largest curvature."""
         return float(self.curvatures.min()), float(self.curvatures.max())
 
-    def _nodes(self, degree: int) -> Array:
+    def _place_nodes(self, degree: int) -> Array:
         """Return the curvatures at which functions are evaluated, (N+1,)."""
         least, most = self._range
         angles = (np.arange(degree + 1) + 0.5) * np.pi / (degree + 1)
         return (least + most) / 2 + (most - least) / 2 * np.cos(angles)
 
-    def _coefficients(self, values: Array) -> Array:
+    def _compute_coefficients(self, values: Array) -> Array:
         """Return coefficients (S, N+1) of Chebyshev polynomials from values (S, N+1) at the nodes."""
         count = values.shape[-1]
         angles = (np.arange(count) + 0.5) * np.pi / count
@@ -174,20 +174,20 @@ class SumsByPolynomials:
     def compute_moves(self, factors: Array) -> tuple[Array, Array]:
         """Return the same sums as `SumsOverClients.compute_moves`."""
         maps, drifts = self._of_moves
-        nodes = self._nodes(self.steps)
+        nodes = self._place_nodes(self.steps)
         moved, sizes = self._move(factors, nodes)
-        changes = self._coefficients(evaluate_change(moved, self.steps))
-        shifts = self._coefficients(evaluate_drift(moved, nodes, sizes, self.steps))
+        changes = self._compute_coefficients(evaluate_change(moved, self.steps))
+        shifts = self._compute_coefficients(evaluate_drift(moved, nodes, sizes, self.steps))
         return np.tensordot(changes, maps, axes=1), shifts @ drifts
 
     def compute_noise(self, factors: Array) -> Array:
         """Return the same sums as `SumsOverClients.compute_noise`."""
-        nodes = self._nodes(len(self._of_noise) - 1)
+        nodes = self._place_nodes(len(self._of_noise) - 1)
         moved, sizes = self._move(factors, nodes)
-        fresh = self._coefficients(sizes * sizes * evaluate_noise(moved, self.steps))
+        fresh = self._compute_coefficients(sizes * sizes * evaluate_noise(moved, self.steps))
         return np.tensordot(fresh, self._of_noise, axes=1)
 
 
-def _conjugate_diagonal(vectors: Array, entries: Array) -> Array:
+def _multiply_conjugate(vectors: Array, entries: Array) -> Array:
     """Return ``V diag(entries) V'``, (S, d, d), of vectors V (d, n) and entries (S, n)."""
     return np.stack([(vectors * one) @ vectors.T for one in entries])

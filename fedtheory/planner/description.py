@@ -123,7 +123,7 @@ class DataDescription:
 
     def _classify(self) -> Run:
         """Return logistic regression with step size one; rows without a client belong to one client."""
-        problem = {**self._problem_table(self.file), "clients": 1}
+        problem = {**self._make_problem_table(self.file), "clients": 1}
         if self.given.clients is not None:
             del problem["clients"]
         algorithm = {"local_step_size": 1, "local_steps": LOCAL_STEPS, "rounds": ROUNDS}
@@ -224,7 +224,7 @@ class DataDescription:
 
     def run_table(self, data: str | None = None) -> dict[str, Any]:
         """Return a first run file; `data` is the name of the data file in it."""
-        problem = self._problem_table(data or self.file)
+        problem = self._make_problem_table(data or self.file)
         if self.given.clients is None:
             problem["clients"] = min(10, len(self.given.outputs))
         step_size = float(self.run.algorithm.work.step_sizes[0])
@@ -233,7 +233,7 @@ class DataDescription:
             "algorithm": {"local_step_size": step_size, "local_steps": LOCAL_STEPS, "rounds": ROUNDS},
         }
 
-    def _problem_table(self, data: str) -> dict[str, Any]:
+    def _make_problem_table(self, data: str) -> dict[str, Any]:
         """Return the `[problem]` table, without a number of clients."""
         problem: dict[str, Any] = {"kind": self.kind, "data": data}
         columns = {"target": self.choice.target, "client": self.choice.client, "features": self.choice.features}

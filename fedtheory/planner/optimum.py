@@ -217,26 +217,26 @@ class StepSizes:
             return min(free, edge.value)
         if math.isinf(edge.value) and not any(power > 0 and value > 0 for power, value in coefficients.items()):
             return None
-        best, smallest = self.numeric(at, edge), math.exp(-_WIDTH) * self._top(at, edge)
+        best, smallest = self.numeric(at, edge), math.exp(-_WIDTH) * self._find_upper_end(at, edge)
         # If the smallest tried step is the best, the bound has no minimiser.
         falls = at.value({STEP: best}) < (1 - NEAR_TIE) * at.value({STEP: smallest})
         return best if falls else None
 
     def numeric(self, at: NumericBound, edge: Edge) -> float:
         """Minimise numerically on the admissible interval."""
-        top = self._top(at, edge)
+        top = self._find_upper_end(at, edge)
         return numeric_minimiser(at.along(STEP), top, top * math.exp(-_WIDTH))
 
-    def _top(self, at: NumericBound, edge: Edge) -> float:
+    def _find_upper_end(self, at: NumericBound, edge: Edge) -> float:
         """Return the upper end of the search for the best step size."""
         return edge.value if math.isfinite(edge.value) else _compute_minimiser_bound(self.coefficients(at))
 
     def best(self, at: NumericBound) -> tuple[float, float] | None:
         """Return the best admissible step size at changed numbers, and the bound there."""
-        step = self.minimiser(at, self._edge(at))
+        step = self.minimiser(at, self._find_edge(at))
         return None if step is None else (step, at.value({STEP: step}))
 
-    def _edge(self, at: NumericBound) -> Edge:
+    def _find_edge(self, at: NumericBound) -> Edge:
         """Return the largest admissible step size, cached for all numbers that the conditions do not contain."""
         key = tuple(at.values.get(name) for name in self._in_conditions)
         if at.comparators is not None or key not in self._edges:

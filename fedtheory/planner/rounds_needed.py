@@ -215,21 +215,21 @@ class RoundsNeeded:
     def _search_densely(self, closed: ClosedRounds) -> ErrorAtStepSize:
         """Search densely, with closed forms."""
         sizes = _space_step_sizes(self.largest / _SPAN, self.largest, _DENSE)
-        found = self._outcomes(closed, sizes)
+        found = self._compute_errors(closed, sizes)
         while self.accuracy is not None and not any(one.reached for one in found) and sizes[0] > _LEAST * self.largest:
             further = _space_step_sizes(sizes[0] / 10, sizes[0], _DENSE // 3)[:-1]
-            sizes, found = [*further, *sizes], [*self._outcomes(closed, further), *found]
+            sizes, found = [*further, *sizes], [*self._compute_errors(closed, further), *found]
         for _ in range(2):
-            place = min(range(len(found)), key=lambda n: self._rank(found[n]))
+            place = min(range(len(found)), key=lambda n: self._make_rank(found[n]))
             ends = sizes[max(place - 1, 0)], sizes[min(place + 1, len(sizes) - 1)]
             sizes = _space_step_sizes(*ends, _BETWEEN)
-            found = [*self._outcomes(closed, sizes), found[place]]
+            found = [*self._compute_errors(closed, sizes), found[place]]
             sizes.append(found[-1].step_size)
             order = np.argsort(sizes)
             sizes, found = [sizes[n] for n in order], [found[n] for n in order]
-        return min(found, key=self._rank)
+        return min(found, key=self._make_rank)
 
-    def _outcomes(self, closed: ClosedRounds, sizes: list[float]) -> list[ErrorAtStepSize]:
+    def _compute_errors(self, closed: ClosedRounds, sizes: list[float]) -> list[ErrorAtStepSize]:
         """Return the exact errors at the step sizes."""
         planned, rounds, fewest = self.errors.planned, self.errors.run.algorithm.rounds, None
         each = zip(sizes, closed.of([size / planned for size in sizes]), strict=True)
@@ -246,19 +246,19 @@ class RoundsNeeded:
     def _search_by_runs(self) -> ErrorAtStepSize:
         """Search with one run per step size; more rounds than planned are tried if they are cheap."""
         rounds = self.errors.run.algorithm.rounds
-        found = self._lasting(self._try_step_sizes(rounds))
+        found = self._sort_lasting(self._try_step_sizes(rounds))
         while self.accuracy is not None and not any(one.reached for one in found):
             if not self._is_affordable(_LONGER * rounds):
                 break
             rounds *= _LONGER
-            nearest = min(found, key=self._rank).step_size
+            nearest = min(found, key=self._make_rank).step_size
             sizes = [nearest * factor for factor in _NEAR if nearest * factor <= self.largest]
-            found = self._lasting([self.outcome(size, rounds) for size in sizes])
-        best = min(found, key=self._rank)
+            found = self._sort_lasting([self.outcome(size, rounds) for size in sizes])
+        best = min(found, key=self._make_rank)
         for between in (_RATIO**0.5, _RATIO**0.25) if self._is_quick else (_RATIO, _RATIO**0.5):
             sizes = [size for size in (best.step_size / between, best.step_size * between) if size <= self.largest]
             best = min(
-                [best, *(self.outcome(size, self._limit_rounds(best, rounds)) for size in sizes)], key=self._rank
+                [best, *(self.outcome(size, self._limit_rounds(best, rounds)) for size in sizes)], key=self._make_rank
             )
         return self._choose_lasting(best, found)
 
@@ -272,7 +272,7 @@ class RoundsNeeded:
             sizes = sorted([*sizes, self.errors.planned], reverse=True)
         found: list[ErrorAtStepSize] = []
         for size in sizes:
-            best = min(found, key=self._rank, default=None)
+            best = min(found, key=self._make_rank, default=None)
             found.append(self.outcome(size, rounds if best is None else self._limit_rounds(best, rounds)))
             late = found[-patient:]
             if best is not None and math.isfinite(best.error) and len(late) == patient and best not in late:
@@ -294,26 +294,26 @@ class RoundsNeeded:
     def _choose_lasting(self, best: ErrorAtStepSize, others: list[ErrorAtStepSize]) -> ErrorAtStepSize:
         """Return the best result whose error stays below the target also in later rounds."""
         lasting: list[ErrorAtStepSize] = []
-        for one in sorted([best, *others], key=self._rank):
-            if lasting and self._rank(lasting[0]) <= self._rank(one):
+        for one in sorted([best, *others], key=self._make_rank):
+            if lasting and self._make_rank(lasting[0]) <= self._make_rank(one):
                 break
             limit = limit_of(self.errors.at(one.step_size), self.error)
             if self.accuracy is None or not one.reached:
                 return replace(one, limit=limit)
-            later = self._later(one) if limit is None or limit <= self.accuracy else None
+            later = self._confirm_later(one) if limit is None or limit <= self.accuracy else None
             if later is not None and later.reached:
-                lasting = [min([*lasting, replace(later, limit=limit)], key=self._rank)]
+                lasting = [min([*lasting, replace(later, limit=limit)], key=self._make_rank)]
         return lasting[0] if lasting else replace(best, reached=False)
 
-    def _lasting(self, found: list[ErrorAtStepSize]) -> list[ErrorAtStepSize]:
+    def _sort_lasting(self, found: list[ErrorAtStepSize]) -> list[ErrorAtStepSize]:
         """Return the results, the best first; with clocks, an error that exceeds the target later does not count."""
         checked: list[ErrorAtStepSize] = []
-        for one in sorted(found, key=self._rank):
+        for one in sorted(found, key=self._make_rank):
             is_first = one.reached and not self._has_equal_rounds and not any(other.reached for other in checked)
-            checked.append(self._later(one) if is_first else one)
+            checked.append(self._confirm_later(one) if is_first else one)
         return checked
 
-    def _later(self, one: ErrorAtStepSize) -> ErrorAtStepSize:
+    def _confirm_later(self, one: ErrorAtStepSize) -> ErrorAtStepSize:
         """Return a result that reaches the target, or the one with more rounds that shows that it does not stay."""
         return self._confirm(one) if self._has_equal_rounds else self._follow_cycles(one)
 
@@ -343,7 +343,7 @@ class RoundsNeeded:
         run, size = self.errors.run, self.errors.run.problem.dimension + 1
         return operations(run, rounds) <= _PATIENCE and (rounds * size**2 <= _MOST_LISTED or is_one_path(run))
 
-    def _rank(self, outcome: ErrorAtStepSize) -> tuple[bool, int, float]:
+    def _make_rank(self, outcome: ErrorAtStepSize) -> tuple[bool, int, float]:
         """Return a sorting key, smaller is better: the rounds if the target is kept, else the error."""
         error = outcome.error if math.isfinite(outcome.error) else math.inf
         if self.accuracy is not None and not outcome.reached:

@@ -53,7 +53,7 @@ def read_algorithm(
     defined = read_defined(table, name, schedule is not None, folder)
     setting = SETTINGS[name if defined is None else "fedavg"]
     law = _read_participation(_require_participation_table(table))
-    clock = _clock(table, problem, law if isinstance(law, Cyclic) else None)
+    clock = _read_clock(table, problem, law if isinstance(law, Cyclic) else None)
     participation = adapt(Full() if isinstance(law, Cyclic) else law)
     # A participation law that does not fit the problem raises its error when its moments are computed.
     participation.moments(problem.weights)
@@ -151,7 +151,7 @@ def _read_sampled(table: TomlTable, kind: str) -> Participation | Cyclic:
     return Normalised(law) if weights == "normalised" else law
 
 
-def _clock(table: TomlTable, problem: Problem, cycle: Cyclic | None) -> Clock:
+def _read_clock(table: TomlTable, problem: Problem, cycle: Cyclic | None) -> Clock:
     """Read the clock; its times are rationals in every arithmetic, so that ties and numbers of updates are exact."""
     clock = TomlTable(table.take("clock", {"policy": "sync"}), table.path("clock"), RATIONAL)
     policy = _POLICIES[clock.choice("policy", tuple(_POLICIES), "sync")](clock)
@@ -179,7 +179,7 @@ def _read_staleness(clock: TomlTable) -> StalenessWeight | None:
 
 
 _POLICIES: dict[str, Callable[[TomlTable], Policy]] = {
-    "sync": lambda _clock: Synchronous(),
+    "sync": lambda _table: Synchronous(),
     "async": lambda clock: Asynchronous(_read_ties(clock)),
     "fedfix": lambda clock: FedFix(clock.number("interval")),
     "fedbuff": lambda clock: FedBuff(clock.integer("buffer"), _read_ties(clock), _read_staleness(clock)),

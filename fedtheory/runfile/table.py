@@ -37,11 +37,11 @@ class TomlTable:
         """Return the raw value; raise `InputError` if it is missing and has no default."""
         if not self.has(name):
             if default is _MISSING:
-                raise InputError(self.path(name), "is missing" + self._typing_error(name))
+                raise InputError(self.path(name), "is missing" + self._suggest_key(name))
             return default
         return self._left.pop(name)
 
-    def _typing_error(self, name: str) -> str:
+    def _suggest_key(self, name: str) -> str:
         """Return a hint to the key that was probably meant."""
         strange = self._left.keys() - set(self._known)
         others = [other for other in self._left if other in strange and key_for(other, (name,)) is not None]

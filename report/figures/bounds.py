@@ -23,9 +23,6 @@ from verify.check.together import compute_ratios
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-HORIZONS = tuple(round(10 ** (power / 8)) for power in range(0, 27, 2))
-"""Numbers of rounds T from 1 to about 2000, evenly spaced on a log scale."""
-
 
 def draw_over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
     """Draw bound and exact error over rounds, log-log."""

@@ -33,7 +33,7 @@ from fedtheory.sources.landmarks.statements import (
 )
 
 
-def _scaffnew(factor: Expr) -> Lyapunov:
+def _certify_scaffnew(factor: Expr) -> Lyapunov:
     """Return a certificate: |x_i - x*|^2 contracts by 1 - eta mu, and |h_i - grad F_i(x*)|^2 by 1 - p^2."""
     x_i, h_i = state(scaffnew.x), state(scaffnew.h)
     away, slope = x_i - OPTIMUM, Gradient(CLIENT_OBJECTIVE, OPTIMUM)
@@ -65,7 +65,7 @@ def _scaffnew(factor: Expr) -> Lyapunov:
     )
 
 
-def _dsgd() -> Lyapunov:
+def _certify_dsgd() -> Lyapunov:
     """Return a certificate: a gradient step of F does not increase client drift; gradient differences and mixing
     remain.
     """
@@ -97,7 +97,7 @@ def _dsgd() -> Lyapunov:
     )
 
 
-def _fedavgm() -> Lyapunov:
+def _certify_fedavgm() -> Lyapunov:
     """Return a certificate: z = x + beta/(1 - beta) v takes steps of size eta/(1 - beta), and v decays."""
     x, v = state(fedavgm.x), state(fedavgm.v)
     velocity, slope, scale = v / (1 - beta), Gradient(OBJECTIVE, x), 1 + beta**2
@@ -125,7 +125,7 @@ def _fedavgm() -> Lyapunov:
     )
 
 
-def _fedprox() -> Certificate:
+def _certify_fedprox() -> Certificate:
     """Return a certificate: the proximal term and the gradient contract distances."""
     left = 1 - eta * mu_prox
     return Certificate(
@@ -145,8 +145,8 @@ CERTIFICATES = [
     FixedPoint(claim="landmarks:scaffold.at-rest", local_step="idle"),
     FixedPoint(claim="landmarks:scaffnew.at-rest", local_step="idle"),
     FixedPoint(claim="landmarks:fedavgm.at-rest", local_step="single"),
-    _dsgd(),
-    _fedavgm(),
-    _fedprox(),
-    Cases(claim="landmarks:scaffnew.contraction", cases=[Case(one, _scaffnew(one)) for one in skipped.args]),
+    _certify_dsgd(),
+    _certify_fedavgm(),
+    _certify_fedprox(),
+    Cases(claim="landmarks:scaffnew.contraction", cases=[Case(one, _certify_scaffnew(one)) for one in skipped.args]),
 ]

@@ -87,7 +87,7 @@ class Curve:
 
 
 @cache
-def _problem() -> Problem:
+def _load_problem() -> Problem:
     """Return the digits, split by Dirichlet(0.1); raises `MissingExtra` without scikit-learn."""
     keys = {"name": "fedavg", "local_step_size": 1, "rounds": 1}
     return parse_run({"problem": DATA, "algorithm": keys}, FLOAT).problem
@@ -103,16 +103,18 @@ def curve(name: str) -> Curve:
 
 def errors_at(name: str, share: float) -> Array:
     """Return E F(x^n) - F* at a step size in units of 1/L, up to the end or overflow of the run."""
-    smoothness = Run(_problem(), run_with(_problem(), _keys(name, 1.0)).algorithm).smoothness
-    found: Array = run_with(_problem(), _keys(name, share / smoothness)).attempted_trajectory.server_suboptimality
+    smoothness = Run(_load_problem(), run_with(_load_problem(), _list_keys(name, 1.0)).algorithm).smoothness
+    found: Array = run_with(
+        _load_problem(), _list_keys(name, share / smoothness)
+    ).attempted_trajectory.server_suboptimality
     return found
 
 
-def _keys(name: str, size: float) -> dict[str, Any]:
+def _list_keys(name: str, size: float) -> dict[str, Any]:
     return {"name": name, "local_step_size": size} | _list_algorithms()[name].keys
 
 
-def _charts(curves: list[Curve]) -> list[Chart]:
+def _draw_charts(curves: list[Curve]) -> list[Chart]:
     names = " and ".join(one.shown.label for one in curves) if len(curves) == 2 else "all algorithms"
     error = Axis(r"$\mathbb{E}\,F(x^n)-F^*$", "log")
     over: dict[str, tuple[Axis, Callable[[Curve], Array]]] = {
@@ -131,7 +133,7 @@ def _charts(curves: list[Curve]) -> list[Chart]:
     ]
 
 
-def _table(curves: list[Curve]) -> Table:
+def _make_table(curves: list[Curve]) -> Table:
     columns: list[tuple[str, Callable[[Curve], str]]] = [
         (r"step size, in units of $1/L$", lambda one: decimal(one.share)),
         ("models that a client sends in a round", lambda one: decimal(one.shown.sent)),
@@ -163,10 +165,10 @@ def _assign(pairs: list[tuple[Any, Any]]) -> str:
 
 def about(name: str) -> list[str]:
     """Return the ids of the landmarks about an algorithm."""
-    return [claim.id for claim in CLAIMS if any(_concerns_algorithm(one, name) for one in claim.assumptions)]
+    return [claim.id for claim in CLAIMS if any(_names_algorithm(one, name) for one in claim.assumptions)]
 
 
-def _concerns_algorithm(assumption: Assumption, name: str) -> bool:
+def _names_algorithm(assumption: Assumption, name: str) -> bool:
     """Return whether an assumption names an algorithm."""
     return isinstance(assumption, OfAlgorithm) and name in assumption.names
 
@@ -185,24 +187,24 @@ def matrices(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
         r"A local step in the mean, on $F_i(x)=\frac12x^\top H_ix-b_i^\top x$:",
         "The end of a round, for clients that take part, in the mean over what compression leaves out:",
     )
-    return list(zip(words, map(_blocks, (local_step(algorithm), round_end(algorithm))), strict=True))
+    return list(zip(words, map(_format_blocks, (local_step(algorithm), round_end(algorithm))), strict=True))
 
 
-def _blocks(found: BlockMap) -> str:
+def _format_blocks(found: BlockMap) -> str:
     terms = [
         ("" if one.over is None else _SUMS[one.over])
-        + _matrix(one.matrix.tolist())
-        + _matrix([[vector] for vector in one.columns])
+        + _format_matrix(one.matrix.tolist())
+        + _format_matrix([[vector] for vector in one.columns])
         for one in found.terms
     ]
-    return _matrix([[vector] for vector in found.rows]) + r"\leftarrow " + "+".join(terms)
+    return _format_matrix([[vector] for vector in found.rows]) + r"\leftarrow " + "+".join(terms)
 
 
-def _matrix(rows: list[list[Any]]) -> str:
+def _format_matrix(rows: list[list[Any]]) -> str:
     return r"\begin{pmatrix}" + r"\\".join("&".join(map(latex, row)) for row in rows) + r"\end{pmatrix}"
 
 
-def _exact(algorithm: FederatedAlgorithm) -> str:
+def _format_exact(algorithm: FederatedAlgorithm) -> str:
     """Return the table of an algorithm's exact properties and their costs."""
     counted = f"{len(algorithm.server)} of the server, {len(algorithm.client)} of each client"
     price = (
@@ -238,11 +240,11 @@ def page(name: str) -> Page:
         occasion=f"The algorithm {own.shown.label}",
         contents="its definition, and its exact error beside FedAvg's on digits",
         locator=f"fedtheory/federation/algorithms/{name}.py",
-        introduction=f"{algorithm.description} {_exact(algorithm)} {_SETTING}",
+        introduction=f"{algorithm.description} {_format_exact(algorithm)} {_SETTING}",
         formulas=[*typeset(algorithm), *matrices(algorithm)],
         claims=about(name),
-        charts=_charts(curves),
-        table=_table(curves),
+        charts=_draw_charts(curves),
+        table=_make_table(curves),
         program=f'from fedtheory.sources.landmarks.exhibits import curve\n\nprint(curve("{name}").errors)',
         run_file=RunFile(f"{name}.toml", "A run file of such a run, with mini-batches", _run_file(name)),
     )
@@ -258,15 +260,15 @@ def compare_algorithms() -> Page:
         contents="their exact errors over rounds and over models sent",
         locator="fedtheory/federation/algorithms",
         introduction=f"Every algorithm at its own best step size: {_TRIED} {_SETTING}",
-        charts=_charts(curves),
-        table=_table(curves),
+        charts=_draw_charts(curves),
+        table=_make_table(curves),
     )
 
 
 def _run_file(name: str) -> str:
     from fedtheory.runfile import run_toml
 
-    return run_toml({"problem": DATA | {"batch": 8}, "algorithm": _keys(name, 0.02)})
+    return run_toml({"problem": DATA | {"batch": 8}, "algorithm": _list_keys(name, 0.02)})
 
 
 PAGES = (*(partial(page, name) for name in _list_algorithms() if name != "fedavg"), compare_algorithms)

@@ -33,10 +33,10 @@ class BudgetCase:
 @cache
 def budget_cases() -> tuple[BudgetCase, ...]:
     """Return each data set, split evenly and unevenly; raises `MissingExtra` without scikit-learn."""
-    return tuple(_case(name, split) for name in DATA for split in ("iid", "Dirichlet"))
+    return tuple(_make_case(name, split) for name in DATA for split in ("iid", "Dirichlet"))
 
 
-def _case(name: str, split: str) -> BudgetCase:
+def _make_case(name: str, split: str) -> BudgetCase:
     data = load(DATA[name])
     count = len(data.outputs)
     if split == "iid":
@@ -62,7 +62,7 @@ def budget_chart(cases: Sequence[BudgetCase]) -> Chart:
         name="budget",
         x=Axis(r"local steps $\tau$ between aggregations", "log"),
         y=Axis(r"$F(w(T))-F^*$ when the budget is used", "log"),
-        parts=[part for number, case in enumerate(cases) for part in _parts(case, number)],
+        parts=[part for number, case in enumerate(cases) for part in _draw_parts(case, number)],
         caption=(
             f"Final loss at equal cost ({costs}): points for each fixed $\\tau$, thick levels for the controller, "
             f"drawn from the smallest to the largest $\\tau$ it chose.  {' '.join(_describe(case) for case in cases)}"
@@ -71,7 +71,7 @@ def budget_chart(cases: Sequence[BudgetCase]) -> Chart:
     )
 
 
-def _parts(case: BudgetCase, number: int) -> Iterator[Part]:
+def _draw_parts(case: BudgetCase, number: int) -> Iterator[Part]:
     fixed, adaptive = case.comparison.fixed, case.comparison.adaptive
     losses = [plain_float(run.final) for run in fixed.values()]
     yield Line(list(fixed), losses, case.name, number, number, marker="o", size=3.5)

@@ -50,7 +50,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         ),
         ex.NumberQuestion.worth(2, "whole", "In numbers")(
             text=rf"What is the largest whole ${count}$ for $N={clients}$ and $T={iterations}$?",
-            solution=sp.Integer(_largest(iterations, clients)),
+            solution=sp.Integer(_find_largest(iterations, clients)),
         ),
         ex.ExpressionQuestion.worth(2, "fewest_rounds", "Rounds")(
             text="How many rounds does a run of $T$ iterations take at that limit?",
@@ -67,7 +67,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     return introduction, worked, questions
 
 
-def _largest(iterations: int, clients: int) -> int:
+def _find_largest(iterations: int, clients: int) -> int:
     """Return the largest K with K^4 N^3 <= T."""
     found = 0
     while (found + 1) ** 4 * clients**3 <= iterations:

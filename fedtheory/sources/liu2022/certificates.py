@@ -54,11 +54,11 @@ _DESCENT = Term(_ONE, smoothness(f, xbar_next, xbar))
 _DIFFERENCE = Gradient(f_i, xbar) - Gradient(f_i, x_i)
 
 
-def _variance(coefficient: sp.Expr) -> Term:
+def _bound_variance(coefficient: sp.Expr) -> Term:
     return Term(coefficient, assumption("bounded variance"), averaged=True)
 
 
-def _error_of_gradient(coefficient: sp.Expr) -> list[Term]:
+def _bound_gradient_error(coefficient: sp.Expr) -> list[Term]:
     """Bound the difference between the average gradient at the clients and the gradient at their average by the
     drift.
     """
@@ -72,14 +72,14 @@ def _error_of_gradient(coefficient: sp.Expr) -> list[Term]:
 _G_I, _G_J = pair.SLOPE_I + pair.n_i, pair.SLOPE_J + pair.n_j
 
 
-def _second_moments(coefficient: sp.Expr, name: str) -> list[Term]:
+def _bound_second_moments(coefficient: sp.Expr, name: str) -> list[Term]:
     return [
         *(Term(2 * coefficient, assumption(name.format(client))) for client in "ij"),
         Term(coefficient, square(_G_I + _G_J)),
     ]
 
 
-def _lemma_1(claim: str, moment: sp.Symbol, name: str, measure: Measure = PAIR) -> Recursion:
+def _prove_lemma_1(claim: str, moment: sp.Symbol, name: str, measure: Measure = PAIR) -> Recursion:
     """Return the certificate that two clients are at most 2 s G k apart after k local steps."""
     return Recursion(
         claim=claim,
@@ -88,10 +88,10 @@ def _lemma_1(claim: str, moment: sp.Symbol, name: str, measure: Measure = PAIR) 
         offset=4 * (1 + k) * s**2 * moment**2,
         terms=[
             Term(1 / k, square(pair.x_i - pair.x_j + k * s * (_G_I - _G_J))),
-            *_second_moments((1 + k) * s**2, name),
+            *_bound_second_moments((1 + k) * s**2, name),
         ],
         bound=4 * k**2 * s**2 * moment**2,
-        first=_second_moments(s**2, name),
+        first=_bound_second_moments(s**2, name),
     )
 
 
@@ -104,11 +104,11 @@ _SPREAD_FACTOR = 1 + 10 / (9 * K)
 _FEW_STEPS = s <= 1 / (6 * L * K)
 
 
-def _spread_offset(noise: sp.Symbol) -> sp.Expr:
+def _write_spread_offset(noise: sp.Symbol) -> sp.Expr:
     return 2 * (1 + K) * s**2 * spread**2 + (1 - 1 / N) * s**2 * noise**2
 
 
-def _spread_step(noise: Sequence[Term]) -> list[Term]:
+def _bound_spread_step(noise: Sequence[Term]) -> list[Term]:
     """Return one step of all clients; `noise` bounds the variance of their gradients."""
     return [
         Term(1 / K, square((x_i - xbar) + K * s * (_SLOPE - client_gradients)), averaged=True),
@@ -122,19 +122,9 @@ def _spread_step(noise: Sequence[Term]) -> list[Term]:
 
 
 _STEP = [
-    Term(1 / K, square((x_i - xbar) + K * s * (_SLOPE - client_gradients)), averaged=True),
-    Term((1 + K) * s**2, square(Average(_SEEN))),
-    Term((1 + K) * s**2, square(_SEEN - 2 * _MISFIT), averaged=True),
-    Term(2 * (1 + K) * s**2, lipschitz_gradient(f_i, x_i, xbar), averaged=True),
-    Term(2 * (1 + K) * s**2, assumption("bounded mean dissimilarity")),
-    Term((1 - 1 / N) * s**2, assumption("bounded variance"), averaged=True),
-    Term(1 / (9 * K) - 2 * (1 + K) * s**2 * L**2, square(x_i - xbar), averaged=True),
-]
-
-_STEP = [
     Term(2 / s, smoothness(f, xbar_next, xbar)),
-    _variance(L * s / N),
-    *_error_of_gradient(_ONE),
+    _bound_variance(L * s / N),
+    *_bound_gradient_error(_ONE),
     Term(1 - s * L, square(client_gradients)),
 ]
 _MEAN = [Part(_ONE, "liu2022:thm-1.mean"), Part(2 / (s * T), facts.DESCENT)]
@@ -159,7 +149,7 @@ _ELEVEN_TWELFTHS = sp.Rational(11, 12)
 _ELEVEN = _ELEVEN_TWELFTHS * L**2 * (K - 1) * (2 * (K + 1) * spread**2 + (1 - 1 / N) * sigma**2)
 
 
-def _from_plain_step(drift: sp.Expr) -> sp.Expr:
+def _weigh_plain_step(drift: sp.Expr) -> sp.Expr:
     """Return the coefficient of s - sqrt(N/T) = 0 in 2 gap/(s T) + L s sigma^2/N + s^2 drift."""
     return 2 * gap / (T * s * _TUNED) - L * sigma**2 / N - drift * (s + _TUNED)
 
@@ -203,7 +193,7 @@ CERTIFICATES = [
     Certificate(claim="liu2022:lemma-1.proof", links=_PRINTED_LEMMA_1),
     Certificate(claim="liu2022:eq-1", links=[[_DESCENT]]),
     Certificate(claim="liu2022:eq-2", links=[[], []]),
-    Certificate(claim="liu2022:eq-3.fixed", links=[[_variance(s**2 / N)]]),
+    Certificate(claim="liu2022:eq-3.fixed", links=[[_bound_variance(s**2 / N)]]),
     Certificate(claim="liu2022:eq-3.mean-zero-sum", links=[[]]),
     Certificate(claim="liu2022:eq-3.variance", links=[[]]),
     Certificate(claim="liu2022:eq-4", links=[[]]),
@@ -211,7 +201,7 @@ CERTIFICATES = [
         claim="liu2022:eq-7.any-sum",
         links=[[Term(N**2, square(_DIFFERENCE - Average(_DIFFERENCE)), averaged=True)]],
     ),
-    Certificate(claim="liu2022:eq-7.fixed", links=[[_DESCENT, _variance(L * s**2 / (2 * N))]], relaxed=[]),
+    Certificate(claim="liu2022:eq-7.fixed", links=[[_DESCENT, _bound_variance(L * s**2 / (2 * N))]], relaxed=[]),
     Certificate(
         claim="liu2022:eq-7.a",
         links=[
@@ -220,16 +210,16 @@ CERTIFICATES = [
             [Term(_ONE, lipschitz_gradient(f_i, xbar, x_i), averaged=True)],
         ],
     ),
-    _lemma_1("liu2022:lemma-1", G, "bounded second moment of {}"),
-    _lemma_1("liu2022:lemma-1.sharp", G, "bounded second moment of {}"),
-    _lemma_1("liu2022:lemma-1.run", G_run, "second moment of {} in the run"),
+    _prove_lemma_1("liu2022:lemma-1", G, "bounded second moment of {}"),
+    _prove_lemma_1("liu2022:lemma-1.sharp", G, "bounded second moment of {}"),
+    _prove_lemma_1("liu2022:lemma-1.run", G_run, "second moment of {} in the run"),
     Certificate(
         claim="liu2022:eq-8.fixed",
         links=[
             [
                 _DESCENT,
-                _variance(L * s**2 / (2 * N)),
-                *_error_of_gradient(s / 2),
+                _bound_variance(L * s**2 / (2 * N)),
+                *_bound_gradient_error(s / 2),
                 Term(s * L**2 / 2, assumption("liu2022:lemma-1"), averaged=True),
             ]
         ],
@@ -277,25 +267,25 @@ CERTIFICATES = [
         claim="liu2022:thm-3.drift",
         measure=SPREAD,
         factor=_SPREAD_FACTOR,
-        offset=_spread_offset(G),
-        terms=_spread_step(
+        offset=_write_spread_offset(G),
+        terms=_bound_spread_step(
             [
                 Term((1 - 1 / N) * s**2, assumption("bounded second moment"), averaged=True),
                 Term((1 - 1 / N) * s**2, square(_SLOPE), averaged=True),
             ]
         ),
-        bound=_GROWTH * _spread_offset(G),
-        total=_SUMMED * _spread_offset(G),
+        bound=_GROWTH * _write_spread_offset(G),
+        total=_SUMMED * _write_spread_offset(G),
         relaxed=[_FEW_STEPS],
     ),
     Recursion(
         claim="liu2022:thm-3.drift.sharp",
         measure=SPREAD,
         factor=_SPREAD_FACTOR,
-        offset=_spread_offset(sigma),
-        terms=_spread_step([_variance((1 - 1 / N) * s**2)]),
-        bound=_GROWTH * _spread_offset(sigma),
-        total=_SUMMED * _spread_offset(sigma),
+        offset=_write_spread_offset(sigma),
+        terms=_bound_spread_step([_bound_variance((1 - 1 / N) * s**2)]),
+        bound=_GROWTH * _write_spread_offset(sigma),
+        total=_SUMMED * _write_spread_offset(sigma),
         relaxed=[_FEW_STEPS],
     ),
     Combination(claim="liu2022:thm-3", links=[[*_MEAN, Part(L**2, "liu2022:thm-3.drift")]]),
@@ -308,14 +298,14 @@ CERTIFICATES = [
         claim="liu2022:cor-2.K",
         links=[[Part(_ONE, "liu2022:cor-2.step"), *_FEW], _FEW],
     ),
-    _lemma_1("liu2022:lemma-1.loop", G_loop, SECOND_MOMENT + " of {}", LOOP_PAIR),
+    _prove_lemma_1("liu2022:lemma-1.loop", G_loop, SECOND_MOMENT + " of {}", LOOP_PAIR),
     LoopMean(
         claim="liu2022:thm-1.loop",
         lemmas=["liu2022:lemma-1.loop"],
         terms=[
             Term(2 / s, smoothness(f, xbar_next, xbar)),
             Term(L * s / N, assumption(VARIANCE), averaged=True),
-            *_error_of_gradient(_ONE),
+            *_bound_gradient_error(_ONE),
             Term(L**2, assumption("liu2022:lemma-1.loop"), averaged=True),
             Term(1 - s * L, square(client_gradients)),
         ],
@@ -359,11 +349,11 @@ CERTIFICATES = [
     ),
     Combination(
         claim="liu2022:cor-4.K1.explicit",
-        links=[[Part(_ONE, "liu2022:thm-3"), Part(_from_plain_step(4 * K * G**2 * L**2 + _NINE), _PLAIN)]],
+        links=[[Part(_ONE, "liu2022:thm-3"), Part(_weigh_plain_step(4 * K * G**2 * L**2 + _NINE), _PLAIN)]],
     ),
     Combination(
         claim="liu2022:cor-4.K1.explicit.sharp",
-        links=[[Part(_ONE, "liu2022:thm-3.sharp"), Part(_from_plain_step(_ELEVEN), _PLAIN)]],
+        links=[[Part(_ONE, "liu2022:thm-3.sharp"), Part(_weigh_plain_step(_ELEVEN), _PLAIN)]],
     ),
     Combination(
         claim="liu2022:cor-4.explicit",

@@ -54,7 +54,7 @@ _MISFIT_I, _MISFIT_J = pair.SLOPE_I - Gradient(pair.F, pair.x_i), pair.SLOPE_J -
 _WIDE_STEP, _HALF_STEP = eta <= 2 / L, eta <= 1 / (2 * L)
 
 
-def _gradient_step(factor: sp.Expr) -> list[Term]:
+def _bound_gradient_step(factor: sp.Expr) -> list[Term]:
     """Return terms: a gradient step on F does not increase the distance of two points."""
     return [
         Term(2 * eta * factor, cocoercivity(pair.F, pair.x_i, pair.x_j)),
@@ -63,7 +63,7 @@ def _gradient_step(factor: sp.Expr) -> list[Term]:
     ]
 
 
-def _misfits(coefficient: sp.Expr) -> list[Term]:
+def _bound_misfits(coefficient: sp.Expr) -> list[Term]:
     """Return terms: each of the two gradients differs from that of F by at most zeta."""
     return [
         Term(2 * coefficient, assumption("bounded dissimilarity of i")),
@@ -75,19 +75,19 @@ def _misfits(coefficient: sp.Expr) -> list[Term]:
 _NOISES = [Term(eta**2, assumption(f"bounded variance of {name}")) for name in "ij"]
 
 
-def _pair_step(weight: sp.Expr) -> list[Term]:
+def _bound_pair_step(weight: sp.Expr) -> list[Term]:
     """Return one step of two clients without noise; Young's inequality with a weight."""
     return [
         Term(1 / weight, square(_APART - eta * _PULL + weight * eta * (_MISFIT_I - _MISFIT_J))),
-        *_gradient_step(1 + 1 / weight),
-        *_misfits((1 + weight) * eta**2),
+        *_bound_gradient_step(1 + 1 / weight),
+        *_bound_misfits((1 + weight) * eta**2),
     ]
 
 
 _GROWING = k + tau / 2
 """A weight that grows over the round: dissimilarity alone would have k, noise alone a constant."""
 _GROWING_PULL, _GROWING_NOISE = k * _GROWING, k * (1 + k / tau)
-_NOISY_STEP = [*_pair_step(tau), *_NOISES]
+_NOISY_STEP = [*_bound_pair_step(tau), *_NOISES]
 _OFFSET = 4 * (1 + tau) * eta**2 * zeta**2 + 2 * eta**2 * sigma**2
 _ROUNDED = 8 * tau * eta**2 * zeta**2 + 2 * eta**2 * sigma**2
 _GROWTH = k * (1 + k / tau)
@@ -103,7 +103,7 @@ _SPREAD_NOISE = (1 - 1 / M) * eta**2 * sigma**2
 _SPREAD_OFFSET = (1 + tau) * eta**2 * zeta**2 + _SPREAD_NOISE
 
 
-def _spread_step(steps: sp.Expr) -> list[Term]:
+def _bound_spread_step(steps: sp.Expr) -> list[Term]:
     """Return one step of all clients; the weight of Young's inequality depends on the number of steps."""
     return [
         Term(1 / steps, square(_PULLED + steps * eta * _MISFIT), averaged=True),
@@ -115,7 +115,7 @@ def _spread_step(steps: sp.Expr) -> list[Term]:
     ]
 
 
-def _halve_step(point: sp.Symbol) -> list[Term]:
+def _bound_halved_step(point: sp.Symbol) -> list[Term]:
     """Return one step, relative to x* or to any other point."""
     return [
         Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
@@ -205,16 +205,16 @@ CERTIFICATES = [
         measure=PAIR,
         factor=1 + 1 / k,
         offset=4 * (1 + k) * eta**2 * zeta**2,
-        terms=_pair_step(k),
+        terms=_bound_pair_step(k),
         bound=4 * k**2 * eta**2 * zeta**2,
-        first=_misfits(eta**2),
+        first=_bound_misfits(eta**2),
     ),
     Recursion(
         claim="renard2022:lemma-2.3.growing",
         measure=PAIR,
         factor=1 + 1 / _GROWING,
         offset=4 * (1 + _GROWING) * eta**2 * zeta**2 + 2 * eta**2 * sigma**2,
-        terms=[*_pair_step(_GROWING), *_NOISES],
+        terms=[*_bound_pair_step(_GROWING), *_NOISES],
         bound=4 * _GROWING_PULL * eta**2 * zeta**2 + 2 * _GROWING_NOISE * eta**2 * sigma**2,
     ),
     Recursion(
@@ -222,7 +222,10 @@ CERTIFICATES = [
         measure=SPREAD,
         factor=1 + 1 / _GROWING,
         offset=(1 + _GROWING) * eta**2 * zeta**2 + _SPREAD_NOISE,
-        terms=[*_spread_step(_GROWING), Term((1 - 1 / M) * eta**2, assumption("bounded variance"), averaged=True)],
+        terms=[
+            *_bound_spread_step(_GROWING),
+            Term((1 - 1 / M) * eta**2, assumption("bounded variance"), averaged=True),
+        ],
         bound=_GROWING_PULL * eta**2 * zeta**2 + _GROWING_NOISE * _SPREAD_NOISE,
         total=(_SQUARES + tau * _COUNTS / 2) * eta**2 * zeta**2 + (_COUNTS + _SQUARES / tau) * _SPREAD_NOISE,
     ),
@@ -231,7 +234,7 @@ CERTIFICATES = [
         measure=SPREAD,
         factor=1 + 1 / tau,
         offset=_SPREAD_OFFSET,
-        terms=[*_spread_step(tau), Term((1 - 1 / M) * eta**2, assumption("bounded variance"), averaged=True)],
+        terms=[*_bound_spread_step(tau), Term((1 - 1 / M) * eta**2, assumption("bounded variance"), averaged=True)],
         bound=_GROWTH * _SPREAD_OFFSET,
         total=_SUMMED * _SPREAD_OFFSET,
     ),
@@ -240,7 +243,7 @@ CERTIFICATES = [
         measure=SPREAD,
         factor=1 + 1 / k,
         offset=(1 + k) * eta**2 * zeta**2,
-        terms=_spread_step(k),
+        terms=_bound_spread_step(k),
         bound=k**2 * eta**2 * zeta**2,
         first=[Term(eta**2, assumption("bounded dissimilarity"), averaged=True)],
         total=k * (k - 1) * (2 * k - 1) * eta**2 * zeta**2 / 6,
@@ -272,7 +275,7 @@ CERTIFICATES = [
         claim="renard2022:thm-2.1.sharp",
         links=[[*_TELESCOPED, Part(L, "renard2022:lemma-2.3.mean")]],
     ),
-    Certificate(claim="renard2022:lemma-2.2.halved.step", links=[_halve_step(x_star)]),
+    Certificate(claim="renard2022:lemma-2.2.halved.step", links=[_bound_halved_step(x_star)]),
     MeanCertificate(claim="renard2022:lemma-2.2.halved", step="renard2022:lemma-2.2.halved.step", span="round"),
     MeanCertificate(claim="renard2022:thm-2.1.halved.steps", step="renard2022:lemma-2.2.halved.step", span="run"),
     Combination(
@@ -286,7 +289,7 @@ CERTIFICATES = [
             ]
         ],
     ),
-    Certificate(claim="renard2022:thm-2.1.any-point.step", links=[_halve_step(v)]),
+    Certificate(claim="renard2022:thm-2.1.any-point.step", links=[_bound_halved_step(v)]),
     MeanCertificate(claim="renard2022:thm-2.1.any-point.steps", step="renard2022:thm-2.1.any-point.step", span="run"),
     Combination(
         claim="renard2022:thm-2.1.any-point",

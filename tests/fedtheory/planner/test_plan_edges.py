@@ -54,7 +54,7 @@ def test_settings_that_a_plan_may_look_at(kind: str, name: str | None, monkeypat
     ):
         monkeypatch.setattr(alternatives, "is_one_path", lambda _, path=path: path)
         monkeypatch.setattr(alternatives, "operations", lambda _, rounds, n=operations_: n if rounds == 7 else math.inf)
-        known: Any = SimpleNamespace(run=run, asked=SimpleNamespace(error=error), _setting=lambda *_: run)
+        known: Any = SimpleNamespace(run=run, asked=SimpleNamespace(error=error), _change_setting=lambda *_: run)
         assert Alternatives.is_cheap(known, 3, name) is cheap
 
 
@@ -188,7 +188,7 @@ def _search(accuracy: float | None) -> Any:
     search: Any = SimpleNamespace(
         accuracy=accuracy, error=None, errors=SimpleNamespace(at=lambda step: step), _has_equal_rounds=True
     )
-    search._rank = lambda one: RoundsNeeded._rank(search, one)
+    search._make_rank = lambda one: RoundsNeeded._make_rank(search, one)
     return search
 
 
@@ -197,7 +197,7 @@ def test_the_first_outcome_that_lasts(lasting: tuple[float, ...], monkeypatch: p
     """The first stable outcome in the order of rounds is chosen; without one the best is not reached."""
     monkeypatch.setattr(rounds_needed, "limit_of", lambda *_: None)
     search = _search(1.0)
-    search._later = lambda one: _outcome(one.step_size, one.rounds, reached=one.step_size in lasting)
+    search._confirm_later = lambda one: _outcome(one.step_size, one.rounds, reached=one.step_size in lasting)
     few, more, most = _outcome(0.5, 3), _outcome(0.25, 5), _outcome(0.125, 9)
     for others in ([more, most, few], [most, more]):
         settled = RoundsNeeded._choose_lasting(search, few, others)
@@ -211,7 +211,7 @@ def test_limits_above_the_target_do_not_last(monkeypatch: pytest.MonkeyPatch) ->
     for limit, reached in ((1.0, True), (1.01, False), (None, True)):
         monkeypatch.setattr(rounds_needed, "limit_of", lambda *_, limit=limit: limit)
         search = _search(1.0)
-        search._later = lambda one: one
+        search._confirm_later = lambda one: one
         settled = RoundsNeeded._choose_lasting(search, _outcome(0.5, 3), [])
         assert settled.reached is reached
         free = _search(None)

@@ -47,7 +47,7 @@ def test_more_rounds_are_tried_near_the_best_step_size(affordable: int) -> None:
         largest=0.5,
         errors=SimpleNamespace(run=SimpleNamespace(algorithm=SimpleNamespace(rounds=5))),
         _try_step_sizes=lambda rounds: [outcome(0.25, rounds), outcome(0.5, rounds)],
-        _lasting=lambda found: found,
+        _sort_lasting=lambda found: found,
         _is_affordable=lambda rounds: rounds <= 5 * rounds_needed._LONGER**affordable,
         outcome=outcome,
         _is_quick=True,
@@ -55,7 +55,7 @@ def test_more_rounds_are_tried_near_the_best_step_size(affordable: int) -> None:
         _limit_rounds=lambda _, rounds: rounds,
         _choose_lasting=lambda best, _: best,
     )
-    search._rank = lambda one: RoundsNeeded._rank(search, one)
+    search._make_rank = lambda one: RoundsNeeded._make_rank(search, one)
     best = RoundsNeeded._search_by_runs(search)
     near = [0.5 * factor for factor in rounds_needed._NEAR if factor <= 1]
     most = 5 * rounds_needed._LONGER**affordable

@@ -56,7 +56,7 @@ def test_step_sizes_are_tried_until_some_are_worse(quick: bool, ratio: float, pa
         largest=4.0,
         errors=_errors(planned=1.9),
         outcome=outcome,
-        _rank=lambda one: one.error,
+        _make_rank=lambda one: one.error,
         _limit_rounds=lambda best, rounds: rounds - 1 if best.reached else rounds,
     )
     found = RoundsNeeded._try_step_sizes(search, 10)
@@ -93,8 +93,8 @@ def test_what_reaches_the_target_with_clocks_is_looked_at_for_longer() -> None:
             asked.append(one.step_size)
             return _outcome(one.step_size, one.rounds, one.error, reached=one.step_size in stays)
 
-        search: Any = SimpleNamespace(_rank=_rank, _has_equal_rounds=alike, _later=later)
-        found = RoundsNeeded._lasting(search, outcomes)
+        search: Any = SimpleNamespace(_make_rank=_rank, _has_equal_rounds=alike, _confirm_later=later)
+        found = RoundsNeeded._sort_lasting(search, outcomes)
         assert asked == looked_at
         assert [one.step_size for one in found] == [2.0, 1.0, 3.0]
 
@@ -114,7 +114,7 @@ def test_a_dense_search_goes_on_to_small_step_sizes(
         reached = [reached_below is not None and size <= reached_below for size in sizes]
         return [_outcome(s, 5, abs(math.log(s / 3e-3)), reached=r) for s, r in zip(sizes, reached, strict=True)]
 
-    search: Any = SimpleNamespace(largest=1.0, accuracy=accuracy, _outcomes=outcomes, _rank=_rank)
+    search: Any = SimpleNamespace(largest=1.0, accuracy=accuracy, _compute_errors=outcomes, _make_rank=_rank)
     found = RoundsNeeded._search_densely(search, None)  # type: ignore[arg-type]
     assert min(asked[-3]) == pytest.approx(least)
     assert [len(sizes) for sizes in asked] == [240, *[79] * (len(asked) - 3), 33, 33]
@@ -166,7 +166,7 @@ def test_outcomes_that_are_looked_at_for_longer() -> None:
         )
         search._confirm = MethodType(RoundsNeeded._confirm, search)
         search._follow_cycles = MethodType(RoundsNeeded._follow_cycles, search)
-        return RoundsNeeded._later(search, _outcome(0.5, start, 0.1, reached=True)), asked
+        return RoundsNeeded._confirm_later(search, _outcome(0.5, start, 0.1, reached=True)), asked
 
     assert later(True, 999)[1] == [20]
     found, asked = later(True, 999, start=15, needed=70)
@@ -185,13 +185,15 @@ def test_the_best_outcome_stays_below_its_target(monkeypatch: pytest.MonkeyPatch
     limits = {1.0: 0.5, 2.0: 0.05, 3.0: None}
     monkeypatch.setattr(rounds_needed, "limit_of", lambda size, _: limits[size])
     one, two, three = (_outcome(size, round(size), 0.1, reached=True) for size in (1.0, 2.0, 3.0))
-    search: Any = SimpleNamespace(errors=_errors(), error=None, accuracy=0.2, _rank=_rank, _later=lambda found: found)
+    search: Any = SimpleNamespace(
+        errors=_errors(), error=None, accuracy=0.2, _make_rank=_rank, _confirm_later=lambda found: found
+    )
     settled = RoundsNeeded._choose_lasting(search, one, [two, three])
     assert (settled.step_size, settled.limit, settled.reached) == (2.0, 0.05, True)
-    search._later = lambda found: _outcome(found.step_size, 9, 0.1, reached=found.step_size == 3.0)
+    search._confirm_later = lambda found: _outcome(found.step_size, 9, 0.1, reached=found.step_size == 3.0)
     settled = RoundsNeeded._choose_lasting(search, one, [two, three])
     assert (settled.step_size, settled.limit, settled.rounds) == (3.0, None, 9)
-    search._later = lambda found: _outcome(found.step_size, 9, 0.1)
+    search._confirm_later = lambda found: _outcome(found.step_size, 9, 0.1)
     settled = RoundsNeeded._choose_lasting(search, one, [two, three])
     assert (settled.step_size, settled.reached) == (1.0, False)
     search.accuracy = None
@@ -367,4 +369,4 @@ def test_rows_of_a_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
         assert alternatives._count_rows(run.problem) == counts
         for batch in (None, 5):
             monkeypatch.setattr(alternatives, "_get_batch_size", lambda _, batch=batch: batch)
-            assert alternatives._average_rows(run) == (0.0 if not counts else mean if batch is None else 5.0)
+            assert alternatives._average_gradient_rows(run) == (0.0 if not counts else mean if batch is None else 5.0)

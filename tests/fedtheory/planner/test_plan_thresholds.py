@@ -221,7 +221,7 @@ def test_outcomes_in_order() -> None:
         _outcome(2, math.inf, False),
     ]
     mixed = [ordered[place] for place in (3, 0, 6, 2, 5, 1, 4)]
-    assert sorted(mixed, key=search_._rank) == ordered
+    assert sorted(mixed, key=search_._make_rank) == ordered
     assert search_._limit_rounds(ordered[0], 10) == 3
     assert search_._limit_rounds(ordered[3], 10) == 10
 

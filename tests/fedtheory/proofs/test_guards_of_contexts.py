@@ -28,7 +28,7 @@ from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.rules.product import Multiply, Scalar
 from fedtheory.proofs.terms.rules.sum_over import SumOver
 from fedtheory.proofs.terms.run_form import RunForm
-from fedtheory.sources.vlaski2023.context.small_steps import _bias
+from fedtheory.sources.vlaski2023.context.small_steps import _bound_bias
 
 
 def test_results_of_clients_keep_their_fluctuation() -> None:
@@ -134,8 +134,8 @@ def test_powers_of_an_indicator_are_the_indicator() -> None:
 def test_no_bias_is_bounded_that_the_claim_does_not_name() -> None:
     """A bias is bounded only if the claim names it."""
     bias, size = sp.symbols("b eta", positive=True)
-    assert _bias(SymbolTable({size: q.local_step_size})) == {}
-    found = _bias(SymbolTable({size: q.local_step_size, bias: q.small_step_bias}))
+    assert _bound_bias(SymbolTable({size: q.local_step_size})) == {}
+    found = _bound_bias(SymbolTable({size: q.local_step_size, bias: q.small_step_bias}))
     assert sum(found.values()) == 0
     assert found["small-step bias"].coeff(bias, 2) == 1
 

@@ -32,7 +32,7 @@ _slope_weight = L * eta**2 * left_to_pay / 4
 """Coefficient of the squared gradients of the clients' deviations."""
 
 
-def _step(shares: Shares, spared: Sequence[Term] = ()) -> list[Term]:
+def _bound_step(shares: Shares, spared: Sequence[Term] = ()) -> list[Term]:
     """Return the terms of one local step; `spared` covers the excess in the shares of the noise."""
     noise_weight = shares.of_mean * eta * (1 + L * eta) / 2 + shares.of_spread * eta**2 * _next_potential
     # Part of the gaps that pays for noise and gradients at step k; at most the part in the condition.
@@ -67,7 +67,7 @@ _SPARED = [
 _batch_weight = eta * (1 + L * eta) / (2 * M)
 
 
-def _step_with_drift(weight: int) -> list[Term]:
+def _bound_step_with_drift(weight: int) -> list[Term]:
     """Return the terms of one local step with the given drift; Young's inequality with a weight bounds the noise at
     x_i.
     """
@@ -130,17 +130,17 @@ def sum_distances(all_steps: str) -> list[Part]:
 
 
 CERTIFICATES = [
-    Certificate(claim="comparator:one-step", links=[_step(EQUAL)]),
+    Certificate(claim="comparator:one-step", links=[_bound_step(EQUAL)]),
     MeanCertificate(claim="comparator:all-steps", step="comparator:one-step", span="run", potential=potential),
-    Certificate(claim="comparator:shares.one-step", links=[_step(UNEQUAL, _SPARED)]),
+    Certificate(claim="comparator:shares.one-step", links=[_bound_step(UNEQUAL, _SPARED)]),
     MeanCertificate(
         claim="comparator:shares.all-steps", step="comparator:shares.one-step", span="run", potential=potential
     ),
     Combination(claim="comparator:shares.average-error", links=[sum_distances("comparator:shares.all-steps")]),
-    Certificate(claim="comparator:drift.one-step", links=[_step_with_drift(1)]),
+    Certificate(claim="comparator:drift.one-step", links=[_bound_step_with_drift(1)]),
     MeanCertificate(claim="comparator:drift.all-steps", step="comparator:drift.one-step", span="run"),
     Combination(claim="comparator:drift.average-error", links=[sum_distances("comparator:drift.all-steps")]),
-    Certificate(claim="comparator:drift.less-noise.one-step", links=[_step_with_drift(4)]),
+    Certificate(claim="comparator:drift.less-noise.one-step", links=[_bound_step_with_drift(4)]),
     MeanCertificate(
         claim="comparator:drift.less-noise.all-steps", step="comparator:drift.less-noise.one-step", span="run"
     ),

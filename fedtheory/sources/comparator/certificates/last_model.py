@@ -25,7 +25,7 @@ _lost = (1 - factor) * k + (1 - last.whole) * factor * k
 """Part of the accumulated errors that the step removes."""
 
 
-def _descent() -> Iterator[Term]:
+def _bound_descent() -> Iterator[Term]:
     """Yield terms: a step adds to each accumulated error at most the cost of noise and client drift."""
     yield Term(_still, smoothness(F, xbar_next, xbar))
     yield Term(_still * eta / 2, square(Gradient(F, xbar)))
@@ -44,7 +44,10 @@ CERTIFICATES = [
     Certificate(
         claim="comparator:last-model.one-step",
         links=[
-            [replace(term, coefficient=gain * term.coefficient) for term in (*in_units_of_f(last.COSTS), *_descent())]
+            [
+                replace(term, coefficient=gain * term.coefficient)
+                for term in (*in_units_of_f(last.COSTS), *_bound_descent())
+            ]
         ],
     ),
     LastIterate(

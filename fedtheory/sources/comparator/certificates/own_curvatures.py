@@ -59,7 +59,7 @@ _spread = eta**2 * _next_potential
 _largest_slope, _largest_spread = (own.growth * eta**2 * (tau - 1) * (tau + 2) / part for part in (4, 8))
 
 
-def _step_of_round() -> Iterator[Term]:
+def _bound_step_of_round() -> Iterator[Term]:
     """Yield the terms of one local step, with a bound on the client drift that it causes."""
     yield Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True)
     # The sum of the clients' differences is bounded by the differences.
@@ -67,12 +67,12 @@ def _step_of_round() -> Iterator[Term]:
     yield Term(eta / (2 * _left_of_step), weighted(own.L_i, _ONE, x_i - xbar))
     moved = (x_i - xbar) + (k + 1) * eta * (_SLOPE - _MEAN_SLOPE)
     yield Term(_next_potential * own.L_i / (k + 1), square(moved), averaged=True)
-    yield from _gradients()
-    yield from _noises()
-    yield from _gaps()
+    yield from _bound_gradients()
+    yield from _bound_noises()
+    yield from _split_gaps()
 
 
-def _gradients() -> Iterator[Term]:
+def _bound_gradients() -> Iterator[Term]:
     """Yield the bound on changes of gradients by the gaps."""
     yield Term(_slope * own.L_i, square(_OTHER_CHANGES - _MISFIT_AT_Y), averaged=True)
     yield Term(2 * _slope, assumption(CURVED_DISSIMILARITY_AT_Y))
@@ -83,7 +83,7 @@ def _gradients() -> Iterator[Term]:
     yield Term(2 * _slope * (L - own.L_i), square(_CHANGE), averaged=True)
 
 
-def _noises() -> Iterator[Term]:
+def _bound_noises() -> Iterator[Term]:
     """Yield the bound on differences of the noise of one draw; a client's noise and the average have a common part."""
     for share in (_noise, _spread * p_max * own.L_bar, _spread * own.L_i):
         yield Term(share, square(n_i - 2 * noise_at_y), averaged=True)
@@ -98,7 +98,7 @@ def _noises() -> Iterator[Term]:
     yield Term(too_much * own.spread_noise, one())
 
 
-def _gaps() -> Iterator[Term]:
+def _split_gaps() -> Iterator[Term]:
     """Split the remainder: slack of the condition, of later steps, of clients with smaller curvatures."""
     yield Term(1 - own.SHORT_ROUND.lhs, convexity(F_i, y, x_i), averaged=True)
     yield Term(sp.factor(4 * L**2 * (_largest_slope - _slope)), convexity(F_i, y, x_i), averaged=True)
@@ -111,7 +111,7 @@ CERTIFICATES = [
     Certificate(claim="comparator:curvatures.one-step", links=[_STEP]),
     MeanCertificate(claim="comparator:curvatures.all-steps", step="comparator:curvatures.one-step", span="run"),
     Combination(claim="comparator:curvatures.average-error", links=[sum_distances("comparator:curvatures.all-steps")]),
-    Certificate(claim="comparator:curvatures.rounds.one-step", links=[[*_step_of_round()]]),
+    Certificate(claim="comparator:curvatures.rounds.one-step", links=[[*_bound_step_of_round()]]),
     MeanCertificate(
         claim="comparator:curvatures.rounds.all-steps",
         step="comparator:curvatures.rounds.one-step",

@@ -24,7 +24,7 @@ _MEAN_SLOPE = Average(_SLOPE)
 _APART = square(x_i - xbar)
 
 
-def _common(charges: Charges, point: Expr) -> Iterator[Term]:
+def _bound_common_terms(charges: Charges, point: Expr) -> Iterator[Term]:
     """Yield terms in units of F: half of the gaps contracts, the other half pays for the costs."""
     noise, slope, next_potential = charges.noise, charges.slope, charges.potential.subs(k, k + 1)
     change = _SLOPE - Gradient(F_i, point)
@@ -51,11 +51,11 @@ def _common(charges: Charges, point: Expr) -> Iterator[Term]:
     yield Term(too_much, square(_SLOPE - _MEAN_SLOPE), averaged=True)
 
 
-def _last_step() -> list[Term]:
+def _bound_last_step() -> list[Term]:
     """Return the terms of the last step, with the squared distance of the average multiplied by 1 + eta mu."""
     next_potential = last.CHARGES.potential.subs(k, k + 1)
     in_units_of_f = [
-        *_common(last.CHARGES, x_star),
+        *_bound_common_terms(last.CHARGES, x_star),
         Term(_ONE, strong_convexity(F, xbar_next, x_star)),
         Term((1 - 8 * eta * mu) * mu / 12, square(xbar - x_star)),
         Term(next_potential * (3 - 40 * tau * eta * mu) / (15 * (tau + k)), _APART, averaged=True),
@@ -65,11 +65,11 @@ def _last_step() -> list[Term]:
     return [replace(term, coefficient=2 * eta * term.coefficient) for term in in_units_of_f]
 
 
-def _mean_step(point: Expr) -> list[Term]:
+def _bound_mean_step(point: Expr) -> list[Term]:
     """Return the terms with the error of the next average in addition to its distance."""
     next_potential = means.CHARGES.potential.subs(k, k + 1)
     in_units_of_f = [
-        *_common(means.CHARGES, point),
+        *_bound_common_terms(means.CHARGES, point),
         Term(next_potential * (1 - 5 * tau * eta * mu) / (5 * (tau + k)), _APART, averaged=True),
         Term(next_potential * eta * mu * (tau - 1 - k) / (2 * (tau + k)), _APART, averaged=True),
         Term(L * (1 - 5 * eta * mu) / 18, _APART, averaged=True),
@@ -77,7 +77,7 @@ def _mean_step(point: Expr) -> list[Term]:
     return [replace(term, coefficient=2 * eta * term.coefficient) for term in in_units_of_f]
 
 
-def _forgetting(claim: str, step: str, target: means.Target) -> ExponentialAverage:
+def _build_discounted_average(claim: str, step: str, target: means.Target) -> ExponentialAverage:
     return ExponentialAverage(
         claim=claim,
         step=step,
@@ -89,7 +89,7 @@ def _forgetting(claim: str, step: str, target: means.Target) -> ExponentialAvera
 
 
 CERTIFICATES = [
-    Certificate(claim="comparator:sampled.strongly-convex.one-step", links=[_last_step()]),
+    Certificate(claim="comparator:sampled.strongly-convex.one-step", links=[_bound_last_step()]),
     Contraction(
         claim="comparator:sampled.last-model",
         step="comparator:sampled.strongly-convex.one-step",
@@ -98,8 +98,10 @@ CERTIFICATES = [
         potential=last.CHARGES.drift_potential,
         offset=2 * eta * last.floor,
     ),
-    Certificate(claim="comparator:forgetting.one-step", links=[_mean_step(y)]),
-    _forgetting("comparator:forgetting.mean-error", "comparator:forgetting.one-step", means.ANY),
-    Certificate(claim="comparator:forgetting.at-optimum.one-step", links=[_mean_step(x_star)]),
-    _forgetting("comparator:forgetting.at-optimum", "comparator:forgetting.at-optimum.one-step", means.BEST),
+    Certificate(claim="comparator:forgetting.one-step", links=[_bound_mean_step(y)]),
+    _build_discounted_average("comparator:forgetting.mean-error", "comparator:forgetting.one-step", means.ANY),
+    Certificate(claim="comparator:forgetting.at-optimum.one-step", links=[_bound_mean_step(x_star)]),
+    _build_discounted_average(
+        "comparator:forgetting.at-optimum", "comparator:forgetting.at-optimum.one-step", means.BEST
+    ),
 ]

@@ -125,9 +125,9 @@ class OnData:
 def evaluate_bound(claim: Claim, run: Run) -> float | None:
     """Return the right side of a bound on a run; None if a condition fails."""
     slacks, right = _compile(claim)
-    if min(_number(slack(whole_run(run))) for slack in slacks) < 0:
+    if min(_format_number(slack(whole_run(run))) for slack in slacks) < 0:
         return None
-    return _number(right(whole_run(run)))
+    return _format_number(right(whole_run(run)))
 
 
 @cache
@@ -137,5 +137,5 @@ def _compile(claim: Claim) -> tuple[Sequence[Compiled], Compiled]:
     return slacks, compile_expression(claim.relations[0].right, claim.notation)
 
 
-def _number(values: Array) -> float:
+def _format_number(values: Array) -> float:
     return float(plain_floats(values).ravel()[0])

@@ -150,7 +150,7 @@ def _draw_over_lengths() -> Chart:
         name="comparator-floors",
         x=Axis(r"length of a round, $\eta L\tau$", "log"),
         y=Axis("floor over exact error"),
-        parts=[*map(_curve, PROBLEMS, (BLUE, ORANGE, GREEN, PURPLE, SKY)), Level(4, "four")],
+        parts=[*map(_draw_curve, PROBLEMS, (BLUE, ORANGE, GREEN, PURPLE, SKY)), Level(4, "four")],
         caption=(
             "Five local steps, full participation, as far as the conditions go: for long rounds the bounds on the "
             "drift of the clients are loose. The horizontal line is a floor of four times the error."
@@ -158,7 +158,7 @@ def _draw_over_lengths() -> Chart:
     )
 
 
-def _curve(problem: str, colour: int) -> Line:
+def _draw_curve(problem: str, colour: int) -> Line:
     ratios = {length: floor_over_error(Settling(problem, length, 5)) for length in _DRAWN}
     known = {length: ratio for length, ratio in ratios.items() if ratio is not None}
     return Line(list(known), list(known.values()), problem, colour)

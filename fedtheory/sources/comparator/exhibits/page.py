@@ -45,10 +45,10 @@ def data_page() -> Page:
 def _draw_over_step_sizes(found: OnData) -> Chart:
     """Draw the exact error and the theorem over step sizes."""
     return Chart(
-        name=f"comparator-step-sizes-{_slug(found)}",
+        name=f"comparator-step-sizes-{_make_slug(found)}",
         x=Axis(r"step size $\eta$", "log"),
         y=Axis(r"average of $F-F^*$", "log"),
-        parts=list(_curves(found.over_step_sizes, lambda point: point.step_size)),
+        parts=list(_draw_curves(found.over_step_sizes, lambda point: point.step_size)),
         caption=(
             f"{found.name.capitalize()}: the exact error and the theorem over step sizes, as far as its conditions go; "
             "with the drift of the run in place of its bound it goes further."
@@ -59,15 +59,15 @@ def _draw_over_step_sizes(found: OnData) -> Chart:
 def _draw_over_rounds(found: OnData) -> Chart:
     """Draw the exact error and the theorem over rounds."""
     return Chart(
-        name=f"comparator-rounds-{_slug(found)}",
+        name=f"comparator-rounds-{_make_slug(found)}",
         x=Axis("rounds $T$", "log"),
         y=Axis(r"average of $F-F^*$", "log"),
-        parts=list(_curves(found.over_rounds, lambda point: point.rounds)),
+        parts=list(_draw_curves(found.over_rounds, lambda point: point.rounds)),
         caption=f"{found.name.capitalize()}: the same over rounds, at the step size where the theorem promises most.",
     )
 
 
-def _curves(points: Sequence[Point], across: Callable[[Point], float]) -> Iterator[Part]:
+def _draw_curves(points: Sequence[Point], across: Callable[[Point], float]) -> Iterator[Part]:
     bounded = [point for point in points if point.bound is not None]
     drifting = [point for point in points if point.with_drift is not None]
     yield Line([across(p) for p in points], [p.error for p in points], "exact error", BLACK)
@@ -76,7 +76,7 @@ def _curves(points: Sequence[Point], across: Callable[[Point], float]) -> Iterat
     yield Line([across(p) for p in points], [p.first_terms for p in points], "its first two terms", GREEN, DOTTED)
 
 
-def _slug(found: OnData) -> str:
+def _make_slug(found: OnData) -> str:
     return found.name.replace(" ", "-")
 
 

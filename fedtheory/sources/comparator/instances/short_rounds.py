@@ -21,7 +21,7 @@ _PARTS = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 8), fmpq(1, 64))
 """Step sizes as fractions of the largest one in a short round."""
 
 
-def _short(problem: Problem, part: fmpq, local_steps: int, rounds: int) -> Run:
+def _shorten(problem: Problem, part: fmpq, local_steps: int, rounds: int) -> Run:
     """FedAvg with rounds of length at most 1/(2 L), or less if the noise is not smooth."""
     run = Run(problem, fedavg(problem, rounds=rounds, local_step_size=fmpq(1), local_steps=local_steps))
     steepest = 2 * run.smoothness * local_steps + 2 * run.noise_smoothness
@@ -35,7 +35,7 @@ def short_rounds(number: int) -> Run:
     dimension, clients = 1 + number % 2, 1 + int(generator.integers(3))
     problem = random_problem(generator, clients, dimension, shared=number % 4 < 2)
     local_steps, rounds = 1 + int(generator.integers(4)), 1 + int(generator.integers(3))
-    return _short(problem, pick(generator, _PARTS), local_steps, rounds)
+    return _shorten(problem, pick(generator, _PARTS), local_steps, rounds)
 
 
 @family("short rounds on data", 120, meant_for=a.smooth_noise)
@@ -49,7 +49,7 @@ def short_rounds_on_data(number: int) -> Run:
     batch, ridge = 1 + int(generator.integers(2)), pick(generator, (fmpq(0), fmpq(1), fmpq(4)))
     data = ClientData(inputs, outputs, ridge)
     problem = least_squares(data, start, batch=batch, replacement=number % 3 == 0)
-    return _short(problem, pick(generator, _PARTS), 1 + int(generator.integers(3)), 1 + int(generator.integers(2)))
+    return _shorten(problem, pick(generator, _PARTS), 1 + int(generator.integers(3)), 1 + int(generator.integers(2)))
 
 
 @family("long short rounds", 80, in_floats=True, meant_for=a.smooth_noise)
@@ -59,7 +59,7 @@ def long_short_rounds(number: int) -> Run:
     dimension, clients = 1 + int(generator.integers(5)), 1 + int(generator.integers(10))
     problem = random_problem(generator, clients, dimension, shared=number % 2 == 0)
     local_steps, rounds = 1 + int(generator.integers(10)), int(pick(generator, (fmpq(3), fmpq(10), fmpq(100))).p)
-    return _short(problem, pick(generator, _PARTS), local_steps, rounds)
+    return _shorten(problem, pick(generator, _PARTS), local_steps, rounds)
 
 
 @family("short rounds, unequal shares", 90, meant_for=a.smooth_noise)
@@ -76,4 +76,4 @@ def run_with_unequal_weights(number: int) -> Run:
         problem = random_problem(generator, clients, dimension, shared=number % 4 < 2)
     parts = RATIONAL.array(generator.integers(1, 6, clients))
     weighted = replace(problem, weights=parts / parts.sum())
-    return _short(weighted, pick(generator, _PARTS), 1 + int(generator.integers(3)), 1 + int(generator.integers(2)))
+    return _shorten(weighted, pick(generator, _PARTS), 1 + int(generator.integers(3)), 1 + int(generator.integers(2)))

@@ -17,28 +17,28 @@ from fedtheory.language.quantities.quantity import RunQuantity, symbol_of
 _CURVATURE = symbol_of(problem.client_smoothness)
 
 
-def _mean_over_steps_inside(run: Run, values: Array) -> Any:
+def _average_over_steps_inside(run: Run, values: Array) -> Any:
     """Return (1/tau) sum_{k=1..tau-1} of values (K+1,): before the first step there is no drift."""
     inside = require_common_steps(run, values)[1:-1]
     return inside.sum() / run.arithmetic.number(run.algorithm.work.steps[0], "tau")
 
 
-def _curvature_drift(run: Run) -> Any:
+def _measure_curvature_drift(run: Run) -> Any:
     """Return the client average of the drift with weights p_i L_i."""
-    return _mean_over_steps_inside(run, run.trajectory.mean_drift @ (run.problem.weights * run.client_smoothness))
+    return _average_over_steps_inside(run, run.trajectory.mean_drift @ (run.problem.weights * run.client_smoothness))
 
 
-def _curvature_imbalance(run: Run) -> Any:
+def _measure_curvature_imbalance(run: Run) -> Any:
     """Return the squared norm of the sum of the differences, weighted by p_i L_i."""
     factors = run.problem.weights * run.client_smoothness
-    return _mean_over_steps_inside(run, run.trajectory.mean_difference_sq(factors))
+    return _average_over_steps_inside(run, run.trajectory.mean_difference_sq(factors))
 
 
 curvature_drift = RunQuantity(
     "curvature_drift",
     r"\frac{1}{T\tau}\sum_{t,k}\sum_{i=1}^Mp_iL_i\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "mean over t of (1/tau) sum_{k=1..tau-1} sum_i p_i L_i E|x_i^{t,k} - xbar^{t,k}|^2, L_i the curvature of F_i",
-    _curvature_drift,
+    _measure_curvature_drift,
     term=define_by(
         Average(_CURVATURE * square(LOCAL - ITERATE)) / STEPS,
         SUM_INSIDE,
@@ -52,7 +52,7 @@ curvature_imbalance = RunQuantity(
     "curvature_imbalance",
     r"\frac{1}{T\tau}\sum_{t,k}\mathbb E\left\|\sum_{i=1}^Mp_iL_i(x_i^{(t,k)}-\bar x^{(t,k)})\right\|^2",
     "mean over t of (1/tau) sum_{k=1..tau-1} E|sum_i p_i L_i (x_i^{t,k} - xbar^{t,k})|^2: zero for equal curvatures",
-    _curvature_imbalance,
+    _measure_curvature_imbalance,
     term=define_by(
         square(Average(_CURVATURE * (LOCAL - ITERATE))) / STEPS,
         SUM_INSIDE,

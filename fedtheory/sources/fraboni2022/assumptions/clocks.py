@@ -28,7 +28,7 @@ def _require_equal_times(run: Run) -> None:
     expect(len(set(run.algorithm.clock.times)) <= 1, "the clients' update times differ")
 
 
-def _half_of_one_time(run: Run) -> None:
+def _require_half_of_one_time(run: Run) -> None:
     clock = run.algorithm.clock
     _require_equal_times(run)
     halved = isinstance(clock.policy, FedFix) and 2 * clock.policy.interval == clock.times[0]
@@ -43,7 +43,7 @@ identical_times = Setting("identical update times", r"$\tau_i=\tau_1$ for all cl
 half_of_one_time = Setting(
     "FedFix-0.5 under F0",
     r"all clients need the same time, and $\Delta t$ is half of it; the run ends with a report",
-    _half_of_one_time,
+    _require_half_of_one_time,
 )
 
 

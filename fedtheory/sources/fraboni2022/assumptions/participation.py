@@ -8,13 +8,13 @@ from fedtheory.language.assumptions.assumption import Setting, expect
 from fedtheory.language.assumptions.clocks import expect_no_cycle
 
 
-def _multinomial_sampling(run: Run) -> None:
+def _require_multinomial_sampling(run: Run) -> None:
     expect_no_cycle(run)
     law = run.algorithm.aggregation.participation.of_clients
     expect(isinstance(law, Multinomial), "the participants are not sampled with replacement")
 
 
-def _one_at_a_time(run: Run) -> None:
+def _require_one_at_a_time(run: Run) -> None:
     expect_no_cycle(run)
     reports = run.algorithm.schedule.participates.sum(axis=1)
     expect((reports == 1).all(), "some update has more than one report, or none")
@@ -28,12 +28,14 @@ def _require_reports(run: Run) -> None:
 multinomial_sampling = Setting(
     "multinomial sampling",
     r"m clients are sampled with replacement, with the probabilities $p_i$",
-    _multinomial_sampling,
+    _require_multinomial_sampling,
 )
 
 
 one_at_a_time = Setting(
-    "one report at a time", r"every update has exactly one report: clients that tie report one by one", _one_at_a_time
+    "one report at a time",
+    r"every update has exactly one report: clients that tie report one by one",
+    _require_one_at_a_time,
 )
 
 

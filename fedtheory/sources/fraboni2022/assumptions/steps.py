@@ -8,7 +8,7 @@ from fedtheory.language.assumptions import steps
 from fedtheory.language.assumptions.assumption import Setting
 
 
-def _theorem_step_size(run: Run) -> None:
+def _require_theorem_step_size(run: Run) -> None:
     steps.same_step_size.require(run)
     work = run.algorithm.work
     total = max(run.arithmetic.number(1, "one"), run.surrogate.totals.max())
@@ -22,5 +22,5 @@ def _theorem_step_size(run: Run) -> None:
 theorem_step_size = Setting(
     "step size of Theorem 1",
     r"$\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)$",
-    _theorem_step_size,
+    _require_theorem_step_size,
 )

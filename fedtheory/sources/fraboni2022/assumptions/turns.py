@@ -6,7 +6,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language.assumptions.assumption import Setting, expect
 
 
-def _in_turn(run: Run, clients: int) -> None:
+def _require_turns(run: Run, clients: int) -> None:
     """Require plain steps on unit curvatures by clients of equal weight, with the same reports in every second
     update.
     """
@@ -23,8 +23,8 @@ def _in_turn(run: Run, clients: int) -> None:
     expect((reports.sum(axis=1) * 2 == clients).all(), "not half of the clients report in every update")
 
 
-def _pairs(run: Run) -> None:
-    _in_turn(run, 4)
+def _require_pairs(run: Run) -> None:
+    _require_turns(run, 4)
     expect(
         (run.surrogate.sum_by_type(run.surrogate.update_shares)[:, :2] * 2 == 1).all(),
         "a type does not have half of the weight of an update",
@@ -36,10 +36,10 @@ turns_of_pairs = Setting(
     "pairs in turn",
     r"$\mathcal L_i(\theta)=\frac12\|\theta-\theta_i^*\|^2$, four clients of two types, of which two, one of each "
     r"type, report in every update, the others in the next; $p_i=1/4$, $d_i=1/2$, $\eta_g=1$",
-    _pairs,
+    _require_pairs,
 )
 turns_of_clients = Setting(
     "clients in turn",
     r"$\mathcal L_i(\theta)=\frac12\|\theta-\theta_i^*\|^2$, two clients that report in turn, $p_i=1/2$, $\eta_g=1$",
-    lambda run: _in_turn(run, 2),
+    lambda run: _require_turns(run, 2),
 )

@@ -10,12 +10,12 @@ from fedtheory.language.assumptions.assumption import Setting, expect
 from fedtheory.language.assumptions.weights import expect_constant_weights
 
 
-def _positive_weights(run: Run) -> None:
+def _require_positive_weights(run: Run) -> None:
     weights = run.algorithm.aggregation.weights(run.problem.weights)
     expect((weights > 0).all(), "a client does not count when it reports")
 
 
-def _time_based(run: Run) -> None:
+def _require_time_based(run: Run) -> None:
     expect_constant_weights(run)
     weights = run.algorithm.aggregation.weights(run.problem.weights)
     try:
@@ -33,7 +33,7 @@ def _require_fixed_weights(run: Run) -> None:
     expect(law.is_fixed or not run.algorithm.clock.is_synchronous, "the weights of an update are random")
 
 
-def _unbiased_updates(run: Run) -> None:
+def _require_unbiased_updates(run: Run) -> None:
     apart = abs(run.surrogate.update_weights - run.problem.weights)
     rounding = 0 if run.arithmetic.name == "rational" else 1e-12
     expect(not (apart > rounding).any(), "the expected weights of some update are not the client weights")
@@ -47,13 +47,15 @@ def _require_fair_types(run: Run) -> None:
     expect((apart <= rounding).all(), "some type of clients does not have its normalised weight in some update")
 
 
-positive_weights = Setting("positive weights", r"$d_i>0$: every client has a weight when it reports", _positive_weights)
+positive_weights = Setting(
+    "positive weights", r"$d_i>0$: every client has a weight when it reports", _require_positive_weights
+)
 
 
 time_based = Setting(
     "time-based weights",
     r"$d_i=[\sum_j1/\tau_j]\tau_ip_i$ (asynchronous), $\lceil\tau_i/\Delta t\rceil p_i$ (FedFix), $p_i$ (synchronous)",
-    _time_based,
+    _require_time_based,
 )
 
 
@@ -69,7 +71,7 @@ weight_covariance = Setting(
 )
 
 
-unbiased_updates = Setting("unbiased updates", r"$q_i(n)=p_i$ in every update", _unbiased_updates)
+unbiased_updates = Setting("unbiased updates", r"$q_i(n)=p_i$ in every update", _require_unbiased_updates)
 
 
 fair_types = Setting("fair types", r"$\tilde s_j(n)=r_j$ for every type in every update", _require_fair_types)

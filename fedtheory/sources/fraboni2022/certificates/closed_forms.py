@@ -51,7 +51,7 @@ def _bound_powers() -> Combination:
     return Combination(claim="fraboni2022:cor-2", links=[parts])
 
 
-def _not_vanishing() -> Combination:
+def _prove_remainder() -> Combination:
     """(a + b + r)^2 = (a - b)^2 + 4 a b + r (2 a + 2 b + r), a = D^2/(eta~ K N), b = rho^2 eta~ K B^2 (N - 1)."""
     claim = _CLAIMS["fraboni2022:cor-2.WN"]
     whole = claim.relations[0].left.base
@@ -68,7 +68,7 @@ def _not_vanishing() -> Combination:
     return Combination(claim=claim.id, links=[parts])
 
 
-def _delayed() -> Combination:
+def _prove_delayed() -> Combination:
     """Prove the claim by sqrt(tau/N) >= 1/sqrt(tau N) and tau/sqrt(N) >= 1/N, since tau and N are at least one."""
     t, r = sp.symbols(r"\sqrt{\tau} \sqrt{N}", positive=True)
     parts = [
@@ -89,8 +89,8 @@ def _combine_denominators(name: str) -> Combination:
 CERTIFICATES = [
     *(_prove_by_signs(_CLAIMS[name]) for name in BY_THEIR_SIGNS),
     _bound_powers(),
-    _not_vanishing(),
-    _delayed(),
+    _prove_remainder(),
+    _prove_delayed(),
     _combine_denominators("fraboni2022:claim.literature"),
     Combination(claim="fraboni2022:claim.literature.clients.fixed", links=[[]]),
 ]

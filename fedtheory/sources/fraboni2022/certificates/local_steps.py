@@ -70,12 +70,12 @@ from fedtheory.sources.fraboni2022.statements.weights_lemmas import largest_shar
 ONE = sp.S.One
 
 
-def _average_over_clients(coefficient: Expr, reason: InequalityRef) -> Term:
+def _make_client_average(coefficient: Expr, reason: InequalityRef) -> Term:
     """Return a term averaged over clients with their normalised weights."""
     return Term(coefficient, reason, averaged=True)
 
 
-def _average(terms: Sequence[Term]) -> list[Term]:
+def _average_terms(terms: Sequence[Term]) -> list[Term]:
     """Return terms averaged over clients."""
     return [replace(term, averaged=True) for term in terms]
 
@@ -90,7 +90,7 @@ def _sum_over_steps(factor: Expr, terms: Sequence[Term]) -> list[Term]:
     return [replace(term, summed=True) for term in _multiply(factor, terms)]
 
 
-def _three_parts(u: Expr, v: Expr, w: Expr) -> list[Term]:
+def _split_in_three(u: Expr, v: Expr, w: Expr) -> list[Term]:
     """Return the terms of 3 |u|^2 + 3 |v|^2 + 3 |w|^2 - |u + v + w|^2."""
     return [Term(ONE, square(one - other)) for one, other in ((u, v), (v, w), (u, w))]
 
@@ -100,28 +100,28 @@ SLOPE = Gradient(client_objective, virtual)
 SLOPE_CHANGE = SLOPE - Gradient(client_objective, round_optimum)
 
 
-def _from_mean(vector: Expr) -> Expr:
+def _subtract_average(vector: Expr) -> Expr:
     """Return a client's vector minus the client average."""
     return vector - Average(vector)
 
 
-def _time_average(terms: Sequence[Term]) -> list[Term]:
+def _average_over_steps(terms: Sequence[Term]) -> list[Term]:
     """The time average of terms over the local steps."""
     return _sum_over_steps(1 / K, terms)
 
 
 _STALENESS = [
-    _average_over_clients(ONE, square(_from_mean(STALE))),
-    _average_over_clients(ONE, assumption(STALE_SAMPLES)),
+    _make_client_average(ONE, square(_subtract_average(STALE))),
+    _make_client_average(ONE, assumption(STALE_SAMPLES)),
 ]
 """L_xi^2 phi(n,k) minus the squared norm of the mean change of the gradients between local and virtual iterates."""
 _AT_VIRTUAL = [
-    _average_over_clients(3 * qt_in, square(SLOPE)),
-    _average_over_clients(3 * qt_in, square(at_virtual - 2 * at_optimum)),
-    _average_over_clients(6 * (1 - qt_in), square(CHANGE)),
-    _average_over_clients(sp.Integer(9), assumption(OPTIMUM_SAMPLES)),
-    _average_over_clients(sp.Integer(3), square(virtual_noise - optimum_noise)),
-    _average_over_clients(sp.Integer(3), square(_from_mean(SLOPE_CHANGE))),
+    _make_client_average(3 * qt_in, square(SLOPE)),
+    _make_client_average(3 * qt_in, square(at_virtual - 2 * at_optimum)),
+    _make_client_average(6 * (1 - qt_in), square(CHANGE)),
+    _make_client_average(sp.Integer(9), assumption(OPTIMUM_SAMPLES)),
+    _make_client_average(sp.Integer(3), square(virtual_noise - optimum_noise)),
+    _make_client_average(sp.Integer(3), square(_subtract_average(SLOPE_CHANGE))),
 ]
 """18 L_xi Z(n,k)/q(n) + 6 sigma_2(n) minus 3 E|sum_i q~_i(n) g_i(theta^{n,k})|^2."""
 
@@ -135,7 +135,7 @@ SECOND_MOMENT = [
     Term(2 * eta_g**2 * q_n, assumption(APART_AT_LEAST), averaged=True),
     Term(eta_g**2 * (rho - q_n) * beta, square(sample), averaged=True),
     Term(eta_g**2 * q_n * (beta - square_of_weight + alpha * q_n * qt_in), square(sample), averaged=True),
-    Term(excess, square(_from_mean(sample)), averaged=True),
+    Term(excess, square(_subtract_average(sample)), averaged=True),
     Term((q_n / rho) ** 2 * (excess - eta_g * rho * (alpha * eta_g * rho - 2)), square(Average(sample))),
     Term((1 - (q_n / rho) ** 2) * excess, square(Average(sample))),
     Term(2 * eta_g * q_n * (1 - q_n / rho), square(Average(sample))),
@@ -164,7 +164,7 @@ BEYOND = Average(deviation)
 STEP = _sum_over_steps(tilde_eta**2 / K, [*_CHOSEN, _EXCESS])
 
 
-def _mixing(moved: str) -> list[Term]:
+def _bound_mixing(moved: str) -> list[Term]:
     """Return the cost of averaging the weights inside D."""
     return [
         Term(1 / K, assumption(moved)),
@@ -176,7 +176,7 @@ def _mixing(moved: str) -> list[Term]:
     ]
 
 
-MIXING = _mixing(MOVED)
+MIXING = _bound_mixing(MOVED)
 
 
 def _align(point: Expr) -> list[Term]:
@@ -199,10 +199,10 @@ CAUCHY = [
 ]
 """Cauchy-Schwarz over the clients whose types have a weight, and over the others."""
 CLIENT_GAPS = [
-    _average_over_clients(
+    _make_client_average(
         4 * L * (chi_n * present + Average(absent) * absent), cocoercivity(client_objective, virtual, client_optimum)
     ),
-    _average_over_clients(4 * L * (1 - Average(absent)) * absent, optimality(client_objective, virtual)),
+    _make_client_average(4 * L * (1 - Average(absent)) * absent, optimality(client_objective, virtual)),
 ]
 
 CERTIFICATES = [
@@ -216,8 +216,8 @@ CERTIFICATES = [
     Certificate(
         claim="fraboni2022:eq-44-45",
         links=[
-            [_average_over_clients(ONE, square(_from_mean(at_local)))],
-            [_average_over_clients(qt_in, square(SLOPE))],
+            [_make_client_average(ONE, square(_subtract_average(at_local)))],
+            [_make_client_average(qt_in, square(SLOPE))],
         ],
     ),
     Certificate(claim="fraboni2022:lemma-1", links=LEMMA_1),
@@ -258,20 +258,20 @@ CERTIFICATES = [
         claim="fraboni2022:lemma-3.eq-64-66.fixed",
         links=[
             _SPLIT,
-            _average(_SPLIT),
+            _average_terms(_SPLIT),
             _sum_over_steps(2 * eta_l**2 * k, SECOND_MOMENT),
         ],
     ),
     Certificate(
         claim="fraboni2022:lemma-3.eq-67-68.fixed",
         links=[
-            _three_parts(STALE, CHANGE, at_optimum),
-            [_average_over_clients(ONE, assumption(STALE_SAMPLES))],
-            [_average_over_clients(ONE, assumption(OPTIMUM_SAMPLES))],
+            _split_in_three(STALE, CHANGE, at_optimum),
+            [_make_client_average(ONE, assumption(STALE_SAMPLES))],
+            [_make_client_average(ONE, assumption(OPTIMUM_SAMPLES))],
             [
-                *_average(_three_parts(STALE, CHANGE, at_optimum)),
-                _average_over_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
-                _average_over_clients(sp.Integer(3), assumption(OPTIMUM_SAMPLES)),
+                *_average_terms(_split_in_three(STALE, CHANGE, at_optimum)),
+                _make_client_average(sp.Integer(3), assumption(STALE_SAMPLES)),
+                _make_client_average(sp.Integer(3), assumption(OPTIMUM_SAMPLES)),
             ],
         ],
     ),
@@ -287,25 +287,26 @@ CERTIFICATES = [
     ),
     Certificate(claim="fraboni2022:lemma-4.proof", links=[_align(surrogate_optimum)]),
     Certificate(
-        claim="fraboni2022:thm-1.any-point.progress", links=[[*STEP, *_multiply(tilde_eta, _mixing(MOVED_FROM_Y))]]
+        claim="fraboni2022:thm-1.any-point.progress",
+        links=[[*STEP, *_multiply(tilde_eta, _bound_mixing(MOVED_FROM_Y))]],
     ),
     Certificate(claim="fraboni2022:thm-1.any-point.spread", links=[_align(comparator)]),
     Certificate(
         claim="fraboni2022:lemma-5.steps.fixed",
         links=[
             [
-                _average_over_clients(sp.Integer(3), square(_from_mean(STALE))),
-                _average_over_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
+                _make_client_average(sp.Integer(3), square(_subtract_average(STALE))),
+                _make_client_average(sp.Integer(3), assumption(STALE_SAMPLES)),
             ],
             [
-                _average_over_clients(6 * largest_share, assumption(OPTIMUM_SAMPLES)),
-                _average_over_clients(6 * (largest_share - qt_in), square(CHANGE)),
+                _make_client_average(6 * largest_share, assumption(OPTIMUM_SAMPLES)),
+                _make_client_average(6 * (largest_share - qt_in), square(CHANGE)),
             ],
             [
-                _average_over_clients(6 * qt_in / K, assumption(SAME_OPTIMUM)),
-                *_time_average(
+                _make_client_average(6 * qt_in / K, assumption(SAME_OPTIMUM)),
+                *_average_over_steps(
                     [
-                        *_three_parts(*map(Average, (STALE, virtual_noise, SLOPE))),
+                        *_split_in_three(*map(Average, (STALE, virtual_noise, SLOPE))),
                         *_multiply(sp.Integer(3), _STALENESS),
                         *_AT_VIRTUAL,
                     ]
@@ -317,8 +318,8 @@ CERTIFICATES = [
         claim="fraboni2022:lemma-5.two-parts",
         links=[
             [
-                _average_over_clients(6 * qt_in / K, assumption(SAME_OPTIMUM)),
-                *_time_average(
+                _make_client_average(6 * qt_in / K, assumption(SAME_OPTIMUM)),
+                *_average_over_steps(
                     [
                         Term(sp.S.Half, square(Average(STALE - 2 * at_virtual))),
                         *_multiply(sp.Rational(3, 2), _STALENESS),
@@ -347,8 +348,8 @@ CERTIFICATES = [
         claim="fraboni2022:eq-105.round",
         links=[
             [
-                _average_over_clients(2 * L, cocoercivity(client_objective, virtual, round_optimum)),
-                _average_over_clients(ONE, square(_from_mean(SLOPE_CHANGE))),
+                _make_client_average(2 * L, cocoercivity(client_objective, virtual, round_optimum)),
+                _make_client_average(ONE, square(_subtract_average(SLOPE_CHANGE))),
             ],
             [],
         ],

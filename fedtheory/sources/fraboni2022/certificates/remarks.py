@@ -30,13 +30,13 @@ _STEP = sp.Le(eta_l, 1 / (48 * K * L) / (3 * rho**2 * eta_g * (tau + 1)))
 """The second bound on the step size of Theorem 1."""
 
 
-def _mitigated() -> Combination:
+def _prove_mitigated() -> Combination:
     """Prove that every term decreases at least like 1/s."""
     claim = _CLAIMS["fraboni2022:thm-2.mitigated"]
     return Combination(claim=claim.id, links=[[Part(sp.expand(claim.relations[0].slack), ONE_FACT)]])
 
 
-def _updates(factor: Expr) -> list[Part]:
+def _compare_updates(factor: Expr) -> list[Part]:
     """Return the parts of a multiple of N - M T/tau_M."""
     return [
         Part(factor, facts.ASYNC_CYCLES, over=1 / tau_i),
@@ -73,7 +73,7 @@ CERTIFICATES = [
         links=[[Part(EPSILON_F / _STEP.rhs, _STEP)]],
     ),
     Combination(claim="fraboni2022:thm-1.claim-delay.quadratic", links=[[]]),
-    _mitigated(),
+    _prove_mitigated(),
     Combination(
         claim="fraboni2022:thm-3.condition.weaker",
         links=[[Part(-ONE, facts.FAIR_MEAN_CHI)], [Part(-apart, facts.FAIR_OPTIMUM)]],
@@ -113,7 +113,7 @@ CERTIFICATES = [
     _order(),
     Combination(
         claim="fraboni2022:eq-39.start",
-        links=[_updates(start**4 / K * _FEWER), _updates((K - 1) * Sigma_star * _FEWER)],
+        links=[_compare_updates(start**4 / K * _FEWER), _compare_updates((K - 1) * Sigma_star * _FEWER)],
     ),
     Certificate(claim="fraboni2022:lemma-2.eq-60.fixed", links=[_GIVEN]),
 ]

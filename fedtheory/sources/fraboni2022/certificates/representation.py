@@ -19,24 +19,26 @@ from fedtheory.sources.fraboni2022.statements.sampling import m, round_time
 ONE = sp.S.One
 
 
-def _zero(fact: Fact, factor: sp.Expr = ONE) -> list[Part]:
+def _subtract_zero(fact: Fact, factor: sp.Expr = ONE) -> list[Part]:
     """Return minus a multiple of zero, for an equation that has it on the left."""
     return [Part(-factor, fact)]
 
 
 CERTIFICATES = [
     Combination(
-        claim="fraboni2022:eq-7.distances", links=[_zero(definitions.VIRTUAL_START), _zero(definitions.VIRTUAL_END)]
+        claim="fraboni2022:eq-7.distances",
+        links=[_subtract_zero(definitions.VIRTUAL_START), _subtract_zero(definitions.VIRTUAL_END)],
     ),
     Combination(
-        claim="fraboni2022:eq-9.optima", links=[_zero(definitions.ROUND_SLOPE), _zero(definitions.SURROGATE_SLOPE)]
+        claim="fraboni2022:eq-9.optima",
+        links=[_subtract_zero(definitions.ROUND_SLOPE), _subtract_zero(definitions.SURROGATE_SLOPE)],
     ),
     Combination(
         claim="fraboni2022:eq-10.first-model",
         links=[
-            _zero(definitions.MEAN_OBJECTIVE),
+            _subtract_zero(definitions.MEAN_OBJECTIVE),
             [Part(ONE, definitions.SURROGATE_OBJECTIVE)],
-            _zero(definitions.UPDATE_SHARE),
+            _subtract_zero(definitions.UPDATE_SHARE),
         ],
     ),
     Combination(
@@ -45,36 +47,37 @@ CERTIFICATES = [
     ),
     Combination(
         claim="fraboni2022:sampling.unbiased.time",
-        links=[_zero(definitions.EXPECTED_TIME, 1 / round_time)],
+        links=[_subtract_zero(definitions.EXPECTED_TIME, 1 / round_time)],
     ),
     Combination(
         claim="fraboni2022:thm-1.claim-R",
-        links=[_zero(FAIR_RESIDUAL), _zero(facts.FAIR_SHARES), _zero(facts.FAIR_OPTIMUM)],
+        links=[_subtract_zero(FAIR_RESIDUAL), _subtract_zero(facts.FAIR_SHARES), _subtract_zero(facts.FAIR_OPTIMUM)],
     ),
-    Combination(claim="fraboni2022:thm-1.claim-R.same.synchronous", links=[_zero(facts.SYNC_RESIDUAL)]),
+    Combination(claim="fraboni2022:thm-1.claim-R.same.synchronous", links=[_subtract_zero(facts.SYNC_RESIDUAL)]),
     Combination(
         claim="fraboni2022:thm-2.claims.converse",
-        links=[_zero(FAIR_RESIDUAL), _zero(facts.FAIR_MISFITS), _zero(facts.FAIR_MEAN_GAP)],
+        links=[_subtract_zero(FAIR_RESIDUAL), _subtract_zero(facts.FAIR_MISFITS), _subtract_zero(facts.FAIR_MEAN_GAP)],
     ),
-    Combination(claim="fraboni2022:cor-1.noniid", links=[_zero(facts.FAIR_UPDATES)]),
-    Combination(claim="fraboni2022:cor-1.noniid.types", links=[_zero(facts.FAIR_OPTIMUM, apart)]),
+    Combination(claim="fraboni2022:cor-1.noniid", links=[_subtract_zero(facts.FAIR_UPDATES)]),
+    Combination(claim="fraboni2022:cor-1.noniid.types", links=[_subtract_zero(facts.FAIR_OPTIMUM, apart)]),
     Combination(
-        claim="fraboni2022:cor-1.noniid.required.optimum.fixed", links=[_zero(facts.FAIR_SHARES_OPTIMUM, apart)]
+        claim="fraboni2022:cor-1.noniid.required.optimum.fixed",
+        links=[_subtract_zero(facts.FAIR_SHARES_OPTIMUM, apart)],
     ),
     Combination(
         claim="fraboni2022:thm-3.condition",
-        links=[_zero(facts.FAIR_SHARES_OPTIMUM, apart), _zero(facts.FAIR_SHARES_CHI)],
+        links=[_subtract_zero(facts.FAIR_SHARES_OPTIMUM, apart), _subtract_zero(facts.FAIR_SHARES_CHI)],
     ),
     Combination(
         claim="fraboni2022:claim.W1.fixed",
         links=[
-            [Part(ONE, facts.FAIR_MEAN_CHI), *_zero(facts.FAIR_CHI)],
-            _zero(facts.FAIR_MEAN_CHI),
-            _zero(facts.FAIR_OPTIMUM, apart),
-            _zero(facts.FAIR_SHARES),
+            [Part(ONE, facts.FAIR_MEAN_CHI), *_subtract_zero(facts.FAIR_CHI)],
+            _subtract_zero(facts.FAIR_MEAN_CHI),
+            _subtract_zero(facts.FAIR_OPTIMUM, apart),
+            _subtract_zero(facts.FAIR_SHARES),
         ],
     ),
-    Combination(claim="fraboni2022:claim.W1.types", links=[_zero(facts.FAIR_SHARES)]),
+    Combination(claim="fraboni2022:claim.W1.types", links=[_subtract_zero(facts.FAIR_SHARES)]),
     Combination(
         claim="fraboni2022:thm-1.claim-epsK.zero",
         links=[
@@ -85,7 +88,7 @@ CERTIFICATES = [
     Combination(claim="fraboni2022:sampling.unbiased.bound.terms", links=[[]]),
     Combination(
         claim="fraboni2022:claim.W1.equivalent.synchronous",
-        links=[_zero(facts.SYNC_CHI), _zero(facts.SYNC_WINDOW, WINDOWED / (W - 1))],
+        links=[_subtract_zero(facts.SYNC_CHI), _subtract_zero(facts.SYNC_WINDOW, WINDOWED / (W - 1))],
     ),
     Combination(
         claim="fraboni2022:sampling.unbiased.uniform",
@@ -96,6 +99,6 @@ CERTIFICATES = [
     ),
     Combination(
         claim="fraboni2022:sampling.unbiased.multinomial",
-        links=[_zero(facts.MULTINOMIAL_PAIRING), _zero(facts.MULTINOMIAL_EXCESS)],
+        links=[_subtract_zero(facts.MULTINOMIAL_PAIRING), _subtract_zero(facts.MULTINOMIAL_EXCESS)],
     ),
 ]

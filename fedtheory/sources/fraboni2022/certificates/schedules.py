@@ -30,15 +30,15 @@ from fedtheory.sources.fraboni2022.statements.notation import K, M, N, T, W, d_i
 ONE = sp.S.One
 
 
-def _one(premise: AnyPremise, coefficient: Expr = ONE) -> list[Part]:
+def _multiply_one(premise: AnyPremise, coefficient: Expr = ONE) -> list[Part]:
     return [Part(coefficient, premise)]
 
 
-def _from(claim: str, link: int = 0) -> list[Part]:
-    return _one(Derived(f"fraboni2022:{claim}", link))
+def _use_premise(claim: str, link: int = 0) -> list[Part]:
+    return _multiply_one(Derived(f"fraboni2022:{claim}", link))
 
 
-def _updates(factor: Expr) -> list[Part]:
+def _compare_updates(factor: Expr) -> list[Part]:
     """Return the parts of a multiple of T sum_j 1/tau_j - N."""
     return [
         Part(-factor, facts.ASYNC_CYCLES, over=1 / tau_i),
@@ -47,29 +47,29 @@ def _updates(factor: Expr) -> list[Part]:
     ]
 
 
-def _weights(factor: Expr) -> list[Part]:
+def _compare_weights(factor: Expr) -> list[Part]:
     """Return the parts of a multiple of q_i sum_j tau_i/tau_j - d_i."""
     return [
         Part(factor * rate * tau_i / N, facts.ASYNC_WEIGHTS),
         Part(factor * d_i * rate / N, facts.ASYNC_CYCLES),
-        *_updates(factor * d_i / N),
+        *_compare_updates(factor * d_i / N),
     ]
 
 
-def _per_period(factor: Expr) -> list[Part]:
+def _compare_period(factor: Expr) -> list[Part]:
     """Return the parts of a multiple of W - nu sum_j 1/tau_j."""
     return [Part(factor, facts.ASYNC_WINDOW), Part(factor, facts.IN_A_PERIOD)]
 
 
-_AT_LEAST_ONCE = [*_per_period(ONE), Part(ONE, facts.PERIOD, over=1 / tau_i), Part(-nu_period, facts.RATE)]
+_AT_LEAST_ONCE = [*_compare_period(ONE), Part(ONE, facts.PERIOD, over=1 / tau_i), Part(-nu_period, facts.RATE)]
 """W - M."""
 _AT_MOST_FASTEST = [
-    *_per_period(-ONE),
+    *_compare_period(-ONE),
     Part(nu_period / tau_0, facts.NOT_FASTER, over=1 / tau_i),
     Part(nu_period, facts.RATE),
 ]
 """M nu/tau_0 - W."""
-_OF_EQUALS = [*_per_period(-ONE), Part(-ONE, facts.PERIOD_OF_EQUALS, over=1 / tau_i), Part(nu_period, facts.RATE)]
+_OF_EQUALS = [*_compare_period(-ONE), Part(-ONE, facts.PERIOD_OF_EQUALS, over=1 / tau_i), Part(nu_period, facts.RATE)]
 """M - W for equal client times."""
 _LARGEST = [Part(tau_M / (M * tau_0), facts.NOT_FASTER, over=1 / tau_i), Part(tau_M / M, facts.RATE)]
 """tau_M/tau_0 - (tau_M/M) sum_j 1/tau_j."""
@@ -78,7 +78,7 @@ _EXCESSES = ((facts.ASYNC_WEIGHTS, ONE), (TIME_BASED, count_i), (facts.ASYNC_CYC
 """Terms that add up to N q_i - T p_i sum_j 1/tau_j."""
 
 
-def _gaps(factor: Expr, optimum: AnyPremise) -> Part:
+def _compare_gaps(factor: Expr, optimum: AnyPremise) -> Part:
     """Return the weighted gaps of the clients at the optimum, minus those at the surrogate's optimum."""
     return Part(-ONE, optimum, over=factor)
 
@@ -87,7 +87,7 @@ ASYNCHRONOUS = [
     Combination(
         claim="fraboni2022:eq-34",
         links=[
-            _one(facts.ASYNC_STALE),
+            _multiply_one(facts.ASYNC_STALE),
             [
                 Part(ONE, facts.OTHER_REPORTS),
                 Part(M - 1, facts.ROUNDED_UP),
@@ -98,9 +98,9 @@ ASYNCHRONOUS = [
     Combination(
         claim="fraboni2022:eq-35",
         links=[
-            _one(facts.ASYNC_WINDOW, -ONE),
+            _multiply_one(facts.ASYNC_WINDOW, -ONE),
             [
-                *_updates(-nu_period / tau_i),
+                *_compare_updates(-nu_period / tau_i),
                 Part(-nu_period * rate / tau_i, facts.ASYNC_CYCLES),
                 Part(-count_i, facts.IN_A_PERIOD),
             ],
@@ -112,23 +112,23 @@ ASYNCHRONOUS = [
             _AT_LEAST_ONCE,
             _AT_MOST_FASTEST,
             [
-                *_per_period(-ONE),
+                *_compare_period(-ONE),
                 Part(ONE, facts.PERIOD_AT_MOST, over=1 / tau_i),
                 Part(nu_period, facts.RATE),
             ],
-            _one(facts.PERIOD_OF_SLOWEST),
-            _one(facts.PERIOD_AT_MOST, 1 / tau_i),
+            _multiply_one(facts.PERIOD_OF_SLOWEST),
+            _multiply_one(facts.PERIOD_AT_MOST, 1 / tau_i),
         ],
     ),
     Combination(
         claim="fraboni2022:eq-36",
         links=[
             [
-                *_weights(-1 / (rate * tau_i)),
+                *_compare_weights(-1 / (rate * tau_i)),
                 Part(-d_i / (rate * tau_i * period_reports), facts.IN_A_PERIOD),
             ],
-            _weights(ONE),
-            _one(facts.ALONE_EXCESS, -ONE),
+            _compare_weights(ONE),
+            _multiply_one(facts.ALONE_EXCESS, -ONE),
             _LARGEST,
         ],
     ),
@@ -138,38 +138,38 @@ ASYNCHRONOUS = [
         links=[
             [
                 Part(ONE, facts.ALONE_MEAN_GAPS),
-                _gaps(q_i, facts.FAIR_SHARES_GAPS),
+                _compare_gaps(q_i, facts.FAIR_SHARES_GAPS),
                 Part(-ONE, "fraboni2022:hardware.async", over=gap_i),
                 Part(-ONE, TIME_BASED, over=gap_i / (rate * tau_i)),
                 Part(ONE, facts.MEAN_OF_GAPS),
             ],
-            [Part(ONE, facts.ALONE_GAP), _gaps(q_in, facts.FAIR_SHARES_GAPS)],
+            [Part(ONE, facts.ALONE_GAP), _compare_gaps(q_in, facts.FAIR_SHARES_GAPS)],
         ],
     ),
     Combination(
         claim="fraboni2022:algorithm-1.ties.fixed",
         links=[
-            _from("eq-35"),
-            _one(facts.ASYNC_STALE_AT_END),
-            _one(facts.ALONE_PAIRING, -ONE),
-            _from("table-2.async.N"),
-            _from("eq-37"),
+            _use_premise("eq-35"),
+            _multiply_one(facts.ASYNC_STALE_AT_END),
+            _multiply_one(facts.ALONE_PAIRING, -ONE),
+            _use_premise("table-2.async.N"),
+            _use_premise("eq-37"),
         ],
     ),
     Combination(
         claim="fraboni2022:eq-39",
         links=[
-            _updates(ONE),
+            _compare_updates(ONE),
             [Part(T / tau_M, facts.NOT_SLOWER, over=1 / tau_i), Part(-T, facts.RATE)],
         ],
     ),
-    Combination(claim="fraboni2022:hardware.async", links=[_weights(1 / (rate * tau_i))]),
+    Combination(claim="fraboni2022:hardware.async", links=[_compare_weights(1 / (rate * tau_i))]),
     Combination(claim="fraboni2022:eq-35.identical", links=[_OF_EQUALS]),
     Combination(
         claim="fraboni2022:dl-case",
         links=[
             _OF_EQUALS,
-            _one(facts.ASYNC_STALE_AT_END),
+            _multiply_one(facts.ASYNC_STALE_AT_END),
             [Part(ONE, facts.ASYNC_STALE), Part(ONE, facts.OTHER_REPORTS), Part(1 - M, facts.RATIO_OF_EQUALS)],
         ],
     ),
@@ -178,7 +178,7 @@ ASYNCHRONOUS = [
         links=[
             _AT_LEAST_ONCE,
             _AT_MOST_FASTEST,
-            _one(facts.ASYNC_STALE_AT_END),
+            _multiply_one(facts.ASYNC_STALE_AT_END),
             [Part(ONE, facts.ASYNC_STALE), Part(ONE, facts.OTHER_REPORTS)],
         ],
     ),
@@ -192,20 +192,20 @@ ASYNCHRONOUS = [
                 *(Part(-_SHARE / N * factor, premise) for premise, factor in _EXCESSES),
                 *(Part(_SHARE / N * qt_i, premise, over=factor) for premise, factor in _EXCESSES),
             ],
-            _one(facts.FAIR_SHARES_OPTIMUM, -optimum_moved),
+            _multiply_one(facts.FAIR_SHARES_OPTIMUM, -optimum_moved),
         ],
     ),
     Combination(
         claim="fraboni2022:table-2.async.N",
-        links=[_updates(ONE), _one(facts.ASYNC_DURATION, -ONE)],
+        links=[_compare_updates(ONE), _multiply_one(facts.ASYNC_DURATION, -ONE)],
     ),
     Combination(
         claim="fraboni2022:table-2.async.tau",
         links=[
-            _one(facts.ASYNC_STALE_AT_END),
+            _multiply_one(facts.ASYNC_STALE_AT_END),
             [
-                *_from("eq-34"),
-                *_from("eq-34", 1),
+                *_use_premise("eq-34"),
+                *_use_premise("eq-34", 1),
                 Part(2 * tau_M / tau_0, ONE_FACT),
             ],
         ],
@@ -213,32 +213,32 @@ ASYNCHRONOUS = [
     Combination(
         claim="fraboni2022:table-2.async.W",
         links=[
-            _from("eq-35.bounds"),
-            [*_from("eq-35.bounds", 2), Part(M * tau_M ** (M - 1) * (tau_M - 1), ONE_FACT)],
+            _use_premise("eq-35.bounds"),
+            [*_use_premise("eq-35.bounds", 2), Part(M * tau_M ** (M - 1) * (tau_M - 1), ONE_FACT)],
         ],
     ),
     Combination(
         claim="fraboni2022:table-2.async.alpha-beta",
         links=[
-            _one(facts.ALONE_PAIRING, -ONE),
-            _one(facts.ALONE_EXCESS, -ONE),
+            _multiply_one(facts.ALONE_PAIRING, -ONE),
+            _multiply_one(facts.ALONE_EXCESS, -ONE),
             [Part(-1 / M, facts.SLOWEST_WEIGHT), *_LARGEST],
         ],
     ),
-    Combination(claim="fraboni2022:table-2.async.R", links=[_from("eq-37")]),
+    Combination(claim="fraboni2022:table-2.async.R", links=[_use_premise("eq-37")]),
 ]
 
 _MEAN_GAP = [
     Part(ONE, facts.MEAN_GAPS),
-    _gaps(q_i, facts.FAIR_WEIGHTS_GAPS),
+    _compare_gaps(q_i, facts.FAIR_WEIGHTS_GAPS),
     Part(ONE, "fraboni2022:eq-40", over=gap_i),
     Part(ONE, facts.MEAN_OF_GAPS),
 ]
 """Excess of the clients' gaps at the optimum over the residual."""
-_TIME = [_one(facts.FEDFIX_TIME, -1 / Delta_t), _one(facts.FEDFIX_DURATION, -ONE)]
-_STALENESS, _WINDOW = _one(facts.FEDFIX_STALE_ATTAINED, -ONE), _one(facts.FEDFIX_WINDOW, -ONE)
-_COUNT = _one(facts.FEDFIX_CYCLES, -ONE)
-_PAIRED, _NO_EXCESS = _one(facts.FEDFIX_PAIRING, -ONE), _one(facts.FEDFIX_EXCESS, -ONE)
+_TIME = [_multiply_one(facts.FEDFIX_TIME, -1 / Delta_t), _multiply_one(facts.FEDFIX_DURATION, -ONE)]
+_STALENESS, _WINDOW = _multiply_one(facts.FEDFIX_STALE_ATTAINED, -ONE), _multiply_one(facts.FEDFIX_WINDOW, -ONE)
+_COUNT = _multiply_one(facts.FEDFIX_CYCLES, -ONE)
+_PAIRED, _NO_EXCESS = _multiply_one(facts.FEDFIX_PAIRING, -ONE), _multiply_one(facts.FEDFIX_EXCESS, -ONE)
 
 FEDFIX = [
     Combination(claim="fraboni2022:fedfix.schedule.reports", links=[_COUNT]),
@@ -260,26 +260,31 @@ FEDFIX = [
         claim="fraboni2022:eq-40",
         links=[
             [Part(-1 / N_i, "fraboni2022:eq-40.necessary"), Part(-1 / N_i, INTERVAL_BASED)],
-            _one(facts.FAIR_WEIGHTS_OPTIMUM, -optimum_moved),
+            _multiply_one(facts.FAIR_WEIGHTS_OPTIMUM, -optimum_moved),
         ],
     ),
-    Combination(claim="fraboni2022:eq-42.ordering.second-term.fixed", links=[_one(facts.SYNC_RESIDUAL, (1 - K) / N)]),
+    Combination(
+        claim="fraboni2022:eq-42.ordering.second-term.fixed", links=[_multiply_one(facts.SYNC_RESIDUAL, (1 - K) / N)]
+    ),
     Combination(
         claim="fraboni2022:eq-41",
         known=[Derived("fraboni2022:eq-40")],
-        links=[_MEAN_GAP, [Part(ONE, facts.GAP), _gaps(q_in, facts.FAIR_WEIGHTS_GAPS)]],
+        links=[_MEAN_GAP, [Part(ONE, facts.GAP), _compare_gaps(q_in, facts.FAIR_WEIGHTS_GAPS)]],
     ),
     Combination(
         claim="fraboni2022:eq-42.identical.fixed",
         links=[_STALENESS, [Part(ONE, facts.FEDFIX_WINDOW), Part(ONE, facts.LONGEST_DIVIDES)], _WINDOW],
     ),
     Combination(claim="fraboni2022:table-2.fedfix.N", links=_TIME),
-    Combination(claim="fraboni2022:table-2.fedfix.tau.fixed", links=[_one(facts.STALE), _one(facts.FEDFIX_STALE)]),
+    Combination(
+        claim="fraboni2022:table-2.fedfix.tau.fixed",
+        links=[_multiply_one(facts.STALE), _multiply_one(facts.FEDFIX_STALE)],
+    ),
     Combination(
         claim="fraboni2022:table-2.fedfix.W.fixed",
-        links=[_one(facts.WINDOW), _WINDOW, _one(facts.INTERVALS_AT_MOST)],
+        links=[_multiply_one(facts.WINDOW), _WINDOW, _multiply_one(facts.INTERVALS_AT_MOST)],
     ),
-    Combination(claim="fraboni2022:table-2.fedfix", links=[_from("eq-40"), _PAIRED, _MEAN_GAP]),
+    Combination(claim="fraboni2022:table-2.fedfix", links=[_use_premise("eq-40"), _PAIRED, _MEAN_GAP]),
     Combination(claim="fraboni2022:table-2.fedfix.beta.fixed", links=[_NO_EXCESS]),
     Combination(claim="fraboni2022:thm-1.claim-delay.fedfix", links=[_STALENESS, _COUNT]),
 ]
@@ -288,14 +293,14 @@ SYNCHRONOUS = [
     Combination(
         claim="fraboni2022:table-2.sync",
         links=[
-            _one(facts.FULL_WEIGHTS, -ONE),
-            _one(facts.FULL_TIME, -1 / tau_M),
-            _one(facts.FULL_DURATION, -ONE),
-            _one(facts.FULL_PAIRING, -ONE),
-            _one(facts.FULL_EXCESS, -ONE),
-            _one(facts.SYNC_STALE, -ONE),
-            _one(facts.SYNC_WINDOW, -ONE),
-            _one(facts.SYNC_RESIDUAL, -ONE),
+            _multiply_one(facts.FULL_WEIGHTS, -ONE),
+            _multiply_one(facts.FULL_TIME, -1 / tau_M),
+            _multiply_one(facts.FULL_DURATION, -ONE),
+            _multiply_one(facts.FULL_PAIRING, -ONE),
+            _multiply_one(facts.FULL_EXCESS, -ONE),
+            _multiply_one(facts.SYNC_STALE, -ONE),
+            _multiply_one(facts.SYNC_WINDOW, -ONE),
+            _multiply_one(facts.SYNC_RESIDUAL, -ONE),
         ],
     ),
 ]
@@ -303,9 +308,13 @@ SYNCHRONOUS = [
 CENTRALISED = [
     Combination(
         claim="fraboni2022:centralized.constants",
-        links=[_one(facts.SYNC_RESIDUAL, -ONE), _one(facts.FULL_PAIRING, -ONE), _one(facts.FULL_EXCESS, -ONE)],
+        links=[
+            _multiply_one(facts.SYNC_RESIDUAL, -ONE),
+            _multiply_one(facts.FULL_PAIRING, -ONE),
+            _multiply_one(facts.FULL_EXCESS, -ONE),
+        ],
     ),
-    Combination(claim="fraboni2022:centralized.delay.fixed", links=[_one(facts.SYNC_STALE, -ONE)]),
+    Combination(claim="fraboni2022:centralized.delay.fixed", links=[_multiply_one(facts.SYNC_STALE, -ONE)]),
 ]
 
 CERTIFICATES = [*SYNCHRONOUS, *CENTRALISED, *ASYNCHRONOUS, *FEDFIX]

@@ -26,7 +26,7 @@ def _combine_conditions(numbers: tuple[int, int, int], premises: Sequence[object
     return [Part(sp.Rational(1, number), premise) for number, premise in pairs if number]
 
 
-def _with(factor: Expr, parts: Sequence[Part]) -> list[Part]:
+def _use_condition(factor: Expr, parts: Sequence[Part]) -> list[Part]:
     return [Part(factor * part.coefficient, part.premise) for part in parts]
 
 
@@ -34,18 +34,26 @@ def _mix(premises: Sequence[object], of_alpha: Sequence[Part], of_beta: Sequence
     """Return the conditions of A.5 except the first, given parts that prove 1 - alpha >= 0 and rho - beta >= 0."""
     bracket = tilde_eta + 16 * rho * L * delay
     both = [*of_alpha, *of_beta, Part(rho - 1, ONE_FACT)]
-    twice = [*_with(sp.Integer(2), of_alpha), *of_beta, Part(2 * (rho - 1), ONE_FACT)]
+    twice = [*_use_condition(sp.Integer(2), of_alpha), *of_beta, Part(2 * (rho - 1), ONE_FACT)]
     return [
-        [*_with(_DELAY / 2, both), *_combine_conditions((0, 0, 96), premises), Part(sp.Rational(47, 96), ONE_FACT)],
-        [*_with(_STEP / 2, both), *_combine_conditions((0, 24, 0), premises), Part(sp.Rational(23, 24), ONE_FACT)],
-        _margin(bracket, twice, premises),
+        [
+            *_use_condition(_DELAY / 2, both),
+            *_combine_conditions((0, 0, 96), premises),
+            Part(sp.Rational(47, 96), ONE_FACT),
+        ],
+        [
+            *_use_condition(_STEP / 2, both),
+            *_combine_conditions((0, 24, 0), premises),
+            Part(sp.Rational(23, 24), ONE_FACT),
+        ],
+        _use_margin(bracket, twice, premises),
         [*_combine_conditions((0, 48, 0), premises), Part(sp.Rational(47, 48), ONE_FACT)],
         [*_combine_conditions((0, 0, 48), premises), Part(sp.Rational(47, 48), ONE_FACT)],
     ]
 
 
-def _margin(bracket: Expr, twice: Sequence[Part], premises: Sequence[object]) -> list[Part]:
-    return [*_with(12 * rho * L * bracket, twice), *_combine_conditions((2, 4, 4), premises)]
+def _use_margin(bracket: Expr, twice: Sequence[Part], premises: Sequence[object]) -> list[Part]:
+    return [*_use_condition(12 * rho * L * bracket, twice), *_combine_conditions((2, 4, 4), premises)]
 
 
 _FIRST = [Part(sp.Rational(3, 8), ONE_FACT)]
@@ -86,7 +94,7 @@ CERTIFICATES = [
     Combination(
         claim="fraboni2022:eq-92.fixed",
         links=[
-            _margin(
+            _use_margin(
                 tilde_eta + 16 * rho * L * delay,
                 [Part(sp.Integer(2), PAIRING), Part(ONE, beta <= rho), Part(2 * (rho - 1), ONE_FACT)],
                 _FROM_98,

@@ -35,7 +35,7 @@ MOVE, MOVES = (tilde_eta * q_n) ** 2, LocalSum(at_local)
 JENSEN = square(at_local - Average(at_local))
 
 
-def _change(towards: Expr, away: Expr, slope: Expr, bounded: str) -> list[Term]:
+def _bound_change(towards: Expr, away: Expr, slope: Expr, bounded: str) -> list[Term]:
     """Return eta~ rho B^2 - L_i(towards) + L_i(away), with the gradient at the first point or its negative."""
     half = tilde_eta * q_n / 2
     return [
@@ -62,8 +62,8 @@ CERTIFICATES = [
     Certificate(
         claim="fraboni2022:thm-3.step",
         links=[
-            _change(AFTER, virtual, SLOPE_AFTER + Average(at_local), BOUNDED_AFTER),
-            _change(virtual, AFTER, SLOPE - Average(at_local), BOUNDED_BEFORE),
+            _bound_change(AFTER, virtual, SLOPE_AFTER + Average(at_local), BOUNDED_AFTER),
+            _bound_change(virtual, AFTER, SLOPE - Average(at_local), BOUNDED_BEFORE),
         ],
     ),
     Combination(claim="fraboni2022:eq-25.fixed", links=[[Part(ONE, OverWindow("fraboni2022:thm-3.step"))]]),

@@ -72,7 +72,7 @@ ANY_BOUND = ((substitute_comparator(start), ONE_FACT), (2 - MARGIN, COMPARATOR_R
 """The parts of the bound against any point."""
 
 
-def _with_rho(factor: Expr, fact: Fact, count: Expr = ONE) -> list[Part]:
+def _bound_excess(factor: Expr, fact: Fact, count: Expr = ONE) -> list[Part]:
     """Return a multiple of the excess of rho^2 (alpha + count beta) over alpha q(n)^2 + count beta q(n)."""
     return [
         Part(factor * alpha * (rho**2 - q_n**2), fact),
@@ -90,7 +90,7 @@ def _align(spread: str) -> list[Part]:
     ]
 
 
-def _update(progress: str, alignment: str) -> list[Part]:
+def _bound_update(progress: str, alignment: str) -> list[Part]:
     """Return the progress of an update towards a point, with all bounds inserted."""
     return [
         Part(1 / tilde_eta, progress),
@@ -99,7 +99,7 @@ def _update(progress: str, alignment: str) -> list[Part]:
         Part(tilde_eta * K * beta * q_n, SQUARES_BOUND),
         Part(4 * L_xi * tau * (rho - q_n), PAST_MOVES),
         Part(4 * L_xi * tau * rho * (1 - 3 * rho * (alpha + K * beta) * tilde_eta * L_xi), PAST_MOVES),
-        *_with_rho(12 * L_xi**2 * tau * tilde_eta, PAST_MOVES, K),
+        *_bound_excess(12 * L_xi**2 * tau * tilde_eta, PAST_MOVES, K),
         Part(24 * L_xi * tilde_eta * alpha * (rho - q_n), ROUND_GAP),
         Part(12 * L_xi * tilde_eta * K * beta * (rho - 1), ROUND_GAP),
         Part(12 * kappa * work * L_xi * (rho - q_n), OPTIMUM_NOISE),
@@ -110,7 +110,7 @@ def _update(progress: str, alignment: str) -> list[Part]:
     ]
 
 
-def _bound(sums: str, gaps: Fact, bound: Sequence[tuple[Expr, Fact]]) -> list[Part]:
+def _solve_for_gap(sums: str, gaps: Fact, bound: Sequence[tuple[Expr, Fact]]) -> list[Part]:
     """Return the sum over all updates, solved for the gap."""
     return [
         Part(1 / MARGIN, sums),
@@ -184,7 +184,7 @@ CERTIFICATES = [
                 Part(ONE, "fraboni2022:lemma-6.steps.move"),
                 Part(q_n**2 * alpha * move, MEAN_BOUND),
                 Part(q_n * beta * move, SQUARES_BOUND),
-                *_with_rho(12 * L_xi**2 * tau * move, PAST_MOVES),
+                *_bound_excess(12 * L_xi**2 * tau * move, PAST_MOVES),
                 Part(24 * L_xi * alpha * move * (rho - q_n), ROUND_GAP),
                 Part(12 * L_xi * beta * move * (rho - 1), ROUND_GAP),
                 Part(3 * D_xi * alpha * move * (rho**2 - q_n**2), OPTIMUM_NOISE),
@@ -215,7 +215,7 @@ CERTIFICATES = [
     ),
     Combination(
         claim="fraboni2022:thm-1.proof-86-90.87.fixed",
-        links=[_update(PROGRESS, ALIGNMENT)],
+        links=[_bound_update(PROGRESS, ALIGNMENT)],
     ),
     Combination(
         claim="fraboni2022:thm-1.proof-86-90.88",
@@ -245,10 +245,10 @@ CERTIFICATES = [
     Combination(claim="fraboni2022:eq-91", links=[[Part(-ONE, GAPS)]]),
     Combination(
         claim="fraboni2022:eq-94.random-weights",
-        links=[_bound("fraboni2022:thm-1.proof-86-90.90.fixed", GAPS, BOUND)],
+        links=[_solve_for_gap("fraboni2022:thm-1.proof-86-90.90.fixed", GAPS, BOUND)],
     ),
     Combination(claim=ANY_ALIGNMENT, links=[_align(ANY_SPREAD)]),
-    Combination(claim=ANY_UPDATE, links=[_update(ANY_PROGRESS, ANY_ALIGNMENT)]),
+    Combination(claim=ANY_UPDATE, links=[_bound_update(ANY_PROGRESS, ANY_ALIGNMENT)]),
     Combination(
         claim=ANY_MEAN,
         links=[
@@ -260,7 +260,7 @@ CERTIFICATES = [
             ]
         ],
     ),
-    Combination(claim="fraboni2022:thm-1.any-point", links=[_bound(ANY_MEAN, COMPARATOR_GAPS, ANY_BOUND)]),
+    Combination(claim="fraboni2022:thm-1.any-point", links=[_solve_for_gap(ANY_MEAN, COMPARATOR_GAPS, ANY_BOUND)]),
     Combination(
         claim="fraboni2022:cor-1.update",
         links=[[Part(-ONE, FAIR_LOSS), Part(q_n - least_q, LOSS)]],

@@ -67,7 +67,7 @@ class OverSteps(Averaged):
             for mean in means_of_steps()
         }
         past_sum = symbol(q.weighted_past_sum) / symbol(q.local_steps)
-        return {**_of_the_run(symbol), received: received, **means, past: past_sum}
+        return {**_average_equal_updates(symbol), received: received, **means, past: past_sum}
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class OverUpdates(Averaged):
         means: dict[Expr, Expr] = {symbol(one): symbol(every[one]) for one in dict.fromkeys((*_LEADING, *every))}
         past = {symbol(q.past_step_lengths_sq): symbol(q.largest_staleness) * symbol(q.mean_step_length_sq)}
         misfit = symbol(q.chi_sq) * symbol(q.misrepresentation)
-        return {**_of_the_run(symbol), **means, **past, misfit: symbol(q.mean_misrepresentation)}
+        return {**_average_equal_updates(symbol), **means, **past, misfit: symbol(q.mean_misrepresentation)}
 
     def requires(self, symbol: SymbolTable, slack: Expr) -> tuple[Expr, ...]:
         """Require that expressions replaced by upper bounds have non-negative coefficients."""
@@ -104,7 +104,7 @@ _LEADING = (q.step_length_sq, q.round_gap, q.surrogate_gap, q.comparator_gap)
 """Terms that come first in sums over updates, as in the papers' bounds."""
 
 
-def _of_the_run(symbol: SymbolTable) -> Mapping[Expr, Expr]:
+def _average_equal_updates(symbol: SymbolTable) -> Mapping[Expr, Expr]:
     """Return sums over clients of values that are equal in all updates, which are their own averages."""
     misfit = ClientSum(symbol(q.mean_weight_share) * symbol(q.client_gap_at_surrogate_optimum))
     return {misfit: misfit}

@@ -48,7 +48,7 @@ Meanings = dict[Quantity, Expr]
 
 def build_update_context(claim: Claim, relation: Relation) -> Context:
     """Return the context in which one relation between quantities of updates is proved."""
-    context, named = _reading(claim, relation).context(claim), write_in_vectors(claim, relation).free_symbols
+    context, named = _read(claim, relation).context(claim), write_in_vectors(claim, relation).free_symbols
     # A run has the minimisers that its measured quantities use; other minimisers need not exist.
     return replace(context, minimisers={f: at for f, at in context.minimisers.items() if at in named})
 
@@ -57,9 +57,9 @@ def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
     """Write a relation between quantities of updates in inner products and objective values."""
     if any(expression.has(Average) for expression in (*relation.sides, *claim.conditions)):
         raise Rejected("client averages use the client weights, which a context of updates does not have")
-    symbol, reading = symbols_of(claim), _reading(claim, relation)
+    symbol, reading = symbols_of(claim), _read(claim, relation)
     meanings = reading.meanings(symbol, _list_used(claim, relation))
-    known = {symbol(quantity): meaning for quantity, meaning in meanings.items()} | _weights(symbol)
+    known = {symbol(quantity): meaning for quantity, meaning in meanings.items()} | _write_weights(symbol)
     weights = {symbol(weight): number for weight, number in reading.weights.items()}
     written = relation.transform(lambda side: _convert_to_means(side.xreplace(known), weights))
     if q.weight_share in reading.weights:
@@ -91,7 +91,7 @@ class QuantityReading:
         return others | {quantity: meaning_of(quantity, symbol) for quantity in self.terms if quantity in used}
 
 
-def _reading(claim: Claim, relation: Relation) -> QuantityReading:
+def _read(claim: Claim, relation: Relation) -> QuantityReading:
     if a.aggregation_scheme not in claim.assumptions:
         raise Rejected("quantities of updates are those of scheme (6)")
     used = _list_used(claim, relation)
@@ -108,7 +108,7 @@ def _list_used(claim: Claim, relation: Relation) -> frozenset[Quantity]:
     return frozenset(one for each in relation.free_symbols if (one := symbol.quantity(each)) is not None)
 
 
-def _weights(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
+def _write_weights(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
     """Return the weights of an update as their sum times the clients' normalised weights."""
     weight = symbol(q.weight_sum) * symbol(q.weight_share)
     return {symbol(q.expected_weight): weight, symbol(q.expected_square_weight): weight * square_of_weight}

@@ -83,22 +83,22 @@ def _sample(_objective: Expr, point: Expr) -> Expr:
     return _SAMPLES[point]
 
 
-def _at_any_step(_symbol: SymbolTable) -> Mapping[Quantity, Expr]:
+def _list_points(_symbol: SymbolTable) -> Mapping[Quantity, Expr]:
     """Return the points at which all steps are equivalent, since the samples of all steps have one distribution."""
     return _POINTS
 
 
-def _at_a_step(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
+def _list_vectors(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
     """Return the vectors of a local step."""
     return {**_VECTORS, q.next_virtual_iterate: updates.next_virtual(symbol)}
 
 
-def _at_earlier_steps(_symbol: SymbolTable) -> Mapping[Quantity, Expr]:
+def _list_earlier_vectors(_symbol: SymbolTable) -> Mapping[Quantity, Expr]:
     """Return the vectors of earlier local steps: gradients without further properties."""
     return {q.stochastic_gradient: updates.sample}
 
 
-def _models_around_steps(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
+def _list_models(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
     """Return the models before all local steps, and after them."""
     size = symbol(q.local_step_size)
     moved = size * LocalSum(updates.at_local)
@@ -112,11 +112,11 @@ def _models_around_steps(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
 
 
 _VECTORS_OF: Mapping[tuple[Over, ...], Callable[[SymbolTable], Mapping[Quantity, Expr]]] = {
-    (): _at_a_step,
-    (FIRST_STEP,): _at_any_step,
-    (MEAN_OVER_STEPS,): _at_a_step,
-    (SUM_BEFORE_STEP,): _at_earlier_steps,
-    (LAST_STEP,): _models_around_steps,
+    (): _list_vectors,
+    (FIRST_STEP,): _list_points,
+    (MEAN_OVER_STEPS,): _list_vectors,
+    (SUM_BEFORE_STEP,): _list_earlier_vectors,
+    (LAST_STEP,): _list_models,
 }
 """Functions that return the vectors of a term, by the local steps that it uses."""
 

@@ -90,12 +90,12 @@ def build_steps_context(claim: Claim) -> Context:
         client_objectives=frozenset({client_objective}),
         means={objective: client_objective},
         minimisers={objective: round_optimum, client_objective: client_optimum},
-        assumed=_samples(symbol) if is_convex and is_unbiased else {},
+        assumed=_relate_samples(symbol) if is_convex and is_unbiased else {},
     )
     return with_common_shape(context, claim)
 
 
-def _samples(symbol: SymbolTable) -> dict[str, Expr]:
+def _relate_samples(symbol: SymbolTable) -> dict[str, Expr]:
     """Return the smoothness inequality of a sampled objective for two gradients of one sample."""
     smoothness = symbol(q.sample_smoothness)
     away = virtual - round_optimum
@@ -121,7 +121,7 @@ def build_weights_context(claim: Claim) -> Context:
         common_random_numbers=frozenset(),
         random=known.random | ({deviation} - given.keys()),
         definitions=given,
-        assumed=_covariances(claim, symbol, at_local) | _move(symbol),
+        assumed=_relate_covariances(claim, symbol, at_local) | _move(symbol),
     )
 
 
@@ -154,7 +154,7 @@ def build_past_steps_context(claim: Claim) -> Context:
             virtual: server - step * server_step * LocalSum(applied(symbol, sample)),
         },
         local_steps=symbol(q.local_step_index),
-        assumed=_covariances(claim, symbol, sample),
+        assumed=_relate_covariances(claim, symbol, sample),
     )
 
 
@@ -185,7 +185,7 @@ def build_types_context(claim: Claim) -> Context:
     return with_common_shape(context, claim)
 
 
-def _covariances(claim: Claim, symbol: SymbolTable, gradient: Expr) -> dict[str, Expr]:
+def _relate_covariances(claim: Claim, symbol: SymbolTable, gradient: Expr) -> dict[str, Expr]:
     """Return E<w_i u, w_j v> = alpha q_i q_j <u, v> for two clients, and the rest of E[w_i^2] for one (Assumption
     5).
     """

@@ -36,7 +36,7 @@ class OverWindow(Derived):
 
     def of(self, symbol: SymbolTable, relations: Sequence[Relation]) -> Expr:
         """Return the non-negative expression."""
-        change, (least, most) = symbol(q.virtual_loss_change), _both_ways(relations)
+        change, (least, most) = symbol(q.virtual_loss_change), _bound_both_ways(relations)
         bound = sp.expand(most + change)
         if sp.expand(least - change - bound) != 0:
             raise Rejected("the change of a loss is not bounded alike in both directions")
@@ -72,7 +72,7 @@ class OverWindows(Derived):
         return averaged(symbol, slack, sums, NUMBERS)
 
 
-def _both_ways(relations: Sequence[Relation]) -> tuple[Expr, Expr]:
+def _bound_both_ways(relations: Sequence[Relation]) -> tuple[Expr, Expr]:
     if len(relations) != 2 or any(relation.operator not in ("<=", ">=") for relation in relations):
         raise Rejected("a bound on the size of a change is two relations")
     forwards, backwards = (relation.slack for relation in relations)

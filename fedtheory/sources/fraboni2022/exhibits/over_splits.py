@@ -40,35 +40,35 @@ _COLOURS = {"synchronous": BLUE, "FedFix-0.5": GREEN, "asynchronous": RED}
 
 def display_2() -> Display:
     """Figure 2 on several splits."""
-    return _display([], compare_splits_of_figure_2(stored("weightings")))
+    return _make_display([], compare_splits_of_figure_2(stored("weightings")))
 
 
 def display_3() -> Display:
     """Figure 3 on several splits."""
     names = ("local-work", "tuned-local-work", "mitigations")
     works, tuned, changed = (stored(name) for name in names)
-    charts = [_chart_tuned(tuned, split) for split in SPLITS]
-    return _display(charts, compare_splits_of_figure_3(works, tuned, changed))
+    charts = [_draw_tuned(tuned, split) for split in SPLITS]
+    return _make_display(charts, compare_splits_of_figure_3(works, tuned, changed))
 
 
 def display_4() -> Display:
     """Figure 4 on several splits."""
     records = list(repeat_for_hardware(stored("schemes")))
-    charts = [_schemes_chart(records, split, slower) for split, slower in product(SPLITS, SCENARIOS)]
-    return _display(charts, compare_splits_of_figure_4(records), fewer=True)
+    charts = [_draw_schemes(records, split, slower) for split, slower in product(SPLITS, SCENARIOS)]
+    return _make_display(charts, compare_splits_of_figure_4(records), fewer=True)
 
 
 def display_5_to_7() -> Display:
     """Figures 5 to 7 on several splits."""
-    return _display([], compare_splits_of_figures_5_to_7(stored("rises")))
+    return _make_display([], compare_splits_of_figures_5_to_7(stored("rises")))
 
 
-def _display(charts: Sequence[Chart], findings: Sequence[Finding], *, fewer: bool = False) -> Display:
+def _make_display(charts: Sequence[Chart], findings: Sequence[Finding], *, fewer: bool = False) -> Display:
     splits = f"{len(SEEDS)} splits of each kind" + (f", {len(FEWER_SEEDS)} with 50 clients" if fewer else "")
     return Display(charts, f"What reproduces, {splits} (stored results)", findings)
 
 
-def _chart_tuned(records: Sequence[TunedLocalWork], split: Split) -> Chart:
+def _draw_tuned(records: Sequence[TunedLocalWork], split: Split) -> Chart:
     """Excess loss over the number of local steps, each weighting at its best step size."""
     chosen = [each for each in records if each.split == split]
     steps = sorted({each.local_steps for each in chosen})
@@ -77,8 +77,8 @@ def _chart_tuned(records: Sequence[TunedLocalWork], split: Split) -> Chart:
         return [[getattr(each, measure) for each in chosen if each.local_steps == number] for number in steps]
 
     parts = [
-        *_with_range(steps, values("identical_excess"), "Identical", BLUE),
-        *_with_range(steps, values("time_based_excess"), "Time-based", ORANGE),
+        *_draw_with_range(steps, values("identical_excess"), "Identical", BLUE),
+        *_draw_with_range(steps, values("time_based_excess"), "Time-based", ORANGE),
     ]
     return Chart(
         name=f"tuned-local-steps-{split.lower()}",
@@ -92,7 +92,7 @@ def _chart_tuned(records: Sequence[TunedLocalWork], split: Split) -> Chart:
     )
 
 
-def _schemes_chart(records: Sequence[BestScheme], split: Split, slower: int) -> Chart:
+def _draw_schemes(records: Sequence[BestScheme], split: Split, slower: int) -> Chart:
     """Excess loss over the time budget, each scheme at its best step size."""
     chosen = [each for each in records if (each.clients, each.split, each.slower) == (_TWENTY, split, slower)]
     times = sorted({each.time for each in chosen})
@@ -102,10 +102,10 @@ def _schemes_chart(records: Sequence[BestScheme], split: Split, slower: int) -> 
             runs = [each for each in chosen if each.scheme == scheme and (each.server_step_size > 1) == is_scaled]
             values = [[each.excess for each in runs if each.time == time] for time in times]
             if runs and not is_scaled:
-                parts += _with_range(times, values, scheme, colour)
+                parts += _draw_with_range(times, values, scheme, colour)
             elif runs:
                 label = rf"{scheme}, $\eta_g=M$"
-                parts.append(Line(times, _averages(values), label, colour, DASHED, marker="o", size=4, hollow=True))
+                parts.append(Line(times, _average_each(values), label, colour, DASHED, marker="o", size=4, hollow=True))
     return Chart(
         name=f"best-step-sizes-{split.lower()}-f{slower}",
         x=Axis("time budget, in updates of the slowest client", "log", ticks=times),
@@ -127,11 +127,11 @@ def _search(records: Sequence[BestScheme]) -> str:
     )
 
 
-def _with_range(x: Sequence[float], values: Sequence[Sequence[float]], label: str, colour: int) -> Iterator[Part]:
+def _draw_with_range(x: Sequence[float], values: Sequence[Sequence[float]], label: str, colour: int) -> Iterator[Part]:
     """The average over the splits as a line, and the range from the smallest to the largest as a band."""
     yield Band(x, [min(each) for each in values], [max(each) for each in values], colour=colour, opacity=0.2)
-    yield Line(x, _averages(values), label, colour, SOLID, marker="o", size=4)
+    yield Line(x, _average_each(values), label, colour, SOLID, marker="o", size=4)
 
 
-def _averages(values: Sequence[Sequence[float]]) -> list[float]:
+def _average_each(values: Sequence[Sequence[float]]) -> list[float]:
     return [sum(each) / len(each) for each in values]

@@ -24,61 +24,61 @@ _FIFTY_HORIZON, _FIFTY_STEPS = 10, tuple(2.0**-power for power in range(11, -1, 
 
 
 @cache
-def _weights() -> tuple[WeightsCompared, ...]:
+def _compare_weights() -> tuple[WeightsCompared, ...]:
     return tuple(figure_2(split) for split in SPLITS)
 
 
 @cache
-def _local_work() -> LocalWorkCompared:
-    return figure_3(_weights()[-1].step_size)
+def _compare_local_work() -> LocalWorkCompared:
+    return figure_3(_compare_weights()[-1].step_size)
 
 
 @cache
-def _twenty_clients() -> tuple[SplitCompared, ...]:
+def _compare_twenty_clients() -> tuple[SplitCompared, ...]:
     return tuple(figure_4(split) for split in SPLITS)
 
 
 @cache
-def _fifty_clients() -> tuple[SplitCompared, ...]:
+def _compare_fifty_clients() -> tuple[SplitCompared, ...]:
     return (figure_4("Dirichlet", clients=50, horizon=_FIFTY_HORIZON, step_sizes=_FIFTY_STEPS),)
 
 
-def _display(setting: str, charts: Sequence[Chart], findings: Sequence[Finding]) -> Display:
+def _make_display(setting: str, charts: Sequence[Chart], findings: Sequence[Finding]) -> Display:
     return Display(charts, f"What reproduces, {setting}", findings)
 
 
-def _figure_2() -> Display:
-    return _display(TEN, charts_2(_weights()), findings_2(*_weights()))
+def _show_figure_2() -> Display:
+    return _make_display(TEN, charts_2(_compare_weights()), findings_2(*_compare_weights()))
 
 
-def _figure_3() -> Display:
-    return _display(TEN, [chart_3(_local_work())], findings_3(_local_work()))
+def _show_figure_3() -> Display:
+    return _make_display(TEN, [chart_3(_compare_local_work())], findings_3(_compare_local_work()))
 
 
-def _figure_4(setting: str, results: Sequence[SplitCompared]) -> Display:
+def _show_figure_4(setting: str, results: Sequence[SplitCompared]) -> Display:
     charts = [chart_4(compared, setting) for result in results for compared in result.by_hardware]
-    return _display(setting, charts, findings_4(results))
+    return _make_display(setting, charts, findings_4(results))
 
 
-def _figures_5_to_7(setting: str, results: Sequence[SplitCompared]) -> Display:
+def _show_figures_5_to_7(setting: str, results: Sequence[SplitCompared]) -> Display:
     """Return the exhibit with heterogeneous hardware only, as published."""
     charts = [chart_5_to_7(result.by_hardware[-1], setting) for result in results]
-    return _display(setting, charts, findings_5_to_7(results))
+    return _make_display(setting, charts, findings_5_to_7(results))
 
 
-def _of(figure: str, show: Callable[[], Display]) -> Exhibit:
+def _make_exhibit(figure: str, show: Callable[[], Display]) -> Exhibit:
     return Exhibit(lambda claim: claim.id == f"fraboni2022:{figure}", lambda _claim: show())
 
 
 SECTION_5 = (
-    _of("fig-2", _figure_2),
-    _of("fig-2", over_splits.display_2),
-    _of("fig-3", _figure_3),
-    _of("fig-3", over_splits.display_3),
-    _of("fig-4", over_splits.display_4),
-    _of("fig-4", lambda: _figure_4(TWENTY, _twenty_clients())),
-    _of("fig-4", lambda: _figure_4(FIFTY, _fifty_clients())),
-    _of("fig-5-7", lambda: _figures_5_to_7(TWENTY, _twenty_clients())),
-    _of("fig-5-7", lambda: _figures_5_to_7(FIFTY, _fifty_clients())),
-    _of("fig-5-7", over_splits.display_5_to_7),
+    _make_exhibit("fig-2", _show_figure_2),
+    _make_exhibit("fig-2", over_splits.display_2),
+    _make_exhibit("fig-3", _show_figure_3),
+    _make_exhibit("fig-3", over_splits.display_3),
+    _make_exhibit("fig-4", over_splits.display_4),
+    _make_exhibit("fig-4", lambda: _show_figure_4(TWENTY, _compare_twenty_clients())),
+    _make_exhibit("fig-4", lambda: _show_figure_4(FIFTY, _compare_fifty_clients())),
+    _make_exhibit("fig-5-7", lambda: _show_figures_5_to_7(TWENTY, _compare_twenty_clients())),
+    _make_exhibit("fig-5-7", lambda: _show_figures_5_to_7(FIFTY, _compare_fifty_clients())),
+    _make_exhibit("fig-5-7", over_splits.display_5_to_7),
 )

@@ -21,7 +21,7 @@ _SMALLEST = 1e-12
 """Lower limit of the distances in the chart."""
 
 
-def _in_turn(optima: list[int], phi: str, policy: Policy, weights: list[str], rounds: int) -> Run:
+def _take_turns(optima: list[int], phi: str, policy: Policy, weights: list[str], rounds: int) -> Run:
     """Return clients with the losses (theta - optimum)^2/2 that take turns, with one local step of size phi, from 2."""
     array, clients = RATIONAL.array, len(optima)
     problem = quadratic(array([[[1]]] * clients), array([[optimum] for optimum in optima]), array([2]))
@@ -34,14 +34,14 @@ def _in_turn(optima: list[int], phi: str, policy: Policy, weights: list[str], ro
 def pairs_in_turn() -> dict[str, Run]:
     """Return runs of two pairs of clients, one of each of two types, for several step sizes phi."""
     policy, weights = FedBuff(2, "one-by-one"), ["1/2"] * 4
-    return {phi: _in_turn([0, 1, 0, 1], phi, policy, weights, 40) for phi in ("1/4", "3/4", "9/8")}
+    return {phi: _take_turns([0, 1, 0, 1], phi, policy, weights, 40) for phi in ("1/4", "3/4", "9/8")}
 
 
 @cache
 def clients_in_turn() -> dict[str, Run]:
     """Return runs of two clients with optima 0 and 1 and weights 1/2 and 1/4, for several step sizes phi."""
     policy = Asynchronous("one-by-one")
-    return {phi: _in_turn([0, 1], phi, policy, ["1/2", "1/4"], 40) for phi in ("1/8", "1/2", "1")}
+    return {phi: _take_turns([0, 1], phi, policy, ["1/2", "1/4"], 40) for phi in ("1/8", "1/2", "1")}
 
 
 def distances(_claim: Claim) -> Display:
@@ -71,7 +71,7 @@ def cycles(_claim: Claim) -> Display:
     for number, (phi, run) in enumerate(runs.items()):
         values = run.trajectory.server_mean[:, 0]
         lines.append(Line(range(len(values)), values, rf"$\phi={phi}$", number, number, marker="o", size=3))
-    ends = "; ".join(f"$\\phi={phi}$: {_last_two(run)}" for phi, run in runs.items())
+    ends = "; ".join(f"$\\phi={phi}$: {_format_last_two(run)}" for phi, run in runs.items())
     chart = Chart(
         name="cycles",
         x=Axis("server updates $n$"),
@@ -86,5 +86,5 @@ def cycles(_claim: Claim) -> Display:
     return Display([chart])
 
 
-def _last_two(run: Run) -> str:
+def _format_last_two(run: Run) -> str:
     return " and ".join(f"{value:.3g}" for value in run.trajectory.server_mean[-2:, 0])

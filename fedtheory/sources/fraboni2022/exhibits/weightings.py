@@ -28,7 +28,7 @@ def charts_2(results: Sequence[WeightsCompared]) -> list[Chart]:
     """Return Figure 2 (a) to (d): losses and their spread over the clients, of problem (2) and of the surrogate
     problem.
     """
-    return [_draw_loss(results), _draw_spread(results), _surrogate_loss(results), _surrogate_spread(results)]
+    return [_draw_loss(results), _draw_spread(results), _draw_surrogate_loss(results), _draw_surrogate_spread(results)]
 
 
 def _draw_loss(results: Sequence[WeightsCompared]) -> Chart:
@@ -40,12 +40,12 @@ def _draw_loss(results: Sequence[WeightsCompared]) -> Chart:
         x=CLOCK_TIME,
         y=Axis(EXCESS, "log"),
         parts=[
-            *_both_weightings(results, lambda result, curve: curve.loss - result.minimum),
+            *_draw_both_weightings(results, lambda result, curve: curve.loss - result.minimum),
             *(Level(limit, width=1) for limit in limits),
         ],
         caption=(
             "Excess loss of problem (2), asynchronous FedAvg, F80, one local step. Dotted: the loss at the minimiser "
-            f"of the surrogate problem (10) of identical weights, {named}. {_step_sizes(results)}"
+            f"of the surrogate problem (10) of identical weights, {named}. {_list_step_sizes(results)}"
         ),
     )
 
@@ -56,40 +56,42 @@ def _draw_spread(results: Sequence[WeightsCompared]) -> Chart:
         name="federated-spread",
         x=CLOCK_TIME,
         y=Axis(r"deviation of $\mathbb{E}\,\mathcal{L}_i(\theta^n)$ over $i$"),
-        parts=list(_both_weightings(results, lambda result, curve: curve.spread(result.importance))),
-        caption=f"Standard deviation over the clients of their expected losses. {_step_sizes(results)}",
+        parts=list(_draw_both_weightings(results, lambda result, curve: curve.spread(result.importance))),
+        caption=f"Standard deviation over the clients of their expected losses. {_list_step_sizes(results)}",
     )
 
 
-def _surrogate_loss(results: Sequence[WeightsCompared]) -> Chart:
+def _draw_surrogate_loss(results: Sequence[WeightsCompared]) -> Chart:
     """Draw the loss of the surrogate problem (10) of identical weights."""
     return Chart(
         name="surrogate-loss",
         x=CLOCK_TIME,
         y=Axis(r"$\mathbb{E}\,\bar{\mathcal{L}}(\theta^n)-\bar{\mathcal{L}}(\bar{\theta})$", "log"),
-        parts=list(_both_weightings(results, lambda r, curve: curve.weighted_loss(r.shares) - r.surrogate_minimum)),
+        parts=list(
+            _draw_both_weightings(results, lambda r, curve: curve.weighted_loss(r.shares) - r.surrogate_minimum)
+        ),
         caption=(
             "Excess loss of the surrogate problem (10), in which clients count as often as they report. "
-            f"{_step_sizes(results)}"
+            f"{_list_step_sizes(results)}"
         ),
     )
 
 
-def _surrogate_spread(results: Sequence[WeightsCompared]) -> Chart:
+def _draw_surrogate_spread(results: Sequence[WeightsCompared]) -> Chart:
     """Draw the weighted standard deviation over the clients of their expected losses."""
     return Chart(
         name="surrogate-spread",
         x=CLOCK_TIME,
         y=Axis(r"weighted deviation of $\mathbb{E}\,\mathcal{L}_i(\theta^n)$ over $i$"),
-        parts=list(_both_weightings(results, lambda result, curve: curve.spread(result.shares))),
+        parts=list(_draw_both_weightings(results, lambda result, curve: curve.spread(result.shares))),
         caption=(
             "Standard deviation over the clients of their expected losses, clients weighted as in the surrogate "
-            f"problem (10). {_step_sizes(results)}"
+            f"problem (10). {_list_step_sizes(results)}"
         ),
     )
 
 
-def _both_weightings(results: Sequence[WeightsCompared], measure: Measure) -> Iterator[Line]:
+def _draw_both_weightings(results: Sequence[WeightsCompared], measure: Measure) -> Iterator[Line]:
     """Yield lines whose colours distinguish the weightings, and whose dashes distinguish the splits."""
     for dash, result in zip((DASHED, SOLID), results, strict=True):
         both = ((BLUE, "Identical", result.identical), (ORANGE, "Time-based", result.time_based))
@@ -97,7 +99,7 @@ def _both_weightings(results: Sequence[WeightsCompared], measure: Measure) -> It
             yield Line(curve.times, measure(result, curve), f"{name}, {result.split}", colour, dash, width=1.2)
 
 
-def _step_sizes(results: Sequence[WeightsCompared]) -> str:
+def _list_step_sizes(results: Sequence[WeightsCompared]) -> str:
     sizes = ", ".join(f"${result.step_size:.3g}$ ({result.split})" for result in results)
     return f"Step size, the best for identical weights: {sizes}."
 
@@ -105,7 +107,7 @@ def _step_sizes(results: Sequence[WeightsCompared]) -> str:
 def chart_3(result: LocalWorkCompared) -> Chart:
     """Figure 3: mean and deviation of the loss at the end over the number of local steps, log-log."""
     weightings = {"Identical": result.identical, "Time-based": result.time_based}
-    failures = " ".join(_failure(name, curves) for name, curves in weightings.items())
+    failures = " ".join(_describe_failure(name, curves) for name, curves in weightings.items())
     return Chart(
         name="local-steps",
         x=Axis("local steps $K$", "log", ticks=sorted({steps for curves in weightings.values() for steps in curves})),
@@ -132,6 +134,6 @@ def _draw_mean_and_deviation(name: str, curves: Mapping[int, Curve], minimum: fl
     yield Line(list(stable), deviations, f"{name}, deviation", colour, DASHED, marker="o", size=4, hollow=True)
 
 
-def _failure(name: str, curves: Mapping[int, Curve]) -> str:
+def _describe_failure(name: str, curves: Mapping[int, Curve]) -> str:
     diverging = [steps for steps, curve in curves.items() if curve.diverges]
     return f"{name} diverges with $K={diverging[0]}$." if diverging else f"{name} never diverges here."

@@ -139,14 +139,14 @@ class Scenario:
             np.array(times[: len(trajectory.moments)]),
             trajectory.server_suboptimality + self.problem.optimal_value,
             client_losses(trajectory),
-            _model_variance(trajectory),
+            _compute_model_variance(trajectory),
             trajectory.divergence is not None,
         )
 
     def trajectory(self, step_size: float) -> Trajectory:
         """Return the moments of the models at a local step size."""
         algorithm = self.algorithm(step_size)
-        noise_maps = _noise_maps(self.problem, self.local_steps, step_size)
+        noise_maps = _compute_noise_maps(self.problem, self.local_steps, step_size)
         return trajectory_of(self.problem, algorithm, Recursion(self.problem, algorithm, noise_maps=noise_maps))
 
     def tuned(self, step_sizes: Sequence[float]) -> Tuned:
@@ -160,7 +160,7 @@ class Scenario:
 
 
 @lru_cache(maxsize=12)
-def _noise_maps(problem: Problem, local_steps: int, step_size: float) -> NoiseMaps:
+def _compute_noise_maps(problem: Problem, local_steps: int, step_size: float) -> NoiseMaps:
     """Return the noise of local steps, which does not depend on policy, hardware and weights."""
     work = LocalWork((local_steps,) * problem.clients, repeat_for_clients(step_size, problem.weights))
     return NoiseMaps.of(problem.centred, work)
@@ -189,7 +189,7 @@ def client_losses(trajectory: Trajectory) -> Array:
     return losses
 
 
-def _model_variance(trajectory: Trajectory) -> Array:
+def _compute_model_variance(trajectory: Trajectory) -> Array:
     means = trajectory.moments[:, 1:, 0]
     variances: Array = trajectory.server_distance_sq - (means * means).sum(axis=1)
     return variances

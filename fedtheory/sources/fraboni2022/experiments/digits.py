@@ -33,7 +33,7 @@ def digits_problem(clients: int, split: Split, seed: int = 0) -> Problem:
 
     Raises `MissingExtra` without scikit-learn.
     """
-    inputs, outputs, labels = _digits()
+    inputs, outputs, labels = _load_digits()
     if split == "IID":
         rows = iid_split(len(labels), clients, seed)
     else:
@@ -47,7 +47,7 @@ def digits_problem(clients: int, split: Split, seed: int = 0) -> Problem:
 
 
 @cache
-def _digits() -> tuple[Array, Array, Array]:
+def _load_digits() -> tuple[Array, Array, Array]:
     """Return inputs (1797, 17), outputs (1797,) and digits (1797,)."""
     try:
         from sklearn.datasets import load_digits

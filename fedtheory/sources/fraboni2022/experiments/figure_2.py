@@ -62,7 +62,7 @@ def figure_2(
     identical = scenario(problem, policy, SLOWER, "Identical", local_steps=LOCAL_STEPS, horizon=horizon)
     time_based = scenario(problem, policy, SLOWER, "Time-based", local_steps=LOCAL_STEPS, horizon=horizon)
     best = identical.tuned(step_sizes).best
-    aims = [_surrogate(each, best.step_size) for each in (identical, time_based)]
+    aims = [_build_surrogate(each, best.step_size) for each in (identical, time_based)]
     shares = aims[0].mean_weights / aims[0].mean_weights.sum()
     losses = np.stack([aim.client_values(aim.optimum) for aim in aims])
     return WeightsCompared(
@@ -77,5 +77,5 @@ def figure_2(
     )
 
 
-def _surrogate(chosen: Scenario, step_size: float) -> Surrogate:
+def _build_surrogate(chosen: Scenario, step_size: float) -> Surrogate:
     return Surrogate(chosen.problem, chosen.algorithm(step_size))

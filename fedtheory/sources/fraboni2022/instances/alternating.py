@@ -39,7 +39,7 @@ def _run(generator: np.random.Generator, problem: Problem, **algorithm: Any) -> 
     return plain.with_work(plain.algorithm.work.steps, pick(generator, _FRACTIONS) * admissible_step(plain))
 
 
-def _types(generator: np.random.Generator, kinds: list[int]) -> Problem:
+def _make_types(generator: np.random.Generator, kinds: list[int]) -> Problem:
     """Return clients of the given types, in one dimension."""
     spectra = [[pick(generator, CURVATURES)] for _ in kinds]
     noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
@@ -47,13 +47,13 @@ def _types(generator: np.random.Generator, kinds: list[int]) -> Problem:
     return replace(drawn, hessians=drawn.hessians[kinds], linear=drawn.linear[kinds])
 
 
-def _unequal(generator: np.random.Generator, clients: int) -> Array:
+def _draw_unequal(generator: np.random.Generator, clients: int) -> Array:
     return RATIONAL.array([pick(generator, _WEIGHTS) for _ in range(clients)])
 
 
-def _late_client() -> Run:
+def _make_late_client() -> Run:
     """Return a run that ends before the second of two clients has reported."""
-    problem = _unit_curvature(RATIONAL.zeros(2, 1), RATIONAL.identity(1)[0])
+    problem = _make_unit_curvature(RATIONAL.zeros(2, 1), RATIONAL.identity(1)[0])
     clock = Clock(Asynchronous(), (fmpq(1), fmpq(4)))
     return Run(problem, fedavg(problem, rounds=3, local_step_size=fmpq(1, 1296), clock=clock))
 
@@ -62,11 +62,11 @@ def _late_client() -> Run:
 def clients_of_one_type(number: int) -> Run:
     """Two to four clients with the same objective, any policy, unequal weights and client weights."""
     if number == 0:
-        return _late_client()
+        return _make_late_client()
     generator = np.random.default_rng([18, number])
     clients = 2 + int(generator.integers(3))
-    shares = _unequal(generator, clients)
-    problem = replace(_types(generator, [0] * clients), weights=shares / shares.sum())
+    shares = _draw_unequal(generator, clients)
+    problem = replace(_make_types(generator, [0] * clients), weights=shares / shares.sum())
     times = tuple(fmpq(int(time)) for time in generator.integers(1, 4, clients))
     return _run(
         generator,
@@ -74,11 +74,11 @@ def clients_of_one_type(number: int) -> Run:
         rounds=int(generator.integers(2, 8)),
         local_steps=1 + int(generator.integers(2)),
         clock=Clock(_POLICIES[number % len(_POLICIES)], times),
-        aggregation=_unequal(generator, clients),
+        aggregation=_draw_unequal(generator, clients),
     )
 
 
-def _slow_run() -> Run:
+def _make_slow_run() -> Run:
     """Return a run with one client of small weight that hardly moves in very many updates."""
     one = RATIONAL.identity(1)
     problem = quadratic(one[None], one * 0, one[0])
@@ -91,7 +91,7 @@ def _draw_alternating_pairs(generator: np.random.Generator) -> Run:
     weights = RATIONAL.array([pick(generator, _WEIGHTS)] * 4)
     return _run(
         generator,
-        _types(generator, _PAIRS),
+        _make_types(generator, _PAIRS),
         rounds=int(generator.integers(2, 7)),
         local_steps=1 + int(generator.integers(2)),
         clock=Clock(FedBuff(2, "one-by-one"), (fmpq(1),) * 4),
@@ -102,7 +102,7 @@ def _draw_alternating_pairs(generator: np.random.Generator) -> Run:
 def _draw_unbiased_run(generator: np.random.Generator) -> Run:
     """Draw a run with unbiased sampling, or full participation."""
     clients = 1 + int(generator.integers(4))
-    problem = _types(generator, list(range(clients)))
+    problem = _make_types(generator, list(range(clients)))
     law = Uniform(1 + int(generator.integers(clients))) if generator.integers(2) else Full()
     rounds, steps = int(generator.integers(1, 6)), 1 + int(generator.integers(2))
     return _run(generator, problem, rounds=rounds, local_steps=steps, participation=law)
@@ -112,12 +112,12 @@ def _draw_unbiased_run(generator: np.random.Generator) -> Run:
 def fair_clients(number: int) -> Run:
     """Types of clients that have their weight in every update: pairs that take turns, or unbiased sampling."""
     if number == 0:
-        return _slow_run()
+        return _make_slow_run()
     generator = np.random.default_rng([19, number])
     return _draw_alternating_pairs(generator) if number % 2 else _draw_unbiased_run(generator)
 
 
-def _unit_curvature(optima: Array, start: Array) -> Problem:
+def _make_unit_curvature(optima: Array, start: Array) -> Problem:
     identity = RATIONAL.identity(len(start))
     return quadratic(np.stack([identity] * len(optima)), optima, start)
 
@@ -133,7 +133,7 @@ def pairs_in_turn(number: int) -> Run:
     types = np.stack([random_vector(generator, dimension) for _ in range(2)])
     away = random_vector(generator, dimension)
     away[0] = away[0] + (fmpq(3) if away[0] >= 0 else fmpq(-3))
-    problem = _unit_curvature(types[_PAIRS], types.sum(axis=0) / fmpq(2) + away)
+    problem = _make_unit_curvature(types[_PAIRS], types.sum(axis=0) / fmpq(2) + away)
     algorithm = fedavg(
         problem,
         rounds=2 * int(generator.integers(2, 7)),
@@ -145,7 +145,7 @@ def pairs_in_turn(number: int) -> Run:
     return Run(problem, algorithm)
 
 
-def _in_turn(problem: Problem, chosen: list[fmpq], step_size: fmpq, rounds: int, local_steps: int = 1) -> Run:
+def _take_turns(problem: Problem, chosen: list[fmpq], step_size: fmpq, rounds: int, local_steps: int = 1) -> Run:
     algorithm = fedavg(
         problem,
         rounds=rounds,
@@ -161,24 +161,24 @@ def _build_shifted_objectives() -> Run:
     """Return two objectives that differ by a constant, from their common minimiser."""
     zeros = RATIONAL.zeros(2, 1)
     problem = quadratic(zeros[..., None] + 1, zeros, zeros[0], constants=RATIONAL.array([0, 1]))
-    return _in_turn(problem, [fmpq(1, 2)] * 2, fmpq(1, 2), 4)
+    return _take_turns(problem, [fmpq(1, 2)] * 2, fmpq(1, 2), 4)
 
 
-def _heavy_weights() -> Run:
+def _make_heavy_weights() -> Run:
     """Return two clients with weights far above one and small steps."""
-    problem = _unit_curvature(RATIONAL.array([[1], [-1]]), RATIONAL.array([3]))
-    return _in_turn(problem, [fmpq(64)] * 2, fmpq(1, 4096), 4)
+    problem = _make_unit_curvature(RATIONAL.array([[1], [-1]]), RATIONAL.array([3]))
+    return _take_turns(problem, [fmpq(64)] * 2, fmpq(1, 4096), 4)
 
 
 @family("turns of clients", 288, meant_for=a.turns_of_clients)
 def clients_in_turn(number: int) -> Run:
     """Example 2: two clients report in turn, with equal or unequal weights."""
     if number < 2:
-        return _heavy_weights() if number else _build_shifted_objectives()
+        return _make_heavy_weights() if number else _build_shifted_objectives()
     generator = np.random.default_rng([21, number])
     dimension = 1 + number % 4 // 3
     optima = np.stack([random_vector(generator, dimension) for _ in range(2)])
-    problem = _unit_curvature(optima, random_vector(generator, dimension))
+    problem = _make_unit_curvature(optima, random_vector(generator, dimension))
     chosen = [pick(generator, _WEIGHTS) for _ in range(2)]
     rounds, local_steps = 2 * int(generator.integers(2, 5)), 1 + int(generator.integers(3))
-    return _in_turn(problem, chosen, pick(generator, _STEPS[:6]), rounds, local_steps)
+    return _take_turns(problem, chosen, pick(generator, _STEPS[:6]), rounds, local_steps)

@@ -48,7 +48,7 @@ def clients_of_types(generator: np.random.Generator, clients: int, dimension: in
     return problem
 
 
-def _data(generator: np.random.Generator, clients: int) -> Problem:
+def _draw_data(generator: np.random.Generator, clients: int) -> Problem:
     """Return two samples in one dimension for each client, with mini-batches of one."""
     inputs = tuple(RATIONAL.array(generator.choice([-2, -1, 1, 2], (2, 1))) for _ in range(clients))
     outputs = tuple(RATIONAL.array(generator.integers(-1, 2, 2)) for _ in range(clients))
@@ -60,7 +60,7 @@ def draw_integer_times(generator: np.random.Generator, clients: int, slowest: in
     return tuple(fmpq(int(time)) for time in generator.integers(1, slowest + 1, clients))
 
 
-def _weights(generator: np.random.Generator, clock: Clock, problem: Problem) -> Array | None:
+def _choose_weights(generator: np.random.Generator, clock: Clock, problem: Problem) -> Array | None:
     """Return client weights, closed forms, equal weights, or unequal ones."""
     kind = int(generator.integers(4))
     if kind == 0:
@@ -83,7 +83,7 @@ def admissible_step(run: Run) -> fmpq:
     return largest
 
 
-def _with_steps(run: Run, fraction: fmpq) -> Run:
+def _add_steps(run: Run, fraction: fmpq) -> Run:
     return run.with_work(run.algorithm.work.steps, fraction * admissible_step(run))
 
 
@@ -93,7 +93,7 @@ _FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 2), fmp
 
 def at_admissible_step(problem: Problem, fraction: fmpq, rounds: int, **algorithm: Any) -> Run:
     plain = Run(problem, fedavg(problem, rounds=rounds, local_step_size=fmpq(1), **algorithm))
-    return _with_steps(plain, fraction)
+    return _add_steps(plain, fraction)
 
 
 def _build_equal_clients(clients: int, importances: Array | None = None) -> Problem:
@@ -102,7 +102,7 @@ def _build_equal_clients(clients: int, importances: Array | None = None) -> Prob
     return quadratic(array([[[1]]] * clients), array([[0]] * clients), array([1]), weights=importances)
 
 
-def _overtaken() -> Run:
+def _make_overtaken() -> Run:
     """Return a run in which one client moves the server to the optimum, and another reports from the start with weight
     1/16.
     """
@@ -113,7 +113,7 @@ def _overtaken() -> Run:
     )
 
 
-def _overshooting() -> Run:
+def _make_overshooting() -> Run:
     """Return a run with one client, two local steps, and a server step of 20."""
     algorithm = fedavg(
         _build_equal_clients(1), rounds=1, local_step_size=fmpq(1, 4), local_steps=2, server_step_size=fmpq(20)
@@ -145,8 +145,8 @@ def rare_sample(samples: int, rounds: int) -> Run:
 
 
 _BY_HAND: tuple[Callable[[], Run], ...] = (
-    _overtaken,
-    _overshooting,
+    _make_overtaken,
+    _make_overshooting,
     _build_sampled_run,
     lambda: one_of_two(64, 1, fmpq(1, 4096), 64),
     lambda: one_of_two(8, 1, fmpq(1, 8000), 1),
@@ -163,7 +163,7 @@ def small_schedules(number: int) -> Run:
     generator = np.random.default_rng([13, number])
     clients = 1 + int(generator.integers(4))
     problem = (
-        _data(generator, min(clients, 3))
+        _draw_data(generator, min(clients, 3))
         if number % 8 == 7
         else clients_of_types(generator, clients, 1 + number % 9 // 8)
     )
@@ -172,7 +172,7 @@ def small_schedules(number: int) -> Run:
     if isinstance(policy, FedBuff):
         policy = replace(policy, buffer=min(policy.buffer, clients))
     clock = Clock(policy, draw_integer_times(generator, clients, 1 if number % 5 == 0 else 3))
-    chosen = _weights(generator, clock, problem)
+    chosen = _choose_weights(generator, clock, problem)
     law: Participation = Full()
     if isinstance(policy, Synchronous) and generator.integers(3):
         law, chosen = Uniform(1 + int(generator.integers(clients))), None
@@ -188,7 +188,7 @@ def small_schedules(number: int) -> Run:
     )
 
 
-def _cycles(problem: Problem, clock: Clock, updates: int, chosen: Array | None, step_size: fmpq) -> Run:
+def _make_cycles(problem: Problem, clock: Clock, updates: int, chosen: Array | None, step_size: fmpq) -> Run:
     algorithm = fedavg(problem, rounds=updates, local_step_size=step_size, clock=clock, aggregation=chosen)
     return Run(problem, algorithm)
 
@@ -206,7 +206,7 @@ def asynchronous_cycles(number: int) -> Run:
     period = fmpq(int(np.lcm.reduce([int(time.p) for time in clock.times])))
     updates = clock.updates_within(period * (1 + int(generator.integers(2))))
     chosen = problem.weights * 0 + 1 if number % 5 == 0 else time_based_weights(clock, problem.weights)
-    return _cycles(problem, clock, updates, chosen, pick(generator, (fmpq(1, 64), fmpq(1, 8))))
+    return _make_cycles(problem, clock, updates, chosen, pick(generator, (fmpq(1, 64), fmpq(1, 8))))
 
 
 @family("fixed intervals", 240, meant_for=a.fixed_intervals)
@@ -222,7 +222,7 @@ def fixed_intervals(number: int) -> Run:
     cycle = int(np.lcm.reduce([int((time / length).ceil()) for time in clock.times]))
     chosen = problem.weights * 0 + 1 if number % 5 == 0 else time_based_weights(clock, problem.weights)
     step_size = pick(generator, (fmpq(1, 64), fmpq(1, 8)))
-    return _cycles(problem, clock, cycle * (1 + int(generator.integers(2))), chosen, step_size)
+    return _make_cycles(problem, clock, cycle * (1 + int(generator.integers(2))), chosen, step_size)
 
 
 @family("sampled weights", 240, meant_for=a.synchronous)

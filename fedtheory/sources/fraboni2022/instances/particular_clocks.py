@@ -72,7 +72,7 @@ def much_local_work(_number: int) -> Run:
     return one_of_two(64, 1, fmpq(1, 4096), 64)
 
 
-def _steady(number: int, seed: int, policy: Policy) -> Run:
+def _make_steady(number: int, seed: int, policy: Policy) -> Run:
     """Return strongly convex quadratics of up to three clients with times up to 3 and the closed-form weights."""
     generator = np.random.default_rng([seed, number])
     clients = 1 + int(generator.integers(3))
@@ -92,16 +92,16 @@ def _steady(number: int, seed: int, policy: Policy) -> Run:
 @family("steady full rounds", 204, in_floats=True, meant_for=a.full_rounds, for_rates=True)
 def steady_full_rounds(number: int) -> Run:
     """Strongly convex quadratics, rounds that wait for all clients, for ladders of growing numbers of updates."""
-    return _steady(number, 21, Synchronous())
+    return _make_steady(number, 21, Synchronous())
 
 
 @family("steady asynchronous", 204, in_floats=True, meant_for=a.asynchronous, for_rates=True)
 def steady_asynchronous(number: int) -> Run:
     """Strongly convex quadratics, an update for every contribution, for ladders of growing numbers of updates."""
-    return _steady(number, 22, Asynchronous("one-by-one" if number % 2 else "together"))
+    return _make_steady(number, 22, Asynchronous("one-by-one" if number % 2 else "together"))
 
 
 @family("steady intervals", 204, in_floats=True, meant_for=a.fixed_intervals, for_rates=True)
 def steady_intervals(number: int) -> Run:
     """Strongly convex quadratics, an update at fixed intervals of 1 or 2, for ladders of growing numbers of updates."""
-    return _steady(number, 23, FedFix(fmpq(1 + number % 2)))
+    return _make_steady(number, 23, FedFix(fmpq(1 + number % 2)))

@@ -36,7 +36,7 @@ mean_server_suboptimality = RunQuantity(
 )
 
 
-def _mean_distance_sq(run: Run) -> Any:
+def _measure_mean_distance_sq(run: Run) -> Any:
     """Return the squared distance of the expected last model to the optimum."""
     away = run.trajectory.final_mean - run.problem.optimum
     return away @ away
@@ -46,7 +46,7 @@ final_mean_distance_sq = RunQuantity(
     "final_mean_distance_sq",
     r"\|\mathbb E\theta^N-\theta^*\|^2",
     "|E theta^N - x*|^2",
-    _mean_distance_sq,
+    _measure_mean_distance_sq,
     term=define_by(square(Expectation(NEXT_VIRTUAL) - OPTIMUM), LAST_STEP, LAST_ROUND),
 )
 

@@ -63,7 +63,7 @@ clock_time = RunQuantity(
 )
 
 
-def _expected_end(run: Run) -> Any:
+def _measure_expected_end(run: Run) -> Any:
     return run.arithmetic.number(run.algorithm.times(run.problem.weights)[-1], "T")
 
 
@@ -71,7 +71,7 @@ expected_clock_time = RunQuantity(
     "expected_clock_time",
     "T",
     "expected clock time of the last round's end",
-    _expected_end,
+    _measure_expected_end,
     primitive="clock",
 )
 
@@ -113,7 +113,7 @@ round_start = per_round(
 )
 
 
-def _remaining(run: Run) -> Array:
+def _compute_remaining(run: Run) -> Array:
     """Return T_i^n = T_i - (t^n - t^{rho_i(n)}), (N, M), exact."""
     schedule = run.algorithm.schedule
     times = np.array(schedule.times, dtype=object)
@@ -125,7 +125,7 @@ remaining_time = per_round(
     "remaining_time",
     "T_i^n",
     "T_i - (t^n - t^{rho_i(n)}), time that each client still needs when round n starts",
-    lambda run: place_on_rounds_and_clients(clock_numbers(run, _remaining(run))),
+    lambda run: place_on_rounds_and_clients(clock_numbers(run, _compute_remaining(run))),
     primitive="clock",
 )
 
@@ -146,7 +146,7 @@ least_remaining_time = reduce_entries(
 )
 
 
-def _speed_ratio(run: Run) -> fmpq:
+def _compute_speed_ratio(run: Run) -> fmpq:
     ratio: fmpq = max(run.algorithm.clock.times) / min(run.algorithm.clock.times)
     return ratio
 
@@ -155,14 +155,14 @@ speed_ratio_below = constant(
     "speed_ratio_below",
     r"\lfloor\tau_M/\tau_0\rfloor",
     "floor(tau_M / tau_0), slowest over fastest update time, rounded down",
-    lambda run: run.arithmetic.number(int(_speed_ratio(run).floor()), "ratio"),
+    lambda run: run.arithmetic.number(int(_compute_speed_ratio(run).floor()), "ratio"),
     primitive="clock",
 )
 speed_ratio_above = constant(
     "speed_ratio_above",
     r"\lceil\tau_M/\tau_0\rceil",
     "ceil(tau_M / tau_0), slowest over fastest update time, rounded up",
-    lambda run: run.arithmetic.number(int(_speed_ratio(run).ceil()), "ratio"),
+    lambda run: run.arithmetic.number(int(_compute_speed_ratio(run).ceil()), "ratio"),
     primitive="clock",
 )
 

@@ -32,7 +32,7 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
 from fedtheory.sources.fraboni2022.quantities.virtual_iterates import measure_gap_above
 
 
-def _point(run: Run) -> Array:
+def _find_point(run: Run) -> Array:
     return run.surrogate.comparator
 
 
@@ -40,7 +40,7 @@ surrogate_comparator_distance = RunQuantity(
     "surrogate_comparator_distance",
     r"\|\theta^0-y\|",
     "|theta^0 - y|, y the comparator of the updates",
-    start_distance_sq_from(_point),
+    start_distance_sq_from(_find_point),
     root=True,
     term=define_at_each_step(square(SERVER - COMPARATOR), FIRST_STEP, FIRST_ROUND),
 )
@@ -66,7 +66,7 @@ comparator_gap = per_round(
     "comparator_gap",
     r"\Xi_y(n)",
     "Xi_y(n): mean over k of E L^n(theta^{n,k}) - L^n(y)",
-    measure_gap_above(_point),
+    measure_gap_above(_find_point),
     term=define_step_average(gap(COMPARATOR)),
 )
 mean_comparator_progress = mean_over_rounds(comparator_progress, r"\bar\Delta_y(N)")
@@ -75,6 +75,6 @@ comparator_residual = RunQuantity(
     "comparator_residual",
     "R_y",
     "R_y = (1/N) sum_n L^n(y) - L^n(thetabar^n), y the comparator of the updates, thetabar^n the optimum of L^n",
-    residual_at(_point),
+    residual_at(_find_point),
     term=define_at_each_step(gap_between(COMPARATOR, ROUND_OPTIMUM), FIRST_STEP, MEAN_OVER_ROUNDS),
 )

@@ -49,16 +49,16 @@ def _replace_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> R
     return run.memo.compute_once(("other policy", policy, rounds, factor), compared)
 
 
-def _twin(run: Run, policy: Policy) -> Run:
+def _make_twin(run: Run, policy: Policy) -> Run:
     """Return the run of another policy with 2 eta_g and half the updates."""
     return _replace_policy(run, policy, run.algorithm.rounds // _INTERVALS, _INTERVALS)
 
 
-def _moment_gap(run: Run) -> Any:
+def _measure_moment_gap(run: Run) -> Any:
     """Return the sum over n and all entries of squared differences of second moments of theta^{2n} and the other run's
     theta^n.
     """
-    apart = run.trajectory.moments[::_INTERVALS] - _twin(run, _SYNCHRONOUS).trajectory.moments
+    apart = run.trajectory.moments[::_INTERVALS] - _make_twin(run, _SYNCHRONOUS).trajectory.moments
     return (apart * apart).sum()
 
 
@@ -67,7 +67,7 @@ doubled_server_gap = RunQuantity(
     r"\sum_n\|\mathbb E[\theta^{2n}\theta^{2n\top}]-\mathbb E[\vartheta^n\vartheta^{n\top}]\|^2",
     "sum of the squared differences of all first and second moments of theta^{2n} and of the models of synchronous "
     "FedAvg with twice the server step size",
-    _moment_gap,
+    _measure_moment_gap,
     primitive="process",
 )
 
@@ -87,7 +87,7 @@ doubled_synchronous_suboptimality = on_other_run(
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\vartheta^n_{\mathrm{sync}})]-\mathcal L(\theta^*)",
     "mean of E L - L* over the N/2 models of synchronous FedAvg with twice the server step size",
     _mean_suboptimality,
-    lambda run: _twin(run, _SYNCHRONOUS),
+    lambda run: _make_twin(run, _SYNCHRONOUS),
 )
 doubled_asynchronous_suboptimality = on_other_run(
     "doubled_asynchronous_suboptimality",
@@ -95,7 +95,7 @@ doubled_asynchronous_suboptimality = on_other_run(
     "mean of E L - L* over the N/2 models of asynchronous FedAvg with weights (36), all clients that finish together "
     "in one update, and twice the server step size",
     _mean_suboptimality,
-    lambda run: _twin(run, _ASYNCHRONOUS),
+    lambda run: _make_twin(run, _ASYNCHRONOUS),
 )
 synchronous_final_suboptimality = on_other_run(
     "synchronous_final_suboptimality",

@@ -34,7 +34,7 @@ step_length_sq = define(
 )
 
 
-def _past_lengths_sq(run: Run) -> Array:
+def _sum_past_lengths_sq(run: Run) -> Array:
     """Return sum_{s=1..tau} Q(n-s), (N,), with zero before the start."""
     lengths, reach = step_length_sq.on(run)[:, 0, 0], run.algorithm.schedule.largest_staleness
     return np.stack([lengths[max(n - reach, 0) : n].sum() + lengths[0] * 0 for n in range(len(lengths))])
@@ -44,7 +44,7 @@ past_step_lengths_sq = per_round(
     "past_step_lengths_sq",
     r"\sum_{s=1}^\tau Q(n-s)",
     "sum of Q over the last tau updates before n, tau the largest staleness",
-    lambda run: place_on_rounds(_past_lengths_sq(run)),
+    lambda run: place_on_rounds(_sum_past_lengths_sq(run)),
     primitive="window",
 )
 mean_step_length_sq = mean_over_rounds(step_length_sq, r"\bar Q(N)")

@@ -100,7 +100,7 @@ sum_without_last = define(
 
 
 @singledispatch
-def _gradient_squares(run: Run) -> tuple[Number, Number]:
+def _find_largest_squares(run: Run) -> tuple[Number, Number]:
     """Return the largest E|grad L_i|^2 at theta^{n,k} and at the clients' iterates, and the largest E|g_i|^2 at
     these.
     """
@@ -111,7 +111,7 @@ def _gradient_squares(run: Run) -> tuple[Number, Number]:
     return largest(full), run.visited_second_moment.value
 
 
-@_gradient_squares.register
+@_find_largest_squares.register
 def _of_losses(run: LossRun) -> tuple[Number, Number]:
     full, drawn = [], []
     for frame in frames_at("step", run):
@@ -127,13 +127,13 @@ full_gradient_bound = supremum(
     "full_gradient_bound",
     "B",
     "the largest E|grad L_i|^2 at the theta^{n,k} and at the clients' iterates of the run, its root",
-    lambda run: Bound(_gradient_squares(run)[0], AlongRun()),
+    lambda run: Bound(_find_largest_squares(run)[0], AlongRun()),
     term=define_at_each_step(sp.Max(_AT_NEXT, square(AT_LOCAL)), *_LARGEST_OF_ALL),
 )
 gradient_bound = supremum(
     "gradient_bound",
     "B_g",
     "the largest E|g_i|^2 at the clients' iterates and E|grad L_i|^2 at the theta^{n,k} of the run, its root",
-    lambda run: Bound(largest(_gradient_squares(run)), AlongRun()),
+    lambda run: Bound(largest(_find_largest_squares(run)), AlongRun()),
     term=define_at_each_step(sp.Max(_AT_NEXT, square(AT_LOCAL), square(SAMPLE)), *_LARGEST_OF_ALL),
 )

@@ -21,7 +21,7 @@ from fedtheory.language.quantities.quantity import RunQuantity, constant, per_ro
 from fedtheory.sources.fraboni2022.quantities import weights
 
 
-def _pairing(run: Run) -> Any:
+def _measure_pairing(run: Run) -> Any:
     """Return alpha of the participation law; 0 if no update has two reports, else 1."""
     if run.algorithm.clock.is_synchronous:
         return paired_moments(run).pairing
@@ -34,7 +34,7 @@ weight_pairing = RunQuantity(
     r"\alpha",
     "alpha with E[w_i(n) w_j(n)] = alpha q_i(n) q_j(n) for i != j: of the law of sampling; for a fixed schedule 0 "
     "where no update has two reports, else 1",
-    _pairing,
+    _measure_pairing,
     assumption=a.weight_covariance,
     primitive="setting",
 )
@@ -65,7 +65,7 @@ reporting_excess = define_in_numbers(
 )
 
 
-def _weight_squares(run: Run) -> Array:
+def _expect_weight_squares(run: Run) -> Array:
     """Return E[w_i(n)^2], (N, M) or (1, M): a sum over all outcomes of the law, or the square of a number."""
     run.require_single_clients("outcomes of a round are those of single clients")
     aggregation = run.algorithm.aggregation
@@ -80,7 +80,7 @@ expected_square_weight = per_round(
     "expected_square_weight",
     r"\mathbb E[\omega_i^2(n)]",
     "E[w_i(n)^2] of each client in each update, summed over all outcomes of the weights",
-    lambda run: place_on_rounds_and_clients(_weight_squares(run)),
+    lambda run: place_on_rounds_and_clients(_expect_weight_squares(run)),
     primitive="setting",
 )
 
@@ -98,7 +98,7 @@ spread_factor = define_in_numbers(
 )
 
 
-def _fastest(run: Run) -> Fixed:
+def _select_fastest(run: Run) -> Fixed:
     """Return the law that always selects the m fastest clients, with m as in the run's law."""
     run.require_single_clients("the fastest are single clients")
     times = run.algorithm.clock.times
@@ -106,22 +106,22 @@ def _fastest(run: Run) -> Fixed:
     return Fixed(tuple(sorted(sorted(range(len(times)), key=times.__getitem__)[:count])))
 
 
-def _fastest_moments(run: Run) -> WeightMoments:
-    return _fastest(run).moments(run.problem.weights)
+def _compute_fastest_moments(run: Run) -> WeightMoments:
+    return _select_fastest(run).moments(run.problem.weights)
 
 
 fastest_pairing = constant(
     "fastest_pairing",
     r"\alpha",
     "alpha with E[w_i w_j] = alpha q_i q_j when a round always takes the fastest clients",
-    lambda run: _fastest_moments(run).pairing,
+    lambda run: _compute_fastest_moments(run).pairing,
     primitive="setting",
 )
 
 
-def _fastest_excess(run: Run) -> Any:
+def _measure_fastest_excess(run: Run) -> Any:
     """Return max of d_i - alpha q_i over the selected clients, with d_i = E[w_i^2] / q_i."""
-    moments, selected = _fastest_moments(run), list(_fastest(run).selected)
+    moments, selected = _compute_fastest_moments(run), list(_select_fastest(run).selected)
     weights = moments.squares[selected] / moments.mean[selected]
     return (weights - moments.pairing * moments.mean[selected]).max()
 
@@ -130,14 +130,14 @@ fastest_excess = constant(
     "fastest_excess",
     r"\beta",
     "max of d_i - alpha q_i over the selected clients when a round always takes the fastest ones",
-    _fastest_excess,
+    _measure_fastest_excess,
     primitive="setting",
 )
 
 
-def _fastest_gap(run: Run) -> Any:
+def _measure_fastest_gap(run: Run) -> Any:
     """Return L(thetabar) - L* for the minimiser thetabar of the selected clients' average."""
-    centred, weights = run.problem.about_optimum, _fastest_moments(run).mean
+    centred, weights = run.problem.about_optimum, _compute_fastest_moments(run).mean
     hessian, linear = sum_with_weights(weights, centred.hessians), sum_with_weights(weights, centred.linear)
     try:
         limit: Array = run.arithmetic.solve(hessian, linear)
@@ -151,13 +151,13 @@ fastest_gap = constant(
     "fastest_gap",
     r"\mathcal L(\bar\theta)-\mathcal L(\theta^*)",
     "L(thetabar) - L*, thetabar the minimiser of the mean of the fastest clients' objectives",
-    _fastest_gap,
+    _measure_fastest_gap,
     primitive="minimiser",
 )
 
 
-def _fastest_gradient_sq(run: Run) -> Any:
-    gradient = sum_with_weights(_fastest_moments(run).mean, run.problem.about_optimum.linear)
+def _measure_fastest_gradient_sq(run: Run) -> Any:
+    gradient = sum_with_weights(_compute_fastest_moments(run).mean, run.problem.about_optimum.linear)
     return gradient @ gradient
 
 
@@ -165,7 +165,7 @@ fastest_gradient = constant(
     "fastest_gradient",
     r"\|\frac1m\sum_{i\in S}\nabla\mathcal L_i(\theta^*)\|",
     "norm of the fastest clients' mean gradient at the federated optimum",
-    _fastest_gradient_sq,
+    _measure_fastest_gradient_sq,
     root=True,
     primitive="minimiser",
 )

@@ -38,7 +38,7 @@ def _is_zero(number: Expr) -> Expr:
     return sp.Piecewise((1, sp.Eq(number, 0)), (0, True))
 
 
-def _of_types(name: str, latex: str, meaning: str, of: RunQuantity) -> RunQuantity:
+def _define_by_type(name: str, latex: str, meaning: str, of: RunQuantity) -> RunQuantity:
     """Define the sums of a number over the clients of each type, for runs without merged clients."""
     return replace(reduce_entries(name, latex, meaning, of, EACH_TYPE), of_types=True)
 
@@ -63,19 +63,19 @@ _clients_of_each = define_in_numbers(
 _own_weight = reduce_entries(
     "weight_of_own_type", "s(n)", "the expected weight of a client's type", weights.expected_weight, OWN_TYPE
 )
-type_importance = _of_types(
+type_importance = _define_by_type(
     "type_importance",
     "r_j",
     "r_j, importance of each type of clients, at its first client; 0 at the others",
     problem.importance,
 )
-type_weight = _of_types(
+type_weight = _define_by_type(
     "type_weight",
     "s_j(n)",
     "s_j(n), expected weight of each type in each update, at its first client; 0 at the others",
     weights.expected_weight,
 )
-type_share = _of_types(
+type_share = _define_by_type(
     "type_share",
     r"\tilde s_j(n)",
     "s_j(n) / q(n), the share of each type in each update, at its first client; 0 at the others",
@@ -97,7 +97,7 @@ unrepresented_importance = define_in_numbers(
 )
 
 
-def _pearson(share: RunQuantity) -> Expr:
+def _write_pearson(share: RunQuantity) -> Expr:
     """Return (r_j - s_j)^2 / s_j of a type with positive weight, zero of others."""
     lacks = _is_zero(share.symbol)
     found: Expr = (1 - lacks) * (_each_importance.symbol - share.symbol) ** 2 / (share.symbol + lacks)
@@ -108,7 +108,7 @@ chi_sq = define_in_numbers(
     "chi_sq",
     r"\chi_n^2",
     "chi_n^2 = sum over types with s_j(n) > 0 of (r_j - s_j(n)/q(n))^2 / (s_j(n)/q(n))",
-    _pearson(_each_share),
+    _write_pearson(_each_share),
     SUM_OVER_TYPES,
     of=[_each_importance, _each_share],
 )
@@ -116,7 +116,7 @@ mean_chi_sq = define_in_numbers(
     "mean_chi_sq",
     r"\chi^2",
     "chi^2 = sum_j (r_j - s_j)^2 / s_j with the shares s_j of the types over all updates",
-    _pearson(_mean_share),
+    _write_pearson(_mean_share),
     SUM_OVER_TYPES,
     of=[_each_importance, _mean_share],
 )
@@ -145,7 +145,7 @@ absences = define_in_numbers(
 )
 
 
-def _misrepresentation(run: Run) -> Array:
+def _measure_misrepresentation(run: Run) -> Array:
     """Return the sum over represented types of s_j/q [F_j(thetabar^n) - F_j*], (N,)."""
     surrogate = run.surrogate
     gaps = surrogate.client_values(surrogate.update_optima) - surrogate.least_client_values
@@ -156,7 +156,7 @@ misrepresentation = per_round(
     "misrepresentation",
     r"\sum_{j\in W_n}\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]",
     "sum over types with s_j(n) > 0 of s_j(n)/q(n) [F_j(thetabar^n) - F_j*]",
-    lambda run: place_on_rounds(_misrepresentation(run)),
+    lambda run: place_on_rounds(_measure_misrepresentation(run)),
     term=define_at_each_step(
         weigh_by_shares(Expectation(Value(OBJECTIVE, ROUND_OPTIMUM) - Value(OBJECTIVE, CLIENT_OPTIMUM)))
     ),

@@ -54,7 +54,7 @@ report_count = reduce_entries(
 )
 
 
-def _buffer(run: Run) -> Any:
+def _measure_buffer(run: Run) -> Any:
     """Return the number of contributions that the server waits for."""
     policy = run.algorithm.clock.policy
     if isinstance(policy, FedFix):
@@ -68,12 +68,12 @@ buffer = constant(
     "buffer",
     "m",
     "contributions that the server waits for",
-    _buffer,
+    _measure_buffer,
     primitive="clock",
 )
 
 
-def _integer_times(run: Run) -> list[int]:
+def _read_integer_times(run: Run) -> list[int]:
     """Return the client times as integers; raises an error if they are not."""
     run.require_single_clients("reports are those of single clients")
     times = run.algorithm.clock.times
@@ -86,7 +86,7 @@ def _measure_on_times(measure: Callable[[list[int]], int | list[int]]) -> Callab
     """Convert a function of integer client times to a measure of a run."""
 
     def measured(run: Run) -> Any:
-        found = measure(_integer_times(run))
+        found = measure(_read_integer_times(run))
         return place_on_clients(clock_numbers(run, found)) if isinstance(found, list) else clock_number(run, found)
 
     return measured

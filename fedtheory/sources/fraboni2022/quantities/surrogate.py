@@ -100,13 +100,13 @@ surrogate_noise = RunQuantity(
 )
 
 
-def _mean(values: Array) -> Any:
+def _average(values: Array) -> Any:
     return values.sum() / len(values)
 
 
 def residual_at(point: Point) -> Callable[[Run], Any]:
     """Return a measure of (1/N) sum_n L^n(y) - L^n(thetabar^n) for a point y."""
-    return lambda run: _mean(run.surrogate.values_at(point(run)) - run.surrogate.round_optimal_values)
+    return lambda run: _average(run.surrogate.values_at(point(run)) - run.surrogate.round_optimal_values)
 
 
 def start_distance_sq_from(point: Point) -> Callable[[Run], Any]:
@@ -160,7 +160,7 @@ client_gap_at_surrogate_optimum = RunQuantity(
 )
 
 
-def _one_objective(run: Run, weights: Array) -> QuadraticObjectives:
+def _combine_objectives(run: Run, weights: Array) -> QuadraticObjectives:
     """Return sum_i weights_i L_i with the weighted coefficients."""
     centred = run.problem.centred
     hessian, linear = (sum_with_weights(weights, part)[None] for part in (centred.hessians, centred.linear))
@@ -169,7 +169,7 @@ def _one_objective(run: Run, weights: Array) -> QuadraticObjectives:
 
 def _average_round_objectives(run: Run) -> QuadraticObjectives:
     """Return the average of the coefficients of L^0, ..., L^{N-1}."""
-    rounds = [_one_objective(run, weights) for weights in run.surrogate.update_weights]
+    rounds = [_combine_objectives(run, weights) for weights in run.surrogate.update_weights]
     hessians, linear, constants = zip(*((one.hessians, one.linear, one.constants) for one in rounds), strict=True)
     return QuadraticObjectives(*(sum(parts[1:], parts[0]) / len(rounds) for parts in (hessians, linear, constants)))
 
@@ -178,7 +178,7 @@ surrogate_objective = ObjectiveQuantity(
     "surrogate_objective",
     r"\bar{\mathcal L}",
     "the surrogate problem Lbar = sum_i q_i L_i, as one objective",
-    lambda run: _one_objective(run, run.surrogate.mean_weights),
+    lambda run: _combine_objectives(run, run.surrogate.mean_weights),
 )
 mean_round_objective = ObjectiveQuantity(
     "mean_round_objective",
@@ -188,7 +188,7 @@ mean_round_objective = ObjectiveQuantity(
 )
 
 
-def _value_at_start(run: Run, weights: Array) -> Any:
+def _evaluate_at_start(run: Run, weights: Array) -> Any:
     """Return sum_i weights_i L_i as one objective, at theta^0."""
     return run.surrogate.mixed_value(weights, run.problem.centred.start)
 
@@ -197,7 +197,7 @@ round_objective_at_start = per_round(
     "round_objective_at_start",
     r"\mathcal L^n(\theta^0)",
     "L^n(theta^0), of the one objective L^n",
-    lambda run: _place_updates(run, [_value_at_start(run, weights) for weights in run.surrogate.update_weights]),
+    lambda run: _place_updates(run, [_evaluate_at_start(run, weights) for weights in run.surrogate.update_weights]),
     term=define_at_each_step(weighted_sum(Expectation(Value(OBJECTIVE, START))), FIRST_STEP),
 )
 mean_round_objective_at_start = mean_over_rounds(round_objective_at_start, r"\frac1N\sum_n\mathcal L^n(\theta^0)")
@@ -205,12 +205,12 @@ surrogate_at_start = RunQuantity(
     "surrogate_at_start",
     r"\bar{\mathcal L}(\theta^0)",
     "Lbar(theta^0), of the one objective Lbar",
-    lambda run: _value_at_start(run, run.surrogate.mean_weights),
+    lambda run: _evaluate_at_start(run, run.surrogate.mean_weights),
     term=_define_once(ClientSum(MEAN_WEIGHT * Expectation(Value(OBJECTIVE, START)))),
 )
 
 
-def _gradient_sq(run: Run, weights: Array, point: Array) -> Any:
+def _measure_gradient_sq(run: Run, weights: Array, point: Array) -> Any:
     """Return |grad|^2 of sum_i weights_i L_i as one objective, at a point."""
     slope = run.surrogate.mixed_slope(weights, point)
     return slope @ slope
@@ -219,7 +219,7 @@ def _gradient_sq(run: Run, weights: Array, point: Array) -> Any:
 def _measure_round_gradients(run: Run) -> Array:
     """Return |grad|^2 of each update's objective at its minimiser, (N, 1, 1)."""
     pairs = zip(run.surrogate.update_weights, run.surrogate.update_optima, strict=True)
-    return _place_updates(run, [_gradient_sq(run, weights, point) for weights, point in pairs])
+    return _place_updates(run, [_measure_gradient_sq(run, weights, point) for weights, point in pairs])
 
 
 round_optimum_slope_sq = per_round(
@@ -233,7 +233,7 @@ surrogate_optimum_slope_sq = RunQuantity(
     "surrogate_optimum_slope_sq",
     r"\|\nabla\bar{\mathcal L}(\bar\theta)\|^2",
     "|grad Lbar|^2 at the optimum of Lbar",
-    lambda run: _gradient_sq(run, run.surrogate.mean_weights, run.surrogate.optimum),
+    lambda run: _measure_gradient_sq(run, run.surrogate.mean_weights, run.surrogate.optimum),
     term=_define_once(square(ClientSum(MEAN_WEIGHT * Gradient(OBJECTIVE, SURROGATE_OPTIMUM)))),
 )
 

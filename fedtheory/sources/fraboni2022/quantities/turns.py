@@ -46,7 +46,7 @@ def _expect_model(updates: int, latex: str) -> VectorQuantity:
     return VectorQuantity(f"expected_model_{updates}_before", latex, f"E theta^{{n-{updates}}}", build)
 
 
-def _cycle_point(name: str, latex: str, meaning: str, point: Callable[[Frame], Array]) -> VectorQuantity:
+def _define_cycle_point(name: str, latex: str, meaning: str, point: Callable[[Frame], Array]) -> VectorQuantity:
     """Define a point of the limit cycle; `point` returns it relative to the surrogate's optimum, (1, d) or (places, 1,
     d).
     """
@@ -56,17 +56,21 @@ def _cycle_point(name: str, latex: str, meaning: str, point: Callable[[Frame], A
 
 
 _one_before, _three_before = _expect_model(1, r"\mathbb E\theta^{n-1}"), _expect_model(3, r"\mathbb E\theta^{n-3}")
-_even = _cycle_point("even_cycle_point", "a", "the cycle's point at even updates", lambda frame: _cycle(frame.run)[:1])
-_odd = _cycle_point("odd_cycle_point", "b", "the cycle's point at odd updates", lambda frame: _cycle(frame.run)[1:])
+_even = _define_cycle_point(
+    "even_cycle_point", "a", "the cycle's point at even updates", lambda frame: _solve_cycle(frame.run)[:1]
+)
+_odd = _define_cycle_point(
+    "odd_cycle_point", "b", "the cycle's point at odd updates", lambda frame: _solve_cycle(frame.run)[1:]
+)
 
 
-def _at_next_update(frame: Frame) -> Array:
+def _find_next_point(frame: Frame) -> Array:
     """Return the cycle's point at the end of the present update."""
     rounds = np.arange(frame.run.algorithm.rounds)
-    return frame.of_round(_cycle(frame.run)[(rounds + 1) % 2][:, None])
+    return frame.of_round(_solve_cycle(frame.run)[(rounds + 1) % 2][:, None])
 
 
-_next = _cycle_point("next_cycle_point", "c^{n+1}", "the cycle's point after the update", _at_next_update)
+_next = _define_cycle_point("next_cycle_point", "c^{n+1}", "the cycle's point after the update", _find_next_point)
 EARLIER, THREE_BEFORE = symbol_of(_one_before), symbol_of(_three_before)
 EVEN, ODD, NEXT = map(symbol_of, (_even, _odd, _next))
 
@@ -83,14 +87,14 @@ first_weight = constant(
     "first_weight",
     "q_1",
     "aggregation weight of the first client",
-    lambda run: _weight_of(run, 0),
+    lambda run: _read_weight(run, 0),
     primitive="setting",
 )
 second_weight = constant(
     "second_weight",
     "q_2",
     "aggregation weight of the second client",
-    lambda run: _weight_of(run, 1),
+    lambda run: _read_weight(run, 1),
     primitive="setting",
 )
 second_order_residual = define(
@@ -113,7 +117,7 @@ last_energy = define(
 )
 
 
-def _cycle(run: Run) -> Array:
+def _solve_cycle(run: Run) -> Array:
     """Return the points a, b of the limit cycle at even and odd updates, (2, d), relative to the surrogate's optimum.
 
     b = a + q_1 phi (theta_1* - b) and a = b + q_2 phi (theta_2* - a): each client starts from the model that its last
@@ -191,7 +195,7 @@ optima_apart_sq = constant(
 )
 
 
-def _weight_of(run: Run, client: int) -> Number:
+def _read_weight(run: Run, client: int) -> Number:
     _require_client(run, client)
     return run.algorithm.aggregation.weights(run.problem.weights)[client]
 

@@ -43,17 +43,17 @@ _ABOVE_SURROGATE_OPTIMUM = ClientSum(
 )
 
 
-def _client_values(run: Run) -> Array:
+def _expect_client_values(run: Run) -> Array:
     """Return E L_i(theta^{n,k}), (N, K, M), k = 0 .. K-1."""
     values: Array = run.virtual_values(run.arithmetic.identity(run.problem.clients))[:, : common_steps(run)]
     return values
 
 
-def _weight(run: Run, weights: Array) -> Array:
+def _sum_weighted(run: Run, weights: Array) -> Array:
     """Return sum_i c_i(n) E L_i(theta^{n,k}), (N, K), for weights c(n) of each round, (N, M), or of all, (1, M)."""
     first, kinds = group_equal_rows(weights)
     if len(first) >= run.problem.clients:
-        weighted: Array = (run.compute_once(_client_values) * weights[:, None, :]).sum(axis=-1)
+        weighted: Array = (run.compute_once(_expect_client_values) * weights[:, None, :]).sum(axis=-1)
         return weighted
     values = run.virtual_values(weights[first])[:, : common_steps(run)]
     kinds = kinds if len(kinds) == len(values) else kinds * len(values)
@@ -71,27 +71,29 @@ def _average_values(value: Callable[[Run], Array]) -> Callable[[Run], Array]:
     return measure
 
 
-def _of_round(run: Run) -> Array:
+def _expect_round_objective(run: Run) -> Array:
     """Return E L^n(theta^{n,k}), (N, K)."""
-    return _weight(run, run.surrogate.update_weights)
+    return _sum_weighted(run, run.surrogate.update_weights)
 
 
-def _round_gap(run: Run) -> Array:
-    return run.compute_once(_of_round) - run.surrogate.round_optimal_values[:, None]
+def _measure_round_gap(run: Run) -> Array:
+    return run.compute_once(_expect_round_objective) - run.surrogate.round_optimal_values[:, None]
 
 
 round_gap = per_round(
     "round_gap",
     "Z(n)",
     "Z(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar^n)",
-    _average_values(_round_gap),
+    _average_values(_measure_round_gap),
     term=define_step_average(gap(ROUND_OPTIMUM)),
 )
 
 
 def measure_gap_above(point: Callable[[Run], Array]) -> Callable[[Run], Array]:
     """Return a measure of the average over k of E L^n(theta^{n,k}) - L^n at a point, (N, 1, 1)."""
-    return _average_values(lambda run: run.compute_once(_of_round) - run.surrogate.values_at(point(run))[:, None])
+    return _average_values(
+        lambda run: run.compute_once(_expect_round_objective) - run.surrogate.values_at(point(run))[:, None]
+    )
 
 
 surrogate_gap = per_round(
@@ -103,7 +105,7 @@ surrogate_gap = per_round(
 )
 
 
-def _virtual_gradient_sq(run: Run) -> Array:
+def _measure_gradient_sq(run: Run) -> Array:
     """Return the average over k of E|grad F(theta^{n,k})|^2, (N, 1, 1)."""
     values = run.virtual_gradient_sq[:, : common_steps(run)]
     return place_on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
@@ -113,52 +115,52 @@ virtual_gradient_sq = per_round(
     "virtual_gradient_sq",
     r"\frac1K\sum_k\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "mean over k of E|grad F(theta^{n,k})|^2",
-    _virtual_gradient_sq,
+    _measure_gradient_sq,
     term=define_step_average(square_of(Gradient(FULL_OBJECTIVE, VIRTUAL))),
 )
 
 
-def _virtual_suboptimality(run: Run) -> Array:
-    return np.asarray(_weight(run, run.problem.weights[None]) - run.problem.optimal_value)
+def _measure_suboptimality(run: Run) -> Array:
+    return np.asarray(_sum_weighted(run, run.problem.weights[None]) - run.problem.optimal_value)
 
 
 virtual_suboptimality = per_round(
     "virtual_suboptimality",
     r"\frac1K\sum_k\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)",
     "mean over k of E F(theta^{n,k}) - F*",
-    _average_values(_virtual_suboptimality),
+    _average_values(_measure_suboptimality),
     term=define_step_average(Expectation(Value(FULL_OBJECTIVE, VIRTUAL) - Value(FULL_OBJECTIVE, OPTIMUM))),
 )
 
 
-def _surrogate_suboptimality(run: Run) -> Array:
+def _measure_surrogate_suboptimality(run: Run) -> Array:
     surrogate = run.surrogate
     lowest = surrogate.client_values(surrogate.optimum) @ surrogate.mean_weights
-    return np.asarray(_weight(run, surrogate.mean_weights[None]) - lowest)
+    return np.asarray(_sum_weighted(run, surrogate.mean_weights[None]) - lowest)
 
 
 surrogate_suboptimality = per_round(
     "surrogate_suboptimality",
     r"\frac1K\sum_k\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
     "mean over k of E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
-    _average_values(_surrogate_suboptimality),
+    _average_values(_measure_surrogate_suboptimality),
     term=define_step_average(_ABOVE_SURROGATE_OPTIMUM),
 )
 
 
-def _unrepresented(run: Run) -> Array:
+def _measure_unrepresented(run: Run) -> Array:
     """Return the sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]."""
     surrogate = run.surrogate
     missing = surrogate.sum_by_type(surrogate.update_weights)[:, surrogate.types] == 0
     shares = np.where(missing, run.problem.weights, run.problem.weights * 0)
-    return np.asarray(_weight(run, shares) - (shares @ surrogate.least_client_values)[:, None])
+    return np.asarray(_sum_weighted(run, shares) - (shares @ surrogate.least_client_values)[:, None])
 
 
 unrepresented_gap = per_round(
     "unrepresented_gap",
     r"\frac1K\sum_k\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]",
     "mean over k of the sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]",
-    _average_values(_unrepresented),
+    _average_values(_measure_unrepresented),
     term=define_at_each_step(
         ClientSum(symbol_of(representation.unrepresented_importance) * _OWN_GAP),
         MEAN_OVER_STEPS,
@@ -223,7 +225,7 @@ virtual_loss_change = define(
 
 def _round_objectives_at_virtual(run: Run) -> Array:
     """Return E L^n(theta^{n,k}), (N, K, 1), with the coefficients of L^n as one quadratic."""
-    return run.compute_once(_of_round)[..., None]
+    return run.compute_once(_expect_round_objective)[..., None]
 
 
 round_objective_at_virtual = per_step(

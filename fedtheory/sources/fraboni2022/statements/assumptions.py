@@ -11,7 +11,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.sources.fraboni2022.statements.notation import ASSUMPTIONS
 
 
-def _model_free_noise(run: Run) -> None:
+def _require_model_free_noise(run: Run) -> None:
     if (run.noise_forms[:, 1:] != 0).any():
         raise NotApplicable("the noise of the gradients depends on the model")
 
@@ -19,11 +19,11 @@ def _model_free_noise(run: Run) -> None:
 model_free_noise = Assumption(
     "noise that does not depend on the model",
     r"$\nabla\mathcal L_i(x,\xi)-\nabla\mathcal L_i(y,\xi)=\nabla\mathcal L_i(x)-\nabla\mathcal L_i(y)$",
-    _model_free_noise,
+    _require_model_free_noise,
 )
 
 
-def _distinct_minimisers(run: Run) -> None:
+def _require_distinct_minimisers(run: Run) -> None:
     a.strongly_convex_clients.require(run)
     rounding = 0 if run.arithmetic.is_rigorous else 1e-12
     optima = [run.problem.centred.client_optima[first] for first in sorted(set(run.surrogate.types))]
@@ -35,7 +35,7 @@ def _distinct_minimisers(run: Run) -> None:
 distinct_minimisers = Assumption(
     "different minimisers",
     r"each $F_j$ is strongly convex, and $\theta_j^*\ne\theta_k^*$ for different types j and k",
-    _distinct_minimisers,
+    _require_distinct_minimisers,
 )
 
 THEOREM = (*ASSUMPTIONS, a.theorem_step_size)

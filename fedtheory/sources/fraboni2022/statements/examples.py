@@ -58,7 +58,7 @@ STABLE = (q_1 * q_2 * step**2 < 1, (1 - q_1 * step) * (1 - q_2 * step) > -1)
 """The map of two updates has trace 1 - (q_1 + q_2) phi and determinant q_1 q_2 phi^2: the conditions of Jury."""
 
 
-def _energy_bound() -> Expr:
+def _write_energy_bound() -> Expr:
     """Return the bound on |theta^N - theta*|^2 / |theta^0 - theta*|^2."""
     return sp.Max((1 - step) ** (2 * N), step ** (N + 2) / (step - sp.Rational(1, 4)))
 
@@ -81,7 +81,7 @@ EXAMPLE_1 = [
         "example-1", "Example 1: convergence of pairs that take turns, for phi between 0 and 1", "Example 1, below (22)"
     )(
         chain=(V_last, "<", V_first),
-        also=(Relation(end_sq, "<=", _energy_bound() * theta0_sq**2),),
+        also=(Relation(end_sq, "<=", _write_energy_bound() * theta0_sq**2),),
         where=EXAMPLES,
         conditions=[*BETWEEN, V_first > 0],
         assumptions=(a.turns_of_pairs,),

@@ -26,7 +26,7 @@ def terms_with(step_size: sp.Expr, updates: sp.Expr) -> sp.Expr:
     return TERMS.subs({eta_l: step_size, N: updates}, simultaneous=True)
 
 
-def _delayed(delay: sp.Expr) -> sp.Expr:
+def _write_delay(delay: sp.Expr) -> sp.Expr:
     """Return the terms that a delay adds."""
     return TERMS.subs({tau: delay}) - TERMS.subs({tau: 0})
 
@@ -50,7 +50,7 @@ THEOREM_1 = [
     claim.proved.identity(
         "thm-1.claim-delay.quadratic", "What delays add to the bound grows with the square of K tau", "below Theorem 1"
     )(
-        chain=(_delayed(2 * tau), "==", 4 * _delayed(tau)),
+        chain=(_write_delay(2 * tau), "==", 4 * _write_delay(tau)),
         where=REMARKS,
         assumptions=ASSUMPTIONS,
         printed=(

@@ -150,7 +150,7 @@ class _Descent:
         # Overflow is detected and reported as divergence, without a warning for each operation.
         with np.errstate(over="ignore", invalid="ignore"):
             while steps := budget.affordable(schedule.local_steps, spent[-1]):
-                local = self._local_models(model, steps)
+                local = self._move_locally(model, steps)
                 model = sum_with_weights(self.problem.weights, local)
                 taken.append(steps)
                 spent.append(spent[-1] + budget.cost(steps))
@@ -164,10 +164,10 @@ class _Descent:
             budget, tuple(taken), tuple(spent[1:]), suboptimality, self.problem.optimal_value, schedule.estimates
         )
 
-    def _local_models(self, model: Array, steps: int) -> Array:
+    def _move_locally(self, model: Array, steps: int) -> Array:
         """Return w_i after `steps` local steps from a model (d,), (M, d)."""
         if steps not in self._maps:
-            self._maps[steps] = _power(self._one_step, steps)
+            self._maps[steps] = _raise_to_power(self._one_step, steps)
         point = np.concatenate([self.problem.arithmetic.identity(1)[0], model])
         moved: Array = self._maps[steps] @ point
         return moved[:, 1:]
@@ -183,7 +183,7 @@ class _Descent:
         return Interval(*map(plain_floats, known))
 
 
-def _power(maps: Array, exponent: int) -> Array:
+def _raise_to_power(maps: Array, exponent: int) -> Array:
     """Return powers of matrices (M, n, n) of either arithmetic, by squaring; the exponent is positive."""
     power, square = None, maps
     while True:

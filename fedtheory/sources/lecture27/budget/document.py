@@ -49,7 +49,7 @@ def document(comparison: BudgetComparison, budget: Budget) -> dict[str, Any]:
 
 
 def _run(done: BudgetedRun) -> dict[str, Any]:
-    estimates: list[dict[str, Any]] = [*map(_estimates, done.estimates)]
+    estimates: list[dict[str, Any]] = [*map(_list_estimates, done.estimates)]
     estimates += [{}] * (len(done.local_steps) - len(estimates))
     intervals = zip(done.local_steps, done.spent, done.suboptimality, done.values, estimates, strict=True)
     return {
@@ -66,5 +66,5 @@ def _run(done: BudgetedRun) -> dict[str, Any]:
     }
 
 
-def _estimates(shown: Estimates) -> dict[str, Any]:
+def _list_estimates(shown: Estimates) -> dict[str, Any]:
     return {"lipschitz": shown.lipschitz, "smoothness": shown.smoothness, "divergence": shown.divergence}

@@ -205,7 +205,7 @@ _LOST = Part(loss * (1 / epsilon**2 - _BELOW), ONE)
 _gap, _apart_sq = sp.symbols("g' r", real=True)
 
 
-def _tangent(objective: sp.Symbol) -> list[Link]:
+def _derive_tangent(objective: sp.Symbol) -> list[Link]:
     """Derive convexity and smoothness at another point: squared, and both."""
     above, below = [Term(_ONE, convexity(objective, w, w_other))], [Term(_ONE, smoothness(objective, w, w_other))]
     within = Products(
@@ -221,7 +221,7 @@ def _tangent(objective: sp.Symbol) -> list[Link]:
 
 CERTIFICATES = [
     Combination(claim="lecture27:resource", links=[[Part(b / tau, ITERATIONS)], []]),
-    Certificate(claim="lecture27:smooth-property-2", links=[*_tangent(F_i), *_tangent(F)]),
+    Certificate(claim="lecture27:smooth-property-2", links=[*_derive_tangent(F_i), *_derive_tangent(F)]),
     Certificate(
         claim="lecture27:smooth-property-1",
         links=[[Term(_ONE, cocoercivity(F_i, w_other, w))], [Term(_ONE, cocoercivity(F, w_other, w))]],

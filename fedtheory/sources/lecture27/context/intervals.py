@@ -38,7 +38,7 @@ class Telescoped(Derived):
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
         now, later, last = sp.symbols("now later last", cls=sp.Dummy)
-        found = _with_gaps(symbol, slack, {q.centralised_model: now, q.next_centralised_model: later})
+        found = _write_gaps(symbol, slack, {q.centralised_model: now, q.next_centralised_model: later})
         if found.atoms(Inner, Gradient, Value):
             raise Rejected("the relation does not telescope: it has more than gaps and numbers")
         if found.has(symbol(q.local_step_index)):
@@ -68,7 +68,7 @@ class AtEnd(Derived):
             q.next_centralised_model: symbol(q.interval_end_gap),
             q.next_average_iterate: symbol(q.next_interval_start_gap),
         }
-        found: Expr = _with_gaps(symbol, slack, ends).xreplace({symbol(q.local_step_index): symbol(q.local_steps) - 1})
+        found: Expr = _write_gaps(symbol, slack, ends).xreplace({symbol(q.local_step_index): symbol(q.local_steps) - 1})
         return found
 
 
@@ -129,7 +129,7 @@ class AtFirstStart(Derived):
 _ENDS = (q.interval_start_gap, q.interval_end_gap, q.next_interval_start_gap)
 
 
-def _with_gaps(symbol: SymbolTable, slack: Expr, gaps: Mapping[q.VectorQuantity, Expr]) -> Expr:
+def _write_gaps(symbol: SymbolTable, slack: Expr, gaps: Mapping[q.VectorQuantity, Expr]) -> Expr:
     """Return a slack in which objective values are written as the minimum plus gaps."""
     objective = symbol(q.objective)
     least = Value(objective, symbol(q.optimum))

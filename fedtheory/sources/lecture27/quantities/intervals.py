@@ -35,7 +35,7 @@ from fedtheory.language.quantities.measuring.terms import define_in_numbers, red
 from fedtheory.language.quantities.quantity import Over, per_round
 
 
-def _starts(run: Run) -> Array:
+def _measure_starts(run: Run) -> Array:
     """Return the expected suboptimality at the start of each round."""
     return run.trajectory.server_suboptimality[:-1]
 
@@ -44,7 +44,7 @@ interval_start_gap = per_round(
     "interval_start_gap",
     r"\theta_{[k]}((k-1)\tau)",
     "for each interval: F(v_[k]((k-1) tau)) - F*, the server's model",
-    lambda run: place_on_rounds(_starts(run)),
+    lambda run: place_on_rounds(_measure_starts(run)),
     term=define_by(gap(SERVER), FIRST_STEP),
 )
 

@@ -17,15 +17,15 @@ def _expect_clients(run: Run, scale: Number, step_size: str) -> None:
     expect(abs(scaled - run.clients) <= rounding, f"the step size is not {step_size}")
 
 
-def _speedup_step(run: Run) -> None:
+def _require_speedup_step(run: Run) -> None:
     _expect_clients(run, run.smoothness, "sqrt(N) / (L sqrt(T))")
 
 
-def _plain_speedup_step(run: Run) -> None:
+def _require_plain_speedup_step(run: Run) -> None:
     _expect_clients(run, 1, "sqrt(N) / sqrt(T)")
 
 
-speedup_step = Setting("step size of the corollary", r"$s=\sqrt N/(L\sqrt T)$", _speedup_step)
+speedup_step = Setting("step size of the corollary", r"$s=\sqrt N/(L\sqrt T)$", _require_speedup_step)
 
 
-plain_speedup_step = Setting("step size of the corollary", r"$s=\sqrt N/\sqrt T$", _plain_speedup_step)
+plain_speedup_step = Setting("step size of the corollary", r"$s=\sqrt N/\sqrt T$", _require_plain_speedup_step)

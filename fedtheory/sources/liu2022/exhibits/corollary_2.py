@@ -57,7 +57,7 @@ class SpeedUp:
         return float(fit.slope), float(fit.stderr * t.ppf(0.975, len(clients) - 2))
 
 
-def _problem(clients: int, *, alike: bool) -> Problem:
+def _make_problem(clients: int, *, alike: bool) -> Problem:
     """Return noisy clients in two dimensions: all equal, or of two kinds with different linear terms and curvatures."""
     array = RATIONAL.array
     kinds = [([["1", "0"], ["0", "1/4"]], ["1", "0"]), ([["1/4", "0"], ["0", "1"]], ["-1", "1"])]
@@ -76,11 +76,12 @@ def speed_ups(*, alike: bool) -> tuple[SpeedUp, ...]:
     # Two kinds of clients need two clients.
     counts = CLIENTS if alike else CLIENTS[1:]
     return tuple(
-        SpeedUp(steps, counts, tuple(_error(_problem(n, alike=alike), steps) for n in counts)) for steps in LOCAL_STEPS
+        SpeedUp(steps, counts, tuple(_compute_error(_make_problem(n, alike=alike), steps) for n in counts))
+        for steps in LOCAL_STEPS
     )
 
 
-def _error(problem: Problem, local_steps: int) -> float:
+def _compute_error(problem: Problem, local_steps: int) -> float:
     # Both kinds of clients have L = 1.
     size = FLOAT.number((problem.clients / ITERATIONS) ** 0.5, "step size")
     algorithm = fedavg(problem, rounds=ITERATIONS // local_steps, local_step_size=size, local_steps=local_steps)
@@ -91,7 +92,7 @@ def speed_up_chart(*, alike: bool) -> Chart:
     """Draw the exact error over N, log-log: filled marks if K satisfies its limit, hollow ones beyond it."""
     measured = speed_ups(alike=alike)
     # Curves with few local steps are drawn last, so that their filled marks stay visible where curves coincide.
-    curves = [line for number, curve in reversed(list(enumerate(measured))) for line in _lines(curve, number)]
+    curves = [line for number, curve in reversed(list(enumerate(measured))) for line in _draw_lines(curve, number)]
     first = measured[0]
     ideal = [first.errors[0] * (first.clients[0] / clients) ** 0.5 for clients in first.clients]
     kind = "all clients alike" if alike else "every other client of a second kind (other Hessian, other minimiser)"
@@ -107,7 +108,7 @@ def speed_up_chart(*, alike: bool) -> Chart:
     )
 
 
-def _lines(curve: SpeedUp, number: int) -> Iterator[Line]:
+def _draw_lines(curve: SpeedUp, number: int) -> Iterator[Line]:
     """Yield the curve, then its marks beyond the limit and within it."""
     clients, errors, inside = curve.clients, curve.errors, curve.inside
     yield Line(clients, errors, f"$K={curve.local_steps}$, limit $N={curve.limit:.3g}$", number, number)

@@ -55,10 +55,10 @@ def _measure(clients: int, local_steps: int) -> Measurement:
     run = Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
     error = float(q.average_local_gradient_sq.measure(run))
     claim = find(_BOUND)
-    return Measurement(clients, local_steps, error, _value(claim.relations[0].right, claim, run))
+    return Measurement(clients, local_steps, error, _evaluate(claim.relations[0].right, claim, run))
 
 
-def _value(expression: Expr, claim: Claim, run: Run) -> float:
+def _evaluate(expression: Expr, claim: Claim, run: Run) -> float:
     """Return the value of an expression in quantities of a run."""
     values = {}
     for symbol in expression.free_symbols:

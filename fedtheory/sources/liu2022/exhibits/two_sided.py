@@ -45,15 +45,15 @@ class Curve:
 @cache
 def curves() -> tuple[Curve, ...]:
     """Return the measured errors for each number of local steps."""
-    return tuple(_curve(steps) for steps in LOCAL_STEPS)
+    return tuple(_compute_curve(steps) for steps in LOCAL_STEPS)
 
 
-def _curve(steps: int) -> Curve:
+def _compute_curve(steps: int) -> Curve:
     counts = tuple(clients for clients in CLIENTS if clients * steps <= _REACH * ROUNDS)
-    return Curve(steps, counts, tuple(_error(clients, steps) for clients in counts))
+    return Curve(steps, counts, tuple(_compute_error(clients, steps) for clients in counts))
 
 
-def _error(clients: int, steps: int) -> float:
+def _compute_error(clients: int, steps: int) -> float:
     # L = 1 for the pairs; the single client has 3/4, and takes the same steps.
     problem = federation(clients)
     algorithm = two_sided_fedavg(

@@ -32,7 +32,7 @@ _BY_HAND = [(fmpq(h), fmpq(1, division)) for h in (1, 2) for division in (1, 16,
 """Curvature of the first client, and step size as a fraction of 1/L."""
 
 
-def _curved_and_flat(curvature: fmpq, fraction: fmpq) -> Run:
+def _make_curved_and_flat(curvature: fmpq, fraction: fmpq) -> Run:
     """Return two clients in one dimension, one curved and one flat, from 1 to the optimum 0 in two local steps."""
     array = RATIONAL.array
     problem = quadratic(array([[[curvature]], [[0]]]), array([[0], [0]]), array([1]))
@@ -43,7 +43,7 @@ def _curved_and_flat(curvature: fmpq, fraction: fmpq) -> Run:
 def bold_steps(number: int) -> Run:
     """Up to four clients, local steps and rounds; steps up to 1/L, a few of 2/L, two of three at most 1/(6 K L)."""
     if number < len(_BY_HAND):
-        return _curved_and_flat(*_BY_HAND[number])
+        return _make_curved_and_flat(*_BY_HAND[number])
     generator = np.random.default_rng([6, number])
     # Many instances are one-dimensional, where noise has two outcomes and a round can be enumerated.
     dimension, clients = 1 + number % 5 // 4, 1 + int(generator.integers(4))
@@ -56,7 +56,7 @@ def bold_steps(number: int) -> Run:
     return with_fedavg(problem, bold if number % 3 == 0 else tame, local_steps, rounds)
 
 
-def _speedup_shape(generator: np.random.Generator, number: int) -> tuple[int, int, int]:
+def _draw_shape(generator: np.random.Generator, number: int) -> tuple[int, int, int]:
     """Return sqrt(N), sqrt(T) and K with N <= T and K dividing T; in two of three cases also K^4 N^3 <= T."""
     root_clients, root_iterations, local_steps = (
         [(1, 1, 1), (1, 4, 2), (1, 6, 2), (2, 8, 1), (1, 8, 2), (1, 3, 1), (1, 2, 1), (1, 5, 1)]
@@ -66,7 +66,7 @@ def _speedup_shape(generator: np.random.Generator, number: int) -> tuple[int, in
     return root_clients, root_iterations, local_steps
 
 
-def _with_speedup_step(problem: Problem, scale: fmpq, root_iterations: int, local_steps: int) -> Run:
+def _set_speedup_step(problem: Problem, scale: fmpq, root_iterations: int, local_steps: int) -> Run:
     """Return FedAvg for T iterations with s = scale sqrt(N) / sqrt(T)."""
     size = scale * fmpq(math.isqrt(problem.clients), root_iterations)
     rounds = root_iterations**2 // local_steps
@@ -77,10 +77,10 @@ def _with_speedup_step(problem: Problem, scale: fmpq, root_iterations: int, loca
 def corollary_steps(number: int) -> Run:
     """N = 1, 4 or 9 clients, T = 1 to 64 iterations, s = sqrt(N) / (L sqrt(T)), all of them rational."""
     generator = np.random.default_rng([7, number])
-    root_clients, root_iterations, local_steps = _speedup_shape(generator, number)
+    root_clients, root_iterations, local_steps = _draw_shape(generator, number)
     problem = random_problem(generator, root_clients**2, 1 + number % 4 // 3, shared=number % 3 > 0)
     smoothness = smoothness_of(problem)
-    return _with_speedup_step(problem, 1 / smoothness, root_iterations, local_steps)
+    return _set_speedup_step(problem, 1 / smoothness, root_iterations, local_steps)
 
 
 _GENTLE: Choices = (*[fmpq(1, 16)] * 5, fmpq(1, 12), fmpq(1, 8), fmpq(1))
@@ -91,7 +91,7 @@ _GENTLE: Choices = (*[fmpq(1, 16)] * 5, fmpq(1, 12), fmpq(1, 8), fmpq(1))
 def plain_corollary_steps(number: int) -> Run:
     """N = 1, 4 or 9 clients, T = 1 to 64 iterations, s = sqrt(N) / sqrt(T), curvatures from 1/16 to 1."""
     generator = np.random.default_rng([10, number])
-    root_clients, root_iterations, local_steps = _speedup_shape(generator, number)
+    root_clients, root_iterations, local_steps = _draw_shape(generator, number)
     curvature = pick(generator, _GENTLE)
     problem = random_quadratics(
         generator,
@@ -100,7 +100,7 @@ def plain_corollary_steps(number: int) -> Run:
         heterogeneity=pick(generator, SPREADS),
         noise=pick(generator, NOISES),
     )
-    return _with_speedup_step(problem, fmpq(1), root_iterations, local_steps)
+    return _set_speedup_step(problem, fmpq(1), root_iterations, local_steps)
 
 
 @family("gentle quadratics", 252, in_floats=True, meant_for=a.bounded_second_moment, for_rates=True)

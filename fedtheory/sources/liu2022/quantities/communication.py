@@ -25,7 +25,7 @@ model_size = constant(
 )
 
 
-def _messages(
+def _count_messages(
     count: Callable[[Iterator[Message]], Fraction], listed: Callable[[int, Fraction], Iterator[Message]]
 ) -> Callable[[Run], Any]:
     """Return a measure that counts all messages of one aggregation of a run, whose models have d numbers."""
@@ -41,13 +41,13 @@ parameter_server_load = constant(
     "parameter_server_load",
     r"\text{load of the parameter server}",
     "numbers that the parameter server receives and sends in one aggregation, counted message by message",
-    _messages(busiest_load, parameter_server),
+    _count_messages(busiest_load, parameter_server),
     primitive="setting",
 )
 ring_worker_load = constant(
     "ring_worker_load",
     r"\text{sent by each worker of the ring}",
     "numbers that a worker of the ring sends in one aggregation, counted message by message",
-    _messages(most_sent_by_a_worker, ring_all_reduce),
+    _count_messages(most_sent_by_a_worker, ring_all_reduce),
     primitive="setting",
 )

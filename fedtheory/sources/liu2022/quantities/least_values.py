@@ -11,7 +11,7 @@ from fedtheory.language.quantities.measuring.symbols import CLIENT_OBJECTIVE, CL
 from fedtheory.language.quantities.quantity import constant
 
 
-def _optimal_value_gap(run: Run) -> Any:
+def _measure_optimal_value_gap(run: Run) -> Any:
     """Return F* minus the client average of the clients' least values."""
     return run.problem.optimal_value - run.surrogate.least_client_values @ run.problem.weights
 
@@ -20,7 +20,7 @@ optimal_value_gap = constant(
     "optimal_value_gap",
     r"\Gamma",
     "Gamma = F* - sum_i p_i F_i*, F_i* the least value of F_i",
-    _optimal_value_gap,
+    _measure_optimal_value_gap,
     term=define_by(
         Average(Expectation(Value(CLIENT_OBJECTIVE, OPTIMUM) - Value(CLIENT_OBJECTIVE, CLIENT_OPTIMUM))),
         FIRST_STEP,

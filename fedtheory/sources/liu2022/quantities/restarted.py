@@ -27,23 +27,23 @@ def simulate_as_published(run: Run, seed: int = 0) -> Iterator[Array]:
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
         gradients = observe(iterates)
-        restarted = _average(run, iterates) if t % common_steps(run) == 0 else iterates
-        return np.asarray(restarted - _sizes(run) * gradients)
+        restarted = _average_moments(run, iterates) if t % common_steps(run) == 0 else iterates
+        return np.asarray(restarted - _list_step_sizes(run) * gradients)
 
-    return _loop(run, seed, step)
+    return _iterate_loop(run, seed, step)
 
 
 def restarting_first(run: Run, seed: int = 0) -> Iterator[Array]:
     """Yield clients' iterates of the loop that, if (t - 1) mod K = 0, restarts before the gradient is computed."""
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
-        restarted = _average(run, iterates) if (t - 1) % common_steps(run) == 0 else iterates
-        return np.asarray(restarted - _sizes(run) * observe(restarted))
+        restarted = _average_moments(run, iterates) if (t - 1) % common_steps(run) == 0 else iterates
+        return np.asarray(restarted - _list_step_sizes(run) * observe(restarted))
 
-    return _loop(run, seed, step)
+    return _iterate_loop(run, seed, step)
 
 
-def _loop(run: Run, seed: int, step: Callable[[int, Array, Observe], Array]) -> Iterator[Array]:
+def _iterate_loop(run: Run, seed: int, step: Callable[[int, Array, Observe], Array]) -> Iterator[Array]:
     run.require_single_clients("a sampled path has the draws of single clients")
     generator = np.random.default_rng(seed)
     iterates = np.tile(run.problem.centred.start, (run.problem.clients, 1))
@@ -61,21 +61,21 @@ def largest_deviation_sq(run: Run, loop: Callable[[Run, int], Iterator[Array]], 
     plain = everyone.is_fixed and (everyone.mean == run.problem.weights).all()
     if not plain or run.algorithm.aggregation.server_step_size != 1:
         raise NotApplicable("the loop over iterations averages all clients; this server does something else")
-    pairs = zip(loop(run, seed), _of_fedavg(run, seed), strict=True)
+    pairs = zip(loop(run, seed), _iterate_fedavg(run, seed), strict=True)
     return largest([largest(((x - fedavg) ** 2).sum(axis=1)) for x, fedavg in pairs])
 
 
-def _of_fedavg(run: Run, seed: int) -> Iterator[Array]:
+def _iterate_fedavg(run: Run, seed: int) -> Iterator[Array]:
     for frame in path_frames(run, seed):
         assert isinstance(frame, PathFrame)
         yield frame.next_local.values  # type: ignore[attr-defined]
 
 
-def _sizes(run: Run) -> Array:
+def _list_step_sizes(run: Run) -> Array:
     return run.algorithm.work.step_sizes[:, None]
 
 
-def _average(run: Run, iterates: Array) -> Array:
+def _average_moments(run: Run, iterates: Array) -> Array:
     return np.tile(sum_with_weights(run.problem.weights, iterates), (len(iterates), 1))
 
 
@@ -113,7 +113,7 @@ def loop_moments(run: Run) -> LoopMoments:
     """
     run.require_single_clients("the loop keeps the iterates of all clients")
     steps, clients = common_steps(run), run.problem.clients
-    stepping, restarting = (_joint_map(run, restarts) for restarts in (False, True))
+    stepping, restarting = (_build_joint_map(run, restarts) for restarts in (False, True))
     one = run.arithmetic.array([1])
     start = np.concatenate([one, *[run.problem.centred.start] * clients])
     joint = np.multiply.outer(start, start)
@@ -122,7 +122,7 @@ def loop_moments(run: Run) -> LoopMoments:
         before.append(_compute_at_iterates(run, joint))
         change = restarting if t % steps == 0 else stepping
         with np.errstate(over="ignore", invalid="ignore"):
-            joint = product(product(change, joint), change.T) + _noise(run, joint)
+            joint = product(product(change, joint), change.T) + _add_noise(run, joint)
         if run.arithmetic is FLOAT and not np.isfinite(joint).all():
             raise Diverging(f"the loop diverges at iteration {t}: its second moments leave double precision")
         after.append(_measure_consensus_error(run, joint))
@@ -130,18 +130,18 @@ def loop_moments(run: Run) -> LoopMoments:
     return LoopMoments(gradient_sq, np.array(after), stochastic, noise)
 
 
-def _blocks(run: Run) -> Iterator[slice]:
+def _slice_clients(run: Run) -> Iterator[slice]:
     """Yield the slices of the clients' iterates in (1, x_1, ..., x_M)."""
     size = run.problem.dimension
     return (slice(1 + size * client, 1 + size * (client + 1)) for client in range(run.problem.clients))
 
 
-def _joint_map(run: Run, restarts: bool) -> Array:
+def _build_joint_map(run: Run, restarts: bool) -> Array:
     """Return one iteration in expectation, as a map of (1, x_1, ..., x_M); with `restarts` it starts from the
     average.
     """
     problem, arithmetic = run.problem, run.arithmetic
-    blocks, identity = [*_blocks(run)], arithmetic.identity(problem.dimension)
+    blocks, identity = [*_slice_clients(run)], arithmetic.identity(problem.dimension)
     found = arithmetic.identity(1 + problem.clients * problem.dimension)
     for client, block in enumerate(blocks):
         if restarts:
@@ -153,19 +153,19 @@ def _joint_map(run: Run, restarts: bool) -> Array:
     return found
 
 
-def _client_moments(run: Run, joint: Array) -> Array:
+def _select_client_moments(run: Run, joint: Array) -> Array:
     """Return the second moments of (1, x_i), (M, d+1, d+1)."""
-    chosen = ([0, *range(block.start, block.stop)] for block in _blocks(run))
+    chosen = ([0, *range(block.start, block.stop)] for block in _slice_clients(run))
     return np.stack([joint[np.ix_(rows, rows)] for rows in chosen])
 
 
-def _noise(run: Run, joint: Array) -> Array:
+def _add_noise(run: Run, joint: Array) -> Array:
     """Return the contribution of an iteration's gradient noise to the joint second moment."""
-    moments, maps = _client_moments(run, joint), run.gradient_forms.maps
+    moments, maps = _select_client_moments(run, joint), run.gradient_forms.maps
     gradients = product(product(maps, moments), maps.swapaxes(1, 2))
     covariances = run.problem.centred.oracle.covariances(moments, gradients)
     added = run.arithmetic.zeros(*joint.shape)
-    for block, size, covariance in zip(_blocks(run), run.algorithm.work.step_sizes, covariances, strict=True):
+    for block, size, covariance in zip(_slice_clients(run), run.algorithm.work.step_sizes, covariances, strict=True):
         added[block, block] = size * size * covariance
     return added
 
@@ -174,32 +174,32 @@ def _compute_at_iterates(run: Run, joint: Array) -> tuple[Number, Array, Array]:
     """Return E|grad F(xbar)|^2, and for each client E|G_i|^2 and E|G_i - grad F_i|^2, from a joint moment of the
     iterates.
     """
-    moments, forms = _client_moments(run, joint), run.gradient_forms
-    slope = product(run.problem.hessian, _average_map(run))
+    moments, forms = _select_client_moments(run, joint), run.gradient_forms
+    slope = product(run.problem.hessian, _build_average_map(run))
     slope[:, 0] = run.problem.gradient_map[:, 0]
     mean = product(product(slope, joint), slope.T).trace()
-    return mean, _expected(forms.stochastic, moments), _expected(forms.noise, moments)
+    return mean, _expect_form(forms.stochastic, moments), _expect_form(forms.noise, moments)
 
 
-def _expected(forms: Array, moments: Array) -> Array:
+def _expect_form(forms: Array, moments: Array) -> Array:
     """Return the expectation of the quadratic form of each client, (M,)."""
     values: Array = (forms * moments).sum(axis=(1, 2))
     return values
 
 
-def _average_map(run: Run) -> Array:
+def _build_average_map(run: Run) -> Array:
     """Return xbar as a map of (1, x_1, ..., x_M), (d, 1 + M d)."""
     problem = run.problem
     found = run.arithmetic.zeros(problem.dimension, 1 + problem.clients * problem.dimension)
-    for block, weight in zip(_blocks(run), problem.weights, strict=True):
+    for block, weight in zip(_slice_clients(run), problem.weights, strict=True):
         found[:, block] = weight * run.arithmetic.identity(problem.dimension)
     return found
 
 
 def _measure_consensus_error(run: Run, joint: Array) -> list[Number]:
     """Return E|x_i - xbar|^2 of each client."""
-    average, found = _average_map(run), []
-    for block in _blocks(run):
+    average, found = _build_average_map(run), []
+    for block in _slice_clients(run):
         away = -average
         away[:, block] = away[:, block] + run.arithmetic.identity(run.problem.dimension)
         found.append(product(product(away, joint), away.T).trace())

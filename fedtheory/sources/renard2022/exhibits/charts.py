@@ -18,7 +18,7 @@ def draw_loss(runs: Sequence[ToyRun]) -> Chart:
         x=_ROUNDS,
         y=Axis(r"expected training loss $\mathbb{E}\,L_D(w^n)$", "log"),
         parts=[
-            *(part for colour, toy in enumerate(runs) for part in _losses(toy, colour)),
+            *(part for colour, toy in enumerate(runs) for part in _draw_losses(toy, colour)),
             Level(runs[0].run.problem.optimal_value, "smallest loss $F^*$"),
         ],
         caption=(
@@ -28,7 +28,7 @@ def draw_loss(runs: Sequence[ToyRun]) -> Chart:
     )
 
 
-def _losses(toy: ToyRun, colour: int) -> Iterator[Part]:
+def _draw_losses(toy: ToyRun, colour: int) -> Iterator[Part]:
     rounds = range(len(toy.loss))
     yield Band(rounds, toy.sampled_loss.low, toy.sampled_loss.high, colour=colour)
     yield Line(rounds, toy.loss, f"{toy.name}, exact", colour)
@@ -40,12 +40,15 @@ def sampling_error(runs: Sequence[ToyRun]) -> Chart:
         name="toy-sampling-error",
         x=_ROUNDS,
         y=Axis("Monte-Carlo interval against exact, %"),
-        parts=[*(_relative(toy, colour) for colour, toy in enumerate(runs)), Level(0, "exact", dash=SOLID, width=1.2)],
+        parts=[
+            *(_draw_relative(toy, colour) for colour, toy in enumerate(runs)),
+            Level(0, "exact", dash=SOLID, width=1.2),
+        ],
         caption="The same Monte-Carlo bands relative to the exact loss; the exact value is the line at zero.",
     )
 
 
-def _relative(toy: ToyRun, colour: int) -> Band:
+def _draw_relative(toy: ToyRun, colour: int) -> Band:
     low, high = (100 * (edge / toy.loss - 1) for edge in (toy.sampled_loss.low, toy.sampled_loss.high))
     return Band(range(len(toy.loss)), low, high, toy.name, colour, opacity=0.35)
 
@@ -57,7 +60,7 @@ def draw_accuracy(runs: Sequence[ToyRun]) -> Chart:
         name="toy-accuracy",
         x=_ROUNDS,
         y=Axis("accuracy, %"),
-        parts=[part for colour, toy in enumerate(runs) for part in _accuracies(toy, colour)],
+        parts=[part for colour, toy in enumerate(runs) for part in _draw_accuracies(toy, colour)],
         caption=(
             f"Expected accuracy of the classifier $\\mathrm{{sign}}(w^T x)$, from {estimate.replicas} replicas with "
             f"{estimate.confidence:.0%} confidence intervals (accuracy is not quadratic, so it is sampled)."
@@ -66,7 +69,7 @@ def draw_accuracy(runs: Sequence[ToyRun]) -> Chart:
     )
 
 
-def _accuracies(toy: ToyRun, colour: int) -> Iterator[Part]:
+def _draw_accuracies(toy: ToyRun, colour: int) -> Iterator[Part]:
     for estimate, dash, which in ((toy.train_accuracy, SOLID, "train"), (toy.test_accuracy, DASHED, "test")):
         rounds = range(len(estimate.mean))
         yield Band(rounds, 100 * estimate.low, 100 * estimate.high, colour=colour, opacity=0.2)

@@ -57,7 +57,7 @@ def toy_page() -> Page:
         introduction=_INTRODUCTION,
         charts=[draw_loss(runs), sampling_error(runs), draw_accuracy(runs)],
         table=Table([toy.name for toy in runs], [(name, [value(toy) for toy in runs]) for name, value in _ROWS]),
-        coverage=[_coverage(runs)],
+        coverage=[_find_coverage(runs)],
         program=_PROGRAM,
         run_file=RunFile(
             "digits.toml",
@@ -67,7 +67,7 @@ def toy_page() -> Page:
     )
 
 
-def _coverage(runs: list[ToyRun]) -> Coverage:
+def _find_coverage(runs: list[ToyRun]) -> Coverage:
     return Coverage(
         heading="Does Theorem 2.1 cover it?",
         claim="renard2022:thm-2.1",
@@ -78,12 +78,12 @@ def _coverage(runs: list[ToyRun]) -> Coverage:
     )
 
 
-def _final(estimate: ReplicaMeans) -> str:
+def _format_final(estimate: ReplicaMeans) -> str:
     mean, reach = 100 * estimate.mean[-1], 100 * (estimate.high[-1] - estimate.mean[-1])
     return f"{mean:.2f} ± {reach:.2f} %" if reach >= 0.005 else f"{mean:.2f} % in all replicas"
 
 
-def _variance(toy: ToyRun) -> str:
+def _format_variance(toy: ToyRun) -> str:
     try:
         bound = toy.run.noise_variance
     except NotApplicable:
@@ -103,7 +103,7 @@ _ROWS = (
         r"noise at the optimum, largest client, $\mathbb E\|g_i(w^*)-\nabla F_i(w^*)\|^2$",
         lambda toy: decimal(toy.noise_at_optimum),
     ),
-    (r"$\sigma^2$ on a ball that contains the run", _variance),
+    (r"$\sigma^2$ on a ball that contains the run", _format_variance),
     ("smallest loss $F^*$", lambda toy: decimal(toy.run.problem.optimal_value)),
     ("exact expected loss after the last round", lambda toy: decimal(toy.loss[-1], 6)),
     (
@@ -111,6 +111,6 @@ _ROWS = (
         lambda toy: f"{toy.sampled_loss.mean[-1]:.6g} ± {toy.sampled_loss.high[-1] - toy.sampled_loss.mean[-1]:.2g}",
     ),
     ("rounds at which the exact loss lies in the sampled interval", lambda toy: f"{toy.inside} of {len(toy.loss)}"),
-    ("training accuracy after the last round", lambda toy: _final(toy.train_accuracy)),
-    ("test accuracy after the last round", lambda toy: _final(toy.test_accuracy)),
+    ("training accuracy after the last round", lambda toy: _format_final(toy.train_accuracy)),
+    ("test accuracy after the last round", lambda toy: _format_final(toy.test_accuracy)),
 )

@@ -65,22 +65,22 @@ class ToyRun:
 def toy_runs() -> list[ToyRun]:
     """Return the two splits, IID and Dirichlet, with the same data, objective and algorithm."""
     data = load(DATA)
-    train, test = _train_and_test(len(data.outputs))
+    train, test = _measure_accuracies(len(data.outputs))
     labels = data.outputs[train]
     splits = {
         "IID": iid_split(len(train), CLIENTS, seed=0),
         f"Dirichlet({CONCENTRATION})": dirichlet_split(labels, CLIENTS, CONCENTRATION, seed=0),
     }
-    return [_toy_run(name, data, [train[part] for part in parts], test) for name, parts in splits.items()]
+    return [_simulate(name, data, [train[part] for part in parts], test) for name, parts in splits.items()]
 
 
-def _train_and_test(count: int) -> tuple[Array, Array]:
+def _measure_accuracies(count: int) -> tuple[Array, Array]:
     shuffled = np.random.default_rng(0).permutation(count)
     held_out = int(_TEST_SHARE * count)
     return np.sort(shuffled[held_out:]), np.sort(shuffled[:held_out])
 
 
-def _toy_run(name: str, data: DataSet, parts: list[Array], test: Array) -> ToyRun:
+def _simulate(name: str, data: DataSet, parts: list[Array], test: Array) -> ToyRun:
     sizes = [len(part) for part in parts]
     problem = least_squares(
         split_data(data, parts, FLOAT),

@@ -9,13 +9,15 @@ from fedtheory.language.quantities.measuring.symbols import NEXT_ITERATE, OPTIMU
 from fedtheory.language.quantities.quantity import VectorQuantity, per_round
 
 
-def _unit(frame: Frame) -> Vector:
+def _build_ones(frame: Frame) -> Vector:
     """Return the vector of ones."""
     nothing = frame.arithmetic.zeros(1, frame.dimension)
     return frame.constant(nothing + 1)
 
 
-unit_vector = VectorQuantity("unit_vector", r"\mathbf 1", "the vector of ones, the number 1 in one dimension", _unit)
+unit_vector = VectorQuantity(
+    "unit_vector", r"\mathbf 1", "the vector of ones, the number 1 in one dimension", _build_ones
+)
 
 
 next_server_distance_sq = per_round(

@@ -35,7 +35,7 @@ _SETTLING = mu**2 * sigma_k**2 / E_k**2
 _BATCHES = Term(1 / (L * E_k**2), _AT_SERVER, averaged=True, summed=True)
 
 
-def _dissimilarity(at: Expr) -> list[Term]:
+def _bound_dissimilarity(at: Expr) -> list[Term]:
     """Bound the difference of the gradients of J and J_k by smoothness and the distances from their minimisers."""
     apart = Gradient(J, at) - Gradient(J, w_o) - (Gradient(J_k, w_o_k) - Gradient(J_k, at))
     return [
@@ -54,7 +54,7 @@ def _split_at_minimisers(at: Expr) -> list[Term]:
     ]
 
 
-FEDERATED = [_BATCHES, *_dissimilarity(w), *_split_at_minimisers(w)]
+FEDERATED = [_BATCHES, *_bound_dissimilarity(w), *_split_at_minimisers(w)]
 """The variance of the federated gradient."""
 _SETTLING_DOWN = Induction(
     measured=norm_sq(w_o_k - phi),
@@ -65,7 +65,7 @@ _SETTLING_DOWN = Induction(
 )
 
 
-def _length(factor: Expr, left: Expr) -> list[Term]:
+def _bound_norm(factor: Expr, left: Expr) -> list[Term]:
     """Bound the mean square of a gradient by the distance from the agent's minimiser, with so many steps left."""
     return [
         Term(factor, lipschitz_gradient(J_k, phi, w_o_k)),
@@ -74,8 +74,11 @@ def _length(factor: Expr, left: Expr) -> list[Term]:
     ]
 
 
-def _length_of_step(factor: Expr) -> list[Term]:
-    return [*_length(factor, E_k - e), Term(factor * curvature_k, assumption("vlaski2023:eq-5.52.fixed, relation 3"))]
+def _bound_step_norm(factor: Expr) -> list[Term]:
+    return [
+        *_bound_norm(factor, E_k - e),
+        Term(factor * curvature_k, assumption("vlaski2023:eq-5.52.fixed, relation 3")),
+    ]
 
 
 _SIZE_SQ = mu**2 / E_k**2
@@ -83,9 +86,9 @@ _AWAY = Induction(
     measured=norm_sq(phi - w),
     factor=1 + 1 / e,
     offset=(1 + e) * _SIZE_SQ * length_sq_k,
-    terms=[Term(1 / e, square((phi - w) + e * mu / E_k * g)), *_length_of_step((1 + e) * _SIZE_SQ)],
+    terms=[Term(1 / e, square((phi - w) + e * mu / E_k * g)), *_bound_step_norm((1 + e) * _SIZE_SQ)],
     bound=e**2 * _SIZE_SQ * length_sq_k,
-    first=_length(_SIZE_SQ, E_k),
+    first=_bound_norm(_SIZE_SQ, E_k),
 )
 _ENERGY = [
     Term(mu**2 / E_k, square(_MOVED - LocalSum(_MOVED) / E_k), averaged=True, summed=True),
@@ -136,7 +139,7 @@ CERTIFICATES = [
     Certificate(claim="vlaski2023:eq-5.38.lemma-step", links=[[_BATCHES]]),
     Certificate(
         claim="vlaski2023:eq-5.38.steps-a-d.fixed",
-        links=[[], _dissimilarity(x), _split_at_minimisers(x)],
+        links=[[], _bound_dissimilarity(x), _split_at_minimisers(x)],
     ),
     Certificate(claim="vlaski2023:eq-5.38.final", links=[FEDERATED]),
     Certificate(claim="vlaski2023:claim.heterogeneity-in-noise", links=[FEDERATED, []]),
@@ -154,7 +157,7 @@ CERTIFICATES = [
     ),
     Certificate(
         claim="vlaski2023:eq-5.53.way",
-        links=[_length_of_step(_ONE), _AWAY],
+        links=[_bound_step_norm(_ONE), _AWAY],
         lemmas=["vlaski2023:eq-5.52.fixed"],
     ),
     Certificate(

@@ -42,7 +42,7 @@ def _multiply(factor: Expr, terms: list[Term]) -> list[Term]:
 _TOWARDS, _PERTURBATION = (vector.xreplace({mu_k: mu / E_k}) for vector in (towards, d))
 
 
-def _young(weight: Expr) -> Term:
+def _split_by_young(weight: Expr) -> Term:
     """Return the square of the error after a round, split by Young's inequality with a weight between zero and one."""
     return Term(1 / (weight * (1 - weight)), square((1 - weight) * _TOWARDS - weight * _PERTURBATION))
 
@@ -77,12 +77,12 @@ _SHARP = [Term(_ONE, assumption(f"{_SHARP_ID}, relation {number}")) for number i
 _POSITIVE = Root(_r_positive, rate, [Part(_ONE, rate > 0)])
 
 
-def _error_recursion(weight: Expr) -> list[Term]:
-    return [_young(weight), *_multiply(1 / weight, [*_ROUND, *_multiply(mu**2, FEDERATED)])]
+def _bound_recursion(weight: Expr) -> list[Term]:
+    return [_split_by_young(weight), *_multiply(1 / weight, [*_ROUND, *_multiply(mu**2, FEDERATED)])]
 
 
 def _evaluate_at_root(weight: sp.Symbol) -> list[Term]:
-    return [*_error_recursion(weight), *_multiply(1 / (1 - weight), _SHARP)]
+    return [*_bound_recursion(weight), *_multiply(1 / (1 - weight), _SHARP)]
 
 
 _KEPT, _DOUBLED = mu**4 * travel / (1 + _r_positive), 2 * mu**4 * travel / (1 - _r_positive**2)
@@ -100,7 +100,7 @@ _WEIGHT = 1 / one_over_alpha
 _ADDED = mu**4 * one_over_rest * travel
 _LEFT_OF_TWO_THIRDS = mu**4 * one_over_rest * (3 * E_k - 1) / (3 * E_k**2) * hat_delta_k**2
 _SMALL_STEPS = [
-    *_error_recursion(_WEIGHT),
+    *_bound_recursion(_WEIGHT),
     *_multiply(1 / (1 - _WEIGHT), _SHARP),
     Term(_ADDED * curvature_k, square((w_o_k - w_o) - (w_o - w)), averaged=True),
     Term(2 * _ADDED * curvature_k, assumption("distance of the minimisers"), averaged=True),
@@ -114,10 +114,10 @@ CERTIFICATES = [
         claim="vlaski2023:eq-5.59-5.60",
         links=[_multiply(1 / alpha, [*_ROUND, *_multiply(mu**2, FEDERATED)])],
     ),
-    Certificate(claim="vlaski2023:eq-5.58.fixed", links=[[], [_young(share)]]),
+    Certificate(claim="vlaski2023:eq-5.58.fixed", links=[[], [_split_by_young(share)]]),
     Certificate(
         claim="vlaski2023:eq-5.61.fixed",
-        links=[_error_recursion(share), _multiply(1 / (1 - share), _SHARP)],
+        links=[_bound_recursion(share), _multiply(1 / (1 - share), _SHARP)],
         lemmas=[_SHARP_ID],
     ),
     Certificate(

@@ -40,7 +40,7 @@ class AtOptimum(Derived):
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
-        variance = _variance(symbol)
+        variance = _write_variance(symbol)
         error = symbol(q.leading_limiting_distance_sq)
         level = sp.expand(slack + variance)
         if level.atoms(Expectation):
@@ -51,7 +51,7 @@ class AtOptimum(Derived):
         return at_optimum - 2 * symbol(q.smallest_curvature) * error / symbol(q.effective_step_size)
 
 
-def _variance(symbol: SymbolTable) -> Expr:
+def _write_variance(symbol: SymbolTable) -> Expr:
     """E|s|^2 of the federated gradient, the average over participants of their mini-batch gradients at the model."""
     batch = LocalSum(symbol(q.gradient_at_server_model)) / symbol(q.client_local_steps)
     share = symbol(q.client_step_size) * symbol(q.client_local_steps) / symbol(q.effective_step_size)

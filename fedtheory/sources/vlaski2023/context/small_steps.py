@@ -24,7 +24,7 @@ def with_small_step_limit(context: Context, claim: Claim) -> Context:
     return replace(
         context,
         weighted_minimisers=_weight_gradients(claim, symbol),
-        assumed={**context.assumed, **_bias(symbol)},
+        assumed={**context.assumed, **_bound_bias(symbol)},
     )
 
 
@@ -40,7 +40,7 @@ def _weight_gradients(claim: Claim, symbol: SymbolTable) -> frozenset[Expr]:
     return sized | {steps} if a.same_step_size in claim.assumptions else sized
 
 
-def _bias(symbol: SymbolTable) -> dict[str, Expr]:
+def _bound_bias(symbol: SymbolTable) -> dict[str, Expr]:
     """Return an upper and a lower bound on the small-step bias."""
     if not symbol.has(q.small_step_bias):
         return {}

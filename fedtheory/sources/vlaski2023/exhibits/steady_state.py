@@ -46,11 +46,11 @@ def steady_state(claim: Claim) -> ex.Display:
     coefficients = distance_sq_expansion(run, run.arithmetic.number(unit, "mu"), _TERMS)
     ladder = [run.with_step_factor(run.arithmetic.number(1, "one") / division) for division in _DIVISIONS]
     settled = [plain_float(stationary_distance_sq(at.trajectory.recursion)) for at in ladder]
-    claimed = _claimed(claim, ladder)
+    claimed = _evaluate_claim(claim, ladder)
     powers = (
         np.array([plain_float(c) for c in coefficients])[:, None] * sizes[None] ** np.arange(1, _TERMS + 1)[:, None]
     )
-    series = "+".join(rf"{_coefficient(c)}\,\mu^{n}" for n, c in enumerate(coefficients, 1))
+    series = "+".join(rf"{_format_coefficient(c)}\,\mu^{n}" for n, c in enumerate(coefficients, 1))
     chart = ex.Chart(
         name="steady-state",
         x=ex.Axis(r"step size $\mu$", "log"),
@@ -71,12 +71,12 @@ def steady_state(claim: Claim) -> ex.Display:
     return ex.Display([chart])
 
 
-def _claimed(claim: Claim, ladder: list[Run]) -> list[float]:
+def _evaluate_claim(claim: Claim, ladder: list[Run]) -> list[float]:
     evaluate = compile_expression(_compare_with(claim), claim.where)
     return [plain_float(evaluate(whole_run(at)).item()) for at in ladder]
 
 
-def _coefficient(value: Number) -> str:
+def _format_coefficient(value: Number) -> str:
     """Return LaTeX of a rational, as a decimal if it is long."""
     text = exact(value)
     numerator, _, denominator = text.partition("/")

@@ -23,7 +23,7 @@ from fedtheory.language.families import (
 )
 
 
-def _sampled(problem: Problem, selected: int, steps: tuple[int, ...], effective: fmpq, rounds: int) -> Run:
+def _make_sampled(problem: Problem, selected: int, steps: tuple[int, ...], effective: fmpq, rounds: int) -> Run:
     """Return uniform sampling of some clients, with step sizes that compensate their unequal numbers of local steps."""
     sizes = RATIONAL.array([effective / count for count in steps])
     law = Uniform(selected)
@@ -57,7 +57,7 @@ def sampled_clients(number: int) -> Run:
     steps = _draw_few_steps(generator, problem.clients, 5 if number % 4 != 3 else 4)
     selected = 1 + int(generator.integers(problem.clients))
     effective = pick(generator, _EFFECTIVE) / smoothness
-    return _sampled(problem, selected, steps, effective, 1 + int(generator.integers(3)))
+    return _make_sampled(problem, selected, steps, effective, 1 + int(generator.integers(3)))
 
 
 def _sample_data(generator: np.random.Generator, clients: int) -> Problem:
@@ -80,7 +80,7 @@ def steady_sampled_clients(number: int) -> Run:
         problem = random_quadratics(generator, spectra, shared=number % 3 == 0, heterogeneity=spread, noise=noise)
     smoothness = smoothness_of(problem)
     steps = _draw_few_steps(generator, clients, 4)
-    return _sampled(problem, 1 + int(generator.integers(clients)), steps, fmpq(1, 16) / smoothness, 2)
+    return _make_sampled(problem, 1 + int(generator.integers(clients)), steps, fmpq(1, 16) / smoothness, 2)
 
 
 @family("sampled clients, bold and timid steps", 120, meant_for=a.strongly_convex_clients)
@@ -94,10 +94,10 @@ def sampled_clients_bold_and_timid(number: int) -> Run:
     steps = _draw_few_steps(generator, 2, 4)
     bold = pick(generator, (fmpq(1), fmpq(3, 2), fmpq(2), fmpq(3))) * max(steps)
     effective = (bold if number % 2 else pick(generator, (fmpq(1, 16), fmpq(1, 64)))) / smoothness
-    return _sampled(problem, 1 + int(generator.integers(2)), steps, effective, 1)
+    return _make_sampled(problem, 1 + int(generator.integers(2)), steps, effective, 1)
 
 
-def _unequal_steps(generator: np.random.Generator, clients: int) -> tuple[int, ...]:
+def _draw_unequal_steps(generator: np.random.Generator, clients: int) -> tuple[int, ...]:
     """Return local steps of each client, one to three, which are not all equal."""
     steps = [1] * (clients - 1) + [2 + int(generator.integers(2))]
     steps[0] += int(generator.integers(2)) if clients > 2 else 0
@@ -113,7 +113,7 @@ def _build_balanced_clients(generator: np.random.Generator) -> tuple[Problem, tu
     return problem, (1, 1, 2 + int(generator.integers(2)))
 
 
-def _sampled_with_common_step(generator: np.random.Generator, number: int, dimension: int, fraction: fmpq) -> Run:
+def _make_sampled_with_common_step(generator: np.random.Generator, number: int, dimension: int, fraction: fmpq) -> Run:
     """Return different sampled clients with unequal numbers of steps, all of one size."""
     clients = 2 + int(generator.integers(2))
     if number % 10 == 9:
@@ -122,7 +122,7 @@ def _sampled_with_common_step(generator: np.random.Generator, number: int, dimen
         spectra = [[pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)] for _ in range(clients)]
         noise, spread = pick(generator, NOISES[:2]), pick(generator, SPREADS[1:])
         problem = random_quadratics(generator, spectra, shared=number % 3 == 0, heterogeneity=spread, noise=noise)
-        steps = _unequal_steps(generator, clients)
+        steps = _draw_unequal_steps(generator, clients)
     smoothness = smoothness_of(problem)
     law = Uniform(1 + int(generator.integers(problem.clients)))
     rounds, size = 1 + int(generator.integers(2)), fraction / (max(steps) * smoothness)
@@ -133,11 +133,11 @@ def _sampled_with_common_step(generator: np.random.Generator, number: int, dimen
 def sampled_clients_common_step(number: int) -> Run:
     """Two or three sampled clients in one dimension, unequal numbers of local steps, one step size for all."""
     generator = np.random.default_rng([10, number])
-    return _sampled_with_common_step(generator, number, 1, pick(generator, _EFFECTIVE[:4]))
+    return _make_sampled_with_common_step(generator, number, 1, pick(generator, _EFFECTIVE[:4]))
 
 
 @family("steady sampled clients, common step", 210, in_floats=True, meant_for=a.same_step_size, for_rates=True)
 def steady_sampled_clients_common_step(number: int) -> Run:
     """Sampled clients with one step size and unequal numbers of steps, for ladders of decreasing steps."""
     generator = np.random.default_rng([11, number])
-    return _sampled_with_common_step(generator, number, 1 + number % 2, fmpq(1, 4))
+    return _make_sampled_with_common_step(generator, number, 1 + number % 2, fmpq(1, 4))

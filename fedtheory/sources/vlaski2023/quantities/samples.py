@@ -16,7 +16,7 @@ from fedtheory.language.quantities.measuring.axes import place_on_clients
 from fedtheory.language.quantities.quantity import VectorQuantity, constant
 
 
-def _fourth_moment(run: Run) -> Any:
+def _measure_fourth_moment(run: Run) -> Any:
     data = run.problem.data
     if data is None:
         raise NotApplicable("the clients have no samples")
@@ -28,7 +28,7 @@ regressor_fourth_moment = constant(
     "regressor_fourth_moment",
     r"\mathbb E\|h_kh_k^{\mathsf T}\|^2",
     "E|h_k h_k'|^2 = E|h_k|^4 over the samples h_k of each client",
-    _fourth_moment,
+    _measure_fourth_moment,
     primitive="constant",
 )
 

@@ -37,7 +37,7 @@ small_step_optimum = VectorQuantity(
 )
 
 
-def _small_step_bias_sq(run: Run) -> Any:
+def _measure_small_step_bias_sq(run: Run) -> Any:
     """Return the squared distance to the optimum of the limit for small step sizes."""
     limit = small_step_limit(run)
     return limit @ limit
@@ -47,7 +47,7 @@ small_step_bias = constant(
     "small_step_bias",
     r"\|\bar w-w^o\|",
     "distance from x* of w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, the limit of runs for small step sizes",
-    _small_step_bias_sq,
+    _measure_small_step_bias_sq,
     root=True,
     term=define_by(
         square(symbol_of(small_step_optimum) - OPTIMUM), FIRST_STEP, FIRST_ROUND, also=(small_step_optimum,)
@@ -55,7 +55,7 @@ small_step_bias = constant(
 )
 
 
-def _distance_of_limits_sq(run: Run) -> Any:
+def _measure_distance_of_limits_sq(run: Run) -> Any:
     """Return the squared distance between the run's limit and its limit for small step sizes."""
     apart = stationary_mean(run.trajectory.recursion) - small_step_limit(run)
     return apart @ apart
@@ -65,7 +65,7 @@ distance_to_small_step_limit = constant(
     "distance_to_small_step_limit",
     r"\|\lim_i\mathbb E w_i-\bar w\|",
     "distance of the limit of E x^n from w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k",
-    _distance_of_limits_sq,
+    _measure_distance_of_limits_sq,
     root=True,
     primitive="limit",
 )

@@ -38,7 +38,7 @@ _END = r"\mu^2\frac L{K^2}\sum_{k=1}^K\mathbb E\{\|d_{k,i}\|^2|w_{i-1}\}"
 _TERMS = r"2\hat\delta_k^2\|w^o-w_{i-1}\|^2+2\hat\delta_k^2\|w^o-w_k^o\|^2+\mu^2\hat\delta_k^2\frac{\sigma_k^2}{E_k}"
 
 
-def _error(index: str, power: str = "^2") -> str:
+def _write_error(index: str, power: str = "^2") -> str:
     return rf"\mathbb E\{{\|w_k^o-\phi_{{k,{index}}}\|{power}|w_{{i-1}}\}}"
 
 
@@ -61,7 +61,7 @@ CLAIMS = [
         chain=(after, "<=", local_rate() * before + mu**2 * sigma_k**2 / E_k**2),
         place="round",
         assumptions=CONVEX,
-        printed=rf"{_error('e')}\le\lambda_k{_error('e-1')}+\mu^2\frac{{\sigma_k^2}}{{E_k^2}}",
+        printed=rf"{_write_error('e')}\le\lambda_k{_write_error('e-1')}+\mu^2\frac{{\sigma_k^2}}{{E_k^2}}",
         note=(
             "With lambda_k as printed in (5.50): its last term has mu_k^2 / E_k^2 = mu^2 / E_k^4, too small where "
             "E_k > 1."
@@ -83,7 +83,7 @@ CLAIMS = [
         conditions=[LOCALLY_STABLE],
         place="round",
         assumptions=CONVEX,
-        printed=rf"\lambda_k\le1:\quad{_error('e')}\le{_error('e-1')}+\mu^2\frac{{\sigma_k^2}}{{E_L^2}}",
+        printed=rf"\lambda_k\le1:\quad{_write_error('e')}\le{_write_error('e-1')}+\mu^2\frac{{\sigma_k^2}}{{E_L^2}}",
         note=(
             "As transcribed it has E_L, a number of local steps of no agent, which is read as E_k.  "
             "With lambda_k as printed in (5.50), lambda_k <= 1 lets through local steps that overshoot: at E_k = 2 up "
@@ -108,7 +108,7 @@ CLAIMS = [
         place="round",
         assumptions=CONVEX,
         printed=(
-            rf"{_error('e', '')}\le{_OWN}+\mu^2\frac{{\sigma_k^2e}}{{E_k^2}}"
+            rf"{_write_error('e', '')}\le{_OWN}+\mu^2\frac{{\sigma_k^2e}}{{E_k^2}}"
             rf"\le{_OWN}+\mu^2\frac{{\sigma_k^2}}{{E_k}}"
         ),
         note=(

@@ -18,41 +18,46 @@ def findings_2(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[Findin
     """Return the findings on Figure 2: identical against time-based weights."""
     both = (iid, dirichlet)
     return (
-        _lower_everywhere(both, "Time-based reaches a lower loss of problem (2) than Identical", _excess),
-        _lower_everywhere(both, "the losses of the clients differ less with Time-based than with Identical", _spread),
-        _faster_at_first(both),
-        *_gaps(iid, dirichlet),
-        _lower_everywhere(
-            both, "Identical is better than Time-based on the surrogate problem (10)", _surrogate_excess, swapped=True
+        _check_lower_everywhere(both, "Time-based reaches a lower loss of problem (2) than Identical", _compute_excess),
+        _check_lower_everywhere(
+            both, "the losses of the clients differ less with Time-based than with Identical", _compute_spread
         ),
-        _lower_everywhere(both, "the weighted spread is always worse for Identical", _compute_weighted_spread),
+        _check_faster_at_first(both),
+        *_check_gaps(iid, dirichlet),
+        _check_lower_everywhere(
+            both,
+            "Identical is better than Time-based on the surrogate problem (10)",
+            _compute_surrogate_excess,
+            swapped=True,
+        ),
+        _check_lower_everywhere(both, "the weighted spread is always worse for Identical", _compute_weighted_spread),
     )
 
 
 Measure = Callable[[WeightsCompared, Curve], float]
 
 
-def _excess(result: WeightsCompared, curve: Curve) -> float:
+def _compute_excess(result: WeightsCompared, curve: Curve) -> float:
     return curve.final_loss - result.minimum
 
 
-def _spread(result: WeightsCompared, curve: Curve) -> float:
-    return _final(curve.spread(result.importance))
+def _compute_spread(result: WeightsCompared, curve: Curve) -> float:
+    return _average_end(curve.spread(result.importance))
 
 
-def _surrogate_excess(result: WeightsCompared, curve: Curve) -> float:
-    return _final(curve.weighted_loss(result.shares)) - result.surrogate_minimum
+def _compute_surrogate_excess(result: WeightsCompared, curve: Curve) -> float:
+    return _average_end(curve.weighted_loss(result.shares)) - result.surrogate_minimum
 
 
 def _compute_weighted_spread(result: WeightsCompared, curve: Curve) -> float:
-    return _final(curve.spread(result.shares))
+    return _average_end(curve.spread(result.shares))
 
 
-def _final(values: Array) -> float:
+def _average_end(values: Array) -> float:
     return float(last(values).mean())
 
 
-def _lower_everywhere(
+def _check_lower_everywhere(
     results: Sequence[WeightsCompared], statement: str, measure: Measure, *, swapped: bool = False
 ) -> Finding:
     """Test whether a number is lower at the end with time-based weights (identical if `swapped`), on all splits."""
@@ -65,7 +70,7 @@ def _lower_everywhere(
     return Finding(statement, holds, f"At the end, {'; '.join(texts)}.")
 
 
-def _faster_at_first(results: Sequence[WeightsCompared]) -> Finding:
+def _check_faster_at_first(results: Sequence[WeightsCompared]) -> Finding:
     times = {}
     for result in results:
         initial = float(result.identical.loss[0]) - result.minimum
@@ -80,7 +85,7 @@ def _faster_at_first(results: Sequence[WeightsCompared]) -> Finding:
     return Finding("Identical is faster than Time-based at first", holds, f"{'; '.join(texts)}.")
 
 
-def _gaps(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[Finding, Finding]:
+def _check_gaps(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[Finding, Finding]:
     ratio = dirichlet.gap / iid.gap
     evidence = (
         f"The final losses differ by {dirichlet.gap:.3g} on the Dirichlet split and by {iid.gap:.3g} on the IID one: "

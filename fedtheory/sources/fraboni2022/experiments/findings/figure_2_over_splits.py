@@ -26,45 +26,45 @@ class _Pair:
 
 def compare_splits_of_figure_2(records: Sequence[WeightingOnSplit]) -> tuple[Finding, ...]:
     """Return the findings on Figure 2, on several splits of each kind."""
-    pairs = {split: _pairs(records, split) for split in SPLITS}
+    pairs = {split: _pair_weightings(records, split) for split in SPLITS}
     return (
-        _smaller("Time-based reaches a lower loss of problem (2) than Identical", pairs, "excess"),
-        _smaller("the losses of the clients differ less with Time-based than with Identical", pairs, "spread"),
-        *_ratio("the gap in the loss", pairs, "excess"),
-        *_ratio("the gap in the spread of the clients' losses", pairs, "spread"),
-        _significant(pairs["IID"]),
-        _surrogate(pairs),
-        _smaller("Time-based leads to better losses on the fast clients", pairs, "fast_loss", _FAST),
-        _smaller("the weighted spread is always worse for Identical", pairs, "weighted_spread"),
+        _check_smaller("Time-based reaches a lower loss of problem (2) than Identical", pairs, "excess"),
+        _check_smaller("the losses of the clients differ less with Time-based than with Identical", pairs, "spread"),
+        *_check_ratio("the gap in the loss", pairs, "excess"),
+        *_check_ratio("the gap in the spread of the clients' losses", pairs, "spread"),
+        _check_significance(pairs["IID"]),
+        _check_surrogate(pairs),
+        _check_smaller("Time-based leads to better losses on the fast clients", pairs, "fast_loss", _FAST),
+        _check_smaller("the weighted spread is always worse for Identical", pairs, "weighted_spread"),
     )
 
 
 _FAST = " Identical minimises problem (10), in which the fast clients have the larger weights."
 
 
-def _pairs(records: Sequence[WeightingOnSplit], split: Split) -> list[_Pair]:
+def _pair_weightings(records: Sequence[WeightingOnSplit], split: Split) -> list[_Pair]:
     found = {(each.seed, each.weighting): each for each in records if each.split == split}
     seeds = sorted({seed for seed, _ in found})
     return [_Pair(found[seed, "Identical"], found[seed, "Time-based"]) for seed in seeds]
 
 
-def _smaller(statement: str, pairs: dict[Split, list[_Pair]], measure: str, cause: str = "") -> Finding:
+def _check_smaller(statement: str, pairs: dict[Split, list[_Pair]], measure: str, cause: str = "") -> Finding:
     """Return the finding that a number is smaller with time-based weights on every split."""
     holds = all(pair.difference(measure) > 0 for each in pairs.values() for pair in each)
-    return Finding(statement, holds, f"{_counts(pairs, measure, 1)}.{'' if holds else cause}")
+    return Finding(statement, holds, f"{_count_splits(pairs, measure, 1)}.{'' if holds else cause}")
 
 
-def _surrogate(pairs: dict[Split, list[_Pair]]) -> Finding:
+def _check_surrogate(pairs: dict[Split, list[_Pair]]) -> Finding:
     measure = "surrogate_excess"
     return Finding(
         "Identical is better than Time-based on the surrogate problem (10), but not for Shakespeare",
         all(pair.difference(measure) < 0 for each in pairs.values() for pair in each),
-        f"{_counts(pairs, measure, -1)}. The exception is not tested: it is attributed to the overfitting of a deep "
-        "model, and least squares has none.",
+        f"{_count_splits(pairs, measure, -1)}. The exception is not tested: it is attributed to the overfitting of a "
+        "deep model, and least squares has none.",
     )
 
 
-def _counts(pairs: dict[Split, list[_Pair]], measure: str, sign: int) -> str:
+def _count_splits(pairs: dict[Split, list[_Pair]], measure: str, sign: int) -> str:
     texts = []
     for split, each in pairs.items():
         count = sum(sign * pair.difference(measure) > 0 for pair in each)
@@ -78,7 +78,7 @@ def _counts(pairs: dict[Split, list[_Pair]], measure: str, sign: int) -> str:
     return "; ".join(texts)
 
 
-def _ratio(subject: str, pairs: dict[Split, list[_Pair]], measure: str) -> tuple[Finding, Finding]:
+def _check_ratio(subject: str, pairs: dict[Split, list[_Pair]], measure: str) -> tuple[Finding, Finding]:
     gaps = {split: [pair.difference(measure) for pair in each] for split, each in pairs.items()}
     iid, dirichlet = (mean(gaps[split]) for split in ("IID", "Dirichlet"))
     evidence = (
@@ -93,7 +93,7 @@ def _ratio(subject: str, pairs: dict[Split, list[_Pair]], measure: str) -> tuple
     )
 
 
-def _significant(pairs: list[_Pair]) -> Finding:
+def _check_significance(pairs: list[_Pair]) -> Finding:
     """Return the finding that the intervals of mean and deviation over the splits do not overlap."""
     identical, time_based = ([getattr(pair, name).excess for pair in pairs] for name in ("identical", "time_based"))
     distance, reach = abs(mean(identical) - mean(time_based)), stdev(identical) + stdev(time_based)

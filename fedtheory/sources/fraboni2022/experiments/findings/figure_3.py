@@ -13,11 +13,11 @@ from fedtheory.sources.fraboni2022.experiments.findings.words import number_or_d
 def findings_3(result: LocalWorkCompared) -> tuple[Finding, ...]:
     """Return the findings on Figure 3: the amount of local work."""
     return (
-        _falls_then_rises(result),
-        _variance_increases(result),
+        _check_fall_and_rise(result),
+        _check_variance(result),
         _compare_sensitivity(result),
         _compare_with_identical(result),
-        _weights_by_speed(result),
+        _check_weights(result),
     )
 
 
@@ -25,7 +25,7 @@ def _group_by_weighting(result: LocalWorkCompared) -> dict[str, dict[int, Curve]
     return {"Identical": result.identical, "Time-based": result.time_based}
 
 
-def _falls_then_rises(result: LocalWorkCompared) -> Finding:
+def _check_fall_and_rise(result: LocalWorkCompared) -> Finding:
     texts, holds = [], True
     for name, curves in _group_by_weighting(result).items():
         losses = {steps: curve.final_loss for steps, curve in curves.items()}
@@ -40,7 +40,7 @@ def _falls_then_rises(result: LocalWorkCompared) -> Finding:
     return Finding(statement, holds, f"{'; '.join(texts)}.")
 
 
-def _variance_increases(result: LocalWorkCompared) -> Finding:
+def _check_variance(result: LocalWorkCompared) -> Finding:
     texts, holds = [], True
     for name, curves in _group_by_weighting(result).items():
         stable = [curve for curve in curves.values() if not curve.diverges]
@@ -57,7 +57,7 @@ def _compare_sensitivity(result: LocalWorkCompared) -> Finding:
     """Compare sensitivities: by the first divergence, else by the increase of the loss up to the most local steps of
     both.
     """
-    fewest, most = min(result.identical), max(_stable_in_both(result))
+    fewest, most = min(result.identical), max(_list_stable(result))
     increase, failing, texts = {}, {}, []
     for name, curves in _group_by_weighting(result).items():
         increase[name] = curves[most].final_loss - curves[fewest].final_loss
@@ -67,12 +67,12 @@ def _compare_sensitivity(result: LocalWorkCompared) -> Finding:
             + (f"$K={failing[name]}$" if failing[name] < float("inf") else "no $K$")
         )
     holds = (-failing["Time-based"], increase["Time-based"]) > (-failing["Identical"], increase["Identical"])
-    evidence = f"{'; '.join(texts)}. Time-based has the larger deviation of the loss {_overtaking(result)}."
+    evidence = f"{'; '.join(texts)}. Time-based has the larger deviation of the loss {_list_overtaking(result)}."
     statement = "Time-based is more sensitive to an increase of local work than Identical"
     return Finding(statement, holds, evidence)
 
 
-def _stable_in_both(result: LocalWorkCompared) -> list[int]:
+def _list_stable(result: LocalWorkCompared) -> list[int]:
     return [
         steps
         for steps, curve in result.identical.items()
@@ -80,7 +80,7 @@ def _stable_in_both(result: LocalWorkCompared) -> list[int]:
     ]
 
 
-def _overtaking(result: LocalWorkCompared) -> str:
+def _list_overtaking(result: LocalWorkCompared) -> str:
     """Return the numbers of local steps at which time-based weights have the larger deviation of the loss."""
     shared = [steps for steps in result.identical if steps in result.time_based]
     ahead = [k for k in shared if result.time_based[k].fluctuation > result.identical[k].fluctuation]
@@ -97,7 +97,7 @@ def _compare_with_identical(result: LocalWorkCompared) -> Finding:
     return Finding(statement, ahead == shared, evidence)
 
 
-def _weights_by_speed(result: LocalWorkCompared) -> Finding:
+def _check_weights(result: LocalWorkCompared) -> Finding:
     fastest, slowest = float(result.weights[0]), float(result.weights[-1])
     below = int((result.weights < 1).sum())
     evidence = (

@@ -32,12 +32,12 @@ def compare_splits_of_figure_3(
 ) -> tuple[Finding, ...]:
     """Return the findings on Figure 3, on several splits of each kind."""
     return (
-        _identical_similar(works),
-        *_overtaking(works),
-        *_mitigating(changed),
+        _check_similarity(works),
+        *_check_overtaking(works),
+        *_check_mitigation(changed),
         _check_heterogeneity(works, changed),
-        _slow_moves(works),
-        _tune(tuned),
+        _check_slow_moves(works),
+        _check_tuned(tuned),
     )
 
 
@@ -49,17 +49,19 @@ def _group_by_split(works: Iterable[LocalWorkOnSplit]) -> Iterator[tuple[Split, 
         yield split, [[each for each in listed if (each.split, each.seed) == (split, seed)] for seed in seeds]
 
 
-def _diverging_from(runs: Runs, measure: str) -> float:
+def _find_divergence(runs: Runs, measure: str) -> float:
     """Return the smallest number of local steps at which the run diverges."""
     return min((each.local_steps for each in runs if getattr(each, measure) == inf), default=inf)
 
 
-def _identical_similar(works: Runs) -> Finding:
+def _check_similarity(works: Runs) -> Finding:
     texts, holds = [], True
     for split, splits in _group_by_split(works):
-        limits = [_diverging_from(runs, "identical_excess") for runs in splits]
-        holds = holds and all(_growth(runs, measure, _FIRST, _LAST) <= _SIMILAR for runs in splits for measure in _BOTH)
-        averages, deviations = ([_growth(runs, measure, 2, 4) for runs in splits] for measure in _BOTH)
+        limits = [_find_divergence(runs, "identical_excess") for runs in splits]
+        holds = holds and all(
+            _compute_growth(runs, measure, _FIRST, _LAST) <= _SIMILAR for runs in splits for measure in _BOTH
+        )
+        averages, deviations = ([_compute_growth(runs, measure, 2, 4) for runs in splits] for measure in _BOTH)
         texts.append(
             f"{split}: Identical diverges from $K={_join(limits)}$; from $K=2$ to $K=4$ the mean grows by factors "
             f"of {min(averages):.3g} to {max(averages):.3g} and the deviation by {min(deviations):.3g} to "
@@ -72,14 +74,14 @@ def _identical_similar(works: Runs) -> Finding:
 _BOTH = ("identical_excess", "identical_deviation")
 
 
-def _growth(runs: Runs, measure: str, first: int, last: int) -> float:
+def _compute_growth(runs: Runs, measure: str, first: int, last: int) -> float:
     """Return the ratio of a number between two numbers of local steps; infinite if a run diverges."""
     found = {each.local_steps: float(getattr(each, measure)) for each in runs}
     numbers = found.get(first, inf), found.get(last, inf)
     return inf if inf in numbers else numbers[1] / numbers[0]
 
 
-def _overtaking(works: Runs) -> tuple[Finding, Finding]:
+def _check_overtaking(works: Runs) -> tuple[Finding, Finding]:
     """Return the numbers of local steps after which Time-based stays behind Identical."""
     texts, ordered, as_published = [], True, True
     for split, splits in _group_by_split(works):
@@ -87,7 +89,7 @@ def _overtaking(works: Runs) -> tuple[Finding, Finding]:
         average = [_find_last_lead(runs, "excess") for runs in splits]
         ordered = ordered and all(0 < one <= other for one, other in zip(deviation, average, strict=True))
         as_published = as_published and set(deviation) == {_DEVIATION_AFTER} and set(average) == {_MEAN_AFTER}
-        limits = [_diverging_from(runs, "time_based_excess") for runs in splits]
+        limits = [_find_divergence(runs, "time_based_excess") for runs in splits]
         texts.append(
             f"{split}: higher deviation after $K={_join(deviation)}$, higher mean after $K={_join(average)}$, "
             f"divergence from $K={_join(limits)}$"
@@ -123,7 +125,7 @@ def _join(numbers: Sequence[float]) -> str:
     return ", ".join(f"{number:g}" for number in numbers)
 
 
-def _mitigating(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
+def _check_mitigation(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
     """Return the changes that halve or remove the fluctuation of Time-based."""
     counts = {change: _improve(changed, change) for change in CHANGES[1:]}
     texts = {change: f"{change}: {better} of {total} runs" for change, (better, total) in counts.items()}
@@ -135,17 +137,18 @@ def _mitigating(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
         Finding(
             "a smaller global step size, a smaller local step size and less local work mitigate the instability",
             all(better == total for better, total in (counts[change] for change in _HALVED)),
-            f"{evidence}{'; '.join(texts[change] for change in _HALVED)}. {_rescue(changed, _HALVED)}",
+            f"{evidence}{'; '.join(texts[change] for change in _HALVED)}. {_count_rescued(changed, _HALVED)}",
         ),
         Finding(
             "only these three mitigate it",
             not any(better for better, _ in (counts[change] for change in _OTHERS[:1])),
-            f"{evidence}{texts['FedFix-0.5']}, at the same step sizes and local work. {_rescue(changed, _OTHERS[:1])}",
+            f"{evidence}{texts['FedFix-0.5']}, at the same step sizes and local work. "
+            f"{_count_rescued(changed, _OTHERS[:1])}",
         ),
     )
 
 
-def _cases(changed: Iterable[Mitigation]) -> dict[tuple[str, int, int], dict[str, Mitigation]]:
+def _group_by_case(changed: Iterable[Mitigation]) -> dict[tuple[str, int, int], dict[str, Mitigation]]:
     """Return the runs with every change, by kind of split, seed and local steps."""
     cases: dict[tuple[str, int, int], dict[str, Mitigation]] = {}
     for each in changed:
@@ -155,13 +158,13 @@ def _cases(changed: Iterable[Mitigation]) -> dict[tuple[str, int, int], dict[str
 
 def _improve(changed: Iterable[Mitigation], change: str) -> tuple[int, int]:
     """Count the runs in which a change leaves a smaller deviation, and all runs."""
-    cases = _cases(changed).values()
+    cases = _group_by_case(changed).values()
     return sum(runs[change].deviation < runs["none"].deviation for runs in cases), len(cases)
 
 
-def _rescue(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
+def _count_rescued(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
     """Count the diverging runs that converge with each of some changes."""
-    diverging = [runs for runs in _cases(changed).values() if runs["none"].deviation == inf]
+    diverging = [runs for runs in _group_by_case(changed).values() if runs["none"].deviation == inf]
     saved = [sum(runs[change].deviation < inf for runs in diverging) for change in changes]
     order = " (in this order)" if len(changes) > 1 else ""
     return f"Of the {len(diverging)} runs that diverge without a change, {_join(saved)} converge with it{order}."
@@ -170,14 +173,14 @@ def _rescue(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
 def _check_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
     """Return the finding that the instability is absent on IID splits, where the clients' data are alike."""
     limits = {
-        split: [_diverging_from(runs, "time_based_excess") for runs in splits]
+        split: [_find_divergence(runs, "time_based_excess") for runs in splits]
         for split, splits in _group_by_split(works)
     }
-    fewest = {steps for _, _, steps in _cases(changed)}
+    fewest = {steps for _, _, steps in _group_by_case(changed)}
     finite = {
         split: [
             runs["none"].deviation
-            for (kind, _, steps), runs in _cases(changed).items()
+            for (kind, _, steps), runs in _group_by_case(changed).items()
             if kind == split and steps == min(fewest) and runs["none"].deviation < inf
         ]
         for split in SPLITS
@@ -193,7 +196,7 @@ def _check_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
     return Finding(statement, all(limit == inf for limit in limits["IID"]), evidence)
 
 
-def _slow_moves(works: Runs) -> Finding:
+def _check_slow_moves(works: Runs) -> Finding:
     """Return the finding that each update of a slow client moves the model further with time-based weights."""
     texts, holds = [], True
     for split, splits in _group_by_split(works):
@@ -212,7 +215,7 @@ def _slow_moves(works: Runs) -> Finding:
     return Finding("whenever a slow client contributes, the model moves further with Time-based", holds, evidence)
 
 
-def _tune(tuned: Sequence[TunedLocalWork]) -> Finding:
+def _check_tuned(tuned: Sequence[TunedLocalWork]) -> Finding:
     texts = []
     for split in SPLITS:
         chosen = [each for each in tuned if each.split == split]

@@ -26,19 +26,19 @@ def compare_splits_of_figure_4(records: Sequence[BestScheme]) -> tuple[Finding, 
     unlike = {setting: excess for setting, excess in found.items() if setting[-1] > 0}
     fedfix, synchronous, asynchronous = "FedFix-0.5", "synchronous", "asynchronous"
     return (
-        _order(
+        _check_order(
             "FedFix-0.5 outperforms asynchronous FedAvg in all scenarios",
             found,
             (fedfix, asynchronous),
-            cause=_server_step_size(records),
+            cause=_compare_server_step_sizes(records),
         ),
-        _order("FedFix-0.5 outperforms synchronous FedAvg in all scenarios", found, (fedfix, synchronous)),
-        _order(
+        _check_order("FedFix-0.5 outperforms synchronous FedAvg in all scenarios", found, (fedfix, synchronous)),
+        _check_order(
             "synchronous FedAvg always outperforms asynchronous FedAvg when all clients are alike (F0)",
             alike,
             (synchronous, asynchronous),
         ),
-        _order(
+        _check_order(
             "even with heterogeneous hardware (F80) synchronous FedAvg can outperform asynchronous FedAvg",
             unlike,
             (synchronous, asynchronous),
@@ -60,16 +60,16 @@ def settings(records: Iterable[BestScheme], *, is_scaled: bool) -> dict[Setting,
     return found
 
 
-def _order(
+def _check_order(
     statement: str, found: dict[Setting, Excess], schemes: tuple[str, str], *, always: bool = True, cause: str = ""
 ) -> Finding:
     """Return the finding that the first scheme has the lower loss at its best step size, in all cases or in one."""
     outcomes, texts = [], []
     for clients in sorted({setting[0] for setting in found}):
         chosen = {setting: excess for setting, excess in found.items() if setting[0] == clients}
-        outcomes += [outcome for excess in chosen.values() for outcome in _outcomes(excess, *schemes)]
+        outcomes += [outcome for excess in chosen.values() for outcome in _compare_losses(excess, *schemes)]
         counts = "; ".join(
-            f"{split}, F{slower}: {_counts(each, *schemes)}" for (_, split, slower), each in chosen.items()
+            f"{split}, F{slower}: {_count_splits(each, *schemes)}" for (_, split, slower), each in chosen.items()
         )
         texts.append(f"{clients} clients, $t={_list_times(chosen.values())}$: {counts}")
     holds = all(outcomes) if always else any(outcomes)
@@ -80,11 +80,11 @@ def _order(
     return Finding(statement, holds, f"{evidence}{'' if holds else cause}")
 
 
-def _outcomes(excess: Excess, better: str, worse: str) -> list[bool]:
+def _compare_losses(excess: Excess, better: str, worse: str) -> list[bool]:
     return [value < excess[worse, time, seed] for (scheme, time, seed), value in excess.items() if scheme == better]
 
 
-def _counts(excess: Excess, better: str, worse: str) -> str:
+def _count_splits(excess: Excess, better: str, worse: str) -> str:
     """Count the splits for every time budget, with the median excess loss of the first scheme over the second."""
     ratios: dict[int, list[float]] = {}
     for scheme, time, seed in excess:
@@ -101,7 +101,7 @@ def _list_times(found: Iterable[Excess]) -> str:
     return ", ".join(str(time) for time in sorted({time for excess in found for _, time, _ in excess}))
 
 
-def _server_step_size(records: Sequence[BestScheme]) -> str:
+def _compare_server_step_sizes(records: Sequence[BestScheme]) -> str:
     """Compare FedFix, with the better of two server step sizes, with asynchronous FedAvg."""
     one, scaled = (settings(records, is_scaled=is_scaled) for is_scaled in (False, True))
     texts = []
@@ -116,13 +116,13 @@ def _server_step_size(records: Sequence[BestScheme]) -> str:
         texts.append(f"{sum(outcomes)} of {len(outcomes)} comparisons on the {split} splits")
     return (
         " With $\\eta_g=1$ the asynchronous weights $d_i$ are of the size of one, the others of the size of $1/M$, and "
-        f"the best asynchronous $\\eta_l$ is {_smaller_step_sizes(records)}, so that local steps drift less. With the "
+        f"the best asynchronous $\\eta_l$ is {_compare_step_sizes(records)}, so that local steps drift less. With the "
         "better of $\\eta_g=1$ and $\\eta_g=M$ for FedFix-0.5, and $\\eta_g=1$ for asynchronous FedAvg, FedFix-0.5 has "
         f"the lower loss in {' and '.join(texts)}."
     )
 
 
-def _smaller_step_sizes(records: Sequence[BestScheme]) -> str:
+def _compare_step_sizes(records: Sequence[BestScheme]) -> str:
     """Return the median ratio of the best step sizes of FedFix and of asynchronous FedAvg, by number of clients."""
     sizes = {
         (each.clients, each.scheme, each.split, each.slower, each.time, each.seed): each.step_size
@@ -142,15 +142,15 @@ def _smaller_step_sizes(records: Sequence[BestScheme]) -> str:
 
 def compare_splits_of_figures_5_to_7(records: Sequence[Rises]) -> tuple[Finding, ...]:
     """Return the findings on Figures 5 to 7: synchronous FedAvg at each step size."""
-    return (_not_monotone(records),)
+    return (_check_monotone(records),)
 
 
-def _not_monotone(records: Sequence[Rises]) -> Finding:
+def _check_monotone(records: Sequence[Rises]) -> Finding:
     """Return the finding that the loss of sampled runs rises, more often at larger step sizes."""
     texts, holds = [], True
     for split in SPLITS:
         chosen = [each for each in records if each.split == split]
-        average = {size: _average_share(chosen, size) for size in sorted({each.step_size for each in chosen})}
+        average = {size: _average_rises(chosen, size) for size in sorted({each.step_size for each in chosen})}
         shares = list(average.values())
         holds = holds and shares[0] < shares[-1] and shares == sorted(shares)
         shown = [f"{100 * share:.2g}% at $\\eta_l={size:.2g}$" for size, share in list(average.items())[-_SHOWN:]]
@@ -164,7 +164,7 @@ def _not_monotone(records: Sequence[Rises]) -> Finding:
     return Finding("even for synchronous FedAvg convergence is not monotone at large step sizes", holds, evidence)
 
 
-def _average_share(records: Sequence[Rises], step_size: float) -> float:
+def _average_rises(records: Sequence[Rises], step_size: float) -> float:
     """Return the average fraction of rises at a step size over the splits."""
     shares = [each.sampled for each in records if each.step_size == step_size]
     return sum(shares) / len(shares)

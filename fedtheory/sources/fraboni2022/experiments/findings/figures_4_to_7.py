@@ -17,23 +17,23 @@ def findings_4(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
     alike = [compared for compared in everywhere if compared.slower == 0]
     unlike = [compared for compared in everywhere if compared.slower > 0]
     return (
-        _order("FedFix-0.5 always outperforms synchronous FedAvg", everywhere, ("FedFix-0.5", "synchronous")),
-        _order(
+        _check_order("FedFix-0.5 always outperforms synchronous FedAvg", everywhere, ("FedFix-0.5", "synchronous")),
+        _check_order(
             "synchronous FedAvg always outperforms asynchronous FedAvg when all clients are alike (F0)",
             alike,
             ("synchronous", "asynchronous"),
         ),
-        _order(
+        _check_order(
             "even with heterogeneous hardware (F80) synchronous FedAvg can outperform asynchronous FedAvg",
             unlike,
             ("synchronous", "asynchronous"),
             always=False,
         ),
-        _half_interval(results),
+        _check_half_interval(results),
     )
 
 
-def _order(
+def _check_order(
     statement: str, compared: Sequence[SchemesCompared], schemes: tuple[str, str], *, always: bool = True
 ) -> Finding:
     """Test whether the first scheme has the lower loss at its best step size: in all cases, or in one."""
@@ -49,7 +49,7 @@ def _order(
     return Finding(statement, holds, f"Excess loss at the end: {'; '.join(texts)}.")
 
 
-def _half_interval(results: Sequence[SplitCompared]) -> Finding:
+def _check_half_interval(results: Sequence[SplitCompared]) -> Finding:
     gap = max(result.f0_gap for result in results)
     return Finding(
         "under F0 FedFix-0.5 is synchronous FedAvg with twice the server step size",
@@ -61,10 +61,10 @@ def _half_interval(results: Sequence[SplitCompared]) -> Finding:
 def findings_5_to_7(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
     """Return the findings on Figures 5 to 7: heterogeneous hardware, at each step size."""
     unlike = [compared for result in results for compared in result.by_hardware if compared.slower > 0]
-    return (_order_at_small_steps(unlike), _instability(unlike), _asynchronous_fails(unlike))
+    return (_check_small_steps(unlike), _check_instability(unlike), _check_divergence(unlike))
 
 
-def _order_at_small_steps(compared: Sequence[SchemesCompared]) -> Finding:
+def _check_small_steps(compared: Sequence[SchemesCompared]) -> Finding:
     texts, holds = [], True
     for each in compared:
         curves = {name: tuned.curves[0] for name, tuned in each.schemes.items()}
@@ -76,7 +76,7 @@ def _order_at_small_steps(compared: Sequence[SchemesCompared]) -> Finding:
     return Finding(statement, holds, f"Excess loss at the end: {'; '.join(texts)}.")
 
 
-def _instability(compared: Sequence[SchemesCompared]) -> Finding:
+def _check_instability(compared: Sequence[SchemesCompared]) -> Finding:
     """Compare the variance of the model from the best step size on, because runs with small ones are not yet
     stationary.
     """
@@ -95,7 +95,7 @@ def _instability(compared: Sequence[SchemesCompared]) -> Finding:
     return Finding(statement, holds, evidence)
 
 
-def _asynchronous_fails(compared: Sequence[SchemesCompared]) -> Finding:
+def _check_divergence(compared: Sequence[SchemesCompared]) -> Finding:
     """Test whether only the asynchronous scheme diverges at some step size."""
     stable = [{name: tuned.largest_stable for name, tuned in each.schemes.items()} for each in compared]
     holds = any(each["asynchronous"] < min(each["FedFix-0.5"], each["synchronous"]) for each in stable)

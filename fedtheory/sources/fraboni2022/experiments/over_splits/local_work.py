@@ -47,10 +47,10 @@ def local_work_on_split(
     problem = digits_problem(CLIENTS, split, seed)
     minimum = float(problem.optimal_value)
     for steps in local_steps:
-        runs = [_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
+        runs = [_make_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
         identical, time_based = (run.curve(step_size) for run in runs)
         converges = not (identical.diverges or time_based.diverges)
-        larger, ratio = _slow_moves(runs, step_size) if converges else (nan, nan)
+        larger, ratio = _measure_slow_moves(runs, step_size) if converges else (nan, nan)
         yield LocalWorkOnSplit(
             split,
             seed,
@@ -67,12 +67,12 @@ def local_work_on_split(
             return
 
 
-def _asynchronous(problem: Problem, weighting: Weighting, local_steps: int) -> Scenario:
+def _make_asynchronous(problem: Problem, weighting: Weighting, local_steps: int) -> Scenario:
     policy = Asynchronous("one-by-one")
     return scenario(problem, policy, SLOWER, weighting, local_steps=local_steps, horizon=HORIZON)
 
 
-def _slow_moves(runs: Sequence[Scenario], step_size: float) -> tuple[float, float]:
+def _measure_slow_moves(runs: Sequence[Scenario], step_size: float) -> tuple[float, float]:
     """Measure the model's change by updates of slow clients, those with a time-based weight above one."""
     identical, time_based = (run.trajectory(step_size) for run in runs)
     is_slow = runs[1].weights > 1
@@ -102,7 +102,7 @@ def tuned_local_work(split: Split, seed: int, local_steps: Sequence[int]) -> Ite
     problem = digits_problem(CLIENTS, split, seed)
     minimum = float(problem.optimal_value)
     for steps in local_steps:
-        runs = [_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
+        runs = [_make_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
         largest = -COARSE * round(FINE * log2(8 * steps) / COARSE)
 
         def losses_at(point: int, runs: Sequence[Scenario] = runs) -> list[float]:
@@ -151,7 +151,7 @@ def mitigations(split: Split, seed: int, step_size: float, local_steps: int) -> 
     problem = digits_problem(CLIENTS, split, seed)
     for change in CHANGES:
         size = step_size / 4 if change == "a quarter of the local step size" else step_size
-        curve = _change(problem, local_steps, change).curve(size)
+        curve = _change_scenario(problem, local_steps, change).curve(size)
         yield Mitigation(
             split,
             seed,
@@ -163,7 +163,7 @@ def mitigations(split: Split, seed: int, step_size: float, local_steps: int) -> 
         )
 
 
-def _change(problem: Problem, local_steps: int, change: str) -> Scenario:
+def _change_scenario(problem: Problem, local_steps: int, change: str) -> Scenario:
     policy: Policy = POLICIES["FedFix-0.5" if change == "FedFix-0.5" else "asynchronous"]
     steps = local_steps // 4 if change == "a quarter of the local steps" else local_steps
     chosen = replace(problem, oracle=ExactOracle()) if change == "full gradients" else problem

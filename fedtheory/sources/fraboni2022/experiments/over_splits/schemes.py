@@ -86,7 +86,7 @@ def best_schemes(
     problem = digits_problem(clients, split, seed)
     minimum = float(problem.optimal_value)
     for group in GROUPS:
-        runs = [_runs(problem, case, local_steps, times[-1]) for case in group.cases]
+        runs = [_make_scenario(problem, case, local_steps, times[-1]) for case in group.cases]
 
         def losses_at(point: int, runs: Sequence[Scenario] = runs) -> list[float]:
             curves = [run.curve(step_size_at(point)) for run in runs]
@@ -121,7 +121,7 @@ def repeat_for_hardware(records: Iterable[BestScheme]) -> Iterator[BestScheme]:
             yield record
 
 
-def _runs(problem: Problem, case: SchemeCase, local_steps: int, horizon: int) -> Scenario:
+def _make_scenario(problem: Problem, case: SchemeCase, local_steps: int, horizon: int) -> Scenario:
     runs = scheme_scenario(problem, case.scheme, case.slower, local_steps, horizon)
     return replace(runs, server_step_size=problem.clients) if case.is_scaled else runs
 

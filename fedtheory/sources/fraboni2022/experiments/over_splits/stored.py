@@ -44,19 +44,19 @@ Part = Callable[[], Iterable[Any]]
 """Function that computes the records of one split."""
 
 
-def _schemes() -> Iterator[Part]:
+def _compute_schemes() -> Iterator[Part]:
     for seed, split in product(SEEDS, SPLITS):
         yield partial(best_schemes, split, seed, clients=20, times=TIMES)
     for seed, split in product(FEWER_SEEDS, SPLITS):
         yield partial(best_schemes, split, seed, clients=50, times=SHORTER_TIMES)
 
 
-def _weightings() -> Iterator[Part]:
+def _compute_weightings() -> Iterator[Part]:
     for split, seed in product(SPLITS, SEEDS):
         yield partial(weightings_on_split, split, seed)
 
 
-def _local_work() -> Iterator[Part]:
+def _compute_local_work() -> Iterator[Part]:
     for split, seed in product(SPLITS, SEEDS):
         yield partial(_select_figure_2_step_size, local_work_on_split, split, seed, LOCAL_STEPS)
 
@@ -66,12 +66,12 @@ def _tune_local_work() -> Iterator[Part]:
         yield partial(tuned_local_work, split, seed, TUNED_LOCAL_STEPS)
 
 
-def _mitigations() -> Iterator[Part]:
+def _compute_mitigations() -> Iterator[Part]:
     for split, seed, steps in product(SPLITS, SEEDS, MITIGATED_LOCAL_STEPS):
         yield partial(_select_figure_2_step_size, mitigations, split, seed, steps)
 
 
-def _rises() -> Iterator[Part]:
+def _compute_rises() -> Iterator[Part]:
     for split, seed in product(SPLITS, SEEDS):
         yield partial(rises, split, seed, ROUNDS)
 
@@ -92,12 +92,12 @@ class Table(Generic[Record]):
 
 
 TABLES: dict[str, Table[Any]] = {
-    "schemes": Table(BestScheme, _schemes),
-    "weightings": Table(WeightingOnSplit, _weightings),
-    "local-work": Table(LocalWorkOnSplit, _local_work),
+    "schemes": Table(BestScheme, _compute_schemes),
+    "weightings": Table(WeightingOnSplit, _compute_weightings),
+    "local-work": Table(LocalWorkOnSplit, _compute_local_work),
     "tuned-local-work": Table(TunedLocalWork, _tune_local_work),
-    "mitigations": Table(Mitigation, _mitigations),
-    "rises": Table(Rises, _rises),
+    "mitigations": Table(Mitigation, _compute_mitigations),
+    "rises": Table(Rises, _compute_rises),
 }
 
 

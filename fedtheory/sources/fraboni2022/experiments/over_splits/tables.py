@@ -16,7 +16,7 @@ Record = TypeVar("Record")
 
 def write_table(records: Iterable[Any], file: Path) -> None:
     """Write records of one dataclass, one per line."""
-    rows = [{name: _text(value) for name, value in asdict(record).items()} for record in records]
+    rows = [{name: _format(value) for name, value in asdict(record).items()} for record in records]
     with file.open("w", newline="") as target:
         writer = csv.DictWriter(target, list(rows[0]), lineterminator="\n")
         writer.writeheader()
@@ -32,7 +32,7 @@ def read_table(kind: type[Record], file: Path) -> tuple[Record, ...]:
     return tuple(kind(**{name: read(row[name]) for name, read in readers.items()}) for row in rows)
 
 
-def _text(value: object) -> str:
+def _format(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
