@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory import find_floors_first
 from fedtheory.api.cards import BY_CLASS
-from fedtheory.api.inputs import claim_of, exact_run_of, run_of
+from fedtheory.api.inputs import convert_to_claim, convert_to_exact_run, convert_to_run
 from fedtheory.process import run_in_one_thread
 from fedtheory.shown import PICTURES
 
@@ -38,9 +38,9 @@ def simulate(run: RunLike, *, arithmetic: str | None = None, schedules: int = 10
     >>> found.distance_sq.tolist()
     [1.0, 0.25, 0.0625]
     """
-    from fedtheory.api.simulation import simulation_of
+    from fedtheory.api.simulation import simulate_run
 
-    return simulation_of(run_of(run, arithmetic), schedules, seed)
+    return simulate_run(convert_to_run(run, arithmetic), schedules, seed)
 
 
 @run_in_one_thread
@@ -58,7 +58,9 @@ def check(claim: ClaimLike, run: RunLike, *, arithmetic: str | None = None) -> C
     """
     from verify.check.escalation import check_and_escalate
 
-    return check_and_escalate(claim_of(claim), run_of(run, arithmetic), lambda: exact_run_of(run))
+    return check_and_escalate(
+        convert_to_claim(claim), convert_to_run(run, arithmetic), lambda: convert_to_exact_run(run)
+    )
 
 
 @run_in_one_thread
@@ -69,13 +71,13 @@ def verify(*claims: ClaimLike, jobs: int = 1, search: float = 10) -> Verdicts:
     `Claim`, which is checked in this process.  If a user-defined claim passes, a search for a violation follows, for
     `search` seconds.  Raises `InputError` without claims.
     """
-    from fedtheory.api.inputs import targets_of
+    from fedtheory.api.inputs import list_targets
     from fedtheory.api.progress import progress
     from fedtheory.api.results import Verdicts
     from verify.verdict import verify as verified
 
     with progress("instances") as tell:
-        return Verdicts(verified(targets_of(claims), jobs=jobs, search=search, in_full=True, on_progress=tell))
+        return Verdicts(verified(list_targets(claims), jobs=jobs, search=search, in_full=True, on_progress=tell))
 
 
 @run_in_one_thread
@@ -97,7 +99,7 @@ def falsify(claim: ClaimLike, *, budget: float = 20, seed: int = 0) -> Finding:
     from verify.falsify import falsify as falsified
 
     with progress("seconds of search") as tell:
-        return explain_finding(falsified(claim_of(claim), budget, seed, tell))
+        return explain_finding(falsified(convert_to_claim(claim), budget, seed, tell))
 
 
 def prove(claim: ClaimLike, certificate: str | None = None) -> Proof:
@@ -112,8 +114,8 @@ def prove(claim: ClaimLike, certificate: str | None = None) -> Proof:
     from fedtheory.proofs.document import read_document
 
     if certificate is None:
-        return proved(claim_of(claim))
-    return check_certificate(claim_of(claim), read_document(certificate))
+        return proved(convert_to_claim(claim))
+    return check_certificate(convert_to_claim(claim), read_document(certificate))
 
 
 @run_in_one_thread
@@ -141,12 +143,12 @@ def plan(
     from fedtheory import planner
     from fedtheory.api.progress import progress
 
-    chosen = None if claims is None else [claim_of(claim) for claim in claims]
+    chosen = None if claims is None else [convert_to_claim(claim) for claim in claims]
     numbers = _read_constants(run)
     if numbers is not None:
         return planner.plan_numbers(numbers, target, chosen)
     with progress("planning") as tell:
-        return planner.plan(run_of(run, "float"), target, chosen, error=error, margin=margin, on_progress=tell)
+        return planner.plan(convert_to_run(run, "float"), target, chosen, error=error, margin=margin, on_progress=tell)
 
 
 def _read_constants(given: RunLike | Mapping[str, Any]) -> dict[str, float] | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     """A claim, its id, or ``file.py:NAME``."""
 
 
-def run_of(given: RunLike, arithmetic: str | None) -> Run:
+def convert_to_run(given: RunLike, arithmetic: str | None) -> Run:
     """Return the run, in the named arithmetic.
 
     By default a `Run` keeps its own, and files and tables are read in floats.
@@ -29,13 +29,13 @@ def run_of(given: RunLike, arithmetic: str | None) -> Run:
     if isinstance(given, Run):
         if wanted is None or given.arithmetic is wanted:
             return given
-        return given.as_floats() if wanted is FLOAT else exact_run_of(given)
+        return given.as_floats() if wanted is FLOAT else convert_to_exact_run(given)
     if isinstance(given, Mapping):
         return read_or_list(dict(given), lambda tables: parse_run(tables, wanted or FLOAT))
     return read_run(_require_file_name(given), wanted or FLOAT)
 
 
-def exact_run_of(given: RunLike) -> Run:
+def convert_to_exact_run(given: RunLike) -> Run:
     """Return the run in rationals; a float is read as the decimal number that Python prints for it."""
     from fedtheory.arithmetic import FLOAT, RATIONAL
     from fedtheory.engine.run import Run
@@ -66,14 +66,14 @@ def _require_file_name(given: str | PathLike[str]) -> str:
         ) from None
 
 
-def claim_of(given: ClaimLike) -> Claim:
+def convert_to_claim(given: ClaimLike) -> Claim:
     """Return the claim; raise `InputError` if the name is unknown, or the claim is not well formed."""
     from fedtheory.language.targets import resolve
 
     return resolve(given)
 
 
-def targets_of(given: Sequence[ClaimLike]) -> list[ClaimLike]:
+def list_targets(given: Sequence[ClaimLike]) -> list[ClaimLike]:
     """Return targets of one claim each; raise `InputError` if there are none."""
     from fedtheory.errors import InputError
 

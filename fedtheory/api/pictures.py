@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fedtheory.api.inputs import claim_of, run_of
+from fedtheory.api.inputs import convert_to_claim, convert_to_run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +20,7 @@ def error_figure(run: RunLike, *, schedules: int = 100, seed: int = 0) -> Figure
     """
     from report.pictures import error_figure as drawn
 
-    return drawn(run_of(run, None), schedules=schedules, seed=seed)
+    return drawn(convert_to_run(run, None), schedules=schedules, seed=seed)
 
 
 def bound_figure(claim: ClaimLike, run: RunLike) -> Figure:
@@ -31,4 +31,4 @@ def bound_figure(claim: ClaimLike, run: RunLike) -> Figure:
     """
     from report.pictures import bound_figure as drawn
 
-    return drawn(claim_of(claim), run_of(run, None))
+    return drawn(convert_to_claim(claim), convert_to_run(run, None))

@@ -73,7 +73,7 @@ class Simulation(Shown):
         return frame({"round": range(len(self.times))} | columns, "round")
 
 
-def simulation_of(run: Run, schedules: int, seed: int) -> Simulation:
+def simulate_run(run: Run, schedules: int, seed: int) -> Simulation:
     """Return the expectations of a run; `schedules` are sampled if its client times are random."""
     from fedtheory.arithmetic.enclosures import precise_enclosures
 

@@ -18,11 +18,11 @@ Word = Annotated[str, typer.Argument(metavar="[WORD]", help="Part of a name, a s
 
 def run(word: Word = "", as_json: Json = False) -> None:
     """List the assumptions that a claim can make: name in Python, and statement."""
-    from fedtheory.cli.words import matching
+    from fedtheory.cli.words import select_matching
     from fedtheory.language.vocabulary import assumed
 
     expected = "no assumption has {} in its name, statement or chapter"
-    entries = matching(word, assumed(), _list_texts, expected, NAME)
+    entries = select_matching(word, assumed(), _list_texts, expected, NAME)
     if as_json:
         print_json([_encode(entry) for entry in entries])
     else:

@@ -19,7 +19,7 @@ from fedtheory.cli.output import (
     progress,
     short,
 )
-from fedtheory.cli.setting import document_of_setting, print_setting
+from fedtheory.cli.setting import encode_setting, print_setting
 from fedtheory.cli.typed import NamedOrTyped, is_relation
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def run(
     with progress("rounds") as tell:
         found = check_and_escalate(claim, given, lambda: read_run(run_file, RATIONAL), tell)
     with name_file_in_errors(run_file):
-        write_figure(figure, lambda: bound_figure_of(claim, given))
+        write_figure(figure, lambda: draw_bound(claim, given))
     if as_json:
         print_json(document(found))
     else:
@@ -68,7 +68,7 @@ def run(
             _print_advice(target)
 
 
-def bound_figure_of(claim: Claim, given: Run) -> Figure:
+def draw_bound(claim: Claim, given: Run) -> Figure:
     """Return the figure of a claim on a run."""
     from report.pictures import bound_figure
 
@@ -95,7 +95,7 @@ def document(found: Check) -> dict[str, Any]:
                     "condition": c.latex,
                     "holds": c.holds,
                     "slack": text(c.slack),
-                    "reason": _open(found) if c.holds is None else None,
+                    "reason": _explain_open(found) if c.holds is None else None,
                 }
                 for c in found.conditions
             ],
@@ -112,7 +112,7 @@ def document(found: Check) -> dict[str, Any]:
             "settled_by": settled_by,
             "bits": found.bits,
             "interval": None if found.estimate is None else asdict(found.estimate),
-            **document_of_setting(found.claim),
+            **encode_setting(found.claim),
             "excluded": [{"name": one.name, "reason": one.reason} for one in found.excluded],
         }
 
@@ -122,13 +122,13 @@ def _explain_rate(found: Check) -> str | None:
     return None if found.rate is None else found.rate.reason(found.claim.in_words)
 
 
-def _open(found: Check) -> str:
+def _explain_open(found: Check) -> str:
     """Return the reason why an arithmetic leaves the check undecided."""
     if found.claim.rate is not None and found.claim.rate.constant is None:
-        return "rounding decides: runs next to this one say otherwise"
+        return "rounding decides: perturbed runs give another result"
     if found.arithmetic.kind == "float":
         return "both sides agree up to rounding: exact arithmetic decides (--arithmetic rational)"
-    return "the enclosures of both sides overlap: no number of digits tells equal values from close ones"
+    return "the enclosures of both sides overlap: no precision distinguishes equal values from close ones"
 
 
 def _encode_rate(found: Check) -> dict[str, Any] | None:
@@ -333,7 +333,7 @@ def _describe_arithmetic(found: Check) -> str | None:
     if found.final_decision is not None:
         return "; ".join(filter(None, (of_rate, found.final_decision.reason)))
     if found.applicable and found.holds is None:
-        return found.reason or of_rate or _open(found)
+        return found.reason or of_rate or _explain_open(found)
     return of_rate or found.decided_in or found.reason
 
 

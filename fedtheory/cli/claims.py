@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, NoCode, SourceKey, print_json, print_table, styled
+from fedtheory.cli.output import Json, NoCode, SourceKey, print_json, print_table, style_verdict
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
@@ -30,7 +30,7 @@ def run(targets: Wanted = None, source: SourceKey = None, *, _no_code: NoCode = 
     if as_json:
         print_json([summary(claim) for claim in claims])
         return
-    rows = [[claim.id, claim.kind, claim.title, claim.locator, styled(claim.verdict)] for claim in claims]
+    rows = [[claim.id, claim.kind, claim.title, claim.locator, style_verdict(claim.verdict)] for claim in claims]
     columns = ["id", "kind", "title", "where", "verdict"]
     title = "1 claim" if len(claims) == 1 else f"{len(claims)} claims"
     print_table(title, columns, rows, whole=("verdict",), roomy=("kind", "where"))
@@ -56,10 +56,10 @@ def _is_word(target: str) -> bool:
 
 def _find_claims_with(word: str, source: str | None) -> list[Claim]:
     """Return the claims with a word in their id, title, place, or in the name of one of their quantities."""
-    from fedtheory.cli.words import matching
+    from fedtheory.cli.words import select_matching
     from fedtheory.language.registry import claims_of
 
-    return matching(word, claims_of(source), _list_texts, "no claim has {} in its id, title or quantities", NAME)
+    return select_matching(word, claims_of(source), _list_texts, "no claim has {} in its id, title or quantities", NAME)
 
 
 def _list_texts(claim: Claim) -> tuple[str, ...]:

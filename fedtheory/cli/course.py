@@ -132,14 +132,14 @@ def _write_copy(assignment: Assignment, copy: Copy, output: Path, with_solutions
 
     folder = output / assignment.id / copy.student
     texts = {
-        folder / f"{copy.student}.ipynb": n.notebook_text(n.student_notebook(assignment, copy)),
-        folder / f"{copy.student}.py": n.python_template(assignment, copy),
+        folder / f"{copy.student}.ipynb": n.write_notebook(n.build_student_notebook(assignment, copy)),
+        folder / f"{copy.student}.py": n.write_python_template(assignment, copy),
     }
     if with_solutions:
         apart = output / "instructor" / assignment.id / copy.student
         texts |= {
-            apart / f"{assignment.id}.ipynb": n.notebook_text(n.instructor_notebook(assignment, copy)),
-            apart / "rubric.md": n.rubric(assignment, copy),
+            apart / f"{assignment.id}.ipynb": n.write_notebook(n.build_instructor_notebook(assignment, copy)),
+            apart / "rubric.md": n.write_rubric(assignment, copy),
         }
     return [_write(file, text) for file, text in texts.items()]
 

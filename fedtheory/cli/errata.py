@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.output import Json, NoCode, SourceKey, Targets, print_json, print_lines, print_table, styled
+from fedtheory.cli.output import Json, NoCode, SourceKey, Targets, print_json, print_lines, print_table, style_verdict
 
 if TYPE_CHECKING:
     from verify.errata import Erratum
@@ -63,4 +63,4 @@ def print_text(entries: list[Erratum]) -> None:
 def _repair(entry: Erratum) -> tuple[str, str]:
     """Return ids of the corrections, without the prefix shared with the published claim, and their verdicts."""
     names = [repair.id.removeprefix(entry.claim.id) for repair in entry.repairs]
-    return "\n".join(names), "\n".join(styled(repair.verdict) for repair in entry.repairs)
+    return "\n".join(names), "\n".join(style_verdict(repair.verdict) for repair in entry.repairs)

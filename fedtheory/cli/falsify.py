@@ -6,16 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import (
-    Json,
-    NoCode,
-    print_json,
-    print_lines,
-    progress,
-    short,
-    styled,
-)
-from fedtheory.cli.setting import document_of_setting, print_setting
+from fedtheory.cli.output import Json, NoCode, print_json, print_lines, progress, short, style_verdict
+from fedtheory.cli.setting import encode_setting, print_setting
 from fedtheory.cli.typed import NamedOrTyped, is_relation
 from fedtheory.cli.witness import Save, name_saved_file, print_witness, save_witness
 
@@ -80,7 +72,7 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
         "applicable_runs": finding.applicable,
         "left_open": finding.left_open,
         "seconds": round(finding.seconds, 3),
-        **document_of_setting(finding.claim),
+        **encode_setting(finding.claim),
     }
 
 
@@ -94,7 +86,7 @@ def print_text(target: str, finding: Finding, saved: str | None = None) -> None:
     tried = f"{finding.looked} runs tried in {finding.seconds:.1f} s, {finding.applicable} of them applicable"
     largest = "" if finding.best_ratio is None else f", largest ratio {short(finding.best_ratio)}"
     print_lines(
-        f"[bold]{target}[/bold]  {styled(finding.verdict)}{recorded}",
+        f"[bold]{target}[/bold]  {style_verdict(finding.verdict)}{recorded}",
         tried + largest,
     )
     if finding.reason is not None:

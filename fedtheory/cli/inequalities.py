@@ -33,11 +33,11 @@ class Inequality:
 
 def run(word: Word = "", claim: OfClaim = None, as_json: Json = False) -> None:
     """List the inequalities for certificates: name, arguments in order, and the non-negative expression."""
-    from fedtheory.cli.words import matching
+    from fedtheory.cli.words import select_matching
 
     entries = [*_list_kernel_inequalities(), *([] if claim is None else _list_assumed(claim))]
     expected = "no inequality has {} in its name or formula"
-    found = matching(word, entries, lambda each: (each.name, each.call, each.formula), expected, NAME)
+    found = select_matching(word, entries, lambda each: (each.name, each.call, each.formula), expected, NAME)
     if as_json:
         print_json([vars(each) for each in found])
         return

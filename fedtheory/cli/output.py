@@ -81,7 +81,7 @@ def print_lines(*lines: str) -> None:
         console.print(line, overflow="ignore", crop=False)
 
 
-def styled(verdict: str | None) -> str:
+def style_verdict(verdict: str | None) -> str:
     """Return a verdict with its colour."""
     if verdict is None:
         return ""

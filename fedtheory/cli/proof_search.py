@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.output import print_lines, styled
+from fedtheory.cli.output import print_lines, style_verdict
 from fedtheory.cli.setting import print_setting
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def write_found(searched: Iterable[Searched | None]) -> list[Path]:
     return written
 
 
-def keys_of(searched: Searched) -> dict[str, Any]:
+def encode_search(searched: Searched) -> dict[str, Any]:
     """Return the JSON keys that a search adds to those of a proof, or replaces."""
     from fedtheory.language.setting import setting_line
     from fedtheory.search import Found
@@ -92,14 +92,14 @@ def print_search(searched: Searched) -> None:
         digest = (result.proof.digest or "")[:16]
         named = f"[bold]{claim.id}[/bold]  {escape(claim.title)}"
         print_lines(
-            f"{named}: {styled('proved')} by certificate {digest}, found by search",
+            f"{named}: {style_verdict('proved')} by certificate {digest}, found by search",
             *(f"  [green]holds[/green]  {escape(step.text)}" for step in result.proof.steps),
             f"  it rests on {escape(', '.join(result.uses) or 'no other claim')}",
         )
         _print_supposed(result)
         return
     named = f"[bold]{claim.id}[/bold]  {escape(claim.title)}"
-    print_lines(f"{named}: {styled('no certificate')} of the tried families: {escape(result.reason)}")
+    print_lines(f"{named}: {style_verdict('no certificate')} of the tried families: {escape(result.reason)}")
     if result.is_exhausted:
         print_lines("  more work may find more: --effort N, in the units that --json reports as work")
     if result.nearest is not None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fedtheory.proofs.terms.checking import TermReport
 
 
-def terms_of(proof: Proof) -> TermReport:
+def write_as_terms(proof: Proof) -> TermReport:
     """Write the certificate of a proof as terms, and check them; raise `InputError` if the claim has no certificate."""
     from fedtheory.errors import InputError
     from fedtheory.proofs.terms.checking import report_terms
@@ -22,14 +22,14 @@ def terms_of(proof: Proof) -> TermReport:
     return report_terms(proof.claim, proof.document)
 
 
-def in_notation_of(report: TermReport, proof: Proof) -> Proof:
+def restate_steps(report: TermReport, proof: Proof) -> Proof:
     """Return a proof whose steps have their formulas in the notation of the explained terms."""
     from fedtheory.proofs.terms.explanation import state_steps
 
     return replace(proof, steps=state_steps(report.claim, proof.steps))
 
 
-def keys_of_terms(report: TermReport) -> dict[str, Any]:
+def encode_terms(report: TermReport) -> dict[str, Any]:
     """Return the entries of a proof's JSON document that concern its terms."""
     from fedtheory.proofs.terms.explanation import explain
 

@@ -14,10 +14,10 @@ from fedtheory.cli.output import (
     print_json,
     print_lines,
     print_table,
-    styled,
+    style_verdict,
     write_text,
 )
-from fedtheory.cli.setting import document_of_setting, print_setting
+from fedtheory.cli.setting import encode_setting, print_setting
 
 if TYPE_CHECKING:
     from fedtheory.cli.proof_search import Searched
@@ -79,8 +79,8 @@ def run(
     is data, and refers to published claims, or to those in files given by --claims mine.py.  No other code is executed.
     """
     from fedtheory.cli.proof_search import write_found
-    from fedtheory.cli.proof_terms import in_notation_of, keys_of_terms, print_terms, terms_of
-    from fedtheory.cli.tightening import keys_of_tightened, print_tightened, tightened_from
+    from fedtheory.cli.proof_terms import encode_terms, print_terms, restate_steps, write_as_terms
+    from fedtheory.cli.tightening import encode_tightened, print_tightened, tighten_found
     from verify.printed import check_published_proof
 
     proofs = _check_target(target, certificate, claims or [])
@@ -89,17 +89,17 @@ def run(
     is_searched = [not no_search and certificate is None and _is_open(proof, search) for proof in proofs]
     searched = _search(target, proofs, is_searched, effort)
     proofs = [proof if search is None else search.proof for proof, search in zip(proofs, searched, strict=True)]
-    tightened = tightened_from(searched, effort) if tighten else None
-    terms = terms_of(_require_single(proofs, "--term")) if term else None
-    proofs = proofs if terms is None else [in_notation_of(terms, proofs[0])]
+    tightened = tighten_found(searched, effort) if tighten else None
+    terms = write_as_terms(_require_single(proofs, "--term")) if term else None
+    proofs = proofs if terms is None else [restate_steps(terms, proofs[0])]
     if save is not None:
         _save(proofs, save)
     files = write_found(searched) if search else []
     found = [(proof, check_published_proof(proof.claim)) for proof in proofs]
     if as_json:
         documents = _encode_proofs(found, searched)
-        documents[0] |= keys_of_tightened(tightened) if tightened is not None else {}
-        documents[0] |= keys_of_terms(terms) if terms is not None else {}
+        documents[0] |= encode_tightened(tightened) if tightened is not None else {}
+        documents[0] |= encode_terms(terms) if terms is not None else {}
         print_json(documents[0] if len(found) == 1 else documents)
         return _choose_exit_code(proofs)
     if len(found) > 1:
@@ -123,10 +123,10 @@ def _encode_proofs(
     found: list[tuple[Proof, list[PrintedStep]]], searched: list[Searched | None]
 ) -> list[dict[str, Any]]:
     """Return the proofs as JSON objects, with the results of a search."""
-    from fedtheory.cli.proof_search import keys_of
+    from fedtheory.cli.proof_search import encode_search
 
     pairs = zip(found, searched, strict=True)
-    return [document(*each) | ({} if search is None else keys_of(search)) for each, search in pairs]
+    return [document(*each) | ({} if search is None else encode_search(search)) for each, search in pairs]
 
 
 def _print_one(found: tuple[Proof, list[PrintedStep]], searched: Searched | None) -> None:
@@ -272,7 +272,7 @@ def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
         "why_not_proved": explain_unproved(proof.claim),
         "missing_assumptions": list(find_missing_assumptions(proof)),
         **({"near_misses": list(near_misses(proof))} if proof.verdict == "broken" else {}),
-        **document_of_setting(proof.claim),
+        **encode_setting(proof.claim),
     }
 
 
@@ -324,7 +324,7 @@ def _describe_outcome(proof: Proof, printed: list[PrintedStep]) -> str:
     if found != proof.verdict:
         return "[bold red]the printed proof does not go through[/bold red]"
     # These digits of the digest suffice to identify the certificate.
-    return styled(found) + ("" if proof.digest is None else f" by certificate {proof.digest[:16]}")
+    return style_verdict(found) + ("" if proof.digest is None else f" by certificate {proof.digest[:16]}")
 
 
 def _print_table(proofs: list[Proof]) -> None:
@@ -334,7 +334,10 @@ def _print_table(proofs: list[Proof]) -> None:
     from rich.markup import escape
 
     failing = [next((step.text for step in proof.steps if not step.holds), "") for proof in proofs]
-    rows = [[proof.claim.id, styled(proof.verdict), escape(step)] for proof, step in zip(proofs, failing, strict=True)]
+    rows = [
+        [proof.claim.id, style_verdict(proof.verdict), escape(step)]
+        for proof, step in zip(proofs, failing, strict=True)
+    ]
     print_table("certificates", ["claim", "certificate", "what fails"], rows, whole=("claim", "certificate"))
     broken = [proof for proof in proofs if proof.verdict == "broken"]
     print_lines(*(f"{proof.claim.id}: {hint}" for proof in broken for hint in _list_hints(proof)))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
 
 
-def document_of_setting(claim: Claim) -> dict[str, Any]:
+def encode_setting(claim: Claim) -> dict[str, Any]:
     """Return the JSON keys: the assumptions added by default, and the Python line that states all assumptions."""
     from fedtheory.language.setting import setting_line
 
@@ -19,7 +19,7 @@ def document_of_setting(claim: Claim) -> dict[str, Any]:
     return {"assumed": names, "assumed_line": setting_line(claim) if names else None}
 
 
-def setting_lines(claims: Iterable[tuple[str, Claim]]) -> list[str]:
+def list_setting_lines(claims: Iterable[tuple[str, Claim]]) -> list[str]:
     """Describe the default setting of claims; one line for all claims with the same setting."""
     from fedtheory.language.setting import describe_setting, setting_line
 
@@ -35,4 +35,4 @@ def print_setting(claims: Iterable[tuple[str, Claim]]) -> None:
     """Print the default setting of claims for a terminal."""
     from rich.markup import escape
 
-    print_lines(*map(escape, setting_lines(claims)))
+    print_lines(*map(escape, list_setting_lines(claims)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.cli.claims import summary
-from fedtheory.cli.output import Json, NoCode, Target, print_json, print_lines, styled
-from fedtheory.cli.setting import document_of_setting, setting_lines
+from fedtheory.cli.output import Json, NoCode, Target, print_json, print_lines, style_verdict
+from fedtheory.cli.setting import encode_setting, list_setting_lines
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
@@ -35,7 +35,7 @@ def details(claim: Claim) -> dict[str, Any]:
     return summary(claim) | {
         "encoded": claim.encoded,
         "assumptions": [{"name": a.name, "statement": a.statement} for a in claim.assumptions],
-        **document_of_setting(claim),
+        **encode_setting(claim),
         "conditions": conditions,
         "symbols": [
             {"symbol": latex(symbol), "quantity": quantity.name, "meaning": quantity.meaning}
@@ -64,7 +64,7 @@ def print_text(claim: Claim) -> None:
     from fedtheory.cli.unicode_math import unicode_math, unicode_prose
     from fedtheory.language.registry import explain_unproved
 
-    about = filter(None, (claim.source, claim.locator, claim.kind, styled(claim.verdict)))
+    about = filter(None, (claim.source, claim.locator, claim.kind, style_verdict(claim.verdict)))
     lines = [f"[bold]{claim.id}[/bold]  {escape(unicode_prose(claim.title))}", " · ".join(about)]
     lines += [
         "",
@@ -75,7 +75,7 @@ def print_text(claim: Claim) -> None:
     encoded += [f"{claim.in_words(claim.rate.measured)} is O({claim.in_words(claim.rate.order)})"] if claim.rate else []
     lines += _list_section_lines("as encoded", encoded)
     lines += _list_section_lines("assumptions", [f"{a.name}: {unicode_prose(a.statement)}" for a in claim.assumptions])
-    lines += _list_section_lines("setting", setting_lines([(claim.id, claim)]))
+    lines += _list_section_lines("setting", list_setting_lines([(claim.id, claim)]))
     lines += _list_section_lines("conditions", [claim.in_words(condition) for condition in claim.conditions])
     lines += _list_section_lines(
         "symbols",

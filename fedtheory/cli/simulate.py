@@ -9,7 +9,7 @@ import typer
 
 from fedtheory.cli.figure import require_figure, write_figure
 from fedtheory.cli.output import ArithmeticName, FigureFile, Json, NoCode, RunFile, name_file_in_errors, print_json
-from fedtheory.cli.simulation_tables import MEASURED, measure_or_none, notes, print_run, print_sampled_run
+from fedtheory.cli.simulation_tables import MEASURED, list_notes, measure_or_none, print_run, print_sampled_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ def run(
     with name_file_in_errors(run_file), precise_enclosures(bits):
         simulated = given.refined(bits)
         _require_listable(simulated)
-        write_figure(figure, lambda: error_figure_of(simulated, schedules, seed))
+        write_figure(figure, lambda: draw_errors(simulated, schedules, seed))
         if simulated.algorithm.clock.is_random:
             found = average_over_schedules(simulated, schedules, seed)
             if as_json:
@@ -62,7 +62,7 @@ def run(
             print_run(simulated, constants(simulated))
 
 
-def error_figure_of(simulated: Run, schedules: int, seed: int) -> Figure:
+def draw_errors(simulated: Run, schedules: int, seed: int) -> Figure:
     """Return the figure of a run."""
     from report.pictures import error_figure
 
@@ -109,7 +109,7 @@ def _encode_facts(simulated: Run) -> dict[str, Any]:
             simulated, measure_or_none(lambda: simulated.problem.lifted(simulated.problem.optimum))
         ),
         "optimal_value": _encode_lists(simulated, measure_or_none(lambda: simulated.problem.optimal_value)),
-        "notes": notes(simulated),
+        "notes": list_notes(simulated),
     }
 
 
@@ -164,10 +164,10 @@ def document(simulated: Run) -> dict[str, Any]:
 
 def _summarise_models(simulated: Run) -> dict[str, Any]:
     """Return loss, accuracy and intervals of a run on linear models; empty for quadratics."""
-    from fedtheory.cli.simulated_models import document_of_models
+    from fedtheory.cli.simulated_models import encode_models
     from fedtheory.engine.linear_models import LinearModelRun
 
-    return document_of_models(simulated) if isinstance(simulated, LinearModelRun) else {}
+    return encode_models(simulated) if isinstance(simulated, LinearModelRun) else {}
 
 
 def _encode_local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:

@@ -19,16 +19,16 @@ _ROUNDING = 1e-12
 """Relative half width of an interval below which it is a rounding error."""
 
 
-def estimates(simulated: LinearModelRun) -> Mapping[str, ReplicaMeans]:
+def list_estimates(simulated: LinearModelRun) -> Mapping[str, ReplicaMeans]:
     """Return the existing estimates of loss, accuracy and errors over the server's updates, by name."""
     measure = simulated.attempted_trajectory.interval
     found = {name: measure_or_none(partial(measure, name)) for name in _SHOWN}
     return {name: estimate for name, estimate in found.items() if estimate is not None}
 
 
-def document_of_models(simulated: LinearModelRun) -> dict[str, Any]:
+def encode_models(simulated: LinearModelRun) -> dict[str, Any]:
     """Return loss and accuracy for the JSON document, and the intervals of all estimates; null if exact."""
-    found = estimates(simulated)
+    found = list_estimates(simulated)
     added = {name: found[name].mean.tolist() if name in found else None for name in ("loss", "accuracy")}
     if not simulated.is_estimated:
         return {**added, "interval": None}
@@ -48,7 +48,7 @@ def document_of_models(simulated: LinearModelRun) -> dict[str, Any]:
 def print_models(simulated: LinearModelRun, constants: dict[str, Any]) -> None:
     """Print a run for a terminal: constants, then some of the server's updates."""
     print_constants(simulated, constants)
-    found = estimates(simulated)
+    found = list_estimates(simulated)
     columns = {name: [_format_cell(one, n) for n in range(len(one.mean))] for name, one in found.items()}
     count = len(next(iter(columns.values())))
     rows = [[str(n), *(cells[n] for cells in columns.values())] for n in select_updates(count)]

@@ -28,7 +28,7 @@ def measure_or_none(measure: Callable[[], Found]) -> Found | None:
         return None
 
 
-def notes(simulated: Run) -> list[str]:
+def list_notes(simulated: Run) -> list[str]:
     """Return notes on missing or imprecise numbers."""
     from fedtheory.errors import NoMinimiser
     from fedtheory.federation.problem.least_squares import notes_on
@@ -109,7 +109,7 @@ def print_constants(simulated: Run, constants: dict[str, Any]) -> None:
         f"[bold]{kind}[/bold], {simulated.algorithm.name}, {simulated.arithmetic.kind} arithmetic",
         *(f"  {name}: {_shorten(value)}" for name, value in known.items()),
         *(f"  {name}: {escape(region)}" for name, region in constants["regions"].items()),
-        *(f"[bold]note[/bold]: {escape(note)}" for note in notes(simulated)),
+        *(f"[bold]note[/bold]: {escape(note)}" for note in list_notes(simulated)),
     )
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fedtheory.search import Tightened
 
 
-def tightened_from(searched: Sequence[Searched | None], effort: int | None) -> Tightened:
+def tighten_found(searched: Sequence[Searched | None], effort: int | None) -> Tightened:
     """Lower the constants of the one bound that a search has proved; raise `InputError` if there is no such bound."""
     from fedtheory.errors import InputError
     from fedtheory.search import EFFORT, Found, Tightened, tighten
@@ -29,7 +29,7 @@ def tightened_from(searched: Sequence[Searched | None], effort: int | None) -> T
     return found
 
 
-def keys_of_tightened(tightened: Tightened) -> dict[str, Any]:
+def encode_tightened(tightened: Tightened) -> dict[str, Any]:
     """Return the JSON key that tightening adds to those of a proof."""
     terms = [{"term": str(one.term), "stated": str(one.stated), "proved": str(one.proved)} for one in tightened.terms]
     proof = tightened.found.proof

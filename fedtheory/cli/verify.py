@@ -19,9 +19,9 @@ from fedtheory.cli.output import (
     print_table,
     progress,
     short,
-    styled,
+    style_verdict,
 )
-from fedtheory.cli.setting import document_of_setting, print_setting
+from fedtheory.cli.setting import encode_setting, print_setting
 from fedtheory.cli.witness import Save, explain_saving, name_saved_file, print_witness, save_witness
 from fedtheory.errors import InputError
 
@@ -123,7 +123,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         "pairs": {"covered": verdict.pairs.covered, "all": verdict.pairs.all, "given_up": verdict.pairs.given_up},
         "left_open": verdict.left_open,
         "found_proof": _encode_found_proof(verdict),
-        **document_of_setting(verdict.claim),
+        **encode_setting(verdict.claim),
         "few_instances": verdict.is_thin,
         "lacking": dict(verdict.lacking),
         "excluded": [{"name": name, "runs": count} for name, count in verdict.excluded.items()],
@@ -278,7 +278,7 @@ def _print_missing_kinds(verdict: ClaimVerdict) -> None:
 def _format_verdict(verdict: ClaimVerdict) -> str:
     """Return the coloured verdict, with the recorded one where they differ."""
     recorded = "" if verdict.agrees else f" (recorded: {verdict.claim.verdict})"
-    return styled(verdict.verdict) + recorded
+    return style_verdict(verdict.verdict) + recorded
 
 
 def _print_witness(verdict: ClaimVerdict, whose: str, saved: str) -> None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 Entry = TypeVar("Entry")
 
 
-def matching(
+def select_matching(
     word: str, entries: Sequence[Entry], texts: Callable[[Entry], Sequence[str]], expected: str, command: str
 ) -> list[Entry]:
     """Return the entries with a text that contains the word; the first text of each is its name.

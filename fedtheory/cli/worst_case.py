@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fedtheory.cli.output import Json, NoCode, Target, print_json, print_lines, print_table, progress, short
-from fedtheory.cli.setting import document_of_setting, print_setting
+from fedtheory.cli.setting import encode_setting, print_setting
 
 if TYPE_CHECKING:
     from verify.worst_case import Case, WorstCase
@@ -56,7 +56,7 @@ def document(found: WorstCase) -> dict[str, Any]:
         **(nothing if decisive is None else _encode_case(decisive)),
         "status": found.status,
         "cases": [_encode_case(case) for case in found.cases],
-        **document_of_setting(found.claim),
+        **encode_setting(found.claim),
     }
 
 

@@ -39,7 +39,7 @@ def handed_in(assignment: Assignment, student: str, number: int) -> tuple[str, s
     """
     copy, kind = assignment.copy(student), number % 10
     if kind < 2:
-        return f"{student}.ipynb", n.notebook_text(n.instructor_notebook(assignment, copy))
+        return f"{student}.ipynb", n.write_notebook(n.build_instructor_notebook(assignment, copy))
     cells = {q.name: q.solution_cell for q in copy.questions if not isinstance(q, ManualQuestion)}
     for question in copy.questions:
         if isinstance(question, BoundQuestion) and kind in FACTORS:

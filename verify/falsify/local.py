@@ -88,7 +88,7 @@ class LocalClimb:
                 self._try_scaling(scaling.name, fmpq(0))
 
     def sweep_structure(self) -> None:
-        """Try all variants of the structure, and start again after each success."""
+        """Try variants of the structure until one succeeds."""
         for table in self._structure(self.at.table):
             if self.tries(table) or self.left <= 0:
                 return

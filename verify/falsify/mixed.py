@@ -26,7 +26,8 @@ class _Shape:
 
     curvatures: Sequence[Sequence[int]]
     """Curvatures along the coordinates, in units of 1/64."""
-    pulls: Sequence[int] = (1, -1)
+    linear: Sequence[int] = (1, -1)
+    """Linear terms of the clients, equal along all coordinates."""
     clients: int = 2
     start: Sequence[int] = (2,)
     """Start along the coordinates."""
@@ -90,7 +91,7 @@ def _allow(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Table | 
 def _set_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
     dimension = len(shape.curvatures[0])
     count = shape.clients if shape.clients == 1 else max(clients(table), shape.clients)
-    curvatures, pulls = islice(cycle(shape.curvatures), count), islice(cycle(shape.pulls), count)
+    curvatures, pulls = islice(cycle(shape.curvatures), count), islice(cycle(shape.linear), count)
     problem = {
         "kind": "quadratic",
         "hessians": [_build_diagonal(entries) for entries in curvatures],

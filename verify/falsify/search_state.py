@@ -71,7 +71,7 @@ class Reach:
 NEAR = Reach(RATIONAL, 128, 1_500)
 """Limit for exact runs: rationals grow with every step, and are as fast as floats while they are short."""
 FAR = Reach(FLOAT, 4_096, 400_000)
-"""Limit for long horizons on which initially small terms grow; with waiting clients, more clients cost nothing."""
+"""Limit for long horizons, on which initially small terms grow; synchronous clients are averaged at no cost."""
 AROUND = Reach(FLOAT, 128, 100_000)
 """Limit for claims about every step or about stale models: many clients and any sizes, but short horizons."""
 _CLEAR = 1e-6

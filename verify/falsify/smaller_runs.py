@@ -55,7 +55,7 @@ def remove_parts(table: Table) -> Iterator[Table]:
 
 
 def _list_fewer(count: int) -> list[int]:
-    """Return smaller counts, the smallest first; `COUNTS` are for what is between half of a large one and all of it."""
+    """Return smaller counts, the smallest first; larger ones of a large count are bisected."""
     near = {count - 2, count - 1} if count <= LARGE else set()
     return sorted(({1, 2, count // 4, count // 2} | near) & set(range(1, count)))
 

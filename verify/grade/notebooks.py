@@ -28,22 +28,22 @@ _BEGIN, _END = "### BEGIN SOLUTION", "### END SOLUTION"
 _BEGIN_TESTS, _END_TESTS = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
 
-def student_notebook(assignment: Assignment, copy: Copy) -> dict[str, Any]:
+def build_student_notebook(assignment: Assignment, copy: Copy) -> dict[str, Any]:
     """Write a student's notebook: statements, a worked start, cells to fill, and cells in which points are counted."""
     return _build_notebook(assignment, copy, with_solutions=False)
 
 
-def instructor_notebook(assignment: Assignment, copy: Copy) -> dict[str, Any]:
+def build_instructor_notebook(assignment: Assignment, copy: Copy) -> dict[str, Any]:
     """Write the notebook with solutions and tests, from which nbgrader makes the students' version."""
     return _build_notebook(assignment, copy, with_solutions=True)
 
 
-def notebook_text(notebook: dict[str, Any]) -> str:
+def write_notebook(notebook: dict[str, Any]) -> str:
     """Return a notebook as the text of its file."""
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
-def rubric(assignment: Assignment, copy: Copy) -> str:
+def write_rubric(assignment: Assignment, copy: Copy) -> str:
     """Return the rubric in Markdown: points, rules, and the solutions of this copy."""
     lines = [f"# {assignment.title}: rubric", "", f"Copy of `{copy.student}`, {format_points(copy.points)}.", ""]
     for question in copy.questions:
@@ -58,7 +58,7 @@ def rubric(assignment: Assignment, copy: Copy) -> str:
     return "\n".join(lines)
 
 
-def python_template(assignment: Assignment, copy: Copy) -> str:
+def write_python_template(assignment: Assignment, copy: Copy) -> str:
     """Return the assignment as a Python file to complete; the questions are comments."""
     start = f"Hint. {copy.worked}" if copy.worked else ""
     about = _write_comment(assignment.title, copy.introduction, start)
@@ -72,7 +72,7 @@ def python_template(assignment: Assignment, copy: Copy) -> str:
 _BEFORE_HANDING_IN = "# Before you hand in: `fedtheory course check FILE` says whether each answer can be read."
 
 
-def comment_heading(question: Question) -> str:
+def write_comment_heading(question: Question) -> str:
     """Return the comment line above a question."""
     return _write_comment(_write_heading(question))
 

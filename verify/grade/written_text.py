@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fedtheory.language.exercises import Assignment, Copy, Question
 from verify.grade.literals import read_literals
-from verify.grade.notebooks import EMPTY_TEXT, comment_heading, python_template
+from verify.grade.notebooks import EMPTY_TEXT, write_comment_heading, write_python_template
 from verify.grade.submission import Submission
 
 
@@ -15,7 +15,7 @@ def read_texts(assignment: Assignment, copy: Copy, submission: Submission, wante
     if not submission.source:
         return {name: "" if text.strip() == EMPTY_TEXT else text for name, text in submission.texts.items()}
     strings = read_literals(submission.units)
-    handout = {line.strip() for line in python_template(assignment, copy).splitlines()}
+    handout = {line.strip() for line in write_python_template(assignment, copy).splitlines()}
     lines = submission.source.splitlines()
     return {
         question.name: strings.get(question.name) or _find_text(question, copy.questions, lines, handout)
@@ -36,5 +36,5 @@ def _find_text(question: Question, questions: Iterable[Question], lines: Sequenc
 
 
 def _find_heading_line(question: Question, lines: Sequence[str]) -> int | None:
-    heading = comment_heading(question)
+    heading = write_comment_heading(question)
     return next((place for place, line in enumerate(lines) if line.strip() == heading), None)

@@ -76,7 +76,7 @@ def test_terms_at_a_place() -> None:
     assert place._select_entry(np.array([[0, 1, 2], [3, 4, 5]])) == 5
     assert place._select_entry(np.array([[7], [8]])) == 8
     assert place._select_entry(np.array([[6, 7, 8]])) == 8
-    assert Place(site, {})._entry(np.array([[9]])) == 9
+    assert Place(site, {})._select_entry(np.array([[9]])) == 9
 
 
 def test_other_units_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:

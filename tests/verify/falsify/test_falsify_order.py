@@ -69,7 +69,7 @@ def test_clients_of_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_runs_in_which_everything_plays_a_part() -> None:
-    shape: Any = SimpleNamespace(curvatures=[[64, 1], [8, 0]], pulls=(1, -1), clients=3, start=[0, 2])
+    shape: Any = SimpleNamespace(curvatures=[[64, 1], [8, 0]], linear=(1, -1), clients=3, start=[0, 2])
     found = _set_problem(_table(2), shape, fmpq(1))["problem"]
     assert found["hessians"][:2] == [[[1, 0], [0, fmpq(1, 64)]], [[EIGHTH, 0], [0, 0]]]
     assert found["hessians"][2] == found["hessians"][0]

@@ -190,7 +190,7 @@ def test_mixed_runs_use_one_step_size() -> None:
 def test_weights_of_as_many_clients_are_kept(weights: int, *, kept: bool) -> None:
     table = _table(2)
     table["problem"]["weights"] = [fmpq(1, weights)] * weights
-    shape: Any = SimpleNamespace(curvatures=[[1, 2], [3, 4]], pulls=[1, -1], start=[1, 0], clients=2)
+    shape: Any = SimpleNamespace(curvatures=[[1, 2], [3, 4]], linear=[1, -1], start=[1, 0], clients=2)
     found = mixed._set_problem(table, shape, None)
     assert ("weights" in found["problem"]) is kept
     assert found["problem"]["linear"] == [[1, 1], [-1, -1]]

@@ -50,7 +50,7 @@ def write(folder: Path, text: str, name: str = "ana.ipynb") -> Path:
 def test_the_solution_earns_all_points(assignment: Assignment, student: str, tmp_path: Path) -> None:
     """The instructor's notebook, handed in, has all points that no person gives."""
     copy = assignment.copy(student)
-    path = write(tmp_path, n.notebook_text(n.instructor_notebook(assignment, copy)))
+    path = write(tmp_path, n.write_notebook(n.build_instructor_notebook(assignment, copy)))
     result = mark_submission(assignment, copy, read_submission(path, student), find_launch(unsafe=True))
     assert result.troubles == ()
     assert [row.points for row in result.rows if row.points is not None] == [
@@ -64,8 +64,8 @@ def test_an_empty_copy_earns_nothing(assignment: Assignment, tmp_path: Path) -> 
     """An unanswered notebook, or Python file, gets no points and no error messages."""
     copy = assignment.copy("ana")
     files = {
-        "ana.ipynb": n.notebook_text(n.student_notebook(assignment, copy)),
-        "ana.py": n.python_template(assignment, copy),
+        "ana.ipynb": n.write_notebook(n.build_student_notebook(assignment, copy)),
+        "ana.py": n.write_python_template(assignment, copy),
     }
     for name, text in files.items():
         handed_in = read_submission(write(tmp_path, text, name), "ana")
@@ -77,10 +77,11 @@ def test_an_empty_copy_earns_nothing(assignment: Assignment, tmp_path: Path) -> 
 def test_copies_differ_and_stay(assignment: Assignment) -> None:
     """Two students have different copies, and each the same one again."""
     texts = {
-        s: json.dumps(n.student_notebook(assignment, assignment.copy(s))["cells"][2:]) for s in ("ana", "bob", "eve")
+        s: json.dumps(n.build_student_notebook(assignment, assignment.copy(s))["cells"][2:])
+        for s in ("ana", "bob", "eve")
     }
     assert len(set(texts.values())) == 3
-    assert json.dumps(n.student_notebook(assignment, assignment.copy("ana"))["cells"][2:]) == texts["ana"]
+    assert json.dumps(n.build_student_notebook(assignment, assignment.copy("ana"))["cells"][2:]) == texts["ana"]
 
 
 @ALL
@@ -102,7 +103,7 @@ def test_an_assignment_is_with_its_paper(assignment: Assignment) -> None:
 def test_marks_of_nbgrader(assignment: Assignment) -> None:
     """Every cell has its marks, ids are unique, and points stand where they are counted or read."""
     copy = assignment.copy("ana")
-    for notebook in (n.student_notebook(assignment, copy), n.instructor_notebook(assignment, copy)):
+    for notebook in (n.build_student_notebook(assignment, copy), n.build_instructor_notebook(assignment, copy)):
         marks = [cell["metadata"]["nbgrader"] for cell in notebook["cells"]]
         ids = [mark["grade_id"] for mark in marks]
         assert len(set(ids)) == len(ids)
@@ -118,7 +119,7 @@ def test_marks_of_nbgrader(assignment: Assignment) -> None:
 def test_the_students_notebook_has_no_solution(assignment: Assignment) -> None:
     """Neither solutions nor the cells that count points are given out."""
     copy = assignment.copy("ana")
-    text = n.notebook_text(n.student_notebook(assignment, copy))
+    text = n.write_notebook(n.build_student_notebook(assignment, copy))
     assert "verify" not in text
     assert "SOLUTION" not in text
     for question in copy.questions:
@@ -129,7 +130,7 @@ def test_the_students_notebook_has_no_solution(assignment: Assignment) -> None:
 def test_the_python_file_is_the_whole_assignment(assignment: Assignment) -> None:
     """Title, introduction, worked start, statements and options stand in its comments; each answer has its line."""
     copy = assignment.copy("ana")
-    text = n.python_template(assignment, copy)
+    text = n.write_python_template(assignment, copy)
     printed = " ".join(line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#")).split()
     asked = [part for q in copy.questions for part in (q.title, q.text, q.listed, q.how)]
     for part in (assignment.title, copy.introduction, copy.worked, *asked):
@@ -144,7 +145,7 @@ def test_cells_name_the_variable_that_they_want(assignment: Assignment) -> None:
     """A cell to fill shows the name that is read, also in the version that nbgrader makes of the instructor's."""
     copy = assignment.copy("ana")
     wanted = {question.name: question.start.splitlines()[0] for question in copy.questions}
-    for notebook in (n.student_notebook(assignment, copy), n.instructor_notebook(assignment, copy)):
+    for notebook in (n.build_student_notebook(assignment, copy), n.build_instructor_notebook(assignment, copy)):
         cells = {cell["id"]: cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"}
         for name in wanted.keys() & cells.keys():
             assert wanted[name] in cells[name].partition("### BEGIN SOLUTION")[0]
@@ -164,7 +165,7 @@ def test_points_in_a_notebook(assignment: Assignment) -> None:
 def test_the_rubric_has_everything(assignment: Assignment) -> None:
     """The rubric names each question with its points, its rule and its solution."""
     copy = assignment.copy("ana")
-    text = n.rubric(assignment, copy)
+    text = n.write_rubric(assignment, copy)
     assert all(
         rule_of(q) in text and q.solution_cell in text and n.format_points(q.points) in text for q in copy.questions
     )
@@ -295,7 +296,7 @@ def test_symbols_do_not_run_into_commands(assignment: Assignment) -> None:
     """In no copy a symbol stands right behind a LaTeX command, which would make one unknown command of both."""
     for student in ("class", "ana", "student_01", "student_02", "student_03", "bob", "x1", "x2", "x3"):
         copy = assignment.copy(student)
-        texts = [n.python_template(assignment, copy), *(question.solution_cell for question in copy.questions)]
+        texts = [n.write_python_template(assignment, copy), *(question.solution_cell for question in copy.questions)]
         used = {command for text in texts for command in re.findall(r"\\([A-Za-z]+)", text)}
         assert used <= _COMMANDS, student
 

@@ -49,7 +49,7 @@ def test_excesses_in_words(
 
 def test_the_text_below_a_heading(monkeypatch: pytest.MonkeyPatch) -> None:
     """The text ends at the next heading of any question, in any order; lines of the handout are left out."""
-    monkeypatch.setattr(written_text, "comment_heading", lambda question: f"# --- {question}")
+    monkeypatch.setattr(written_text, "write_comment_heading", lambda question: f"# --- {question}")
     lines = ["# intro", "# --- b", "# first", "#  second", "given", "# --- a", "third", "", "# --- c", "fourth"]
 
     def below(question: str) -> str:

@@ -283,10 +283,10 @@ def test_every_other_submission_is_graded_as_alone(launch: Launch, victims: Vict
             if number % 2:
                 (crowd / f"{student}.py").write_text(f"{header(drift.id, student)}\n{code}\n")
                 continue
-            notebook = n.student_notebook(drift, copy)
+            notebook = n.build_student_notebook(drift, copy)
             cell = next(c for c in notebook["cells"] if c["metadata"]["nbgrader"]["grade_id"] == "last")
             cell["source"] = code
-            (crowd / f"{student}.ipynb").write_text(n.notebook_text(notebook))
+            (crowd / f"{student}.ipynb").write_text(n.write_notebook(notebook))
     state = victims.state()
     grade_folder(alone, tmp_path / "one")
     grade_folder(crowd, tmp_path / "two", jobs=2)

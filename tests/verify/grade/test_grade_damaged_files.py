@@ -25,10 +25,10 @@ Cells = list[dict[str, Any]]
 
 def notebook() -> dict[str, Any]:
     """Return the notebook with all solutions."""
-    return n.instructor_notebook(DRIFT, DRIFT.copy("ana"))
+    return n.build_instructor_notebook(DRIFT, DRIFT.copy("ana"))
 
 
-SOLUTIONS = read_literals(read_cells(n.notebook_text(notebook())).units)
+SOLUTIONS = read_literals(read_cells(n.write_notebook(notebook())).units)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_damaged_notebook_has_its_answers(damage: Callable[[dict[str, Any]], N
     damaged = notebook()
     damage(damaged)
     path = tmp_path / "ana.ipynb"
-    path.write_text(n.notebook_text(damaged))
+    path.write_text(n.write_notebook(damaged))
     found = read_submission(path, "ana")
     assert (found.trouble, found.assignment, found.copy_of) == (None, DRIFT.id, "ana")
     assert {"STUDENT": "ana", **read_literals(found.units)} == {"STUDENT": "ana", **SOLUTIONS}

@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
     (folder / "ana.py").write_text(solution("ana"))
     (folder / "bob.py").write_text(solution("bob", drift='drift = "0"', last='last = "=1+1"'))
     (folder / "eve.py").write_text(solution("eve", solved="import no_such_module\nopen('missing')"))
-    (folder / "max.ipynb").write_text(n.notebook_text(n.instructor_notebook(DRIFT, DRIFT.copy("max"))))
+    (folder / "max.ipynb").write_text(n.write_notebook(n.build_instructor_notebook(DRIFT, DRIFT.copy("max"))))
     (folder / "kim" / DRIFT.id).mkdir(parents=True)
     (folder / "kim" / DRIFT.id / "answers.py").write_text(solution("kim"))
     (folder / "notes.txt").write_text("not a submission")
@@ -249,9 +249,9 @@ def test_a_header_cannot_name_a_file_to_execute(folder: Path, tmp_path: Path) ->
     """A student's header names an assignment by its id only: a file would run with the grader's permissions."""
     (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'was-here')!r}, 'w')")
     (folder / "zoe.py").write_text(f"# fedtheory assignment: {tmp_path / 'evil.py'} (copy of zoe)\n")
-    notebook = n.student_notebook(DRIFT, DRIFT.copy("ida"))
+    notebook = n.build_student_notebook(DRIFT, DRIFT.copy("ida"))
     notebook["metadata"]["fedtheory"]["assignment"] = str(tmp_path / "evil.py")
-    (folder / "ida.ipynb").write_text(n.notebook_text(notebook))
+    (folder / "ida.ipynb").write_text(n.write_notebook(notebook))
     found = graded(folder, tmp_path / "out")
     assert not (tmp_path / "was-here").exists()
     assert "not graded" in found["zoe"].troubles[0]
@@ -269,7 +269,7 @@ def test_a_file_without_whose_copy_it_is(folder: Path, tmp_path: Path) -> None:
 def test_two_files_of_one_copy(folder: Path, tmp_path: Path) -> None:
     """Two files of one copy are both graded; the one with the student's name keeps it, and both have a note."""
     (folder / "zoe.py").write_text(solution("ana"))
-    (folder / "bob.ipynb").write_text(n.notebook_text(n.instructor_notebook(DRIFT, DRIFT.copy("bob"))))
+    (folder / "bob.ipynb").write_text(n.write_notebook(n.build_instructor_notebook(DRIFT, DRIFT.copy("bob"))))
     found = graded(folder, tmp_path / "out")
     assert {"ana", "zoe", "bob", "bob.py"} <= found.keys()
     assert "also handed in as the copy of ana: zoe.py" in found["ana"].troubles
@@ -298,9 +298,9 @@ def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
 def test_a_syntax_error_costs_its_own_question(folder: Path, tmp_path: Path) -> None:
     """In a Python file and in a notebook, the feedback names a syntax error, and only its question loses points."""
     (folder / "zoe.py").write_text(solution("zoe", solved="solved = (1 +"))
-    notebook = n.instructor_notebook(DRIFT, DRIFT.copy("ida"))
+    notebook = n.build_instructor_notebook(DRIFT, DRIFT.copy("ida"))
     next(c for c in notebook["cells"] if c["metadata"]["nbgrader"]["grade_id"] == "solved")["source"] = "solved = (1 +"
-    (folder / "ida.ipynb").write_text(n.notebook_text(notebook))
+    (folder / "ida.ipynb").write_text(n.write_notebook(notebook))
     found = graded(folder, tmp_path / "out")
     assert (found["zoe"].points, found["ida"].points) == (11, 11)
     for student in ("zoe", "ida"):
@@ -311,7 +311,7 @@ def test_a_syntax_error_costs_its_own_question(folder: Path, tmp_path: Path) -> 
 def test_one_student_with_two_assignments(folder: Path, tmp_path: Path) -> None:
     """A folder may contain several assignments, each with its own result and page."""
     other = assignments()["polarization"]
-    (folder / "ana-2.ipynb").write_text(n.notebook_text(n.instructor_notebook(other, other.copy("ana"))))
+    (folder / "ana-2.ipynb").write_text(n.write_notebook(n.build_instructor_notebook(other, other.copy("ana"))))
     grade_folder(folder, tmp_path / "out")
     rows = list(csv.DictReader((tmp_path / "out" / "points.csv").read_text(encoding="utf-8").splitlines()))
     assert sorted(row["assignment"] for row in rows if row["student"] == "ana") == [DRIFT.id, other.id]
@@ -334,11 +334,11 @@ def test_the_folders_of_nbgrader(tmp_path: Path) -> None:
         place = tmp_path / "submitted" / student / DRIFT.id
         place.mkdir(parents=True)
         (place / "timestamp.txt").write_text("2026-01-01 00:00:00 UTC")
-        notebook = n.instructor_notebook(DRIFT, copy)
+        notebook = n.build_instructor_notebook(DRIFT, copy)
         for cell in notebook["cells"]:
             if last is not None and cell["metadata"]["nbgrader"]["grade_id"] == "last":
                 cell["source"] = last
-        (place / f"{DRIFT.id}.ipynb").write_text(n.notebook_text(notebook))
+        (place / f"{DRIFT.id}.ipynb").write_text(n.write_notebook(notebook))
     found = graded(tmp_path / "submitted", tmp_path / "out", copy="class")
     assert {student: result.points for student, result in found.items()} == {"ana": 15, "bob": 13}
     assert found["ana"].troubles == ()

@@ -55,7 +55,7 @@ def test_generate_and_autograde(tmp_path: Path) -> None:
     assignment = find_assignment(NAME)
     copy = assignment.copy(CLASS)
     (tmp_path / "source" / NAME).mkdir(parents=True)
-    source = n.notebook_text(n.instructor_notebook(assignment, copy))
+    source = n.write_notebook(n.build_instructor_notebook(assignment, copy))
     (tmp_path / "source" / NAME / f"{NAME}.ipynb").write_text(source, encoding="utf-8")
     (tmp_path / "nbgrader_config.py").write_text(CONFIG)
     nbgrader(tmp_path, "generate_assignment", NAME)

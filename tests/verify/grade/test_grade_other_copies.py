@@ -12,7 +12,7 @@ from verify.grade.assignments import assignment_with_id
 from verify.grade.confinement import NoSandbox
 from verify.grade.feedback import write_feedback_page
 from verify.grade.marking import mark_submission
-from verify.grade.notebooks import notebook_text, python_template, student_notebook
+from verify.grade.notebooks import build_student_notebook, write_notebook, write_python_template
 from verify.grade.other_copies import differs_from_copy
 from verify.grade.read_back import read_back
 from verify.grade.submission import Submission, read_submission
@@ -22,7 +22,9 @@ DRIFT = assignment_with_id("drift-recursion")
 
 def _file(folder: Path, copy: Copy, suffix: str) -> Submission:
     path = folder / f"ana{suffix}"
-    text = python_template(DRIFT, copy) if suffix == ".py" else notebook_text(student_notebook(DRIFT, copy))
+    text = (
+        write_python_template(DRIFT, copy) if suffix == ".py" else write_notebook(build_student_notebook(DRIFT, copy))
+    )
     path.write_text(text, encoding="utf-8")
     return read_submission(path, "ana")
 
@@ -46,7 +48,7 @@ def test_a_wrong_answer_to_another_question_goes_to_a_person(tmp_path: Path) -> 
     """If no copy has the question, right answers get points, and wrong ones are left to a person."""
     own, other = DRIFT.copy("ana"), DRIFT.copy("cleo")
     path = tmp_path / "ana.py"
-    answered = python_template(DRIFT, other).replace('last = ""', 'last = "1"')
+    answered = write_python_template(DRIFT, other).replace('last = ""', 'last = "1"')
     path.write_text(re.sub(r"k=(.+)=\d+\$ and", r"k=\1=77$ and", answered), encoding="utf-8")
     submission = read_submission(path, "ana")
     rows = {row.name: row for row in mark_submission(DRIFT, own, submission, NoSandbox("none")).rows}
@@ -64,7 +66,7 @@ def test_braces_and_blanks_ask_the_same(tmp_path: Path) -> None:
     own = DRIFT.copy("ana")
     path = tmp_path / "ana.py"
     path.write_text(
-        python_template(DRIFT, own).replace(r"\eta", r"{\eta}").replace(r"\tau", r"{\tau}"), encoding="utf-8"
+        write_python_template(DRIFT, own).replace(r"\eta", r"{\eta}").replace(r"\tau", r"{\tau}"), encoding="utf-8"
     )
     submission = read_submission(path, "ana")
     assert not any(differs_from_copy(question, submission) for question in own.questions)
@@ -76,7 +78,7 @@ def test_the_copy_of_another_student_is_graded_as_it_asks(tmp_path: Path) -> Non
     (last,) = (question for question in other.questions if isinstance(question, NumberQuestion))
     (solved,) = (question for question in other.questions if isinstance(question, ExpressionQuestion))
     symbol = next(name for name in solved.names if name not in "kc")
-    text = python_template(DRIFT, other).replace("copy of cleo", "copy of ana")
+    text = write_python_template(DRIFT, other).replace("copy of cleo", "copy of ana")
     right = text.replace('last = ""', f'last = "{last.solution}"').replace('solved = ""', f'solved = "{symbol}*c"')
     for content, points in ((right, 2), (right.replace(f'"{last.solution}"', '"1"'), 0)):
         path = tmp_path / "ana.py"
@@ -105,6 +107,6 @@ def test_options_in_another_order_are_asked_otherwise(tmp_path: Path) -> None:
     (first, own), (second, other) = list(by_order.items())[:2]
     path = tmp_path / "ana.py"
     for letter, points in ((second, 1), (first, 0)):
-        path.write_text(python_template(speedup, other).replace('speedup = ""', f'speedup = "{letter}"'))
+        path.write_text(write_python_template(speedup, other).replace('speedup = ""', f'speedup = "{letter}"'))
         result = mark_submission(speedup, own, read_submission(path, own.student), NoSandbox("none"))
         assert [row.points for row in result.rows if row.name == "speedup"] == [points]

@@ -31,7 +31,7 @@ def test_from_the_file_to_points(exercise: Path, tmp_path: Path, monkeypatch: py
     require_sound(assignment, copy)
     folder = tmp_path / "in"
     folder.mkdir()
-    notebook = n.notebook_text(n.instructor_notebook(assignment, copy))
+    notebook = n.write_notebook(n.build_instructor_notebook(assignment, copy))
     (folder / "ana.ipynb").write_text(notebook)
     tighter = "18*tau**2*eta**2*zeta**2 + 3*tau*eta**2*sigma**2"
     answers = {"bob": tighter, "eve": "tau*eta**2*(zeta**2 + sigma**2)", "zoe": "0"}

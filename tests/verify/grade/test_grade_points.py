@@ -20,7 +20,7 @@ PLACEHOLDER = "# Write your text here, as comments."
 
 def handout(student: str, text: str = PLACEHOLDER) -> str:
     """Return the Python file of a student, with a proof."""
-    return n.python_template(ASSIGNMENT, ASSIGNMENT.copy(student)).replace(PLACEHOLDER, text)
+    return n.write_python_template(ASSIGNMENT, ASSIGNMENT.copy(student)).replace(PLACEHOLDER, text)
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "ana.py").write_text(handout("ana", "# Expand $\\|a+b\\|^2$\n# and rearrange."))
     (folder / "bob.py").write_text(handout("bob", 'proof = """By the cosine rule."""'))
-    (folder / "eve.ipynb").write_text(n.notebook_text(n.student_notebook(ASSIGNMENT, ASSIGNMENT.copy("eve"))))
+    (folder / "eve.ipynb").write_text(n.write_notebook(n.build_student_notebook(ASSIGNMENT, ASSIGNMENT.copy("eve"))))
     return folder
 
 

@@ -20,7 +20,7 @@ ASSIGNMENT = assignments()["drift-recursion"]
 def answers(folder: Path, **given: str) -> dict[str, tuple[bool, str]]:
     """Return the parsed answers of the handout with some of them filled in."""
     copy = ASSIGNMENT.copy(CLASS)
-    text = n.python_template(ASSIGNMENT, copy)
+    text = n.write_python_template(ASSIGNMENT, copy)
     for name, answer in given.items():
         text = text.replace(f'{name} = ""', f"{name} = {answer}")
     file = folder / "mine.py"
@@ -52,7 +52,9 @@ def test_solutions_are_read(tmp_path: Path) -> None:
     """All solutions in the instructor's notebook of every assignment are parsed."""
     for assignment in assignments().values():
         file = tmp_path / f"{assignment.id}.ipynb"
-        file.write_text(n.notebook_text(n.instructor_notebook(assignment, assignment.copy("ana"))), encoding="utf-8")
+        file.write_text(
+            n.write_notebook(n.build_instructor_notebook(assignment, assignment.copy("ana"))), encoding="utf-8"
+        )
         assert all(each.is_readable for each in read_back(file)), assignment.id
 
 
@@ -71,7 +73,7 @@ def test_a_file_that_answers_nothing(tmp_path: Path) -> None:
 def test_a_cell_reads_the_answers_of_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
     """The last cell shows parsed answers, not whether they are right; empty answers and missing functions are named."""
     copy = ASSIGNMENT.copy(CLASS)
-    cell = n.student_notebook(ASSIGNMENT, copy)["cells"][-1]
+    cell = n.build_student_notebook(ASSIGNMENT, copy)["cells"][-1]
     assert cell["metadata"]["nbgrader"]["locked"]
     answers = {"STUDENT": CLASS, "last": "1/2", "drift": "s*E", "iterate": lambda *_given: None}
     exec(cell["source"], answers)
@@ -86,7 +88,7 @@ def test_the_cell_of_an_exercise_of_ones_own(capsys: pytest.CaptureFixture[str])
     """Without the file of the exercise, the cell uses the symbols of the notebook only."""
     own = replace(ASSIGNMENT, file="somewhere.py")
     answers = {"STUDENT": CLASS, "last": "x", "drift": "E^2*s"}
-    exec(n.student_notebook(own, own.copy(CLASS))["cells"][-1]["source"], answers)
+    exec(n.build_student_notebook(own, own.copy(CLASS))["cells"][-1]["source"], answers)
     printed = capsys.readouterr().out
     assert "drift: read as E**2*s" in printed
     assert "last: NOT READ: x is not a symbol of this question; it asks for a number" in printed
@@ -99,15 +101,15 @@ def test_a_file_of_an_exercise_that_only_the_instructor_has(tmp_path: Path, suff
     copy = ASSIGNMENT.copy(CLASS)
     file = tmp_path / f"mine{suffix}"
     if suffix == ".py":
-        text = n.python_template(hidden, copy)
+        text = n.write_python_template(hidden, copy)
         for name, answer in {"last": "'1/2'", "drift": "'E^2*s*var'", "solved": "'cE'"}.items():
             text = text.replace(f'{name} = ""', f"{name} = {answer}")
     else:
-        notebook = n.student_notebook(hidden, copy)
+        notebook = n.build_student_notebook(hidden, copy)
         answers_of_cells = {"last": "last = '1/2'", "drift": "drift = 'E^2*s*var'", "solved": "solved = 'cE'"}
         for cell in notebook["cells"]:
             cell["source"] = answers_of_cells.get(cell["id"], cell["source"])
-        text = n.notebook_text(notebook)
+        text = n.write_notebook(notebook)
     file.write_text(text, encoding="utf-8")
     found = {each.name: (each.is_readable, each.text) for each in read_back(file)}
     assert found["last"] == (True, "1/2")
