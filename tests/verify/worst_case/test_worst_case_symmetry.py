@@ -92,7 +92,7 @@ def test_what_is_asked_of_one_client_is_left_as_it_is() -> None:
     round_ = small_round()
     assert len(sizes(round_, (round_.iterates[-1][0] - round_.optimum) ** 2)) == 1
     round_ = small_round()
-    round_.problem.add_constraint(round_.own_slopes_sq()[0] <= 1)
+    round_.problem.add_constraint(round_.own_gradients_sq()[0] <= 1)
     assert len(sizes(round_, round_.distance_sq(-1))) == 1
 
 
