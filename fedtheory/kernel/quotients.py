@@ -55,7 +55,7 @@ class Quotient:
     @property
     def expression(self) -> Expr:
         """The number in SymPy's notation: equal numbers have equal expressions."""
-        spend(self._nodes(self.numerator) + self._nodes(self.denominator))
+        spend(self._count_nodes(self.numerator) + self._count_nodes(self.denominator))
         return self._cached_expression
 
     @cached_property
@@ -65,22 +65,22 @@ class Quotient:
 
     def written(self, polynomial: Polynomial) -> Expr:
         """Return a polynomial in the symbols as a sum in SymPy's notation."""
-        spend(self._nodes(polynomial))
+        spend(self._count_nodes(polynomial))
         return self._sum(polynomial)
 
-    def _nodes(self, polynomial: Polynomial) -> int:
+    def _count_nodes(self, polynomial: Polynomial) -> int:
         """Return the units of work that writing a polynomial takes."""
         return NODE * len(polynomial) * (1 + sum(map(bool, polynomial.degrees())))
 
     def _sum(self, polynomial: Polynomial) -> Expr:
-        return sp.Add(*(self._monomial(powers, factor) for powers, factor in polynomial.terms()))
+        return sp.Add(*(self._write_monomial(powers, factor) for powers, factor in polynomial.terms()))
 
     def monomial(self, powers: Sequence[int], factor: fmpq) -> Expr:
         """Return a rational times powers of the symbols."""
         spend(NODE * (1 + sum(map(bool, powers))))
-        return self._monomial(powers, factor)
+        return self._write_monomial(powers, factor)
 
-    def _monomial(self, powers: Sequence[int], factor: fmpq) -> Expr:
+    def _write_monomial(self, powers: Sequence[int], factor: fmpq) -> Expr:
         """Return the monomial with these powers and this factor."""
         product = (symbol**power for symbol, power in zip(self.symbols, powers, strict=True) if power)
         return sp.Mul(sp.Rational(int(factor.p), int(factor.q)), *product)

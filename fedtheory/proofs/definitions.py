@@ -155,11 +155,11 @@ class Round:
 
     def _mix_received(self, inside: Expr) -> Expr:
         """Return the received mixture of neighbours' vectors; bounds on it follow from the sent ones."""
-        if self.context.assumed.get(MIXING) != self._mixing(inside):
+        if self.context.assumed.get(MIXING) != self._bound_mixing(inside):
             raise Rejected(f"the mixture of {inside} over neighbours depends on the graph")
         return HEARD
 
-    def _mixing(self, inside: Expr) -> Expr:
+    def _bound_mixing(self, inside: Expr) -> Expr:
         """Return rho^2 mean|v_i - vbar|^2 - mean|w_i - wbar|^2 for w = W v, with equal weights."""
         rho = symbols_of(self.claim)(q.mixing_contraction)
         return rho**2 * _spread(inside) - _spread(HEARD)
@@ -171,7 +171,7 @@ class Round:
         if len(nodes) != 1 or a.uniform_shares not in self.claim.assumptions or not symbol.has(q.mixing_contraction):
             return self
         (node,) = nodes
-        slack = self._mixing(self.expression(node, node.args[0], self.after_steps()))
+        slack = self._bound_mixing(self.expression(node, node.args[0], self.after_steps()))
         return replace(self, context=replace(self.context, assumed={**self.context.assumed, MIXING: slack}))
 
     def form(self, of: Expr) -> Form:

@@ -72,20 +72,20 @@ def outline(claim: Claim) -> Outline | None:
     certificate = certificate_in(claim, document)
     introduction, groups = _KINDS[type(certificate)]
     with claim.typesetting():
-        roots = (_root(claim, root) for root in getattr(certificate, "roots", ()))
+        roots = (_outline_root(claim, root) for root in getattr(certificate, "roots", ()))
         return Outline(introduction(claim, certificate), (*groups(claim, certificate), *roots))
 
 
-def _root(claim: Claim, root: Root) -> Group:
+def _outline_root(claim: Claim, root: Root) -> Group:
     """Return the group of terms by which the argument of a root is non-negative."""
     statement = rf"{latex(root.letter)}^2={latex(root.of)}\ge {latex(root.least)}"
     return Group(statement, tuple(_describe_part(claim, part) for part in root.parts))
 
 
-def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
+def _outline_links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
     """Yield the outline of each link of a combination."""
     for relation, why in zip(claim.relations, certificate.links, strict=True):
-        group = _link(claim, certificate, relation, why)
+        group = _outline_link(claim, certificate, relation, why)
         yield _use_client_weights(claim, relation, group) if claim.place == "run" else group
 
 
@@ -112,18 +112,18 @@ def _use_client_weights(claim: Claim, relation: Relation, group: Group) -> Group
     return replace(group, entries=tuple(entries))
 
 
-def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link) -> Group:
+def _outline_link(claim: Claim, certificate: Certificate, relation: Relation, why: Link) -> Group:
     """Return the outline of one link."""
     if isinstance(why, PrefixSum):
         return Group(relation.latex, ())
     if isinstance(why, Positive):
         return Group(relation.latex, (Entry(sp.S.One, "positive, by the signs of its letters", relation.slack),))
     if isinstance(why, Products):
-        return Group(relation.latex, tuple(_products(why)))
+        return Group(relation.latex, tuple(_list_products(why)))
     lemmas = [use_plain_symbols(find(name)) for name in certificate.lemmas]
     context = build_known_context(claim, relation, certificate.roots, lemmas)
     if isinstance(why, Induction):
-        return _induction(claim, relation, why, context)
+        return _outline_induction(claim, relation, why, context)
     if isinstance(why, Squared):
         rooted = rf"{latex(why.length)}\le {latex(why.bound)}"
         return Group(rf"{relation.latex},\quad {rooted}", entries_of(why.terms, context))
@@ -131,26 +131,26 @@ def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link)
     return Group(relation.latex, entries_of(terms, context))
 
 
-def _induction(claim: Claim, relation: Relation, why: Induction, context: Context) -> Group:
+def _outline_induction(claim: Claim, relation: Relation, why: Induction, context: Context) -> Group:
     """Return the outline of an induction over local steps."""
-    grown = _with_power(claim, why, why.factor * why.measured + why.offset)
+    grown = _write_power(claim, why, why.factor * why.measured + why.offset)
     step = rf"{latex(advance_distance(claim, why.measured))}\le {latex(grown)}"
     entries = entries_of(why.terms, count_from(Course(claim, why.base), context, 0))
     shown = (
-        replace(e, coefficient=_with_power(claim, why, e.coefficient), factor=_with_power(claim, why, e.factor))
+        replace(e, coefficient=_write_power(claim, why, e.coefficient), factor=_write_power(claim, why, e.factor))
         for e in entries
     )
     return Group(rf"{relation.latex},\quad {step}", tuple(shown))
 
 
-def _with_power(claim: Claim, induction: Induction, expression: Expr) -> Expr:
+def _write_power(claim: Claim, induction: Induction, expression: Expr) -> Expr:
     """Return an expression of an induction with the power of its base written out."""
     if induction.base is None:
         return expression
     return expression.xreplace({POWER: induction.base ** symbols_of(claim)(q.local_step_index)})
 
 
-def _products(why: Products) -> Iterator[Entry]:
+def _list_products(why: Products) -> Iterator[Entry]:
     """Yield the products of facts that a link sums."""
     for part in why.parts:
         slacks = (why.facts[name].slack.xreplace(dict(why.scalars)) for name in part.facts)
@@ -196,7 +196,7 @@ _ABOUT_KINDS: dict[type, str] = {
 }
 
 
-def _sums(claim: Claim, certificate: Combination) -> Iterator[Group]:
+def _outline_sums(claim: Claim, certificate: Combination) -> Iterator[Group]:
     """Yield the outline of each sum over the run."""
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
         yield Group(relation.latex, tuple(_describe_part(claim, part) for part in parts))
@@ -242,7 +242,7 @@ def _introduce_fixed_point(claim: Claim, certificate: FixedPoint) -> str:
     )
 
 
-def _lyapunov(claim: Claim, certificate: Lyapunov) -> Iterator[Group]:
+def _outline_lyapunov(claim: Claim, certificate: Lyapunov) -> Iterator[Group]:
     """Yield the round, the bounded quantity, and the start."""
     one = next(noisy_rounds_of(claim))
     factor, offset = latex(certificate.factor), latex(certificate.offset)
@@ -262,7 +262,7 @@ def _introduce_lyapunov(claim: Claim, certificate: Lyapunov) -> str:
     )
 
 
-def _cases(claim: Claim, certificate: Cases) -> Iterator[Group]:
+def _outline_cases(claim: Claim, certificate: Cases) -> Iterator[Group]:
     """Yield the outlines of the cases."""
     for supposed, case in zip(claims_of(claim, certificate), certificate.cases, strict=True):
         where = rf",\quad\text{{where }}{latex(case.largest)}\text{{ is largest}}"
@@ -278,9 +278,9 @@ def _introduce_cases(claim: Claim, certificate: Cases) -> str:
 
 
 _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Iterator[Group]]]] = {
-    Certificate: (_introduce_links, _links),
+    Certificate: (_introduce_links, _outline_links),
     MeanCertificate: (introduce_mean, show_steps),
-    Combination: (_introduce_sums, _sums),
+    Combination: (_introduce_sums, _outline_sums),
     Recursion: (introduce_recursion, show_recursion),
     LoopMean: (introduce_loop_mean, describe_iteration),
     Contraction: (introduce_contraction, show_steps),
@@ -288,8 +288,8 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
     LastRound: (introduce_last_round, show_steps),
     LastIterate: (introduce_last_iterate, show_steps),
     FixedPoint: (_introduce_fixed_point, _list_fixed_points),
-    Lyapunov: (_introduce_lyapunov, _lyapunov),
-    Cases: (_introduce_cases, _cases),
+    Lyapunov: (_introduce_lyapunov, _outline_lyapunov),
+    Cases: (_introduce_cases, _outline_cases),
 }
 
 

@@ -63,7 +63,7 @@ def _list_rules() -> Iterator[PaperRules]:
     return (rules for rules in found if isinstance(rules, PaperRules))
 
 
-def _first(claim: Claim, relation: Relation) -> tuple[PaperContext, Relation]:
+def _find_first(claim: Claim, relation: Relation) -> tuple[PaperContext, Relation]:
     """Return the first context that can rewrite a relation between quantities of a run, and the rewritten relation."""
     refusals = [Rejected("no context knows what quantities of a run measure")]
     for context in paper_contexts():
@@ -76,17 +76,17 @@ def _first(claim: Claim, relation: Relation) -> tuple[PaperContext, Relation]:
 
 def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
     """Return a relation between quantities of a run as one between inner products and objective values."""
-    return _first(claim, relation)[1]
+    return _find_first(claim, relation)[1]
 
 
 def build_run_context(claim: Claim, relation: Relation) -> Context:
     """Return the context in which one relation between quantities of a run is to be proved."""
-    return _first(claim, relation)[0].context(claim, relation)
+    return _find_first(claim, relation)[0].context(claim, relation)
 
 
 def find_weight(claim: Claim, relation: Relation) -> Quantity:
     """Return the weight of a client in client averages of a relation between quantities of a run."""
-    return _first(claim, relation)[0].share
+    return _find_first(claim, relation)[0].share
 
 
 def paper_conditions(claim: Claim) -> tuple[Expr, ...]:

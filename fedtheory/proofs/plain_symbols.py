@@ -27,7 +27,7 @@ def use_plain_symbols(claim: Claim) -> Claim:
     symbols_of(claim)
     claim = unfold_terms(claim)
     known = {**claim.where, **claim.notation}
-    plain = {symbol: _plain(symbol, quantity) for symbol, quantity in known.items()}
+    plain = {symbol: _make_plain(symbol, quantity) for symbol, quantity in known.items()}
     plain |= {symbol: _declare_varied(symbol, values) for symbol, values in claim.for_all.items()}
     taken = [own.name for own in plain]
     twice = sorted({name for name in taken if taken.count(name) > 1})
@@ -51,7 +51,7 @@ def match_symbols(claim: Claim, premise: Claim) -> dict[sp.Symbol, sp.Symbol]:
     change = {symbol: own for symbol, own in shared.items() if symbol != own}
     for symbol, quantity in known.items():
         if symbol not in shared and symbol in mine.known_symbols:
-            change[symbol] = _plain(sp.Symbol(unused_name(symbol.name, names)), quantity)
+            change[symbol] = _make_plain(sp.Symbol(unused_name(symbol.name, names)), quantity)
             names.add(change[symbol].name)
     return change
 
@@ -64,7 +64,7 @@ def rename_symbols(claim: Claim, symbols: Mapping[sp.Symbol, sp.Symbol]) -> Clai
     return rewrite(claim, symbols, {symbols.get(symbol, symbol): quantity for symbol, quantity in known.items()})
 
 
-def _plain(symbol: sp.Symbol, quantity: Quantity) -> sp.Symbol:
+def _make_plain(symbol: sp.Symbol, quantity: Quantity) -> sp.Symbol:
     """Return a symbol with the sign of the quantity."""
     if quantity in POSITIVE:
         return sp.Symbol(symbol.name, positive=True)

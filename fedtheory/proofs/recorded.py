@@ -14,7 +14,7 @@ from fedtheory.proofs.document import Document, document_of, find_claim_id, read
 
 
 @cache
-def _certificates_in(paper: Paper) -> dict[str, AnyCertificate]:
+def _read_certificates(paper: Paper) -> dict[str, AnyCertificate]:
     """Return the certificates of a paper by the ids of its claims.
 
     Raises `InputError` if the list is invalid or names claims of other papers.
@@ -47,13 +47,13 @@ def _read_found(paper: Paper) -> dict[str, Document]:
 
 def certificates() -> dict[str, AnyCertificate]:
     """Return every certificate by the id of its claim."""
-    return {claim: found for paper in papers().values() for claim, found in _certificates_in(paper).items()}
+    return {claim: found for paper in papers().values() for claim, found in _read_certificates(paper).items()}
 
 
 def certificate_of(claim_id: str) -> AnyCertificate | None:
     """Return the certificate with the id of a claim; None if its paper has none."""
     paper = paper_with(claim_id.partition(":")[0])
-    return None if paper is None else _certificates_in(paper).get(claim_id)
+    return None if paper is None else _read_certificates(paper).get(claim_id)
 
 
 def recorded_for(claim_id: str) -> AnyCertificate | Document | None:

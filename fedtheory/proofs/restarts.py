@@ -32,22 +32,24 @@ SECOND_MOMENT, VARIANCE = "second moment in the loop", "variance in the loop"
 """The names of the assumptions on a client's gradient."""
 
 
-def _bounds(claim: Claim, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]]:
+def _list_bounds(claim: Claim, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]]:
     """Yield bounds on a client's gradient at every point where the loop evaluates one."""
     symbol = symbols_of(claim)
     yield SECOND_MOMENT, symbol(q.loop_second_moment) ** 2 - norm_sq(slope + noise)
     yield VARIANCE, symbol(q.loop_noise_deviation) ** 2 - norm_sq(noise)
 
 
-def _pair(claim: Claim, numbers: Numbers) -> Context:
+def _build_pair(claim: Claim, numbers: Numbers) -> Context:
     """Return the context of two clients that step from their iterates."""
     context = build_pair_context(claim, numbers)
     both = (("i", SLOPE_I, n_i), ("j", SLOPE_J, n_j))
-    known = {f"{name} of {who}": slack for who, slope, noise in both for name, slack in _bounds(claim, slope, noise)}
+    known = {
+        f"{name} of {who}": slack for who, slope, noise in both for name, slack in _list_bounds(claim, slope, noise)
+    }
     return replace(context, definitions={**context.definitions, start_i: x_i, start_j: x_j}, assumed=known)
 
 
-def _restarting(_claim: Claim, context: Context) -> Context:
+def _restart(_claim: Claim, context: Context) -> Context:
     """Return the context of two clients that step from one point, with gradients at their own iterates."""
     starts = {start_i: common, start_j: common}
     return replace(context, vectors=context.vectors | {common}, definitions={**context.definitions, **starts})
@@ -56,8 +58,8 @@ def _restarting(_claim: Claim, context: Context) -> Context:
 LOOP_PAIR = Measure(
     before=lambda _claim: norm_sq(x_i - x_j),
     after=lambda claim: move_two(claim, start_i, start_j),
-    context=_pair,
-    together=_restarting,
+    context=_build_pair,
+    together=_restart,
     largest_drift=lambda clients: (1 - 1 / clients) ** 2,
     mean_drift=lambda clients: (1 - 1 / clients) / 2,
     needs=(a.uniform_shares,),
@@ -125,13 +127,13 @@ def build_iteration_context(claim: Claim, lemmas: Sequence[Claim]) -> Context:
         definitions={**kept, symbol(q.next_average_iterate): moved},
         visited=frozenset(),
         assumed={
-            **dict(_bounds(claim, observed - noise, noise)),
-            **{one.id: _drift_slack(one) for one in lemmas},
+            **dict(_list_bounds(claim, observed - noise, noise)),
+            **{one.id: _bound_drift(one) for one in lemmas},
         },
     )
 
 
-def _drift_slack(lemma: Claim) -> Expr:
+def _bound_drift(lemma: Claim) -> Expr:
     """Return the slack of a bound on the largest drift of the loop; it holds for each client before each iteration."""
     symbol, relation = symbols_of(lemma), lemma.relations[0] if len(lemma.relations) == 1 else None
     drift = symbol(q.loop_consensus_error)

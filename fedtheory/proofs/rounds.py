@@ -32,7 +32,7 @@ _GIVEN = (
 
 
 @cache
-def _symbol(name: str) -> sp.Dummy:
+def _create_symbol(name: str) -> sp.Dummy:
     """Return a new real symbol."""
     return sp.Dummy(name, real=True)
 
@@ -49,7 +49,7 @@ def build_round_context(claim: Claim, relation: Relation) -> Context:
     every_outcome = _expand_outcomes(claim, symbol)
     if not is_in_expectation(claim, relation):
         return every_outcome
-    return _build_expectation_context(symbol, every_outcome, _random(claim) & relation.free_symbols)
+    return _build_expectation_context(symbol, every_outcome, _find_random(claim) & relation.free_symbols)
 
 
 def is_in_expectation(claim: Claim, relation: Relation) -> bool:
@@ -57,11 +57,11 @@ def is_in_expectation(claim: Claim, relation: Relation) -> bool:
     if not relation.atoms(Expectation):
         return False
     for side in relation.sides:
-        _require_expectations(side, _random(claim))
+        _require_expectations(side, _find_random(claim))
     return True
 
 
-def _random(claim: Claim) -> set[Expr]:
+def _find_random(claim: Claim) -> set[Expr]:
     """Return the symbols of a claim for random values."""
     kinds = (VectorQuantity, ScalarQuantity)
     return {
@@ -74,7 +74,7 @@ def _random(claim: Claim) -> set[Expr]:
 def _expand_outcomes(claim: Claim, symbol: SymbolTable) -> Context:
     """Express the round's vectors by its noise, which is an ordinary vector here."""
     context = build_context(replace(claim, place="path"))
-    local, noise, at_server = symbol(q.local_iterate), symbol(q.gradient_noise), _symbol(r"\xi_k(w)")
+    local, noise, at_server = symbol(q.local_iterate), symbol(q.gradient_noise), _create_symbol(r"\xi_k(w)")
     objective, server, size = symbol(q.client_objective), symbol(q.server_model), step_size(claim)
     gradient = Gradient(objective, local) + noise
     is_quiet = a.full_gradients in claim.assumptions
@@ -146,10 +146,10 @@ def _factor_indicator(expression: Expr, draw: _Draw) -> Expr:
         return draw.share * (Selected(rest[0]) if rest[0] != 1 else sp.S.One)
     if isinstance(expression, Expectation) and rest and not rest[0].has(Selected, draw.model):
         return draw.share * (rest[0] if rest[0].free_symbols <= draw.numbers else Expectation(rest[0]))
-    return _with_single_powers(expression.func(*arguments), draw.indicator)
+    return _flatten_powers(expression.func(*arguments), draw.indicator)
 
 
-def _with_single_powers(number: Expr, indicator: sp.Symbol) -> Expr:
+def _flatten_powers(number: Expr, indicator: sp.Symbol) -> Expr:
     """Return a number in which powers of an indicator are replaced by the indicator."""
     if number.atoms(Inner, Gradient, Value, LocalSum, Selected):
         return number
@@ -176,7 +176,7 @@ def _require_expectations(side: Expr, random: set[Expr]) -> None:
     def check(expression: Expr) -> None:
         if isinstance(expression, Expectation):
             return
-        if isinstance(expression, Inner | Value) and _symbols_outside(expression) & random:
+        if isinstance(expression, Inner | Value) and _find_outside(expression) & random:
             raise Rejected(f"{expression} is random, and stands outside of an expectation")
         for argument in expression.args:
             check(argument)
@@ -184,7 +184,7 @@ def _require_expectations(side: Expr, random: set[Expr]) -> None:
     check(side)
 
 
-def _symbols_outside(expression: Expr) -> set[Expr]:
+def _find_outside(expression: Expr) -> set[Expr]:
     """Return the symbols outside of expectations; raise `Rejected` for averages over random participants there."""
     if isinstance(expression, Expectation):
         return set()
@@ -193,12 +193,12 @@ def _symbols_outside(expression: Expr) -> set[Expr]:
         raise Rejected(f"{expression} is random, and stands outside of an expectation")
     if expression.is_Symbol:
         return {expression}
-    return set().union(*(_symbols_outside(argument) for argument in expression.args))
+    return set().union(*(_find_outside(argument) for argument in expression.args))
 
 
 def _build_expectation_context(symbol: SymbolTable, context: Context, used: set[Expr]) -> Context:
     """Return the context in which noise and participants of the round are random."""
-    noise, at_server = symbol(q.gradient_noise), _symbol(r"\xi_k(w)")
+    noise, at_server = symbol(q.gradient_noise), _create_symbol(r"\xi_k(w)")
     drawn = replace(
         context,
         # Without noise both are zero.
@@ -207,18 +207,18 @@ def _build_expectation_context(symbol: SymbolTable, context: Context, used: set[
         common_random_numbers=frozenset({frozenset({noise, at_server})}),
         random=frozenset({symbol(q.local_iterate)}),
         participants=symbol(q.participants),
-        assumed={**context.assumed, **_assumed(symbol, at_server)},
+        assumed={**context.assumed, **_assume_constants(symbol, at_server)},
     )
-    return _with_opaque_results(symbol, drawn) if used == {symbol(q.local_result)} else drawn
+    return _split_results(symbol, drawn) if used == {symbol(q.local_result)} else drawn
 
 
-def _with_opaque_results(symbol: SymbolTable, context: Context) -> Context:
+def _split_results(symbol: SymbolTable, context: Context) -> Context:
     """Split each client's result into its expectation and a fluctuation, if nothing else is random.
 
     A fluctuation is independent of the other clients, but not of the client's local iterates and their noise, about
     which nothing else is known.
     """
-    mean, fluctuation = _symbol(r"\bar\psi_k"), _symbol(r"\tilde\psi_k")
+    mean, fluctuation = _create_symbol(r"\bar\psi_k"), _create_symbol(r"\tilde\psi_k")
     result, drawn = symbol(q.local_result), symbol(q.next_server_model)
     return replace(
         context,
@@ -231,7 +231,7 @@ def _with_opaque_results(symbol: SymbolTable, context: Context) -> Context:
     )
 
 
-def _assumed(symbol: SymbolTable, at_server: sp.Dummy) -> dict[str, Expr]:
+def _assume_constants(symbol: SymbolTable, at_server: sp.Dummy) -> dict[str, Expr]:
     """Return the facts on the clients' constants, by their quantities."""
     local, server, own = symbol(q.local_iterate), symbol(q.server_model), symbol(q.client_optimum)
     beta, sigma, noise = symbol(q.relative_noise), symbol(q.absolute_noise), symbol(q.gradient_noise)

@@ -159,16 +159,16 @@ class _Reader:
                 raise InputError(self.where, f"expected numbers of at most {_MOST_BITS} bits")
             return sp.Integer(node.value)
         if isinstance(node, ast.Name | ast.Attribute):
-            return self._symbol(ast.unparse(node))
+            return self._find_symbol(ast.unparse(node))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -self.number(node.operand)
         if isinstance(node, ast.BinOp):
-            return self._operation(node)
+            return self._read_operation(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
-            return self._head(node.func.id, node.args)
+            return self._read_call(node.func.id, node.args)
         raise InputError(self.where, f"{ast.unparse(node)[:80]!r} is not in the notation of certificates")
 
-    def _operation(self, node: ast.BinOp) -> Expr:
+    def _read_operation(self, node: ast.BinOp) -> Expr:
         """Read a binary operation."""
         if isinstance(node.op, ast.Mult):
             # SymPy distributes a number over a sum of two, so that products are built at once.
@@ -179,13 +179,13 @@ class _Reader:
             raise InputError(self.where, f"{ast.unparse(node)[:80]!r} is not in the notation of certificates")
         return _OPERATIONS[type(node.op)](self.number(node.left), self.number(node.right))
 
-    def _symbol(self, name: str) -> sp.Symbol:
+    def _find_symbol(self, name: str) -> sp.Symbol:
         """Return the symbol of this name; raise InputError if it is unknown."""
         if name not in self.scope.symbols:
             raise InputError(self.where, f"{name!r} is not a symbol of the claim or its certificate")
         return self.scope.symbols[name]
 
-    def _head(self, name: str, arguments: list[ast.expr]) -> Expr:
+    def _read_call(self, name: str, arguments: list[ast.expr]) -> Expr:
         """Read a call such as inner(x, y)."""
         head: Any = HEADS.get(name)
         if head is None or len(arguments) not in head.nargs:

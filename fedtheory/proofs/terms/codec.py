@@ -29,7 +29,7 @@ MOST_NESTED = 60
 
 def encode(claim: Claim, proof: TermProof) -> Document:
     """Write the terms of a claim in plain symbols as data; raise `InputError` if a symbol has no name."""
-    scope, symbols = declare(_declared_symbols(proof), _named_symbols(claim))
+    scope, symbols = declare(_list_declared(proof), _name_symbols(claim))
     return {"format": FORMAT, "version": VERSION, "symbols": symbols, "proof": PROOF.write(proof, scope)}
 
 
@@ -42,7 +42,7 @@ def decode(claim: Claim, document: object) -> TermProof:
     if not isinstance(document["symbols"], dict):
         raise InputError("symbols", f"expected a table, got {document['symbols']!r:.80}")
     _require_small(document["proof"])
-    scope = read_declared(document["symbols"], _named_symbols(claim), "symbols")
+    scope = read_declared(document["symbols"], _name_symbols(claim), "symbols")
     proof: TermProof = PROOF.read(document["proof"], scope, "proof")
     if proof.claim != claim.id:
         raise InputError("proof.claim", f"expected {claim.id}, got {proof.claim}")
@@ -70,17 +70,17 @@ def schema() -> Schema:
 
 
 @cache
-def _vocabulary() -> Mapping[str, sp.Symbol]:
+def _name_vocabulary() -> Mapping[str, sp.Symbol]:
     """Return the symbols of the vocabulary by the names of their quantities."""
     return {quantity.name: symbol for symbol, quantity in vocabulary_symbols().items()}
 
 
-def _named_symbols(claim: Claim) -> dict[str, sp.Symbol]:
+def _name_symbols(claim: Claim) -> dict[str, sp.Symbol]:
     """Return the symbols of a claim and of techniques, then those of quantities that the claim does not name."""
-    return {**_vocabulary(), **symbols_of(claim)}
+    return {**_name_vocabulary(), **symbols_of(claim)}
 
 
-def _declared_symbols(proof: TermProof) -> Iterator[sp.Symbol]:
+def _list_declared(proof: TermProof) -> Iterator[sp.Symbol]:
     """Yield the symbols that terms declare: for roots, and for products."""
     for term in (rule for relation in proof.relations for rule in every_rule(relation)):
         if isinstance(term, NameRoots):

@@ -43,7 +43,7 @@ def explain(claim: Claim, proof: TermProof) -> list[ExplainedStep]:
     found: list[ExplainedStep] = []
     new = INEQUALITIES.keys() - _PLAIN
     for number, term in enumerate(proof.relations, start=1):
-        found.extend(_explain(_with_names(term, name), (number,), new))
+        found.extend(_explain(_write_names(term, name), (number,), new))
     return found
 
 
@@ -52,7 +52,7 @@ def state_steps(claim: Claim, steps: Iterable[Step]) -> tuple[Step, ...]:
     name = _name_by_quantity(claim)
     labels = ((step.label, step.holds) for step in steps)
     return tuple(
-        Step(label if isinstance(label, str) else label.transform(lambda part: _with_names(part, name)), holds)
+        Step(label if isinstance(label, str) else label.transform(lambda part: _write_names(part, name)), holds)
         for label, holds in labels
     )
 
@@ -69,12 +69,12 @@ def _name_by_quantity(claim: Claim) -> Callable[[sp.Symbol], sp.Symbol]:
     return name
 
 
-def _with_names(value: Any, name: Callable[[sp.Symbol], sp.Symbol]) -> Any:
+def _write_names(value: Any, name: Callable[[sp.Symbol], sp.Symbol]) -> Any:
     """Return a term, or a part of one, with other symbols in its formulas."""
     if isinstance(value, tuple):
-        return tuple(_with_names(one, name) for one in value)
+        return tuple(_write_names(one, name) for one in value)
     if is_dataclass(value) and not isinstance(value, type):
-        return type(value)(**{one.name: _with_names(getattr(value, one.name), name) for one in fields(value)})
+        return type(value)(**{one.name: _write_names(getattr(value, one.name), name) for one in fields(value)})
     if not isinstance(value, sp.Basic):
         return value
     change = {symbol: name(symbol) for symbol in value.free_symbols}

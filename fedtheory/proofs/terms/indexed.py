@@ -47,7 +47,7 @@ _INDEXED: dict[sp.Symbol, Indexed] = {}
 
 
 @cache
-def _symbol(vector: Indexed) -> sp.Dummy:
+def _create_symbol(vector: Indexed) -> sp.Dummy:
     """Return the symbol of a vector at its round and step."""
     place = str(vector.round) if vector.step is None else f"{vector.round},{vector.step}"
     symbol = sp.Dummy(f"{vector.family}[{place}]", real=True)
@@ -64,8 +64,8 @@ def vector_at(family: Family, at_round: Expr = ROUND, at_step: Expr | None = STE
     """Return a vector of a family; before the first local step, iterates equal the server's model."""
     at_round, at_step = sp.expand(at_round), None if at_step is None else sp.expand(at_step)
     if family == "server" or (at_step == 0 and family != "noise"):
-        return _symbol(Indexed("server", at_round, None))
-    return _symbol(Indexed(family, at_round, at_step))
+        return _create_symbol(Indexed("server", at_round, None))
+    return _create_symbol(Indexed(family, at_round, at_step))
 
 
 def server(at_round: Expr = ROUND) -> Expr:

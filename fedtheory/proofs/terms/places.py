@@ -60,11 +60,11 @@ def context_of_vectors(claim: Claim, relation: Relation, prove: Prover) -> TermC
         vectors = replace(vectors, numbers=numbers)
     conditions = (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim))
     place: Place = "past" if has_prefix_sum(relation) else claim.place
-    reading = _reading(claim, relation)
+    reading = _find_reading(claim, relation)
     return TermContext(claim, place, reading, numbers, conditions, prove, index_of(claim), vectors)
 
 
-def _reading(claim: Claim, relation: Relation) -> Reading:
+def _find_reading(claim: Claim, relation: Relation) -> Reading:
     """Return whether the relation holds in expectation, for each outcome or for each path."""
     if claim.place in ("step", "run"):
         return "expectation"
@@ -113,11 +113,11 @@ def enter_models(context: TermContext, place: Literal["models", "loop"] = "model
         place=place,
         numbers=numbers,
         conditions=(*context.conditions, context.index <= context.process.steps),
-        vectors=_with_models(context, known),
+        vectors=_keep_models(context, known),
     )
 
 
-def _with_models(context: TermContext, known: Context) -> Context:
+def _keep_models(context: TermContext, known: Context) -> Context:
     """Return a kernel context that contains the models after steps and the objectives, but no step from them."""
     kept, average = {context.symbols(of) for of in _AFTER_STEPS}, context.symbols(q.average_iterate)
     return replace(

@@ -44,22 +44,22 @@ class RunForm:
             return added(self.form(part) for part in expression.args)
         if isinstance(expression, RangeSum):
             body, index, first, end = expression.args
-            return self._sum_of_form(self.form(body), index, first, end)
+            return self._sum_form(self.form(body), index, first, end)
         if self._is_constant(expression):
-            return {sp.S.One: self._number(expression)} if expression != 0 else {}
-        return self._form_of_changing(expression)
+            return {sp.S.One: self._read_number(expression)} if expression != 0 else {}
+        return self._expand_changing(expression)
 
-    def _form_of_changing(self, expression: Expr) -> Form:
+    def _expand_changing(self, expression: Expr) -> Form:
         """Return the form of an expression that changes along the run."""
         if isinstance(expression, sp.Mul):
-            return self._form_of_product(expression)
+            return self._expand_product(expression)
         if isinstance(expression, sp.Pow) and not is_length(expression):
-            return self._form_of_power(expression)
+            return self._expand_power(expression)
         if self._is_atom(expression):
             return {expression: ONE}
         return scalar(expression, self.process.context_of(expression))
 
-    def _number(self, expression: Expr) -> Quotient:
+    def _read_number(self, expression: Expr) -> Quotient:
         """Return the expression of constants as a quotient of polynomials."""
         return quotient(self.numbers.with_plain_means(self.numbers.replace_names(expression)))
 
@@ -82,10 +82,10 @@ class RunForm:
             return not parts_of(expression, Inner, Value, Gradient)
         return bool(expression.is_Symbol) and isinstance(self.process.quantity_of(expression), RunQuantity)
 
-    def _form_of_product(self, product: Expr) -> Form:
+    def _expand_product(self, product: Expr) -> Form:
         """Return the form of a product."""
         inside = [factor for factor in product.args if not self._is_constant(factor)]
-        number = self._number(sp.Mul(*(one for one in product.args if one not in inside)))
+        number = self._read_number(sp.Mul(*(one for one in product.args if one not in inside)))
         if len(inside) == 1:
             return scaled(self.form(inside[0]), number)
         if all(self._is_factor(factor) for factor in inside):
@@ -101,7 +101,7 @@ class RunForm:
     def _is_factor(self, expression: Expr) -> bool:
         return self._is_atom(expression) or bool(expression.is_Pow and self._is_atom(expression.base))
 
-    def _form_of_power(self, power: Expr) -> Form:
+    def _expand_power(self, power: Expr) -> Form:
         """Return the form of a power."""
         base, exponent = power.args
         if exponent.is_Integer and exponent < 0:
@@ -122,10 +122,10 @@ class RunForm:
 
     # Sums over an index.
 
-    def _sum_of_form(self, form: Form, index: sp.Symbol, first: Expr, end: Expr) -> Form:
-        return added(self._sum_of(monomial, number, index, (first, end)) for monomial, number in form.items())
+    def _sum_form(self, form: Form, index: sp.Symbol, first: Expr, end: Expr) -> Form:
+        return added(self._sum_monomial(monomial, number, index, (first, end)) for monomial, number in form.items())
 
-    def _sum_of(self, monomial: Expr, number: Quotient, index: sp.Symbol, ends: tuple[Expr, Expr]) -> Form:
+    def _sum_monomial(self, monomial: Expr, number: Quotient, index: sp.Symbol, ends: tuple[Expr, Expr]) -> Form:
         first, end = ends
         if not self.process.depends_on(monomial, index):
             return {monomial: sum_over_range(number, index, first, end)}
@@ -137,9 +137,9 @@ class RunForm:
         whole = self.process.end_of(index)
         # A coefficient with the index stays inside the sum, where the index is bound.
         plain = {RangeSum(monomial, index, sp.S.Zero, whole): number}
-        return added([plain, *self._ends_of(monomial, number, index, (first, end))])
+        return added([plain, *self._list_ends(monomial, number, index, (first, end))])
 
-    def _ends_of(self, monomial: Expr, number: Quotient, index: sp.Symbol, ends: tuple[Expr, Expr]) -> list[Form]:
+    def _list_ends(self, monomial: Expr, number: Quotient, index: sp.Symbol, ends: tuple[Expr, Expr]) -> list[Form]:
         """Return the terms by which a sum differs from that over the whole range."""
         first, whole = ends[0], self.process.end_of(index)
         more = sp.expand(ends[1] - whole)

@@ -21,7 +21,7 @@ from fedtheory.proofs.document.shapes import Named
 from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.restarts import SECOND_MOMENT, VARIANCE, build_iteration_context
-from fedtheory.proofs.rounds import _with_single_powers, build_round_context
+from fedtheory.proofs.rounds import _flatten_powers, build_round_context
 from fedtheory.proofs.terms.places import numbers_at_steps
 from fedtheory.proofs.terms.proof_of_claim import context_of
 from fedtheory.proofs.terms.proved import Proved
@@ -104,10 +104,10 @@ def test_symbols_of_products_have_no_sign_and_no_other_meaning(symbol: sp.Symbol
     meaning = inner(x, y)
     product: Any = SimpleNamespace(scalars=(Scalar(symbol, meaning),))
     if refusal is None:
-        assert Multiply._meanings(product, context) == {symbol: meaning}
+        assert Multiply._list_meanings(product, context) == {symbol: meaning}
     else:
         with pytest.raises(Rejected, match=refusal):
-            Multiply._meanings(product, context)
+            Multiply._list_meanings(product, context)
     assert asked == [meaning]
 
 
@@ -124,11 +124,11 @@ def test_numbers_stand_outside_of_inverses() -> None:
 def test_powers_of_an_indicator_are_the_indicator() -> None:
     """Powers of an indicator are the indicator; expressions with vectors and denominators are not changed."""
     one, x, y = sp.symbols("one x y")
-    assert _with_single_powers(one**3 * x + 2 * one * y + y, one) == one * (x + 2 * y) + y
-    assert _with_single_powers((one + x) ** 2, one) == one * (1 + 2 * x) + x**2
-    assert _with_single_powers(x / one, one) == x / one
+    assert _flatten_powers(one**3 * x + 2 * one * y + y, one) == one * (x + 2 * y) + y
+    assert _flatten_powers((one + x) ** 2, one) == one * (1 + 2 * x) + x**2
+    assert _flatten_powers(x / one, one) == x / one
     for inside in (inner(x, y), Gradient(sp.Symbol("F"), x), Value(sp.Symbol("F"), x), LocalSum(x), Selected(x)):
-        assert _with_single_powers(one**2 * inside, one) == one**2 * inside
+        assert _flatten_powers(one**2 * inside, one) == one**2 * inside
 
 
 def test_no_bias_is_bounded_that_the_claim_does_not_name() -> None:

@@ -18,7 +18,7 @@ from fedtheory.language.claim import Relation
 from fedtheory.proofs import Proof, checker, numbers, paper_contexts, run_conditions, step_sums
 from fedtheory.proofs.links import Positive
 from fedtheory.proofs.numbers import symbols_of
-from fedtheory.proofs.outline import _link
+from fedtheory.proofs.outline import _outline_link
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.terms.proof_of_claim import TermProof, check_terms
 from fedtheory.proofs.terms.rules.axiom import Axiom
@@ -91,7 +91,7 @@ def test_the_outline_of_a_relation_that_is_seen() -> None:
     """The outline of an evident relation has one entry: its slack, by the signs of its symbols."""
     claim: Any = None
     certificate: Any = SimpleNamespace(lemmas=(), roots=())
-    group = _link(claim, certificate, Relation(x, "<=", x + y), Positive())
+    group = _outline_link(claim, certificate, Relation(x, "<=", x + y), Positive())
     (entry,) = group.entries
     assert entry.coefficient == 1
     assert sp.expand(entry.factor - y) == 0

@@ -25,7 +25,7 @@ from fedtheory.proofs.terms.places import context_of_run, enter_models, enter_st
 from fedtheory.proofs.terms.rules.axiom import FACT, Axiom
 from fedtheory.proofs.terms.rules.consequence import LAWS, Consequence
 from fedtheory.proofs.terms.rules.induct import InductDrift
-from fedtheory.proofs.terms.rules.maximum import BoundMaximum, _term_of_maximum, _value_at_step
+from fedtheory.proofs.terms.rules.maximum import BoundMaximum, _find_term, _find_value
 from fedtheory.proofs.terms.rules.sign import Sign
 from fedtheory.proofs.terms.rules.use import _require_place, write_in_symbols
 from fedtheory.sources.fraboni2022.context import surrogate, terms, updates
@@ -117,11 +117,11 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "is not the same for all rounds and steps",
     ),
     "a maximum of expectations": (
-        lambda: _read_maximum(_term_of_maximum, Expectation(norm_sq(Expectation(xs)))),
+        lambda: _read_maximum(_find_term, Expectation(norm_sq(Expectation(xs)))),
         "has expectations of vectors",
     ),
     "a maximum of two values": (
-        lambda: _read_maximum(_value_at_step, sp.Max(Expectation(norm_sq(xs)), Expectation(norm_sq(xs - ys)))),
+        lambda: _read_maximum(_find_value, sp.Max(Expectation(norm_sq(xs)), Expectation(norm_sq(xs - ys)))),
         "has no single value before a step",
     ),
     "sums over past steps": (lambda: _use(replace(AT_STEP, place="step"), _prefix()), "sums over the past steps"),

@@ -32,7 +32,7 @@ from fedtheory.proofs.terms.rules.draw import Draw
 from fedtheory.proofs.terms.rules.hypothesis import Given, Hypothesis
 from fedtheory.proofs.terms.rules.induct import HYPOTHESIS, InductDrift
 from fedtheory.proofs.terms.rules.induct_steps import InductSteps
-from fedtheory.proofs.terms.rules.know import Know, _conditions_of
+from fedtheory.proofs.terms.rules.know import Know, _list_conditions
 from fedtheory.proofs.terms.rules.maximum import BoundMaximum, values_of_maximum
 from fedtheory.proofs.terms.rules.past_total import PastTotal
 from fedtheory.proofs.terms.rules.product import Factor, Multiply, ProductOfFactors, Scalar, divides_by
@@ -225,12 +225,12 @@ def test_what_a_rule_infers(name: str) -> None:
 def test_conditions_from_what_is_known() -> None:
     """A symbol alone on a side is bounded by the rest, which is then non-negative."""
     u, v = sp.symbols("u v", real=True)
-    assert _conditions_of(Proved(u - v**2)) == (
+    assert _list_conditions(Proved(u - v**2)) == (
         sp.Le(v**2, u, evaluate=False),
         sp.Ge(u - v**2, 0, evaluate=False),
     )
-    assert _conditions_of(Proved(u * v)) == (sp.Ge(u * v, 0, evaluate=False),)
-    assert _conditions_of(Proved(u - v, "==")) == (sp.Eq(u - v, 0, evaluate=False),)
+    assert _list_conditions(Proved(u * v)) == (sp.Ge(u * v, 0, evaluate=False),)
+    assert _list_conditions(Proved(u - v, "==")) == (sp.Eq(u - v, 0, evaluate=False),)
 
 
 def test_multiples_of_what_is_shown_are_kept_for_reports() -> None:

@@ -57,26 +57,26 @@ def test_terms_stand_under_their_sums() -> None:
         (True, True, Weighted(ONE, SumOver("clients", ONE, SumOver("steps of a client", number, square_of)))),
     ):
         assert TACTIC.weigh([Term(number, square(x), averaged, summed)]) == (expected,)
-    assert TACTIC._reason(Term(ONE, one())) == Sign(ONE)
-    assert TACTIC._reason(Term(ONE, assumption("variance"))) == Axiom("assumption", ("variance",))
-    assert TACTIC._reason(Term(ONE, assumption("t:bound, relation 3"))) == Use("t:bound", 2)
-    rooted = TACTIC._reason(Term(ONE, InequalityRef("root", ("variance", eta, x))))
+    assert TACTIC._prove_reason(Term(ONE, one())) == Sign(ONE)
+    assert TACTIC._prove_reason(Term(ONE, assumption("variance"))) == Axiom("assumption", ("variance",))
+    assert TACTIC._prove_reason(Term(ONE, assumption("t:bound, relation 3"))) == Use("t:bound", 2)
+    rooted = TACTIC._prove_reason(Term(ONE, InequalityRef("root", ("variance", eta, x))))
     assert rooted == Root(eta, x, Axiom("assumption", ("variance",)))
 
 
 def test_bounds_on_the_largest_drift_are_used_at_a_step() -> None:
     """The bound, and that no drift is larger; a claim about anything else is refused, as it is at another place."""
-    found = TACTIC._reason(Term(ONE, assumption("t:bound")))
+    found = TACTIC._prove_reason(Term(ONE, assumption("t:bound")))
     assert isinstance(found, Combine)
     assert found.parts == (Weighted(ONE, Use("t:bound")), Weighted(ONE, BelowMaximum(d)))
     symbol = symbols_of(CLAIM)
     assert found.goal == 4 * eta - norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
     assert found.comparison == ">="
     with pytest.raises(Rejected, match="does not bound the drift at a local step"):
-        TACTIC._reason(Term(ONE, assumption("t:other")))
+        TACTIC._prove_reason(Term(ONE, assumption("t:other")))
     elsewhere = replace(TACTIC, claim=replace(CLAIM, place="run"))
     with pytest.raises(Rejected, match="does not bound the drift at a local step"):
-        elsewhere._reason(Term(ONE, assumption("t:bound")))
+        elsewhere._prove_reason(Term(ONE, assumption("t:bound")))
 
 
 def test_links_as_terms() -> None:

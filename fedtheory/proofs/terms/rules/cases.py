@@ -25,7 +25,7 @@ class FirstAndLater(ProofTerm):
         """Check both, and that both are about the same number."""
         if context.place not in ("step", "models", "loop"):
             raise Rejected("steps are distinguished where a relation is about each of them")
-        first, later = self.first.check(context), self.later.check(_after_a_step(context))
+        first, later = self.first.check(context), self.later.check(_enter_later_step(context))
         number = context.numbers.known(later.expression)
         at_start = number.xreplace({context.index: sp.S.Zero})
         context.require_zero([(sp.S.One, at_start), (sp.S.NegativeOne, first.expression)], "the number without a step")
@@ -36,7 +36,7 @@ class FirstAndLater(ProofTerm):
         return "without a local step, and after at least one"
 
 
-def _after_a_step(context: TermContext) -> TermContext:
+def _enter_later_step(context: TermContext) -> TermContext:
     """Return the context in which the step index is at least 1."""
     numbers = replace(context.numbers, at_least={**context.numbers.at_least, context.index: 1})
     vectors = None if context.vectors is None else replace(context.vectors, numbers=numbers)

@@ -101,10 +101,10 @@ class InductDrift(ProofTerm):
             now=self.bound - before,
             later=self.bound.xreplace({index: index + 1}) - after,
         )
-        stepping = _stepping(context, measure, 0 if self.first is None else 1)
+        stepping = _enter_step(context, measure, 0 if self.first is None else 1)
         # Clients of the loop have a common start before they evaluate gradients at other points.
-        begun = _starting(context, measure if measure.observes_together else PAIR)
-        check_induction(self, begun, stepping, goals, _starting(context, measure))
+        begun = _enter_start(context, measure if measure.observes_together else PAIR)
+        check_induction(self, begun, stepping, goals, _enter_start(context, measure))
         return Proved(self._conclude(context, measure))
 
     def _require_bound(self, context: TermContext) -> None:
@@ -138,7 +138,7 @@ class InductDrift(ProofTerm):
         )
 
 
-def _context_of(context: TermContext, measure: Measure, first: int) -> TermContext:
+def _enter_induction(context: TermContext, measure: Measure, first: int) -> TermContext:
     """Return the context of an induction over local steps."""
     numbers = numbers_at_steps(context, first)
     vectors = measure.context(context.claim, numbers)
@@ -146,14 +146,14 @@ def _context_of(context: TermContext, measure: Measure, first: int) -> TermConte
     return replace(context, place="induction", numbers=numbers, conditions=conditions, vectors=vectors)
 
 
-def _starting(context: TermContext, measure: Measure) -> TermContext:
+def _enter_start(context: TermContext, measure: Measure) -> TermContext:
     """Return the context where all clients have the server's model."""
-    here = _context_of(context, measure, 0)
+    here = _enter_induction(context, measure, 0)
     assert here.vectors is not None
     return replace(here, place="start", vectors=measure.together(context.claim, here.vectors))
 
 
-def _stepping(context: TermContext, measure: Measure, first: int) -> TermContext:
+def _enter_step(context: TermContext, measure: Measure, first: int) -> TermContext:
     """Return the context of a step after at least `first` others."""
-    here = _context_of(context, measure, first)
+    here = _enter_induction(context, measure, first)
     return replace(here, conditions=(*here.conditions, context.index + 1 <= context.process.steps))

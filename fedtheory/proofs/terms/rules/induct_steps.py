@@ -65,13 +65,13 @@ class InductSteps(ProofTerm):
             now=course.written(self.bound) - self.measured,
             later=course.after(self.bound) - moved,
         )
-        stepping = _counting(context, course, 0 if self.first is None else 1)
-        check_induction(self, _starting(context, course), stepping, goals)
+        stepping = _enter_step(context, course, 0 if self.first is None else 1)
+        check_induction(self, _enter_start(context, course), stepping, goals)
         return Proved(self._conclude(context, course, moved))
 
     def _conclude(self, context: TermContext, course: Course, moved: Expr) -> Expr:
         """Return the slack of the bound that the induction shows."""
-        ended = _counting(context, course, 0)
+        ended = _enter_step(context, course, 0)
         bound = course.after(self.bound) if self.is_next else course.written(self.bound)
         ended.require_expression(self.right)
         sides = [(sp.S.One, course.written(self.right)), (sp.S.NegativeOne, bound)]
@@ -83,7 +83,7 @@ class InductSteps(ProofTerm):
         return f"by induction over the local steps, {self.measured} <= {self.bound}"
 
 
-def _starting(context: TermContext, course: Course) -> TermContext:
+def _enter_start(context: TermContext, course: Course) -> TermContext:
     """Return the context where all clients have the server's model."""
     assert context.vectors is not None
     vectors = restrict_to_start(context.claim, context.vectors, course)
@@ -92,7 +92,7 @@ def _starting(context: TermContext, course: Course) -> TermContext:
     )
 
 
-def _counting(context: TermContext, course: Course, start: int) -> TermContext:
+def _enter_step(context: TermContext, course: Course, start: int) -> TermContext:
     """Return the context of a step after at least `start` others."""
     assert context.vectors is not None
     vectors: Context = count_from(course, context.vectors, start)

@@ -27,7 +27,7 @@ class Know(ProofTerm):
         if context.place != "run":
             raise Rejected("inequalities between numbers are shown on the whole run")
         for one in self.inequalities:
-            context = replace(context, conditions=(*context.conditions, *_conditions_of(one.check(context))))
+            context = replace(context, conditions=(*context.conditions, *_list_conditions(one.check(context))))
         return self.body.check(context)
 
     def explain(self) -> str:
@@ -35,7 +35,7 @@ class Know(ProofTerm):
         return "first the numbers by which signs are decided, then the rest"
 
 
-def _conditions_of(proved: Proved) -> tuple[Expr, ...]:
+def _list_conditions(proved: Proved) -> tuple[Expr, ...]:
     """Return a proved relation as conditions.
 
     Each symbol that is a single term is compared with the other terms, or the expression with zero.

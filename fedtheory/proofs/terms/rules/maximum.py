@@ -64,7 +64,7 @@ class BelowMaximum(ProofTerm):
         """Return the maximum minus the value at the present step, in vectors of the step."""
         if context.place not in ("step", "models") or context.reading != "expectation":
             raise Rejected("a maximum over the steps of a run bounds values in expectation at one of them")
-        value = _value_at_step(context.process, self.maximum)
+        value = _find_value(context.process, self.maximum)
         return Proved(self.maximum - value)
 
     def explain(self) -> str:
@@ -72,7 +72,7 @@ class BelowMaximum(ProofTerm):
         return f"no value is larger than {self.maximum}, the largest"
 
 
-def _term_of_maximum(process: Process, maximum: Expr) -> tuple[RunQuantity, list[Expr]]:
+def _find_term(process: Process, maximum: Expr) -> tuple[RunQuantity, list[Expr]]:
     """Return the quantity of a maximum over clients, steps and rounds, and its values at a step."""
     quantity = process.quantity_of(maximum) if maximum.is_Symbol else None
     term = quantity.term if isinstance(quantity, RunQuantity) else None
@@ -92,13 +92,13 @@ def values_of_maximum(process: Process, maximum: Expr) -> list[Expr]:
     """Return the values of which a quantity is the largest, indexed by round and step."""
     if process.quantity_of(maximum) is LOOP_PAIR.largest:
         return [norm_sq(vector_at("local") - average())]
-    quantity, values = _term_of_maximum(process, maximum)
+    quantity, values = _find_term(process, maximum)
     return [process.in_vectors(quantity, value) for value in values]
 
 
-def _value_at_step(process: Process, maximum: Expr) -> Expr:
+def _find_value(process: Process, maximum: Expr) -> Expr:
     """Return the value before a step, in symbols of its vectors."""
-    quantity, values = _term_of_maximum(process, maximum)
+    quantity, values = _find_term(process, maximum)
     written = [process.in_symbols(quantity, value) for value in values]
     later = {process.symbols(of) for of in (q.next_local_iterate, q.next_average_iterate)}
     before = [value for value in written if not value.free_symbols & later]

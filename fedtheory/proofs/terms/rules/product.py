@@ -55,7 +55,7 @@ class Multiply(ProofTerm):
     def check(self, context: TermContext) -> Proved:
         """Check every factor and coefficient, then the identity between polynomials."""
         context.require_expression(self.goal)
-        meanings = self._meanings(context)
+        meanings = self._list_meanings(context)
         factors = {one.name: self._check_factor(one, meanings, context) for one in self.factors}
         shown = self.goal.xreplace({meaning: symbol for symbol, meaning in meanings.items()})
         replace(context.numbers, symbols=context.numbers.symbols | meanings.keys()).plain(shown)
@@ -69,7 +69,7 @@ class Multiply(ProofTerm):
         context.require([check_zero("the identity", whole)])
         return Proved(self.goal)
 
-    def _meanings(self, context: TermContext) -> dict[sp.Symbol, Expr]:
+    def _list_meanings(self, context: TermContext) -> dict[sp.Symbol, Expr]:
         """Return the meanings of the symbols; raise `Rejected` if one has another meaning, or an assumed sign."""
         known = context.numbers.symbols | context.numbers.of_clients | context.numbers.definitions.keys()
         taken = set(known).union(*(one.meaning.free_symbols for one in self.scalars))

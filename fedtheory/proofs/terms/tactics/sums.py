@@ -50,38 +50,38 @@ class SumTactic:
 
     def weigh(self, terms: Sequence[Term]) -> tuple[Weighted, ...]:
         """Write the kernel's terms, each with its coefficient, or under its sums."""
-        return tuple(self._weight(term) for term in terms)
+        return tuple(self._weigh_term(term) for term in terms)
 
-    def _weight(self, term: Term) -> Weighted:
+    def _weigh_term(self, term: Term) -> Weighted:
         """Return the term of a sum with its coefficient."""
-        proof, number = self._reason(term), term.coefficient
+        proof, number = self._prove_reason(term), term.coefficient
         if term.summed:
             proof, number = SumOver("steps of a client", number, proof), ONE
         if term.averaged:
             proof, number = SumOver("clients", number, proof), ONE
         return Weighted(number, proof)
 
-    def _reason(self, term: Term) -> ProofTerm:
+    def _prove_reason(self, term: Term) -> ProofTerm:
         """Return the proof term of a reason."""
         kind, about = term.reason.kind, term.reason.about
         if kind == "one":
             return Sign(ONE)
         if kind == "assumption":
-            return self._assumption(str(about[0]))
+            return self._prove_assumption(str(about[0]))
         if kind == "root":
-            return Root(about[1], about[2], self._assumption(str(about[0])))
+            return Root(about[1], about[2], self._prove_assumption(str(about[0])))
         return Axiom(kind, tuple(about))
 
-    def _assumption(self, name: str) -> ProofTerm:
+    def _prove_assumption(self, name: str) -> ProofTerm:
         """Return an assumption of the claim, or the lemma of that name."""
         for lemma in self.lemmas:
             if name == lemma:
-                return self._drift(lemma)
+                return self._bound_drift(lemma)
             if name.startswith(f"{lemma}, relation "):
                 return Use(lemma, int(name.rsplit(" ", 1)[1]) - 1)
         return Axiom("assumption", (name,))
 
-    def _drift(self, lemma: str) -> ProofTerm:
+    def _bound_drift(self, lemma: str) -> ProofTerm:
         """Return a bound on the largest drift of a run, for a client at a local step."""
         symbol = symbols_of(self.claim)
         found = self.prove(lemma).rename_for(self.claim).statement.relations[0]
@@ -104,14 +104,14 @@ class SumTactic:
         return self.combine(relation.slack, why, "==" if relation.operator == "==" else ">=")
 
     @link.register
-    def _both_ways(self, why: BothWays, relation: Relation) -> ProofTerm:
+    def _prove_both_ways(self, why: BothWays, relation: Relation) -> ProofTerm:
         if relation.operator != "==":
             raise Rejected("that neither side is larger shows an equation, and nothing else")
         slack = relation.slack
         return Antisymmetry(self.combine(slack, why.at_most), self.combine(-slack, why.at_least))
 
     @link.register
-    def _induction(self, why: Induction, relation: Relation) -> ProofTerm:
+    def _prove_induction(self, why: Induction, relation: Relation) -> ProofTerm:
         if relation.operator != "<=":
             raise Rejected("the link is not an upper bound on the quantity of the induction")
         course = Course(self.claim, why.base)
@@ -130,18 +130,18 @@ class SumTactic:
         return InductSteps(why.measured, why.bound, relation.right, is_next, base, step, first, why.base)
 
     @link.register
-    def _positive(self, _why: Positive, relation: Relation) -> ProofTerm:
+    def _prove_positive(self, _why: Positive, relation: Relation) -> ProofTerm:
         if relation.operator not in ("<", ">"):
             raise Rejected("a positive difference shows a strict inequality")
         return Sign(relation.slack, is_strict=True)
 
     @link.register
-    def _square(self, why: Squared, relation: Relation) -> ProofTerm:
+    def _prove_square(self, why: Squared, relation: Relation) -> ProofTerm:
         require_ordering(relation)
         return Square(why.length, why.bound, self.combine(why.bound - why.length, why.terms))
 
     @link.register
-    def _products(self, why: Products, relation: Relation) -> ProofTerm:
+    def _prove_products(self, why: Products, relation: Relation) -> ProofTerm:
         require_ordering(relation)
         meanings = dict(why.scalars)
         factors = []
