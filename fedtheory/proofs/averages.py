@@ -52,7 +52,7 @@ class Averaged(Derived):
         return [part for part in parts if part.factor != 0], rest
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
-        """Return the non-negative expression."""
+        """Return the slack that follows."""
         parts, rest = self.parts(symbol, slack)
         found: Expr = rest + sp.Add(*(part.factor * part.mean for part in parts))
         return found

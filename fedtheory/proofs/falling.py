@@ -36,7 +36,7 @@ class LastOfFalling(Derived):
     keeps_equations = False
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
-        """Return the non-negative expression."""
+        """Return the slack that follows."""
         kept, added = _read_contraction(symbol, slack)
         if kept != 1:
             raise Rejected("expected E F(xbar') <= E F(xbar) + b at every local step")
@@ -56,7 +56,7 @@ class LastOfContracting(Derived):
     keeps_equations = False
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
-        """Return the non-negative expression."""
+        """Return the slack that follows."""
         factor, added = _read_contraction(symbol, slack)
         last = power_of(factor, count_iterations(symbol)) * symbol(q.initial_gap) - symbol(q.final_suboptimality)
         return (1 - factor) * last + added

@@ -102,7 +102,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         """Whether the claim divides by the weights of an update: it says nothing of an update without reports."""
 
     def _is_of_index(self, index: str) -> bool:
-        """Return whether the claim holds for each client, or update."""
+        """Return whether the claim holds for each client, update or step, of which this is the index."""
         sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in one.sides))
         if index == "i":
             sides = sides.xreplace({one: sp.Dummy() for one in sides.atoms(ClientSum, Average)})
