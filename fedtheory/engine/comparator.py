@@ -37,12 +37,12 @@ class Comparator:
     @cached_property
     def noise_sq(self) -> Number:
         """sum_i p_i E|g_i(y) - grad F_i(y)|^2."""
-        return self._mean(self.forms.noise)
+        return self._average_forms(self.forms.noise)
 
     @cached_property
     def dissimilarity_sq(self) -> Number:
         """sum_i p_i |grad F_i(y) - grad F(y)|^2."""
-        return self._mean(self.forms.deviations)
+        return self._average_forms(self.forms.deviations)
 
     def noise_sq_with(self, factors: Array) -> Number:
         """sum_i p_i c_i E|g_i(y) - grad F_i(y)|^2 for factors c_i of the clients, (M,)."""
@@ -52,7 +52,7 @@ class Comparator:
         """sum_i p_i c_i |grad F_i(y) - grad F(y)|^2 for factors c_i of the clients, (M,)."""
         return values_at(self.forms.deviations, self.point) @ (self.problem.weights * factors)
 
-    def _mean(self, forms: Array) -> Number:
+    def _average_forms(self, forms: Array) -> Number:
         """Return the client average of forms in (1, x), (M, d+1, d+1), at y."""
         return values_at(forms, self.point) @ self.problem.weights
 

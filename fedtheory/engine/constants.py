@@ -109,17 +109,17 @@ class AssumedConstants:
     @cached_property
     def noise_variance(self) -> Bound:
         """sigma^2 = max_i sup_x E|g_i(x) - grad F_i(x)|^2."""
-        return self._largest(self.noise_forms, "mini-batch noise")
+        return self._find_largest(self.noise_forms, "mini-batch noise")
 
     @cached_property
     def second_moment(self) -> Bound:
         """G^2 = max_i sup_x E|g_i(x)|^2."""
-        return self._largest(self.gradient_forms.stochastic, "the second moment of the gradients")
+        return self._find_largest(self.gradient_forms.stochastic, "the second moment of the gradients")
 
     @cached_property
     def lipschitz_sq(self) -> Bound:
         """rho^2 = max_i sup_x |grad F_i(x)|^2: on a convex region F_i is rho-Lipschitz."""
-        return self._largest(self.gradient_forms.lengths, "the gradient")
+        return self._find_largest(self.gradient_forms.lengths, "the gradient")
 
     @cached_property
     def objective_lipschitz_sq(self) -> Bound:
@@ -130,12 +130,12 @@ class AssumedConstants:
     @cached_property
     def dissimilarity_sq(self) -> Bound:
         """zeta^2 = (sup_x max_i |grad F_i(x) - grad F(x)|)^2."""
-        return self._largest(self.gradient_forms.deviations, _DISSIMILARITY)
+        return self._find_largest(self.gradient_forms.deviations, _DISSIMILARITY)
 
     @cached_property
     def mean_dissimilarity_sq(self) -> Bound:
         """sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
-        found = self._largest(
+        found = self._find_largest(
             sum_with_weights(self.problem.weights, self.gradient_forms.deviations)[None], _DISSIMILARITY
         )
         # Suprema on balls are rounded up: rounding must not lift an average above the largest value.
@@ -144,30 +144,30 @@ class AssumedConstants:
     @cached_property
     def client_dissimilarities_sq(self) -> Bound:
         """delta_i^2 = sup_x |grad F_i(x) - grad F(x)|^2 of each client, (M,)."""
-        return self._suprema(self.gradient_forms.deviations, _DISSIMILARITY)
+        return self._find_suprema(self.gradient_forms.deviations, _DISSIMILARITY)
 
     def gradient_growth_sq(self, factor: Number) -> Bound:
         """Return the smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
-        return self._largest(self.gradient_forms.growth(factor), "the mean of the clients' squared gradients")
+        return self._find_largest(self.gradient_forms.growth(factor), "the mean of the clients' squared gradients")
 
-    def _largest(self, forms: Array, what: str) -> Bound:
+    def _find_largest(self, forms: Array, what: str) -> Bound:
         """Return the supremum of the largest of M quadratic forms in (1, x), (M, d+1, d+1).
 
         The supremum is over all of space, or over the ball.
         """
         if self.gradient_forms.are_constant(forms):
             return Bound(max(forms[:, 0, 0]), Everywhere())
-        ball = self._ball_for(what)
+        ball = self._find_ball(what)
         return Bound(self.gradient_forms.largest_supremum(forms, ball.radius), ball)
 
-    def _suprema(self, forms: Array, what: str) -> Bound:
+    def _find_suprema(self, forms: Array, what: str) -> Bound:
         """Return the supremum of each of the forms, (M,)."""
         if self.gradient_forms.are_constant(forms):
             return Bound(forms[:, 0, 0], Everywhere())
-        ball = self._ball_for(what)
+        ball = self._find_ball(what)
         return Bound(self.gradient_forms.suprema(forms, ball.radius), ball)
 
-    def _ball_for(self, what: str) -> Ball:
+    def _find_ball(self, what: str) -> Ball:
         """Return the ball that contains all iterates, or explain why the constant is unbounded without one."""
         try:
             return self.ball

@@ -40,7 +40,7 @@ class GradientForms:
     @cached_property
     def lengths(self) -> Array:
         """|grad F_i(x)|^2."""
-        return _squares(self.maps)
+        return _square_maps(self.maps)
 
     @cached_property
     def noise(self) -> Array:
@@ -80,12 +80,12 @@ class GradientForms:
     @cached_property
     def deviations(self) -> Array:
         """Forms of |grad F_i(x) - grad F(x)|^2, one for each client."""
-        return _squares(self.maps - sum_with_weights(self.problem.weights, self.maps))
+        return _square_maps(self.maps - sum_with_weights(self.problem.weights, self.maps))
 
     def growth(self, factor: Number) -> Array:
         """sum_i p_i |grad F_i(x)|^2 - factor^2 |grad F(x)|^2, one form."""
         weights = self.problem.weights
-        shared = _squares(sum_with_weights(weights, self.maps)[None])
+        shared = _square_maps(sum_with_weights(weights, self.maps)[None])
         forms: Array = sum_with_weights(weights, self.lengths)[None] - factor * factor * shared
         return forms
 
@@ -148,6 +148,6 @@ def values_at(forms: Array, points: Array) -> Array:
     return values
 
 
-def _squares(maps: Array) -> Array:
+def _square_maps(maps: Array) -> Array:
     """|map (1, x)|^2 as forms: (M, d+1, d+1) from (M, d, d+1)."""
     return product(maps.transpose(0, 2, 1), maps)

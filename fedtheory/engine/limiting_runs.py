@@ -19,7 +19,7 @@ from fedtheory.errors import NotApplicable, Unresolved
 class _ShortSteps(Trajectory):
     """The expectations of a run with infinitesimal steps, which never diverges."""
 
-    def _divergence(self, _overflow: int | None) -> Divergence | None:
+    def _find_divergence(self, _overflow: int | None) -> Divergence | None:
         """Return None: a run in the limit does not diverge."""
         return None
 

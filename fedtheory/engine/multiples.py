@@ -36,7 +36,7 @@ def least_multiple(form: Array, base: Array, arithmetic: Arithmetic) -> Number:
     """
     if (form == 0).all():
         return arithmetic.number(0, "zero")
-    found = _largest_ratio(plain_floats(form), plain_floats(base))
+    found = _find_largest_ratio(plain_floats(form), plain_floats(base))
     if arithmetic is not RATIONAL:
         return found * (1 + _FLOAT_MARGIN)
     multiple = simplest_near(found, 1e-7)
@@ -50,7 +50,7 @@ def least_multiple(form: Array, base: Array, arithmetic: Arithmetic) -> Number:
 _ATTEMPTS = 10
 
 
-def _largest_ratio(form: Array, base: Array) -> float:
+def _find_largest_ratio(form: Array, base: Array) -> float:
     """Return the largest ``x'form x / x'base x`` over the range of `base`, in floats."""
     values, vectors = np.linalg.eigh(base)
     kept = values > _RANK * values[-1]

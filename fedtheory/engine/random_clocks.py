@@ -40,7 +40,7 @@ def average_over_schedules(run: Run, schedules: int, seed: int, confidence: floa
     if schedules < 2:
         raise InputError("schedules", f"expected at least 2, got {schedules}")
     generator = np.random.default_rng(seed)
-    trajectories = [_trajectory(run, generator) for _ in range(schedules)]
+    trajectories = [_follow_schedule(run, generator) for _ in range(schedules)]
 
     def estimated(name: str) -> ReplicaMeans:
         return estimate_of(np.stack([getattr(trajectory, name) for trajectory in trajectories], axis=1), confidence)
@@ -55,7 +55,7 @@ def average_over_schedules(run: Run, schedules: int, seed: int, confidence: floa
     )
 
 
-def _trajectory(run: Run, generator: np.random.Generator) -> Trajectory:
+def _follow_schedule(run: Run, generator: np.random.Generator) -> Trajectory:
     """Return the trajectory of a run under a sampled schedule."""
     algorithm = run.algorithm
     drawn = replace(algorithm, drawn=algorithm.clock.draw(algorithm.rounds, generator))

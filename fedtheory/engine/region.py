@@ -211,11 +211,11 @@ def _find_best_multiplier(form: Array, linear: Array, radius: Number) -> float:
     if width <= 1e-12 * lowest or width == 0:
         return float(lowest)
     above = lowest + 1e-12 * max(lowest, width, 1e-300)
-    root = _secular_root(values, weights, above, reach)
+    root = _find_secular_root(values, weights, above, reach)
     return float(lowest if root == above else root)
 
 
-def _secular_root(values: Array, weights: Array, start: float, reach: float) -> float:
+def _find_secular_root(values: Array, weights: Array, start: float, reach: float) -> float:
     """Return the m with ``|(m I - Q)^-1 q| = reach``, for Q with eigenvalues `values`; `start` if m is not above it.
 
     Newton's method on the reciprocals, which are concave in m, increases monotonically to m from below

@@ -159,13 +159,13 @@ class Run(AssumedConstants, Shown):
 
     def with_rounds(self, rounds: int) -> Run:
         """Return the run with another number of rounds; the effect of one round is computed once for both."""
-        other = self._with_algorithm(replace(self.algorithm, rounds=rounds))
+        other = self._replace_algorithm(replace(self.algorithm, rounds=rounds))
         vars(other)["_updates"] = self._updates
         return other
 
     def with_many_rounds(self) -> Run:
         """Return the run prepared for many rounds: noise is precomputed as linear maps if that is cheaper."""
-        other = self._with_algorithm(self.algorithm)
+        other = self._replace_algorithm(self.algorithm)
         if self.algorithm.defined is None:
             vars(other)["_updates"] = Updates(self.problem, self.algorithm, is_for_many=True)
         return other
@@ -173,19 +173,19 @@ class Run(AssumedConstants, Shown):
     def with_work(self, steps: tuple[int, ...], step_size: Number) -> Run:
         """Return the run with other local steps, all of one size."""
         work = LocalWork(steps, repeat_for_clients(step_size, self.problem.weights))
-        return self._with_algorithm(replace(self.algorithm, work=work))
+        return self._replace_algorithm(replace(self.algorithm, work=work))
 
     def with_step_factor(self, factor: Number) -> Run:
         """Return the run with all local step sizes multiplied by a factor."""
         work = replace(self.algorithm.work, step_sizes=self.algorithm.work.step_sizes * factor)
-        return self._with_algorithm(replace(self.algorithm, work=work))
+        return self._replace_algorithm(replace(self.algorithm, work=work))
 
     def with_local_steps_multiplied(self, factor: int) -> Run:
         """Return the run with the local steps of every client multiplied by `factor`."""
         work = replace(self.algorithm.work, steps=tuple(factor * count for count in self.algorithm.work.steps))
-        return self._with_algorithm(replace(self.algorithm, work=work))
+        return self._replace_algorithm(replace(self.algorithm, work=work))
 
-    def _with_algorithm(self, algorithm: Algorithm) -> Self:
+    def _replace_algorithm(self, algorithm: Algorithm) -> Self:
         """Return another run on the same problem, with the cached data of its gradients."""
         other = replace(self, algorithm=algorithm)
         vars(other)["gradient_forms"] = self.gradient_forms

@@ -43,7 +43,7 @@ def models(problem: Problem, algorithm: Algorithm, replicas: int, seed: int) -> 
     yield model
     for update in algorithm.updates():
         weights = sample_weights(algorithm, update, problem.weights, replicas, generator)
-        displacement = _local_work(problem, algorithm, received, generator) - received
+        displacement = _take_local_steps(problem, algorithm, received, generator) - received
         change = np.einsum("rm,rmd->rd", weights, displacement)
         model = model + algorithm.aggregation.server_step_size * change
         received[:, list(update.receivers)] = model[:, None, :]
@@ -60,7 +60,7 @@ def sample_weights(
     return aggregation.participation.sample(aggregation.weights(importance), replicas, generator)
 
 
-def _local_work(problem: Problem, algorithm: Algorithm, received: Array, generator: np.random.Generator) -> Array:
+def _take_local_steps(problem: Problem, algorithm: Algorithm, received: Array, generator: np.random.Generator) -> Array:
     """Return final local models of all clients, (replicas, M, d), from the models that they received.
 
     A client that does not report yet samples new noise in the next update, because its work had no effect so far.
@@ -68,13 +68,13 @@ def _local_work(problem: Problem, algorithm: Algorithm, received: Array, generat
     points = received
     counts, sizes = np.array(algorithm.work.steps), algorithm.work.step_sizes
     for k in range(counts.max()):
-        gradients = _gradients(problem, points) + problem.oracle.sample(points, generator)
+        gradients = _compute_gradients(problem, points) + problem.oracle.sample(points, generator)
         active = np.where(counts > k, sizes, 0.0)
         points = points - active[:, None] * gradients
     return points
 
 
-def _gradients(problem: Problem, points: Array) -> Array:
+def _compute_gradients(problem: Problem, points: Array) -> Array:
     """Return gradients of F_i at points (replicas, M, d), with one matrix product for each client."""
     by_client = points.transpose(1, 0, 2) @ problem.hessians
     return by_client.transpose(1, 0, 2) - problem.linear

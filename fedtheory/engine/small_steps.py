@@ -40,7 +40,7 @@ def small_step_limit(run: Run) -> Array:
     It minimises ``sum_i E[w_i] r_i K_i F_i``, and is zero where the factors
     ``E[w_i] r_i K_i`` are proportional to the client weights.
     """
-    return run.arithmetic.solve_regular(_curvature(run), _push(run))
+    return run.arithmetic.solve_regular(_average_curvature(run), _push(run))
 
 
 def compute_leading_coefficient(run: Run, unit: Number) -> Number:
@@ -54,7 +54,7 @@ def compute_leading_coefficient(run: Run, unit: Number) -> Number:
     if `small_step_limit` is not zero: the distance does not vanish with mu then.
     """
     _require_unbiased(run)
-    curvature, covariance = _curvature(run), _displacement_covariance(run)
+    curvature, covariance = _average_curvature(run), _compute_displacement_covariance(run)
     solved = [run.arithmetic.solve_regular(curvature, column) for column in covariance.T]
     # With the step sizes eta_i = unit r_i the trace is `unit` times the one with r_i.
     return run.algorithm.aggregation.server_step_size * np.stack(solved).trace() / (2 * unit)
@@ -75,15 +75,15 @@ def moment_expansion(run: Run, unit: Number, terms: int) -> list[Array]:
     The layout is that of the moments of a run: the first column holds those of E[x^n - x*].
     Raises `NotApplicable` in floats, in many dimensions, and without a unique limit.
     """
-    recursion = _polynomial_recursion(run, unit)
-    first_order = _FirstOrder(_coefficient(recursion.round_map, 1))
+    recursion = _build_polynomial_recursion(run, unit)
+    first_order = _FirstOrder(_select_coefficient(recursion.round_map, 1))
     unit_moment = RATIONAL.zeros(*recursion.round_map.shape)
     unit_moment[0, 0] = fmpq(1)
-    series, coefficients = _monomials(unit_moment, 0), []
+    series, coefficients = _make_monomials(unit_moment, 0), []
     for power in range(terms + 1):
         after = recursion.propagate_round(series, recursion.round_noise(series))
-        found = first_order.solve(_coefficient(after - series, power + 1))
-        series = series + _monomials(found, power)
+        found = first_order.solve(_select_coefficient(after - series, power + 1))
+        series = series + _make_monomials(found, power)
         coefficients.append(found)
     coefficients[0] = coefficients[0] + unit_moment
     return coefficients
@@ -119,7 +119,7 @@ class _PolynomialAlgorithm(Algorithm):
         """Skip the checks of the base class: the numbers have been checked."""
 
 
-def _polynomial_recursion(run: Run, unit: Number) -> Recursion:
+def _build_polynomial_recursion(run: Run, unit: Number) -> Recursion:
     """Return the recursion of a run with step sizes ``mu eta_i / unit``, polynomials in mu."""
     if run.problem.arithmetic is not RATIONAL:
         raise Unresolved("expansions in the step size are computed in rationals, not in floats")
@@ -127,27 +127,27 @@ def _polynomial_recursion(run: Run, unit: Number) -> Recursion:
         raise NotApplicable(
             f"expansions are computed for up to {LARGEST_EXACT} dimensions, not {run.problem.dimension}"
         )
-    _curvature(run)
+    _average_curvature(run)
     _ = run.problem.about_optimum
     algorithm = run.algorithm
-    work = LocalWork(algorithm.work.steps, _monomials(algorithm.work.step_sizes / unit, 1))
+    work = LocalWork(algorithm.work.steps, _make_monomials(algorithm.work.step_sizes / unit, 1))
     polynomial = _PolynomialAlgorithm(algorithm.name, work, algorithm.aggregation, algorithm.clock, algorithm.rounds)
     return Recursion(run.problem, polynomial)
 
 
-def _monomials(values: Array, power: int) -> Array:
+def _make_monomials(values: Array, power: int) -> Array:
     """Return ``values * mu^power`` as polynomials, entry by entry: NumPy would treat a polynomial as a sequence."""
     monomials: Array = np.vectorize(lambda value: fmpq_poly([0] * power + [value]), otypes=[object])(values)
     return monomials
 
 
-def _coefficient(values: Array, power: int) -> Array:
+def _select_coefficient(values: Array, power: int) -> Array:
     """Return coefficients of ``mu^power`` in an array of polynomials and rationals."""
     coefficients: Array = np.vectorize(lambda value: (value + fmpq_poly([0]))[power], otypes=[object])(values)
     return coefficients
 
 
-def _effort(run: Run) -> Array:
+def _compute_effort(run: Run) -> Array:
     """Return E[w_i] eta_i K_i, (M,)."""
     run.algorithm.require_update_rule("the limit for small steps is known for the update rule")
     work = run.algorithm.work
@@ -156,12 +156,12 @@ def _effort(run: Run) -> Array:
     return effort
 
 
-def _curvature(run: Run) -> Array:
+def _average_curvature(run: Run) -> Array:
     """Return ``unit Hbar = sum_i E[w_i] eta_i K_i H_i``, (d, d).
 
     Raises `NotApplicable` unless it is positive definite.
     """
-    curvature = sum_with_weights(_effort(run), run.problem.hessians)
+    curvature = sum_with_weights(_compute_effort(run), run.problem.hessians)
     if run.problem.arithmetic is RATIONAL:
         singular = fmpq_mat(curvature.tolist()).det() == 0 or not RATIONAL.is_psd(curvature)
     else:
@@ -174,19 +174,21 @@ def _curvature(run: Run) -> Array:
 
 def _push(run: Run) -> Array:
     """Return ``-sum_i E[w_i] eta_i K_i grad F_i(x*)``, (d,)."""
-    return sum_with_weights(_effort(run), run.problem.about_optimum.linear)
+    return sum_with_weights(_compute_effort(run), run.problem.about_optimum.linear)
 
 
 def _require_unbiased(run: Run) -> None:
     """Raise `NotApplicable` unless x* minimises the objective that small steps descend, up to rounding in floats."""
     problem = run.problem
-    scale = max(np.abs(problem.linear).max(), np.abs(problem.hessians @ problem.start).max()) * _effort(run).sum()
+    scale = (
+        max(np.abs(problem.linear).max(), np.abs(problem.hessians @ problem.start).max()) * _compute_effort(run).sum()
+    )
     tolerance = 0 if run.problem.arithmetic is RATIONAL else NEAR_TIE * scale
     if np.abs(_push(run)).max() > tolerance:
         raise unanswered(run.arithmetic, _BIASED)
 
 
-def _displacement_covariance(run: Run) -> Array:
+def _compute_displacement_covariance(run: Run) -> Array:
     """Return ``unit^2 R``, (d, d): covariance of a small step's displacement at x*, per eta_g^2."""
     problem, work = run.problem, run.algorithm.work
     weights = run.algorithm.aggregation.moments(problem.weights)

@@ -92,7 +92,7 @@ class Surrogate:
     @cached_property
     def optimum(self) -> Array:
         """A minimiser of Lbar, the closest to the start, (d,)."""
-        return self._minimiser(self.mean_weights, self.problem.centred.start)
+        return self._minimise(self.mean_weights, self.problem.centred.start)
 
     @cached_property
     def update_optima(self) -> Array:
@@ -108,10 +108,10 @@ class Surrogate:
         """Return the minimiser of an objective with these weights, cached."""
         key = tuple(weights)
         if key not in self._minimisers:
-            self._minimisers[key] = self._minimiser(weights, self.optimum)
+            self._minimisers[key] = self._minimise(weights, self.optimum)
         return self._minimisers[key]
 
-    def _minimiser(self, weights: Array, near: Array) -> Array:
+    def _minimise(self, weights: Array, near: Array) -> Array:
         """Return the minimiser of the objective with these client weights."""
         centred = self.problem.centred
         hessian, linear = sum_with_weights(weights, centred.hessians), sum_with_weights(weights, centred.linear)

@@ -78,10 +78,10 @@ def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
     if _are_few(run, times) or place == "points":
         return _build_stacks(place, run, times)
     several = max(_KEPT_NUMBERS // (times * count_numbers(run)), 1)
-    return chain.from_iterable(stacks_of(frames, times) for frames in _batches(_BUILDERS[place](run), several))
+    return chain.from_iterable(stacks_of(frames, times) for frames in _iterate_batches(_BUILDERS[place](run), several))
 
 
-def _batches(frames: Iterator[Frame], several: int) -> Iterator[tuple[Frame, ...]]:
+def _iterate_batches(frames: Iterator[Frame], several: int) -> Iterator[tuple[Frame, ...]]:
     """Yield the frames in tuples of at most this number."""
     while batch := tuple(islice(frames, several)):
         yield batch

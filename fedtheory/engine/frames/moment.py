@@ -77,26 +77,26 @@ class MomentSpace(Frame):
 
     @cached_property
     def local(self) -> MomentVector:
-        return MomentVector(self._place(self.step_maps, self.columns), self.own_noise(0))
+        return MomentVector(self._embed(self.step_maps, self.columns), self.own_noise(0))
 
     @cached_property
     def received(self) -> MomentVector:
-        return self._models(self.columns)
+        return self._select_models(self.columns)
 
     @cached_property
     def server(self) -> MomentVector:
-        return self._models(self.newest)
+        return self._select_models(self.newest)
 
     def own_noise(self, kind: int) -> NoiseCoefficients:
         """Return the noise of one kind of each client: 0 in its iterate, 1 in its next gradient."""
         return NoiseCoefficients({(kind, None): np.tile(self.arithmetic.identity(1)[0], self._run.problem.clients)})
 
-    def _models(self, columns: Array) -> MomentVector:
+    def _select_models(self, columns: Array) -> MomentVector:
         """Return the live models at columns (..., 1 or M, d+1)."""
         identity = self.arithmetic.identity(self.dimension + 1)[1:]
-        return MomentVector(self._place(np.broadcast_to(identity, (*columns.shape[:-1], *identity.shape)), columns))
+        return MomentVector(self._embed(np.broadcast_to(identity, (*columns.shape[:-1], *identity.shape)), columns))
 
-    def _place(self, maps: Array, columns: Array) -> Array:
+    def _embed(self, maps: Array, columns: Array) -> Array:
         """Extend maps (..., 1 or M, d, d+1) of live models, at columns (..., 1 or M, d+1), to maps of all of them."""
         size = self.joint.shape[-1]
         if size == maps.shape[-1]:
@@ -224,7 +224,7 @@ class _State:
     """w_i(n), (O, M)."""
 
 
-def _state(run: Run, update: Update, live: LiveModels) -> _State:
+def _collect_state(run: Run, update: Update, live: LiveModels) -> _State:
     """Return the moments, bases and weights of one update."""
     aggregation = run.algorithm.aggregation
     if run.algorithm.clock.is_synchronous and not aggregation.moments(run.problem.weights).is_fixed:
@@ -252,7 +252,7 @@ def moment_frames(run: Run) -> Iterator[Frame]:
     local_steps = LocalSteps(run.problem.centred, run.algorithm.work)
     for t, (update, live) in enumerate(run.trajectory.rounds()):
         bases = live.moments([live.newest - age for age in update.staleness])
-        state = _state(run, update, live)
+        state = _collect_state(run, update, live)
         for local in local_steps.start_from(bases):
             if local.k < steps:
                 yield MomentFrame(run, {"round": t, "step": local.k}, state, local)

@@ -90,12 +90,12 @@ def _stack(terms: Iterable[Mapping[Key, Array]], axes: int, outcomes: bool) -> d
     for alike in zip(*(each.items() for each in terms), strict=True):
         keys, coefficients = zip(*alike, strict=True)
         kind, *maps = zip(*keys, strict=True)
-        together = [_maps_as_one(each, outcomes) for each in maps]
+        together = [_stack_maps(each, outcomes) for each in maps]
         found[kind[0], *together] = stack_places(coefficients, axes, outcomes)  # type: ignore[index]
     return found
 
 
-def _maps_as_one(maps: tuple[Maps, ...], outcomes: bool) -> Maps:
+def _stack_maps(maps: tuple[Maps, ...], outcomes: bool) -> Maps:
     """Return the maps of several places as one array of maps."""
     if all(each is maps[0] for each in maps):
         return maps[0]
@@ -121,13 +121,13 @@ class Covariances:
     def inner(self, left: NoiseCoefficients, right: NoiseCoefficients) -> Array | None:
         """Return the noise part of expected inner products, (..., 1 or M); None if there is no noise."""
         found = None
-        for part in self._products(left, right):
+        for part in self._iterate_products(left, right):
             found = part if found is None else found + part
         return found
 
-    def _products(self, left: NoiseCoefficients, right: NoiseCoefficients) -> Iterator[Array]:
+    def _iterate_products(self, left: NoiseCoefficients, right: NoiseCoefficients) -> Iterator[Array]:
         """Yield the inner products of terms; noises of different kinds or clients are uncorrelated."""
-        for ((kind, a), c), ((_, b), d) in _cross(left.own, right.own):
+        for ((kind, a), c), ((_, b), d) in _pair_terms_of_kinds(left.own, right.own):
             yield c * d * self._expect_products(kind, a, b)
         beside = [(left, right)] if left is right else [(left, right), (right, left)]
         for ((kind, own), c), ((_, a, b), d) in (
@@ -135,20 +135,22 @@ class Covariances:
         ):
             found = c * _select_own_noise(d) * self._expect_products(kind, own, b if a is None else a.after(b))
             yield 2 * found if left is right else found
-        for (key, c), ((_, *maps), d) in _cross(left.shared, right.shared):
+        for (key, c), ((_, *maps), d) in _pair_terms_of_kinds(left.shared, right.shared):
             yield (c * d * self._multiply_shared(*key, *maps)).sum(axis=-1)
 
     def _expect_products(self, kind: int, a: Maps, other: Maps) -> Array:
         """Return E<A_i e_ki, A'_i e_ki>, (..., M)."""
-        return self._compute_once((kind, a, other), lambda: _traces(_gram(a, other), self._matrices[..., kind, :, :]))
+        return self._compute_once(
+            (kind, a, other), lambda: _compute_traces(_compute_gram(a, other), self._matrices[..., kind, :, :])
+        )
 
     def _multiply_shared(self, kind: int, a: Maps, b: Maps, other_a: Maps, other_b: Maps) -> Array:
         """Return E<A_i B_j e_kj, A'_i B'_j e_kj>, (..., 1 or M, M)."""
-        gram = _gram(a, other_a)
+        gram = _compute_gram(a, other_a)
         if gram is None:
             return self._expect_products(kind, b, other_b)[..., None, :]
         key = kind, a, b, other_a, other_b
-        return self._compute_once(key, lambda: _all_traces(gram, self._transform_covariance(kind, b, other_b)))
+        return self._compute_once(key, lambda: _sum_products(gram, self._transform_covariance(kind, b, other_b)))
 
     def _transform_covariance(self, kind: int, b: Maps, other: Maps) -> Array:
         """Return B_j C_kj B'_j', (..., M, d, d)."""
@@ -173,7 +175,7 @@ def _pair_terms(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterat
     return ((one, other) for one, other in product(left.items(), right.items()) if one[0][0] == other[0][0])
 
 
-def _cross(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:
+def _pair_terms_of_kinds(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:
     """Yield all pairs of terms of one kind; for a vector with itself, unequal pairs once with factor two."""
     if left is not right:
         yield from _pair_terms(left, right)
@@ -184,20 +186,20 @@ def _cross(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tu
         yield from (((key, 2 * c), other) for other in rest if other[0][0] == key[0])
 
 
-def _gram(a: Maps, other: Maps) -> Array | None:
+def _compute_gram(a: Maps, other: Maps) -> Array | None:
     """Return A_i' A'_i, (..., 1 or M, d, d); None for the identity."""
     if a is not None:
         return a.gram(other)
     return None if other is None else other.matrices
 
 
-def _traces(gram: Array | None, covariances: Array) -> Array:
+def _compute_traces(gram: Array | None, covariances: Array) -> Array:
     """Return traces of products of symmetric matrices (..., M, d, d) with maps of each client, (..., M)."""
     products = np.trace(covariances, axis1=-2, axis2=-1) if gram is None else (gram * covariances).sum(axis=(-2, -1))
     return np.asarray(products)
 
 
-def _all_traces(gram: Array, covariances: Array) -> Array:
+def _sum_products(gram: Array, covariances: Array) -> Array:
     """Return sums over the entries of products, (..., I, M), by one matrix product (I, d*d) @ (d*d, M)."""
     size = covariances.shape[-1] ** 2
     flat = covariances.reshape(*covariances.shape[:-2], size)

@@ -52,7 +52,7 @@ def _follow_clients(run: Run, clients: Sequence[int], bases: Array) -> list[Clie
     found: dict[int, ClientRound] = {}
     quiet: dict[int, list[int]] = {}
     for client in clients:
-        if _draws(run.problem, client).are_quiet:
+        if _list_draws(run.problem, client).are_quiet:
             quiet.setdefault(steps[client], []).append(client)
         else:
             found[client] = _follow_noisy(run, client, bases)
@@ -79,7 +79,7 @@ def _follow_quiet(run: Run, clients: Sequence[int], bases: Array) -> Iterator[Cl
 
 def _follow_noisy(run: Run, client: int, bases: Array) -> ClientRound:
     """Simulate one client from models (P, d)."""
-    work, draws = run.algorithm.work, _draws(run.problem, client)
+    work, draws = run.algorithm.work, _list_draws(run.problem, client)
     models, steps = len(bases), work.steps[client]
     one = run.arithmetic.identity(1)[0]
 
@@ -116,7 +116,7 @@ def _join(history: Sequence[Array], sequences: int, like: Array) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _draws(problem: Problem, client: int) -> Draws:
+def _list_draws(problem: Problem, client: int) -> Draws:
     """Return the outcomes of one call of a client's oracle, cached, in coordinates relative to x*."""
     like = problem.arithmetic.zeros(problem.clients, problem.dimension)
     return problem.centred.oracle.draws(client, like)
@@ -147,7 +147,7 @@ def _group_clients(run: Run) -> tuple[list[int], list[int]]:
     objectives, work, clients = run.client_objectives, run.algorithm.work, range(run.problem.clients)
     if not isinstance(objectives, QuadraticObjectives):
         return list(clients), list(clients)
-    noisy = np.array([0 if _draws(run.problem, client).are_quiet else 1 + client for client in clients])
+    noisy = np.array([0 if _list_draws(run.problem, client).are_quiet else 1 + client for client in clients])
     return group_equal_rows(objectives.hessians, objectives.linear, work.step_sizes, np.array(work.steps), noisy)
 
 
@@ -189,13 +189,13 @@ class RoundFrame(PlainFrame):
 
     def local_sum(self, values: Array) -> Array:
         """Sum scalars or vectors over each client's local steps, the second axis."""
-        return np.asarray(self._existing(values).sum(axis=self.leading + 1, keepdims=True))
+        return np.asarray(self._mask_missing_steps(values).sum(axis=self.leading + 1, keepdims=True))
 
     def past_sum(self, values: Array) -> Array:
         """Sum over the local steps up to and including each one."""
-        return np.asarray(self._existing(values).cumsum(axis=self.leading + 1))
+        return np.asarray(self._mask_missing_steps(values).cumsum(axis=self.leading + 1))
 
-    def _existing(self, values: Array) -> Array:
+    def _mask_missing_steps(self, values: Array) -> Array:
         """Set values to zero at steps that a client does not take."""
         assert self.valid is not None
         if self.valid.all() and values.shape[self.leading + 1] == len(self.valid):
@@ -306,7 +306,7 @@ def _enumerate_combinations(sizes: list[int]) -> Array:
 def _require_few(run: Run) -> None:
     """Raise an error for rounds with too many outcomes before any is built."""
     participations = run.algorithm.aggregation.participation.possibilities(run.problem.clients)
-    draws = [len(_draws(run.problem, client).probabilities) for client in range(run.problem.clients)]
+    draws = [len(_list_draws(run.problem, client).probabilities) for client in range(run.problem.clients)]
     outcomes = participations * math.prod(count**k for count, k in zip(draws, run.algorithm.work.steps, strict=True))
     if outcomes > MOST_OUTCOMES:
         raise NotApplicable(f"a round has {outcomes} outcomes, more than the {MOST_OUTCOMES} that are enumerated")

@@ -137,7 +137,7 @@ def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
     clients = run.problem.clients
     server = run.problem.centred.start
     bases = np.tile(server, (clients, 1))
-    local, noise = _work(run, bases, list(range(clients)), generator)
+    local, noise = _begin_work(run, bases, list(range(clients)), generator)
     for t, update in enumerate(run.algorithm.updates()):
         weights = run.algorithm.expected_weights(update, run.problem.weights)
         for k in range(steps):
@@ -148,10 +148,10 @@ def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
         bases = bases.copy()
         bases[begin] = server
         local, noise = local.copy(), noise.copy()
-        local[:, begin], noise[:, begin] = _work(run, bases, begin, generator)
+        local[:, begin], noise[:, begin] = _begin_work(run, bases, begin, generator)
 
 
-def _work(run: Run, bases: Array, begin: list[int], generator: np.random.Generator) -> tuple[Array, Array]:
+def _begin_work(run: Run, bases: Array, begin: list[int], generator: np.random.Generator) -> tuple[Array, Array]:
     """Return iterates (K+1, C, d) and noises (K, C, d) of the clients that begin new work, step by step."""
     # Overflow is detected and reported as divergence, without a warning for each operation.
     with np.errstate(over="ignore", invalid="ignore"):

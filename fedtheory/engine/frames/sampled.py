@@ -34,7 +34,7 @@ class SampledVector(Vector):
     """Noise terms that are summed over all clients."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.mean, MomentVector) and any(key[0] == 1 for key in _noises(self.mean)):
+        if isinstance(self.mean, MomentVector) and any(key[0] == 1 for key in _find_noises(self.mean)):
             raise ValueError(
                 "a vector has either the stochastic gradient of a step or gradients of its draws at points"
             )
@@ -61,7 +61,7 @@ class SampledVector(Vector):
         return SampledVector(self.mean.averaged(weights), shared=tuple((each * c, at) for c, at in self.own))
 
 
-def _noises(vector: MomentVector) -> list[tuple[int, ...]]:
+def _find_noises(vector: MomentVector) -> list[tuple[int, ...]]:
     """Return the places of the noise terms of a vector."""
     return [*vector.noise.own, *vector.noise.shared]  # type: ignore[list-item]
 
@@ -69,14 +69,14 @@ def _noises(vector: MomentVector) -> list[tuple[int, ...]]:
 def sample_at(frame: Frame, point: Vector) -> Vector:
     """Return each client's stochastic gradient, with the present sample, at a point independent of the sample."""
     gradient = frame.client_objectives.gradient(frame, point)
-    if not (frame.of_run(_noise_forms) != 0).any():
+    if not (frame.of_run(_compute_noise_forms) != 0).any():
         return gradient
     if isinstance(frame, PathFrame | RoundFrame | StackedPaths):
         raise Misplaced("gradients of the present draw at other points have expectations at place='step' only")
     return SampledVector(gradient, ((frame.arithmetic.identity(1), point),))
 
 
-def _noise_forms(run: Run) -> Array:
+def _compute_noise_forms(run: Run) -> Array:
     """Return E|n_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
     return run.noise_forms
 
@@ -91,29 +91,29 @@ def inner_of(frame: Frame, left: Vector, right: Vector) -> Array:
     pairs = ((left.own, right.own), (left.own, right.shared), (left.shared, right.own))
     for one_parts, other_parts in pairs:
         if one_parts and other_parts:
-            found = found + _noise(frame, one_parts, other_parts)
+            found = found + _measure_noise(frame, one_parts, other_parts)
     if left.shared and right.shared:
-        found = found + _noise(frame, left.shared, right.shared).sum(axis=-1, keepdims=True)
+        found = found + _measure_noise(frame, left.shared, right.shared).sum(axis=-1, keepdims=True)
     return found
 
 
-def _noise(frame: Frame, left: Sequence[tuple[Array, Vector]], right: Sequence[tuple[Array, Vector]]) -> Array:
+def _measure_noise(frame: Frame, left: Sequence[tuple[Array, Vector]], right: Sequence[tuple[Array, Vector]]) -> Array:
     """Return the expected inner products of each client's noise terms, (..., M)."""
     total = None
     for c, at in left:
         for d, other in right:
-            part = c * d * _covariance(frame, at, other)
+            part = c * d * _measure_covariance(frame, at, other)
             total = part if total is None else total + part
     assert total is not None
     return total
 
 
-def _covariance(frame: Frame, at: Vector, other: Vector) -> Array:
+def _measure_covariance(frame: Frame, at: Vector, other: Vector) -> Array:
     """Return E<n_i(x), n_i(y)>, (..., M)."""
-    forms = frame.of_run(_noise_forms)
+    forms = frame.of_run(_compute_noise_forms)
     linear, constant = frame.constant(forms[..., 0, 1:]), forms[..., 0, 0]
     curved = frame.inner(
-        at, other.transform(frame.memo.compute_once(_covariance, lambda: LinearMaps(forms[..., 1:, 1:])))
+        at, other.transform(frame.memo.compute_once(_measure_covariance, lambda: LinearMaps(forms[..., 1:, 1:])))
     )
     found: Array = curved + frame.inner(linear, at) + frame.inner(linear, other) + constant
     return found

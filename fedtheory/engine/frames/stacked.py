@@ -74,7 +74,7 @@ class StackedFrame(Frame):
             return build(self)
         except Misplaced:
             # Vectors that depend on the step index, or on a single run.
-            return self._stacked([build(member) for member in self.members])
+            return self._stack_vectors([build(member) for member in self.members])
 
     def select(self, value: Array) -> Array:
         """Select the entries of the run at all places of the stack."""
@@ -91,20 +91,20 @@ class StackedFrame(Frame):
         return chosen
 
     @abstractmethod
-    def _stacked(self, vectors: Sequence[Any]) -> Vector:
+    def _stack_vectors(self, vectors: Sequence[Any]) -> Vector:
         """Return the vectors of the members as one stacked vector."""
 
     @cached_property
     def local(self) -> Vector:
-        return self._stacked([member.local for member in self.members])
+        return self._stack_vectors([member.local for member in self.members])
 
     @cached_property
     def server(self) -> Vector:
-        return self._stacked([member.server for member in self.members])
+        return self._stack_vectors([member.server for member in self.members])
 
     @cached_property
     def received(self) -> Vector:
-        return self._stacked([member.received for member in self.members])
+        return self._stack_vectors([member.received for member in self.members])
 
     @cached_property
     def centralised(self) -> Vector:
@@ -113,7 +113,7 @@ class StackedFrame(Frame):
         order = np.argsort(self.layout.steps, kind="stable")
         latest = {rounds[number]: self.members[number] for number in order}
         descents = {at: member.descent for at, member in latest.items()}
-        return self._stacked([descents[at][step] for at, step in zip(rounds, self.layout.steps, strict=True)])
+        return self._stack_vectors([descents[at][step] for at, step in zip(rounds, self.layout.steps, strict=True)])
 
 
 class StackedPaths(StackedFrame, PlainFrame):
@@ -123,13 +123,13 @@ class StackedPaths(StackedFrame, PlainFrame):
         super().__init__(members)
         self._weights = np.stack([member.weights for member in members])[:, None]
 
-    def _stacked(self, vectors: Sequence[PathVector]) -> PathVector:
+    def _stack_vectors(self, vectors: Sequence[PathVector]) -> PathVector:
         """Return the vectors of all members as one vector."""
         return PathVector(np.stack([vector.values for vector in vectors])[:, None])
 
     @cached_property
     def noise(self) -> Vector:
-        return self._stacked([cast(PathVector, member.noise) for member in self.members])
+        return self._stack_vectors([cast(PathVector, member.noise) for member in self.members])
 
     def selected(self, vector: Vector) -> PathVector:
         assert isinstance(vector, PathVector)
@@ -170,7 +170,7 @@ class StackedMoments(MomentSpace, StackedFrame):
         noise = self.local.averaged(self.importances).noise
         return MomentVector(self._stack([one.average_maps for one in self._members], 3), noise)
 
-    def _stacked(self, vectors: Sequence[MomentVector]) -> MomentVector:
+    def _stack_vectors(self, vectors: Sequence[MomentVector]) -> MomentVector:
         """Return the vectors of all members as one vector."""
         noise = as_one([each.noise for each in vectors], outcomes=self.has_outcomes)
         return MomentVector(self._stack([each.base for each in vectors], 3), noise)
@@ -215,7 +215,7 @@ class StackedRounds(StackedFrame, RoundFrame):
         self.probabilities = np.stack([member.probabilities for member in members])
         self.valid = members[0].valid
 
-    def _stacked(self, vectors: Sequence[PathVector]) -> PathVector:
+    def _stack_vectors(self, vectors: Sequence[PathVector]) -> PathVector:
         """Return the vectors of all members as one vector."""
         return PathVector(np.stack([vector.values for vector in vectors]))
 
@@ -235,10 +235,10 @@ class StackedRounds(StackedFrame, RoundFrame):
 
     @cached_property
     def server(self) -> PathVector:
-        return self._stacked([member.server for member in self._members])
+        return self._stack_vectors([member.server for member in self._members])
 
     def _join_histories(self, select: Callable[[ClientRound], Array]) -> PathVector:
-        return self._stacked([member._join_histories(select) for member in self._members])
+        return self._stack_vectors([member._join_histories(select) for member in self._members])
 
 
 _KINDS: dict[type[Frame], Callable[[Any], StackedFrame]] = {
@@ -251,7 +251,7 @@ _KINDS: dict[type[Frame], Callable[[Any], StackedFrame]] = {
 def stacks_of(frames: Sequence[Frame], times: int) -> tuple[Frame, ...]:
     """Stack the places of frames, in order, each `times` times."""
     stacks: list[Frame] = []
-    for (_, alike), grouped in groupby(frames, _stacking_key):
+    for (_, alike), grouped in groupby(frames, _make_stacking_key):
         places = tuple(grouped)
         members = tuple(place for place in places for _ in range(times))
         stacks += places if alike is None or len(members) == 1 else [_stack(members)]
@@ -262,7 +262,7 @@ def stacks_by_kind(frames: Sequence[Frame]) -> list[tuple[StackedFrame, list[int
     """Stack places of any runs into as few frames as possible, with the indices of the places in each."""
     kinds: dict[Hashable, list[int]] = {}
     for number, frame in enumerate(frames):
-        kinds.setdefault(_stacking_key(frame), []).append(number)
+        kinds.setdefault(_make_stacking_key(frame), []).append(number)
     return [(_stack([frames[number] for number in alike]), alike) for alike in kinds.values()]
 
 
@@ -272,6 +272,6 @@ def _stack(members: Sequence[Frame]) -> StackedFrame:
     return (StackedDraws if has_outcomes else _KINDS[type(first)])(cast(Any, members))
 
 
-def _stacking_key(frame: Frame) -> tuple[type[Frame], Hashable]:
+def _make_stacking_key(frame: Frame) -> tuple[type[Frame], Hashable]:
     """Return the key of frames that can be stacked."""
     return type(frame), frame.alike

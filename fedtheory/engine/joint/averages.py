@@ -55,10 +55,10 @@ class Averaged:
         if own.size:
             crossed = own @ self.joint.cross - self._sum.shared[0]
             squares = own @ self.joint.same_kind @ own.transpose(0, 2, 1) - 2 * self._cross_moments
-            distances = distances + 2 * (crossed * away).sum(axis=(1, 2)) + _traces(squares)
+            distances = distances + 2 * (crossed * away).sum(axis=(1, 2)) + _compute_traces(squares)
         if self._single_moments is not None:
             own_second = self._sum_single_moments(self._single_moments).trace()
-            distances = distances + own_second + (1 - 2 * self.shares) * _traces(self._single_moments)
+            distances = distances + own_second + (1 - 2 * self.shares) * _compute_traces(self._single_moments)
         return distances
 
     @property
@@ -115,7 +115,7 @@ def find_model_maps(parameters: RoundParameters, layout: VectorLayout) -> tuple[
     return shared, own
 
 
-def _traces(matrices: Array) -> Array:
+def _compute_traces(matrices: Array) -> Array:
     """Return the traces (G,) of matrices (G, d, d)."""
     traces: Array = np.trace(matrices, axis1=1, axis2=2)
     return traces

@@ -23,9 +23,9 @@ class CertifiedJointTrajectory(JointTrajectory):
             raise Unresolved("vectors that clients keep, and rounds that differ, are not enclosed in floats")
         first, _ = self._begin()
         self._shared = enclosed_moments(np.outer(first, first), algorithm.rounds, self.propagate_round, on_progress)
-        self.moments = np.stack([self._model(joint) for joint in self._joints()])
+        self.moments = np.stack([self._measure_model(joint) for joint in self._iterate_joints()])
         self.divergence = None
 
-    def _joints(self) -> Iterator[Joint]:
+    def _iterate_joints(self) -> Iterator[Joint]:
         """Return the joint moment at the start of each round, and after the last."""
         return map(self._join_no_clients, self._shared)

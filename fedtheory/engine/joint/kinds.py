@@ -46,7 +46,7 @@ def group_clients(problem: Problem, algorithm: Algorithm) -> Kinds:
     numbers = algorithm.aggregation.participation.multiplicities(problem.clients)
     is_alone = has_graph or not algorithm.clock.is_synchronous
     for client in range(problem.clients):
-        key = client if is_alone else _key(problem, algorithm, means, numbers, client)
+        key = client if is_alone else _make_key(problem, algorithm, means, numbers, client)
         if key not in found:
             found[key] = len(representatives)
             representatives.append(client)
@@ -57,51 +57,51 @@ def group_clients(problem: Problem, algorithm: Algorithm) -> Kinds:
     return Kinds(representatives, counts, of_client)
 
 
-def _key(problem: Problem, algorithm: Algorithm, means: Array, numbers: tuple[int, ...], client: int) -> Hashable:
+def _make_key(problem: Problem, algorithm: Algorithm, means: Array, numbers: tuple[int, ...], client: int) -> Hashable:
     """Return a key that is equal for clients with the same objective, weight, step numbers and noise."""
     work = algorithm.work
     return (
-        _entries(problem.hessians[client]),
-        _entries(problem.linear[client]),
-        _plain(problem.weights[client]),
-        _plain(means[client]),
+        _list_entries(problem.hessians[client]),
+        _list_entries(problem.linear[client]),
+        _make_hashable(problem.weights[client]),
+        _make_hashable(means[client]),
         numbers[client],
         work.steps[client],
-        _plain(work.step_sizes[client]),
-        _noise(problem.oracle, client),
+        _make_hashable(work.step_sizes[client]),
+        _make_noise_key(problem.oracle, client),
     )
 
 
-def _entries(array: Array) -> Hashable:
+def _list_entries(array: Array) -> Hashable:
     """Return the entries of an array as a hashable value."""
     if array.dtype != object:
         return array.tobytes()
-    return tuple(map(_plain, array.ravel().tolist()))
+    return tuple(map(_make_hashable, array.ravel().tolist()))
 
 
-def _plain(number: object) -> Hashable:
+def _make_hashable(number: object) -> Hashable:
     """Return the number as a hashable value."""
     return number if isinstance(number, float) else str(number)
 
 
 @singledispatch
-def _noise(oracle: Oracle, client: int) -> Hashable:
+def _make_noise_key(oracle: Oracle, client: int) -> Hashable:
     """Return a key for the client's noise; raise NotApplicable for an unknown oracle."""
     del client
     raise NotApplicable(f"the moments of {type(oracle).__name__} are not known in closed form")
 
 
-@_noise.register
+@_make_noise_key.register
 def _(oracle: ExactOracle, client: int) -> Hashable:
     del oracle, client
     return None
 
 
-@_noise.register
+@_make_noise_key.register
 def _(oracle: AdditiveNoise, client: int) -> Hashable:
-    return _plain(oracle.variances[client])
+    return _make_hashable(oracle.variances[client])
 
 
-@_noise.register
+@_make_noise_key.register
 def _(oracle: MiniBatch, client: int) -> Hashable:
-    return _entries(oracle.data.inputs[client]), _entries(oracle.data.outputs[client])
+    return _list_entries(oracle.data.inputs[client]), _list_entries(oracle.data.outputs[client])

@@ -51,12 +51,12 @@ class VectorLayout:
     def sums(self) -> list[Expr]:
         """The sums over clients in a round, grouped by their factor."""
         ends = [*self.definition.server_update.values(), *self.definition.client_update.values()]
-        return sorted(_nodes(ends, *FACTORS), key=lambda node: (FACTORS[type(node)], str(node)))
+        return sorted(_find_nodes(ends, *FACTORS), key=lambda node: (FACTORS[type(node)], str(node)))
 
     @cached_property
     def mixed(self) -> list[Expr]:
         """The mixed vectors that clients receive from their neighbours."""
-        return sorted(_nodes(self.definition.client_update.values(), Mixed), key=str)
+        return sorted(_find_nodes(self.definition.client_update.values(), Mixed), key=str)
 
     @cached_property
     def compressed(self) -> list[Expr]:
@@ -72,10 +72,10 @@ class VectorLayout:
         """The multiple o for each vector, in symbols."""
         definition, found = self.definition, {start: sp.S.One}
         for vector, begin in [*definition.server.items(), *definition.client.items()]:
-            found[vector] = self._offset(vector, begin, found)
+            found[vector] = self._compute_offset(vector, begin, found)
         own = dict(found)
         for step in definition.steps:
-            found[step.vector] = self._offset(step.vector, step.start, own)
+            found[step.vector] = self._compute_offset(step.vector, step.start, own)
         return found
 
     @cached_property
@@ -87,25 +87,25 @@ class VectorLayout:
         """Return the multiple o of a vector after an update by an expression."""
         expression = sp.sympify(expression)
         if expression not in self._known_offsets:
-            self._known_offsets[expression] = self._offset(vector, expression, self.offsets)
+            self._known_offsets[expression] = self._compute_offset(vector, expression, self.offsets)
         return self._known_offsets[expression]
 
-    def _offset(self, vector: Expr, expression: Expr, offsets: Mapping[Expr, Expr]) -> Expr:
+    def _compute_offset(self, vector: Expr, expression: Expr, offsets: Mapping[Expr, Expr]) -> Expr:
         """Return the constant part of an expression when vectors are measured from the centre."""
         parts = self.parts(vector, expression)
-        return sp.cancel(sp.Add(*(scale * self._of(part, offsets) for part, scale in parts.items())))
+        return sp.cancel(sp.Add(*(scale * self._select_constant(part, offsets) for part, scale in parts.items())))
 
     def lost(self, node: Expr) -> Expr:
         """Return the part of a summand that the o of the sum does not account for; it is added to the summand."""
         inside = self.offset(node, node.args[0])
         return sp.S.Zero if _has_offset(node, inside) else inside
 
-    def _of(self, vector: Expr, offsets: Mapping[Expr, Expr]) -> Expr:
+    def _select_constant(self, vector: Expr, offsets: Mapping[Expr, Expr]) -> Expr:
         """Return the constant part of one vector."""
         if vector in offsets:
             return offsets[vector]
         if isinstance(vector, Average | Mixed | Compressed):
-            inside = self._offset(vector, vector.args[0], offsets)
+            inside = self._compute_offset(vector, vector.args[0], offsets)
             return inside if _has_offset(vector, inside) else sp.S.Zero
         # Gradients, and sums whose weights need not sum to one, do not depend on the origin.
         return sp.S.Zero
@@ -115,7 +115,7 @@ layout_of = lru_cache(maxsize=64)(VectorLayout)
 """The layout of a definition in a dimension, cached for all runs of the definition."""
 
 
-def _nodes(expressions: Iterable[Expr], *kinds: type) -> set[Expr]:
+def _find_nodes(expressions: Iterable[Expr], *kinds: type) -> set[Expr]:
     """Return all nodes of these kinds in the expressions."""
     return {node for expression in expressions for node in sp.sympify(expression).atoms(*kinds)}
 

@@ -54,7 +54,7 @@ class LocalStage:
         covariance = arithmetic_of(known).zeros(kinds, rows, rows)
         found = [covariance]
         for step in self.steps:
-            fresh = self._fresh(step, known, covariance)
+            fresh = self._compute_fresh(step, known, covariance)
             gains = step.gains[:, :, None, None, None] * step.gains[:, None, None, :, None]
             injected = (gains * fresh[:, None, :, None, :]).reshape(covariance.shape)
             following = step.carried @ covariance @ step.carried.transpose(0, 2, 1) + injected
@@ -75,7 +75,7 @@ class LocalStage:
             for step, covariance in zip(self.steps, covariances, strict=False)
         ]
 
-    def _fresh(self, step: NoiseStep, known: Array, covariance: Array) -> Array:
+    def _compute_fresh(self, step: NoiseStep, known: Array, covariance: Array) -> Array:
         """Return covariances of the gradients' noise, (G, d, d)."""
         if not self.oracle.depends_on_model:
             some = homogeneous(covariance[:, : self.gradients.shape[1], : self.gradients.shape[1]])
@@ -121,14 +121,16 @@ class LocalCompiler:
         for k in range(max(self.parameters.steps)):
             numbers = self.parameters.at(n, k, coins)
             active = np.array([k < count for count in self.parameters.steps])
-            moved, step = self._step(current, numbers, active)
+            moved, step = self._take_step(current, numbers, active)
             current = [new.where(active, old) for new, old in zip(moved, current, strict=True)]
             iterates.append(stacked(current))
             steps.append(step)
         oracle = self.centred.oracle.of(self.representatives)
         return LocalStage(oracle, self.centred.gradient_maps[self.representatives], iterates, steps)
 
-    def _step(self, current: list[Forms], numbers: Mapping[Expr, Any], active: Array) -> tuple[list[Forms], NoiseStep]:
+    def _take_step(
+        self, current: list[Forms], numbers: Mapping[Expr, Any], active: Array
+    ) -> tuple[list[Forms], NoiseStep]:
         """Return the client vectors after one local step, and the noise it adds."""
         definition, d = self.parameters.definition, self.layout.dimension
         known = {**self.basis, **dict(zip(definition.local_vectors, current, strict=True))}
@@ -139,8 +141,8 @@ class LocalCompiler:
             gain = self.parameters.value(parts[calls[0]], numbers) if calls else self.parameters.value(0, numbers)
             gains.append(gain + self.parameters.shares * 0)
             if calls:
-                point = self._point(calls[0], known, numbers)
-                known[calls[0]] = self._gradient(point)
+                point = self._compute_point(calls[0], known, numbers)
+                known[calls[0]] = self._compute_gradient(point)
             moved.append(self._assign(step.vector, step.step, known, numbers))
         rows = len(current) * d
         noise = NoiseStep(active, stacked(moved).noise[:, :, :rows], np.stack(gains, axis=1), point)
@@ -148,12 +150,12 @@ class LocalCompiler:
         fresh = [Forms(new.state, old.noise) for new, old in zip(moved, current, strict=True)]
         return fresh, noise
 
-    def _point(self, call: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]) -> Forms:
+    def _compute_point(self, call: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]) -> Forms:
         """Compute the point of a gradient, relative to the optimum."""
         point = self.combined(call, call.args[0], known, numbers)
         return self.moved(point, self.layout.offset(call, call.args[0]) - 1, numbers)
 
-    def _gradient(self, point: Forms) -> Forms:
+    def _compute_gradient(self, point: Forms) -> Forms:
         """Return the gradient at a point, as an affine function of the vectors."""
         hessians, linear = self.centred.hessians[self.representatives], self.centred.linear[self.representatives]
         return point.transform(hessians).shifted(-linear)

@@ -41,9 +41,9 @@ class Joint:
 
     def known(self) -> Array:
         """E (1, s, c_i)(1, s, c_i)', (G, a+b, a+b)."""
-        return self._with(self.same_kind + self.excess)
+        return self._complete(self.same_kind + self.excess)
 
-    def _with(self, own: Array) -> Array:
+    def _complete(self, own: Array) -> Array:
         """Return the joint moment of shared and own vectors of each kind, given the moment of the own ones."""
         size, rows = len(self.shared), self.cross.shape[1]
         if rows == 0:

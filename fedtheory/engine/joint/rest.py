@@ -33,26 +33,28 @@ def displacement_at_optimum(trajectory: JointTrajectory) -> Number:
 def _solve_fixed_point(trajectory: JointTrajectory) -> Array:
     """Return (1, s) and c of one client of each class at the fixed point, relative to the origins of the layout."""
     definition = trajectory.definition
-    shared = [_value(trajectory, vector)[0] for vector in definition.server]
+    shared = [_compute_fixed_point(trajectory, vector)[0] for vector in definition.server]
     one = trajectory.problem.arithmetic.array([1])
-    own = [_value(trajectory, vector) for vector in definition.client]
+    own = [_compute_fixed_point(trajectory, vector) for vector in definition.client]
     clients = np.concatenate(own, axis=1).ravel() if own else one[:0]
     return np.concatenate([one, *shared, clients])
 
 
-def _value(trajectory: JointTrajectory, vector: Expr) -> Array:
+def _compute_fixed_point(trajectory: JointTrajectory, vector: Expr) -> Array:
     """Return the fixed point of a vector, for one client of each class, (G, d)."""
     problem, parameters, definition = trajectory.problem, trajectory.parameters, trajectory.definition
     gradients = -problem.about_optimum.linear[parameters.kinds.representatives]
     numbers = parameters.at(0, 0, dict.fromkeys(definition.coins, 0))
     parts = dict(trajectory.layout.parts(vector, definition.at_optimum[vector]))
     off = parts.pop(optimum, 0) - trajectory.layout.offsets[vector]
-    total = gradients * 0 if off == 0 else gradients * 0 + _column(parameters.value(off, numbers)) * problem.optimum
+    total = (
+        gradients * 0 if off == 0 else gradients * 0 + _make_column(parameters.value(off, numbers)) * problem.optimum
+    )
     for scale in parts.values():
-        total = total + _column(parameters.value(scale, numbers)) * gradients
+        total = total + _make_column(parameters.value(scale, numbers)) * gradients
     return total
 
 
-def _column(factor: Number | Array) -> Number | Array:
+def _make_column(factor: Number | Array) -> Number | Array:
     """Return an array of factors as a column; a single number is returned as given."""
     return factor[:, None] if isinstance(factor, np.ndarray) else factor

@@ -204,7 +204,7 @@ class _End:
     def mixed(self) -> tuple[Forms, Array] | None:
         """Return the messages of the clients to their neighbours, and the coefficients of received ones."""
         nodes = self.layout.mixed
-        return (stacked([self._mix_received(node) for node in nodes]), self._blocks(nodes)) if nodes else None
+        return (stacked([self._mix_received(node) for node in nodes]), self._collect_blocks(nodes)) if nodes else None
 
     def _mix_received(self, node: Expr) -> Forms:
         """Return the vectors that the mixing matrix combines."""
@@ -232,10 +232,10 @@ class _End:
 
     def broadcast(self, sums: list[Expr]) -> Array | None:
         """Return the map from q to the clients' vectors after the broadcast."""
-        blocks = self._blocks(sums)
+        blocks = self._collect_blocks(sums)
         return blocks if blocks.any() else None
 
-    def _blocks(self, nodes: list[Expr]) -> Array:
+    def _collect_blocks(self, nodes: list[Expr]) -> Array:
         """Return coefficients of common vectors in the vectors of each class, (G, own, all)."""
         arithmetic, d = self.parameters.arithmetic, self.layout.dimension
         kinds = len(self.parameters.kinds.representatives)

@@ -33,7 +33,11 @@ def find_limit(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
     arithmetic = arithmetic_of(start.shared)
     sizes = _Numbers(start)
     first = sizes.of(start)
-    step = _solve_exactly(sizes, after) if arithmetic is RATIONAL else np.stack(list(_columns(sizes, after)), axis=1)
+    step = (
+        _solve_exactly(sizes, after)
+        if arithmetic is RATIONAL
+        else np.stack(list(_iterate_columns(sizes, after)), axis=1)
+    )
     keeps = _project_on_fixed(step)
     left = step - keeps
     if not (powers_vanish(left) if arithmetic is RATIONAL else spectral_radius(left) < 1 - _SLOWEST):
@@ -41,7 +45,7 @@ def find_limit(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
     return sizes.joint(keeps @ first)
 
 
-def _columns(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Iterator[Array]:
+def _iterate_columns(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Iterator[Array]:
     """Yield the columns of P; constants such as noise multiply the moment that is always 1."""
     identity = arithmetic_of(sizes.like.shared).identity(sizes.count)
     fresh = sizes.of(after(sizes.joint(identity[0] - identity[0])))
@@ -65,7 +69,11 @@ def _solve_exactly(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
 def _project_on_fixed(step: Array) -> Array:
     """Return Q, the limit of P^n, (n, n); raise `NotApplicable` if some moments are unbounded."""
     moved = step - arithmetic_of(step).identity(len(step))
-    right, left = (_null_exactly(moved), _null_exactly(moved.T)) if step.dtype == object else _null_in_floats(moved)
+    right, left = (
+        (_find_null_space(moved), _find_null_space(moved.T))
+        if step.dtype == object
+        else _find_null_spaces_in_floats(moved)
+    )
     meeting = left.T @ right
     try:
         solved = [arithmetic_of(step).solve_regular(meeting, column) for column in left]
@@ -75,7 +83,7 @@ def _project_on_fixed(step: Array) -> Array:
     return found
 
 
-def _null_exactly(matrix: Array) -> Array:
+def _find_null_space(matrix: Array) -> Array:
     """Return a basis of the null space of a matrix, as columns, (n, m)."""
     reduced, rank = fmpq_mat(matrix.tolist()).rref()
     rows, size = reduced.tolist()[:rank], len(matrix)
@@ -87,7 +95,7 @@ def _null_exactly(matrix: Array) -> Array:
     return found
 
 
-def _null_in_floats(matrix: Array) -> tuple[Array, Array]:
+def _find_null_spaces_in_floats(matrix: Array) -> tuple[Array, Array]:
     """Return bases of the null spaces of a matrix and of its transpose, as columns, in floats."""
     rows, values, columns = np.linalg.svd(matrix)
     relative = values / max(values[0], 1e-300)

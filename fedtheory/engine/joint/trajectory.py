@@ -74,15 +74,15 @@ class JointTrajectory(Trajectory):
                 if alike := [one.alike for one in group if one.alike is not None]:
                     moments = model_moments(BackwardMaps.stacked(alike), group[0].algorithm.rounds)
                     for one, own in zip(group, np.stack(list(moments), axis=1), strict=True):
-                        one.moments = _fitting((_find_largest(moment), moment) for moment in own)
+                        one.moments = _keep_fitting((_find_largest(moment), moment) for moment in own)
         yield from found
 
     @cached_property
     def group(self) -> Population:
         """The clients and their participation moments, in the first round."""
-        return self._group(self._update(0))
+        return self._group(self._find_update(0))
 
-    def _update(self, n: int) -> Update | None:
+    def _find_update(self, n: int) -> Update | None:
         """Update n of the clock; None if the server waits for all participants."""
         return None if self.algorithm.clock.is_synchronous else self.algorithm.schedule.updates[n]
 
@@ -100,7 +100,7 @@ class JointTrajectory(Trajectory):
 
     def transitions(self, n: int) -> list[tuple[Number, Transition]]:
         """Return round n for each outcome of the coins, with its probability."""
-        changes, update = not self.algorithm.has_one_size_a_step, self._update(n)
+        changes, update = not self.algorithm.has_one_size_a_step, self._find_update(n)
         key = (n if changes else 0, None if update is None else update.work)
         if key not in self._known:
             if len(self._known) >= self._most_known:
@@ -108,7 +108,7 @@ class JointTrajectory(Trajectory):
             group = self._group(update)
             self._known[key] = [
                 (chance, Transition(self._compiler.maps(n, coins), group, self.layout.shared))
-                for chance, coins in self._outcomes()
+                for chance, coins in self._iterate_outcomes()
             ]
         return self._known[key]
 
@@ -121,7 +121,7 @@ class JointTrajectory(Trajectory):
         size = self.layout.shared + len(self.parameters.kinds.counts) * self.layout.own
         return _MOST_KNOWN * max(1, _SMALL_MAP // size**2)
 
-    def _outcomes(self) -> Iterator[tuple[Number, dict[Expr, int]]]:
+    def _iterate_outcomes(self) -> Iterator[tuple[Number, dict[Expr, int]]]:
         """Yield every possible outcome of the coins, with its probability."""
         assert self.algorithm.defined is not None
         one, values = self.problem.arithmetic.number(1, "one"), self.algorithm.defined.values
@@ -133,20 +133,20 @@ class JointTrajectory(Trajectory):
             if chance != 0:
                 yield chance, dict(zip(self.definition.coins, sides, strict=True))
 
-    def _moments(self) -> Iterator[tuple[float, Array]]:
+    def _iterate_moments(self) -> Iterator[tuple[float, Array]]:
         """Yield the largest number, and E (1, x^n - x*)(1, x^n - x*)', n = 0 .. T."""
         if self.alike is not None:
             yield from ((_find_largest(moment), moment) for moment in model_moments(self.alike, self.algorithm.rounds))
             return
-        for joint in self._joints():
-            moment = self._model(joint)
+        for joint in self._iterate_joints():
+            moment = self._measure_model(joint)
             yield max(joint.largest(), _find_largest(moment)) if moment.dtype != object else 0.0, moment
 
     @cached_property
     def moments(self) -> Array:  # type: ignore[override]
         """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1), or as far as they fit into the arithmetic."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return _fitting(self._moments())
+            return _keep_fitting(self._iterate_moments())
 
     @cached_property
     def divergence(self) -> Divergence | None:  # type: ignore[override]
@@ -172,7 +172,7 @@ class JointTrajectory(Trajectory):
         noise, model = transition.steady_covariance, model_rows(*self._model_maps, self.parameters.shares)
         return None if noise is None else rounds_of(transition, noise, self._begin(), model)
 
-    def _joints(self) -> Iterator[Joint]:
+    def _iterate_joints(self) -> Iterator[Joint]:
         """Yield the moments of all vectors at the start of every round, and after the last."""
         entries = (len(self.parameters.kinds.counts) * self.layout.own) ** 2
         if entries > _MOST_ENTRIES:
@@ -181,26 +181,26 @@ class JointTrajectory(Trajectory):
         joint = self._start()
         for n in range(self.algorithm.rounds):
             yield joint
-            joint = self._after(n, joint)
+            joint = self._advance_joint(n, joint)
         yield joint
 
     def _list_joints(self) -> Iterator[Joint]:
         """Yield the moments at the start of every round, as long as they fit into the arithmetic."""
         with np.errstate(over="ignore", invalid="ignore"):
-            yield from itertools.islice(self._joints(), len(self.moments))
+            yield from itertools.islice(self._iterate_joints(), len(self.moments))
 
-    def _after(self, n: int, joint: Joint) -> Joint:
+    def _advance_joint(self, n: int, joint: Joint) -> Joint:
         """Return the joint moment after round n."""
         parts = (transition.after(joint).scaled(chance) for chance, transition in self.transitions(n))
         return reduce(Joint.plus, parts).symmetric()
 
     def settled_moment(self) -> Array:
         """Return lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), for infinitely many rounds like the first."""
-        return self._model(find_limit(self._start(), lambda joint: self._after(0, joint)))
+        return self._measure_model(find_limit(self._start(), lambda joint: self._advance_joint(0, joint)))
 
     def propagate_round(self, shared: Array) -> Array:
         """Return E (1, s)(1, s)' after the first round, (a, a), if clients keep no vectors."""
-        return self._after(0, self._join_no_clients(shared)).shared
+        return self._advance_joint(0, self._join_no_clients(shared)).shared
 
     def _join_no_clients(self, shared: Array) -> Joint:
         """Return the joint moment of the server's vectors alone."""
@@ -234,11 +234,11 @@ class JointTrajectory(Trajectory):
             (self.parameters.value(scale, {}) for scale in parts.values()), self.problem.arithmetic.number(0, "zero")
         )
 
-    def _model(self, joint: Joint) -> Array:
+    def _measure_model(self, joint: Joint) -> Array:
         """Return E (1, x - x*)(1, x - x*)' of the model that errors refer to, (d+1, d+1)."""
-        return self._average_models(joint).moment
+        return self._average_receivers(joint).moment
 
-    def _average_models(self, joint: Joint) -> Averaged:
+    def _average_receivers(self, joint: Joint) -> Averaged:
         """Return the model as an average of vectors that clients have."""
         shared, own = self._model_maps
         each = ClientVectors(np.broadcast_to(shared, (len(own), *shared.shape)), own)
@@ -261,10 +261,10 @@ class JointTrajectory(Trajectory):
         size = self.layout.shared + len(self.parameters.kinds.counts) * self.layout.own
         if size > _MOST_EIGENVALUES or not self.algorithm.rounds_are_alike:
             return 0.0
-        linear = plain_floats(self._mean_map())[1:, 1:]
+        linear = plain_floats(self._compute_mean_map())[1:, 1:]
         return float(np.abs(np.linalg.eigvals(linear)).max(initial=0.0)) if np.isfinite(linear).all() else np.inf
 
-    def _mean_map(self) -> Array:
+    def _compute_mean_map(self) -> Array:
         """Return the linear map of the expected state over one round."""
         parts = [chance * transition.mean_map() for chance, transition in self.transitions(0)]
         total: Array = sum(parts[1:], parts[0])
@@ -282,7 +282,11 @@ class JointTrajectory(Trajectory):
         model, own = self._model_maps
         totals = self._totals
         averaged = (totals[:, None, None] * own).transpose(1, 0, 2).reshape(len(model), clients.size)
-        return self._mean_map(), np.concatenate([shared, clients.ravel()]), np.concatenate([model, averaged], axis=1)
+        return (
+            self._compute_mean_map(),
+            np.concatenate([shared, clients.ravel()]),
+            np.concatenate([model, averaged], axis=1),
+        )
 
     # Distances of clients from their average: their models between rounds, and their iterates inside rounds.
 
@@ -290,14 +294,14 @@ class JointTrajectory(Trajectory):
     def client_spread(self) -> Array:
         """E sum_i p_i |x_i^n - xbar^n|^2 of the models that clients keep between rounds, (T+1,)."""
         self._require_kept_models()
-        return np.array([self._average_models(joint).spread for joint in self._list_joints()])
+        return np.array([self._average_receivers(joint).spread for joint in self._list_joints()])
 
     @cached_property
     def final_client_spread(self) -> Number:
         """E sum_i p_i |x_i^T - xbar^T|^2 after the last round only, for half the work."""
         self._require_kept_models()
         (last,) = deque(self._list_joints(), maxlen=1)
-        return self._average_models(last).spread
+        return self._average_receivers(last).spread
 
     def _require_kept_models(self) -> None:
         if not isinstance(self.definition.model, Average):
@@ -308,7 +312,7 @@ class JointTrajectory(Trajectory):
         """The recursion of the update rule, which a definition does not have: raises an error."""
         raise self.algorithm.explain_definition("it is known for the update rule")
 
-    def _local(self, form: Array) -> Array:
+    def _measure_average_iterate(self, form: Array) -> Array:
         """Return the form in expectation at the local iterates, indexed by round and step."""
         return np.stack([[(form * second).sum() for second, _ in steps] for steps in self._inside])
 
@@ -319,13 +323,13 @@ class JointTrajectory(Trajectory):
         kinds = self.parameters.kinds
         each = forms[kinds.representatives]
         rounds = range(len(self.moments) - 1)
-        found = [self._gradient_values(n, joint, each) for n, joint in zip(rounds, self._list_joints(), strict=False)]
+        found = [self._measure_gradients(n, joint, each) for n, joint in zip(rounds, self._list_joints(), strict=False)]
         return np.stack(found)[:, :, kinds.of_client]
 
     def largest_local_second_moment(self, forms: Array) -> Number:
         return largest(self.local_second_moments(forms))
 
-    def _gradient_values(self, n: int, joint: Joint, forms: Array) -> Array:
+    def _measure_gradients(self, n: int, joint: Joint, forms: Array) -> Array:
         """Return expectations of the forms in one round, for each class of clients, (K, G)."""
         known = joint.known()
         parts = [
@@ -368,14 +372,14 @@ class JointTrajectory(Trajectory):
     def _round(self, n: int, joint: Joint) -> Iterator[tuple[Array, Array]]:
         """Yield the second moments and deviations of the clients at each step of round n."""
         outcomes = self.transitions(n)
-        found = (self._iterates(transition.maps.stage, joint) for _, transition in outcomes)
+        found = (self._follow_iterates(transition.maps.stage, joint) for _, transition in outcomes)
         for step in zip(*found, strict=True):
             parts = [
                 (chance * one.moment, chance * one.deviations) for (chance, _), one in zip(outcomes, step, strict=True)
             ]
             yield sum(second for second, _ in parts), sum(apart for _, apart in parts)
 
-    def _iterates(self, stage: LocalStage, joint: Joint) -> Iterator[Averaged]:
+    def _follow_iterates(self, stage: LocalStage, joint: Joint) -> Iterator[Averaged]:
         """Yield the first local vector after k = 0 .. K steps."""
         d = self.problem.dimension
         for forms, noise in zip(stage.iterates, stage.noises(joint.known()), strict=True):
@@ -389,7 +393,7 @@ def _find_largest(moment: Array) -> float:
     return float(np.abs(moment).max()) if moment.dtype != object else 0.0
 
 
-def _fitting(found: Iterable[tuple[float, Array]]) -> Array:
+def _keep_fitting(found: Iterable[tuple[float, Array]]) -> Array:
     """Return the moments up to the first round whose largest number does not fit into the arithmetic."""
     fitting = itertools.takewhile(lambda pair: pair[1].dtype == object or pair[0] < _OVERFLOW, found)
     return np.stack([moment for _, moment in fitting])

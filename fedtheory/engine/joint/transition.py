@@ -248,11 +248,13 @@ class Passage:
             return self.joint.shared
         count = range(len(self._means))
         beside = np.concatenate([mean.shared[0] for mean in self._means], axis=0)
-        own = np.concatenate([np.concatenate([self._products(a, b) for b in count], axis=1) for a in count], axis=0)
+        own = np.concatenate(
+            [np.concatenate([self._compute_products(a, b) for b in count], axis=1) for a in count], axis=0
+        )
         upper = np.concatenate([self.joint.shared, beside.T], axis=1)
         return np.concatenate([upper, np.concatenate([beside, own], axis=1)], axis=0)
 
-    def _products(self, a: int, b: int) -> Array:
+    def _compute_products(self, a: int, b: int) -> Array:
         """Return E q_a q_b'."""
         left, right = self.transition.sums[a], self.transition.sums[b]
         total = self.noise.of_sums(a, b)
@@ -289,10 +291,10 @@ class Passage:
 
     def correlate_all(self) -> Array:
         """Return E c_i' (1, s, q)', (G, b, a + sums)."""
-        columns = [self._with_sum(number) for number in range(len(self._means))]
+        columns = [self._correlate_with_sum(number) for number in range(len(self._means))]
         return np.concatenate([with_shared(self.joint, self.transition.expected), *columns], axis=2)
 
-    def _with_sum(self, number: int) -> Array:
+    def _correlate_with_sum(self, number: int) -> Array:
         """Return E c_i' q', (G, b, rows)."""
         transition, sums, mean = self.transition, self.transition.sums[number], self._means[number]
         kept = ClientVectors.of(transition.kept.state, transition.shared).own

@@ -104,30 +104,30 @@ class Interpreter:
 
     def model(self, state: Vectors) -> Array:
         """Return the model whose errors are measured, (R, d)."""
-        found = self._value(self.definition.model, state, self._numbers(0, 0, {}), None)
+        found = self._evaluate(self.definition.model, state, self._select_numbers(0, 0, {}), None)
         return np.broadcast_to(found, (self.replicas, 1, self.problem.dimension))[:, 0]
 
     def round(self, n: int, state: Vectors, weights: Array) -> DefinedRound:
         """Simulate round n with the weights (R, M) of its participants."""
-        coins = self._toss()
-        current, numbers = self._initialise_local(n, state, coins), self._numbers(n, 0, coins)
+        coins = self._toss_coins()
+        current, numbers = self._initialise_local(n, state, coins), self._select_numbers(n, 0, coins)
         first = self.definition.local_vectors[0]
         iterates, gradients = [current[first]], []
         for k in range(int(self.steps.max())):
-            current, gradient = self._step({**state, **current}, self._numbers(n, k, coins), self.steps > k)
+            current, gradient = self._take_step({**state, **current}, self._select_numbers(n, k, coins), self.steps > k)
             iterates.append(current[first])
             gradients.append(gradient)
         end = _End(weights[:, :, None], {})
         known = {**state, **current}
         after = dict(state)
         for vector, expression in self.definition.client_update.items():
-            moved = self._value(expression, known, numbers, end)
+            moved = self._evaluate(expression, known, numbers, end)
             after[vector] = np.where(end.is_present, moved, state[vector])
         for vector, expression in self.definition.server_update.items():
-            after[vector] = self._value(expression, known, numbers, end)
+            after[vector] = self._evaluate(expression, known, numbers, end)
         return DefinedRound(iterates, gradients, after)
 
-    def _toss(self) -> dict[Expr, Array]:
+    def _toss_coins(self) -> dict[Expr, Array]:
         """Return the coins of the round in every replica, (R, 1, 1), common to all clients."""
         assert self.algorithm.defined is not None
         values = self.algorithm.defined.values
@@ -138,14 +138,14 @@ class Interpreter:
     @cached_property
     def _always(self) -> _Numbers:
         """The symbols at every step, for algorithms without coins and with constant step sizes."""
-        return self._numbers_at(0, 0, {})
+        return self._evaluate_numbers(0, 0, {})
 
-    def _numbers(self, n: int, k: int, coins: Mapping[Expr, Array]) -> _Numbers:
+    def _select_numbers(self, n: int, k: int, coins: Mapping[Expr, Array]) -> _Numbers:
         """Return the symbols at round n and local step k."""
         is_fixed = not coins and self.algorithm.work.schedule is None
-        return self._always if is_fixed else self._numbers_at(n, k, coins)
+        return self._always if is_fixed else self._evaluate_numbers(n, k, coins)
 
-    def _numbers_at(self, n: int, k: int, coins: Mapping[Expr, Array]) -> _Numbers:
+    def _evaluate_numbers(self, n: int, k: int, coins: Mapping[Expr, Array]) -> _Numbers:
         """Return the values of the symbols; those of clients are (1, M, 1)."""
         assert self.algorithm.defined is not None
         work = self.algorithm.work
@@ -169,13 +169,16 @@ class Interpreter:
 
     def _initialise_local(self, n: int, state: Vectors, coins: Mapping[Expr, Array]) -> Vectors:
         """Return the local vectors before the first step."""
-        numbers, shape = self._numbers(n, 0, coins), (self.replicas, len(self.problem.weights), self.problem.dimension)
+        numbers, shape = (
+            self._select_numbers(n, 0, coins),
+            (self.replicas, len(self.problem.weights), self.problem.dimension),
+        )
         return {
             step.vector: np.broadcast_to(self._combine(step.vector, step.start, state, numbers), shape)
             for step in self.definition.steps
         }
 
-    def _step(self, known: Vectors, numbers: _Numbers, active: Array) -> tuple[Vectors, Array]:
+    def _take_step(self, known: Vectors, numbers: _Numbers, active: Array) -> tuple[Vectors, Array]:
         """Take one local step of the active clients, and return the new vectors and the gradients."""
         gradient = np.zeros(1)
         for call in self._gradients:
@@ -196,18 +199,18 @@ class Interpreter:
             total = total + numbers.of(scale) * known[part]
         return total
 
-    def _value(self, expression: Expr, known: Vectors, numbers: _Numbers, end: _End | None) -> Array:
+    def _evaluate(self, expression: Expr, known: Vectors, numbers: _Numbers, end: _End | None) -> Array:
         """Return the value of an expression with sums over clients, vectors from neighbours, and compressed vectors."""
         parts = self.definition.parts(expression, expression)
         found = dict(known)
         for part in parts:
             if part not in found:
-                found[part] = self._node(part, known, numbers, end)
+                found[part] = self._evaluate_node(part, known, numbers, end)
         return self._combine(expression, expression, found, numbers)
 
-    def _node(self, node: Expr, known: Vectors, numbers: _Numbers, end: _End | None) -> Array:
+    def _evaluate_node(self, node: Expr, known: Vectors, numbers: _Numbers, end: _End | None) -> Array:
         """Return the value of an average over clients or participants, or of a compressed vector."""
-        inside = self._value(node.args[0], known, numbers, end)
+        inside = self._evaluate(node.args[0], known, numbers, end)
         if isinstance(node, Average):
             return np.asarray((self._client_weights * inside).sum(axis=1, keepdims=True))
         assert end is not None

@@ -31,11 +31,11 @@ class ModelObjectives(Objectives):
         return np.asarray(self._evaluate_at_each(spread)[..., list(clients), :])
 
     def gradient(self, _space: VectorSpace, at: Vector) -> Vector:
-        return PathVector(self._evaluate_at_each(self._points(at)))
+        return PathVector(self._evaluate_at_each(self._select_points(at)))
 
     def value(self, space: VectorSpace, at: Vector) -> Array:
         assert isinstance(space, PlainFrame)
-        points = self._points(at)
+        points = self._select_points(at)
         flat = points.reshape(-1, *points.shape[-2:])
         return space.of_outcomes(self.centred.model.client_values(flat).reshape(points.shape[:-1]))
 
@@ -48,9 +48,9 @@ class ModelObjectives(Objectives):
         flat = points.reshape(-1, *points.shape[-2:])
         return self.centred.gradients(flat).reshape(points.shape)
 
-    def _points(self, at: Vector) -> Array:
+    def _select_points(self, at: Vector) -> Array:
         """Return the point of each objective, (..., M, d)."""
-        values = _plain(at)
+        values = _read_coordinates(at)
         return np.broadcast_to(values, (*values.shape[:-2], self.centred.clients, values.shape[-1]))
 
 
@@ -65,11 +65,11 @@ class MeanObjective(Objectives):
         return self._evaluate_at_each(points)
 
     def gradient(self, _space: VectorSpace, at: Vector) -> Vector:
-        return PathVector(self._evaluate_at_each(_plain(at)))
+        return PathVector(self._evaluate_at_each(_read_coordinates(at)))
 
     def value(self, space: VectorSpace, at: Vector) -> Array:
         assert isinstance(space, PlainFrame)
-        points = _plain(at)
+        points = _read_coordinates(at)
         found = self.centred.values(points.reshape(-1, points.shape[-1]))
         return space.of_outcomes(found.reshape(points.shape[:-1]))
 
@@ -81,7 +81,7 @@ class MeanObjective(Objectives):
         return self.centred.slopes(points.reshape(-1, points.shape[-1])).reshape(points.shape)
 
 
-def _plain(at: Vector) -> Array:
+def _read_coordinates(at: Vector) -> Array:
     """Return the coordinates of a vector; raise NotApplicable for vectors in expectation."""
     if not isinstance(at, PathVector):
         raise NotApplicable("moments say nothing about losses that are not quadratic")
@@ -96,7 +96,7 @@ class ModelSurrogate(Surrogate):
         self.problem: LinearModelProblem = problem
         self._centred = problem.centred
 
-    def _minimiser(self, weights: Array, near: Array) -> Array:
+    def _minimise(self, weights: Array, near: Array) -> Array:
         """Return the minimiser of the objective with these client weights."""
         if weights[0] > 0 and (weights * self.problem.weights[0] == self.problem.weights * weights[0]).all():
             # For a multiple of F, another minimisation would only reproduce rounding errors.

@@ -95,7 +95,7 @@ def follow(problem: LinearModelProblem, algorithm: Algorithm, replicas: int, see
     bases = np.repeat(server[:, None], problem.clients, axis=1)
     for n, update in enumerate(algorithm.updates()):
         weights = sample_weights(algorithm, update, problem.weights, replicas, generator)
-        iterates, gradients = _work(centred, algorithm, n, bases, generator)
+        iterates, gradients = _follow_clients(centred, algorithm, n, bases, generator)
         change = ((iterates[-1] - bases) * weights[:, :, None]).sum(axis=1)
         after = server + algorithm.aggregation.server_step_size * change
         if not (np.abs(after) < LARGEST).all():
@@ -112,7 +112,7 @@ def _follow_definition(
     generator = np.random.default_rng(seed)
 
     def draw(points: Array) -> Array:
-        return _gradients(problem, points, generator)
+        return _sample_gradients(problem, points, generator)
 
     interpreter = Interpreter(problem, algorithm, draw, generator, replicas)
     weights = (sample_weights(algorithm, each, problem.weights, replicas, generator) for each in algorithm.updates())
@@ -124,20 +124,20 @@ def _follow_definition(
         yield ReplicaRound(ends[0], iterates[0], iterates, found.gradients, drawn, ends[1])
 
 
-def _work(
+def _follow_clients(
     centred: LinearModelProblem, algorithm: Algorithm, n: int, bases: Array, generator: np.random.Generator
 ) -> tuple[list[Array], list[Array]]:
     """Return the local iterates of all clients from the models that they have, and their gradients."""
     counts = np.array(algorithm.work.steps)
     iterates, gradients = [bases], []
     for k in range(counts.max()):
-        gradients.append(_gradients(centred, iterates[-1], generator))
+        gradients.append(_sample_gradients(centred, iterates[-1], generator))
         sizes = np.where(counts > k, algorithm.work.sizes_at(n, k), 0.0)
         iterates.append(iterates[-1] - sizes[:, None] * gradients[-1])
     return iterates, gradients
 
 
-def _gradients(centred: LinearModelProblem, points: Array, generator: np.random.Generator) -> Array:
+def _sample_gradients(centred: LinearModelProblem, points: Array, generator: np.random.Generator) -> Array:
     """Return the clients' stochastic gradients at points (R, M, d)."""
     if isinstance(centred.oracle, RowBatches) and centred.oracle.are_counted:
         return centred.model.counted_slopes(points, centred.oracle.draw_counts(len(points), generator))

@@ -86,13 +86,13 @@ class LinearModelRun(Run):
 
     def with_rounds(self, rounds: int) -> Self:
         """Return the run with another number of rounds."""
-        return self._with_algorithm(replace(self.algorithm, rounds=rounds))
+        return self._replace_algorithm(replace(self.algorithm, rounds=rounds))
 
     def with_many_rounds(self) -> Self:
         """Return the run with fewer replicas, for comparing many step sizes with common random numbers."""
         return replace(self, most_replicas=FEW)
 
-    def _with_algorithm(self, algorithm: object) -> Self:
+    def _replace_algorithm(self, algorithm: object) -> Self:
         """Return the run with another algorithm."""
         return replace(self, algorithm=algorithm)  # type: ignore[arg-type]
 
@@ -281,6 +281,6 @@ def _(run: LinearModelRun) -> Iterator[Frame]:
 
 
 @certified.register
-def _certified(run: LinearModelRun, _on_progress: Callable[[int, int], None] | None = None) -> LinearModelRun:
+def _return_unchanged(run: LinearModelRun, _on_progress: Callable[[int, int], None] | None = None) -> LinearModelRun:
     """Return the run unchanged, because its values are not rational."""
     return run

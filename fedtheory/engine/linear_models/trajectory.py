@@ -96,7 +96,7 @@ class Replicas:
         rows, largest = [], np.zeros((self.groups, self.problem.clients))
         for each in self.rounds():
             rows.append([np.stack(parts) for parts in zip(*map(self._average_groups, each.iterates), strict=True)])
-            largest = np.maximum(largest, self._largest_gradients(each))
+            largest = np.maximum(largest, self._find_largest_gradients(each))
         gaps, distances, slopes, drift = (np.stack(column) for column in zip(*rows, strict=True))
         return _Local(gaps, distances, slopes, drift, largest)
 
@@ -109,7 +109,7 @@ class Replicas:
         gaps = self._measure_gaps(points, values)
         return tuple(map(average, (gaps, squared_norms(points), squared_norms(slopes), drift)))
 
-    def _largest_gradients(self, each: ReplicaRound) -> Array:
+    def _find_largest_gradients(self, each: ReplicaRound) -> Array:
         """Return the largest squared gradient norm of each client in a round, averaged over replicas."""
         steps, found = np.array(self.algorithm.work.steps), np.zeros((self.groups, self.problem.clients))
         for k, gradients in enumerate(each.gradients):
@@ -141,7 +141,7 @@ class ReplicaTrajectory(SimulatedTrajectory):
         """Return the averages over the replicas of each group."""
         return [ReplicaTrajectory(self.replicas, slice(g, g + 1)) for g in range(self.replicas.groups)]
 
-    def _mean(self, values: Array, axis: int = -1) -> Array:
+    def _average_over_groups(self, values: Array, axis: int = -1) -> Array:
         """Return the average over the groups."""
         chosen = np.moveaxis(values, axis, -1)[..., self._groups]
         return np.asarray(chosen.mean(axis=-1))
@@ -178,32 +178,32 @@ class ReplicaTrajectory(SimulatedTrajectory):
     @cached_property
     def server_loss(self) -> Array:
         """E F(x^n), (T+1,)."""
-        return self._mean(self._measure_replicas("loss"))
+        return self._average_over_groups(self._measure_replicas("loss"))
 
     @cached_property
     def server_accuracy(self) -> Array:
         """Expected fraction of correctly classified rows, (T+1,); raises `NotApplicable` for a regression."""
-        return self._mean(self._measure_replicas("accuracy"))
+        return self._average_over_groups(self._measure_replicas("accuracy"))
 
     @cached_property
     def server_mean(self) -> Array:
         """E x^n, (T+1, d)."""
-        return self._mean(self.replicas.server.means, axis=1) + self.problem.centre
+        return self._average_over_groups(self.replicas.server.means, axis=1) + self.problem.centre
 
     @cached_property
     def server_suboptimality(self) -> Array:
         """E F(x^n) - F*, (T+1,)."""
-        return self._mean(self._measure_replicas("suboptimality"))
+        return self._average_over_groups(self._measure_replicas("suboptimality"))
 
     @cached_property
     def server_distance_sq(self) -> Array:
         """E|x^n - x*|^2, (T+1,)."""
-        return self._mean(self._measure_replicas("distance_sq"))
+        return self._average_over_groups(self._measure_replicas("distance_sq"))
 
     @cached_property
     def server_gradient_sq(self) -> Array:
         """E|grad F(x^n)|^2, (T+1,)."""
-        return self._mean(self._measure_replicas("gradient_sq"))
+        return self._average_over_groups(self._measure_replicas("gradient_sq"))
 
     @cached_property
     def total_descent(self) -> Any:
@@ -214,23 +214,23 @@ class ReplicaTrajectory(SimulatedTrajectory):
     def local_suboptimality(self) -> Array:
         """E F(xbar^{n,k}) - F* of the averaged iterate, (T, K+1), k = 0 .. K."""
         _ = self.problem.about_optimum
-        return self._mean(self.replicas.local.gaps)
+        return self._average_over_groups(self.replicas.local.gaps)
 
     @cached_property
     def local_distance_sq(self) -> Array:
         """E|xbar^{n,k} - x*|^2 of the averaged iterate, (T, K+1)."""
         _ = self.problem.about_optimum
-        return self._mean(self.replicas.local.distances_sq)
+        return self._average_over_groups(self.replicas.local.distances_sq)
 
     @cached_property
     def local_gradient_sq(self) -> Array:
         """E|grad F(xbar^{n,k})|^2 of the averaged iterate, (T, K+1)."""
-        return self._mean(self.replicas.local.gradients_sq)
+        return self._average_over_groups(self.replicas.local.gradients_sq)
 
     @cached_property
     def drift(self) -> Array:
         """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
-        return self._mean(self.replicas.local.drift, axis=2)
+        return self._average_over_groups(self.replicas.local.drift, axis=2)
 
     def mean_difference_sq(self, factors: Array) -> Array:
         """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""
@@ -240,9 +240,9 @@ class ReplicaTrajectory(SimulatedTrajectory):
             [self.replicas.average(squared_norms(np.einsum("m,rmd->rd", weights, local))) for local in each.iterates]
             for each in self.replicas.rounds()
         ]
-        return np.asarray(self._mean(np.array(sums)).mean(axis=0))
+        return np.asarray(self._average_over_groups(np.array(sums)).mean(axis=0))
 
     @cached_property
     def largest_gradient_sq(self) -> Array:
         """The largest E|g_i(x_i^{n,k})|^2 of each client over the steps that it takes, (M,)."""
-        return self._mean(self.replicas.local.largest_gradient_sq, axis=0)
+        return self._average_over_groups(self.replicas.local.largest_gradient_sq, axis=0)

@@ -28,20 +28,20 @@ class LossObjectives(Objectives):
         return self.terms.of(clients).gradients(points)
 
     def gradient(self, _space: VectorSpace, at: Vector) -> Vector:
-        points = self._points(at)
+        points = self._select_points(at)
         found = self.terms.gradients(points)
         return PathVector(found[..., 0, :] if self.count == 1 else found)
 
     def value(self, space: VectorSpace, at: Vector) -> Array:
         assert isinstance(space, PlainFrame)
-        found = self.terms.values(self._points(at))
+        found = self.terms.values(self._select_points(at))
         return space.of_outcomes(found[..., 0] if self.count == 1 else found)
 
     def scale(self, space: VectorSpace, at: Vector) -> Array:
         # All terms have one sign, so that nothing cancels.
         return abs(self.value(space, at))
 
-    def _points(self, at: Vector) -> Array:
+    def _select_points(self, at: Vector) -> Array:
         """Return the points at which each objective is evaluated: (..., M, d), or (..., C, 1, d) for a single one."""
         if not isinstance(at, PathVector):
             raise NotApplicable("moments say nothing about losses that are not quadratic")

@@ -106,7 +106,7 @@ class LossRun(Run):
     @cached_property
     def client_smoothness(self) -> Array:
         """The largest second derivative of each F_i in modulus, (M,)."""
-        return self._steepest(self.arithmetic.identity(self.problem.clients))
+        return self._bound_derivatives(self.arithmetic.identity(self.problem.clients))
 
     @cached_property
     def client_strong_convexity(self) -> Array:
@@ -142,7 +142,7 @@ class LossRun(Run):
     @cached_property
     def objective_smoothness(self) -> Number:
         """The largest second derivative of F in modulus."""
-        return self._steepest(self.problem.weights[None])[0]
+        return self._bound_derivatives(self.problem.weights[None])[0]
 
     @cached_property
     def smallest_curvature(self) -> Number:
@@ -176,7 +176,7 @@ class LossRun(Run):
     @cached_property
     def objective_lipschitz_sq(self) -> Bound:
         """rho_F^2 = sup_x |grad F(x)|^2."""
-        return Bound(self._suprema_sq(self.problem.weights[None])[0], Everywhere())
+        return Bound(self._find_suprema_of_mixtures(self.problem.weights[None])[0], Everywhere())
 
     @cached_property
     def dissimilarity_sq(self) -> Bound:
@@ -186,19 +186,19 @@ class LossRun(Run):
     @cached_property
     def mean_dissimilarity_sq(self) -> Bound:
         """sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
-        return Bound(self._supremum_of_squares(self._difference_matrix, self.problem.weights), Everywhere())
+        return Bound(self._find_supremum_of_squares(self._difference_matrix, self.problem.weights), Everywhere())
 
     @cached_property
     def client_dissimilarities_sq(self) -> Bound:
         """delta_i^2 = sup_x |grad F_i(x) - grad F(x)|^2 of each client, (M,)."""
-        return Bound(self._suprema_sq(self._difference_matrix), Everywhere())
+        return Bound(self._find_suprema_of_mixtures(self._difference_matrix), Everywhere())
 
     def gradient_growth_sq(self, factor: Number) -> Bound:
         """Return the smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
         weights = self.problem.weights
         mixing = np.concatenate([self.arithmetic.identity(self.problem.clients), weights[None]])
         shares = np.append(weights, -factor * factor)
-        return Bound(self._supremum_of_squares(mixing, shares), Everywhere())
+        return Bound(self._find_supremum_of_squares(mixing, shares), Everywhere())
 
     def second_moments_at(self, points: Array) -> Array:
         """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""
@@ -232,7 +232,7 @@ class LossRun(Run):
     @cached_property
     def _gradient_suprema(self) -> Array:
         """sup_x |grad F_i(x)|^2, (M,)."""
-        return self._suprema_sq(self.arithmetic.identity(self.problem.clients))
+        return self._find_suprema_of_mixtures(self.arithmetic.identity(self.problem.clients))
 
     @property
     def _difference_matrix(self) -> Array:
@@ -240,17 +240,17 @@ class LossRun(Run):
         apart: Array = self.arithmetic.identity(self.problem.clients) - self.problem.weights
         return apart
 
-    def _steepest(self, mixing: Array) -> Array:
+    def _bound_derivatives(self, mixing: Array) -> Array:
         """Return the largest derivatives in modulus, (R,), of combinations, `mixing` (R, M), of clients' gradients."""
         along = [line(self.problem.terms, c, mixing).steepest() for c in range(self.problem.dimension)]
         return np.asarray(reduce(maximum, along))
 
-    def _suprema_sq(self, mixing: Array) -> Array:
+    def _find_suprema_of_mixtures(self, mixing: Array) -> Array:
         """Return sup_x |sum_i mixing_ri grad F_i(x)|^2, (R,), for mixing (R, M)."""
         along = [line(self.problem.terms, c, mixing).suprema_sq() for c in range(self.problem.dimension)]
         return np.asarray(reduce(add, along))
 
-    def _supremum_of_squares(self, mixing: Array, shares: Array) -> Number:
+    def _find_supremum_of_squares(self, mixing: Array, shares: Array) -> Number:
         """Return sup_x sum_r shares_r |sum_i mixing_ri grad F_i(x)|^2, coordinate by coordinate."""
         along = [line(self.problem.terms, c, mixing).supremum(shares) for c in range(self.problem.dimension)]
         return self.arithmetic.array(along).sum()
@@ -262,6 +262,6 @@ def _(run: LossRun) -> Iterator[Frame]:
 
 
 @certified.register
-def _certified(run: LossRun, _on_progress: Callable[[int, int], None] | None = None) -> LossRun:
+def _return_unchanged(run: LossRun, _on_progress: Callable[[int, int], None] | None = None) -> LossRun:
     """Return the run unchanged: its expectations are enclosed already, or rational."""
     return run

@@ -22,7 +22,7 @@ class LossSurrogate(Surrogate):
         self.problem: LossProblem = problem
         self._centred = problem.centred
 
-    def _minimiser(self, weights: Array, near: Array) -> Array:
+    def _minimise(self, weights: Array, near: Array) -> Array:
         """Return the minimiser of the objective with these client weights."""
         given = self.problem.given
         is_multiple = weights[0] > 0 and (weights * given.weights[0] == given.weights * weights[0]).all()

@@ -66,14 +66,14 @@ class LossTrajectory(SimulatedTrajectory):
         iterates, noises = [np.repeat(server[:, None], clients, axis=1)], []
         for k in range(max(work.steps)):
             active = np.array(work.steps) > k
-            draws = self._draws(active)
+            draws = self._list_draws(active)
             sizes = np.where(active, work.step_sizes, work.step_sizes * 0)[:, None]
             moved = iterates[-1] - sizes * self.problem.centred.gradients(iterates[-1])
             noises.append(draws)
             iterates.append((moved[:, None] - sizes * draws).reshape(-1, clients, self.problem.dimension))
         return OutcomeRound(server, iterates, noises)
 
-    def _draws(self, active: Array) -> Array:
+    def _list_draws(self, active: Array) -> Array:
         """Return the joint noise outcomes of the clients, (J, M, d); clients that have finished have no noise."""
         like = self.problem.arithmetic.zeros(self.problem.clients, self.problem.dimension)
         each = [

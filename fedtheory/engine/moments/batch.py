@@ -69,12 +69,12 @@ class Batch:
         weights = np.stack([problem.weights for problem, _ in self.settings])
         contraction = self._one_step[..., 1:, 1:]
         maps = np.broadcast_to(np.eye(self._one_step.shape[-1]), self._one_step.shape)
-        noise, averages = np.zeros_like(self._fresh), [_mean(weights, maps)]
+        noise, averages = np.zeros_like(self._fresh), [_average(weights, maps)]
         final, carried = maps.copy(), noise.copy()
         for k in range(max(self._steps)):
             noise = contraction @ noise @ contraction.swapaxes(-1, -2) + self._fresh
             maps = self._one_step @ maps
-            averages.append(_mean(weights, maps))
+            averages.append(_average(weights, maps))
             finished = np.array(self._steps) == k + 1
             final[:, finished], carried[:, finished] = maps[:, finished], noise[:, finished]
         return np.stack(averages, axis=1), final, carried
@@ -91,13 +91,13 @@ class Batch:
         """Mean map of one round, (R, d+1, d+1)."""
         mean, _, step = self._server
         identity = np.eye(self._one_step.shape[-1])
-        maps: Array = identity + step[:, None, None] * _mean(mean, self._local[1] - identity)
+        maps: Array = identity + step[:, None, None] * _average(mean, self._local[1] - identity)
         return maps
 
     @cached_property
     def noise(self) -> Array:
         """Covariance that the noise of a round adds to the server's model, per eta_g^2, (R, d, d)."""
-        return _mean(self._server[1], self._local[2])
+        return _average(self._server[1], self._local[2])
 
     @cached_property
     def starts(self) -> Array:
@@ -142,7 +142,7 @@ class Batch:
             yield SteadyTrajectory.of_a_batch(problem, algorithm, recursion, own)
 
 
-def _mean(weights: Array, values: Array) -> Array:
+def _average(weights: Array, values: Array) -> Array:
     """``sum_i weights[r, i] values[r, i]``, (R, a, a)."""
     mean: Array = np.einsum("rm,rmab->rab", weights, values)
     return mean

@@ -74,13 +74,13 @@ def _enclose(
     near, missed = list[Array](), list[MidpointRadius]()
     after = start
     for n in range(rounds + 1):
-        near.append(_middle(MidpointRadius.of(after)))
+        near.append(_find_middle(MidpointRadius.of(after)))
         missed.append(MidpointRadius.of(after - near[-1]))
         on_progress(n, rounds)
         if n < rounds:
             after = propagate_round(CERTIFIED.array(near[-1]))
     noise = propagate_round(CERTIFIED.zeros(*start.shape))
-    linear = partial(_linear, propagate_round, noise)
+    linear = partial(_apply_round, propagate_round, noise)
     errors, sizes = min(_bound_errors(linear, near, missed, on_progress), key=lambda found: found[0][-1])
     radii = errors[:, None, None] * sizes * ABOVE
     # The constant coordinate is exactly one.
@@ -88,7 +88,7 @@ def _enclose(
     return MidpointRadius(np.stack(near), radii)  # type: ignore[return-value]
 
 
-def _linear(propagate_round: Callable[[Array], Array], noise: Array, moment: Array) -> MidpointRadius:
+def _apply_round(propagate_round: Callable[[Array], Array], noise: Array, moment: Array) -> MidpointRadius:
     """Return L(P), the image of P under a round without the noise N."""
     return MidpointRadius.of(propagate_round(moment) - noise)
 
@@ -101,7 +101,7 @@ def _bound_errors(
 ) -> Iterator[tuple[Array, Array]]:
     """Compute e_n, (T+1,), and the roots of w_ii w_jj for several W."""
     # Lengths are scaled by a power of two, so that scaling causes no rounding.
-    reach = _power_of_two(max(float(moment[1:, 1:].trace()) for moment in near) ** 0.5)
+    reach = _round_to_power_of_two(max(float(moment[1:, 1:].trace()) for moment in near) ** 0.5)
     least = np.inf
     for constant in _CONSTANTS:
         metric = Metric.of(np.diag([constant] + [reach] * (len(near[0]) - 1)))
@@ -134,13 +134,13 @@ def _factor_weights(
         return factor
 
 
-def _middle(moment: MidpointRadius) -> Array:
+def _find_middle(moment: MidpointRadius) -> Array:
     """Return a symmetric matrix of floats (a, a) near a second moment."""
     middle = symmetric(moment)
     middle[0, 0] = 1
     return middle
 
 
-def _power_of_two(size: float) -> float:
+def _round_to_power_of_two(size: float) -> float:
     """Return the largest power of two that is at most the size; 1 if there is none."""
     return float(2.0 ** np.floor(np.log2(size))) if 0 < size < np.inf else 1.0

@@ -17,7 +17,7 @@ _WORD = 64
 
 def is_too_long_for_rationals(problem: Problem, algorithm: Algorithm) -> bool:
     """Return whether a run in rationals exceeds the limit on growing numbers."""
-    return _steps_of(algorithm) > most_exact_steps(problem, algorithm)
+    return _count_steps(algorithm) > most_exact_steps(problem, algorithm)
 
 
 def require_short(problem: Problem, algorithm: Algorithm) -> None:
@@ -27,7 +27,7 @@ def require_short(problem: Problem, algorithm: Algorithm) -> None:
 
 def require_steps(problem: Problem, algorithm: Algorithm, most: int = MOST_EXACT_STEPS) -> None:
     """Raise `InputError`, with the limit and advice, for a run with more than `most` local steps."""
-    steps, local_steps = _steps_of(algorithm), max(algorithm.work.steps)
+    steps, local_steps = _count_steps(algorithm), max(algorithm.work.steps)
     if steps <= most:
         return
     limit = f"expected at most {most} rounds times local steps in {problem.arithmetic.numbers}"
@@ -44,7 +44,7 @@ def most_exact_steps(problem: Problem, algorithm: Algorithm) -> int:
     if problem.arithmetic is not RATIONAL or not isinstance(problem.oracle, MiniBatch):
         return MOST_EXACT_STEPS
     words = MOST_WORDS // products
-    first, growth = _bits(problem, problem.oracle, algorithm) if words else (1, 1)
+    first, growth = _count_bits(problem, problem.oracle, algorithm) if words else (1, 1)
     # Step s multiplies numbers of (first + s growth) / 64 words, plus one word each.
     low, high = 0, min(words, MOST_EXACT_STEPS)
     while low < high:
@@ -54,24 +54,24 @@ def most_exact_steps(problem: Problem, algorithm: Algorithm) -> int:
     return low
 
 
-def _steps_of(algorithm: Algorithm) -> int:
+def _count_steps(algorithm: Algorithm) -> int:
     """Return the number of local steps of a run."""
     return algorithm.rounds * max(algorithm.work.steps)
 
 
-def _bits(problem: Problem, oracle: MiniBatch, algorithm: Algorithm) -> tuple[int, int]:
+def _count_bits(problem: Problem, oracle: MiniBatch, algorithm: Algorithm) -> tuple[int, int]:
     """Return the bits of the start's second moments, and the bits that each step adds.
 
     The minimiser is a ratio of determinants of d moments of the rows; a step multiplies by fourth moments of the rows,
     and by squared step sizes.
     """
     data = oracle.data
-    of_rows = max(_longest(part) for client in data for part in client)
+    of_rows = max(_measure_longest(part) for client in data for part in client)
     of_counts = max(map(len, data.outputs)).bit_length()
-    start = 2 * problem.dimension * (2 * of_rows + of_counts) + 2 * _longest(problem.start)
-    return start, 4 * of_rows + of_counts + oracle.batch.bit_length() + 2 * _longest(algorithm.work.step_sizes)
+    start = 2 * problem.dimension * (2 * of_rows + of_counts) + 2 * _measure_longest(problem.start)
+    return start, 4 * of_rows + of_counts + oracle.batch.bit_length() + 2 * _measure_longest(algorithm.work.step_sizes)
 
 
-def _longest(numbers: Array) -> int:
+def _measure_longest(numbers: Array) -> int:
     """Return the bits of the longest numerator or denominator of some rationals."""
     return max((int(part).bit_length() for number in numbers.flat for part in (number.p, number.q)), default=0)

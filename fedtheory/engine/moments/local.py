@@ -74,7 +74,7 @@ class LocalSteps:
     """The local steps k = 0 .. max_i K_i of all clients, for rounds with equal work."""
 
     def __init__(self, problem: Problem, work: LocalWork) -> None:
-        self._oracle, self._gradients = _of(problem, EVERYONE)
+        self._oracle, self._gradients = _select_clients(problem, EVERYONE)
         self._one_step, self._sizes = step_maps(problem, work), work.step_sizes[:, None, None]
         self._steps, self._identity = max(work.steps), problem.arithmetic.identity(problem.dimension + 1)
         self._nothing = problem.arithmetic.zeros(problem.clients, problem.dimension, problem.dimension)
@@ -114,7 +114,7 @@ def propagate_noise(problem: Problem, work: LocalWork, clients: Clients = EVERYO
 
 def propagate_local_steps(problem: Problem, work: LocalWork, bases: Array, clients: Clients = EVERYONE) -> Array:
     """Second moments (C, d+1, d+1) of some clients' models after all their steps, from `bases` as in `LocalSteps`."""
-    oracle, gradients = _of(problem, clients)
+    oracle, gradients = _select_clients(problem, clients)
     sizes, steps = work.step_sizes[clients][:, None, None], np.array(work.steps)[clients]
     moments = np.broadcast_to(bases, (len(gradients), *bases.shape[-2:]))
     for k in range(int(steps.max())):
@@ -148,7 +148,7 @@ def compute_gradient_moments(gradients: Array, moments: Array) -> tuple[Array, A
     return crossed, (squares + squares.swapaxes(-1, -2)) / 2
 
 
-def _of(problem: Problem, clients: Clients) -> tuple[Oracle, Array]:
+def _select_clients(problem: Problem, clients: Clients) -> tuple[Oracle, Array]:
     """Return the oracle and the gradients, as maps of (1, x), of some clients."""
     return oracle_of(problem, clients), problem.gradient_maps[clients]
 

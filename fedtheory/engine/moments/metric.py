@@ -29,7 +29,7 @@ class Metric:
         """Return the metric of a triangular factor."""
         inverse = np.linalg.inv(factor)
         missed = MidpointRadius.of(inverse) @ MidpointRadius.of(factor) - np.eye(len(factor))
-        apart = _norm(missed)
+        apart = _bound_norm(missed)
         return cls(factor, inverse, ABOVE / (1 - apart) ** 2 if apart < 1 else np.inf)
 
     @property
@@ -54,7 +54,7 @@ class Metric:
         """Return the e_n, (T+1,), from the R_n."""
         errors = [0.0]
         for rest in missed:
-            size = _norm(self._change_units(rest)) * self.slack
+            size = _bound_norm(self._change_units(rest)) * self.slack
             errors.append((errors[-1] * expansion + size) * (1 + 1e-15))
         # NaN gives no bound.
         bounds: Array = np.nan_to_num(np.array(errors[1:]), nan=np.inf, posinf=np.inf)
@@ -79,7 +79,7 @@ class Metric:
         return float(above / below) * self.slack * ABOVE + _LEAST if below > 0 else np.inf
 
 
-def _norm(matrix: MidpointRadius) -> float:
+def _bound_norm(matrix: MidpointRadius) -> float:
     """Compute an upper bound of the norm of a matrix."""
     return float(np.sqrt((matrix.bounds * matrix.bounds).sum())) * ABOVE + _LEAST
 

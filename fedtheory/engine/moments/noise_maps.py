@@ -36,11 +36,11 @@ class NoiseMaps:
     @classmethod
     def of(cls, problem: Problem, work: LocalWork) -> NoiseMaps:
         """Return the maps of some local work on a centred problem, in floats."""
-        return cls(problem.dimension + 1, np.stack(list(_maps_of_clients(problem, work, range(problem.clients)))))
+        return cls(problem.dimension + 1, np.stack(list(_iterate_maps(problem, work, range(problem.clients)))))
 
     def noise(self, bases: Array, clients: Clients) -> Array:
         """Covariances (C, d, d) of some clients' noise after all their steps, from `bases` as in `LocalSteps`."""
-        return _covariances(self.maps[clients], bases)
+        return _apply_maps(self.maps[clients], bases)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,28 +64,28 @@ class ServerNoise:
         for space in spaces:
             total += sum_noise_maps(space, weights)
         others = clients_outside(spaces, problem.clients)
-        for weight, one in zip(weights[others], _maps_of_clients(problem, work, others), strict=True):
+        for weight, one in zip(weights[others], _iterate_maps(problem, work, others), strict=True):
             total += weight * one
         return cls(total, float(weights[weights > 0].min(initial=1.0)))
 
     def noise(self, base: Array) -> tuple[Array, float]:
         """Return the covariance (d, d) that enters the server's model, and a bound on the entries of its summands."""
-        (found,) = _covariances(self.map[None], base)
+        (found,) = _apply_maps(self.map[None], base)
         return found, float(np.abs(found).max() / self.least)
 
 
-def _covariances(maps: Array, bases: Array) -> Array:
+def _apply_maps(maps: Array, bases: Array) -> Array:
     """Return covariances (C, d, d): maps (C, s, s) applied to second moments, (d+1, d+1) or (C, d+1, d+1)."""
     size = bases.shape[-1]
     found = (maps @ select_pairs(bases)[..., None])[..., 0]
     return fill_symmetric(found, size)[:, 1:, 1:]
 
 
-def _maps_of_clients(problem: Problem, work: LocalWork, clients: Sequence[int]) -> Iterator[Array]:
+def _iterate_maps(problem: Problem, work: LocalWork, clients: Sequence[int]) -> Iterator[Array]:
     """Yield the map (s, s) of the local work of each of some clients on a centred problem."""
     if not clients:
         return
-    steps, (firsts, seconds) = step_maps(problem, work, list(clients)), _step_orders(problem, tuple(clients))
+    steps, (firsts, seconds) = step_maps(problem, work, list(clients)), _compute_step_orders(problem, tuple(clients))
     for client, step, first, second in zip(clients, steps, firsts, seconds, strict=True):
         size, count = work.step_sizes[client], work.steps[client]
         one = size * size * second - size * first
@@ -94,7 +94,7 @@ def _maps_of_clients(problem: Problem, work: LocalWork, clients: Sequence[int]) 
 
 
 @lru_cache(maxsize=1)
-def _step_orders(problem: Problem, clients: tuple[int, ...]) -> tuple[Array, ...]:
+def _compute_step_orders(problem: Problem, clients: tuple[int, ...]) -> tuple[Array, ...]:
     """The terms of order eta and eta^2 in the change of second moments in a step of some clients, (C, s, s) each."""
     size, some = problem.dimension + 1, list(clients)
     units = fill_symmetric(np.eye(count_pairs(size)), size)[:, None]

@@ -75,24 +75,24 @@ class QuietTrajectory(SteadyTrajectory):
     def server_mean(self) -> Array:
         return np.asarray(self.points[:, 1:] + self.problem.centre)
 
-    def _expected(self, form: Array) -> Array:
+    def _measure_form(self, form: Array) -> Array:
         """Return the form of homogeneous coordinates at each server model."""
-        return _values(form, self.points)
+        return _evaluate_form(form, self.points)
 
-    def _expected_square(self, form: Array) -> Array:
+    def _measure_square(self, form: Array) -> Array:
         """Return the form at each server model."""
-        return _values(form, self.points[:, 1:])
+        return _evaluate_form(form, self.points[:, 1:])
 
     @cached_property
     def _distances_sq(self) -> Array:
         """Return the squared distances of the server models to the centre."""
         return np.asarray((self.points[:, 1:] ** 2).sum(axis=1))
 
-    def _local(self, form: Array) -> Array:
+    def _measure_average_iterate(self, form: Array) -> Array:
         """Return the form at the average iterate of each round and step."""
-        return np.stack([_values(form, average) for average, _ in self._iterates()], axis=1)
+        return np.stack([_evaluate_form(form, average) for average, _ in self._follow_iterates()], axis=1)
 
-    def _iterates(self) -> Iterator[tuple[Array, Array]]:
+    def _follow_iterates(self) -> Iterator[tuple[Array, Array]]:
         """Yield the averaged iterates (T, d+1) and those of all clients (M, T, d+1) after k = 0 .. K local steps."""
         maps, begun = step_maps(self.recursion.centred, self.recursion.work), self.points[:-1]
         iterates = np.broadcast_to(begun, (len(maps), *begun.shape))
@@ -107,28 +107,28 @@ class QuietTrajectory(SteadyTrajectory):
         last: Array = self.local_suboptimality[-1]
         return last
 
-    def _mean_of(self, form: Array) -> Array:
+    def _average_over_time(self, form: Array) -> Array:
         """Return the time average of the form at each step."""
-        return np.asarray(self._local(form).sum(axis=0) / self.algorithm.rounds)
+        return np.asarray(self._measure_average_iterate(form).sum(axis=0) / self.algorithm.rounds)
 
     @cached_property
     def drift(self) -> Array:
         self._require_listable()
-        return np.stack([((each - average) ** 2).sum(axis=-1).T for average, each in self._iterates()], axis=1)
+        return np.stack([((each - average) ** 2).sum(axis=-1).T for average, each in self._follow_iterates()], axis=1)
 
     @cached_property
     def mean_drift(self) -> Array:
-        squares = [((each - average) ** 2).sum(axis=(-2, -1)) for average, each in self._iterates()]
+        squares = [((each - average) ** 2).sum(axis=(-2, -1)) for average, each in self._follow_iterates()]
         return np.stack(squares) / self.algorithm.rounds
 
-    def _differences_sq(self, factors: Array) -> Array:
+    def _measure_differences(self, factors: Array) -> Array:
         """Return |sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 for the factors c_i of the clients, (T, K+1)."""
         weights = factors - factors.sum() * self.problem.weights
-        together = [np.tensordot(weights, each, axes=1) for _, each in self._iterates()]
+        together = [np.tensordot(weights, each, axes=1) for _, each in self._follow_iterates()]
         return np.stack([(each * each).sum(axis=-1) for each in together], axis=1)
 
     def mean_difference_sq(self, factors: Array) -> Array:
-        return np.asarray(self._differences_sq(factors).sum(axis=0) / self.algorithm.rounds)
+        return np.asarray(self._measure_differences(factors).sum(axis=0) / self.algorithm.rounds)
 
     def _list_blocks(self) -> Iterable[Clients]:
         # The iterates of all clients are found together.
@@ -136,7 +136,7 @@ class QuietTrajectory(SteadyTrajectory):
 
     def _list_second_moments(self, forms: Array, clients: Clients) -> Iterator[Array]:
         steps = np.array(self.algorithm.work.steps)
-        for k, (_, iterates) in enumerate(islice(self._iterates(), int(steps.max()))):
+        for k, (_, iterates) in enumerate(islice(self._follow_iterates(), int(steps.max()))):
             values = ((iterates @ forms) * iterates).sum(axis=-1).T
             yield np.where(steps > k, values, 0.0)[:, clients]
 
@@ -146,13 +146,13 @@ class QuietTrajectory(SteadyTrajectory):
     def evaluate_at_virtual_iterates(self, forms: Sequence[Array] | Array) -> Array:
         step, mean = self.recursion.server_step_size, self.recursion.participation.mean
         by_step = []
-        for _, iterates in self._iterates():
+        for _, iterates in self._follow_iterates():
             moved = np.tensordot(mean, iterates - self.points[:-1], axes=1)
             points = self.points[:-1] + step * moved
-            by_step.append(np.stack([_values(form, points) for form in forms], axis=1))
+            by_step.append(np.stack([_evaluate_form(form, points) for form in forms], axis=1))
         return np.stack(by_step, axis=1)
 
 
-def _values(form: Array, points: Array) -> Array:
+def _evaluate_form(form: Array, points: Array) -> Array:
     """Return ``z' form z`` at points (N, a), (N,)."""
     return np.asarray(((points @ form) * points).sum(axis=1))

@@ -85,9 +85,9 @@ class Recursion:
         self.is_synchronous = algorithm.clock.is_synchronous
         self._noise_maps = noise_maps
         self._has_fixed_weights = self.participation.is_fixed
-        self._known_noise = ByWork(lambda update: self._noise_of(update, self.start))
+        self._known_noise = ByWork(lambda update: self._measure_noise(update, self.start))
         self._iterate_weights = ByWork(self._find_iterate_weights)
-        self._moves = ByWork(lambda update: self._moves_of(self._displacements, update))
+        self._moves = ByWork(lambda update: self._compute_moves(self._displacements, update))
         if noise is not None:
             self._noise_of_all = noise
         if maps is None:
@@ -155,22 +155,22 @@ class Recursion:
     def noise(self, live: LiveModels, update: Update) -> RoundNoise:
         """Return the noise of one update."""
         if self.problem.oracle.depends_on_model:
-            return self._noise_of(update, self._bases(live, update))
+            return self._measure_noise(update, self._find_bases(live, update))
         # The noise may not depend on the models, or only clients outside of row spaces may matter.
         return self._noise_of_all if self.is_synchronous else self._known_noise[update]
 
     @cached_property
     def _noise_of_all(self) -> RoundNoise:
         """Return the noise of a round in which all clients report."""
-        return self._noise_of(self.algorithm.clock.round, self.start)
+        return self._measure_noise(self.algorithm.clock.round, self.start)
 
-    def _bases(self, live: LiveModels, update: Update) -> Array:
+    def _find_bases(self, live: LiveModels, update: Update) -> Array:
         """Return second moments of the models that the reporting clients started from, (d+1, d+1) or (C, d+1, d+1)."""
         if self.is_synchronous or not update.reports:
             return live.newest_moment
         return live.moments([live.newest - update.staleness[client] for client in update.reports])
 
-    def _noise_of(self, update: Update, bases: Array) -> RoundNoise:
+    def _measure_noise(self, update: Update, bases: Array) -> RoundNoise:
         """Return the noise of the reports of an update, given the moments of the models they began from."""
         size, reports = self.problem.dimension, update.reports
         if not reports or isinstance(self.problem.oracle, ExactOracle):
@@ -183,20 +183,20 @@ class Recursion:
             moments = self._noise_maps.noise(bases, clients)
             return RoundNoise(sum_with_weights(squares[clients], moments), float(np.abs(moments).max()))
         if self._row_spaces and len(reports) == self.problem.clients and bases.ndim == 2:
-            return self._noise_in_row_spaces(bases, squares)
-        return self._noise_in_all_dimensions(clients, bases, squares[clients])
+            return self._measure_noise_in_row_spaces(bases, squares)
+        return self._measure_noise_in_all_dimensions(clients, bases, squares[clients])
 
-    def _noise_in_all_dimensions(self, clients: Clients, bases: Array, squares: Array) -> RoundNoise:
+    def _measure_noise_in_all_dimensions(self, clients: Clients, bases: Array, squares: Array) -> RoundNoise:
         """Return the noise of these clients, computed with all coordinates."""
         if not self.problem.oracle.depends_on_model:
-            return self._noise_everywhere(clients, squares)
+            return self._measure_constant_noise(clients, squares)
         moments = propagate_local_steps(self.centred, self.work, bases, clients)
         maps = (self._displacements[clients] + self._identity)[:, 1:, :]
         server = sum_with_weights(squares, moments)[1:, 1:]
         server = server - sum_with_weights(squares, product(product(maps, bases), maps.transpose(0, 2, 1)))
-        return RoundNoise(server, _largest(moments))
+        return RoundNoise(server, _measure_largest(moments))
 
-    def _noise_everywhere(self, clients: Clients, squares: Array) -> RoundNoise:
+    def _measure_constant_noise(self, clients: Clients, squares: Array) -> RoundNoise:
         """Return the noise if it does not depend on the models, one block of clients after the other."""
         numbers, most = range(self.problem.clients), max(1, _BLOCK // self.problem.dimension**2)
         blocks: list[Clients] = [clients]
@@ -206,7 +206,7 @@ class Recursion:
         for block in blocks:
             moments = propagate_noise(self.centred, self.work, block)
             own = squares[block] if len(blocks) > 1 else squares
-            server, largest = server + sum_with_weights(own, moments), max(largest, _largest(moments))
+            server, largest = server + sum_with_weights(own, moments), max(largest, _measure_largest(moments))
         return RoundNoise(server, largest)
 
     @cached_property
@@ -219,11 +219,11 @@ class Recursion:
         """Clients that belong to none of the row spaces."""
         return clients_outside(self._row_spaces, self.problem.clients)
 
-    def _noise_in_row_spaces(self, moment: Array, squares: Array) -> RoundNoise:
+    def _measure_noise_in_row_spaces(self, moment: Array, squares: Array) -> RoundNoise:
         """Return the noise of all clients, computed in the spaces of their rows where possible."""
         each = [RoundNoise(*space.noise(moment, squares)) for space in self._row_spaces]
         if outside := self._outside_row_spaces:
-            each.append(self._noise_in_all_dimensions(outside, moment, squares[outside]))
+            each.append(self._measure_noise_in_all_dimensions(outside, moment, squares[outside]))
         return RoundNoise(np.sum([one.server for one in each], axis=0), max(one.largest for one in each))
 
     def noise_over_steps(self, moment: Array) -> Iterator[Array]:
@@ -245,19 +245,19 @@ class Recursion:
         added = squared * noise.server_moment
         if self.is_synchronous and not self._has_fixed_weights:
             added = added + squared * self._spread(live.newest_moment)
-        live.advance(self._maps(live, update), added, self._still_in_use(live, update))
+        live.advance(self._compute_maps(live, update), added, self._find_versions_in_use(live, update))
 
-    def _maps(self, live: LiveModels, update: Update) -> Mapping[int, Array]:
+    def _compute_maps(self, live: LiveModels, update: Update) -> Mapping[int, Array]:
         """Return the expected contribution of each live version to the next one, (d+1, d+1) each."""
         if self.is_synchronous:
             return {live.newest: self.round_map}
-        return _at_versions(self._moves[update], live)
+        return _index_by_version(self._moves[update], live)
 
     def maps_after(self, displacements: Array, live: LiveModels, update: Update) -> Mapping[int, Array]:
         """Return expected contributions to the virtual iterate after k steps, from A_i^k - I, (M, d+1, d+1)."""
-        return _at_versions(self._moves_of(displacements, update), live)
+        return _index_by_version(self._compute_moves(displacements, update), live)
 
-    def _moves_of(self, displacements: Array, update: Update) -> Mapping[int, Array]:
+    def _compute_moves(self, displacements: Array, update: Update) -> Mapping[int, Array]:
         """Return contributions of versions to the virtual iterate, by the number of updates since each was made."""
         maps, weights = {0: self._identity}, self.iterate_weights(update)
         for client, age in update.work:
@@ -265,7 +265,7 @@ class Recursion:
             maps[age] = maps[age] + moved if age in maps else moved
         return maps
 
-    def _still_in_use(self, live: LiveModels, update: Update) -> set[int]:
+    def _find_versions_in_use(self, live: LiveModels, update: Update) -> set[int]:
         """Return the versions on which non-reporting clients work."""
         if self.is_synchronous:
             return set()
@@ -360,11 +360,11 @@ def squared_weights(problem: Problem, algorithm: Algorithm) -> Array:
     return algorithm.aggregation.moments(problem.weights).squares
 
 
-def _at_versions(moves: Mapping[int, Array], live: LiveModels) -> Mapping[int, Array]:
+def _index_by_version(moves: Mapping[int, Array], live: LiveModels) -> Mapping[int, Array]:
     """Return maps by version, from maps by the number of updates since the version was made."""
     return {live.newest - age: moved for age, moved in moves.items()}
 
 
-def _largest(moments: Array) -> float:
+def _measure_largest(moments: Array) -> float:
     """Return the largest modulus of moments in floats, which detects divergence."""
     return 0.0 if moments.dtype == object else float(np.abs(moments).max())

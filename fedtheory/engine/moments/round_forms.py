@@ -102,7 +102,7 @@ class RoundForms:
         # The weight of each iterate, minus its weight in the average: these sum to zero.
         weights = factors - factors.sum() * self.recursion.problem.weights
         maps = _sum(
-            np.stack([sum_with_weights(weights[clients], each) for each in self._maps_of(clients)])
+            np.stack([sum_with_weights(weights[clients], each) for each in self._iterate_maps(clients)])
             for clients in self.list_blocks()
         )
         identity = self.recursion.problem.arithmetic.identity(maps.shape[-1] - 1)
@@ -112,7 +112,7 @@ class RoundForms:
         """Return the clients in blocks whose arrays fit in memory."""
         return split_clients(self.recursion.centred)
 
-    def _maps_of(self, clients: Clients) -> Iterator[Array]:
+    def _iterate_maps(self, clients: Clients) -> Iterator[Array]:
         """Yield the mean of the local steps k = 0 .. K of some clients, (C, d+1, d+1) each."""
         return local_maps(self.recursion.centred, self.recursion.work, clients)
 
@@ -168,7 +168,7 @@ class RoundForms:
         square = homogeneous(self.recursion.problem.arithmetic.identity(self.recursion.problem.dimension))
         noises = repeat(None) if self._is_quiet else (one.noise for one in self._pull_back(square, clients))
         # Without noise there is no end to its absence.
-        for noise, maps, average in zip(noises, self._maps_of(clients), self.recursion.average_maps, strict=False):
+        for noise, maps, average in zip(noises, self._iterate_maps(clients), self.recursion.average_maps, strict=False):
             apart = (maps - average)[:, 1:, :]
             forms = apart.transpose(0, 2, 1) @ apart
             if noise is None:
@@ -195,7 +195,7 @@ class RoundForms:
         participation = self.recursion.participation
         vectors = [participation.mean, *(vector for _, vector in participation.directions)]
         identity, sums, added = self.recursion.problem.arithmetic.identity(len(form)), [], []
-        for maps, one in zip(self._maps_of(clients), self._pull_back(form, clients), strict=True):
+        for maps, one in zip(self._iterate_maps(clients), self._pull_back(form, clients), strict=True):
             displacements = maps - identity
             sums.append(np.stack([sum_with_weights(vector[clients], displacements) for vector in vectors]))
             added.append(sum_with_weights(participation.squares[clients], one.noise))

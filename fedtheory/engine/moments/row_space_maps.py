@@ -36,9 +36,9 @@ def sum_noise_maps(space: RowSpace, weights: Array) -> Array:
     """
     size = space.bases.shape[-1] + 1
     total = np.zeros((count_pairs(size), count_pairs(size)))
-    for some in _blocks(space):
-        seen = map_pairs(_projections(space.bases[some]))
-        noise = _noise_of_steps(space, some) * weights[space.clients][some, None, None]
+    for some in _iterate_blocks(space):
+        seen = map_pairs(_build_projections(space.bases[some]))
+        noise = _add_noise_of_steps(space, some) * weights[space.clients][some, None, None]
         noise *= multiplicities_of_pairs(space.bases.shape[1] + 1)[:, None]
         total += seen.reshape(-1, len(total)).T @ (noise @ seen).reshape(-1, len(total))
     # Transposed maps count each entry off the diagonal twice.
@@ -65,7 +65,7 @@ def cost_of_round(space: RowSpace) -> float:
     )
 
 
-def _blocks(space: RowSpace) -> Iterator[Array]:
+def _iterate_blocks(space: RowSpace) -> Iterator[Array]:
     """Yield indices of clients that take equally many steps, in blocks of bounded memory."""
     _, rank, dimension = space.bases.shape
     most = max(1, _BLOCK // (count_pairs(rank + 1) * count_pairs(dimension + 1)))
@@ -74,7 +74,7 @@ def _blocks(space: RowSpace) -> Iterator[Array]:
         yield from (alike[first : first + most] for first in range(0, len(alike), most))
 
 
-def _projections(bases: Array) -> Array:
+def _build_projections(bases: Array) -> Array:
     """Return the maps of (1, x) to (1, y), (C, r+1, d+1)."""
     clients, rank, dimension = bases.shape
     maps = np.zeros((clients, rank + 1, dimension + 1))
@@ -83,7 +83,7 @@ def _projections(bases: Array) -> Array:
     return maps
 
 
-def _affine(linear: Array, moved: Array, one: float) -> Array:
+def _build_affine_maps(linear: Array, moved: Array, one: float) -> Array:
     """Return maps of (1, y) that multiply coordinates by `linear` (C, r) and add `moved` (C, r), (C, r+1, r+1)."""
     clients, rank = linear.shape
     maps, places = np.zeros((clients, rank + 1, rank + 1)), np.arange(1, rank + 1)
@@ -92,17 +92,17 @@ def _affine(linear: Array, moved: Array, one: float) -> Array:
     return maps
 
 
-def _noise_of_steps(space: RowSpace, some: Array) -> Array:
+def _add_noise_of_steps(space: RowSpace, some: Array) -> Array:
     """Return the maps (C, s_r, s_r) of the noise of all steps of some clients, which take equally many steps."""
     kept, moved = space.means
 
     def carry(steps: int) -> Array:
-        return map_pairs(_affine(kept[steps][some], moved[steps][some], 1))
+        return map_pairs(_build_affine_maps(kept[steps][some], moved[steps][some], 1))
 
-    return _compose(_noise_of_a_step(space, some), carry, int(space.steps[some[0]]))
+    return _compose(_build_noise_of_a_step(space, some), carry, int(space.steps[some[0]]))
 
 
-def _noise_of_a_step(space: RowSpace, some: Array) -> Array:
+def _build_noise_of_a_step(space: RowSpace, some: Array) -> Array:
     """Return N of some clients, (C, s_r, s_r): the squares of samples' gradients minus that of their average."""
     inputs, outputs = space.weighted
     samples = np.concatenate([-outputs[some][..., None], inputs[some]], axis=-1)
@@ -112,15 +112,13 @@ def _noise_of_a_step(space: RowSpace, some: Array) -> Array:
     # The pairs of all rows of a long table would not fit into memory.
     most = max(1, _BLOCK // (len(some) * len(counts)))
     for part in (slice(first, first + most) for first in range(0, rows, most)):
-        squares += _pairs_of_vectors(pushes[:, part]).transpose(0, 2, 1) @ (
-            _pairs_of_vectors(samples[:, part]) * counts
-        )
+        squares += _pair_vectors(pushes[:, part]).transpose(0, 2, 1) @ (_pair_vectors(samples[:, part]) * counts)
     slope, at_zero = space.mean_gradient
-    squares -= map_pairs(_affine(slope[some], at_zero[some], 0))
+    squares -= map_pairs(_build_affine_maps(slope[some], at_zero[some], 0))
     return squares
 
 
-def _pairs_of_vectors(vectors: Array) -> Array:
+def _pair_vectors(vectors: Array) -> Array:
     """Return the entries of ``v v'`` of vectors (..., a), (..., s)."""
     rows, columns = places_of_pairs(vectors.shape[-1])
     pairs: Array = vectors[..., rows] * vectors[..., columns]

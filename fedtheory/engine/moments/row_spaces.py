@@ -117,7 +117,7 @@ class RowSpace:
     @cached_property
     def _factors(self) -> Array:
         """F, (C, r, r)."""
-        factors: Array = _squares(self._kept) - _squares(self.mean_gradient[0])
+        factors: Array = _square_vectors(self._kept) - _square_vectors(self.mean_gradient[0])
         return factors
 
     @cached_property
@@ -133,7 +133,7 @@ class RowSpace:
     @cached_property
     def _kept_squares(self) -> Array:
         """Factors of covariances over all steps without noise, (C, r, r)."""
-        return _squares(self.means[0][-1])
+        return _square_vectors(self.means[0][-1])
 
     def noise(self, moment: Array, weights: Array) -> tuple[Array, float]:
         """Return ``sum_i weights_i C_i`` over these clients, (d, d), C_i the noise after their steps from one model.
@@ -156,7 +156,7 @@ class RowSpace:
         start, means = self._project_moment(moment)
         found = self._propagate_covariances(float(moment[0, 0]), means[:-1], start)
         steps = zip(found, self.means[0], strict=True)
-        return np.stack([self._sum(weights, now - _squares(kept) * start) for now, kept in steps])
+        return np.stack([self._sum(weights, now - _square_vectors(kept) * start) for now, kept in steps])
 
     def _project_moment(self, moment: Array) -> tuple[Array, Array]:
         """Covariances of a model in each client's row space, (C, r, r), and expectations by step, (K+1, C, r)."""
@@ -186,13 +186,13 @@ class RowSpace:
             squares = np.einsum("cnr,cnr->cn", inputs @ now, inputs) + residual
             following = transposed @ (squares[..., None] * self.inputs)
             following += self._factors * now
-            following -= _squares(gradient)
+            following -= _square_vectors(gradient)
             busy = self.steps > k
             now = following if busy.all() else np.where(busy[:, None, None], following, now)
             yield now
 
 
-def _squares(vectors: Array) -> Array:
+def _square_vectors(vectors: Array) -> Array:
     """Return ``v v'`` of vectors (C, r), (C, r, r)."""
     squares: Array = vectors[:, :, None] * vectors[:, None, :]
     return squares
@@ -207,7 +207,7 @@ def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
     fewest = _FEWEST_OF_MANY if problem.clients >= _MANY else _FEWEST
     if problem.arithmetic is not FLOAT or not isinstance(oracle, MiniBatch) or dimension < fewest or oracle.data.free:
         return []
-    groups = _bases(oracle.data, frozenset(oracle.fourth_moments))
+    groups = _build_bases(oracle.data, frozenset(oracle.fourth_moments))
     return [RowSpace.of(problem, work, clients, bases) for clients, bases in groups]
 
 
@@ -218,18 +218,18 @@ def clients_outside(spaces: list[RowSpace], clients: int) -> list[int]:
 
 
 @lru_cache(maxsize=4)
-def _bases(data: ClientData, others: frozenset[int]) -> list[tuple[list[int], Array]]:
+def _build_bases(data: ClientData, others: frozenset[int]) -> list[tuple[list[int], Array]]:
     """Return groups of clients that share a computation, with bases of the span of their rows, (C, r, d).
 
     The `others` are left out: their noise is computed without rows.
     """
-    found = dict(_bases_of_clients({i: inputs for i, inputs in enumerate(data.inputs) if i not in others}))
+    found = dict(_iterate_bases_of_clients({i: inputs for i, inputs in enumerate(data.inputs) if i not in others}))
     extents = {i: (rank, len(data.inputs[i])) for i, (_, rank) in sorted(found.items())}
     ranks = [(clients, max(found[i][1] for i in clients)) for clients in _group_by_size(extents)]
     return [(clients, np.stack([found[i][0][:rank] for i in clients])) for clients, rank in ranks]
 
 
-def _bases_of_clients(inputs: Mapping[int, Array]) -> Iterator[tuple[int, tuple[Array, int]]]:
+def _iterate_bases_of_clients(inputs: Mapping[int, Array]) -> Iterator[tuple[int, tuple[Array, int]]]:
     """Yield right singular vectors (d, d) of each client's rows (n, d), and the rank of the rows."""
     by_rows: dict[int, list[int]] = defaultdict(list)
     for client, rows in inputs.items():
@@ -255,13 +255,17 @@ def _group_by_size(extents: Mapping[int, tuple[int, int]]) -> Iterator[list[int]
     left = sorted(extents, key=lambda client: extents[client], reverse=True)
     while left:
         rank, rows = extents[left[0]]
-        alike = [i for i in left if extents[i][0] >= _least(rank) and _least(rows) <= extents[i][1] <= rows + _FEW]
+        alike = [
+            i
+            for i in left
+            if extents[i][0] >= _find_least_size(rank) and _find_least_size(rows) <= extents[i][1] <= rows + _FEW
+        ]
         group = alike[: max(1, _MOST // (rank * (rank + rows)))]
         yield group
         found = set(group)
         left = [client for client in left if client not in found]
 
 
-def _least(size: int) -> float:
+def _find_least_size(size: int) -> float:
     """Return the least size of a client that is reduced together with one of the given size."""
     return min(_ALIKE * size, size - _FEW)

@@ -45,28 +45,28 @@ class ServerTrajectory:
             raise Diverging(f"the run diverges at round {self.divergence.round}: {self.divergence.reason}")
         return self
 
-    def _of_moments(self, measure: Callable[[Array], Array]) -> Array:
+    def _measure_moments(self, measure: Callable[[Array], Array]) -> Array:
         """Apply a function to the moments, (N, d+1, d+1): one entry for each."""
         return measure(self.moments)
 
-    def _expected(self, form: Array) -> Array:
+    def _measure_form(self, form: Array) -> Array:
         """Return E (1, x - c)' form (1, x - c) of the server's model for a form (d+1, d+1), (T+1,)."""
-        return self._of_moments(partial(functional, form))
+        return self._measure_moments(partial(functional, form))
 
-    def _expected_square(self, form: Array) -> Array:
+    def _measure_square(self, form: Array) -> Array:
         """Return E (x - c)' form (x - c) for a form (d, d), (T+1,)."""
-        return self._of_moments(lambda moments: functional(form, moments[:, 1:, 1:]))
+        return self._measure_moments(lambda moments: functional(form, moments[:, 1:, 1:]))
 
     @cached_property
     def server_mean(self) -> Array:
         """E x^n, (T+1, d)."""
-        return self._of_moments(lambda moments: moments[:, 1:, 0]) + self.problem.centre
+        return self._measure_moments(lambda moments: moments[:, 1:, 0]) + self.problem.centre
 
     @cached_property
     def server_suboptimality(self) -> Array:
         """E F(x^n) - F*, (T+1,)."""
         form = self.problem.about_optimum.hessian
-        return self.problem.require_digits(self._expected_square(form) / 2, form, self._distances_sq)
+        return self.problem.require_digits(self._measure_square(form) / 2, form, self._distances_sq)
 
     @cached_property
     def server_distance_sq(self) -> Array:
@@ -77,13 +77,13 @@ class ServerTrajectory:
     @cached_property
     def _distances_sq(self) -> Array:
         """E|x^n - c|^2, (T+1,)."""
-        return self._of_moments(lambda moments: moments[:, 1:, 1:].trace(axis1=1, axis2=2))
+        return self._measure_moments(lambda moments: moments[:, 1:, 1:].trace(axis1=1, axis2=2))
 
     @cached_property
     def server_gradient_sq(self) -> Array:
         """E|grad F(x^n)|^2, (T+1,)."""
         form = self.problem.gradient_form
-        return self.problem.require_digits(self._expected(form), form, self._distances_sq)
+        return self.problem.require_digits(self._measure_form(form), form, self._distances_sq)
 
     # The last model and time averages, which need no list of moments if all rounds are alike.
 
@@ -101,9 +101,9 @@ class ServerTrajectory:
     @cached_property
     def total_descent(self) -> Any:
         """F(x^0) - E F(x^T)."""
-        return self._descent_to(self.moments[-1])
+        return self._measure_descent(self.moments[-1])
 
-    def _descent_to(self, last: Array) -> Any:
+    def _measure_descent(self, last: Array) -> Any:
         """Return F(x^0) - E F of a model with this second moment, (d+1, d+1)."""
         point = np.concatenate([last[:1, 0], self.problem.centred.start])
         return ((np.outer(point, point) - last) * self.problem.value_form).sum()

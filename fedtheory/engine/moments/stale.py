@@ -109,9 +109,9 @@ class _Rounds:
         self._rows = np.stack([one.rows for one in rounds])
         self._base_places = np.array([one.base_places for one in rounds])
         self._sources = np.array([one.sources for one in rounds])
-        self._placed = self._place_weights([one.reports for one in rounds])
+        self._placed = self._distribute_weights([one.reports for one in rounds])
 
-    def _place_weights(self, reports: Sequence[tuple[int, ...]]) -> Array:
+    def _distribute_weights(self, reports: Sequence[tuple[int, ...]]) -> Array:
         """Return the weights of the reporting clients, each at the model that it started from, (N, S, M)."""
         is_reporting = np.zeros(self._base_places.shape, dtype=bool)
         for row, clients in zip(is_reporting, reports, strict=True):
@@ -119,7 +119,7 @@ class _Rounds:
         is_placed = (self._sources[:, :, None] == self._base_places[:, None, :]) & is_reporting[:, None, :]
         return np.where(is_placed, self._weights[:, None, :], self._weights[0, 0] * 0)
 
-    def _joint(self, columns: Array) -> Array:
+    def _collect_joint(self, columns: Array) -> Array:
         """Return joint second moments of the S models with C of the live ones, (N, S(d+1), C(d+1))."""
         rounds, sources, _, size, _ = self._rows.shape
         every, each = np.arange(rounds)[:, None, None], np.arange(sources)[None, :, None]
@@ -129,14 +129,14 @@ class _Rounds:
     @cached_property
     def _with_sources(self) -> Array:
         """Return the joint moments of the models that updates start from."""
-        return self._joint(self._sources)
+        return self._collect_joint(self._sources)
 
     @cached_property
     def _with_bases(self) -> Array:
         """Return the joint moments of the models that reports began from."""
-        return self._joint(self._base_places)
+        return self._collect_joint(self._base_places)
 
-    def _maps(self, step: LocalStep) -> Array:
+    def _collect_maps(self, step: LocalStep) -> Array:
         """Return maps from the S models to the virtual iterate, (N, d+1, S(d+1))."""
         rounds, sources, clients = self._placed.shape
         displacements = (step.maps - self._identity).reshape(clients, -1)
@@ -147,7 +147,7 @@ class _Rounds:
 
     def moments(self, step: LocalStep) -> Array:
         """Return second moments of the virtual iterates after a local step, (N, d+1, d+1)."""
-        maps = self._maps(step)
+        maps = self._collect_maps(step)
         carried = product(product(maps, self._with_sources), maps.swapaxes(-1, -2))
         noise = (self._weights * self._weights)[..., None, None] * step.covariances
         moments: Array = carried + homogeneous(noise.sum(axis=1))
@@ -155,7 +155,7 @@ class _Rounds:
 
     def drift(self, step: LocalStep) -> Array:
         """Return expected squared distances of the clients' iterates from the virtual ones, (N, M)."""
-        maps, moments = self._maps(step), self.moments(step)
+        maps, moments = self._collect_maps(step), self.moments(step)
         rounds, clients = self._weights.shape
         shared = product(maps, self._with_bases).reshape(rounds, len(self._identity), clients, -1).swapaxes(1, 2)
         own = ((step.maps @ self.bases - 2 * shared) * step.maps)[:, :, 1:].sum(axis=(2, 3))

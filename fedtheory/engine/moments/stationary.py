@@ -65,7 +65,7 @@ def stationary_mean(recursion: Recursion) -> Array:
 
     Raises `NotApplicable` unless the expectations contract.
     """
-    return _limit_of(recursion).mean
+    return _find_limit(recursion).mean
 
 
 def stationary_moment(recursion: Recursion) -> Array:
@@ -74,7 +74,7 @@ def stationary_moment(recursion: Recursion) -> Array:
     It is exact in rationals, for small d; floats allow any d.  Raises
     `NotApplicable` unless the moments contract.
     """
-    return _limit_of(recursion).moment
+    return _find_limit(recursion).moment
 
 
 def accumulated_excess(recursion: Recursion) -> Array:
@@ -82,7 +82,7 @@ def accumulated_excess(recursion: Recursion) -> Array:
 
     In rationals.  The sum over T rounds is ``T S`` plus this, up to terms that vanish faster than any power of T.
     """
-    return _limit_of(recursion).excess
+    return _find_limit(recursion).excess
 
 
 def stationary_distance_sq(recursion: Recursion) -> Number:
@@ -127,7 +127,7 @@ class _Limit:
     @cached_property
     def moving(self) -> Array:
         """Orthogonal projection (d, d) on the directions in which some client has curvature."""
-        projection = _range_projection(self._all_curvatures, self.identity, self.is_exact)
+        projection = _project_on_range(self._all_curvatures, self.identity, self.is_exact)
         tolerance = 0 if self.is_exact else 1e-10
         noise = self.recursion.round_noise(self.recursion.start).server
         for push in (self.recursion.problem.linear.T, noise):
@@ -217,7 +217,7 @@ class _Limit:
         part: Array = self.moving @ matrix @ self.moving
         return part
 
-    def _linear(self, second: Array) -> Array:
+    def _apply_round(self, second: Array) -> Array:
         """Return L(S), (d, d): one round of a second moment without mean and constant noise."""
         moment = homogeneous(self._project(second))
         # With a zero in place of the constant 1 only the linear part acts, without constant noise.
@@ -242,14 +242,14 @@ class _Limit:
     @property
     def _gap(self) -> Array:
         """Return ``S -> S - L(S)`` as a matrix on packed symmetric matrices."""
-        return symmetric_operator(lambda second: second - self._linear(second), self.identity)
+        return symmetric_operator(lambda second: second - self._apply_round(second), self.identity)
 
     def _solve_in_floats(self, *rights: Array) -> list[Array]:
         """Return symmetric S with ``S - L(S) = right`` for each right (d, d), up to rounding."""
-        solve = self._krylov if len(self.identity) > _LARGEST_DIRECT else self._direct()
+        solve = self._solve_by_krylov if len(self.identity) > _LARGEST_DIRECT else self._build_direct_solver()
         return [self._refine(solve, right) for right in rights]
 
-    def _direct(self) -> Callable[[Array], Array]:
+    def _build_direct_solver(self) -> Callable[[Array], Array]:
         """Return a solver (d, d) to (d, d) that uses the inverse of the matrix on symmetric matrices."""
         try:
             inverse = np.linalg.inv(self._gap)
@@ -265,27 +265,27 @@ class _Limit:
             # Stop when an iteration changes nothing.
             if (second == before).all():
                 break
-            left = right - second + self._linear(second)
+            left = right - second + self._apply_round(second)
         if not np.abs(left).max() <= _RESIDUAL * np.abs(second).max():
             raise Unresolved(_TOO_SLOWLY)
         return second
 
-    def _krylov(self, right: Array) -> Array:
+    def _solve_by_krylov(self, right: Array) -> Array:
         """Return S (d, d) with ``S - L(S)`` near `right`, from ``S - K(G(S)) = K(right)``, K the solver without G."""
         from scipy.sparse.linalg import LinearOperator, gmres
 
         def preconditioned(flat: Array) -> Array:
-            second = _symmetric(flat.reshape(right.shape))
-            added = self._linear(second) - self.linear_map @ second @ self.linear_map.T
+            second = _symmetrise(flat.reshape(right.shape))
+            added = self._apply_round(second) - self.linear_map @ second @ self.linear_map.T
             # The antisymmetric part is rounding error; it is kept, and the operator is invertible on it too.
-            return np.asarray(flat - self._lyapunov(added).ravel())
+            return np.asarray(flat - self._solve_lyapunov(added).ravel())
 
         operator = LinearOperator((right.size, right.size), matvec=preconditioned, dtype=float)
-        start = self._lyapunov(right).ravel()
+        start = self._solve_lyapunov(right).ravel()
         flat, _ = gmres(operator, start, rtol=_KRYLOV_ACCURACY, restart=_KRYLOV, maxiter=1)
-        return _symmetric(flat.reshape(right.shape))
+        return _symmetrise(flat.reshape(right.shape))
 
-    def _lyapunov(self, right: Array) -> Array:
+    def _solve_lyapunov(self, right: Array) -> Array:
         """Return K(right): the solution (d, d) of ``S - A S A' = right``."""
         from scipy.linalg import solve_discrete_lyapunov
 
@@ -293,7 +293,7 @@ class _Limit:
 
 
 @lru_cache(maxsize=16)
-def _limit_of(recursion: Recursion) -> _Limit:
+def _find_limit(recursion: Recursion) -> _Limit:
     """Return the cached limit of a recursion; the limit of an enclosed recursion is rational."""
     problem = recursion.problem
     if not isinstance(problem, EnclosedProblem):
@@ -305,7 +305,7 @@ def _limit_of(recursion: Recursion) -> _Limit:
     return _Limit(Recursion(problem.of, recursion.algorithm))
 
 
-def _symmetric(matrix: Array) -> Array:
+def _symmetrise(matrix: Array) -> Array:
     """Return the symmetric part of a matrix."""
     symmetric: Array = (matrix + matrix.T) / 2
     return symmetric
@@ -352,7 +352,7 @@ def _has_roots_inside(coefficients: list[fmpq]) -> bool:
     return True
 
 
-def _range_projection(matrix: Array, identity: Array, is_exact: bool) -> Array:
+def _project_on_range(matrix: Array, identity: Array, is_exact: bool) -> Array:
     """Return the orthogonal projection (d, d) on the range of a positive semidefinite matrix (d, d)."""
     if is_exact:
         # The least-norm solution of `matrix @ x = matrix @ v` is the projection of v.

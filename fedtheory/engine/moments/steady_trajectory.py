@@ -61,7 +61,7 @@ class SteadyTrajectory(Trajectory):
         self._added = step * step * noise.server_moment
         # Traces of second moments are non-negative: none exceeds that of their sum.
         largest = max(float((self._many.total + self._last).trace()), noise.largest)
-        completed = self.algorithm.rounds if self._fits(np.array(largest)) else self._completed(noise.largest)
+        completed = self.algorithm.rounds if self._fits(np.array(largest)) else self._count_completed(noise.largest)
         self.noise = EqualRounds(noise, completed)
 
     @cached_property
@@ -80,17 +80,17 @@ class SteadyTrajectory(Trajectory):
         start, rounds = self.recursion.start, self.algorithm.rounds - 1
         return many_rounds(self.recursion.round_map, self._added, start, rounds).after(start) if rounds else start
 
-    def _completed(self, largest_noise: float) -> int:
+    def _count_completed(self, largest_noise: float) -> int:
         """Return the number of rounds whose numbers fit into floats."""
         completed = 0
-        for block in self._first_rounds(self.algorithm.rounds).blocks(self.recursion.start):
+        for block in self._take_rounds(self.algorithm.rounds).blocks(self.recursion.start):
             fits = self._fits(np.maximum(np.abs(block).max(axis=(1, 2)), largest_noise))
             if not fits.all():
                 return completed + int(fits.argmin())
             completed += len(block)
         return completed
 
-    def _first_rounds(self, rounds: int) -> SteadyRounds:
+    def _take_rounds(self, rounds: int) -> SteadyRounds:
         """Return the recursion over this number of rounds."""
         return SteadyRounds(self.recursion.round_map, self._added, rounds)
 
@@ -98,15 +98,15 @@ class SteadyTrajectory(Trajectory):
     def moments(self) -> Array:  # type: ignore[override]
         """E[(1, x - c)(1, x - c)'], (T+1, d+1, d+1)."""
         completed = len(self.noise)
-        return self._first_rounds(completed).moments(self.recursion.start)
+        return self._take_rounds(completed).moments(self.recursion.start)
 
-    def _of_moments(self, measure: Callable[[Array], Array]) -> Array:
+    def _measure_moments(self, measure: Callable[[Array], Array]) -> Array:
         """Measure all server moments, in blocks if they do not fit in memory."""
         start = self.recursion.start
         kept = (len(self.noise) + 1) * start.size
         if self.problem.arithmetic is not FLOAT or kept <= _MOST_KEPT or "moments" in vars(self):
-            return super()._of_moments(measure)
-        blocks = self._first_rounds(len(self.noise)).blocks(start)
+            return super()._measure_moments(measure)
+        blocks = self._take_rounds(len(self.noise)).blocks(start)
         return np.concatenate([measure(start[None]), *map(measure, blocks)])
 
     @cached_property
@@ -123,18 +123,23 @@ class SteadyTrajectory(Trajectory):
     @cached_property
     def last_local_suboptimality(self) -> Array:
         """`local_suboptimality` of the last round, (K+1,)."""
-        last: Array = self._local_of(homogeneous(self.problem.about_optimum.hessian), self._before_last[None])[0] / 2
+        last: Array = (
+            self._measure_average_iterate_from(
+                homogeneous(self.problem.about_optimum.hessian), self._before_last[None]
+            )[0]
+            / 2
+        )
         return last
 
     @cached_property
     def final_suboptimality(self) -> Any:
         """E F(x^T) - F*."""
-        return self._suboptimality(self._last[None])
+        return self._measure_suboptimality(self._last[None])
 
     @cached_property
     def total_descent(self) -> Any:
         """F(x^0) - E F(x^T)."""
-        return self._descent_to(self._last)
+        return self._measure_descent(self._last)
 
     @cached_property
     def final_distance_sq(self) -> Any:
@@ -145,9 +150,9 @@ class SteadyTrajectory(Trajectory):
     @cached_property
     def mean_server_suboptimality(self) -> Any:
         """(1/T) sum_{n<T} E F(x^n) - F*."""
-        return self._suboptimality(self._mean_moment)
+        return self._measure_suboptimality(self._mean_moment)
 
-    def _suboptimality(self, moment: Array) -> Any:
+    def _measure_suboptimality(self, moment: Array) -> Any:
         """Return E F - F* of a model with this second moment, (1, d+1, d+1)."""
         form, covariance = self.problem.about_optimum.hessian, moment[:, 1:, 1:]
         distances_sq = covariance.trace(axis1=1, axis2=2)
@@ -162,25 +167,25 @@ class SteadyTrajectory(Trajectory):
     def mean_local_suboptimality(self) -> Array:
         """(1/T) sum_n of `local_suboptimality`, (K+1,)."""
         _ = self.mean_server_suboptimality
-        return self._mean_of(homogeneous(self.problem.about_optimum.hessian)) / 2
+        return self._average_over_time(homogeneous(self.problem.about_optimum.hessian)) / 2
 
     @cached_property
     def mean_local_gradient_sq(self) -> Array:
         """(1/T) sum_n of `local_gradient_sq`, (K+1,)."""
-        return self._mean_of(self.problem.gradient_form)
+        return self._average_over_time(self.problem.gradient_form)
 
-    def _mean_of(self, form: Array) -> Array:
+    def _average_over_time(self, form: Array) -> Array:
         """Return the time average of the form at each step."""
-        mean: Array = self._local_of(form, self._mean_moment)[0]
+        mean: Array = self._measure_average_iterate_from(form, self._mean_moment)[0]
         return mean
 
     @cached_property
     def mean_drift(self) -> Array:
         """(1/T) sum_n of `drift`, (K+1, M)."""
-        mean: Array = self._drift_of(self._mean_moment)[0]
+        mean: Array = self._measure_drift_from(self._mean_moment)[0]
         return mean
 
     def mean_difference_sq(self, factors: Array) -> Array:
         """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""
-        mean: Array = self._difference_of(factors, self._mean_moment)[0]
+        mean: Array = self._measure_difference_from(factors, self._mean_moment)[0]
         return mean

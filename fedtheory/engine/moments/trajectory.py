@@ -64,7 +64,7 @@ class Trajectory(ServerTrajectory):
             self._run()
         completed = len(self.noise)
         overflow = completed + 1 if completed < algorithm.rounds else None
-        self.divergence: Divergence | None = self._divergence(overflow)
+        self.divergence: Divergence | None = self._find_divergence(overflow)
 
     def _run(self) -> None:
         """Compute moments and noise of the updates whose numbers fit into the arithmetic."""
@@ -74,7 +74,7 @@ class Trajectory(ServerTrajectory):
         while block := list(islice(updates, _BLOCK)):
             added, after = zip(*(self._advance(live, update) for update in block), strict=True)
             found = np.stack(after)
-            fitting = self._fitting(found, added)
+            fitting = self._count_fitting(found, added)
             moments.append(found[:fitting])
             noise += added[:fitting] if self._should_keep_noise else [None] * fitting
             if fitting < len(block):
@@ -104,7 +104,7 @@ class Trajectory(ServerTrajectory):
             yield update, live
             self.recursion.advance(live, update, profile or self.recursion.noise(live, update))
 
-    def _fitting(self, moments: Array, noise: Sequence[RoundNoise]) -> int:
+    def _count_fitting(self, moments: Array, noise: Sequence[RoundNoise]) -> int:
         """Return the number of updates before the first whose moments, or functionals of them, overflow."""
         if moments.dtype == object:
             return len(moments)
@@ -122,15 +122,15 @@ class Trajectory(ServerTrajectory):
         """Return the largest entry of the Hessian, at least 1."""
         return max(1.0, float(plain_floats(np.abs(self.problem.hessian)).max()))
 
-    def _divergence(self, overflow: int | None) -> Divergence | None:
+    def _find_divergence(self, overflow: int | None) -> Divergence | None:
         """Return the cause of divergence; None if the run does not diverge."""
         if not self.recursion.is_synchronous:
-            return self._divergence_with_stale_models(overflow)
+            return self._find_divergence_with_stale_models(overflow)
         radius = self.recursion.spectral_radius
         if radius > 1 + _STABILITY_SLACK:
             reason = f"{multiplied(radius)}: {self._cause_of_divergence}"
             return Divergence(overflow, reason)
-        growth = self._noise_growth() if self.problem.oracle.depends_on_model else 0.0
+        growth = self._measure_noise_growth() if self.problem.oracle.depends_on_model else 0.0
         if growth > 1 + _STABILITY_SLACK:
             reason = (
                 f"mini-batch noise multiplies the second moment by {growth:.4g} a round: the step size is too large"
@@ -138,13 +138,13 @@ class Trajectory(ServerTrajectory):
             return Divergence(overflow, reason)
         return None if overflow is None else Divergence(overflow, "the numbers leave double precision")
 
-    def _divergence_with_stale_models(self, overflow: int | None) -> Divergence | None:
+    def _find_divergence_with_stale_models(self, overflow: int | None) -> Divergence | None:
         """Detect distances that keep growing in a run with stale models, whose rounds have no common map."""
         if overflow is not None:
             return Divergence(overflow, "the numbers leave double precision")
         return self.growing()
 
-    def _noise_growth(self) -> float:
+    def _measure_noise_growth(self) -> float:
         """Return the growth of the second moments per round, computed only if they have grown so far."""
         first, last = (plain_float(self.moments[n, 1:, 1:].trace()) for n in (0, -1))
         return self.recursion.growth(self.moments[-1]) if last > first else 0.0
@@ -156,21 +156,21 @@ class Trajectory(ServerTrajectory):
         If all clients start from the newest model, this is the averaged iterate,
         otherwise that of fraboni2022, eq. (7).
         """
-        return self._local(homogeneous(self.problem.about_optimum.hessian)) / 2
+        return self._measure_average_iterate(homogeneous(self.problem.about_optimum.hessian)) / 2
 
     @cached_property
     def local_distance_sq(self) -> Array:
         """E|xbar^{n,k} - x*|^2 of the virtual iterate, (T, K+1)."""
         dimension = self.problem.about_optimum.dimension
-        return self._local(homogeneous(self.problem.arithmetic.identity(dimension)))
+        return self._measure_average_iterate(homogeneous(self.problem.arithmetic.identity(dimension)))
 
-    def _local(self, form: Array) -> Array:
+    def _measure_average_iterate(self, form: Array) -> Array:
         """Return E (1, xbar^{n,k} - c)' form (1, xbar^{n,k} - c), (T, K+1), c the centre of the problem."""
         if not self.recursion.is_synchronous:
             return functional(form, self.stale.moments)
-        return self._local_of(form, self.moments[:-1])
+        return self._measure_average_iterate_from(form, self.moments[:-1])
 
-    def _local_of(self, form: Array, moments: Array) -> Array:
+    def _measure_average_iterate_from(self, form: Array, moments: Array) -> Array:
         """Return the form at xbar^{n,k} in rounds from models with moments (N, d+1, d+1), (N, K+1)."""
         return functionals(self._round_forms.build_average_form(form), moments)
 
@@ -235,7 +235,7 @@ class Trajectory(ServerTrajectory):
     @cached_property
     def local_gradient_sq(self) -> Array:
         """E|grad F(xbar^{n,k})|^2 of the virtual iterate, (T, K+1)."""
-        return self._local(self.problem.gradient_form)
+        return self._measure_average_iterate(self.problem.gradient_form)
 
     @cached_property
     def last_local_suboptimality(self) -> Array:
@@ -258,14 +258,14 @@ class Trajectory(ServerTrajectory):
         """(1/T) sum_n of `drift`, (K+1, M)."""
         if not self.recursion.is_synchronous:
             return np.asarray(mean_over_rounds(self.drift))
-        mean: Array = self._drift_of(mean_over_rounds(self.moments[:-1])[None])[0]
+        mean: Array = self._measure_drift_from(mean_over_rounds(self.moments[:-1])[None])[0]
         return mean
 
     def mean_difference_sq(self, factors: Array) -> Array:
         """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 for the factors c_i of the clients, (K+1,)."""
-        return np.asarray(mean_over_rounds(self._difference_of(factors, self.moments[:-1])))
+        return np.asarray(mean_over_rounds(self._measure_difference_from(factors, self.moments[:-1])))
 
-    def _difference_of(self, factors: Array, moments: Array) -> Array:
+    def _measure_difference_from(self, factors: Array, moments: Array) -> Array:
         """Return E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 in rounds from models with moments (N, d+1, d+1), (N, K+1)."""
         self.algorithm.require_synchronous("differences of the clients' iterates are added up in synchronous rounds")
         return functionals(self._round_forms.build_difference_form(factors), moments)
@@ -295,22 +295,22 @@ class Trajectory(ServerTrajectory):
             yield from self._list_stale_second_moments(forms, clients)
             return
         moments = self.moments[:-1]
-        for each in self._forms_of_gradients(forms, clients):
+        for each in self._iterate_gradient_forms(forms, clients):
             yield functionals(each, moments)
 
     def _list_stale_second_moments(self, forms: Array, clients: Clients) -> Iterator[Array]:
-        by_step = np.stack(list(self._forms_of_gradients(forms, clients)))
-        found = np.stack([(by_step * base[clients]).sum(axis=(-2, -1)) for base in self._bases()])
+        by_step = np.stack(list(self._iterate_gradient_forms(forms, clients)))
+        found = np.stack([(by_step * base[clients]).sum(axis=(-2, -1)) for base in self._iterate_bases()])
         return iter(found.swapaxes(0, 1))
 
-    def _forms_of_gradients(self, forms: Array, clients: Clients) -> Iterator[Array]:
+    def _iterate_gradient_forms(self, forms: Array, clients: Clients) -> Iterator[Array]:
         """Yield the forms of some clients in the model that each starts from, for k = 0 .. K-1, (C, d+1, d+1)."""
         steps, most = np.array(self.algorithm.work.steps)[clients], max(self.algorithm.work.steps)
         for k, each in enumerate(islice(self._round_forms.of_clients(forms[clients], clients), most)):
             # A client that has finished its steps asks for no more gradients.
             yield each if (steps > k).all() else np.where((steps > k)[:, None, None], each, each - each)
 
-    def _bases(self) -> Iterable[Array]:
+    def _iterate_bases(self) -> Iterable[Array]:
         """Return each round's second moments of the models that clients work on, (M, d+1, d+1), which may be stale."""
         return (live.moments([live.newest - age for age in update.staleness]) for update, live in self.rounds())
 
@@ -320,7 +320,7 @@ class Trajectory(ServerTrajectory):
         self._require_listable()
         if not self.recursion.is_synchronous:
             return self.stale.drift
-        return self._drift_of(self.moments[:-1])
+        return self._measure_drift_from(self.moments[:-1])
 
     def _require_listable(self) -> None:
         """Raise `NotApplicable` if a number for each client at each local step would not fit into memory."""
@@ -329,6 +329,6 @@ class Trajectory(ServerTrajectory):
             kept = "numbers of clients at local steps (rounds x (local steps + 1) x clients)"
             raise NotApplicable(f"expected at most {_MOST_LISTED} {kept}, got {numbers}: use fewer rounds")
 
-    def _drift_of(self, moments: Array) -> Array:
+    def _measure_drift_from(self, moments: Array) -> Array:
         """Return the drift of each client in rounds from models with moments (N, d+1, d+1), (N, K+1, M)."""
         return self._round_forms.measure_drift(moments)

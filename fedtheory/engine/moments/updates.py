@@ -34,9 +34,11 @@ class Updates:
         """The effect of one update after another."""
         # Overflow is reported as divergence by the callers.
         with np.errstate(over="ignore", invalid="ignore"):
-            return Recursion(self.problem, self.algorithm, noise_maps=self._noise_maps() if self._has_maps else None)
+            return Recursion(
+                self.problem, self.algorithm, noise_maps=self._build_noise_maps() if self._has_maps else None
+            )
 
-    def _noise_maps(self) -> NoiseMaps | ServerNoise:
+    def _build_noise_maps(self) -> NoiseMaps | ServerNoise:
         """Return one noise map for each client, or one for all if all start from the newest model."""
         centred, work = self.problem.centred, self.algorithm.work
         if self.algorithm.clock.is_synchronous:

@@ -192,7 +192,7 @@ def test_limits_are_found_up_to_the_length_that_is_allowed(monkeypatch: pytest.M
     """Two steps of three clients in one dimension need 2^2 * 3 * 2^3 = 96 operations, which a limit of 96 allows."""
     run = plain(3, rounds=10, size=fmpq(1, 100), steps=2)
     for most, is_found in ((96, True), (95, False)):
-        stationary._limit_of.cache_clear()
+        stationary._find_limit.cache_clear()
         monkeypatch.setattr(stationary, "_MOST_OF_A_ROUND", most)
         with nullcontext() if is_found else pytest.raises(Unresolved, match="local steps"):
             assert q.limiting_distance_sq.on(CertifiedRun(run.problem, run.algorithm)) > 0

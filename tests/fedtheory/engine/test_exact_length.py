@@ -37,7 +37,7 @@ def test_bits_by_hand() -> None:
     """Rows of at most 4 have 3 bits, two rows 2, a batch of one 1, a step of 1/20 five, the start none or one."""
     run = _run()
     start = max(int(part).bit_length() for number in run.problem.start for part in (number.p, number.q))
-    assert exact_length._bits(run.problem, run.problem.oracle, run.algorithm) == (
+    assert exact_length._count_bits(run.problem, run.problem.oracle, run.algorithm) == (
         2 * 2 * (2 * 3 + 2) + 2 * start,
         4 * 3 + 2 + 1 + 2 * 5,
     )
@@ -46,7 +46,7 @@ def test_bits_by_hand() -> None:
 def test_the_most_steps_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Step s multiplies 1 + (first + s growth)/64 words: the limit is the last number of steps whose sum is allowed."""
     run = _run()
-    first, growth = exact_length._bits(run.problem, run.problem.oracle, run.algorithm)
+    first, growth = exact_length._count_bits(run.problem, run.problem.oracle, run.algorithm)
     for words in range(1, 60):
         monkeypatch.setattr(exact_length, "MOST_WORDS", words * 39)
         sums = np.cumsum([64 + first + growth * s for s in range(1, 100)])

@@ -229,7 +229,7 @@ def test_clients_and_surrogates_in_enclosures() -> None:
         assert encloses(run.problem.client_optima[client, 0], own)
         assert encloses(run.problem.centred.client_optima[client, 0] + star, own)
     mixture = RATIONAL.array(["1/4", "3/4"])
-    found = run.surrogate._minimiser(mixture, run.problem.centred.start)[0] + star
+    found = run.surrogate._minimise(mixture, run.problem.centred.start)[0] + star
     mixed = mp.findroot(lambda x: gradient("softplus", 0, x) + 3 * gradient("softplus", 1, x), 0)
     assert encloses(found, mixed)
     assert run.surrogate.optimum.tolist() == [0]

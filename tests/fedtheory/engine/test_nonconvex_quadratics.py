@@ -147,7 +147,7 @@ def test_a_minimiser_of_clients_that_are_not_convex() -> None:
         _ = run.problem.client_optima
     assert run.surrogate.optimum.tolist() == [0]
     with pytest.raises(NotApplicable, match="unbounded below"):
-        run.surrogate._minimiser(RATIONAL.array([0, 1]), run.problem.start)
+        run.surrogate._minimise(RATIONAL.array([0, 1]), run.problem.start)
 
 
 def test_smoothness_is_the_largest_modulus() -> None:
