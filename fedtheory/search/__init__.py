@@ -24,6 +24,7 @@ No verdict depends on the search: its result is a document, which the kernel che
     restated    known claims in other symbols, by their recorded certificates
     premises    proved statements, as linear forms in the quantities of a claim
     positivity  non-negative numbers, as sums of products
+    polynomials sums of polynomials with positive weights
     samples     numbers at which conditions hold
     outcome     results of a search
     tightening  the smallest constants with which a bound is proved

@@ -7,27 +7,22 @@ symbols shifted by their lower bounds, and its basis is solved again in rational
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from math import prod
 
-import numpy as np
 import sympy as sp
-from flint import fmpq, fmpq_mat
-from numpy.typing import NDArray
+from flint import fmpq
 
 from fedtheory.kernel import Numbers, Rejected, is_nonnegative, is_ordering, slack
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import Quotient, quotient
 from fedtheory.kernel.work import spend
+from fedtheory.search.polynomials import Powers, Terms, find_grading, move_terms, multiply_terms, solve
 
-Powers = tuple[int, ...]
-Terms = dict[Powers, fmpq]
 MOST_COLUMNS = 3000
 """Limit on the products in one linear program."""
-_SOLVE = 200
-"""Units of work of one entry of a linear program."""
 _DEGREES = (1, 2, 3)
 """Numbers of condition slacks in a product, tried in turn."""
 
@@ -290,74 +285,23 @@ Column = tuple[Powers, tuple[int, ...], Terms]
 
 def _list_columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> list[Column]:
     """Return products that may add up to a polynomial: only those with its grades, up to its degree."""
-    is_graded = _find_grading(goal, slacks)
+    is_graded = find_grading(goal, [one.terms for one in slacks])
     top = [max(powers[place] for powers in goal) for place in range(len(next(iter(goal))))]
     found: list[Column] = []
     for count in range(degree + 1):
         for chosen in combinations_with_replacement(range(len(slacks)), count):
-            factor = _multiply([slacks[one].terms for one in chosen], len(top))
+            factor = multiply_terms([slacks[one].terms for one in chosen], len(top))
             room = [most - max(powers[place] for powers in factor) for place, most in enumerate(top)]
             if min(room, default=0) < 0 or prod(each + 1 for each in room) > 50 * MOST_COLUMNS:
                 continue
             first = next(iter(factor))
             for powers in product(*(range(each + 1) for each in room)):
                 if is_graded(tuple(map(sum, zip(powers, first, strict=True)))):
-                    found.append((powers, chosen, _move(factor, powers)))
+                    found.append((powers, chosen, move_terms(factor, powers)))
                     if len(found) > MOST_COLUMNS:
                         return []
     spend(50 * len(found))
     return found
-
-
-def _find_grading(goal: Terms, slacks: Sequence[_Slack]) -> Callable[[Powers], bool]:
-    """Return a test for monomials: under all gradings that make the goal and the slacks homogeneous, degrees agree."""
-    differences = [
-        [a - b for a, b in zip(powers, first, strict=True)]
-        for terms in (goal, *(one.terms for one in slacks))
-        for first in [next(iter(terms))]
-        for powers in terms
-    ]
-    weights = [[int(entry) for entry in vector] for vector in _find_kernel(differences)]
-    first = next(iter(goal))
-    degrees = [sum(w * p for w, p in zip(weight, first, strict=True)) for weight in weights]
-
-    def is_graded(powers: Powers) -> bool:
-        return all(
-            sum(w * p for w, p in zip(weight, powers, strict=True)) == degree
-            for weight, degree in zip(weights, degrees, strict=True)
-        )
-
-    return is_graded
-
-
-def _find_kernel(rows: Sequence[Sequence[int]]) -> Iterator[list[fmpq]]:
-    """Yield integer vectors that span the orthogonal complement of some rows."""
-    reduced, rank = fmpq_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row]).rref()
-    width = len(rows[0])
-    pivots = [next(place for place in range(width) if reduced[row, place] != 0) for row in range(rank)]
-    for free in (place for place in range(width) if place not in pivots):
-        vector = [fmpq(int(place == free)) for place in range(width)]
-        for row, pivot in enumerate(pivots):
-            vector[pivot] = -reduced[row, free]
-        scale = prod(int(entry.q) for entry in vector)
-        yield [entry * scale for entry in vector]
-
-
-def _multiply(factors: Sequence[Terms], symbols: int) -> Terms:
-    found: Terms = {(0,) * symbols: fmpq(1)}
-    for factor in factors:
-        terms: Terms = {}
-        for powers, weight in found.items():
-            for others, other in factor.items():
-                key = tuple(map(sum, zip(powers, others, strict=True)))
-                terms[key] = terms.get(key, fmpq(0)) + weight * other
-        found = {key: weight for key, weight in terms.items() if weight != 0}
-    return found
-
-
-def _move(terms: Terms, by: Powers) -> Terms:
-    """Return the terms multiplied by a monomial."""
-    return {tuple(map(sum, zip(powers, by, strict=True))): weight for powers, weight in terms.items()}
 
 
 def _write(
@@ -367,53 +311,3 @@ def _write(
     from_least = (2 * symbol - shift[symbol] for symbol in symbols)
     monomial = (base**power for base, power in zip(from_least, powers, strict=True) if power)
     return sp.Mul(_make_rational(weight), *monomial, *(slacks[one].expression for one in chosen))
-
-
-def solve(columns: Sequence[Terms], goal: Terms, costs: Sequence[float]) -> dict[int, fmpq] | None:
-    """Return exact positive weights with which columns add up to a goal; None if a linear program finds none."""
-    rows = {key: place for place, key in enumerate(sorted({*goal, *(key for column in columns for key in column)}))}
-    entries = [(rows[key], place, weight) for place, column in enumerate(columns) for key, weight in column.items()]
-    spend(_SOLVE * len(entries))
-    chosen = _find_support(entries, rows, goal, costs)
-    return None if chosen is None else _find_weights(chosen, columns, goal, rows)
-
-
-def _find_support(
-    entries: Sequence[tuple[int, int, fmpq]], rows: Mapping[Powers, int], goal: Terms, costs: Sequence[float]
-) -> NDArray[np.int64] | None:
-    """Return the columns that a vertex of the linear program uses."""
-    from scipy.optimize import linprog
-
-    matrix = np.zeros((len(rows), len(costs)))
-    for row, column, weight in entries:
-        matrix[row, column] = float(weight.p) / float(weight.q)
-    right = np.zeros(len(rows))
-    for key, weight in goal.items():
-        right[rows[key]] = float(weight.p) / float(weight.q)
-    result = linprog(costs, A_eq=matrix, b_eq=right, bounds=(0, None), method="highs-ds")
-    return None if result.status != 0 or result.x is None else np.flatnonzero(result.x > 1e-10)
-
-
-def _find_weights(
-    chosen: NDArray[np.int64], columns: Sequence[Terms], goal: Terms, rows: Mapping[Powers, int]
-) -> dict[int, fmpq] | None:
-    """Return the weights of some columns in rationals.
-
-    Returns None if they do not add up to the goal, or one is negative.
-    """
-    width = len(chosen)
-    matrix = fmpq_mat(len(rows), width + 1)
-    for key, row in rows.items():
-        for place, column in enumerate(chosen):
-            matrix[row, place] = columns[column].get(key, fmpq(0))
-        matrix[row, width] = goal.get(key, fmpq(0))
-    reduced, rank = matrix.rref()
-    found: dict[int, fmpq] = {}
-    for row in range(rank):
-        pivot = next(place for place in range(width + 1) if reduced[row, place] != 0)
-        weight = reduced[row, width]
-        if pivot == width or weight < 0:
-            return None
-        if weight > 0:
-            found[int(chosen[pivot])] = weight
-    return found

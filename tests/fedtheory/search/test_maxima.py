@@ -49,7 +49,10 @@ TRUE = {
 TOO_SMALL = _moments(sp.Max(B, s) / 100)
 
 
-@pytest.mark.parametrize("name", TRUE)
+_SOME = [pytest.param(name, marks=[pytest.mark.long] * (name != "inside a square")) for name in TRUE]
+
+
+@pytest.mark.parametrize("name", _SOME)
 def test_a_bound_with_a_maximum_is_proved(name: str) -> None:
     """The certificate has a case for each argument, and the kernel accepts it."""
     found = find_proof(TRUE[name])

@@ -7,7 +7,8 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory.kernel import Numbers
-from fedtheory.search.positivity import SignFacts, solve, split_into_products, split_quickly
+from fedtheory.search.polynomials import solve
+from fedtheory.search.positivity import SignFacts, split_into_products, split_quickly
 
 eta, L, tau, M = sp.symbols("eta L tau M", positive=True)
 sigma = sp.Symbol("sigma", nonnegative=True)

@@ -26,9 +26,9 @@ from fedtheory.search.candidates import find_candidates
 from fedtheory.search.conic import UNBOUNDED, Programs, least_support
 from fedtheory.search.dimensions import Dimensions, quotient_of
 from fedtheory.search.exact import Candidates, System, simple_values
+from fedtheory.search.polynomials import solve
 from fedtheory.search.positivity import (
     SignFacts,
-    solve,
     split_into_products,
     split_pairs,
     split_quickly,

@@ -14,7 +14,8 @@ from fedtheory.kernel import Context, Numbers
 from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.kernel.quotients import quotient
 from fedtheory.search.blocks import with_means
-from fedtheory.search.positivity import SignFacts, _find_weights, _subtract, split_quickly
+from fedtheory.search.polynomials import _find_weights
+from fedtheory.search.positivity import SignFacts, _subtract, split_quickly
 from fedtheory.search.remainders import _eliminate
 from fedtheory.search.samples import Samples, find_negative
 
