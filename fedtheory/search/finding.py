@@ -16,7 +16,7 @@ from fedtheory.search.known import search_known
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.terms import search_terms
 
-EFFORT = 7 * 10**7
+EFFORT = 15 * 10**7
 """Default limit on the work of a search: some seconds."""
 
 
