@@ -34,10 +34,7 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.outline_steps import (
     describe_iteration,
-    introduce_contraction,
-    introduce_exponential_average,
-    introduce_last_iterate,
-    introduce_last_round,
+    introduce_contracting_step,
     introduce_loop_mean,
     introduce_mean,
     introduce_recursion,
@@ -117,7 +114,7 @@ def _outline_link(claim: Claim, certificate: Certificate, relation: Relation, wh
     if isinstance(why, PrefixSum):
         return Group(relation.latex, ())
     if isinstance(why, Positive):
-        return Group(relation.latex, (Entry(sp.S.One, "positive, by the signs of its letters", relation.slack),))
+        return Group(relation.latex, (Entry(sp.S.One, "positive, by the signs of its symbols", relation.slack),))
     if isinstance(why, Products):
         return Group(relation.latex, tuple(_list_products(why)))
     lemmas = [use_plain_symbols(find(name)) for name in certificate.lemmas]
@@ -283,10 +280,10 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
     Combination: (_introduce_sums, _outline_sums),
     Recursion: (introduce_recursion, show_recursion),
     LoopMean: (introduce_loop_mean, describe_iteration),
-    Contraction: (introduce_contraction, show_steps),
-    ExponentialAverage: (introduce_exponential_average, show_steps),
-    LastRound: (introduce_last_round, show_steps),
-    LastIterate: (introduce_last_iterate, show_steps),
+    Contraction: (introduce_contracting_step, show_steps),
+    ExponentialAverage: (introduce_contracting_step, show_steps),
+    LastRound: (introduce_contracting_step, show_steps),
+    LastIterate: (introduce_contracting_step, show_steps),
     FixedPoint: (_introduce_fixed_point, _list_fixed_points),
     Lyapunov: (_introduce_lyapunov, _outline_lyapunov),
     Cases: (_introduce_cases, _outline_cases),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
 
 import sympy as sp
 
@@ -56,55 +56,38 @@ def _describe_potential(claim: Claim, potential: Expr | None) -> str:
     )
 
 
-def introduce_contraction(claim: Claim, certificate: Contraction) -> str:
-    """Describe how errors contract up to the last iterate."""
-    return (
-        f"By a proved claim about each local step, ${latex(certificate.weight)}$ times the squared distance of the "
-        f"average from the optimum shrinks by the factor ${latex(certificate.factor)}$, up to "
-        f"${latex(certificate.offset)}$.  Over all steps these terms form a geometric series."
-        + _describe_potential(claim, certificate.potential)
-    )
+def introduce_contracting_step(claim: Claim, certificate: Contracting) -> str:
+    """Describe what follows for the run from a step that contracts."""
+    shown = {one.name: getattr(certificate, one.name) for one in fields(certificate)}
+    numbers = {name: f"${latex(value)}$" for name, value in shown.items() if isinstance(value, sp.Basic)}
+    overview = _OVERVIEWS[type(certificate)].format(**numbers)
+    return f"By a proved claim about each local step, {overview}" + _describe_potential(claim, certificate.potential)
 
 
-def introduce_exponential_average(claim: Claim, certificate: ExponentialAverage) -> str:
-    """Describe how errors of earlier steps are discounted."""
-    return (
-        f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
-        f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and less ${latex(certificate.gain)}$ "
-        "times the error.  Each step is divided by a power of the factor, one more than the step before it; then the "
-        "distances telescope." + _describe_potential(claim, certificate.potential)
-    )
-
-
-def introduce_last_round(claim: Claim, certificate: LastRound) -> str:
-    """Describe how the last round is compared with those of runs from later models."""
-    return _describe_coupling(
-        claim,
-        certificate,
-        f"less ${latex(certificate.gain)}$ times the error: so the mean error of ever more rounds is small",
-        "the last iterate of a run is compared with those of runs that start from its later models",
-    )
-
-
-def introduce_last_iterate(claim: Claim, certificate: LastIterate) -> str:
-    """Describe how the last iterate is compared with later ones."""
-    return _describe_coupling(
-        claim,
-        certificate,
-        f"with ${latex(certificate.kept)}$ times the error counted beside it, which is nothing where a round starts: "
-        "so the mean error of ever more models is small",
-        "the last model of a run is compared with those of runs which start from its own later models",
-    )
-
-
-def _describe_coupling(claim: Claim, certificate: LastRound | LastIterate, errors: str, compared: str) -> str:
-    """Describe how a coupling of two runs bounds later iterates."""
-    return (
-        f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
-        f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and {errors}.  Runs with the same draws "
-        f"come together wherever they start; {compared}, and ${latex(certificate.share)}$ of their error is added for "
-        "the difference." + _describe_potential(claim, certificate.potential)
-    )
+_SHRINKS = "the squared distance of the average shrinks by the factor {factor}, up to {offset} and "
+_COMPARED = (
+    "  Runs with the same draws come together wherever they start; the last {iterate} of a run is compared with those "
+    "of runs that start from its later models, and {{share}} of their error is added for the difference."
+)
+_OVERVIEWS: Mapping[type[Contracting], str] = {
+    Contraction: (
+        "{weight} times the squared distance of the average from the optimum shrinks by the factor {factor}, up to "
+        "{offset}.  Over all steps these terms form a geometric series."
+    ),
+    ExponentialAverage: (
+        f"{_SHRINKS}less {{gain}} times the error.  Each step is divided by a power of the factor, one more than the "
+        "step before it; then the distances telescope."
+    ),
+    LastRound: (
+        f"{_SHRINKS}less {{gain}} times the error: so the mean error of ever more rounds is small."
+        + _COMPARED.format(iterate="iterate")
+    ),
+    LastIterate: (
+        f"{_SHRINKS}with {{kept}} times the error counted beside it, which is nothing where a round starts: so the "
+        "mean error of ever more models is small." + _COMPARED.format(iterate="model")
+    ),
+}
+"""Overviews of proofs by a step that contracts, with the numbers of the certificate."""
 
 
 def show_recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:

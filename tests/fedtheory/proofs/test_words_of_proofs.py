@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,6 +21,8 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.planner import divergence
 from fedtheory.planner.divergence import Cause
 from fedtheory.proofs import outline, outline_steps
+from fedtheory.proofs.contraction import Contracting, Contraction, ExponentialAverage
+from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.entries import Entry, Group
 from fedtheory.proofs.terms.explanation import ExplainedStep, explain
 from fedtheory.proofs.terms.proof_of_claim import TermProof
@@ -38,7 +42,13 @@ ENDS = {
     "sampled": (SAMPLED, c, "${}$, bounds the sampling variance where a round ends."),
 }
 """Potentials of drifts, and how an introduction ends."""
-STEP: dict[str, Any] = {"factor": 1 - eta, "offset": eta**2, "gain": 2 * eta, "weight": tau, "share": c, "kept": M}
+STEP: dict[str, Any] = {"claim": "t:run", "step": "t:step", "factor": 1 - eta, "offset": eta**2}
+KINDS: dict[str, Callable[..., Contracting]] = {
+    "contraction": partial(Contraction, **STEP, weight=tau),
+    "exponential_average": partial(ExponentialAverage, **STEP, gain=2 * eta),
+    "last_round": partial(LastRound, **STEP, gain=2 * eta, share=c),
+    "last_iterate": partial(LastIterate, **STEP, kept=M, share=c),
+}
 SHRINKS = r"shrinks by the factor $1- \eta$, up to $\eta^{2}$"
 INTRODUCTIONS: dict[str, tuple[str, ...]] = {
     "contraction": (
@@ -53,7 +63,7 @@ INTRODUCTIONS: dict[str, tuple[str, ...]] = {
     ),
     "last_iterate": (
         SHRINKS + r" and with $M$ times the error counted beside it",
-        "the last model of a run is compared with those of runs which start from its own later models, and $c$ of",
+        "the last model of a run is compared with those of runs that start from its later models, and $c$ of",
         "is added for the difference.",
     ),
 }
@@ -64,7 +74,7 @@ INTRODUCTIONS: dict[str, tuple[str, ...]] = {
 def test_introductions_of_proofs_by_steps(kind: str, end: str) -> None:
     """Each names its numbers, and what becomes of the drift where a round ends."""
     claim, potential, last = ENDS[end]
-    found = getattr(outline_steps, f"introduce_{kind}")(claim, SimpleNamespace(**STEP, potential=potential))
+    found = outline_steps.introduce_contracting_step(claim, KINDS[kind](potential=potential))
     parts = INTRODUCTIONS[kind]
     places = [found.index(part) for part in parts]
     assert places == sorted(places)
