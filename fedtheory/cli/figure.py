@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def require_figure(file: str | None) -> None:
-    """Raise an error for a file name without a suffix of a figure, before anything is computed."""
+    """Raise an error before anything is computed if figures cannot be drawn, or not in the format of the file name."""
     from importlib.util import find_spec
 
     from fedtheory.errors import MissingExtra

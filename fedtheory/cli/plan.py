@@ -166,7 +166,7 @@ def _read_costs(local: str, aggregation: str) -> Costs:
 
 
 def _read_accuracy(text: str) -> _Accuracy:
-    """Read an accuracy: a number, or a part of the initial error if it ends in %."""
+    """Read an accuracy: a number, or a percentage of F*."""
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
 

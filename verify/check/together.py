@@ -61,7 +61,9 @@ class RunsTogether:
         outcomes = {claim: dict(self._find_excluded(claim)) for claim in asked}
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             conditional = {claim: rest for claim, rest in self._list_missing(outcomes) if claim.run_conditions}
-            for claim, groups in self._group_by_kind(conditional, self._find_condition_key):
+            for claim, groups in self._group_by_kind(
+                conditional, lambda claim, row: collect_in_conditions(claim).find_kind(self.runs[row])
+            ):
                 outcomes[claim] |= self._check_conditions(claim, groups, self._find_missing(outcomes[claim]))
             for place in sorted({claim.place for claim in outcomes}):
                 self._compare(place, {c: found for c, found in outcomes.items() if c.place == place})
@@ -95,9 +97,6 @@ class RunsTogether:
                     yield row, CheckResult(False, excluded=failed[0].name)
             except FedtheoryError:
                 yield row, None
-
-    def _find_condition_key(self, claim: Claim, row: int) -> Hashable:
-        return collect_in_conditions(claim).find_kind(self.runs[row])
 
     def _group_by_kind(
         self, rows: Mapping[Claim, Rows], kind: Callable[[Claim, int], Hashable]

@@ -214,7 +214,9 @@ class Ray:
         """Return the point and its logarithms, with smaller steps if the conditions require them; None where this
         fails.
         """
-        for way in (point, *_list_shorter(point)):
+        # Conditions are curved, so the direction may leave them.
+        shorter = (point.moved({"local step size": -power}) for power in (1, 2, 4))
+        for way in (point, *shorter):
             reading = self._read(state, way)
             if reading is not None and self._reader.allows(reading):
                 return way, reading
@@ -264,11 +266,6 @@ class Ray:
         table = self._at.table()
         assert table is not None
         return table
-
-
-def _list_shorter(point: ScaledRun) -> Iterator[ScaledRun]:
-    """Yield the point with decreasing steps: conditions are curved, and the direction may leave them."""
-    return (point.moved({"local step size": -power}) for power in (1, 2, 4))
 
 
 def _list_aspects(table: Table) -> list[str]:

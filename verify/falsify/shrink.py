@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 from flint import fmpq
@@ -76,7 +77,7 @@ def _shrink(claim: Claim, table: Table, deadline: float, keeps: Keeps, on_tick: 
     begin = _measure_effort(claim, start, keeps)
     if begin is None:
         return table
-    return write_table(_Shrinking(claim, start, begin, keeps, _limit_time(deadline, on_tick)).smallest())
+    return write_table(_Shrinking(claim, start, begin, keeps, _limit_time(deadline, on_tick)).shrink())
 
 
 def _is_violated(_table: Table, found: Check) -> bool:
@@ -127,9 +128,15 @@ class _Shrinking:
         self._checked = {repr(table)}
         """Tables that were kept, or refused: efforts only fall, so that none of them is smaller later."""
 
-    def smallest(self) -> Table:
+    def shrink(self) -> Table:
         """Apply steps of all kinds until none helps or the deadline has passed."""
-        kinds = (self._remove_parts, self._bisect_counts, self._remove_keys, self._change_units, self._simplify_numbers)
+        kinds = (
+            partial(self._repeat, remove_parts),
+            self._bisect_counts,
+            partial(self._repeat, remove_keys),
+            self._change_units,
+            self._simplify_numbers,
+        )
         with suppress(_TimeIsUp):
             self._clear_margin()
             while sum(kind() for kind in kinds):
@@ -175,10 +182,6 @@ class _Shrinking:
         found = evaluate_rigorously(self._claim, self.table)
         return 0.0 if found is None else (_compute_margin(found) or 0.0)
 
-    def _remove_parts(self) -> bool:
-        """Remove clients, coordinates, rounds, local steps, rows of data and participants."""
-        return self._repeat(remove_parts)
-
     def _bisect_counts(self) -> bool:
         """Reduce large numbers of rounds and local steps by bisection."""
         helped = False
@@ -191,10 +194,6 @@ class _Shrinking:
                 else:
                     low = middle
         return helped
-
-    def _remove_keys(self) -> bool:
-        """Remove keys that have their default value."""
-        return self._repeat(remove_keys)
 
     def _change_units(self) -> bool:
         """Change coordinates, units and factors so that numbers become simpler."""

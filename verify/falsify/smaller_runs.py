@@ -78,7 +78,7 @@ COUNTS: tuple[tuple[Callable[[Table], int], Callable[[Table, int], Table]], ...]
     (find_most_steps, _set_steps),
     (find_most_steps, _set_longer_steps),
 )
-"""Counts that may be large, each with the table that has another one."""
+"""Counts that may be large, each with the function that sets it."""
 
 
 def _list_subsets(parts: list[int]) -> Iterator[list[int]]:

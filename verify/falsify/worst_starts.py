@@ -101,12 +101,9 @@ def _list_between_points(sampled: Sequence[SampledGradient]) -> Iterator[Table]:
         if gap * slope > 0:
             yield from _realise([sampled], start.points[0], gap / slope, 1)
     for start, end in permutations(sampled, 2):
-        level = [replace(each, gradients=_subtract(each.gradients, end.gradients)) for each in (start, end)]
+        (one, other), (first, second) = start.gradients, end.gradients
+        level = [replace(start, gradients=(one - first, other - second)), replace(end, gradients=(0.0, 0.0))]
         yield from _realise([level], start.points[0], 1.0, 1)
-
-
-def _subtract(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    return one[0] - other[0], one[1] - other[1]
 
 
 def _list_from_start(sampled: Sequence[SampledGradient], quantity: q.Quantity, size: float) -> Iterator[Table]:

@@ -191,7 +191,7 @@ class _LatexReader:
             return self._parse_function()
         if token in _CLOSING or (token in _BARS and not self._has_open_bar):
             return self._parse_bracket()
-        if token[:1].isdigit() or _is_fraction(token):
+        if token[:1].isdigit() or (token[:1] == "." and token[1:].isdigit()):
             return self._build.number(self._take_token())
         if token[:1].isalpha() or _is_command(token):
             return self._build.name(self._parse_name())
@@ -240,11 +240,6 @@ class _LatexReader:
             below += self._take_token().lstrip("\\")
         self.expect("}")
         return f"{name}_{below}"
-
-
-def _is_fraction(token: str) -> bool:
-    """Return whether a token is a decimal number without leading zero, such as .25."""
-    return token[:1] == "." and token[1:].isdigit()
 
 
 def _is_command(token: str) -> bool:

@@ -65,7 +65,9 @@ def write_python_template(assignment: Assignment, copy: Copy) -> str:
     parts = [header(assignment.id, copy.student), about]
     for question in copy.questions:
         asked = _write_comment(_write_heading(question), question.text, question.listed, question.how)
-        parts.append(f"{asked}\n{_write_answer_start(question)}")
+        is_manual = isinstance(question, ManualQuestion)
+        start = "# Write your text here, as comments." if is_manual else question.start
+        parts.append(f"{asked}\n{start}")
     return "\n\n".join([*parts, _BEFORE_HANDING_IN]) + "\n"
 
 
@@ -84,10 +86,6 @@ def _write_heading(question: Question) -> str:
 def format_points(points: float) -> str:
     """Format a number of points."""
     return "1 point" if points == 1 else f"{points:g} points"
-
-
-def _write_answer_start(question: Question) -> str:
-    return "# Write your text here, as comments." if isinstance(question, ManualQuestion) else question.start
 
 
 def _write_comment(*paragraphs: str) -> str:

@@ -15,7 +15,6 @@ from verify.grade.feedback import STYLE, annotate_run, write_feedback_page, writ
 from verify.grade.given_points import (
     FILE,
     EnteredPoints,
-    Key,
     add_given_points,
     escape_formula,
     match_entries,
@@ -54,10 +53,8 @@ def give_points(folder: Path, given: Iterable[EnteredPoints]) -> list[Result]:
     """Enter points into a folder of grades, and update all dependent files; later entries take precedence."""
     graded = read_graded(folder)
     results = list(graded.values())
-    new = match_entries(given, results)
-    return write_all(
-        graded, [*read_entered(folder), *(_add_assignment(entry, key) for key, entry in new.items())], folder
-    )
+    new = [replace(entry, assignment=key[1]) for key, entry in match_entries(given, results).items()]
+    return write_all(graded, [*read_entered(folder), *new], folder)
 
 
 def write_all(graded: dict[str, Result], given: Sequence[EnteredPoints], folder: Path) -> list[Result]:
@@ -83,11 +80,6 @@ def _keep_edited(folder: Path) -> None:
         return
     if (folder / POINTS).exists() and digest(folder / POINTS) != known:
         (folder / POINTS).replace(folder / EDITED)
-
-
-def _add_assignment(entry: EnteredPoints, key: Key) -> EnteredPoints:
-    """Return the entry with its assignment filled in."""
-    return replace(entry, assignment=key[1])
 
 
 def write_feedback(label: str, result: Result, folder: Path) -> None:
@@ -147,16 +139,11 @@ def _write_reading_section(answers: Sequence[tuple[Result, AnswerRow]], folder: 
 
 def _write_answer_to_read(result: Result, row: AnswerRow, folder: Path) -> str:
     """Return one answer, the reason why a person reads it, and the command that enters its points."""
+    reason = "" if row.comment == READ_BY_A_PERSON else f"<p>{escape(row.comment)}</p>\n"
     return (
-        f"<h3>{escape(result.student)}</h3>\n<pre>{escape(row.answer or 'no text was found')}</pre>\n"
-        f"{_explain_manual(row)}"
+        f"<h3>{escape(result.student)}</h3>\n<pre>{escape(row.answer or 'no text was found')}</pre>\n{reason}"
         f"<p><code>{escape(_write_command(result, row, folder))}</code></p>\n"
     )
-
-
-def _explain_manual(row: AnswerRow) -> str:
-    """Return the reason why an answer is left to a person; empty if all answers to the question are."""
-    return "" if row.comment == READ_BY_A_PERSON else f"<p>{escape(row.comment)}</p>\n"
 
 
 def _write_command(result: Result, row: AnswerRow, folder: Path) -> str:

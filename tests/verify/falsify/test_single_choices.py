@@ -311,8 +311,8 @@ def test_the_best_step_size_of_a_coarse_search_is_kept() -> None:
     best = next(at for at, finer in between if at not in finer)
 
     def search(score: Any) -> float:
-        given: Any = SimpleNamespace(largest=1.0, accuracy=None, _rank=lambda one: one.error)
-        given._outcomes = lambda _, sizes: [
+        given: Any = SimpleNamespace(largest=1.0, accuracy=None, _make_rank=lambda one: one.error)
+        given._compute_errors = lambda _, sizes: [
             SimpleNamespace(step_size=size, error=score(size), reached=False) for size in sizes
         ]
         return rounds_needed.RoundsNeeded._search_densely(given, None).step_size  # type: ignore[arg-type]

@@ -278,7 +278,7 @@ def test_a_run_without_a_burden_is_not_shrunk(monkeypatch: pytest.MonkeyPatch) -
     asked: list[Any] = []
     monkeypatch.setattr(shrink, "_measure_effort", lambda *given: asked.append(given) or known["burden"])
     monkeypatch.setattr(shrink, "_limit_time", lambda *_: "ticks")
-    monkeypatch.setattr(shrink, "_Shrinking", lambda *given: SimpleNamespace(smallest=lambda: given))
+    monkeypatch.setattr(shrink, "_Shrinking", lambda *given: SimpleNamespace(shrink=lambda: given))
     monkeypatch.setattr(shrink, "write_table", lambda table: ("written", table))
     smallest: Any = shrink._shrink
     assert smallest("claim", "table", 1.0, "keeps", None) == "table"
