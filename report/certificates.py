@@ -50,7 +50,7 @@ class CertificateSection:
     """Content of the file."""
 
 
-def certificate_section(claim: Claim) -> CertificateSection | None:
+def make_certificate_section(claim: Claim) -> CertificateSection | None:
     """Return the certificate of a claim, typeset; None if it has none."""
     found, document = outline(claim), document_for(claim)
     if found is None or document is None:

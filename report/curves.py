@@ -44,12 +44,12 @@ def _find_worst(found: Check) -> Comparison:
     return found.worst
 
 
-def bound_curve(claim: Claim, run: Run, horizons: Sequence[int]) -> BoundCurve:
+def compute_bound_curve(claim: Claim, run: Run, horizons: Sequence[int]) -> BoundCurve:
     """Evaluate the claim at growing numbers of rounds of a float run."""
     return BoundCurve(horizons, [check(claim, run.with_rounds(horizon)) for horizon in horizons])
 
 
-def curve_up_to(claim: Claim, last: int, run_of: Callable[[int], Run]) -> BoundCurve | None:
+def compute_curve_up_to(claim: Claim, last: int, run_of: Callable[[int], Run]) -> BoundCurve | None:
     """Return both sides at rounds 1, 2, 4, ...
 
     `last` where the claim applies and both are positive; None without any.

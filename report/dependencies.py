@@ -11,13 +11,13 @@ from fedtheory.proofs.printed import list_printed_steps
 from fedtheory.proofs.recorded import document_for
 
 
-def premises_of(claim: Claim) -> list[str]:
+def list_premises(claim: Claim) -> list[str]:
     """Return the distinct ids of the claims that a claim rests on."""
-    found = [*used_by(claim), *list_printed_steps(claim.id)]
+    found = [*list_used_claims(claim), *list_printed_steps(claim.id)]
     return [premise for premise in dict.fromkeys(found) if premise != claim.id]
 
 
-def used_by(claim: Claim) -> list[str]:
+def list_used_claims(claim: Claim) -> list[str]:
     """Return the distinct ids of the claims that its certificate uses."""
     document = document_for(claim)
     named = iter(()) if document is None else _list_texts(document)
@@ -28,7 +28,7 @@ def used_by(claim: Claim) -> list[str]:
 def dependencies(claims: Sequence[Claim]) -> list[tuple[str, str]]:
     """Return pairs of a premise and a claim that rests on it, both from the given claims."""
     ids = {claim.id for claim in claims}
-    return [(premise, claim.id) for claim in claims for premise in premises_of(claim) if premise in ids]
+    return [(premise, claim.id) for claim in claims for premise in list_premises(claim) if premise in ids]
 
 
 def _list_texts(document: Any) -> Iterator[str]:

@@ -16,17 +16,17 @@ from fedtheory.language.exhibits.declared import exhibits_for
 from fedtheory.language.registry import published_by, repairs_of, sharper_claims
 from fedtheory.language.targets import resolve
 from report.drawn import Drawn, OwnPage, Written
-from report.errata import ERRATA_PAGE, ledgers
-from report.gallery import figures_for
+from report.errata import ERRATA_PAGE, list_ledgers
+from report.gallery import draw_figures
 from report.kept import Depends, find_page, store_page
 from report.miniatures import miniature
 from report.own_runs import OwnRun, run_sections
-from report.pages import claim_page
-from report.paper_pages import paper_pages
+from report.pages import make_claim_page
+from report.paper_pages import make_paper_pages
 from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, comparable, plan_page
-from report.slack import SLACK_PAGE, slack_tables
+from report.slack import SLACK_PAGE, make_slack_tables
 from report.slack_overview import overview
-from report.theorems import accepted_of
+from report.theorems import find_accepted
 from report.worst_case import compute_over_local_steps
 from verify.claim_verdict import ClaimVerdict
 from verify.content import STATEMENTS, digest_claim, digest_paper, digest_target, digest_verdict
@@ -62,7 +62,7 @@ class ClaimTask:
             return None
         claim, around = self.verdict.claim, (self.before, self.after)
         beside = [digest_claim(other) for other in (*repairs_of(claim), *sharper_claims(claim))]
-        stated = repr((asdict(replace(self.verdict, seconds=0)), accepted_of(claim)))
+        stated = repr((asdict(replace(self.verdict, seconds=0)), find_accepted(claim)))
         return (
             stated,
             repr(around),
@@ -75,7 +75,7 @@ class ClaimTask:
         """Draw the page, and write the certificate and the theorem next to it."""
         runs = run_sections(self.verdict.given, self.runs, self.jobs)
         worst_cases = compute_over_local_steps(self.verdict.given, self.jobs)
-        page = claim_page(self.verdict, figures_for(self.verdict), runs, worst_cases, self.runs)
+        page = make_claim_page(self.verdict, draw_figures(self.verdict), runs, worst_cases, self.runs)
         text = environment.get_template("claim.html").render(page=page, before=self.before, after=self.after)
         certificate = {} if page.certificate is None else {page.certificate.file: page.certificate.content}
         theorem = {} if page.theorem is None else {page.theorem.file: page.theorem.content}
@@ -98,7 +98,7 @@ class PaperTask:
 
     def draw(self, environment: Environment) -> Drawn:
         """Draw all pages of the paper."""
-        template, found = environment.get_template("page.html"), paper_pages({self.key})
+        template, found = environment.get_template("page.html"), make_paper_pages({self.key})
         files = {
             other.file: template.render(
                 page=other.page,
@@ -126,7 +126,7 @@ class ErrataTask:
 
     def draw(self, environment: Environment) -> Drawn:
         """Draw the page."""
-        found = ledgers([resolve(target) for target in self.targets])
+        found = list_ledgers([resolve(target) for target in self.targets])
         return Drawn({ERRATA_PAGE: environment.get_template("errata.html").render(ledgers=found)} if found else {})
 
 
@@ -144,7 +144,7 @@ class SlackTask:
 
     def draw(self, environment: Environment) -> Drawn:
         """Draw the page."""
-        found = slack_tables([resolve(target) for target in self.targets])
+        found = make_slack_tables([resolve(target) for target in self.targets])
         page = environment.get_template("slack.html")
         return Drawn({SLACK_PAGE: page.render(tables=found, overview=overview)} if found else {})
 
@@ -226,7 +226,7 @@ def environment_for(written: Written) -> Environment:
 
     from fedtheory.language.registry import find
     from report.mathml import formula, prose
-    from report.pages import page_name
+    from report.pages import name_page
 
     environment = Environment(
         loader=PackageLoader("report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -234,7 +234,7 @@ def environment_for(written: Written) -> Environment:
     pages = dict(written)
     environment.globals["written"] = pages
     environment.filters |= {
-        "page_name": lambda claim_id: pages.get(claim_id) or page_name(find(claim_id)),
+        "page_name": lambda claim_id: pages.get(claim_id) or name_page(find(claim_id)),
         "prose": prose,
         "formula": formula,
     }

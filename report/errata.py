@@ -15,7 +15,7 @@ from fedtheory.language.numbers import decimal, exact
 from fedtheory.language.registry import all_sources
 from fedtheory.language.source import Source
 from fedtheory.runfile import run_toml
-from report.evidence import size_of
+from report.evidence import describe_size
 from report.mathml import displayed, prose
 from verify.errata import Erratum, list_errata
 from verify.witness import PrintedSides
@@ -70,7 +70,7 @@ class Ledger:
     counts: Sequence[tuple[Fault, int]]
 
 
-def ledgers(claims: Iterable[Claim]) -> list[Ledger]:
+def list_ledgers(claims: Iterable[Claim]) -> list[Ledger]:
     """Return the errata of the sources that have refuted claims among the given ones."""
     entries = list_errata(claims)
     by_source = {source: [e for e in entries if e.claim.source == source.key] for source in all_sources().values()}
@@ -97,7 +97,7 @@ def _build_entry(erratum: Erratum) -> ErratumEntry:
         sides=_list_sides(erratum),
         run_file=run_toml(erratum.run),
         check_with=_format_command(erratum),
-        size=size_of(erratum.run, PrintedSides.of(erratum.check)),
+        size=describe_size(erratum.run, PrintedSides.of(erratum.check)),
     )
 
 

@@ -30,7 +30,7 @@ from verify.witness import PrintedSides, explain_size
 RUN_FILE = "run.toml"
 
 
-def size_of(run: dict[str, Any], sides: PrintedSides | None) -> str:
+def describe_size(run: dict[str, Any], sides: PrintedSides | None) -> str:
     """Describe a counterexample that is too large to be checked by hand; empty if it is small."""
     reasons = explain_size(run, sides)
     if not reasons:

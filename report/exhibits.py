@@ -10,7 +10,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import Display, Finding
 from fedtheory.language.exhibits.declared import exhibits_for
 from fedtheory.language.registry import published_by
-from report.figures.charts import figure_of
+from report.figures.charts import draw_chart
 from report.figures.style import Figure
 
 
@@ -40,5 +40,5 @@ def _list_displays(claim: Claim) -> Iterator[Display]:
 
 def _build_section(display: Display, claim: Claim) -> ExhibitSection:
     """Return the section of a display: its figures and findings."""
-    figures = [figure_of(chart, f"{claim.slug}-{chart.name}") for chart in display.charts]
+    figures = [draw_chart(chart, f"{claim.slug}-{chart.name}") for chart in display.charts]
     return ExhibitSection(display.heading, figures, display.findings)

@@ -98,7 +98,7 @@ def _list_with_depth(latex: str) -> Iterator[tuple[str, bool]]:
         in_norm ^= token == _NORM and depth == 0
 
 
-def with_growing_brackets(mathml: str) -> str:
+def group_brackets(mathml: str) -> str:
     """Group pairs of plain brackets, so that each pair grows with its content."""
     ElementTree.register_namespace("", _MATHML)
     root = ElementTree.fromstring(mathml)

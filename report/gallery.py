@@ -11,8 +11,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import sharper_claims
-from report.curves import bound_curve
-from report.figures.bounds import draw_by_terms, draw_over_rounds, tightness_map
+from report.curves import compute_bound_curve
+from report.figures.bounds import draw_by_terms, draw_over_rounds, draw_tightness_map
 from report.figures.clock import draw_over_clock_time
 from report.figures.communication import draw_over_workers
 from report.figures.drift import draw_over_local_steps
@@ -33,7 +33,7 @@ from verify.check import check
 from verify.claim_verdict import ClaimVerdict
 
 
-def figures_for(verdict: ClaimVerdict) -> list[Figure]:
+def draw_figures(verdict: ClaimVerdict) -> list[Figure]:
     """Return the figures of a claim's page; empty for claims about single points or steps."""
     claim = verdict.claim
     shown = [figure for suits, draw in _FIGURES if suits(claim) for figure in draw(claim)]
@@ -93,11 +93,11 @@ def _describe_showcase(local_steps: int) -> str:
 def _draw_bounds(claim: Claim) -> list[Figure]:
     if not check(claim, showcase(local_steps=5)).applicable:
         return []
-    curve, words = bound_curve(claim, showcase(local_steps=5), _HORIZONS), _describe_showcase(5)
+    curve, words = compute_bound_curve(claim, showcase(local_steps=5), _HORIZONS), _describe_showcase(5)
     return [
         draw_over_rounds(claim.slug, curve, words),
         draw_by_terms(claim.slug, curve, words),
-        tightness_map(claim, map_problems(), _find_step_limit(claim)),
+        draw_tightness_map(claim, map_problems(), _find_step_limit(claim)),
     ]
 
 
@@ -153,7 +153,7 @@ def _draw_stale_bounds(claim: Claim) -> list[Figure]:
     horizons = [CYCLE * 2**power for power in range(7)]
     if not check(claim, stale()).applicable:
         return []
-    curve = bound_curve(claim, stale(), horizons)
+    curve = compute_bound_curve(claim, stale(), horizons)
     words = "Asynchronous, three clients in the plane with update times 1, 2 and 4, whole cycles of 7 updates."
     return [draw_over_rounds(claim.slug, curve, words), draw_by_terms(claim.slug, curve, words)]
 

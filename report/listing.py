@@ -16,9 +16,9 @@ from fedtheory.language.registry import all_sources, published_by, repairs_of, s
 from fedtheory.language.source import Source
 from fedtheory.language.targets import display_name
 from report.dependencies import dependencies
-from report.figures.dependency_graph import DependencyGraph, Node, dependency_graph
+from report.figures.dependency_graph import DependencyGraph, Node, draw_dependency_graph
 from report.mathml import displayed
-from report.pages import page_name, tightest
+from report.pages import name_page, tightest
 from verify import cache
 from verify.claim_verdict import ClaimVerdict
 from verify.content import digest_claim, digest_code, digest_paper
@@ -43,7 +43,7 @@ class ClaimRow:
         """Return the row of a verdict."""
         called = display_name(found.target, found.claim)
         return cls(
-            found.target, found.claim, called, page_name(found.claim), found.verdict, found.instances, tightest(found)
+            found.target, found.claim, called, name_page(found.claim), found.verdict, found.instances, tightest(found)
         )
 
     @property
@@ -140,7 +140,7 @@ class SourceGroup:
         place = {row.claim.id: n for n, row in enumerate(self.rows)}
         arrows = [(place[premise], place[result]) for premise, result in self._list_dependencies()]
         nodes = [Node(row.claim.id.partition(":")[2], row.title, row.verdict, row.file) for row in self.rows]
-        return dependency_graph(nodes, arrows) if arrows else None
+        return draw_dependency_graph(nodes, arrows) if arrows else None
 
     def _list_dependencies(self) -> list[tuple[str, str]]:
         """Return pairs of a premise and a claim that rests on it; those of a paper are cached."""
@@ -155,7 +155,7 @@ class SourceGroup:
         return known
 
 
-def groups_of(rows: Sequence[ClaimRow]) -> list[SourceGroup]:
+def list_groups(rows: Sequence[ClaimRow]) -> list[SourceGroup]:
     """Return the claims of each user file, then those of each source, in reading order."""
     own = dict.fromkeys(row.own_file for row in rows if row.own_file is not None)
     by_file = [_list_file(file, [row for row in rows if row.own_file == file]) for file in own]

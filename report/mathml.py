@@ -8,7 +8,7 @@ from functools import cache
 
 from markupsafe import Markup, escape
 
-from report.formula_pieces import broken, with_growing_brackets
+from report.formula_pieces import broken, group_brackets
 from report.opened_pieces import split_piece
 
 _FORMULA = re.compile(r"\$([^$]+)\$")
@@ -35,7 +35,7 @@ def formula(latex: str, display: str = "inline") -> Markup:
     if display == "block":
         # The converter sets limits above and below only for a sum at the top level.
         mathml = re.sub(r"<msubsup>(<mo>&#x02211;</mo>.*?)</msubsup>", _place_limits, mathml)
-    return Markup(with_growing_brackets(mathml))
+    return Markup(group_brackets(mathml))
 
 
 def _replace_style(match: re.Match[str]) -> str:

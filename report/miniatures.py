@@ -8,7 +8,7 @@ from typing import Any
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import published_by
-from report.curves import BoundCurve, curve_up_to
+from report.curves import BoundCurve, compute_curve_up_to
 from report.figures.style import BLACK, BLUE, PAGE, Figure, drawing, finish
 from report.showcases import showcase
 from verify.claim_verdict import ClaimVerdict
@@ -26,7 +26,7 @@ def miniature(verdict: ClaimVerdict) -> Figure | None:
     if not is_main(verdict.claim) or verdict.claim.rate is not None:
         return None
     for words, run in _list_runs(verdict):
-        curve = curve_up_to(verdict.claim, _ROUNDS, run.with_rounds)
+        curve = compute_curve_up_to(verdict.claim, _ROUNDS, run.with_rounds)
         if curve is not None and len(curve.horizons) > 1:
             return _draw(verdict.claim, curve, words)
     return None

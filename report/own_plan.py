@@ -16,7 +16,7 @@ from fedtheory.planner.listing import Listing, details, group_reasons, listing
 from fedtheory.planner.setting_in_words import notes_of, planned_lines
 from fedtheory.planner.words import answer_lines, describe_constants_plan
 from report.drawing import environment_for
-from report.figures.plans import errors_of_plan
+from report.figures.plans import draw_errors_of_plan
 from report.figures.style import Figure
 from report.mathml import prose
 
@@ -46,10 +46,10 @@ class OwnPlanPage:
     command: str
 
 
-def own_plan_page(found: Plan, planned: Run | None, maps: Sequence[Figure], name: str, command: str) -> str:
+def make_own_plan_page(found: Plan, planned: Run | None, maps: Sequence[Figure], name: str, command: str) -> str:
     """Return the HTML of a plan for a run, or for constants only; `maps` follow the curves of the exact error."""
     lines = describe_constants_plan(found, _typeset) if planned is None else answer_lines(found, _typeset)
-    curves = [] if found.answer is None else [errors_of_plan(found.answer)]
+    curves = [] if found.answer is None else [draw_errors_of_plan(found.answer)]
     known = [plan for plan in found.claims if plan.bound is not None]
     page = OwnPlanPage(
         name=name,

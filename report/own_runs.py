@@ -20,12 +20,12 @@ from fedtheory.language.targets import Target, resolve
 from fedtheory.language.typesetting import latex
 from fedtheory.planner.divergence import describe_divergence
 from fedtheory.runfile import read_run
-from report.curves import BoundCurve, check_if_applicable, curve_up_to
+from report.curves import BoundCurve, check_if_applicable, compute_curve_up_to
 from report.figures.bounds import draw_by_terms, draw_over_rounds
 from report.figures.comparison import ComparedBound, draw_bounds
-from report.figures.drift import draw_over_local_steps, inside_rounds
-from report.figures.errors import exact_error
-from report.figures.models import loss_and_accuracy
+from report.figures.drift import draw_inside_rounds, draw_over_local_steps
+from report.figures.errors import draw_exact_error
+from report.figures.models import draw_loss_and_accuracy
 from report.figures.ratios import draw_ratio
 from report.figures.style import Figure
 from report.mathml import formula, prose
@@ -236,7 +236,7 @@ def _list_sides(found: Check) -> Iterator[Side]:
 
 
 def _compute_curve(claim: Claim, own: OwnRun) -> BoundCurve | None:
-    return curve_up_to(claim, own.run.algorithm.rounds, lambda rounds: own.at(rounds=rounds))
+    return compute_curve_up_to(claim, own.run.algorithm.rounds, lambda rounds: own.at(rounds=rounds))
 
 
 def _draw_figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
@@ -276,12 +276,12 @@ def _draw_error(name: str, own: OwnRun) -> Figure:
         if run.algorithm.clock.is_random
         else _describe_errors(run)
     )
-    return exact_error(name, run, f"The expected error, {how}. {words}")
+    return draw_exact_error(name, run, f"The expected error, {how}. {words}")
 
 
 def _draw_loss(name: str, own: OwnRun) -> Figure:
     run, words = _select_rounds(own, _LISTED)
-    return loss_and_accuracy(
+    return draw_loss_and_accuracy(
         name,
         run,
         f"Loss and accuracy (the fraction of rows that are classified correctly), {_describe_errors(run)}. {words}",
@@ -298,7 +298,7 @@ def _draw_drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
     if own.run.algorithm.work.common_steps is None:
         raise NotApplicable("the clients take different numbers of local steps")
     run, words = _select_rounds(own, _DRIFTING)
-    return inside_rounds(name, run, words) if bound is None else draw_over_local_steps(name, bound, run, words)
+    return draw_inside_rounds(name, run, words) if bound is None else draw_over_local_steps(name, bound, run, words)
 
 
 def _select_rounds(own: OwnRun, most: int) -> tuple[Run, str]:

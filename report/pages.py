@@ -15,17 +15,17 @@ from fedtheory.language.registry import explain_unproved, published_by, repairs_
 from fedtheory.language.setting import describe_setting, setting_line
 from fedtheory.language.targets import display_name
 from fedtheory.language.typesetting import latex
-from report.certificates import CertificateSection, certificate_section
-from report.evidence import Evidence, evidence, size_of
+from report.certificates import CertificateSection, make_certificate_section
+from report.evidence import Evidence, describe_size, evidence
 from report.exhibits import ExhibitSection, collect_exhibits
-from report.explorer import ExplorerSection, explorer_section, no_explorer
+from report.explorer import ExplorerSection, explain_missing_explorer, make_explorer_section
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
 from report.own_runs import OwnRun, RunSection
 from report.regimes import SearchSection, search_section
-from report.slack import SlackSection, slack_section
-from report.theorems import TheoremSection, theorem_section
-from report.worst_case import WorstCaseSection, worst_case_section
+from report.slack import SlackSection, make_slack_section
+from report.theorems import TheoremSection, make_theorem_section
+from report.worst_case import WorstCaseSection, make_worst_case_section
 from verify.claim_verdict import ClaimVerdict
 from verify.instances import FAMILIES, families_for
 from verify.left_open import describe_left_open
@@ -102,12 +102,12 @@ def tightest(verdict: ClaimVerdict) -> str:
     return decimal(verdict.worst_ratio, 3)
 
 
-def page_name(claim: Claim) -> str:
+def name_page(claim: Claim) -> str:
     """Return the file name of a claim's page."""
     return f"{claim.slug}.html"
 
 
-def claim_page(
+def make_claim_page(
     verdict: ClaimVerdict,
     figures: Sequence[Figure],
     runs: Iterable[RunSection] = (),
@@ -127,7 +127,7 @@ def claim_page(
             called=called,
             title=claim.title or claim.id,
             origin=_typeset_origin(claim, called),
-            file=page_name(claim),
+            file=name_page(claim),
             verdict=verdict.verdict,
             summary=prose(_summarise_verdict(verdict)),
             why_not_proved=explain_unproved(claim) or "",
@@ -144,14 +144,14 @@ def claim_page(
             exhibits=[each for each in shown if each.heading],
             corrected_by=[repair.id for repair in repairs_of(claim)],
             sharpened_by=[_build_link(other) for other in sharper_claims(claim)],
-            certificate=certificate_section(claim),
-            theorem=theorem_section(claim),
+            certificate=make_certificate_section(claim),
+            theorem=make_theorem_section(claim),
             printed_proof=check_published_proof(claim),
-            slack=slack_section(claim),
-            explorer=explorer_section(claim, explored),
-            no_explorer=no_explorer(claim),
+            slack=make_slack_section(claim),
+            explorer=make_explorer_section(claim, explored),
+            no_explorer=explain_missing_explorer(claim),
             runs=list(runs),
-            worst_case=worst_case_section(verdict, worst_cases),
+            worst_case=make_worst_case_section(verdict, worst_cases),
         )
 
 
@@ -265,5 +265,5 @@ def _describe_refutation(verdict: ClaimVerdict) -> str:
         if check is None or check.arithmetic is not ENCLOSED
         else "by certified enclosures"
     )
-    size = "" if verdict.run is None else size_of(verdict.run, verdict.sides)
+    size = "" if verdict.run is None else describe_size(verdict.run, verdict.sides)
     return " ".join(filter(None, (f"The simplest counterexample known is below, confirmed {how}.{where}", size)))

@@ -13,7 +13,7 @@ from fedtheory.language.exhibits.declared import pages_of
 from fedtheory.language.numbers import decimal
 from fedtheory.language.registry import find, papers
 from fedtheory.language.source import Source
-from report.figures.charts import figure_of
+from report.figures.charts import draw_chart
 from report.figures.style import Figure
 from verify.check import check
 
@@ -32,7 +32,7 @@ class PaperPage:
     """Headings, and for each run by name whether a claim covers it."""
 
 
-def paper_pages(keys: Collection[str]) -> list[PaperPage]:
+def make_paper_pages(keys: Collection[str]) -> list[PaperPage]:
     """Return the pages of some papers, without those that need a missing optional package."""
     return [_build_page(page, source) for page, source in _compute(keys)]
 
@@ -52,7 +52,7 @@ def _build_page(page: Page, source: Source) -> PaperPage:
         source,
         f"{page.name}.html",
         [find(claim) for claim in page.claims],
-        [figure_of(chart, chart.name) for chart in page.charts],
+        [draw_chart(chart, chart.name) for chart in page.charts],
         [(asked.heading, _list_answers(asked)) for asked in page.coverage],
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.language.claim import Claim
-from report.curves import BoundCurve, curve_up_to
+from report.curves import BoundCurve, compute_curve_up_to
 from report.figures.bounds import draw_exact_error, draw_terms
 from report.figures.errors import SCHEDULES, draw_error
 from report.figures.rates import draw_ladder
@@ -54,7 +54,7 @@ def bound_figure(claim: Claim, run: Run) -> Canvas:
 def _require_curve(found: Check, run: Run) -> BoundCurve:
     curve = None
     if found.worst is not None:
-        curve = curve_up_to(found.claim, run.algorithm.rounds, run.with_rounds)
+        curve = compute_curve_up_to(found.claim, run.algorithm.rounds, run.with_rounds)
     if curve is None:
         raise NotApplicable(f"expected positive sides on this run, but one side of {found.claim.id} is not")
     return curve

@@ -134,7 +134,7 @@ def plan_page() -> PlanPage:
         ),
         rows=[(case.name, claim, _list_numbers(found)) for case in cases for claim, found in case.compared.items()],
         families=[(row.family, row.claim, _list_family_numbers(row)) for row in family_rows()],
-        figures=[ratio_figure(cases), *maps(bound)],
+        figures=[draw_ratios(cases), *maps(bound)],
         run_file=RUN_FILE,
         mapped=bound.claim.id,
         constants=" ".join(f"{name}={value}" for name, value in _CONSTANTS.items()),
@@ -155,7 +155,7 @@ def _list_family_numbers(row: FamilyRow) -> list[str]:
 def data_cases() -> tuple[PlannedCase, ...]:
     """Return the planned runs on each data set, in both splits."""
     return tuple(
-        PlannedCase(_name_case(data, split, batch), compared(data_run(data, split, batch)))
+        PlannedCase(_name_case(data, split, batch), compared(make_data_run(data, split, batch)))
         for data, batch in _DATA
         for split in ("iid", "dirichlet")
     )
@@ -165,7 +165,7 @@ def _name_case(data: str, split: str, batch: int | None) -> str:
     return ", ".join([data.replace("_", " "), split] + ([] if batch is None else [f"batches of {batch}"]))
 
 
-def data_run(data: str, split: str, batch: int | None) -> Run:
+def make_data_run(data: str, split: str, batch: int | None) -> Run:
     """Return least squares on a data set, with FedAvg at a fraction of 1/L."""
     problem = {"kind": "least-squares", "data": data, "clients": _CLIENTS, "split": split, "start": "zeros"}
     algorithm = {"local_step_size": 1, "local_steps": _LOCAL_STEPS, "rounds": _ROUNDS}
@@ -208,7 +208,7 @@ def _spread(values: Sequence[float]) -> tuple[float, float, float]:
     return min(values), float(np.median(values)), max(values)
 
 
-def ratio_figure(cases: Sequence[PlannedCase]) -> Figure:
+def draw_ratios(cases: Sequence[PlannedCase]) -> Figure:
     """Draw the recommended step size over the best one, for each run and claim."""
     with drawing() as (canvas, axes):
         for number, claim in enumerate(planned()):
@@ -237,10 +237,10 @@ def select_bound_for_maps() -> NumericBound:
 
 def maps(bound: NumericBound) -> list[Figure]:
     """Draw the dominating terms of a bound, over pairs of its numbers."""
-    return [regime_figure(bound.claim, regime_map(bound, *symbols), name="-".join(symbols)) for symbols in _MAPS]
+    return [draw_regimes(bound.claim, regime_map(bound, *symbols), name="-".join(symbols)) for symbols in _MAPS]
 
 
-def regime_figure(claim: Claim, regimes: RegimeMap, name: str = "map") -> Figure:
+def draw_regimes(claim: Claim, regimes: RegimeMap, name: str = "map") -> Figure:
     """Draw the dominating term of a bound over two of its numbers; pale where a condition fails."""
     from matplotlib.colors import to_rgb
 

@@ -30,7 +30,7 @@ from report.drawing import (
 from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE
 from report.figures.style import Figure
-from report.listing import ClaimRow, Findings, SourceGroup, groups_of
+from report.listing import ClaimRow, Findings, SourceGroup, list_groups
 from report.own_runs import OnRun, OwnRun, draw_together, read_runs, run_figures
 from report.planning import PLAN_PAGE, comparable
 from report.slack import SLACK_PAGE
@@ -59,7 +59,7 @@ def write_site(
     waiting = Waiting(folder / "index.html", targets, on_progress)
     verdicts = verify(targets, jobs=jobs, search=_SEARCH, on_progress=waiting)
     folder.mkdir(parents=True, exist_ok=True)
-    site = _Site(folder, groups_of([ClaimRow.of(verdict) for verdict in verdicts]), own)
+    site = _Site(folder, list_groups([ClaimRow.of(verdict) for verdict in verdicts]), own)
     site.write("verdicts.json", _encode_verdicts(verdicts))
     site.write_index()
     tasks = _list_tasks(verdicts, site.groups, own, jobs)
@@ -72,9 +72,9 @@ def write_site(
 
 def write_sweep(folder: Path, file: Path) -> Path:
     """Write the page of a sweep's table; return the written file."""
-    from report.sweep import sweep_page
+    from report.sweep import make_sweep_page
 
-    page = sweep_page(file)
+    page = make_sweep_page(file)
     folder.mkdir(parents=True, exist_ok=True)
     return _write(folder / f"{page.name}.html", environment_for(()).get_template("sweep.html").render(page=page))
 

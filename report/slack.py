@@ -76,15 +76,15 @@ class SlackTable:
     entries: Sequence[SlackEntry]
 
 
-def slack_section(claim: Claim) -> SlackSection | None:
+def make_slack_section(claim: Claim) -> SlackSection | None:
     """Return the section on the tightness of a proved bound; None for other claims, and where no run is stored."""
     found = compute_shares(claim) if proved_bounds([claim]) else []
     return SlackSection(_list_rows(claim, found)) if found else None
 
 
-def slack_tables(claims: Iterable[Claim]) -> list[SlackTable]:
+def make_slack_tables(claims: Iterable[Claim]) -> list[SlackTable]:
     """Return the proved bounds among these claims that have stored runs, by source."""
-    sections = [(claim, slack_section(claim)) for claim in proved_bounds(claims)]
+    sections = [(claim, make_slack_section(claim)) for claim in proved_bounds(claims)]
     entries = [SlackEntry(claim, displayed(claim.encoded), found.rows) for claim, found in sections if found]
     tables = [SlackTable(s, [e for e in entries if e.claim.source == s.key]) for s in all_sources().values()]
     return [table for table in tables if table.entries]

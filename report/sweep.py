@@ -17,7 +17,7 @@ from markupsafe import Markup
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.numbers import decimal
 from report.figures.style import Figure
-from report.figures.sweep import SweptRun, draw_ratio, ratio_map
+from report.figures.sweep import SweptRun, draw_ratio, draw_ratio_map
 from report.figures.sweep_errors import draw_error
 from report.mathml import displayed
 from verify.sweeps import Results, Summary, read_results
@@ -89,7 +89,7 @@ class SweepPage:
     errors: Sequence[RecordedError]
 
 
-def sweep_page(file: Path) -> SweepPage:
+def make_sweep_page(file: Path) -> SweepPage:
     """Return the page of a sweep's table."""
     results = read_results(file)
     design = results.design
@@ -230,7 +230,7 @@ def _map(keys: tuple[str, str], rows: Sequence[dict[str, Any]], anchor: str) -> 
         if row["ratio"] is not None:
             cell = across.index(_label(row[keys[0]])), up.index(_label(row[keys[1]]))
             largest[cell] = max(row["ratio"], largest.get(cell, 0.0))
-    return ratio_map(keys, (across, up), largest, f"{anchor}-{_make_slug(keys[0])}-{_make_slug(keys[1])}")
+    return draw_ratio_map(keys, (across, up), largest, f"{anchor}-{_make_slug(keys[0])}-{_make_slug(keys[1])}")
 
 
 def _make_slug(text: str) -> str:

@@ -22,14 +22,14 @@ class TheoremSection:
     """Content of the file."""
 
 
-def theorem_section(claim: Claim) -> TheoremSection | None:
+def make_theorem_section(claim: Claim) -> TheoremSection | None:
     """Return the section of a paper's claim; None if Rocq has not accepted it."""
-    accepted = accepted_of(claim)
+    accepted = find_accepted(claim)
     if accepted is None:
         return None
     return TheoremSection(accepted, f"{accepted.theorem}.v", text_of(export_id(claim.id)))
 
 
-def accepted_of(claim: Claim) -> Checked | None:
+def find_accepted(claim: Claim) -> Checked | None:
     """Return the entry of a paper's claim in the list of accepted theorems."""
     return checked().get(claim.id) if published_by(claim) is not None else None

@@ -56,7 +56,7 @@ class WorstCaseSection:
     command: str
 
 
-def worst_case_section(verdict: ClaimVerdict, over_steps: Iterable[WorstCase | None]) -> WorstCaseSection | None:
+def make_worst_case_section(verdict: ClaimVerdict, over_steps: Iterable[WorstCase | None]) -> WorstCaseSection | None:
     """Return the section of a claim's page from `compute_over_local_steps`; None for claims that do not bound one
     round.
     """

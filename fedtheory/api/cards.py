@@ -32,9 +32,9 @@ def _draw_simulation(found: Simulation) -> str | None:
 
 def _draw_check(found: Check) -> str | None:
     """Draw the left side, and the right side with its terms."""
-    from report.figures.sides import sides_of_check
+    from report.figures.sides import draw_sides
 
-    return _convert_to_svg(sides_of_check(found))
+    return _convert_to_svg(draw_sides(found))
 
 
 def _draw_evidence(found: ClaimVerdict) -> str | None:
@@ -54,16 +54,16 @@ def _draw_finding(found: Finding) -> str | None:
 
 def _draw_proof(found: Proof) -> str | None:
     """Draw the graph of the claims that the proof uses."""
-    from report.figures.premises import premises_of_proof
+    from report.figures.premises import draw_premises
 
-    return _convert_to_svg(premises_of_proof(found))
+    return _convert_to_svg(draw_premises(found))
 
 
 def _draw_plan(found: Plan) -> str | None:
     """Draw the exact error over the rounds, for the given and for the recommended step sizes."""
-    from report.figures.plans import errors_of_plan
+    from report.figures.plans import draw_errors_of_plan
 
-    return None if found.answer is None else errors_of_plan(found.answer).svg
+    return None if found.answer is None else draw_errors_of_plan(found.answer).svg
 
 
 BY_CLASS: dict[str, Callable[[Any], str | None]] = {

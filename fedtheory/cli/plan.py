@@ -274,9 +274,9 @@ def _write_files(found: Plan, planned: Run | None, over: str | None, output: str
     maps = [] if over is None else [_map(found, over)]
     if output is None or not output.endswith(_PAGE):
         return [write_text(output or _MAP, maps[0].svg, "--output")]
-    from report.own_plan import own_plan_page
+    from report.own_plan import make_own_plan_page
 
-    return [write_text(output, own_plan_page(found, planned, maps, name, _format_command()), "--output")]
+    return [write_text(output, make_own_plan_page(found, planned, maps, name, _format_command()), "--output")]
 
 
 def _format_command() -> str:
@@ -291,7 +291,7 @@ def _map(found: Plan, over: str) -> Figure:
     """Return the map of the recommended bound, or of the first bound that is a formula in constants alone."""
     from fedtheory.errors import InputError
     from fedtheory.planner import regime_map
-    from report.planning import regime_figure
+    from report.planning import draw_regimes
 
     bounded = [plan for plan in [found.recommended, *found.claims] if plan is not None and plan.bound is not None]
     shown = next((plan for plan in bounded if found.cost is None or not plan.measures_the_run), None)
@@ -303,7 +303,7 @@ def _map(found: Plan, over: str) -> Figure:
             "map",
             f"expected a bound that is a formula in {over}; {bounded[0].claim.id} has {measured}, measured on a run",
         )
-    return regime_figure(shown.claim, regime_map(shown.bound, *_read_symbols(over)))
+    return draw_regimes(shown.claim, regime_map(shown.bound, *_read_symbols(over)))
 
 
 def _read_symbols(over: str) -> list[str]:

@@ -55,7 +55,7 @@ def describe_obstacle(expression: Expr, notation: Mapping[sp.Symbol, Quantity]) 
     return None
 
 
-def argument_names(symbols: Sequence[sp.Symbol]) -> dict[sp.Symbol, str]:
+def name_arguments(symbols: Sequence[sp.Symbol]) -> dict[sp.Symbol, str]:
     """Return a JavaScript name for each symbol; symbols of claims are LaTeX."""
     return {symbol: f"v{number}" for number, symbol in enumerate(symbols)}
 

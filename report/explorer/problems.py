@@ -22,7 +22,7 @@ from fedtheory.language.premises import failed_premises
 from fedtheory.planner import comparators
 from fedtheory.planner.bound import ROUNDS, STEP, STEPS
 from fedtheory.planner.model_comparators import comparators_of
-from report.explorer.ranges import NOTCHES, Range, range_around
+from report.explorer.ranges import NOTCHES, Range, make_range_around
 from report.explorer.subject import ExploredLink
 from report.own_runs import OwnRun
 from report.showcases import noiseless, showcase
@@ -50,7 +50,7 @@ class ExploredProblem:
     """Values at the best points, for increasing slider positions, by index of the symbol."""
 
 
-def length_factors(subject: ExploredLink) -> Sequence[int]:
+def find_length_factors(subject: ExploredLink) -> Sequence[int]:
     """Return the indices of the symbols whose product is the length of a run.
 
     Empty if a bound does not have all of them, has no y, or has quantities at y that do not depend on the length only.
@@ -61,9 +61,9 @@ def length_factors(subject: ExploredLink) -> Sequence[int]:
     return [names.index(factor) for factor in factors]
 
 
-def problems_of(claim: Claim, subject: ExploredLink, runs: Sequence[OwnRun]) -> list[ExploredProblem]:
+def list_problems(claim: Claim, subject: ExploredLink, runs: Sequence[OwnRun]) -> list[ExploredProblem]:
     """Return the problems of the runs to which a claim applies, or otherwise of the run of the figures."""
-    if not length_factors(subject):
+    if not find_length_factors(subject):
         return []
     given = [(own.name, own.run) for own in runs if _satisfies_assumptions(claim, own.run)]
     known = given or [(name, run) for name, run in _list_runs().items() if _satisfies_assumptions(claim, run)][:1]
@@ -89,8 +89,8 @@ def _satisfies_assumptions(claim: Claim, run: Run) -> bool:
 
 def _build_problem(claim: Claim, subject: ExploredLink, name: str, run: Run) -> ExploredProblem:
     numbers = [_compute_number(subject.stated(symbol), claim, run) for symbol in subject.symbols]
-    ranges = [range_around(number, usual) for number, usual in zip(numbers, subject.ranges, strict=True)]
-    factors = [ranges[place] for place in length_factors(subject)]
+    ranges = [make_range_around(number, usual) for number, usual in zip(numbers, subject.ranges, strict=True)]
+    factors = [ranges[place] for place in find_length_factors(subject)]
     length = math.prod(factor.first for factor in factors)
     shortest = math.prod(min(filter(None, factor.values)) for factor in factors)
     longest = math.prod(factor.values[-1] for factor in factors)

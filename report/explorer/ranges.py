@@ -109,15 +109,15 @@ def _choose_range_around(notch: int, whole: bool, zero: bool) -> Range:
     return Range(0 if whole else start - _REACH, start + _REACH, start, whole, zero)
 
 
-def range_around(number: float, usual: Range) -> Range:
+def make_range_around(number: float, usual: Range) -> Range:
     """Return the range of a slider around the value of a run; the usual range if the symbol cannot have this value."""
     if 0 < number < math.inf and (number.is_integer() or not usual.whole):
-        found = _choose_range_around(nearest_notch(number), usual.whole, usual.zero)
+        found = _choose_range_around(find_nearest_notch(number), usual.whole, usual.zero)
         return replace(found, own=number)
     return replace(usual, own=0.0 if number == 0 and usual.zero else usual.first)
 
 
-def nearest_notch(number: float) -> int:
+def find_nearest_notch(number: float) -> int:
     """Return the notch closest to a positive number."""
     return round(NOTCHES * math.log10(number))
 

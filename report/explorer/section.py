@@ -16,10 +16,10 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
-from report.explorer.javascript import argument_names, javascript
-from report.explorer.problems import ExploredProblem, length_factors, problems_of
+from report.explorer.javascript import javascript, name_arguments
+from report.explorer.problems import ExploredProblem, find_length_factors, list_problems
 from report.explorer.ranges import NOTCHES, Range
-from report.explorer.subject import ExploredLink, subject_of
+from report.explorer.subject import ExploredLink, find_subject
 from report.figures.style import CYCLE, DASHES, colour, dash
 from report.mathml import displayed, formula
 from report.own_runs import OwnRun
@@ -85,10 +85,10 @@ class ExplorerSection:
     """The compiled right side, terms and conditions as the body of a JavaScript object."""
 
 
-def explorer_section(claim: Claim, runs: Sequence[OwnRun] = ()) -> ExplorerSection | None:
+def make_explorer_section(claim: Claim, runs: Sequence[OwnRun] = ()) -> ExplorerSection | None:
     """Return the explorer of a claim on the problems of some runs; None if no link is a function of numbers."""
-    subject = subject_of(claim)
-    return None if subject is None else _build_section(subject, problems_of(claim, subject, runs))
+    subject = find_subject(claim)
+    return None if subject is None else _build_section(subject, list_problems(claim, subject, runs))
 
 
 def _build_section(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> ExplorerSection:
@@ -137,7 +137,7 @@ def _build_term(number: int, term: Expr) -> TermCurve:
 def _find_best(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> BestPoint:
     symbols = (latex(symbol) for symbol, quantity in subject.notation.items() if quantity is q.comparator)
     point = next(symbols, "y")
-    length = " ".join(latex(subject.symbols[place]) for place in length_factors(subject))
+    length = " ".join(latex(subject.symbols[place]) for place in find_length_factors(subject))
     return BestPoint(
         point=formula(point),
         minimised=formula(rf"F({point})+\frac{{\|x^0-{point}\|^2}}{{2{length}}}"),
@@ -156,7 +156,7 @@ def _render_data(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> 
         "nearTie": NEAR_TIE,
     }
     if problems:
-        data |= {"length": length_factors(subject), "problems": [_encode_problem(problem) for problem in problems]}
+        data |= {"length": find_length_factors(subject), "problems": [_encode_problem(problem) for problem in problems]}
     # Only the characters of the operators have a meaning in HTML.
     return Markup(json.dumps(data).replace("<", "\\u003c").replace(">", "\\u003e"))
 
@@ -177,7 +177,7 @@ def _encode_problem(problem: ExploredProblem) -> dict[str, Any]:
 
 
 def _render_functions(subject: ExploredLink) -> Markup:
-    names = argument_names(subject.symbols)
+    names = name_arguments(subject.symbols)
 
     def write_array(expressions: Iterable[Expr]) -> str:
         """Write expressions as a JavaScript array of functions."""

@@ -73,13 +73,13 @@ class ExploredLink:
         return expression.xreplace(self.means)
 
 
-def subject_of(claim: Claim) -> ExploredLink | None:
+def find_subject(claim: Claim) -> ExploredLink | None:
     """Return the first link whose right side is a function of numbers; None if there is none."""
     link = next((link for link in _list_links(claim) if _describe_obstacle(link, claim) is None), None)
     return None if link is None else _build_subject(claim, link)
 
 
-def no_explorer(claim: Claim) -> str:
+def explain_missing_explorer(claim: Claim) -> str:
     """Return the reason why a claim with an inequality or a rate has no explorer; empty for other claims."""
     obstacles = [_describe_obstacle(link, claim) for link in _list_links(claim)]
     return "" if not obstacles or None in obstacles else str(obstacles[0])

@@ -16,7 +16,7 @@ from fedtheory.engine.together import compute_trajectories
 from fedtheory.language.claim import Claim
 from report.curves import BoundCurve
 from report.figures.formulas import shorten_for_legend
-from report.figures.heat_map import heat_map
+from report.figures.heat_map import draw_heat_map
 from report.figures.style import BLACK, BLUE, Figure, add_legend_below, colour, dash, drawing, finish
 from verify.check.together import compute_ratios
 
@@ -81,7 +81,7 @@ LOCAL_STEPS = (1, 2, 4, 8, 16, 32)
 _ROUNDS = (1, 4, 16, 64)
 
 
-def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
+def draw_tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
     """Draw the largest ratio of exact left side to bound over runs, for each step size and number of local steps.
 
     Step sizes are fractions of the claim's own limit, ``limit / L``.
@@ -90,7 +90,7 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
     # For a number and NaN, fmax returns the number.
     largest = np.fmax.reduce(np.reshape(found, (len(LOCAL_STEPS), len(FRACTIONS), -1)), axis=-1)
     with drawing() as (canvas, axes):
-        heat_map(canvas, axes, largest, label="largest exact / bound", size=8)
+        draw_heat_map(canvas, axes, largest, label="largest exact / bound", size=8)
         axes.set_xticks(range(len(FRACTIONS)), [_format_fraction(f) for f in FRACTIONS])
         axes.set_yticks(range(len(LOCAL_STEPS)), [str(steps) for steps in LOCAL_STEPS])
         axes.set_xlabel(rf"step size $\eta$, as a multiple of ${_format_limit(limit)}$")

@@ -18,7 +18,7 @@ _FEW = 6
 """Number of labels that leave room for the curves next to them."""
 
 
-def figure_of(chart: Chart, name: str) -> Figure:
+def draw_chart(chart: Chart, name: str) -> Figure:
     """Return the picture of a chart under its own name on the page."""
     with drawing() as (canvas, axes):
         # Scales come first, because axis limits depend on the parts, differently for logarithmic axes.

@@ -59,7 +59,7 @@ class DependencyGraph:
     box: Point = (_WIDTH, _HEIGHT)
 
 
-def dependency_graph(nodes: Sequence[Node], arrows: Sequence[tuple[int, int]]) -> DependencyGraph:
+def draw_dependency_graph(nodes: Sequence[Node], arrows: Sequence[tuple[int, int]]) -> DependencyGraph:
     """Return the graph of the nodes with arrows, which lead from a premise to a statement that rests on it."""
     offsets, width, height = _arrange_parts(parts := _arrange_in_layers(arrows))
     boxes, paths = [], []

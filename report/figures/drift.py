@@ -26,7 +26,7 @@ def _begin_caption(run: Run) -> str:
     return f"{run.errors_are.capitalize()} {_WHAT}"
 
 
-def inside_rounds(name: str, run: Run, words: str) -> Figure:
+def draw_inside_rounds(name: str, run: Run, words: str) -> Figure:
     """Draw the exact drift of every client for k = 0 .. tau in the first round, its average and its maximum."""
     with drawing() as (canvas, axes):
         _draw(axes, run)

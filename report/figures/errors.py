@@ -22,7 +22,7 @@ SCHEDULES = 100
 """Number of sampled schedules over which a random clock is averaged."""
 
 
-def exact_error(name: str, run: Run, words: str) -> Figure:
+def draw_exact_error(name: str, run: Run, words: str) -> Figure:
     """Draw E F(theta^n) - F* of a run."""
     with drawing() as (canvas, axes):
         draw_error(axes, run)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
-def heat_map(canvas: Canvas, axes: Axes, cells: Array, label: str, size: int) -> None:
+def draw_heat_map(canvas: Canvas, axes: Axes, cells: Array, label: str, size: int) -> None:
     """Draw non-negative numbers, (up, across), with digits of the given size; NaN stays empty."""
     image = axes.imshow(cells, cmap="cividis", aspect="auto", vmin=0, origin="lower")
     for (up, across), value in np.ndenumerate(cells):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def loss_and_accuracy(name: str, run: Run, words: str) -> Figure:
+def draw_loss_and_accuracy(name: str, run: Run, words: str) -> Figure:
     """Draw E F(theta^n) and the accuracy on the rows over rounds; raises `NotApplicable` for quadratics."""
     if not isinstance(run, LinearModelRun):
         raise NotApplicable("loss and accuracy are drawn for linear models")

@@ -18,7 +18,7 @@ _LISTED = 2000
 """Largest number of rounds that are drawn."""
 
 
-def errors_of_plan(answer: Answer) -> Figure:
+def draw_errors_of_plan(answer: Answer) -> Figure:
     """Draw the error after each round, as planned and as recommended, with the target if it exists.
 
     Averages over replicas have bands, their 95 % intervals.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fedtheory.language.registry import all_claims
 from fedtheory.proofs import Proof
-from report.dependencies import used_by
+from report.dependencies import list_used_claims
 from report.figures.style import GREEN, ORANGE, PAGE, RED, Figure, drawing, finish
 
 _COLOURS = {"proved": GREEN, "refuted": RED, "broken": RED}
@@ -16,9 +16,9 @@ _LINE = 0.42
 """Height of each premise in inches."""
 
 
-def premises_of_proof(proof: Proof) -> Figure | None:
+def draw_premises(proof: Proof) -> Figure | None:
     """Draw the premises of a proof; None where its certificate uses no other claim."""
-    premises = used_by(proof.claim)
+    premises = list_used_claims(proof.claim)
     if not premises:
         return None
     shown = premises[:_MOST]

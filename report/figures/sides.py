@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _FLAT = PAGE | {"figure.figsize": (4.8, 1.8)}
 
 
-def sides_of_check(found: Check) -> Figure | None:
+def draw_sides(found: Check) -> Figure | None:
     """Draw both sides at the place of the largest ratio, or the ladder of a rate; None if nothing is compared."""
     if found.rate is not None:
         return _draw_ladder(found)

@@ -149,13 +149,13 @@ def _label_scales(axes: Axes) -> None:
             axis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:.4g}"))
             axis.set_minor_formatter(NullFormatter())
         else:
-            axis.set_major_formatter(FuncFormatter(lambda value, _place: power_of_ten(value)))
+            axis.set_major_formatter(FuncFormatter(lambda value, _place: format_power_of_ten(value)))
 
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def power_of_ten(value: float) -> str:
+def format_power_of_ten(value: float) -> str:
     """Return a power of ten with a superscript exponent; empty for a tick that floats round to 0 or infinity."""
     import math
 

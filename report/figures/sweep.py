@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from report.figures.heat_map import heat_map
+from report.figures.heat_map import draw_heat_map
 from report.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, Figure, drawing, finish
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _write_caption(key: str, drawn: Sequence[SweptRun], points: Sequence[SweptRu
     return f"{len(drawn)} runs over {key}. The largest ratio, {worst.ratio:.4g}, is at {place}.{marks}"
 
 
-def ratio_map(
+def draw_ratio_map(
     keys: tuple[str, str],
     labels: tuple[Sequence[str], Sequence[str]],
     largest: Mapping[tuple[int, int], float],
@@ -156,7 +156,7 @@ def ratio_map(
     for (across, up), ratio in largest.items():
         cells[up, across] = ratio
     with drawing() as (canvas, axes):
-        heat_map(canvas, axes, cells, label="largest ratio", size=7 if len(labels[0]) <= 8 else 5)
+        draw_heat_map(canvas, axes, cells, label="largest ratio", size=7 if len(labels[0]) <= 8 else 5)
         axes.set_xticks(range(len(labels[0])), labels[0], rotation=45 if len(labels[0]) > 6 else 0, fontsize=8)
         axes.set_yticks(range(len(labels[1])), labels[1], fontsize=8)
         axes.set_xlabel(keys[0])

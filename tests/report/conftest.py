@@ -15,7 +15,7 @@ from fedtheory.language.registry import find
 from report import site
 from report.drawing import environment_for
 from report.own_runs import OwnRun
-from report.pages import claim_page, page_name
+from report.pages import make_claim_page, name_page
 from verify.claim_verdict import ClaimVerdict
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
 
     def write(claim_id: str, *runs: OwnRun) -> str:
         verdict = ClaimVerdict(claim_id, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
-        page = claim_page(verdict, [], explored=runs)
+        page = make_claim_page(verdict, [], explored=runs)
         text = environment.get_template("claim.html").render(page=page, before=None, after=None)
         (folder / page.file).write_text(text, encoding="utf-8")
         shutil.copy(Path(str(files("report"))) / "templates" / site.SCRIPT, folder)
-        return (folder / page_name(find(claim_id))).as_uri()
+        return (folder / name_page(find(claim_id))).as_uri()
 
     return write

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from report.figures.ratios import draw_ratio
-from report.figures.style import drawing, finish, power_of_ten
+from report.figures.style import drawing, finish, format_power_of_ten
 from report.figures.sweep import SweptRun, set_scales
 
 
@@ -37,7 +37,7 @@ def test_logarithmic_axes_are_legible(low: float, high: float) -> None:
 @pytest.mark.parametrize(("value", "text"), [(1e-12, "10⁻¹²"), (1.0, "10⁰"), (1e3, "10³"), (9.999999999e4, "10⁵")])
 def test_powers_of_ten(value: float, text: str) -> None:
     """Exponents are superscripts, also for values that are powers up to rounding."""
-    assert power_of_ten(value) == text
+    assert format_power_of_ten(value) == text
 
 
 def test_a_curve_that_diverges_is_drawn() -> None:
@@ -46,7 +46,7 @@ def test_a_curve_that_diverges_is_drawn() -> None:
         axes.semilogy([0, 1], [1.0, 1e290])
         finish(canvas, "diverging", "")
         assert len(boxes(canvas, axes.yaxis)) >= 2
-    assert power_of_ten(np.inf) == ""
+    assert format_power_of_ten(np.inf) == ""
 
 
 @pytest.mark.parametrize(("low", "high"), [(1e-320, 1.0), (5e-324, 1e308), (1e-320, 1e290)])
@@ -56,7 +56,7 @@ def test_a_curve_that_nearly_vanishes_is_drawn(low: float, high: float) -> None:
         axes.semilogy([0, 1], [low, high])
         finish(canvas, "vanishing", "")
         assert len(boxes(canvas, axes.yaxis)) >= 2
-    assert power_of_ten(0.0) == ""
+    assert format_power_of_ten(0.0) == ""
 
 
 @pytest.mark.parametrize("planned", [1.0, 5.0, 24.0])

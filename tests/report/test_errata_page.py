@@ -12,7 +12,7 @@ from test_site import ALL_PAGES, Page
 
 from fedtheory.language.registry import claims_of, find
 from report.drawing import ErrataTask, environment_for
-from report.errata import ERRATA_PAGE, ledgers
+from report.errata import ERRATA_PAGE, list_ledgers
 from report.site import write_site
 from verify.counterexamples import counterexample
 
@@ -76,7 +76,7 @@ def test_run_files_can_be_taken_from_the_page(text: str) -> None:
 
 def test_a_ledger_counts_its_faults() -> None:
     """The counts of a source add up to its entries."""
-    for ledger in ledgers(claim for source in SOURCES for claim in claims_of(source)):
+    for ledger in list_ledgers(claim for source in SOURCES for claim in claims_of(source)):
         assert sum(count for _, count in ledger.counts) == len(ledger.entries) > 0
 
 

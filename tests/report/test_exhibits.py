@@ -12,7 +12,7 @@ from fedtheory.language import exhibits as ex
 from fedtheory.language import registry
 from fedtheory.language.folder import open_paper
 from fedtheory.language.targets import expand
-from report.figures.charts import figure_of
+from report.figures.charts import draw_chart
 from report.figures.style import BLACK as INK
 from report.figures.style import CYCLE
 from report.site import write_site
@@ -70,7 +70,7 @@ def drawn(*parts: ex.Part, **more: object) -> str:
     """Return the picture of a chart with these parts."""
     axes = {"x": ex.Axis("across"), "y": ex.Axis("up")}
     keys = axes | {"caption": "A caption."} | more
-    return figure_of(ex.Chart("name", parts=parts, **keys), "name").svg
+    return draw_chart(ex.Chart("name", parts=parts, **keys), "name").svg
 
 
 GROUND = ex.Line((0, 1, 2), (1, 2, 4))

@@ -19,16 +19,16 @@ from fedtheory.kernel.expressions import Average
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.registry import all_claims, find
-from report.explorer import explorer_section, no_explorer
-from report.explorer.javascript import argument_names, javascript
+from report.explorer import explain_missing_explorer, make_explorer_section
+from report.explorer.javascript import javascript, name_arguments
 from report.explorer.ranges import Range
-from report.explorer.subject import ExploredLink, subject_of
+from report.explorer.subject import ExploredLink, find_subject
 
 
 @cache
 def explored() -> dict[str, ExploredLink]:
     """Return the subject of each claim that has an explorer."""
-    found = {claim_id: subject_of(claim) for claim_id, claim in all_claims().items()}
+    found = {claim_id: find_subject(claim) for claim_id, claim in all_claims().items()}
     return {claim_id: subject for claim_id, subject in found.items() if subject is not None}
 
 
@@ -73,7 +73,7 @@ def compare_with_sympy(points: int) -> None:
     """Assert that each formula of each explorer agrees between JavaScript and SymPy at random points."""
     cases = [(subject, e) for subject in explored().values() for e in dict.fromkeys(expressions(subject))]
     at = [[random_point(subject, Random(n)) for n in range(points)] for subject, _ in cases]
-    functions = [javascript(expression, argument_names(subject.symbols)) for subject, expression in cases]
+    functions = [javascript(expression, name_arguments(subject.symbols)) for subject, expression in cases]
     assert len(cases) > 3 * len(explored())
     for (subject, expression), places, values in zip(cases, at, javascript_values(functions, at), strict=True):
         for place, value in zip(places, values, strict=True):
@@ -152,8 +152,8 @@ def test_every_bound_on_numbers_has_an_explorer_and_every_other_says_why() -> No
     for claim in claims:
         possible = any(not right.atoms(*HEADS) for right in inequalities(claim))
         assert not possible or claim.id in explored(), claim.id
-        assert (claim.id in explored()) != bool(no_explorer(claim)), claim.id
-        reasons.add(no_explorer(claim))
+        assert (claim.id in explored()) != bool(explain_missing_explorer(claim)), claim.id
+        reasons.add(explain_missing_explorer(claim))
     assert reasons <= {
         "",
         "a function value",
@@ -170,8 +170,8 @@ def test_every_bound_on_numbers_has_an_explorer_and_every_other_says_why() -> No
 def test_other_claims_have_neither_explorer_nor_reason() -> None:
     """Algorithms, identities and assumptions have neither explorer nor reason."""
     for claim_id in ("renard2022:algorithm-1", "renard2022:assumption-1", "liu2022:noniid.bgd"):
-        assert explorer_section(find(claim_id)) is None
-        assert no_explorer(find(claim_id)) == ""
+        assert make_explorer_section(find(claim_id)) is None
+        assert explain_missing_explorer(find(claim_id)) == ""
 
 
 def test_a_claim_of_a_user_gets_one() -> None:
@@ -186,7 +186,7 @@ def test_a_claim_of_a_user_gets_one() -> None:
         where=where,
         conditions=[eta <= 1 / (4000 * L)],
     )
-    subject = subject_of(claim)
+    subject = find_subject(claim)
     assert subject is not None
     assert (subject.link.left, subject.link.relation) == (q.max_drift.symbol, "<=")
     assert set(subject.terms) == {eta**2 * zeta**2, eta * sigma}
@@ -204,7 +204,7 @@ def test_a_rate_with_a_step_size_of_its_own_is_asked_for_its_conditions_there() 
         where={eta: q.local_step_size, L: q.smoothness, T: q.rounds, D: q.initial_distance},
         conditions=[eta <= 1 / L],
     )
-    subject = subject_of(claim)
+    subject = find_subject(claim)
     assert subject is not None
     assert subject.link.is_order
     assert subject.symbols[subject.across] == T
@@ -217,6 +217,6 @@ def test_conditions_on_clients_stay_undecided() -> None:
     eta, L = sp.symbols("eta L", positive=True)
     where = {eta: q.local_step_size, L: q.smoothness}
     conditions = [Average(q.importance.symbol) <= 1, eta <= 1 / L]
-    subject = subject_of(Claim(id="mine:means", lhs=q.max_drift, rhs=eta**2 * L, where=where, conditions=conditions))
+    subject = find_subject(Claim(id="mine:means", lhs=q.max_drift, rhs=eta**2 * L, where=where, conditions=conditions))
     assert subject is not None
     assert (subject.undecided, subject.conditions) == (conditions[:1], conditions[1:])

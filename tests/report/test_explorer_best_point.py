@@ -13,7 +13,7 @@ import pytest
 from fedtheory.language.registry import find
 from fedtheory.planner import NumericBound, bound_of_run, comparators
 from fedtheory.planner.comparators import Comparators
-from report.explorer.subject import ExploredLink, subject_of
+from report.explorer.subject import ExploredLink, find_subject
 from report.own_runs import OwnRun
 
 pytestmark = pytest.mark.long
@@ -67,7 +67,7 @@ def agreeing(tmp_path: Path) -> OwnRun:
 
 def explored(claim_id: str = BOUND) -> ExploredLink:
     """Return the subject of the explorer of a claim."""
-    subject = subject_of(find(claim_id))
+    subject = find_subject(find(claim_id))
     assert subject is not None
     return subject
 

@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 
 from fedtheory.language.registry import all_claims, find
-from report.explorer.subject import subject_of
+from report.explorer.subject import find_subject
 
 pytestmark = pytest.mark.long
 
@@ -25,7 +25,7 @@ THEOREM = "renard2022:thm-2.1"
 @cache
 def explored() -> tuple[str, ...]:
     """Return the ids of all claims that have an explorer."""
-    return tuple(claim_id for claim_id, claim in all_claims().items() if subject_of(claim) is not None)
+    return tuple(claim_id for claim_id, claim in all_claims().items() if find_subject(claim) is not None)
 
 
 def numbers(browser: Chrome) -> dict[str, float]:
@@ -43,7 +43,7 @@ def press(browser: Chrome, name: str, *keys: str) -> None:
 
 def agrees(browser: Chrome, claim_id: str) -> float:
     """Return the right side on a page, after comparing all its numbers with SymPy."""
-    subject = subject_of(find(claim_id))
+    subject = find_subject(find(claim_id))
     assert subject is not None
     shown, said = numbers(browser), browser.execute_script(SAID)
     point = {s: sp.Rational(shown[f"value-{n}"]) for n, s in enumerate(subject.symbols)}

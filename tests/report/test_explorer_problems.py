@@ -17,10 +17,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims, find
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import comparators
-from report.explorer import explorer_section
-from report.explorer.problems import ExploredProblem, length_factors, problems_of
-from report.explorer.ranges import Range, range_around
-from report.explorer.subject import ExploredLink, subject_of
+from report.explorer import make_explorer_section
+from report.explorer.problems import ExploredProblem, find_length_factors, list_problems
+from report.explorer.ranges import Range, make_range_around
+from report.explorer.subject import ExploredLink, find_subject
 from report.own_runs import OwnRun
 
 RUN = """[problem]
@@ -47,14 +47,14 @@ def own(tmp_path: Path) -> OwnRun:
 
 def explored(claim_id: str) -> ExploredLink:
     """Return the subject of the explorer of a claim."""
-    subject = subject_of(find(claim_id))
+    subject = find_subject(find(claim_id))
     assert subject is not None
     return subject
 
 
 def problem(claim_id: str, *runs: OwnRun) -> ExploredProblem:
     """Return the only problem that the explorer of a claim uses."""
-    (found,) = problems_of(find(claim_id), explored(claim_id), runs)
+    (found,) = list_problems(find(claim_id), explored(claim_id), runs)
     return found
 
 
@@ -94,7 +94,7 @@ def test_sliders_start_at_the_numbers_of_the_run_and_tables_reach_as_far_as_they
     assert numbers["p_max"] == pytest.approx(1 / 3)
     assert numbers[latex(Average(sp.Symbol("L_i")))] == pytest.approx(4 / 3)
     assert all(span.values[span.place] == span.first for span in found.ranges)
-    ends = [span.values for span in (found.ranges[place] for place in length_factors(subject))]
+    ends = [span.values for span in (found.ranges[place] for place in find_length_factors(subject))]
     shortest, longest = (float(sp.prod(values[end] for values in ends)) for end in (0, -1))
     lengths = [found.length * 10 ** ((found.first + n) / 20) for n in (0, 1, -2, -1)]
     lengths[2:] = [length * 10 ** (len(next(iter(found.tables.values()))) / 20) for length in lengths[2:]]
@@ -105,17 +105,17 @@ def test_sliders_start_at_the_numbers_of_the_run_and_tables_reach_as_far_as_they
 def test_a_number_that_a_symbol_cannot_have_leaves_its_slider_where_it_was() -> None:
     """A slider accepts zero if the symbol may be zero, positive numbers, and integers for counts."""
     usual, count = Range(-60, 60, 0, whole=False, zero=True), Range(0, 74, 14, whole=True, zero=False)
-    assert (range_around(0.0, usual).first, range_around(0.0, count).first) == (0, 5)
-    assert [range_around(float(number), usual).first for number in ("-2", "nan", "inf")] == [1, 1, 1]
-    assert (range_around(7.5, count).first, range_around(7.0, count).first) == (5, 7)
-    far = range_around(12_345.6, usual)
+    assert (make_range_around(0.0, usual).first, make_range_around(0.0, count).first) == (0, 5)
+    assert [make_range_around(float(number), usual).first for number in ("-2", "nan", "inf")] == [1, 1, 1]
+    assert (make_range_around(7.5, count).first, make_range_around(7.0, count).first) == (5, 7)
+    far = make_range_around(12_345.6, usual)
     assert far.values[far.place] == 12_345.6
     assert (far.values[1], far.values[-1]) == (12.6, 1.26e7)
 
 
 def has_point(claim: Claim) -> bool:
     """Return whether numbers at a comparator are among the symbols of an explorer, and none that a whole run makes."""
-    subject = subject_of(claim)
+    subject = find_subject(claim)
     names = [] if subject is None else [subject.notation[s].name for s in subject.symbols if s in subject.notation]
     return bool(comparators.NAMES & {*names}) and q.total_comparator_progress.name not in names
 
@@ -128,12 +128,12 @@ def test_every_bound_for_any_point_has_a_problem_and_all_other_explorers_are_as_
     """
     assert not has_point(find("comparator:all-steps"))
     for claim in all_claims().values():
-        section = explorer_section(claim)
+        section = make_explorer_section(claim)
         if section is not None and has_point(claim):
             assert section.best is not None, claim.id
         elif section is not None:
             assert section.best is None
-            assert section == explorer_section(claim, [own])
+            assert section == make_explorer_section(claim, [own])
             keys = {"notches", "sliders", "relation", "operators", "undecided", "nearTie"}
             assert json.loads(section.data.replace("\\u003c", "<").replace("\\u003e", ">")).keys() == keys
 
@@ -141,7 +141,7 @@ def test_every_bound_for_any_point_has_a_problem_and_all_other_explorers_are_as_
 def test_a_run_that_a_claim_is_not_about_is_left_out(own: OwnRun) -> None:
     """Runs to which a claim does not apply, such as noisy ones for lecture27, are skipped."""
     for claim_id, name in {OWN_CURVATURES: own.name, "lecture27:thm-2.any-point": "four clients without noise"}.items():
-        section = explorer_section(find(claim_id), [own])
+        section = make_explorer_section(find(claim_id), [own])
         assert section is not None
         assert section.best is not None
         assert section.best.problems == [name]
@@ -164,7 +164,7 @@ rounds = 3
 
 def test_means_of_a_constant_of_the_clients_have_a_slider() -> None:
     """The page shows the average as in the claim; formulas use a symbol for it."""
-    subject, section = explored(OWN_CURVATURES), explorer_section(find(OWN_CURVATURES))
+    subject, section = explored(OWN_CURVATURES), make_explorer_section(find(OWN_CURVATURES))
     (mean,) = subject.means
     assert section is not None
     assert subject.link.right.atoms(Average) == set()

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from fedtheory.language.registry import all_claims
-from report.formula_pieces import broken, with_growing_brackets
+from report.formula_pieces import broken, group_brackets
 from report.mathml import formula
 from report.opened_pieces import split_piece
 
@@ -107,4 +107,4 @@ def test_norms_pair_up_and_intervals_mix() -> None:
 def test_a_bracket_alone_stays() -> None:
     """An unmatched bracket is not moved."""
     assert groups("a)(b") == []
-    assert "".join(ElementTree.fromstring(with_growing_brackets(str(formula("a)(b")))).itertext()) == "a)(b"
+    assert "".join(ElementTree.fromstring(group_brackets(str(formula("a)(b")))).itertext()) == "a)(b"

@@ -9,10 +9,10 @@ import pytest
 
 from fedtheory.language.registry import all_claims, all_sources, find
 from fedtheory.proofs import certificate_of
-from report.dependencies import dependencies, premises_of
+from report.dependencies import dependencies, list_premises
 from report.drawing import environment_for
-from report.figures.dependency_graph import DependencyGraph, Node, dependency_graph
-from report.listing import ClaimRow, Findings, SourceGroup, groups_of
+from report.figures.dependency_graph import DependencyGraph, Node, draw_dependency_graph
+from report.listing import ClaimRow, Findings, SourceGroup, list_groups
 from verify.claim_verdict import ClaimVerdict
 
 
@@ -28,7 +28,7 @@ def recorded(ids: list[str]) -> list[ClaimRow]:
 @pytest.fixture(scope="module")
 def groups() -> list[SourceGroup]:
     """Return the groups of all claims."""
-    return groups_of(recorded(list(all_claims())))
+    return list_groups(recorded(list(all_claims())))
 
 
 def test_sources_stand_in_reading_order(groups: list[SourceGroup]) -> None:
@@ -62,11 +62,11 @@ def test_three_numbers() -> None:
 def test_premises_are_those_of_certificates_and_printed_proofs() -> None:
     """Premises come from the certificate of the corrected theorem, and from the published proof."""
     assert certificate_of("renard2022:thm-2.1") is not None
-    premises = premises_of(find("renard2022:thm-2.1"))
+    premises = list_premises(find("renard2022:thm-2.1"))
     assert {"renard2022:lemma-2.2", "renard2022:lemma-2.3", "renard2022:thm-2.1.proof.assemble"} <= set(premises)
     assert "renard2022:thm-2.1" not in premises
     assert len(premises) == len(set(premises))
-    assert premises_of(find("renard2022:assumption-1")) == []
+    assert list_premises(find("renard2022:assumption-1")) == []
 
 
 @pytest.mark.parametrize("key", sorted(all_sources()))
@@ -94,11 +94,11 @@ def _overlap(graph: DependencyGraph, a: tuple[float, float], b: tuple[float, flo
 def test_arrows_lead_from_left_to_right() -> None:
     """A premise is left of every claim that rests on it, and components do not mix."""
     nodes = [Node(name, name, "proved", f"{name}.html") for name in "abcdxy"]
-    graph = dependency_graph(nodes, [(0, 1), (1, 2), (0, 2), (2, 3), (4, 5)])
+    graph = draw_dependency_graph(nodes, [(0, 1), (1, 2), (0, 2), (2, 3), (4, 5)])
     across = {node.name: place[0] for node, place in graph.boxes}
     assert across["a"] < across["b"] < across["c"] < across["d"]
     assert across["x"] < across["y"]
-    assert graph == dependency_graph(nodes, [(0, 1), (1, 2), (0, 2), (2, 3), (4, 5)])
+    assert graph == draw_dependency_graph(nodes, [(0, 1), (1, 2), (0, 2), (2, 3), (4, 5)])
 
 
 def test_what_a_search_needs_is_on_the_page(groups: list[SourceGroup]) -> None:

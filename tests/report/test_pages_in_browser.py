@@ -13,7 +13,7 @@ from fedtheory.cli import run as fedtheory
 from fedtheory.language.registry import all_claims
 from report import pages
 from report.drawing import ErrataTask, PaperTask, PlanTask, environment_for
-from report.site import ClaimRow, _Site, groups_of, write_site
+from report.site import ClaimRow, _Site, list_groups, write_site
 from verify.claim_verdict import ClaimVerdict
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ TARGETS = (
     "fraboni2022:thm-1",
     "lecture27:thm-2",
 )
-ALL_PAGES = {pages.page_name(claim) for claim in all_claims().values()}
+ALL_PAGES = {pages.name_page(claim) for claim in all_claims().values()}
 PROBLEM = """
 [problem]
 kind = "quadratic"
@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = Path(tmp_path_factory.mktemp("site"))
     (folder / "mine.toml").write_text(RUN)
     write_site(folder, TARGETS, runs=[str(folder / "mine.toml")], jobs=2)
-    environment = environment_for(tuple((claim.id, pages.page_name(claim)) for claim in all_claims().values()))
+    environment = environment_for(tuple((claim.id, pages.name_page(claim)) for claim in all_claims().values()))
     for task in (PaperTask("renard2022"), PaperTask("landmarks"), PlanTask(), ErrataTask(list(all_claims()))):
         for name, text in task.draw(environment).files.items():
             (folder / name).write_text(text, encoding="utf-8")
@@ -91,7 +91,7 @@ def _statements(folder: Path) -> None:
     environment = environment_for(())
     for claim in (claim for claim in all_claims().values() if claim.id not in TARGETS):
         verdict = ClaimVerdict(claim.id, claim.verdict or "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
-        page = pages.claim_page(verdict, [])
+        page = pages.make_claim_page(verdict, [])
         text = environment.get_template("claim.html").render(page=page, before=None, after=None)
         (folder / page.file).write_text(text, encoding="utf-8")
         if page.certificate is not None:
@@ -107,7 +107,7 @@ def _lists(folder: Path) -> None:
         for claim in all_claims().values()
         if claim.verdict is not None
     ]
-    site = _Site(folder, groups_of([ClaimRow.of(verdict) for verdict in found]), [])
+    site = _Site(folder, list_groups([ClaimRow.of(verdict) for verdict in found]), [])
     site.write_index()
     site.finish()
 

@@ -17,7 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run
 from report import bound_figure, error_figure, save_figure
-from report.figures.formulas import least_width, shorten_for_legend, width
+from report.figures.formulas import bound_width, shorten_for_legend, width
 from report.showcases import showcase
 from verify.check import check
 
@@ -159,4 +159,4 @@ def test_legends_show_formulas(name: str) -> None:
 )
 def test_formulas_are_no_narrower_than_estimated(formula: str) -> None:
     """Formulas that are estimated as too wide are too wide when typeset."""
-    assert 0 < least_width(formula) <= width(formula)
+    assert 0 < bound_width(formula) <= width(formula)

@@ -11,7 +11,7 @@ from fedtheory.language.registry import all_claims, all_sources, find
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import bound_of_numbers, regime_map
 from report import drawing, planning, site
-from report.pages import page_name
+from report.pages import name_page
 from verify.check import check
 from verify.claim_verdict import ClaimVerdict
 
@@ -64,7 +64,7 @@ def test_rows(page: planning.PlanPage) -> None:
 @pytest.mark.parametrize("claim_id", CLAIMS)
 def test_claims_hold_at_their_best_step_sizes(claim_id: str) -> None:
     """At the step size of the page each claim covers the run of the data, and holds."""
-    run = planning.data_run("diabetes", "iid", None)
+    run = planning.make_data_run("diabetes", "iid", None)
     found = planning.compared(run)[claim_id]
     checked = check(find(claim_id), run.with_step_factor(found.ratio * found.exact.step_size * 8 * run.smoothness))
     assert checked.holds
@@ -75,7 +75,7 @@ def test_rendered(page: planning.PlanPage, monkeypatch: pytest.MonkeyPatch) -> N
     """The page stands on its own and links to the claims; without scikit-learn there is no page."""
     monkeypatch.setattr(drawing, "plan_page", lambda: page)
     text = drawing.PlanTask().draw(drawing.environment_for(())).files[planning.PLAN_PAGE]
-    assert set(re.findall(r'href="([^"#]+\.html)"', text)) >= {page_name(find(claim)) for claim in CLAIMS}
+    assert set(re.findall(r'href="([^"#]+\.html)"', text)) >= {name_page(find(claim)) for claim in CLAIMS}
     assert text.count("<svg") == len(page.figures) == 3
     assert "src=" not in text
     assert "$" not in re.sub(r"<svg.*?</svg>|<pre>.*?</pre>", "", text, flags=re.DOTALL)
@@ -86,13 +86,13 @@ def test_what_belongs_to_the_whole() -> None:
     everything = [_untried(claim.id) for claim in all_claims().values()]
     kinds = Counter(
         type(task)
-        for task in site._list_tasks(everything, site.groups_of([site.ClaimRow.of(v) for v in everything]), ())
+        for task in site._list_tasks(everything, site.list_groups([site.ClaimRow.of(v) for v in everything]), ())
     )
     assert kinds[drawing.PlanTask] == 1
     assert kinds[drawing.PaperTask] == len(all_sources())
     one = [_untried(CLAIMS[0])]
     kinds = Counter(
-        type(task) for task in site._list_tasks(one, site.groups_of([site.ClaimRow.of(v) for v in one]), ())
+        type(task) for task in site._list_tasks(one, site.list_groups([site.ClaimRow.of(v) for v in one]), ())
     )
     assert kinds == {drawing.ErrataTask: 1, drawing.SlackTask: 1, drawing.ClaimTask: 1}
 
@@ -105,7 +105,7 @@ def test_map_names_the_terms_it_shows() -> None:
     """The caption of a map names each dominating term, and no other."""
     claim = find("renard2022:thm-2.1")
     regimes = regime_map(bound_of_numbers(claim, planning._CONSTANTS), "eta", "tau", points=9)
-    caption = planning.regime_figure(claim, regimes).caption
+    caption = planning.draw_regimes(claim, regimes).caption
     dominating = {f"${latex(regimes.terms[number])}$" for number in set(regimes.dominating.ravel().tolist())}
     assert set(re.findall(r"\$[^$]+\$", caption)) == dominating
 

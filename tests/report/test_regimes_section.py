@@ -8,7 +8,7 @@ import pytest
 
 from fedtheory.language.claim import Verdict
 from report.drawing import environment_for
-from report.pages import claim_page
+from report.pages import make_claim_page
 from report.regimes import Level, search_section
 from verify.claim_verdict import ClaimVerdict
 from verify.falsify.regimes import Pairs, Regime
@@ -24,7 +24,7 @@ SEARCHED = replace(
 
 def rendered(verdict: ClaimVerdict) -> str:
     """Return the words of a page, separated by single spaces."""
-    page = claim_page(verdict, [])
+    page = make_claim_page(verdict, [])
     return " ".join(environment_for(()).get_template("claim.html").render(page=page, before=None, after=None).split())
 
 

@@ -13,7 +13,7 @@ from fedtheory import arithmetic
 from fedtheory.language.registry import all_claims, find
 from fedtheory.runfile import parse_run
 from report.drawing import PaperTask, environment_for
-from report.pages import page_name
+from report.pages import name_page
 from report.site import write_site
 from verify.check import check
 
@@ -28,7 +28,7 @@ CLAIMS = (
     "renard2022:lemma-2.2.fixed",
     "renard2022:lemma-2.3",
 )
-ALL_PAGES = {page_name(claim) for claim in all_claims().values()}
+ALL_PAGES = {name_page(claim) for claim in all_claims().values()}
 """Names of pages of a complete site, of which these tests write only some."""
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 

@@ -6,14 +6,14 @@ import pytest
 
 from fedtheory.language.registry import find
 from report.drawing import SlackTask, environment_for
-from report.slack import SLACK_PAGE, SlackEntry, slack_tables
+from report.slack import SLACK_PAGE, SlackEntry, make_slack_tables
 from report.slack_overview import Overview, find_published_form, overview
 from verify.slack import compute_shares
 
 
 def of(name: str) -> Overview:
     """Return the table's row of a bound."""
-    (table,) = slack_tables([find(name)])
+    (table,) = make_slack_tables([find(name)])
     (entry,) = table.entries
     assert isinstance(entry, SlackEntry)
     return overview(entry)

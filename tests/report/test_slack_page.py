@@ -11,7 +11,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.registry import find
 from fedtheory.runfile import read_run
 from report.drawing import SlackTask, environment_for
-from report.slack import SLACK_PAGE, _format_exact, slack_section
+from report.slack import SLACK_PAGE, _format_exact, make_slack_section
 from verify.check import check
 from verify.slack import parts_of
 
@@ -25,7 +25,7 @@ def page(*targets: str) -> str:
 
 def test_a_row_for_each_part() -> None:
     """Each row has the stated constant and its lower bound."""
-    section = slack_section(find(PRINTED))
+    section = make_slack_section(find(PRINTED))
     assert section is not None
     assert len(section.rows) == len(parts_of(find(PRINTED))) == 3
     constants = {row.constant: float(row.lowest) / float(row.share) for row in section.rows[1:]}
@@ -35,7 +35,7 @@ def test_a_row_for_each_part() -> None:
 
 def test_what_is_attained_says_so() -> None:
     """An attained term is marked in the table and in words; others have their largest ratio."""
-    found = slack_section(find(ATTAINED))
+    found = make_slack_section(find(ATTAINED))
     assert found is not None
     assert found.whole.is_attained
     text = page(ATTAINED, LEMMA)
@@ -45,7 +45,7 @@ def test_what_is_attained_says_so() -> None:
 
 def test_runs_can_be_taken_from_the_page(tmp_path) -> None:
     """A run file of the page has the displayed ratio."""
-    rows = slack_section(find(LEMMA)).rows
+    rows = make_slack_section(find(LEMMA)).rows
     text = page(LEMMA)
     assert rows[0].run_file in text.replace("&#34;", '"')
     (tmp_path / "run.toml").write_text(rows[0].run_file)
@@ -56,13 +56,13 @@ def test_runs_can_be_taken_from_the_page(tmp_path) -> None:
 
 def test_other_claims_have_no_section() -> None:
     """Refuted claims and definitions have no section, and a site of these has no such page."""
-    assert slack_section(find("renard2022:lemma-2.2")) is None
+    assert make_slack_section(find("renard2022:lemma-2.2")) is None
     assert page("renard2022:lemma-2.2") == ""
 
 
 def test_nearly_all_is_not_all() -> None:
     """A ratio that only rounds to 1 is not displayed as 1."""
-    first = slack_section(find("comparator:average-error")).whole
+    first = make_slack_section(find("comparator:average-error")).whole
     assert not first.is_attained
     assert first.share == "> 0.999"
 

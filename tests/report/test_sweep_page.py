@@ -16,7 +16,7 @@ from fedtheory.cli import run
 from fedtheory.errors import InputError
 from fedtheory.language.registry import find
 from report.site import write_sweep
-from report.sweep import sweep_page
+from report.sweep import make_sweep_page
 from verify.check import check
 from verify.sweeps import conduct, read_results, read_spec
 
@@ -54,7 +54,7 @@ def test_errors_come_first(tmp_path: Path) -> None:
     grid = "[grid]\nalgorithm.local_steps = [1, 2]\nalgorithm.local_step_size = [0.01, 0.1, 0.4]\n"
     (tmp_path / "steps.toml").write_text(f'errors = ["final_suboptimality"]\n[problem]{text}{grid}')
     conduct(read_spec(tmp_path / "steps.toml"), tmp_path / "steps.parquet")
-    page = sweep_page(tmp_path / "steps.parquet")
+    page = make_sweep_page(tmp_path / "steps.parquet")
     results = read_results(tmp_path / "steps.parquet")
     best = min(results.rows, key=lambda row: row["final_suboptimality"])
     step, count = (best[f"algorithm.{key}"] for key in ("local_step_size", "local_steps"))
@@ -108,7 +108,7 @@ def test_counts_and_ratios_are_those_of_the_table(page: str, table: Path) -> Non
 
 def test_figures_are_over_the_keys_that_vary(table: Path) -> None:
     """There is one figure for each of the four keys and each pair of the grid; none without ratios."""
-    figures = {claim.name: [figure.name for figure in claim.figures] for claim in sweep_page(table).claims}
+    figures = {claim.name: [figure.name for figure in claim.figures] for claim in make_sweep_page(table).claims}
     assert len(figures[THEOREM]) == len(figures[STEP]) == 4 + 3
     assert len(set(figures[THEOREM] + figures[STEP])) == 14
     assert figures[IDENTITY] == []
@@ -150,7 +150,7 @@ def test_the_command(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_other_files_are_refused(table: Path) -> None:
     """A file that is not a table of a sweep is named in the error."""
     with pytest.raises(InputError, match="is not the table of a sweep"):
-        sweep_page(table.with_name("steps.toml"))
+        make_sweep_page(table.with_name("steps.toml"))
 
 
 def test_the_heading_says_how_many_runs(page: str) -> None:

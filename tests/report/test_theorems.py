@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fedtheory.language.registry import find
 from report.drawing import ClaimTask, environment_for
-from report.theorems import theorem_section
+from report.theorems import make_theorem_section
 from verify.claim_verdict import ClaimVerdict
 from verify.rocq.accepted import checked
 
@@ -28,5 +28,5 @@ def test_the_page_offers_the_theorem_with_its_proof() -> None:
 
 def test_other_claims_have_none() -> None:
     """A claim that is not listed has no theorem, even with the name of a listed one."""
-    assert theorem_section(find("fraboni2022:thm-1")) is None
-    assert theorem_section(replace(find(STEP), id="mine:of-a-file")) is None
+    assert make_theorem_section(find("fraboni2022:thm-1")) is None
+    assert make_theorem_section(replace(find(STEP), id="mine:of-a-file")) is None

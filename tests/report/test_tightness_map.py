@@ -19,8 +19,8 @@ def test_cells_show_the_largest_ratio_of_their_runs(monkeypatch: pytest.MonkeyPa
     drawn: list[Any] = []
     monkeypatch.setattr(bounds, "_build_grid", lambda *_given: [])
     monkeypatch.setattr(bounds, "compute_ratios", lambda *_given: given)
-    monkeypatch.setattr(bounds, "heat_map", lambda _canvas, _axes, values, **_keys: drawn.append(values))
-    bounds.tightness_map(find("renard2022:thm-2.1"), [], Fraction(1, 4))
+    monkeypatch.setattr(bounds, "draw_heat_map", lambda _canvas, _axes, values, **_keys: drawn.append(values))
+    bounds.draw_tightness_map(find("renard2022:thm-2.1"), [], Fraction(1, 4))
     expected = np.full(cells, 0.5)
     expected[-1] = np.nan
     np.testing.assert_array_equal(drawn[0].ravel(), expected)

@@ -8,7 +8,7 @@ import pytest
 
 from fedtheory.language.quantities import local_step_size
 from report import worst_case
-from report.worst_case import WorstCaseSection, _make_row, compute_over_local_steps, worst_case_section
+from report.worst_case import WorstCaseSection, _make_row, compute_over_local_steps, make_worst_case_section
 from verify.claim_verdict import ClaimVerdict
 from verify.worst_case import Case
 
@@ -22,7 +22,7 @@ def few_local_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 def section(claim_id: str, jobs: int = 1) -> WorstCaseSection | None:
     """Return the section of a claim, with an invented largest ratio of 0.25."""
     verdict = ClaimVerdict(claim_id, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
-    return worst_case_section(verdict, compute_over_local_steps(claim_id, jobs))
+    return make_worst_case_section(verdict, compute_over_local_steps(claim_id, jobs))
 
 
 def test_bound_and_worst_case_stand_side_by_side() -> None:
