@@ -229,7 +229,7 @@ class Bernoulli(Participation):
     probability: Number
 
     def moments(self, weights: Array) -> WeightMoments:
-        chance = self._chance(weights)
+        chance = self._read_probability(weights)
         one = arithmetic_of(weights).number(1, "one")
         return WeightMoments(weights, (one / chance - 1) * weights * weights, one)
 
@@ -244,11 +244,11 @@ class Bernoulli(Participation):
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
         (chances, present), *others = self.sets(weights, self.possibilities(len(weights)))
         assert not others
-        return chances, present * weights / self._chance(weights)
+        return chances, present * weights / self._read_probability(weights)
 
     def sets(self, weights: Array, most: int) -> Iterator[tuple[Array, Array]]:
         """Yield all sets of participants in blocks: their probabilities (n,), and indicators (n, M)."""
-        clients, chance = len(weights), self._chance(weights)
+        clients, chance = len(weights), self._read_probability(weights)
         one = arithmetic_of(weights).number(1, "one")
         by_size = arithmetic_of(weights).array(
             [chance**k * (one - chance) ** (clients - k) for k in range(clients + 1)]
@@ -272,10 +272,10 @@ class Bernoulli(Participation):
         return (generator.random((replicas, len(weights))) < chance) * weights / chance
 
     def within(self, clients: Sequence[int], weights: Array) -> Number:
-        chance = self._chance(RATIONAL.array(weights))
+        chance = self._read_probability(RATIONAL.array(weights))
         return (1 - chance) ** (len(weights) - len(clients))
 
-    def _chance(self, weights: Array) -> Number:
+    def _read_probability(self, weights: Array) -> Number:
         """Return the probability of participation, which must be in (0, 1]."""
         if not 0 < self.probability <= 1:
             given = f"expected a number above 0 and at most 1, got {plain_float(self.probability):g}"

@@ -55,7 +55,7 @@ class StepSchedule:
         try:
             return ast.parse(self.formula.strip(), mode="eval").body
         except (SyntaxError, ValueError):
-            raise self._no_formula(self.formula) from None
+            raise self._report_formula(self.formula) from None
 
     @cached_property
     def changes_with_rounds(self) -> bool:
@@ -88,47 +88,47 @@ class StepSchedule:
 
     def value_at(self, n: int, k: int) -> Any:
         """Evaluate the formula, without checking the value."""
-        return self._value(self._tree, {"n": Fraction(n), "k": Fraction(k), "pi": math.pi})
+        return self._evaluate(self._tree, {"n": Fraction(n), "k": Fraction(k), "pi": math.pi})
 
-    def _value(self, node: ast.expr, symbols: dict[str, Any]) -> Any:
+    def _evaluate(self, node: ast.expr, symbols: dict[str, Any]) -> Any:
         """Evaluate a node of the formula."""
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             return Fraction(repr(node.value))
         if isinstance(node, ast.Name) and node.id in symbols:
             return symbols[node.id]
         if isinstance(node, ast.Call):
-            return self._function(node, [self._value(argument, symbols) for argument in node.args])
+            return self._call_function(node, [self._evaluate(argument, symbols) for argument in node.args])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-            value = self._value(node.operand, symbols)
+            value = self._evaluate(node.operand, symbols)
             return -value if isinstance(node.op, ast.USub) else value
         if isinstance(node, ast.BinOp):
-            return self._operation(node, self._value(node.left, symbols), self._value(node.right, symbols))
-        raise self._no_formula(ast.unparse(node))
+            return self._apply_operation(node, self._evaluate(node.left, symbols), self._evaluate(node.right, symbols))
+        raise self._report_formula(ast.unparse(node))
 
-    def _operation(self, node: ast.BinOp, left: Any, right: Any) -> Any:
+    def _apply_operation(self, node: ast.BinOp, left: Any, right: Any) -> Any:
         """Evaluate a binary operation."""
         if isinstance(node.op, ast.Pow) and abs(right) <= _LARGEST_EXPONENT:
-            return self._power(left, right)
+            return self._raise_to_power(left, right)
         if type(node.op) in _OPERATIONS:
             return _OPERATIONS[type(node.op)](left, right)
-        raise self._no_formula(ast.unparse(node))
+        raise self._report_formula(ast.unparse(node))
 
-    def _function(self, node: ast.Call, arguments: list[Any]) -> Any:
+    def _call_function(self, node: ast.Call, arguments: list[Any]) -> Any:
         """Evaluate a call of an allowed function."""
         name = node.func.id if isinstance(node.func, ast.Name) and not node.keywords else ""
         if name in _EXACT and len(arguments) > 1:
             return _EXACT[name](*arguments)
         if name in _ROUNDED and len(arguments) == 1:
             return _ROUNDED[name](arguments[0])
-        raise self._no_formula(ast.unparse(node))
+        raise self._report_formula(ast.unparse(node))
 
-    def _power(self, base: Any, exponent: Any) -> Any:
+    def _raise_to_power(self, base: Any, exponent: Any) -> Any:
         """Evaluate a power whose result is not too long."""
         if isinstance(base, Fraction) and _count_bits(base) * abs(exponent) > _MOST_BITS:
             raise InputError(_KEY, f"expected powers of at most {_MOST_BITS} bits in {self.formula!r}")
         return base**exponent
 
-    def _no_formula(self, given: str) -> InputError:
+    def _report_formula(self, given: str) -> InputError:
         """Return the error for a formula that is not allowed."""
         return InputError(_KEY, f"expected {_ALLOWED}, got {given!r}")
 

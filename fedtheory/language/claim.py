@@ -239,7 +239,7 @@ class Claim(Shown):
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
         """The relations of the statement; empty for rates and definitions."""
-        further = (Relation(_expression(r.left), r.operator, _expression(r.right)) for r in self.also)
+        further = (Relation(_read_expression(r.left), r.operator, _read_expression(r.right)) for r in self.also)
         return (*self._main_relations(), *further)
 
     @property
@@ -251,10 +251,10 @@ class Claim(Shown):
         if self.chain:
             sides, operators = self.chain[0::2], self.chain[1::2]
             links = zip(sides, operators, sides[1:], strict=False)
-            return tuple(Relation(_expression(a), o, _expression(b)) for a, o, b in links)  # type: ignore[arg-type]
+            return tuple(Relation(_read_expression(a), o, _read_expression(b)) for a, o, b in links)  # type: ignore[arg-type]
         if self.lhs is None:
             return ()
-        return (Relation(_expression(self.lhs), self.relation, _expression(self.rhs)),)
+        return (Relation(_read_expression(self.lhs), self.relation, _read_expression(self.rhs)),)
 
     @cached_property
     def notation(self) -> dict[sp.Symbol, Quantity]:
@@ -374,7 +374,7 @@ class Claim(Shown):
         return frozenset().union(*(expression.free_symbols for expression in self._expressions()))
 
 
-def _expression(side: Expr | RunQuantity) -> Expr:
+def _read_expression(side: Expr | RunQuantity) -> Expr:
     if isinstance(side, str):
         raise InputError("claim", f"expected a SymPy expression or a quantity as a side, got the string {side!r}")
     return side.symbol if isinstance(side, RunQuantity) else sp.sympify(side)

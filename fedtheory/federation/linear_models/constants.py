@@ -49,20 +49,20 @@ class ModelConstants:
         """Upper bound on the largest curvature of each F_i, (M,)."""
         model = self.model
         tops = [largest_eigenvalue(model.inputs[model.rows_of(i)], 1 / n) for i, n in enumerate(model.counts)]
-        return self._curvatures(np.array(tops))
+        return self._bound_curvatures(np.array(tops))
 
     @cached_property
     def objective_smoothness(self) -> float:
         """Upper bound on the largest curvature of F."""
         top = largest_eigenvalue(self.model.inputs, self.model.row_weights(self.weights))
-        return float(self._curvatures(np.array(top)))
+        return float(self._bound_curvatures(np.array(top)))
 
     @cached_property
     def row_smoothness(self) -> float:
         """Upper bound on the largest curvature of a single row's objective."""
-        return float(self._curvatures(self.model.lengths_sq.max(initial=0.0)))
+        return float(self._bound_curvatures(self.model.lengths_sq.max(initial=0.0)))
 
-    def _curvatures(self, tops: Array) -> Array:
+    def _bound_curvatures(self, tops: Array) -> Array:
         """Return curvatures of objectives whose rows have these largest eigenvalues."""
         curvatures: Array = self.model.loss.largest_curvature * tops * self._safe + self.model.ridge
         return curvatures
@@ -113,7 +113,7 @@ class ModelConstants:
     def dissimilarities_sq(self) -> Array:
         """Upper bound on sup_x |grad F_i(x) - grad F(x)|^2, (M,)."""
         own = np.eye(self.model.clients)
-        return np.array([self._largest_combination(row - self.weights) ** 2 for row in own])
+        return np.array([self._bound_combination(row - self.weights) ** 2 for row in own])
 
     @cached_property
     def gradient_suprema_sq(self) -> Array:
@@ -122,13 +122,13 @@ class ModelConstants:
         Raises `NotApplicable` with a ridge, whose gradient is unbounded.
         """
         self._require_no_ridge()
-        return np.array([self._largest_combination(row) ** 2 for row in np.eye(self.model.clients)])
+        return np.array([self._bound_combination(row) ** 2 for row in np.eye(self.model.clients)])
 
     @cached_property
     def objective_supremum_sq(self) -> float:
         """Upper bound on sup_x |grad F(x)|^2; raises `NotApplicable` with a ridge."""
         self._require_no_ridge()
-        return self._largest_combination(self.weights) ** 2
+        return self._bound_combination(self.weights) ** 2
 
     @cached_property
     def second_moments(self) -> Array:
@@ -142,7 +142,7 @@ class ModelConstants:
         if self.model.ridge > 0:
             raise NotApplicable("gradients of an objective with a ridge are unbounded on all of space")
 
-    def _largest_combination(self, mixing: Array) -> float:
+    def _bound_combination(self, mixing: Array) -> float:
         """Return an upper bound on |sum_i mixing_i grad F_i| everywhere, without the ridge's part, for mixing (M,)."""
         loss, factors = self.model.loss, self.model.row_weights(mixing)
         rows = factors[:, None] * self.model.inputs

@@ -167,20 +167,22 @@ class LinearModel:
         away = points - self.origin
         return np.asarray((away * away) @ self.penalties / 2)
 
-    def _ridge_slopes(self, points: Array) -> Array:
+    def _compute_ridge_slopes(self, points: Array) -> Array:
         """Return the ridge's part of the gradients, (..., d), at points (..., d)."""
         slopes: Array = self.penalties * (points - self.origin)
         return slopes
 
     def values(self, row_weights: Array, points: Array) -> Array:
         """Return the mixed objective with weights (n,) of the rows, (K,), at points (K, d)."""
-        found = [self.loss.value(self.margins(block)) @ row_weights for block in self._blocks(points)]
+        found = [self.loss.value(self.margins(block)) @ row_weights for block in self._iterate_blocks(points)]
         return np.concatenate(found) + self.ridge_values(points)
 
     def slopes(self, row_weights: Array, points: Array) -> Array:
         """Return the gradient of the mixed objective, (K, d), at points (K, d)."""
-        found = [(self.loss.slope(self.margins(block)) * row_weights) @ self.inputs for block in self._blocks(points)]
-        return np.concatenate(found) + self._ridge_slopes(points)
+        found = [
+            (self.loss.slope(self.margins(block)) * row_weights) @ self.inputs for block in self._iterate_blocks(points)
+        ]
+        return np.concatenate(found) + self._compute_ridge_slopes(points)
 
     def measured(self, row_weights: Array, points: Array) -> tuple[Array, Array, Array]:
         """Values (K,) and gradients (K, d) of the mixed objective, and the fraction of rows with positive margins.
@@ -188,18 +190,18 @@ class LinearModel:
         A margin of zero counts half.  Margins are computed once for all three.
         """
         values, slopes, positive = [], [], []
-        for block in self._blocks(points):
+        for block in self._iterate_blocks(points):
             margins = self.margins(block)
             values.append(self.loss.value(margins) @ row_weights)
             slopes.append((self.loss.slope(margins) * row_weights) @ self.inputs)
             positive.append(self.positive_fractions(block, margins))
         return (
             np.concatenate(values) + self.ridge_values(points),
-            np.concatenate(slopes) + self._ridge_slopes(points),
+            np.concatenate(slopes) + self._compute_ridge_slopes(points),
             np.concatenate(positive),
         )
 
-    def _blocks(self, points: Array) -> Iterator[Array]:
+    def _iterate_blocks(self, points: Array) -> Iterator[Array]:
         """Yield points (K, d) in blocks whose margins fit into memory."""
         step = max(_MOST // max(len(self.offsets), 1), 1)
         for first in range(0, max(len(points), 1), step):
@@ -209,7 +211,7 @@ class LinearModel:
         """Return F_i, (K, M), each client at its own point (K, M, d)."""
         found = np.empty(points.shape[:-1])
         for clients, inputs, offsets in self._groups_of_equal_size:
-            margins = self._margins_of_clients(points, clients, inputs, offsets)
+            margins = self._compute_margins_of_clients(points, clients, inputs, offsets)
             found[:, clients] = self.loss.value(margins).mean(axis=1).T
         return found + self.ridge_values(points)
 
@@ -217,12 +219,12 @@ class LinearModel:
         """Return grad F_i, (K, M, d), each client at its own point (K, M, d)."""
         found = np.empty(points.shape)
         for clients, inputs, offsets in self._groups_of_equal_size:
-            slopes = self.loss.slope(self._margins_of_clients(points, clients, inputs, offsets))
+            slopes = self.loss.slope(self._compute_margins_of_clients(points, clients, inputs, offsets))
             found[:, clients] = (slopes.transpose(0, 2, 1) @ inputs).transpose(1, 0, 2) / inputs.shape[1]
-        return found + self._ridge_slopes(points)
+        return found + self._compute_ridge_slopes(points)
 
     @staticmethod
-    def _margins_of_clients(points: Array, clients: Array, inputs: Array, offsets: Array) -> Array:
+    def _compute_margins_of_clients(points: Array, clients: Array, inputs: Array, offsets: Array) -> Array:
         """Return x_ij'w_i - b_ij of clients with equally many rows, (m, n_i, K)."""
         margins: Array = inputs @ points[:, clients].transpose(1, 2, 0) - offsets[:, :, None]
         return margins
@@ -245,7 +247,7 @@ class LinearModel:
             inputs, own = self.inputs[rows], counts[:, rows]
             slopes = self.loss.slope(points[:, client] @ inputs.T - self.offsets[rows])
             found[:, client] = (slopes * own) @ inputs / own.sum(axis=1, keepdims=True)
-        return found + self._ridge_slopes(points)
+        return found + self._compute_ridge_slopes(points)
 
     def batch_slopes(self, points: Array, rows: Array) -> Array:
         """Return average gradients (K, M, d) of chosen rows (K, M, B) at points (K, M, d), with the ridge's part."""
@@ -256,5 +258,5 @@ class LinearModel:
             inputs = self.inputs[rows[block]]
             margins = (inputs @ points[block, :, :, None])[..., 0] - self.offsets[rows[block]]
             found[block] = (self.loss.slope(margins)[..., None, :] @ inputs)[..., 0, :]
-        slopes: Array = found / rows.shape[-1] + self._ridge_slopes(points)
+        slopes: Array = found / rows.shape[-1] + self._compute_ridge_slopes(points)
         return slopes

@@ -124,28 +124,32 @@ class FunctionsOfCoordinate:
         """Return the lowest stationary point of a sum of bounded losses with piecewise linear derivatives."""
         kinks = self._kinks
         slopes = (self._slopes(kinks) @ self.coefficients.T)[:, 0]
-        level = kinks[abs(slopes) <= self._rounding(slopes)]
-        places = [*level, *self._crossings(kinks, slopes), *self._nearest_on_plateaus(kinks, slopes, near)]
+        level = kinks[abs(slopes) <= self._bound_rounding(slopes)]
+        places = [
+            *level,
+            *self._iterate_crossings(kinks, slopes),
+            *self._iterate_nearest_on_plateaus(kinks, slopes, near),
+        ]
         points = self.arithmetic.array(places)
         values = (self.kind.value(points[:, None] - self.centres, self.widths) @ self.coefficients.T)[:, 0]
-        least = points[values <= values.min() + self._rounding(values)]
+        least = points[values <= values.min() + self._bound_rounding(values)]
         found: Number = least[abs(least - near).argmin()]
         return found
 
-    def _crossings(self, kinks: Array, slopes: Array) -> Iterator[Number]:
+    def _iterate_crossings(self, kinks: Array, slopes: Array) -> Iterator[Number]:
         """Yield the zeros of the derivative between neighbouring kinks."""
         for left, right, low, high in zip(kinks, kinks[1:], slopes, slopes[1:], strict=False):
             if low < 0 < high:
                 yield left - low * (right - left) / (high - low)
 
-    def _nearest_on_plateaus(self, kinks: Array, slopes: Array, near: Number) -> Iterator[Number]:
+    def _iterate_nearest_on_plateaus(self, kinks: Array, slopes: Array, near: Number) -> Iterator[Number]:
         """Yield the point nearest to a given one in each interval between neighbouring kinks with zero derivative."""
-        flat = abs(slopes) <= self._rounding(slopes)
+        flat = abs(slopes) <= self._bound_rounding(slopes)
         for left, right, *ends in zip(kinks, kinks[1:], flat, flat[1:], strict=False):
             if all(ends):
                 yield min(max(near, left), right)
 
-    def _rounding(self, values: Array) -> Number:
+    def _bound_rounding(self, values: Array) -> Number:
         """Return a bound on the rounding errors of the values; 0 for rational numbers."""
         return 0 if values.dtype == object else 1e-14 * abs(values).max()
 
@@ -156,9 +160,9 @@ class FunctionsOfCoordinate:
         """
         if self._sigmoids is not None:
             return self._sigmoids.zero()
-        return self._flat_zero(near) if self.kind.is_piecewise else self._find_single_zero()
+        return self._find_flat_zero(near) if self.kind.is_piecewise else self._find_single_zero()
 
-    def _flat_zero(self, near: Number) -> Number:
+    def _find_flat_zero(self, near: Number) -> Number:
         """Return a zero of a piecewise linear function, which can vanish on a whole interval."""
         kinks = self._kinks
         values = (self._slopes(kinks) @ self.coefficients.T)[:, 0]
@@ -205,7 +209,7 @@ class FunctionsOfCoordinate:
             return np.asarray((self._slopes(points) @ self.coefficients.T) ** 2 @ shares)
 
         def upper(left: Array, right: Array) -> Array:
-            least, most = self._ranges(self._slopes(left), self._slopes(right))
+            least, most = self._bound_ranges(self._slopes(left), self._slopes(right))
             nearest = np.maximum(np.maximum(least, -most), 0)
             plain = np.maximum(abs(least), abs(most)) ** 2 @ positive + nearest**2 @ negative
             # On a short interval the mean value theorem is sharper; at its ends derivatives may be limits.
@@ -221,7 +225,7 @@ class FunctionsOfCoordinate:
         scale = np.abs(shares) @ (np.abs(self.coefficients) @ limits) ** 2
         return self._largest(value, upper, _CLOSE * float(scale))
 
-    def _ranges(self, low: Array, high: Array) -> tuple[Array, Array]:
+    def _bound_ranges(self, low: Array, high: Array) -> tuple[Array, Array]:
         """Return bounds (P, R) on the combinations of values between `low` and `high` (P, n)."""
         rising, falling = np.maximum(self.coefficients, 0).T, np.minimum(self.coefficients, 0).T
         return low @ rising + high @ falling, high @ rising + low @ falling
@@ -230,7 +234,7 @@ class FunctionsOfCoordinate:
         """Return bounds (P, R) on h_r' over intervals: curvatures decrease on both sides of a centre."""
         high = self._curvatures(np.clip(self.centres, left[:, None], right[:, None]))
         low = np.minimum(self._curvatures(left[:, None]), self._curvatures(right[:, None]))
-        return self._ranges(low, high)
+        return self._bound_ranges(low, high)
 
     @cached_property
     def _reach(self) -> tuple[float, float]:

@@ -44,7 +44,7 @@ class Sigmoids:
         The result is rational if it is the value of a limit.
         """
         with precise_enclosures():
-            return self._supremum([bare(share) for share in shares])
+            return self._enclose_supremum([bare(share) for share in shares])
 
     def steepest(self, row: int) -> Number:
         """Return ``sup_x h_r'(x)`` for non-negative amplitudes; rational if all terms have the same centre."""
@@ -59,7 +59,7 @@ class Sigmoids:
             def jet(x: arb) -> Jet:
                 found = Jet(arb(0), arb(0), arb(0))
                 for t in used:
-                    height, curvature, scale = self._at(t, x)
+                    height, curvature, scale = self._evaluate_term(t, x)
                     found += Jet(
                         curvature,
                         -2 * height * curvature / scale,
@@ -79,37 +79,39 @@ class Sigmoids:
             raise InputError("", "the objective has no minimiser")
         for more in _PRECISIONS:
             with suppress(Unresolved), precise_enclosures(more * ENCLOSURE_BITS):
-                found = narrowed(self._derivative_jet, *self._bracket())
+                found = narrowed(self._enclose_derivative, *self._bracket_zero())
                 simple = fmpq(0) if found.contains(arb(0)) else simplest_near(float(found.mid()))
                 return simple if found.contains(arb(simple)) and self._vanishes(simple) else Enclosure(found)
         raise Unresolved("the objective is too flat for its minimiser to be enclosed")
 
-    def _at(self, term: int, x: arb) -> tuple[arb, arb, fmpq]:
+    def _evaluate_term(self, term: int, x: arb) -> tuple[arb, arb, fmpq]:
         """Return tanh, 1 - tanh^2 and the scale of a term."""
         height = ((x - self.centres[term]) / self.scales[term]).tanh()
         return height, 1 - height * height, self.scales[term]
 
-    def _jets(self, x: arb) -> list[Jet]:
+    def _enclose_jets(self, x: arb) -> list[Jet]:
         """Return each h_r at a point or over an interval."""
         jets = [Jet(arb(offset), arb(0), arb(0)) for offset in self.offsets]
         for t in range(len(self.centres)):
-            height, curvature, scale = self._at(t, x)
+            height, curvature, scale = self._evaluate_term(t, x)
             term = Jet(height, curvature / scale, -2 * height * curvature / (scale * scale))
             jets = [jet + term.scaled(arb(row[t])) for jet, row in zip(jets, self.amplitudes, strict=True)]
         return jets
 
-    def _derivative_jet(self, x: arb) -> Jet:
+    def _enclose_derivative(self, x: arb) -> Jet:
         """Enclose the derivative and its own derivatives at a point."""
-        return self._jets(x)[0]
+        return self._enclose_jets(x)[0]
 
-    def _supremum(self, shares: list[Number]) -> Number:
+    def _enclose_supremum(self, shares: list[Number]) -> Number:
         """Return the supremum over the line of the sum of squared slopes with these weights, or its enclosure."""
 
         def jet(x: arb) -> Jet:
-            squares = [each.squared().scaled(arb(share)) for each, share in zip(self._jets(x), shares, strict=True)]
+            squares = [
+                each.squared().scaled(arb(share)) for each, share in zip(self._enclose_jets(x), shares, strict=True)
+            ]
             return sum(squares[1:], squares[0])
 
-        limits = largest([self._limit(shares), self._reflect()._limit(shares)])
+        limits = largest([self._enclose_limit(shares), self._reflect()._enclose_limit(shares)])
         if len(shares) == 1 and self._is_monotone and shares[0] >= 0:
             return limits
         floor = bare(limits)
@@ -124,7 +126,7 @@ class Sigmoids:
         """Return whether the first function is monotone."""
         return len({bool(amplitude > 0) for amplitude in self.amplitudes[0] if amplitude != 0}) <= 1
 
-    def _limit(self, shares: list[Number]) -> Number:
+    def _enclose_limit(self, shares: list[Number]) -> Number:
         """Return the limit of the sum of squares as x tends to infinity."""
         limits = self.offsets + self.amplitudes.sum(axis=1)
         return sum(share * limit * limit for share, limit in zip(shares, limits, strict=True))
@@ -167,12 +169,12 @@ class Sigmoids:
             values, tilt = values + share * height * height, tilt + 2 * share * height * slope
         return values, tilt
 
-    def _bracket(self) -> tuple[arb, arb]:
+    def _bracket_zero(self) -> tuple[arb, arb]:
         """Return points on both sides of the zero."""
         reach = max(self.scales)
         low, high = arb(min(self.centres)).lower(), arb(max(self.centres)).upper()
         for _ in range(_MOST_DOUBLINGS):
-            is_below, is_above = self._derivative_jet(low).value < 0, self._derivative_jet(high).value > 0
+            is_below, is_above = self._enclose_derivative(low).value < 0, self._enclose_derivative(high).value > 0
             if is_below and is_above:
                 return low, high
             low, high = low if is_below else (low - reach).lower(), high if is_above else (high + reach).upper()

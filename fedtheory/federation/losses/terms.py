@@ -36,7 +36,7 @@ class Terms:
 
     def values(self, points: Array) -> Array:
         """Return values, (..., C), of C clients, each at its own point (..., C, d)."""
-        values = self.weights * self.kind.value(self._arguments(points), self.widths)
+        values = self.weights * self.kind.value(self._compute_arguments(points), self.widths)
         total = self.arithmetic.zeros(*points.shape[:-1])
         places: Any = (..., self.owners)
         np.add.at(total, places, values)
@@ -44,13 +44,13 @@ class Terms:
 
     def gradients(self, points: Array) -> Array:
         """Return gradients, (..., C, d), of C clients, each at its own point (..., C, d)."""
-        slopes = self.weights * self.kind.slope(self._arguments(points), self.widths)
+        slopes = self.weights * self.kind.slope(self._compute_arguments(points), self.widths)
         total = self.arithmetic.zeros(*points.shape)
         places: Any = (..., self.owners, self.coordinates)
         np.add.at(total, places, slopes)
         return total
 
-    def _arguments(self, points: Array) -> Array:
+    def _compute_arguments(self, points: Array) -> Array:
         """Compute the argument of each term's loss, (..., n)."""
         arguments: Array = points[..., self.owners, self.coordinates] - self.centres
         return arguments
@@ -64,18 +64,18 @@ class Terms:
         picked = [np.flatnonzero(self.owners == client) for client in clients]
         places = np.concatenate(picked)
         owners = np.repeat(np.arange(len(picked)), [len(places) for places in picked])
-        return replace(self._at(places), owners=owners)
+        return replace(self._select(places), owners=owners)
 
     def along(self, coordinate: int) -> Terms:
         """Return the terms of one coordinate."""
-        return self._at(np.flatnonzero(self.coordinates == coordinate))
+        return self._select(np.flatnonzero(self.coordinates == coordinate))
 
     def mixed(self, weights: Array) -> Terms:
         """Return one objective, the sum of the clients' with weights (M,); a weight of zero drops a client."""
-        kept = self._at(np.flatnonzero(weights[self.owners] != 0))
+        kept = self._select(np.flatnonzero(weights[self.owners] != 0))
         return replace(kept, owners=kept.owners * 0, weights=kept.weights * weights[kept.owners])
 
-    def _at(self, places: Array) -> Terms:
+    def _select(self, places: Array) -> Terms:
         """Return the terms at these places."""
         arrays = (self.owners, self.coordinates, self.weights, self.centres, self.widths)
         return Terms(self.kind, *(array[places] for array in arrays))

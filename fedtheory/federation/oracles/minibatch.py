@@ -72,14 +72,14 @@ class MiniBatch(Oracle):
         """Return second moments (..., d, d) of one sample's gradient at points with second moments (..., d+1, d+1)."""
         if client in self.fourth_moments:
             return self.fourth_moments[client].compute_gradient_moments(moments)
-        residuals = self._residuals(client)
+        residuals = self._build_residuals(client)
         return _weigh_squares(residuals[:, 1:], (product(residuals, moments) * residuals).sum(axis=-1))
 
     def _pull_back_one(self, client: int, form: Array) -> Array:
         """Return the expectation of a form (d, d) in one sample's gradient, as a form in (1, x), (d+1, d+1)."""
         if client in self.fourth_moments:
             return self.fourth_moments[client].pulled_back(form)
-        residuals = self._residuals(client)
+        residuals = self._build_residuals(client)
         inputs = residuals[:, 1:]
         return _weigh_squares(residuals, (product(inputs, form) * inputs).sum(axis=1))
 
@@ -122,7 +122,7 @@ class MiniBatch(Oracle):
         mean: Array = 2 * product(inputs.T, np.column_stack([-outputs, inputs])) / len(outputs)
         return mean
 
-    def _residuals(self, client: int) -> Array:
+    def _build_residuals(self, client: int) -> Array:
         """Return a client's samples as linear forms in (1, x), (n_i, d+1)."""
         if client not in self._residual_cache:
             self._residual_cache[client] = np.column_stack([-self.data.outputs[client], self.data.inputs[client]])
@@ -221,14 +221,14 @@ class MiniBatch(Oracle):
         # A batch's step is an average of single samples' steps, each with curvature 2|x_j|^2 along x_j and the ridge's.
         arithmetic, ridge = arithmetic_of(hessians), self.data.ridge
         steepest = max((inputs * inputs).sum(axis=1).max() for inputs, _ in self.data)
-        gradients = [self._gradients_at_zero(client, linear[client]) for client in range(len(linear))]
+        gradients = [self._compute_gradients_at_zero(client, linear[client]) for client in range(len(linear))]
         return StepBound(
             curvature=2 * steepest + ridge,
             push=arithmetic.upper_sqrt(max((g * g).sum(axis=1).max() for g in gradients)),
             contraction=arithmetic.number(0, "zero") + (0 if self.data.free else ridge),
         )
 
-    def _gradients_at_zero(self, client: int, linear: Array) -> Array:
+    def _compute_gradients_at_zero(self, client: int, linear: Array) -> Array:
         """Return the gradient at zero of each sample of a client with b_i = `linear` (d,), ridge included, (n_i, d)."""
         inputs, outputs = self.data.inputs[client], self.data.outputs[client]
         gradients: Array = -2 * outputs[:, None] * inputs

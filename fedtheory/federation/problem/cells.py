@@ -71,7 +71,7 @@ class NumberColumn:
 
     def numbers(self, cells: Cells, rows: Sequence[object]) -> Array:
         """Return a part of the column as numbers, (n,); other cells are counted as invalid, and are NaN."""
-        values = self._fast(cells)
+        values = self._convert_plain_numbers(cells)
         if values is None:
             numbers = [number_of(cell, self.decimal) for cell in cells]
             values = np.array([math.nan if number is None else number for number in numbers])
@@ -86,7 +86,7 @@ class NumberColumn:
             place = int(invalid.argmax())
             self.first_bad = self.first_bad or (rows[place], _convert_to_plain(cells[place]))
 
-    def _fast(self, cells: Cells) -> Array | None:
+    def _convert_plain_numbers(self, cells: Cells) -> Array | None:
         """Return the numbers if all cells are numbers in a plain form, or missing ones in an array; else None."""
         if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
             return cells.astype(float, copy=False)

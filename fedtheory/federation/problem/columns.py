@@ -61,30 +61,30 @@ class Header:
         and
         ``client`` have the roles that are not named, and all others are features.
         """
-        target, client = self._target_and_client(choice)
+        target, client = self._choose_target_and_client(choice)
         if target == client:
             raise InputError("problem.client", f"expected another column than the target, got {client!r} for both")
-        return Roles(target, client, self._features(choice.features, target, client))
+        return Roles(target, client, self._choose_features(choice.features, target, client))
 
     def require_distinct(self) -> None:
         """Raise `InputError` if two columns have one name."""
         for name, count in Counter(self.names).items():
             if count > 1:
-                raise self._error(f"expected different names for the columns, got {name!r} twice")
+                raise self._report(f"expected different names for the columns, got {name!r} twice")
 
-    def _target_and_client(self, choice: ColumnChoice) -> tuple[str, str | None]:
+    def _choose_target_and_client(self, choice: ColumnChoice) -> tuple[str, str | None]:
         """Return the names of the target and client columns."""
         if choice.target is None and choice.client is None:
-            return self._last_two()
-        return self._require_column("target", choice.target, "y"), self._client(choice.client)
+            return self._choose_last_two()
+        return self._require_column("target", choice.target, "y"), self._choose_client(choice.client)
 
-    def _last_two(self) -> tuple[str, str]:
+    def _choose_last_two(self) -> tuple[str, str]:
         """Return the names of the last two columns, which are the target and the client by default."""
         names = self.names
         if len(names) < 3:
-            raise self._error(f"expected at least three columns (inputs, y, client), got {len(names)}")
+            raise self._report(f"expected at least three columns (inputs, y, client), got {len(names)}")
         if names[-1] == "y" or ({"y", "client"} <= set(names) and names[-2:] != ("y", "client")):
-            raise self._error(
+            raise self._report(
                 f"expected y and client as the last two columns, in this order, got {names[-2]!r} and {names[-1]!r}: "
                 f"name {self._advise_roles()}"
             )
@@ -112,11 +112,11 @@ class Header:
         names = self.names
         return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" * (len(names) > _MOST_NAMES))
 
-    def _client(self, name: str | None) -> str | None:
+    def _choose_client(self, name: str | None) -> str | None:
         """Return the name of the client column; None if the table has none."""
         return None if name is None and "client" not in self.names else self._require_column("client", name, "client")
 
-    def _features(self, named: tuple[str, ...] | None, target: str, client: str | None) -> tuple[str, ...]:
+    def _choose_features(self, named: tuple[str, ...] | None, target: str, client: str | None) -> tuple[str, ...]:
         """Return the names of the feature columns, each at most once."""
         others = tuple(name for name in self.names if name not in (target, client))
         chosen = others if named is None else tuple(self._require_column("features", name, "") for name in named)
@@ -130,7 +130,7 @@ class Header:
                 raise InputError("problem.features", f"expected each column once, got {name!r} {used}")
         return chosen
 
-    def _error(self, message: str) -> InputError:
+    def _report(self, message: str) -> InputError:
         """Return an error about this table."""
         return InputError(KEY, f"{self.source}: {message}")
 

@@ -67,16 +67,16 @@ class Delimited:
                 lines.append(line)
                 rows.append(row)
                 if len(rows) == CHUNK:
-                    yield self._chunk(lines, rows, places)
+                    yield self._build_chunk(lines, rows, places)
                     lines, rows = [], []
-            yield self._chunk(lines, rows, places)
+            yield self._build_chunk(lines, rows, places)
 
-    def _chunk(self, lines: Sequence[int], rows: Sequence[list[str]], places: Sequence[int]) -> Chunk:
+    def _build_chunk(self, lines: Sequence[int], rows: Sequence[list[str]], places: Sequence[int]) -> Chunk:
         """Return the columns of some rows, after a check of their numbers of cells."""
         width = len(self.header.names)
         if set(map(len, rows)) - {width}:
             line, row = next((line, row) for line, row in zip(lines, rows, strict=True) if len(row) != width)
-            raise self._error(f"row {line}: expected {width} cells, as in the header, got {len(row)}")
+            raise self._report(f"row {line}: expected {width} cells, as in the header, got {len(row)}")
         columns = list(zip(*rows, strict=True)) if rows else [()] * width
         return Chunk(lines, [columns[place] for place in places])
 
@@ -89,14 +89,14 @@ class Delimited:
         shown = ", ".join(numbers[:_MOST_SHOWN]) + ", ..." * (len(numbers) > _MOST_SHOWN)
         what = "numbers" if len(numbers) == len(filled) else f"mostly numbers ({shown})"
         way_out = "put a line with the names of the columns in front"
-        raise self._error(f"expected a header line with names, got {what} in the first line: {way_out}")
+        raise self._report(f"expected a header line with names, got {what} in the first line: {way_out}")
 
     @cached_property
     def _delimiter(self) -> str:
         """Guess the delimiter of the first line: the sign that gives the most cells; a comma if there are several."""
         if ".tsv" in self.path.suffixes:
             return "\t"
-        with self._text() as file:
+        with self._open_text() as file:
             line = next((line for line in file if line.strip()), "")
             return max(_DELIMITERS, key=lambda sign: len(next(csv.reader([line], delimiter=sign), [])))
 
@@ -104,11 +104,11 @@ class Delimited:
     def _open_reader(self) -> Iterator[_Reader]:
         """Open the file as rows of cells."""
         delimiter = self._delimiter
-        with self._text() as file:
+        with self._open_text() as file:
             yield csv.reader(file, delimiter=delimiter)
 
     @contextmanager
-    def _text(self) -> Iterator[IO[str]]:
+    def _open_text(self) -> Iterator[IO[str]]:
         """Open the file as text; raise `InputError` if it is not readable."""
         try:
             with _open(self.path) as file:
@@ -121,7 +121,7 @@ class Delimited:
         except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
             raise InputError(KEY, f"{self.path} is not a readable csv file ({error})") from None
 
-    def _error(self, message: str) -> InputError:
+    def _report(self, message: str) -> InputError:
         """Return an error about this file."""
         return InputError(KEY, f"{self.path}: {message}")
 

@@ -330,10 +330,10 @@ class Problem(Shown):
         if self.rows is not None and self.data is not None:
             return client_descents(self.data, at), client_values(self.data, at)
         moved = product(self.hessians, at)
-        linear = self.arithmetic.difference(self.linear, moved, lambda: self._gradient_scale(at))
+        linear = self.arithmetic.difference(self.linear, moved, lambda: self._bound_gradients(at))
         return linear, self.constants + moved @ at / 2 - self.linear @ at
 
-    def _gradient_scale(self, point: Array) -> Array:
+    def _bound_gradients(self, point: Array) -> Array:
         """Return the sizes of the terms of gradients at a point (d,), (M, d)."""
         sizes: Array = abs(self.linear) + abs(self.hessians) @ abs(point)
         return sizes
@@ -344,7 +344,9 @@ class Problem(Shown):
         if not self.has_convex_clients:
             raise NotApplicable("a client's objective is not convex and has no minimiser")
         at = self.optimum
-        descents = self.arithmetic.difference(self.linear, product(self.hessians, at), lambda: self._gradient_scale(at))
+        descents = self.arithmetic.difference(
+            self.linear, product(self.hessians, at), lambda: self._bound_gradients(at)
+        )
         try:
             moves = map_equal_rows(self.arithmetic.solve, self.hessians, descents)
         except InputError:

@@ -53,7 +53,7 @@ compressed, server_momentum = of_algorithm("compressed"), of_algorithm("fedavgm"
 fedprox, fednova = of_algorithm("fedprox"), of_algorithm("fednova")
 
 
-def _decreasing_steps(run: Run) -> Number:
+def _require_decreasing_steps(run: Run) -> Number:
     """Return c, if the step sizes of round n are 2/(mu tau (n + c)); raise `NotApplicable` otherwise."""
     work, mu = run.algorithm.work, run.strong_convexity
     expect(run.algorithm.name == "fedavg", f"the algorithm is {run.algorithm.name}, not fedavg")
@@ -71,12 +71,12 @@ def _decreasing_steps(run: Run) -> Number:
 decreasing_steps = OfAlgorithm(
     "decreasing steps",
     r"the algorithm is fedavg, with steps of size $2/(\mu\tau(n+c))$ in round $n$",
-    _decreasing_steps,
+    _require_decreasing_steps,
     ("fedavg",),
 )
 
 
-def _heavy_ball(run: Run) -> None:
+def _require_heavy_ball(run: Run) -> None:
     server_momentum.require(run)
     defined = run.algorithm.defined
     flags = [] if defined is None else [p.letter for p in defined.algorithm.parameters if p.key == "nesterov"]
@@ -84,16 +84,23 @@ def _heavy_ball(run: Run) -> None:
 
 
 heavy_ball = OfAlgorithm(
-    "heavy ball", "the algorithm is fedavgm, with heavy-ball momentum", _heavy_ball, ("fedavgm",), (("nesterov", 0),)
+    "heavy ball",
+    "the algorithm is fedavgm, with heavy-ball momentum",
+    _require_heavy_ball,
+    ("fedavgm",),
+    (("nesterov", 0),),
 )
 
 
-def _update_rule(run: Run) -> None:
+def _require_update_rule(run: Run) -> None:
     run.algorithm.require_update_rule("a claim without an algorithm concerns the update rule")
 
 
 update_rule = OfAlgorithm(
-    "update rule", "the algorithm is a setting of the update rule of federated averaging", _update_rule, ("fedavg",)
+    "update rule",
+    "the algorithm is a setting of the update rule of federated averaging",
+    _require_update_rule,
+    ("fedavg",),
 )
 
 

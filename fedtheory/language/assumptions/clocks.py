@@ -12,7 +12,7 @@ def _require_fixed_times(run: Run) -> None:
     expect(not run.algorithm.clock.is_random, "the clients' update times are random")
 
 
-def _asynchronous(run: Run) -> None:
+def _require_asynchronous(run: Run) -> None:
     _require_fixed_times(run)
     expect(isinstance(run.algorithm.clock.policy, Asynchronous), "the server does not update at every contribution")
 
@@ -27,11 +27,11 @@ def expect_no_cycle(run: Run) -> None:
     expect(not run.algorithm.clock.policy.is_in_turn, "participation is cyclic")
 
 
-def _synchronous(run: Run) -> None:
+def _require_synchronous(run: Run) -> None:
     expect_no_cycle(run)
     expect(run.algorithm.clock.is_synchronous, "the server does not wait for all participants")
 
 
-synchronous = Setting("synchronous FedAvg", r"the server waits for all participants", _synchronous)
-asynchronous = Setting("asynchronous FedAvg", r"$\Delta t^n=\min_iT_i^n$, fixed update times", _asynchronous)
+synchronous = Setting("synchronous FedAvg", r"the server waits for all participants", _require_synchronous)
+asynchronous = Setting("asynchronous FedAvg", r"$\Delta t^n=\min_iT_i^n$, fixed update times", _require_asynchronous)
 fixed_intervals = Setting("FedFix", r"$\Delta t^n=\Delta t$, fixed update times", _require_fixed_intervals)

@@ -6,11 +6,11 @@ from fedtheory.engine.run import Run
 from fedtheory.language.assumptions.assumption import Assumption, Boundedness, expect
 
 
-def _no_noise(run: Run) -> None:
+def _require_no_noise(run: Run) -> None:
     expect((run.noise_forms == 0).all(), "the gradients are noisy")
 
 
-full_gradients = Assumption("full gradients", r"every client uses its full gradient, without noise", _no_noise)
+full_gradients = Assumption("full gradients", r"every client uses its full gradient, without noise", _require_no_noise)
 unbiased_gradients = Assumption(
     "unbiased gradients", r"$\mathbb E[g_i(x)]=\nabla\mathcal L_i(x)$", lambda run: run.problem.oracle
 )

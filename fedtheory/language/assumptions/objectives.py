@@ -7,28 +7,30 @@ from fedtheory.engine.run import Run
 from fedtheory.language.assumptions.assumption import Assumption, Boundedness, expect
 
 
-def _convex_and_smooth(run: Run) -> Number:
+def _require_convex_and_smooth(run: Run) -> Number:
     run.require_convex_clients()
     return run.smoothness
 
 
-def _strongly_convex_clients(run: Run) -> None:
+def _require_strongly_convex_clients(run: Run) -> None:
     expect(run.strong_convexity > 0, "a client's objective is not strongly convex")
 
 
-def _one_dimension(run: Run) -> None:
+def _require_one_dimension(run: Run) -> None:
     expect(run.problem.dimension == 1, f"the problem has {run.problem.dimension} dimensions, not 1")
 
 
-def _least_squares_loss(run: Run) -> None:
+def _require_least_squares_loss(run: Run) -> None:
     data = run.problem.data
     expect(data is not None and data.ridge == 0, "the objective is not a least-squares loss on data alone")
 
 
 smooth = Assumption("smooth", r"each $f_i$ is $L$-smooth", lambda run: run.smoothness)
-convex_and_smooth = Assumption("convex and smooth", r"each $F_i$ is convex and $L$-smooth", _convex_and_smooth)
+convex_and_smooth = Assumption("convex and smooth", r"each $F_i$ is convex and $L$-smooth", _require_convex_and_smooth)
 strongly_convex_clients = Assumption(
-    "strongly convex clients", r"each $J_k$ is $\nu_k$-strongly convex and $\delta_k$-smooth", _strongly_convex_clients
+    "strongly convex clients",
+    r"each $J_k$ is $\nu_k$-strongly convex and $\delta_k$-smooth",
+    _require_strongly_convex_clients,
 )
 lipschitz_losses = Boundedness(
     "Lipschitz losses", r"each $F_i$ is $\rho$-Lipschitz on the stated region", lambda run: run.lipschitz_sq
@@ -43,9 +45,9 @@ bounded_mean_dissimilarity = Boundedness(
     r"$\frac1N\sum_i\|\nabla f_i(x)-\nabla f(x)\|^2\le\sigma_G^2$ on the stated region",
     lambda run: run.mean_dissimilarity_sq,
 )
-one_dimension = Assumption("one dimension", r"the models are numbers, $d=1$", _one_dimension)
+one_dimension = Assumption("one dimension", r"the models are numbers, $d=1$", _require_one_dimension)
 least_squares_loss = Assumption(
-    "least squares", r"the objective is the squared loss of a linear model", _least_squares_loss
+    "least squares", r"the objective is the squared loss of a linear model", _require_least_squares_loss
 )
 IMPLY_CONVEXITY = frozenset({convex_and_smooth, strongly_convex_clients, least_squares_loss})
 """Assumptions under which each client's objective is convex."""

@@ -22,13 +22,13 @@ def _require_full_participation(run: Run) -> None:
     expect(isinstance(run.algorithm.aggregation.participation.of_clients, Full), "some clients are left out of a round")
 
 
-def _full_rounds(run: Run) -> None:
+def _require_full_rounds(run: Run) -> None:
     clocks.synchronous.require(run)
     expect(not run.algorithm.clock.is_random, "the clients' update times are random")
     _full_participation(run)
 
 
-def _uniform_sampling(run: Run) -> None:
+def _require_uniform_sampling(run: Run) -> None:
     clocks.expect_no_cycle(run)
     run.algorithm.require_synchronous("participants are sampled for rounds that wait for them")
     law = run.algorithm.aggregation.participation.of_clients
@@ -53,12 +53,12 @@ every_client = Setting(
     "every client", r"no clients are sampled: each reports whenever it is done", _require_full_participation
 )
 full_rounds = Setting(
-    "full rounds", r"the server waits for all clients, and weights each with its client weight", _full_rounds
+    "full rounds", r"the server waits for all clients, and weights each with its client weight", _require_full_rounds
 )
 uniform_sampling = Setting(
     "uniform sampling",
     r"each round selects $L$ of the $K$ clients, uniformly and without replacement",
-    _uniform_sampling,
+    _require_uniform_sampling,
 )
 averaged_participants = Setting(
     "averaged participants",

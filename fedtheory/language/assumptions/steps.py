@@ -7,7 +7,7 @@ from fedtheory.language.assumptions.assumption import Setting, expect
 from fedtheory.language.assumptions.clocks import expect_no_cycle
 
 
-def _common_local_steps(run: Run) -> None:
+def _require_common_local_steps(run: Run) -> None:
     expect(run.algorithm.work.common_steps, "the clients take different numbers of local steps")
 
 
@@ -20,22 +20,22 @@ def _require_common_step_size(run: Run) -> None:
 
 def _require_common_work(run: Run) -> None:
     """Require one step size and one number of local steps for all clients."""
-    _common_local_steps(run)
+    _require_common_local_steps(run)
     _require_common_step_size(run)
 
 
-def _server_step_of_one(run: Run) -> None:
+def _require_server_step_of_one(run: Run) -> None:
     given = run.algorithm.aggregation.server_step_size
     expect(given == 1, f"the server step size is {given}, not 1")
 
 
-def _unit_server_step(run: Run) -> None:
-    _server_step_of_one(run)
+def _require_unit_server_step(run: Run) -> None:
+    _require_server_step_of_one(run)
     if not run.algorithm.is_fedavg_of_changing_steps:
         run.algorithm.require_update_rule("the server step is that of the update rule")
 
 
-def _aggregation_scheme(run: Run) -> None:
+def _require_aggregation_scheme(run: Run) -> None:
     expect_no_cycle(run)
     _require_common_work(run)
     run.algorithm.require_update_rule("the server aggregates with scheme (6)")
@@ -53,7 +53,7 @@ same_local_work = Setting(
 aggregation_scheme = Setting(
     "aggregation scheme",
     r"the server aggregates with scheme (6), all clients take $K$ local steps of the same size $\eta_l$",
-    _aggregation_scheme,
+    _require_aggregation_scheme,
 )
 two_sided_steps = Setting(
     "two-sided step sizes",
@@ -66,5 +66,7 @@ normalised_steps = Setting(
     r"$\mu_k=\mu/E_k$: step size times local steps is the same for all",
     _require_one_product,
 )
-server_step_of_one = Setting("server step size one", r"$\eta_g=1$", _server_step_of_one)
-unit_server_step = Setting("unit server step", r"the server adds the averaged change as it is", _unit_server_step)
+server_step_of_one = Setting("server step size one", r"$\eta_g=1$", _require_server_step_of_one)
+unit_server_step = Setting(
+    "unit server step", r"the server adds the averaged change as it is", _require_unit_server_step
+)

@@ -55,7 +55,7 @@ class Compiler:
     def scalar(self, node: Expr) -> Scalar:
         """Return a closure for a scalar node."""
         if node.is_Symbol:
-            return self._symbol(node, 1)
+            return self._compile_symbol(node, 1)
         build = next((build for kind, build in self._builders if isinstance(node, kind)), None)
         if build is None:
             raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a number; {_EVALUATED}")
@@ -68,27 +68,27 @@ class Compiler:
     def _builders(self) -> tuple[tuple[type | UnionType, Callable[[Expr], Scalar]], ...]:
         """Map kinds of scalar nodes to the builders of their closures."""
         return (
-            (sp.Rational, self._constant),
-            (sp.exp, self._exponential),
-            (sp.core.numbers.Exp1, self._exponential),
-            (sp.log, self._logarithm),
-            (sp.Float, self._constant),
-            (sp.Pow, self._power),
-            (sp.Add, self._combination),
-            (sp.Mul, self._combination),
-            (ex.Inner, self._inner),
-            (ex.Value, self._value),
-            (ex.Average, self._average),
-            (ex.ClientSum, self._average),
-            (ex.Expectation, self._expectation),
+            (sp.Rational, self._compile_number),
+            (sp.exp, self._compile_exponential),
+            (sp.core.numbers.Exp1, self._compile_exponential),
+            (sp.log, self._compile_logarithm),
+            (sp.Float, self._compile_number),
+            (sp.Pow, self._compile_power),
+            (sp.Add, self._compile_combination),
+            (sp.Mul, self._compile_combination),
+            (ex.Inner, self._compile_inner),
+            (ex.Value, self._compile_value),
+            (ex.Average, self._compile_average),
+            (ex.ClientSum, self._compile_average),
+            (ex.Expectation, self._compile_expectation),
             (ex.LocalSum, self._sum),
             (ex.PastSum, self._sum),
-            (sp.Max, self._extreme),
-            (sp.Min, self._extreme),
-            (sp.Abs, self._absolute),
-            (sp.floor | sp.ceiling, self._rounded),
-            (sp.Piecewise, self._piecewise),
-            (sp.Sum, self._finite_sum),
+            (sp.Max, self._compile_extreme),
+            (sp.Min, self._compile_extreme),
+            (sp.Abs, self._compile_absolute),
+            (sp.floor | sp.ceiling, self._compile_rounded),
+            (sp.Piecewise, self._compile_piecewise),
+            (sp.Sum, self._compile_finite_sum),
         )
 
     def _is_constant(self, node: Expr) -> bool:
@@ -98,13 +98,13 @@ class Compiler:
             isinstance(quantity, RunQuantity) and quantity.is_constant for quantity in quantities
         )
 
-    def _constant(self, node: Expr) -> Scalar:
+    def _compile_number(self, node: Expr) -> Scalar:
         """Compile a number of SymPy."""
         exact = fmpq(int(node.p), int(node.q)) if node.is_Rational else RATIONAL.number(str(node), str(node))
         rounded, as_it_is = np.full((1, 1, 1), plain_float(exact)), RATIONAL.array([[[exact]]])
         return lambda site: as_it_is if site.arithmetic.is_rigorous else rounded
 
-    def _combination(self, node: Expr) -> Scalar:
+    def _compile_combination(self, node: Expr) -> Scalar:
         """Compile a sum or product."""
         first, *others = (self.scalar(argument) for argument in node.args)
         combine = operator.add if node.is_Add else operator.mul
@@ -117,13 +117,13 @@ class Compiler:
 
         return combined
 
-    def _power(self, node: Expr) -> Scalar:
+    def _compile_power(self, node: Expr) -> Scalar:
         """Compile a power."""
         base, exponent = node.as_base_exp()
         if exponent.is_Float:
             exponent = sp.Rational(str(exponent))
         if exponent.is_Integer and base.is_Symbol:
-            return self._symbol(base, int(exponent))
+            return self._compile_symbol(base, int(exponent))
         inside = self.scalar(base)
         if exponent.is_Integer:
             return _raise_to(inside, int(exponent), cancels=not is_product(base))
@@ -135,17 +135,17 @@ class Compiler:
         power = self.scalar(exponent)
         return lambda site: site.each(partial(measured_power, node=node), inside(site), power(site))
 
-    def _exponential(self, node: Expr) -> Scalar:
+    def _compile_exponential(self, node: Expr) -> Scalar:
         """Compile an exponential."""
         inside = self.scalar(node.args[0] if node.args else sp.S.One)
         return lambda site: site.each(site.arithmetic.exp, inside(site))
 
-    def _logarithm(self, node: Expr) -> Scalar:
+    def _compile_logarithm(self, node: Expr) -> Scalar:
         """Compile a logarithm."""
         inside = self.scalar(node.args[0])
         return lambda site: site.each(site.arithmetic.log, inside(site))
 
-    def _symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
+    def _compile_symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
         """Compile an integer power of a symbol."""
         quantity = self.notation.get(symbol)
         if quantity is None:
@@ -162,7 +162,7 @@ class Compiler:
             return _raise_to(measured, power // 2)
         return _raise_to(lambda site: square_root(site, measured(site)), power)
 
-    def _inner(self, node: Expr) -> Scalar:
+    def _compile_inner(self, node: Expr) -> Scalar:
         """Compile an inner product."""
         left, right = (self.vector(side) for side in node.args)
         return self._cache_on_frame(
@@ -184,16 +184,16 @@ class Compiler:
 
         return lambda site: store(site).compute_once(key, lambda: compute(site))
 
-    def _value(self, node: Expr) -> Scalar:
+    def _compile_value(self, node: Expr) -> Scalar:
         """Compile the value of an objective at a point."""
-        objective, point = self._objective(node.args[0]), self.vector(node.args[1])
+        objective, point = self._find_objective(node.args[0]), self.vector(node.args[1])
 
         def value(site: Site) -> Array:
             return site.step.expand_axes(site.step.objectives(objective.select).value(site.step, point(site)))
 
         return self._cache_on_frame(node, value)
 
-    def _expectation(self, node: Expr) -> Scalar:
+    def _compile_expectation(self, node: Expr) -> Scalar:
         """Compile an expectation over the randomness of the present step."""
         inside = self.scalar(node.args[0])
         return self._cache_on_frame(node, lambda site: site.step.expected(site.step.expand_axes(inside(site))))
@@ -202,30 +202,30 @@ class Compiler:
         inside, over = self.scalar(node.args[0]), _SUMS[type(node)]
         return lambda site: over(_round(site), site.step.expand_axes(inside(site)))
 
-    def _extreme(self, node: Expr) -> Scalar:
+    def _compile_extreme(self, node: Expr) -> Scalar:
         """Compile a maximum or minimum."""
         parts = [self.scalar(argument) for argument in node.args]
         choose = maximum if isinstance(node, sp.Max) else minimum
         return lambda site: np.asarray(reduce(choose, (part(site) for part in parts)))
 
-    def _absolute(self, node: Expr) -> Scalar:
+    def _compile_absolute(self, node: Expr) -> Scalar:
         """Compile an absolute value."""
         inside = self.scalar(node.args[0])
         return lambda site: stepwise.absolute(inside(site))
 
-    def _rounded(self, node: Expr) -> Scalar:
+    def _compile_rounded(self, node: Expr) -> Scalar:
         """Compile a number rounded down or up to an integer."""
         inside = Compiler(self.notation).scalar(node.args[0])
         compute = stepwise.rounded_down if isinstance(node, sp.floor) else stepwise.rounded_up
         return lambda site: site.each(compute, inside(site))
 
-    def _piecewise(self, node: Expr) -> Scalar:
+    def _compile_piecewise(self, node: Expr) -> Scalar:
         """Compile an expression defined by cases."""
         exact = Compiler(self.notation).scalar
         choices = [(self.scalar(value), stepwise.condition(holds, exact)) for value, holds in node.args]
         return stepwise.piecewise(choices, node)
 
-    def _finite_sum(self, node: Expr) -> Scalar:
+    def _compile_finite_sum(self, node: Expr) -> Scalar:
         # SymPy's last index is the outermost.
         *inner, (index, first, last) = node.limits
         if index in self.notation:
@@ -237,7 +237,7 @@ class Compiler:
             return stepwise.vanish_where_empty(self.scalar(closed), *bounds)
         return stepwise.added(self.scalar(summand), index, *bounds)
 
-    def _average(self, node: Expr) -> Scalar:
+    def _compile_average(self, node: Expr) -> Scalar:
         """Compile a client average or a sum over clients."""
         inside = self.scalar(node.args[0])
 
@@ -253,7 +253,7 @@ class Compiler:
     def vector(self, node: Expr) -> Vectorial:
         """Return a closure for a vector node."""
         if node.is_Symbol:
-            return self._vector_symbol(node)
+            return self._compile_vector_symbol(node)
         return self._remember("vector", node, self._compose(node), _get_memo)
 
     def _compose(self, node: Expr) -> Vectorial:
@@ -262,18 +262,18 @@ class Compiler:
             parts = [self.vector(argument) for argument in node.args]
             return lambda site: total(part(site) for part in parts)
         if isinstance(node, ex.Average | ex.ClientSum):
-            return self._vector_average(node)
+            return self._compile_vector_average(node)
         if isinstance(node, ex.Gradient):
-            return self._gradient(node)
+            return self._compile_gradient(node)
         if isinstance(node, ex.SampledGradient):
             return self._sample_gradient(node)
         if isinstance(node, sp.Mul):
-            return self._multiple(node)
+            return self._compile_multiple(node)
         if isinstance(node, ex.Expectation | ex.LocalSum | ex.PastSum | ex.Selected):
             return self._compile_round_vector(node)
         raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a vector")
 
-    def _vector_average(self, node: Expr) -> Vectorial:
+    def _compile_vector_average(self, node: Expr) -> Vectorial:
         """Compile a client average or sum of vectors."""
         inside = self.vector(node.args[0])
 
@@ -285,7 +285,7 @@ class Compiler:
 
         return average
 
-    def _vector_symbol(self, symbol: sp.Symbol) -> Vectorial:
+    def _compile_vector_symbol(self, symbol: sp.Symbol) -> Vectorial:
         """Compile a symbol for a vector."""
         quantity = self.notation.get(symbol)
         if isinstance(quantity, VectorQuantity):
@@ -295,9 +295,9 @@ class Compiler:
             return lambda site: site.step.constant(site.points[symbol][..., None, :])
         raise ValueError(f"{symbol} is not a vector")
 
-    def _gradient(self, node: Expr) -> Vectorial:
+    def _compile_gradient(self, node: Expr) -> Vectorial:
         """Compile a gradient at a point."""
-        objective, point = self._objective(node.args[0]), self.vector(node.args[1])
+        objective, point = self._find_objective(node.args[0]), self.vector(node.args[1])
 
         def gradient(site: Site) -> Vector:
             return site.step.objectives(objective.select).gradient(site.step, point(site))
@@ -306,7 +306,7 @@ class Compiler:
 
     def _sample_gradient(self, node: Expr) -> Vectorial:
         """Compile a stochastic gradient of a client at a point."""
-        objective, point = self._objective(node.args[0]), self.vector(node.args[1])
+        objective, point = self._find_objective(node.args[0]), self.vector(node.args[1])
         if objective.name != "client_objective":
             raise ValueError(f"expected the objective of a client, whose gradients are sampled, got {node.args[0]}")
         return lambda site: sample_at(site.step, point(site))
@@ -327,7 +327,7 @@ class Compiler:
 
         return vector
 
-    def _multiple(self, node: Expr) -> Vectorial:
+    def _compile_multiple(self, node: Expr) -> Vectorial:
         """Compile a product of numbers and one vector."""
         vectors = [argument for argument in node.args if self._is_vector(argument)]
         if len(vectors) != 1:
@@ -345,7 +345,7 @@ class Compiler:
             return isinstance(self.notation.get(node), VectorQuantity | PointQuantity)
         return any(self._is_vector(argument) for argument in node.args)
 
-    def _objective(self, symbol: Expr) -> ObjectiveQuantity:
+    def _find_objective(self, symbol: Expr) -> ObjectiveQuantity:
         """Return the objective that a symbol stands for; raise ValueError for other symbols."""
         quantity = self.notation.get(symbol)
         if not isinstance(quantity, ObjectiveQuantity):

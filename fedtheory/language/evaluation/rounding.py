@@ -26,11 +26,11 @@ class ScaleCompiler(Compiler):
         value = super().scalar(node)
         return lambda site: abs(value(site))
 
-    def _power(self, node: Expr) -> Scalar:
+    def _compile_power(self, node: Expr) -> Scalar:
         """Return a closure: a relative error of the base is multiplied by the exponent."""
         base, exponent = node.as_base_exp()
         if exponent.is_number:
-            return super()._power(node)
+            return super()._compile_power(node)
         value, inside, power = (Compiler(self.notation).scalar(one) for one in (node, base, exponent))
         size = self.scalar(base)
 
@@ -42,13 +42,13 @@ class ScaleCompiler(Compiler):
 
         return scale
 
-    def _exponential(self, node: Expr) -> Scalar:
+    def _compile_exponential(self, node: Expr) -> Scalar:
         """Return a closure: an error of the exponent is a relative error of the exponential."""
         exponent = node.args[0] if node.args else sp.S.One
         value, size = Compiler(self.notation).scalar(node), self.scalar(exponent)
         return lambda site: value(site) * (1 + size(site))
 
-    def _logarithm(self, node: Expr) -> Scalar:
+    def _compile_logarithm(self, node: Expr) -> Scalar:
         """Return a closure: a relative error of the argument is an error of the logarithm."""
         inside, size = Compiler(self.notation).scalar(node.args[0]), self.scalar(node.args[0])
         value = Compiler(self.notation).scalar(node)
@@ -58,14 +58,14 @@ class ScaleCompiler(Compiler):
 
         return scale
 
-    def _inner(self, node: Expr) -> Scalar:
+    def _compile_inner(self, node: Expr) -> Scalar:
         """Compile the product of the vectors' lengths, which bounds their inner product."""
         left, right = (self._length(side) for side in node.args)
         return self._cache_on_frame(node, lambda site: left(site) * right(site))
 
-    def _value(self, node: Expr) -> Scalar:
+    def _compile_value(self, node: Expr) -> Scalar:
         """Compile the size of the terms that a value of an objective sums."""
-        objective, point = self._objective(node.args[0]), Compiler.vector(self, node.args[1])
+        objective, point = self._find_objective(node.args[0]), Compiler.vector(self, node.args[1])
 
         def scale(site: Site) -> Array:
             return site.step.expand_axes(site.step.objectives(objective.select).scale(site.step, point(site)))

@@ -56,7 +56,7 @@ compression_variance = constant(
 )
 
 
-def _optimum_gradient_sq(run: Run) -> Any:
+def _measure_optimum_gradient(run: Run) -> Any:
     """Return the client average of the squared gradient norms at the optimum."""
     gradients = run.problem.about_optimum.linear
     return run.problem.weights @ (gradients * gradients).sum(axis=1)
@@ -66,13 +66,13 @@ optimum_gradient = constant(
     "optimum_gradient",
     "G_*",
     "G_*, G_*^2 = sum_i p_i |grad F_i(x*)|^2",
-    _optimum_gradient_sq,
+    _measure_optimum_gradient,
     root=True,
     term=define_by(Average(square(Gradient(CLIENT_OBJECTIVE, OPTIMUM))), FIRST_STEP, FIRST_ROUND),
 )
 
 
-def _limiting_mean_distance_sq(run: Run) -> Any:
+def _measure_limiting_mean_distance(run: Run) -> Any:
     """Return the squared distance of the limit of the expected model to the optimum."""
     _ = run.problem.about_optimum
     if run.algorithm.defined is None:
@@ -89,12 +89,12 @@ limiting_mean_distance_sq = constant(
     "limiting_mean_distance_sq",
     r"\|\lim_{n\to\infty}\mathbb E x^n-x^*\|^2",
     "|lim E x^n - x*|^2, the limit of the expected model from the run's start",
-    _limiting_mean_distance_sq,
+    _measure_limiting_mean_distance,
     primitive="limit",
 )
 
 
-def _displacement(run: Run) -> Any:
+def _measure_displacement(run: Run) -> Any:
     """Return the displacement of the server's model in one round that starts at the optimum."""
     from fedtheory.engine.definition_runs import joint_trajectory
     from fedtheory.engine.joint import JointTrajectory, displacement_at_optimum
@@ -115,12 +115,12 @@ optimum_displacement_sq = RunQuantity(
     "how far the first round moves an algorithm that starts where it rests at the optimum, by its definition "
     "(SCAFFOLD: x = x*, c = 0, c_i = grad F_i(x*)): sum over the server's vectors of |s' - s|^2, plus sum_i p_i "
     "|c_i' - c_i|^2 over those of the clients, in the mean over noise, participants and compression",
-    _displacement,
+    _measure_displacement,
     primitive="process",
 )
 
 
-def _mixing_contraction_sq(run: Run) -> Any:
+def _measure_mixing_contraction(run: Run) -> Any:
     """Return the squared contraction factor of the mixing matrix; raise NotApplicable without a graph."""
     mixing = None if run.algorithm.defined is None else run.algorithm.defined.mixing
     if mixing is None:
@@ -134,7 +134,7 @@ mixing_contraction = constant(
     r"\rho",
     "rho = |W - J|, the second largest singular value of the mixing matrix, J averaging all: 1 - rho is its "
     "spectral gap",
-    _mixing_contraction_sq,
+    _measure_mixing_contraction,
     root=True,
     primitive="constant",
 )

@@ -121,7 +121,7 @@ noise_smoothness = constant(
 )
 
 
-def _from_comparator(run: Run) -> Array:
+def _build_distance_form(run: Run) -> Array:
     """Return |x - y|^2 as a form in (1, x - x*), (1, d+1, d+1)."""
     point = run.comparator.point
     form = run.arithmetic.identity(run.problem.dimension + 1)
@@ -130,9 +130,11 @@ def _from_comparator(run: Run) -> Array:
     return form[None]
 
 
-def _total_progress(run: Run) -> Any:
+def _measure_total_progress(run: Run) -> Any:
     """Return the sum over rounds of the decrease of the squared distance to the comparator."""
-    distances = require_common_steps(run, run.trajectory.evaluate_at_virtual_iterates(_from_comparator(run))[..., 0])
+    distances = require_common_steps(
+        run, run.trajectory.evaluate_at_virtual_iterates(_build_distance_form(run))[..., 0]
+    )
     return (distances[:, 0] - distances[:, -1]).sum()
 
 
@@ -140,12 +142,12 @@ total_comparator_progress = RunQuantity(
     "total_comparator_progress",
     r"\sum_{t=0}^{T-1}\left(\mathbb E\|\bar x^{(t,0)}-y\|^2-\mathbb E\|\bar x^{(t,\tau)}-y\|^2\right)",
     "sum over t of E|xbar^{t,0} - y|^2 - E|xbar^{t,tau} - y|^2, from the local steps of each round",
-    _total_progress,
+    _measure_total_progress,
     term=_define(square(VIRTUAL - COMPARATOR) - square(NEXT_VIRTUAL - COMPARATOR), SUM_OVER_STEPS, SUM_OVER_ROUNDS),
 )
 
 
-def _final_distance_sq(run: Run) -> Any:
+def _measure_final_distance(run: Run) -> Any:
     """Return the expected squared distance of the last model to the comparator."""
     point, model = run.comparator.point, run.trajectory.final_mean - run.problem.optimum
     return run.trajectory.final_distance_sq - 2 * (point @ model) + point @ point
@@ -155,6 +157,6 @@ final_comparator_distance_sq = RunQuantity(
     "final_comparator_distance_sq",
     r"\mathbb E\|x^T-y\|^2",
     "E|x^T - y|^2, the distance of the last model from the comparator y",
-    _final_distance_sq,
+    _measure_final_distance,
     term=_define(square(NEXT_VIRTUAL - COMPARATOR), LAST_STEP, LAST_ROUND),
 )

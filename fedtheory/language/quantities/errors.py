@@ -37,7 +37,7 @@ from fedtheory.language.quantities.measuring.symbols import (
 from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights, per_round, per_step
 
 
-def _mean(values: Array) -> Any:
+def _average(values: Array) -> Any:
     """Return the average of all values."""
     return values.sum() / values.size
 
@@ -46,13 +46,13 @@ average_suboptimality = RunQuantity(
     "average_suboptimality",
     r"\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
     "(1/(tau T)) sum_t sum_{k=1..tau} E F(xbar^{t,k}) - F*",
-    lambda run: _mean(require_common_steps(run, run.trajectory.mean_local_suboptimality)[1:]),
+    lambda run: _average(require_common_steps(run, run.trajectory.mean_local_suboptimality)[1:]),
     limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
     term=define_by(gap(NEXT_ITERATE), MEAN_OVER_STEPS, MEAN_OVER_ROUNDS),
 )
 
 
-def _discount(run: Run) -> Any:
+def _discount_steps(run: Run) -> Any:
     """Return the exponentially weighted average over all local steps."""
     sizes = run.algorithm.work.step_sizes
     factor = 1 - sizes[0] * run.strong_convexity / 2
@@ -71,21 +71,21 @@ discounted_suboptimality = RunQuantity(
     r"\textstyle\sum_{j=1}^{\tau T}q^{-j}\,\mathbb E\left[F(\bar x_j)-F(x^*)\right]/\sum_{j=1}^{\tau T}q^{-j}",
     "sum_j q^-j (E F(xbar_j) - F*) / sum_j q^-j, q = 1 - eta mu/2, over the local steps j = 1 .. tau T of all rounds: "
     "an exponentially weighted average",
-    _discount,
+    _discount_steps,
     term=define_by(gap(NEXT_ITERATE), Over("iterations", "mean", weights=_FORGETTING)),
 )
 
 
-def _last_round(run: Run) -> Any:
+def _measure_last_round(run: Run) -> Any:
     """Return the average suboptimality of the last round's iterates."""
-    return _mean(require_common_steps(run, run.trajectory.last_local_suboptimality)[1:])
+    return _average(require_common_steps(run, run.trajectory.last_local_suboptimality)[1:])
 
 
 last_round_suboptimality = RunQuantity(
     "last_round_suboptimality",
     r"\mathbb E\left[\frac{1}{\tau}\sum_{k=1}^{\tau}F(\bar x^{(T-1,k)})-F(x^*)\right]",
     "(1/tau) sum_{k=1..tau} E F(xbar^{T-1,k}) - F*, over the local steps of the last round",
-    _last_round,
+    _measure_last_round,
     limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
     term=define_by(gap(NEXT_ITERATE), MEAN_OVER_STEPS, LAST_ROUND),
 )
@@ -93,7 +93,7 @@ average_local_gradient_sq = RunQuantity(
     "average_local_gradient_sq",
     r"\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=0}^{\tau-1}\mathbb E\|\nabla F(\bar x^{(t,k)})\|^2",
     "(1/(tau T)) sum_t sum_{k=0..tau-1} E|grad F(xbar^{t,k})|^2, the averaged iterate at every local step",
-    lambda run: _mean(require_common_steps(run, run.trajectory.mean_local_gradient_sq)[:-1]),
+    lambda run: _average(require_common_steps(run, run.trajectory.mean_local_gradient_sq)[:-1]),
     term=define_by(gradient_sq(ITERATE), MEAN_OVER_STEPS, MEAN_OVER_ROUNDS),
 )
 average_gradient_sq = RunQuantity(
@@ -183,7 +183,7 @@ best_aggregated_suboptimality = RunQuantity(
 )
 
 
-def _total_progress(run: Run) -> Any:
+def _measure_total_progress(run: Run) -> Any:
     """Return the sum over rounds of the decrease of the squared distance to the optimum."""
     distances = require_common_steps(run, run.trajectory.local_distance_sq)
     return (distances[:, 0] - distances[:, -1]).sum()
@@ -193,7 +193,7 @@ total_progress = RunQuantity(
     "total_progress",
     r"\sum_{t=0}^{T-1}\left(\mathbb E\|\bar x^{(t,0)}-x^*\|^2-\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2\right)",
     "sum over t of E|xbar^{t,0} - x*|^2 - E|xbar^{t,tau} - x*|^2, from the local steps of each round",
-    _total_progress,
+    _measure_total_progress,
     term=define_by(square(ITERATE - OPTIMUM) - square(NEXT_ITERATE - OPTIMUM), SUM_OVER_STEPS, SUM_OVER_ROUNDS),
 )
 total_descent = RunQuantity(

@@ -22,7 +22,7 @@ mean_dissimilarity = assumed(
 
 
 @cache
-def _growth(factor: int) -> RunQuantity:
+def _define_growth(factor: int) -> RunQuantity:
     """The smallest G with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + B^2 |grad F(x)|^2`` on the region, B = `factor`."""
     return supremum(
         f"gradient_growth_{factor}",
@@ -36,5 +36,5 @@ gradient_growth = QuantityFamily(
     "gradient_growth",
     "G_B",
     "gradient_growth(B), the smallest G with sum_i p_i |grad F_i|^2 <= G^2 + B^2 |grad F|^2 on the region",
-    _growth,
+    _define_growth,
 )

@@ -19,7 +19,7 @@ rounds = RunQuantity(
 )
 
 
-def _steps(run: Run) -> Any:
+def _read_steps(run: Run) -> Any:
     """Return the clients' common number of local steps; raise NotApplicable if they differ."""
     steps = run.algorithm.work.common_steps
     if steps is None:
@@ -46,7 +46,7 @@ local_steps = constant(
     "local_steps",
     r"\tau",
     "local steps per round, the same for all clients",
-    _steps,
+    _read_steps,
     primitive="setting",
 )
 iterations = define_in_numbers(
@@ -58,7 +58,7 @@ iterations = define_in_numbers(
 )
 
 
-def _step_size(run: Run) -> object:
+def _read_step_size(run: Run) -> object:
     """Return the common step size; raise NotApplicable if it differs between clients or steps."""
     size = run.algorithm.work.common_step_size
     if run.algorithm.work.schedule is not None:
@@ -72,14 +72,14 @@ local_step_size = constant(
     "local_step_size",
     r"\eta",
     "local step size, the same for all clients",
-    _step_size,
+    _read_step_size,
     primitive="setting",
 )
 
 
-def _sizes_at_steps(run: Run) -> Any:
+def _list_sizes_at_steps(run: Run) -> Any:
     """Return the common step size at each round and local step."""
-    _steps(run)
+    _read_steps(run)
     work = run.algorithm.work
     if (work.step_sizes != work.step_sizes[0]).any():
         raise NotApplicable("the clients use different step sizes")
@@ -92,7 +92,7 @@ step_size_at_step = per_step(
     "step_size_at_step",
     r"\eta_{t,k}",
     "for each local step k = 0 .. tau-1 of each round t: its size, the same for all clients",
-    _sizes_at_steps,
+    _list_sizes_at_steps,
     primitive="setting",
 )
 server_step_size = constant(
@@ -111,7 +111,7 @@ client_local_steps = constant(
 )
 
 
-def _client_step_size(run: Run) -> Any:
+def _list_client_step_sizes(run: Run) -> Any:
     """Return the step size of each client; raise NotApplicable if it changes."""
     work = run.algorithm.work
     if work.schedule is not None:
@@ -123,12 +123,12 @@ client_step_size = constant(
     "client_step_size",
     r"\mu_k",
     "local step size of each client, the same at all of its steps",
-    _client_step_size,
+    _list_client_step_sizes,
     primitive="setting",
 )
 
 
-def _effective_step_size(run: Run) -> Any:
+def _read_effective_step_size(run: Run) -> Any:
     """Return the common product of step size and number of local steps."""
     size = run.algorithm.work.common_effective_step
     if size is None:
@@ -140,6 +140,6 @@ effective_step_size = constant(
     "effective_step_size",
     r"\mu",
     "mu = mu_k E_k, the same for all clients",
-    _effective_step_size,
+    _read_effective_step_size,
     primitive="setting",
 )

@@ -46,7 +46,7 @@ def _has_linear_part(form: Array) -> bool:
     return bool((abs(form[1:, 0]) > rounding).any())
 
 
-def _relative_noise(run: Run, form: Array) -> Number:
+def _measure_relative_noise(run: Run, form: Array) -> Number:
     """Return beta^2 for a form of E|g - grad F_k|^2 in (1, w - w_k^o).
 
     It is the curvature of the form, doubled if the form has a linear part.
@@ -63,7 +63,7 @@ def _move(run: Run, form: Array, origin: Array) -> Array:
     return moved
 
 
-def _of_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
+def _measure_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
     """Return a measure of each client's noise, (1, 1, M); `value` gets the variance as a form in (1, w - w_k^o)."""
 
     def measure(run: Run) -> Array:
@@ -80,17 +80,17 @@ relative_noise = constant(
     r"\beta_k",
     "beta_k in E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w_k^o - w|^2 + sigma_k^2: beta_k^2 is the largest curvature of "
     "the variance, twice that where the variance is not symmetric about w_k^o",
-    _of_noise(_relative_noise),
+    _measure_noise(_measure_relative_noise),
     root=True,
     primitive="constant",
 )
 
 
-def _absolute_noise(run: Run, form: Array) -> Number:
+def _measure_absolute_noise(run: Run, form: Array) -> Number:
     """Return sigma^2, the smallest for this beta^2: by duality the linear part is completed to a square."""
     if not _has_linear_part(form):
         return form[0, 0]
-    slack = _relative_noise(run, form) * run.arithmetic.identity(len(form) - 1) - form[1:, 1:]
+    slack = _measure_relative_noise(run, form) * run.arithmetic.identity(len(form) - 1) - form[1:, 1:]
     linear = form[1:, 0]
     try:
         return form[0, 0] + linear @ run.arithmetic.solve(slack, linear)
@@ -102,7 +102,7 @@ absolute_noise = constant(
     "absolute_noise",
     r"\sigma_k",
     "sigma_k in E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w_k^o - w|^2 + sigma_k^2: the smallest for that beta_k",
-    _of_noise(_absolute_noise),
+    _measure_noise(_measure_absolute_noise),
     root=True,
     primitive="constant",
 )

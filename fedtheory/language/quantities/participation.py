@@ -14,7 +14,7 @@ from fedtheory.language.assumptions.clocks import expect_no_cycle
 from fedtheory.language.quantities.quantity import constant
 
 
-def _participants(run: Run) -> Number:
+def _count_participants(run: Run) -> Number:
     """Return the number of clients that take part in a round."""
     policy, clients = run.algorithm.clock.policy, run.clients
     count = policy.clients if isinstance(policy, Cyclic) else run.algorithm.aggregation.participation.count(clients)
@@ -25,7 +25,7 @@ participants = constant(
     "participants",
     "L",
     "number of clients that a round selects",
-    _participants,
+    _count_participants,
     primitive="setting",
 )
 
@@ -39,7 +39,7 @@ def paired_moments(run: Run) -> WeightMoments:
     return moments
 
 
-def _sampling_variance(run: Run) -> Any:
+def _measure_sampling_variance(run: Run) -> Any:
     """Return the largest ratio of the variance parameter of a client's weight to the weight."""
     moments = paired_moments(run)
     return max(own / weight for own, weight in zip(moments.diagonal, run.problem.weights, strict=True) if weight != 0)
@@ -51,7 +51,7 @@ sampling_variance = constant(
     "the largest E[w_i^2]/p_i - alpha p_i: E|sum_i w_i v_i|^2 is at most rho times sum_i p_i |v_i|^2 where the mean of "
     "the v_i is zero; 0 for full participation, (M-m)/(m(M-1)) for m of M equal clients, 1/m for m draws with "
     "replacement",
-    _sampling_variance,
+    _measure_sampling_variance,
     assumption=a.averaged_participants,
     primitive="constant",
 )

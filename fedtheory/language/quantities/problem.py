@@ -55,7 +55,7 @@ objective_smoothness = constant(
 )
 
 
-def _smallest_curvature(run: Run) -> Any:
+def _measure_smallest_curvature(run: Run) -> Any:
     """Return the smallest curvature of F; raise NotApplicable if it is negative."""
     if run.smallest_curvature < 0:
         raise NotApplicable("the objective F is not convex: it has a negative curvature")
@@ -66,7 +66,7 @@ smallest_curvature = constant(
     "smallest_curvature",
     r"\lambda_{\min}(\nabla^2 F)",
     "smallest eigenvalue of the Hessian of F, where F is convex",
-    _smallest_curvature,
+    _measure_smallest_curvature,
     primitive="constant",
 )
 client_smoothness = constant(

@@ -28,7 +28,7 @@ limiting_model_suboptimality = constant(
 )
 
 
-def _limiting_distance_sq(run: Run) -> Any:
+def _measure_limiting_distance(run: Run) -> Any:
     """Return the limit of the expected squared distance to the optimum."""
     _ = run.problem.about_optimum
     if run.algorithm.defined is None:
@@ -43,6 +43,6 @@ limiting_distance_sq = constant(
     "limiting_distance_sq",
     r"\lim_{i\to\infty}\mathbb E\|w^o-w_i\|^2",
     "limit of E|x^n - x*|^2 for ever more rounds, from the fixed point of the second moments",
-    _limiting_distance_sq,
+    _measure_limiting_distance,
     primitive="limit",
 )

@@ -108,7 +108,7 @@ def _of_client(value: Any, i: int) -> Expr:
 def test_block_matrices_say_what_the_engine_does(name: str) -> None:
     trajectory = _trajectory(name)
     definition = trajectory.definition
-    chances = [(coins, sp.Rational(str(chance))) for chance, coins in trajectory._outcomes()]
+    chances = [(coins, sp.Rational(str(chance))) for chance, coins in trajectory._iterate_outcomes()]
     rounds = [(Round(trajectory, coins), chance) for coins, chance in chances]
     columns = [sp.Integer(1), *definition.server, *(sp.Symbol(f"{c}{i}") for i in range(3) for c in definition.client)]
     symbols = sp.Matrix(columns)

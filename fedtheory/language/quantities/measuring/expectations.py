@@ -36,10 +36,10 @@ class AtSteps:
 
     def __call__(self, run: Run) -> Array:
         """Compute the quantity from the values on a run."""
-        return self.made(run, run.memo.compute_once(self.value, lambda: _at_each_step(run, [self.value])[0]))
+        return self.made(run, run.memo.compute_once(self.value, lambda: _measure_each_step(run, [self.value])[0]))
 
 
-def _at_each_step(run: Run, values: Sequence[Value]) -> list[Array]:
+def _measure_each_step(run: Run, values: Sequence[Value]) -> list[Array]:
     """Return the values at each local step, computed in one pass: frames of a large run are not stored."""
     shape = run.algorithm.rounds, common_steps(run), -1
     at_frames = [[_repeat_at_places(frame, value(frame)) for value in values] for frame in stacks_at("step", run)]
@@ -52,7 +52,7 @@ def measure_several(quantities: Iterable[RunQuantity], run: Run) -> None:
     values = [one.measure.value for one in unknown if isinstance(one.measure, AtSteps)]
     missing = [value for value in dict.fromkeys(values) if value not in run.memo]
     try:
-        for value, found in zip(missing, _at_each_step(run, missing) if missing else [], strict=True):
+        for value, found in zip(missing, _measure_each_step(run, missing) if missing else [], strict=True):
             run.memo.store(value, found)
     except NotApplicable:
         # Computed alone, the undefined quantity raises its own error.

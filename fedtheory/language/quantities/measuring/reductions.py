@@ -113,7 +113,7 @@ def _add(run: Run, counted: Array) -> Array:
     return np.asarray(counted.sum(axis=0, keepdims=True)) if len(counted) else nothing
 
 
-def _extreme(choose: Callable[[Any, Any], Any]) -> Callable[[Run, Array], Array]:
+def _reduce_to_extreme(choose: Callable[[Any, Any], Any]) -> Callable[[Run, Array], Array]:
     """Return a reduction to the largest or smallest entry by halving, in few comparisons for any arithmetic."""
 
     def chosen(_run: Run, counted: Array) -> Array:
@@ -127,8 +127,8 @@ def _extreme(choose: Callable[[Any, Any], Any]) -> Callable[[Run, Array], Array]
 
 _REDUCTIONS: dict[str, Callable[[Run, Array], Array]] = {
     "sum": _add,
-    "largest": _extreme(maximum),
-    "smallest": _extreme(minimum),
+    "largest": _reduce_to_extreme(maximum),
+    "smallest": _reduce_to_extreme(minimum),
     "first": lambda _run, counted: counted[:1],
     "last": lambda _run, counted: counted[-1:],
     "before": lambda _run, counted: np.asarray(counted.cumsum(axis=0) - counted),
