@@ -237,7 +237,7 @@ def _list_at_pairs(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, E
             yield strong_convexity(f, at, around)
         if f in context.smooth and f in context.convex:
             yield cocoercivity(f, at, around)
-        elif f in context.convex:
+        if f in context.convex and not _is_named(context.smooth.get(f)):
             yield convexity(f, at, around)
         if f in context.smooth:
             yield smoothness(f, at, around)
@@ -245,6 +245,11 @@ def _list_at_pairs(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, E
             yield lipschitz_gradient(f, at, around)
         if f in context.smooth and (f in context.strongly_convex or f not in context.convex):
             yield interpolation(f, at, around)
+
+
+def _is_named(constant: Expr | None) -> bool:
+    """Return whether the claim has a symbol for a constant, in which coefficients can be written."""
+    return constant is not None and not isinstance(constant, sp.Dummy)
 
 
 def _list_descent(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:

@@ -64,6 +64,12 @@ TRUE = {
     "midpoint": _points(
         Value(F, x / 2 + y / 2) + mu / 8 * norm_sq(x - y), Value(F, x) / 2 + Value(F, y) / 2, CURVED, BENT
     ),
+    "midpoint without a constant": _points(
+        Value(F, x / 2 + y / 2),
+        Value(F, x) / 2 + Value(F, y) / 2,
+        CONVEX,
+        {x: q.point, y: q.second_point, F: q.objective},
+    ),
     "gradients bound values": _points(
         Value(F, x) - Value(F, y),
         inner(_slope(y), x - y) + norm_sq(_slope(x) - _slope(y)) / (2 * mu),
@@ -137,6 +143,12 @@ FALSE = {
     "steepness": _points(2 * L * (Value(F, x) - Value(F, y)), norm_sq(_slope(x))),
     "midpoint": _points(
         Value(F, x / 2 + y / 2) + mu / 4 * norm_sq(x - y), Value(F, x) / 2 + Value(F, y) / 2, CURVED, BENT
+    ),
+    "midpoint of what is smooth": _points(
+        Value(F, x / 2 + y / 2),
+        Value(F, x) / 2 + Value(F, y) / 2,
+        (a.smooth,),
+        {x: q.point, y: q.second_point, F: q.objective},
     ),
     "gradients bound values": _points(
         Value(F, x) - Value(F, y),
