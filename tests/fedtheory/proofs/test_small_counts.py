@@ -82,8 +82,9 @@ def test_clients_whose_curvature_is_not_resolved(*, resolved: bool) -> None:
             return np.array([0.5, -1e-18, 1.0])
 
     matrices = np.array([[[2.0]], [[3.0]], [[4.0]]])
+    points = {"start": np.zeros(1), "optimum": np.zeros(1)}
     problem = SimpleNamespace(
-        clients=3, optimum=np.zeros(1), gradients=lambda at: at + 3.0, hessians=matrices, hessian=matrices.mean(axis=0)
+        **points, clients=3, gradients=lambda at: at + 3.0, hessians=matrices, hessian=matrices.mean(axis=0)
     )
     given: Any = SimpleNamespace(
         problem=problem,
