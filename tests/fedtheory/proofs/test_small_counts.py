@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -91,8 +92,10 @@ def test_clients_whose_curvature_is_not_resolved(*, resolved: bool) -> None:
         run=Run(),
         labels=["a", "b", "c"],
         rows=[[0], [1, 2], [3]],
-        given=SimpleNamespace(outputs=np.array([1.0, 2.0, 4.0, 8.0])),
+        kind="least-squares",
+        _outputs=np.array([1.0, 2.0, 4.0, 8.0]),
     )
+    given._measure_curvature_differences = partial(DataDescription._measure_curvature_differences, given)
     found = [tuple(vars(one).values()) for one in DataDescription.clients.fget(given)]  # type: ignore[attr-defined]
     least = [0.5, 0.0, 1.0] if resolved else [None] * 3
     assert found == [
