@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from fedtheory.engine.run import Run
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.exact import ExactErrors, ExactOptimum
-from fedtheory.planner.rounds_needed import operations
+from fedtheory.planner.run_costs import count_operations
 from fedtheory.planner.travel import packed, unpacked
 from fedtheory.workers import workers
 
@@ -126,7 +126,7 @@ def _pays(run: Run) -> bool:
     problem = run.problem
     rows = 0 if problem.data is None else sum(inputs.size for inputs in problem.data.inputs)
     numbers = rows + problem.clients * problem.dimension**2
-    return numbers < _LARGE and operations(run, run.algorithm.rounds) >= _LONG
+    return numbers < _LARGE and count_operations(run, run.algorithm.rounds) >= _LONG
 
 
 def _compute_packed(run_file: str, given: bytes) -> bytes:

@@ -17,7 +17,8 @@ from fedtheory.federation.problem import Problem
 from fedtheory.planner.closed_rounds import has_closed_rounds
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.mean_rounds import is_one_path
-from fedtheory.planner.rounds_needed import ErrorAtStepSize, operations, planned_and_best
+from fedtheory.planner.rounds_needed import ErrorAtStepSize, planned_and_best
+from fedtheory.planner.run_costs import count_operations
 from fedtheory.planner.target import vectors_of_a_client
 
 KINDS = ("steps", "batch", "algorithm")
@@ -156,7 +157,7 @@ class Alternatives:
             return False
         if has_closed_rounds(run) and self.asked.error == "final":
             return True
-        cost = _RUNS * operations(run, run.algorithm.rounds)
+        cost = _RUNS * count_operations(run, run.algorithm.rounds)
         if isinstance(run, LinearModelRun):
             return cost <= _LESS_PATIENCE
         return cost <= _PATIENCE and (name is None or is_one_path(run))

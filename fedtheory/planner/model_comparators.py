@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from functools import lru_cache
 
 from fedtheory.arithmetic import Array
@@ -27,15 +28,18 @@ class ModelComparators(Comparators):
 
     def __init__(self, problem: LinearModelProblem) -> None:
         # The attributes of quadratic comparators are not set.
-        self.__dict__.update(_problem=problem, _points={}, found={})
+        self.__dict__.update(_problem=problem, _points={}, _times=[], found={})
 
     def _at(self, time: float) -> dict[str, float]:
         """Return the quantities of the comparator at this time, started from the nearest known point."""
         problem: LinearModelProblem = self.__dict__["_problem"]
         points: dict[float, Array] = self.__dict__["_points"]
-        near = min(points, key=lambda other: abs(math.log(other / time)), default=None)
+        times: list[float] = self.__dict__["_times"]
+        place = bisect(times, time)
+        near = min(times[max(place - 1, 0) : place + 1], key=lambda other: abs(math.log(other / time)), default=None)
         found = comparator_at(problem, time, None if near is None else points[near])
         points[time] = found.point
+        times.insert(place, time)
         curvatures = problem.known_everywhere.client_smoothness
         squares = {
             DISTANCE: found.distance_sq,

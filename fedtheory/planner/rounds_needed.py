@@ -8,17 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.engine.linear_models import LinearModelRun
-from fedtheory.engine.linear_models.replicas import multiplications
-from fedtheory.engine.moments import rounds_repeat
-from fedtheory.engine.run import Run
+from fedtheory.arithmetic import plain_float
 from fedtheory.errors import InputError, NotApplicable, Unresolved
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.closed_rounds import ClosedRounds, RoundsInEigenbasis, has_closed_rounds
 from fedtheory.planner.error_curves import ErrorCurve, measure_curve
 from fedtheory.planner.exact import BASE, ExactErrors
-from fedtheory.planner.mean_rounds import is_one_path, numbers_of_path
+from fedtheory.planner.mean_rounds import is_one_path
+from fedtheory.planner.run_costs import count_operations
 from fedtheory.planner.settling import limit_of
 from fedtheory.planner.stability import diverges_from, has_one_map
 
@@ -32,10 +30,6 @@ _LONGER = 4
 """Factor by which the rounds are increased if a target is not reached."""
 _PATIENCE = 1e10
 """Limit on the operations of one run beyond the planned rounds: about a second."""
-_OVERHEAD = 5e5
-"""Overhead of a local step, in the same unit."""
-_SLOWER = 10
-"""Weight of a multiplication in operations if losses are evaluated row by row."""
 _MOST_LISTED = 2 * 10**7
 """Limit on the numbers of a run whose rounds are listed."""
 _FALLS = 0.95
@@ -54,8 +48,8 @@ _RATIO, _MANY, _PATIENT = 1.4, 20, 4
 """Search if each step size needs a run: ratio of step sizes, number of tries, and number of worse tries that end it.
 """
 
-_FAR_OUT = 3
-"""Exponent of the largest step size that is tried for losses with bounded derivative."""
+_FAR_OUT = 3.0
+"""Exponent of the largest step size for losses with bounded derivatives, to be divided by the curvature of F."""
 _SEEN = 0.25
 """Fraction of the tried rounds over which an error must stay below the target if rounds are not alike: with clocks
 errors oscillate in every cycle."""
@@ -130,16 +124,24 @@ class RoundsNeeded:
     @property
     def largest(self) -> float:
         """The largest step size that keeps the margin."""
-        if math.isinf(self.diverges_from):
-            return max(self.errors.planned, self.errors.grid[-1])
         largest = (1 - self.margin) * self.diverges_from
-        # With bounded derivatives a run diverges late, if at all: the best step sizes are far below.
-        return largest if self.errors.run.problem.is_quadratic else min(largest, self._farthest)
+        if not self.errors.run.problem.is_quadratic:
+            # With bounded derivatives a run diverges late, if at all: the best step sizes are far below.
+            return min(largest, self._farthest)
+        return max(self.errors.planned, self.errors.grid[-1]) if math.isinf(largest) else largest
 
     @property
     def _farthest(self) -> float:
-        """Return the largest step size of the search."""
-        return max(self.errors.planned, self.errors.step(_FAR_OUT))
+        """Return the largest step size of the search for losses with bounded derivatives.
+
+        A client with few rows may have a large curvature and a small weight: the curvature of F counts.
+        """
+        return max(self.errors.planned, float(BASE**_FAR_OUT) / plain_float(self.errors.run.objective_smoothness))
+
+    @property
+    def _usual(self) -> float:
+        """Return a step size above which few runs converge: the largest one of the search, or 4 over F's curvature."""
+        return self.largest if self.errors.run.problem.is_quadratic else self._farthest / BASE ** (_FAR_OUT - 1)
 
     def curve(self, step_size: float, rounds: int) -> ErrorCurve:
         """Return the error after 1 .. `rounds` rounds."""
@@ -263,7 +265,10 @@ class RoundsNeeded:
         return self._choose_lasting(best, found)
 
     def _try_step_sizes(self, rounds: int) -> list[ErrorAtStepSize]:
-        """Return results for step sizes from the largest down until several in a row are worse than the best."""
+        """Return results for step sizes from the largest down until several in a row are worse than the best.
+
+        Far out, a path may jump to and fro and return to its start: such an error ends no search.
+        """
         ratio, patient = (_RATIO, _PATIENT) if self._is_quick else (_WIDE_RATIO, _IMPATIENT)
         sizes = [self.largest / ratio**n for n in range(_MANY)]
         while sizes[-1] > self.errors.grid[0]:
@@ -275,14 +280,15 @@ class RoundsNeeded:
             best = min(found, key=self._make_rank, default=None)
             found.append(self.outcome(size, rounds if best is None else self._limit_rounds(best, rounds)))
             late = found[-patient:]
-            if best is not None and math.isfinite(best.error) and len(late) == patient and best not in late:
+            is_worse = best is not None and math.isfinite(best.error) and len(late) == patient and best not in late
+            if is_worse and size <= self._usual:
                 break
         return found
 
     @property
     def _is_quick(self) -> bool:
         """Return whether a run is cheap enough for a fine grid of step sizes."""
-        return operations(self.errors.run, self.errors.run.algorithm.rounds) <= _QUICK
+        return count_operations(self.errors.run, self.errors.run.algorithm.rounds) <= _QUICK
 
     def _limit_rounds(self, best: ErrorAtStepSize, rounds: int) -> int:
         """Return the number of relevant rounds.
@@ -341,7 +347,7 @@ class RoundsNeeded:
 
     def _is_affordable(self, rounds: int) -> bool:
         run, size = self.errors.run, self.errors.run.problem.dimension + 1
-        return operations(run, rounds) <= _PATIENCE and (rounds * size**2 <= _MOST_LISTED or is_one_path(run))
+        return count_operations(run, rounds) <= _PATIENCE and (rounds * size**2 <= _MOST_LISTED or is_one_path(run))
 
     def _make_rank(self, outcome: ErrorAtStepSize) -> tuple[bool, int, float]:
         """Return a sorting key, smaller is better: the rounds if the target is kept, else the error."""
@@ -373,18 +379,6 @@ class RoundsNeeded:
 def _space_step_sizes(least: float, largest: float, count: int) -> list[float]:
     """Return step sizes with equal ratios."""
     return [float(size) for size in np.geomspace(least, largest, count)]
-
-
-def operations(run: Run, rounds: int) -> float:
-    """Return about how many operations the errors of a run take for a number of rounds."""
-    if is_one_path(run):
-        return rounds * (_OVERHEAD / 100 + numbers_of_path(run) ** 2)
-    steps, size = rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
-    if isinstance(run, LinearModelRun):
-        work = _SLOWER * run.replicas * multiplications(run.problem, run.algorithm)
-        return float(rounds * work + steps * _OVERHEAD)
-    repeats = run.problem.is_quadratic and rounds_repeat(run.problem, run.algorithm)
-    return rounds * size**2 if repeats else steps * (_OVERHEAD + 10 * run.problem.clients * size**3)
 
 
 def planned_and_best(errors: ExactErrors, name: str, accuracy: float | None, margin: float = MARGIN) -> Reached | None:

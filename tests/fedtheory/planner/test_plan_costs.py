@@ -10,15 +10,15 @@ from planned_runs import a_run
 
 from fedtheory.kernel.expressions import Average
 from fedtheory.language.registry import find
-from fedtheory.planner import bound, measurements, plan, rounds_needed
+from fedtheory.planner import bound, measurements, plan, run_costs
 
 
 def test_operations_of_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each round costs a hundredth of the overhead plus the square of the stored numbers."""
-    monkeypatch.setattr(rounds_needed, "is_one_path", lambda _: True)
-    monkeypatch.setattr(rounds_needed, "numbers_of_path", lambda _: 7)
+    monkeypatch.setattr(run_costs, "is_one_path", lambda _: True)
+    monkeypatch.setattr(run_costs, "numbers_of_path", lambda _: 7)
     run: Any = SimpleNamespace()
-    assert rounds_needed.operations(run, 3) == 3 * (rounds_needed._OVERHEAD / 100 + 49)
+    assert run_costs.count_operations(run, 3) == 3 * (run_costs._OVERHEAD / 100 + 49)
 
 
 def test_progress_of_a_plan_counts_each_claim_and_what_comes_last() -> None:

@@ -20,7 +20,8 @@ from fedtheory.planner.answer import Promise
 from fedtheory.planner.bound import ROUNDS, STEP, NumericBound
 from fedtheory.planner.model_edges import _compute_growth
 from fedtheory.planner.optimum import StepSizes
-from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded, operations, planned_and_best
+from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded, planned_and_best
+from fedtheory.planner.run_costs import count_operations
 
 ETA, T, A, B = sp.symbols("eta T A B", positive=True)
 
@@ -53,7 +54,9 @@ def test_settings_that_a_plan_may_look_at(kind: str, name: str | None, monkeypat
         (1e30, True, "mean", False),
     ):
         monkeypatch.setattr(alternatives, "is_one_path", lambda _, path=path: path)
-        monkeypatch.setattr(alternatives, "operations", lambda _, rounds, n=operations_: n if rounds == 7 else math.inf)
+        monkeypatch.setattr(
+            alternatives, "count_operations", lambda _, rounds, n=operations_: n if rounds == 7 else math.inf
+        )
         known: Any = SimpleNamespace(run=run, asked=SimpleNamespace(error=error), _change_setting=lambda *_: run)
         assert Alternatives.is_cheap(known, 3, name) is cheap
 
@@ -284,8 +287,8 @@ def test_operations_grow_with_rounds() -> None:
     """With identical rounds each round costs one map of (d + 1)^2 numbers."""
     run = a_run(local_steps=5, rounds=50)
     size = run.problem.dimension + 1
-    assert operations(run, 10) == 10 * size**2
-    assert operations(run, 30) == 3 * operations(run, 10)
+    assert count_operations(run, 10) == 10 * size**2
+    assert count_operations(run, 30) == 3 * count_operations(run, 10)
 
 
 def test_bounds_that_are_measured_on_the_run() -> None:

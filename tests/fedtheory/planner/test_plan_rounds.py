@@ -54,6 +54,7 @@ def test_step_sizes_are_tried_until_some_are_worse(quick: bool, ratio: float, pa
     search: Any = SimpleNamespace(
         _is_quick=quick,
         largest=4.0,
+        _usual=4.0,
         errors=_errors(planned=1.9),
         outcome=outcome,
         _make_rank=lambda one: one.error,
@@ -211,7 +212,7 @@ def test_runs_that_are_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
         (1e10, True, 200_001, True),
         (1.1e10, True, 10, False),
     ):
-        monkeypatch.setattr(rounds_needed, "operations", lambda *_, o=operations: o)
+        monkeypatch.setattr(rounds_needed, "count_operations", lambda *_, o=operations: o)
         monkeypatch.setattr(rounds_needed, "is_one_path", lambda _, o=one_path: o)
         assert RoundsNeeded._is_affordable(search, rounds) is affordable
 

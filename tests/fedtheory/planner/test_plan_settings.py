@@ -12,6 +12,7 @@ import pytest
 import sympy as sp
 from planned_runs import THEOREM, a_run
 
+from fedtheory import FLOAT
 from fedtheory.errors import NotApplicable
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -20,9 +21,11 @@ from fedtheory.planner.admissible import Edge
 from fedtheory.planner.alternatives import Alternative, Alternatives, Costs, ErrorAndCosts, _list_doubled, _list_halved
 from fedtheory.planner.bound import ROUNDS, STEP, NumericBound, bound_of_numbers
 from fedtheory.planner.description import _round_down
+from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measurements import compare_numbers, covered_up_to
 from fedtheory.planner.planning import _find_contradiction, _set_rounds
-from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
+from fedtheory.planner.rounds_needed import FINAL, ErrorAtStepSize, RoundsNeeded, planned_and_best
+from fedtheory.runfile import parse_run
 
 ETA, T, A = sp.symbols("eta T A", positive=True)
 
@@ -211,7 +214,8 @@ def test_growth_of_errors_decides_where_no_map_does(monkeypatch: pytest.MonkeyPa
 
 def test_the_margin_of_step_sizes() -> None:
     """The margin is a fraction of the edge of divergence, or of the largest tried step size."""
-    for edge, quadratic, largest in ((2.0, True, 1.8), (math.inf, True, 4.0), (1e9, False, 64.0), (2.0, False, 1.8)):
+    edges = ((2.0, True, 1.8), (math.inf, True, 4.0), (1e9, False, 64.0), (2.0, False, 1.8), (math.inf, False, 64.0))
+    for edge, quadratic, largest in edges:
         problem = SimpleNamespace(is_quadratic=quadratic)
         found: Any = SimpleNamespace(
             diverges_from=edge,
@@ -220,8 +224,19 @@ def test_the_margin_of_step_sizes() -> None:
             _farthest=64.0,
         )
         assert RoundsNeeded.largest.fget(found) == pytest.approx(largest)  # type: ignore[attr-defined]
-    far: Any = SimpleNamespace(errors=SimpleNamespace(planned=0.5, step=lambda power: 4.0**power))
-    assert RoundsNeeded._farthest.fget(far) == 64  # type: ignore[attr-defined]
+    far: Any = SimpleNamespace(errors=SimpleNamespace(planned=0.5, run=SimpleNamespace(objective_smoothness=2.0)))
+    assert RoundsNeeded._farthest.fget(far) == 32  # type: ignore[attr-defined]
+
+
+def test_a_client_of_one_row_does_not_hide_large_step_sizes() -> None:
+    """A client with curvature 400 and a thousandth of the weight adds 0.4 to that of F: large steps are tried."""
+    rows = {"inputs": [[[1.0]] * 999, [[20.0]]], "outputs": [[3.0] * 999, [0.0]]}
+    problem = {"kind": "huber", **rows, "width": 1, "shares": "samples", "start": [9.0]}
+    run = parse_run({"problem": problem, "algorithm": {"local_step_size": 0.001, "rounds": 40}}, FLOAT)
+    found = planned_and_best(ExactErrors(run), FINAL, 0.1)
+    assert found is not None
+    assert found.best.step_size > 0.1
+    assert found.best.rounds < 20
 
 
 def test_two_digits_rounded_down() -> None:

@@ -249,7 +249,7 @@ def test_workers_that_save_time(
 
 
 def test_long_runs_of_small_problems_pay_for_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "operations", lambda run, rounds: rounds * run.each)
+    monkeypatch.setattr(ahead, "count_operations", lambda run, rounds: rounds * run.each)
 
     def pays(rows: int | None, clients: int, dimension: int, work: float) -> bool:
         data = None if rows is None else SimpleNamespace(inputs=[np.zeros(1), np.zeros(rows - 1)])
