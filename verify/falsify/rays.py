@@ -64,7 +64,7 @@ class ScaledRun:
     base: Table
     powers: Mapping[str, int] = field(default_factory=dict)
 
-    def moved(self, step: Mapping[str, int]) -> ScaledRun:
+    def move(self, step: Mapping[str, int]) -> ScaledRun:
         """Return the point further along a step, in powers of two."""
         names = (*self.powers, *(name for name in step if name not in self.powers))
         return ScaledRun(self.base, {name: self.powers.get(name, 0) + step.get(name, 0) for name in names})
@@ -215,7 +215,7 @@ class Ray:
         fails.
         """
         # Conditions are curved, so the direction may leave them.
-        shorter = (point.moved({"local step size": -power}) for power in (1, 2, 4))
+        shorter = (point.move({"local step size": -power}) for power in (1, 2, 4))
         for way in (point, *shorter):
             reading = self._read(state, way)
             if reading is not None and self._reader.allows(reading):
@@ -240,7 +240,7 @@ class Ray:
         found: dict[str, Logarithms] = {}
         for name in _list_aspects(self._run):
             powers = 1 if name in _COUNTED else _PROBE
-            reading = self._read(state, self._at.moved({name: powers}))
+            reading = self._read(state, self._at.move({name: powers}))
             if reading is not None:
                 found[name] = self._reading.exponents(reading, powers)
         return found
@@ -253,13 +253,13 @@ class Ray:
             step = find_best_step(self._reading, self._burdens, [*exponents.values()], self._reader.is_equation, room)
             if step is not None and step.any() and tuple(step) not in tried:
                 tried.add(tuple(step))
-                yield self._at.moved({name: int(power) for name, power in zip(names, step, strict=True) if power})
+                yield self._at.move({name: int(power) for name, power in zip(names, step, strict=True) if power})
 
     def _list_neighbours(self, count: int) -> Iterator[ScaledRun]:
         """Yield the neighbours of the end, with `count` aspects doubled or halved."""
         for names in combinations(_list_aspects(self._run), count):
             for powers in product((1, -1), repeat=count):
-                yield self._at.moved(dict(zip(names, powers, strict=True)))
+                yield self._at.move(dict(zip(names, powers, strict=True)))
 
     @property
     def _run(self) -> Table:

@@ -106,7 +106,7 @@ def test_burdens_of_rays() -> None:
     assert found == [[0, 0, 0], [0, 3, 3], [3, 3, 0]]
     assert [list(one) for one in _list_penalties(np.array([1.0, NOTHING_THERE]))] == [[0, 0]]
     assert [_count_doublings(most, count) for most, count in ((8, 1), (8, 3), (7, 8), (512, 2))] == [3, 1, 0, 8]
-    moved = ScaledRun({}, {"a": 1}).moved({"a": 2, "b": -1})
+    moved = ScaledRun({}, {"a": 1}).move({"a": 2, "b": -1})
     assert dict(moved.powers) == {"a": 3, "b": -1}
 
 

@@ -17,7 +17,7 @@ from fedtheory.language.claim import Claim
 from verify.falsify import mixed
 from verify.falsify.regimes import factors, horizon, search, violations
 from verify.falsify.regimes.climb import LevelClimb
-from verify.falsify.regimes.design import _sort_pair
+from verify.falsify.regimes.design import _make_pair
 from verify.falsify.regimes.edge import Edge
 from verify.falsify.regimes.problems import _negate_curvatures
 from verify.falsify.regimes.search import _Searching
@@ -265,4 +265,4 @@ def test_longest_runs_of_definitions(steps: int, mixing: Any, expected: str) -> 
 
 
 def test_pairs_of_levels_have_one_order() -> None:
-    assert _sort_pair("a", 1, "b", None) == _sort_pair("b", None, "a", 1) == ("a", "1", "b", "None")
+    assert _make_pair("a", 1, "b", None) == _make_pair("b", None, "a", 1) == ("a", "1", "b", "None")

@@ -168,7 +168,7 @@ def _format_level(parameter: Parameter, level: Level) -> str:
 
 
 def _build_local_work(algorithm: Table, point: Point) -> Table:
-    """Return local work with fewer steps for the first client, which may be longer by the same factor."""
+    """Return local work with one step for the first client, larger by the ratio of the counts if normalised."""
     clients, kind = count_clients(point), point.get("local work")
     if kind is None or clients == 1 or "local_steps" not in algorithm:
         return {}

@@ -29,7 +29,7 @@ class Design:
         self.all_pairs = {
             pair
             for first, second in combinations(sorted(self._levels), 2)
-            for pair in _sort_pairs(first, self._levels[first], second, self._levels[second])
+            for pair in _make_pairs(first, self._levels[first], second, self._levels[second])
         }
 
     def rows(self, most: int) -> Iterator[dict[str, Level]]:
@@ -68,7 +68,7 @@ class Design:
         return row
 
     def _count_gain(self, row: Mapping[str, Level], name: str, level: Level, wanted: set[Pair]) -> int:
-        return sum(_sort_pair(name, level, other, row[other]) in wanted for other in row)
+        return sum(_make_pair(name, level, other, row[other]) in wanted for other in row)
 
     def _shuffle(self, name: str) -> list[Level]:
         """Return the levels in random order, the plain one first."""
@@ -82,7 +82,7 @@ class Design:
 
     def _list_pairs(self, row: Mapping[str, Level]) -> set[Pair]:
         named = sorted(name for name in row if name in self._levels)
-        return {_sort_pair(one, row[one], other, row[other]) for one, other in combinations(named, 2)}
+        return {_make_pair(one, row[one], other, row[other]) for one, other in combinations(named, 2)}
 
     def _balance_rows(self, count: int) -> Iterator[dict[str, Level]]:
         """Yield rows with all levels equally often; a plain level is more frequent, so that few extremes are
@@ -100,9 +100,9 @@ class Design:
         return column
 
 
-def _sort_pair(name: str, level: Level, other: str, its: Level) -> Pair:
+def _make_pair(name: str, level: Level, other: str, its: Level) -> Pair:
     return (name, str(level), other, str(its)) if name < other else (other, str(its), name, str(level))
 
 
-def _sort_pairs(first: str, levels: Sequence[Level], second: str, others: Sequence[Level]) -> Iterator[Pair]:
-    return (_sort_pair(first, level, second, other) for level in levels for other in others)
+def _make_pairs(first: str, levels: Sequence[Level], second: str, others: Sequence[Level]) -> Iterator[Pair]:
+    return (_make_pair(first, level, second, other) for level in levels for other in others)
