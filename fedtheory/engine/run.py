@@ -142,7 +142,7 @@ class Run(AssumedConstants, Shown):
 
     @property
     def groups(self) -> tuple[Run, ...]:
-        """The run once for every independent group of its replicas, if expectations are estimates; else empty."""
+        """Copies of the run, one per independent group of replicas; empty if expectations are not estimates."""
         return ()
 
     def refined(self, _bits: int) -> Run:

@@ -40,7 +40,7 @@ class EndlessTrajectory(SteadyTrajectory):
         return self._last
 
     @cached_property
-    def _many(self) -> ManyRounds:
+    def _after_all_rounds(self) -> ManyRounds:
         """Return the moments of infinitely many rounds."""
         total = self._last * (1 / INFINITESIMAL) + accumulated_excess(self.recursion)
         return ManyRounds(self.algorithm.rounds, self._last - self._last, self._last, total)

@@ -134,7 +134,7 @@ class QuietTrajectory(SteadyTrajectory):
         # The iterates of all clients are found together.
         return [EVERYONE]
 
-    def _list_second_moments(self, forms: Array, clients: Clients) -> Iterator[Array]:
+    def _iterate_second_moments(self, forms: Array, clients: Clients) -> Iterator[Array]:
         steps = np.array(self.algorithm.work.steps)
         for k, (_, iterates) in enumerate(islice(self._follow_iterates(), int(steps.max()))):
             values = ((iterates @ forms) * iterates).sum(axis=-1).T

@@ -153,7 +153,7 @@ class Recursion:
         return weights * weights
 
     def noise(self, live: LiveModels, update: Update) -> RoundNoise:
-        """Return the noise of one update."""
+        """Return the second moments that the gradients' noise adds in one update from the live models."""
         if self.problem.oracle.depends_on_model:
             return self._measure_noise(update, self._find_bases(live, update))
         # The noise may not depend on the models, or only clients outside of row spaces may matter.

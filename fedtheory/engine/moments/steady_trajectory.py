@@ -50,7 +50,7 @@ class SteadyTrajectory(Trajectory):
     ) -> SteadyTrajectory:
         """Return the expectations of a run whose rounds a batch has computed together with others."""
         found = cls.__new__(cls)
-        found._many = many
+        found._after_all_rounds = many
         found.__init__(problem, algorithm, recursion)  # type: ignore[misc]
         return found
 
@@ -60,19 +60,19 @@ class SteadyTrajectory(Trajectory):
         step = self.recursion.server_step_size
         self._added = step * step * noise.server_moment
         # Traces of second moments are non-negative: none exceeds that of their sum.
-        largest = max(float((self._many.total + self._last).trace()), noise.largest)
+        largest = max(float((self._after_all_rounds.total + self._last).trace()), noise.largest)
         completed = self.algorithm.rounds if self._fits(np.array(largest)) else self._count_completed(noise.largest)
         self.noise = EqualRounds(noise, completed)
 
     @cached_property
-    def _many(self) -> ManyRounds:
+    def _after_all_rounds(self) -> ManyRounds:
         """Return the moments after all rounds."""
         return many_rounds(self.recursion.round_map, self._added, self.recursion.start, self.algorithm.rounds)
 
     @cached_property
     def _last(self) -> Array:
         """Return the second moment after the last round."""
-        return self._many.after(self.recursion.start)
+        return self._after_all_rounds.after(self.recursion.start)
 
     @cached_property
     def _before_last(self) -> Array:
@@ -112,7 +112,7 @@ class SteadyTrajectory(Trajectory):
     @cached_property
     def _mean_moment(self) -> Array:
         """(1/T) sum_{n<T} of the moments, (1, d+1, d+1)."""
-        return self._many.total[None] / self.algorithm.rounds
+        return self._after_all_rounds.total[None] / self.algorithm.rounds
 
     @cached_property
     def final_mean(self) -> Array:

@@ -277,19 +277,19 @@ class Trajectory(ServerTrajectory):
         """
         self._require_listable()
         blocks = self._list_blocks()
-        found = [np.stack(list(self._list_second_moments(forms, clients)), axis=1) for clients in blocks]
+        found = [np.stack(list(self._iterate_second_moments(forms, clients)), axis=1) for clients in blocks]
         return found[0] if len(found) == 1 else np.concatenate(found, axis=-1)
 
     def largest_local_second_moment(self, forms: Array) -> Number:
         """Return the largest of `local_second_moments`; some clients after others, whatever memory all of them take."""
         blocks = self._list_blocks()
-        return largest([found.max() for clients in blocks for found in self._list_second_moments(forms, clients)])
+        return largest([found.max() for clients in blocks for found in self._iterate_second_moments(forms, clients)])
 
     def _list_blocks(self) -> Iterable[Clients]:
         """Return the clients in blocks whose second moments are found together."""
         return self._round_forms.list_blocks()
 
-    def _list_second_moments(self, forms: Array, clients: Clients) -> Iterator[Array]:
+    def _iterate_second_moments(self, forms: Array, clients: Clients) -> Iterator[Array]:
         """Yield the second moments of some clients at each of the local steps k = 0 .. K-1, (T, C)."""
         if not self.recursion.is_synchronous:
             yield from self._list_stale_second_moments(forms, clients)

@@ -62,7 +62,7 @@ class FunctionsOfCoordinate:
         return self.arithmetic.array(map_equal_rows(lambda row: self._select(row).supremum(one), self.coefficients))
 
     def _select(self, row: Array) -> FunctionsOfCoordinate:
-        """Return a single function, without the terms that it does not have."""
+        """Return the single function with these coefficients, (n,), without the terms whose coefficient is zero."""
         own = row != 0
         return FunctionsOfCoordinate(self.kind, row[None, own], self.centres[own], self.widths[own])
 

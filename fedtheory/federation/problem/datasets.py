@@ -100,7 +100,7 @@ _KEPT: ContextVar[DataFiles | None] = ContextVar("kept", default=None)
 
 @contextmanager
 def keeping_files(kept: DataFiles) -> Iterator[None]:
-    """Read each file once within the outermost block, for the same columns; `kept` is the cache."""
+    """Cache the columns of each file in `kept` while the block runs; an inner block uses the cache of the outer one."""
     token = _KEPT.set(kept if _KEPT.get() is None else _KEPT.get())
     try:
         yield

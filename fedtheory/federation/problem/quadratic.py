@@ -360,10 +360,7 @@ class Problem(Shown):
         return self.with_clients(clients, self.weights[clients] / copies)
 
     def with_clients(self, clients: Sequence[int], weights: Array) -> Problem:
-        """Return the problem of the given clients, in that order, with other weights.
-
-        Clients may be repeated.
-        """
+        """Return the problem of the given clients, in that order and possibly repeated, with other weights."""
         clients = list(clients)
         hessians = self.hessians[clients]
         return replace(

@@ -128,8 +128,10 @@ class Compiler:
         if exponent.is_Integer:
             return _raise_to(inside, int(exponent), cancels=not is_product(base))
         if exponent.is_Rational:
-            root = partial(_take_root, inside, int(exponent.q))
-            return _raise_to(root, int(exponent.p), cancels=not is_product(base))
+            degree = int(exponent.q)
+            return _raise_to(
+                lambda site: root_of(site, inside(site), degree), int(exponent.p), cancels=not is_product(base)
+            )
         if exponent.is_number:
             raise ValueError(f"expected a power with a rational exponent, got {node}")
         power = self.scalar(exponent)
@@ -155,12 +157,9 @@ class Compiler:
             return _raise_to(lambda site: build(_round(site)), power)
         if not isinstance(quantity, RunQuantity):
             raise ValueError(f"{symbol} is {quantity.name}, which is not a number")
-        measured = _compile_quantity(quantity)
-        if not quantity.root:
-            return _raise_to(measured, power)
-        if power % 2 == 0:
-            return _raise_to(measured, power // 2)
-        return _raise_to(lambda site: square_root(site, measured(site)), power)
+        if quantity.root and power % 2:
+            return _raise_to(lambda site: square_root(site, site.measured(quantity)), power)
+        return _raise_to(lambda site: site.measured(quantity), power // 2 if quantity.root else power)
 
     def _compile_inner(self, node: Expr) -> Scalar:
         """Compile an inner product."""
@@ -369,21 +368,11 @@ def _round(site: Site) -> RoundFrame:
     return view_whole_round(site.frame)
 
 
-def _compile_quantity(quantity: RunQuantity) -> Scalar:
-    """Return a closure for a quantity."""
-    return lambda site: site.measured(quantity)
-
-
 def _raise_to(compute: Scalar, power: int, *, cancels: bool = False) -> Scalar:
     """Return a closure for a whole power; `cancels` says whether numbers may cancel in the base."""
     if power == 1:
         return compute
     return lambda site: site.each(partial(whole_power, exponent=power, cancels=cancels), compute(site))
-
-
-def _take_root(inside: Scalar, degree: int, site: Site) -> Array:
-    """Return the root of a compiled number at a place."""
-    return root_of(site, inside(site), degree)
 
 
 @lru_cache(maxsize=2**14)

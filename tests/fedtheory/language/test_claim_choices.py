@@ -97,7 +97,7 @@ def test_conditions_without_a_value_leave_values_out() -> None:
 def test_runs_together_say_what_each_says_alone() -> None:
     """Claims whose values depend on the run are left to checks of single runs; others are taken together."""
     runs = [_run(size) for size in ("1/8", "1", "3")]
-    together = RunsTogether(runs).answers([SCALED, MIXED])
+    together = RunsTogether(runs).check_claims([SCALED, MIXED])
     assert {row: found.holds for row, found in together[SCALED].items()} == dict.fromkeys(range(3), True)
     assert MIXED not in together
 
