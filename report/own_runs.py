@@ -188,7 +188,7 @@ def draw_together(own: OwnRun, curves: Mapping[str, ComparedBound]) -> Figure | 
     """Draw the bounds of several claims on one run, by displayed names; None if fewer than two apply."""
     if len(curves) < 2:
         return None
-    words = f"The bounds that apply to {own.name} over rounds, each beside its own {own.run.errors_are} left side."
+    words = f"Bounds that apply to the run “{own.name}”, over rounds, each with its {own.run.errors_are} left side."
     return draw_bounds(f"{own.slug}-together", curves, words)
 
 
@@ -240,7 +240,7 @@ def _compute_curve(claim: Claim, own: OwnRun) -> BoundCurve | None:
 
 
 def _draw_figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
-    name, words = f"{claim.slug}-{own.slug}", f"On {own.name}."
+    name, words = f"{claim.slug}-{own.slug}", f"On the run “{own.name}”."
     figures = [draw_over_rounds(name, curve, words), draw_by_terms(name, curve, words)]
     figures += [*_draw_over_step_sizes(claim, own, name), *_draw_over_local_steps(claim, own, name)]
     drift = max_drift is claim.notation.get(claim.relations[0].left)
@@ -304,7 +304,7 @@ def _draw_drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
 def _select_rounds(own: OwnRun, most: int) -> tuple[Run, str]:
     """Return the run with at most `most` rounds, and a description."""
     if own.run.algorithm.rounds <= most:
-        return own.run, f"On {own.name}."
+        return own.run, f"On the run “{own.name}”."
     return own.at(rounds=most), f"On the first {most} rounds of {own.name}."
 
 

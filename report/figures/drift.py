@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _WHAT = (
     r"client drift $\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2$ over the local steps: every client in the "
-    "first round (thin), their mean, and the largest over all rounds and clients"
+    "first round (thin), their average, and the largest over all rounds and clients"
 )
 
 
@@ -54,7 +54,7 @@ def _draw(axes: Axes, run: Run) -> None:
     axes.plot(steps, first[1:], color=SKY, linewidth=0.9, alpha=0.8)
     axes.plot(steps, drift.max(axis=(0, 2))[1:], color=BLUE, marker="o", label=f"largest, {run.errors_are}")
     mean = first[1:] @ plain_floats(run.problem.weights)
-    axes.plot(steps, mean, color=ORANGE, marker="s", label=f"mean of the clients, {run.errors_are}")
+    axes.plot(steps, mean, color=ORANGE, marker="s", label=f"client average, {run.errors_are}")
     if np.any(drift > 0):
         axes.set_yscale("log", nonpositive="mask")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -22,14 +22,14 @@ _FLAT = PAGE | {"figure.figsize": (4.8, 1.8)}
 
 
 def draw_sides(found: Check) -> Figure | None:
-    """Draw both sides at the place of the largest ratio, or the ladder of a rate; None if nothing is compared."""
+    """Draw both sides at the place of the largest ratio, or the values of a rate; None if nothing is compared."""
     if found.rate is not None:
         return _draw_ladder(found)
     return None if found.worst is None else _draw_bars(found.claim.id, found.worst)
 
 
 def _draw_ladder(found: Check) -> Figure:
-    """Draw the ladder of a rate."""
+    """Draw the measured quantity of a rate and its order, log-log."""
     assert found.rate is not None
     with drawing() as (canvas, axes):
         draw_ladder(axes, found.claim, found.rate)

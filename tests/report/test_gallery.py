@@ -89,7 +89,7 @@ def test_the_map_ends_at_the_limit_of_the_claim() -> None:
 
 
 def test_speed_up_is_linear_within_the_limit_and_ends_beyond_it() -> None:
-    """Slope -1/2 where K keeps to its limit; with many local steps of different clients more clients do harm."""
+    """The error falls like N^(-1/2) while K is within its limit; beyond it, more clients of two kinds increase it."""
     for alike in (True, False):
         one_step = speed_ups(alike=alike)[0]
         assert one_step.local_steps**4 * one_step.clients[one_step.inside - 1] ** 3 <= ITERATIONS

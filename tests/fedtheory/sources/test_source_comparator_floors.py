@@ -1,4 +1,4 @@
-"""Floors of bounds for any comparator: close to exact stationary errors, for unequal weights, and on the page."""
+"""Limits of bounds for long runs: close to exact stationary errors, for unequal weights, and on the page."""
 
 from __future__ import annotations
 

@@ -187,8 +187,8 @@ def test_what_is_kept_is_a_number_at_every_step() -> None:
     assert any("may be zero" in text for text in failing(step, kept=gain * broken))
 
 
-def test_the_draw_costs_what_is_kept_as_well() -> None:
-    """The error of an average of participants exceeds that of all clients, so the potential must pay for it."""
+def test_the_potential_bounds_the_sampling_error_of_errors() -> None:
+    """The error of an average of participants exceeds that of all clients; the potential bounds the difference."""
     spent = last.COSTS.drift_potential.subs(rho, rho / last.stretch)
     spared = last.COSTS.drift_potential - spent
     step = granted(

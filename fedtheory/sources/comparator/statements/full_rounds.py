@@ -61,7 +61,7 @@ class Shares:
 EQUAL, UNEQUAL = Shares(1 / M, 1 - 1 / M), Shares(p_max, sp.S.One)
 CONDITIONS = [SHORT_STEP, EQUAL.short_round]
 PAID_NOISE = EQUAL.paid_noise <= 1
-"""Condition that the gaps pay for the noise; the length of a round is not restricted."""
+"""Condition under which the objective gaps exceed the terms of the noise; it allows rounds of any length."""
 
 QUIET_NOISE = 5 * eta * (1 + L * eta) * sigma_y**2 / (8 * M)
 PAID_QUIET_NOISE = 5 * ell * eta * (1 + L * eta) / M <= 1

@@ -74,7 +74,7 @@ class Costs:
 
     @property
     def step_floor(self) -> Expr:
-        """Return the largest loss of step k."""
+        """Return the largest sum of noise and dissimilarity terms that step k adds."""
         return 13 * self.noise * sigma_star**2 / 12 + 9 * self.slope * zeta_star**2 / 8
 
     @property

@@ -33,7 +33,7 @@ SHORT_STEP = sp.Lt(eta * L_bar, 1)
 """Condition that the average curvature is small enough for the step."""
 batch_noise = p_max * eta * (1 + eta * L_bar) * sigma_y**2
 PAID_NOISE = 2 * p_max * ell * eta * (1 + eta * L_bar) <= 1
-"""Condition that the gaps pay for the noise; the length of a round is not restricted."""
+"""Condition under which the objective gaps exceed the terms of the noise; it allows rounds of any length."""
 CONDITIONS = [SHORT_STEP, PAID_NOISE]
 
 

@@ -38,7 +38,6 @@ from fedtheory.sources.fraboni2022.context.updates import (
     WEIGHTS_AT_MOST,
     absent,
     age,
-    applied,
     at_local,
     at_optimum,
     at_virtual,
@@ -57,6 +56,7 @@ from fedtheory.sources.fraboni2022.context.updates import (
     sample,
     server,
     square_of_weight,
+    sum_received,
     surrogate_optimum,
     virtual,
     virtual_noise,
@@ -126,7 +126,7 @@ _AT_VIRTUAL = [
 """18 L_xi Z(n,k)/q(n) + 6 sigma_2(n) minus 3 E|sum_i q~_i(n) g_i(theta^{n,k})|^2."""
 
 SYMBOL = SymbolTable(WHERE)
-SPREAD = sample - eta_g * applied(SYMBOL, sample)
+SPREAD = sample - eta_g * sum_received(SYMBOL, sample)
 """g_i - eta_g sum_j w_j g_j."""
 
 SECOND_MOMENT = [
@@ -333,7 +333,7 @@ CERTIFICATES = [
         claim="fraboni2022:lemma-6.steps.move",
         links=[
             [
-                Term(tilde_eta**2, steps(applied(SYMBOL, at_local))),
+                Term(tilde_eta**2, steps(sum_received(SYMBOL, at_local))),
                 *_sum_over_steps(tilde_eta**2 * K, [*_CHOSEN, _EXCESS]),
             ]
         ],

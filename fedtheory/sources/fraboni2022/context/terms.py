@@ -69,7 +69,7 @@ def meaning_of(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
     stands = {of: known[one] if one in known else symbol(one) for of, one in term.where}
     written = term.expression.replace(Expectation, lambda inside: inside).xreplace(stands)
     written = written.replace(SampledGradient, _sample)
-    written = written.replace(Selected, lambda vector: updates.applied(symbol, vector))
+    written = written.replace(Selected, lambda vector: updates.sum_received(symbol, vector))
     meaning = written.replace(ClientSum, lambda content: _weigh_by_shares(content, symbol))
     if term.over == (MEAN_OVER_STEPS,):
         return LocalSum(meaning) / symbol(q.local_steps)
@@ -102,12 +102,12 @@ def _list_models(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
     """Return the models before all local steps, and after them."""
     size = symbol(q.local_step_size)
     moved = size * LocalSum(updates.at_local)
-    applied = size * symbol(q.server_step_size) * LocalSum(updates.applied(symbol, updates.at_local))
+    step = size * symbol(q.server_step_size) * LocalSum(updates.sum_received(symbol, updates.at_local))
     return {
         q.server_model: updates.server,
         q.received_model: updates.received,
         q.next_local_iterate: updates.received - moved,
-        q.next_virtual_iterate: updates.server - applied,
+        q.next_virtual_iterate: updates.server - step,
     }
 
 

@@ -55,7 +55,7 @@ at_virtual = Gradient(client_objective, virtual) + virtual_noise
 at_optimum = Gradient(client_objective, round_optimum) + optimum_noise
 
 
-def applied(symbol: SymbolTable, gradient: Expr) -> Expr:
+def sum_received(symbol: SymbolTable, gradient: Expr) -> Expr:
     """Return sum_i w_i(n) g_i."""
     found: Expr = symbol(q.weight_sum) * Average(gradient) + Average(deviation)
     return found
@@ -63,7 +63,7 @@ def applied(symbol: SymbolTable, gradient: Expr) -> Expr:
 
 def next_virtual(symbol: SymbolTable) -> Expr:
     """Return theta^{n,k+1}."""
-    found: Expr = virtual - symbol(q.local_step_size) * symbol(q.server_step_size) * applied(symbol, at_local)
+    found: Expr = virtual - symbol(q.local_step_size) * symbol(q.server_step_size) * sum_received(symbol, at_local)
     return found
 
 
@@ -151,7 +151,7 @@ def build_past_steps_context(claim: Claim) -> Context:
         step_vectors=frozenset({sample, deviation}),
         definitions={
             local: received - step * LocalSum(sample),
-            virtual: server - step * server_step * LocalSum(applied(symbol, sample)),
+            virtual: server - step * server_step * LocalSum(sum_received(symbol, sample)),
         },
         local_steps=symbol(q.local_step_index),
         assumed=_relate_covariances(claim, symbol, sample),

@@ -49,7 +49,7 @@ class OverWindow(Derived):
 
 @dataclass(frozen=True)
 class OverWindows(Derived):
-    """From the losses of each client over a window to the average over all clients, windows and local steps.
+    """Derives the average over clients, windows and local steps from each client's losses over a window.
 
     The result is the loss above the least value of the surrogate problem: sum_i q_i L_i(thetabar) is the average of
     L^n(thetabar) over the updates.

@@ -82,7 +82,7 @@ def _compute_growth(runs: Runs, measure: str, first: int, last: int) -> float:
 
 
 def _check_overtaking(works: Runs) -> tuple[Finding, Finding]:
-    """Return the numbers of local steps after which Time-based stays behind Identical."""
+    """Return the findings on the numbers of local steps after which Time-based stays behind Identical."""
     texts, ordered, as_published = [], True, True
     for split, splits in _group_by_split(works):
         deviation = [_find_last_lead(runs, "deviation") for runs in splits]
@@ -126,7 +126,7 @@ def _join(numbers: Sequence[float]) -> str:
 
 
 def _check_mitigation(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
-    """Return the changes that halve or remove the fluctuation of Time-based."""
+    """Return the findings on the changes that reduce the fluctuation of time-based weights."""
     counts = {change: _improve(changed, change) for change in CHANGES[1:]}
     texts = {change: f"{change}: {better} of {total} runs" for change, (better, total) in counts.items()}
     evidence = (

@@ -82,7 +82,7 @@ class BestScheme:
 def best_schemes(
     split: Split, seed: int, *, clients: int, times: Sequence[int], local_steps: int = LOCAL_STEPS
 ) -> Iterator[BestScheme]:
-    """Yield all schemes with every hardware, synchronous ones with one, on one split, for ascending time budgets."""
+    """Yield all schemes on one split, for ascending time budgets; synchronous ones with one hardware only."""
     problem = digits_problem(clients, split, seed)
     minimum = float(problem.optimal_value)
     for group in GROUPS:
