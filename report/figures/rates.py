@@ -50,7 +50,7 @@ def draw_over_clients(claim: Claim, found: RateCheck) -> Figure | None:
 
 
 def draw_ladder(axes: Axes, claim: Claim, found: RateCheck) -> str:
-    """Draw the ladder of the first variable on some axes; return the name of that variable."""
+    """Draw the values measured over the first variable on some axes; return the name of that variable."""
     assert claim.rate is not None
     quantity = claim.notation[claim.rate.variables[0]]
     name = quantity.name.replace("_", " ")

@@ -195,7 +195,7 @@ _SINGLE = 14
 
 
 def _adapt_to_page(svg: str, name: str) -> str:
-    """An SVG that scales with its column, without metadata, and shares no id with another figure of the page."""
+    """Return an SVG that scales with its column, without metadata, and shares no id with another figure of the page."""
     svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.S)
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)
     svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)

@@ -80,7 +80,7 @@ def test_one_client_and_one_local_step_have_no_drift() -> None:
 
 
 @pytest.mark.parametrize("printed", ["lemma-2.3.sharp", "lemma-2.3.mean", "thm-2.1.sharp"])
-def test_they_are_smaller_than_the_ones_before(printed: str) -> None:
+def test_tightened_bounds_are_smaller(printed: str) -> None:
     """The tightened bounds are smaller for every number of steps and clients for which both hold."""
     growing = {"lemma-2.3.sharp": DRIFT, "lemma-2.3.mean": MEAN, "thm-2.1.sharp": THEOREM}[printed]
     before = find(f"renard2022:{printed}").rhs

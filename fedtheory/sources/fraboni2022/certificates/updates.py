@@ -82,7 +82,7 @@ def _bound_excess(factor: Expr, fact: Fact, count: Expr = ONE) -> list[Part]:
 
 
 def _align(spread: str) -> list[Part]:
-    """Return the alignment, with a bound on the clients' drift."""
+    """Return the bound on the inner product of an update with its direction, with the clients' drift bounded."""
     return [
         Part(ONE, spread),
         Part((L_xi - L) * q_n, SPREAD),
