@@ -10,8 +10,8 @@ and if ``-e_n W <= P_n - Q_n <= e_n W`` for a positive definite W with
 ``L(W) <= c W``, the same holds in the next round with ``e_{n+1} = c e_n + r_n``,
 r_n a bound on R_n in units of W.  Intervals are needed for one round at a time;
 carried from round to round they would grow with the absolute values of the maps' entries,
-even if the maps contract.  W is diagonal; if a map contracts in no such
-units, as with momentum, W is the sum of images of a diagonal one over several rounds.
+even if the maps contract.  W is diagonal if a round contracts in the norm of a diagonal W;
+else, as with momentum, W is the sum of the images of a diagonal matrix over several rounds.
 """
 
 from __future__ import annotations

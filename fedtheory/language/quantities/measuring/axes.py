@@ -22,7 +22,7 @@ def place_on_rounds(values: Array) -> Array:
 
 
 def place_on_rounds_and_clients(values: Array) -> Array:
-    """Return numbers of rounds and clients (N, M) on their two axes."""
+    """Return numbers (N, M), one per round and client, with the axes of rounds, steps and clients."""
     return values[:, None, :]
 
 
