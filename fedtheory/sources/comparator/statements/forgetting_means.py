@@ -23,7 +23,7 @@ STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
 PAID = CHARGES.spent <= 1
 """Condition that half of the gaps pays for noise and gradients."""
 SLOW = 5 * tau * eta * mu <= 1
-"""Condition that contraction in one round is small beside the drift of the clients."""
+"""Condition that distances contract little in one round."""
 SMALL = eta <= 1 / (5 * mu)
 CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 
