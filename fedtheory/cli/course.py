@@ -213,7 +213,7 @@ def grade(  # noqa: PLR0917  Typer makes each argument an option
 ) -> None:
     """Grade a folder of submissions: points.csv, and a page of feedback for each student; can be resumed."""
     from fedtheory.errors import InputError
-    from verify.grade import grade_folder, list_left_out
+    from verify.grade import grade_folder, left_out
 
     try:
         with progress("grading") as tell:
@@ -232,9 +232,9 @@ def grade(  # noqa: PLR0917  Typer makes each argument an option
     if as_json:
         points = str(Path(output) / "points.csv")
         document = [result.document() for result in results]
-        print_json({"results": document, "points": points, "left_out": list_left_out(Path(submissions))})
+        print_json({"results": document, "points": points, "left_out": left_out(Path(submissions))})
     else:
-        _print_table(results, Path(output), list_left_out(Path(submissions)))
+        _print_table(results, Path(output), left_out(Path(submissions)))
 
 
 def _write(path: Path, text: str) -> Path:

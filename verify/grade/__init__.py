@@ -11,7 +11,7 @@ from verify.grade.bound import BoundFinding, grade_bound
 from verify.grade.confinement import Launch, Limits, NoSandbox, find_launch
 from verify.grade.folder import grade_folder
 from verify.grade.guarded import Unreadable
-from verify.grade.handed_in import list_left_out
+from verify.grade.handed_in import left_out
 from verify.grade.in_notebook import points
 from verify.grade.marking import Result, mark_submission
 from verify.grade.own import require_sound
@@ -35,7 +35,7 @@ __all__ = [
     "find_launch",
     "grade_bound",
     "grade_folder",
-    "list_left_out",
+    "left_out",
     "mark_submission",
     "points",
     "read_answer",

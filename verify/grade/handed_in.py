@@ -54,7 +54,7 @@ def find_submissions(folder: Path, shared: str = CLASS) -> list[HandedIn]:
     return _distinguish_students(found)
 
 
-def list_left_out(folder: Path) -> list[str]:
+def left_out(folder: Path) -> list[str]:
     """List the files of a folder that are not submissions, as displayed."""
     kept = {path for _, path in _list_files(folder)}
     others = [entry for entry in _list_entries(folder) if entry.is_symlink() or (entry.is_file() and entry not in kept)]

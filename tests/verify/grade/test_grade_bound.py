@@ -105,12 +105,11 @@ def test_a_wrong_bound_comes_back_with_a_run(answer: sp.Expr, expected: Fraction
     """The run file violates the bound in rationals, with the reported sides; units decide on partial points."""
     found = grade_bound(DRIFT, answer)
     assert (found.standing, found.share) == ("refuted", expected)
-    run = found.counterexample
-    assert run is not None
-    exact = check(replace(DRIFT, id="answer", rhs=answer), parse_run(tomllib.loads(run.run_file), RATIONAL))
+    assert found.run_file is not None
+    exact = check(replace(DRIFT, id="answer", rhs=answer), parse_run(tomllib.loads(found.run_file), RATIONAL))
     assert exact.holds is False
     assert exact.worst is not None
-    assert (RATIONAL.text(exact.worst.lhs), RATIONAL.text(exact.worst.rhs)) == (run.lhs, run.rhs)
+    assert (RATIONAL.text(exact.worst.lhs), RATIONAL.text(exact.worst.rhs)) == (found.lhs, found.rhs)
 
 
 NOISE, START = eta * sigma**2 / M, D**2 / (2 * eta * tau * T)

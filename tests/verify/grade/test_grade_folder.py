@@ -16,7 +16,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.registry import find
 from fedtheory.runfile import read_run
 from verify.check import check
-from verify.grade import Result, assignments, confinement, list_left_out
+from verify.grade import Result, assignments, confinement, left_out
 from verify.grade import grade_folder as grade
 from verify.grade import notebooks as n
 from verify.grade.handed_in import find_submissions
@@ -292,7 +292,7 @@ def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
     assert found.keys() == {"ana", "bob", "eve", "kim", "max", "zoe"}
     assert found["ana"].points == 15
     assert "also handed in as the copy of ana: ana.py" in found["zoe"].troubles
-    assert list_left_out(folder) == ["eva.py (a link)", "ida (a link)", "notes.txt"]
+    assert left_out(folder) == ["eva.py (a link)", "ida (a link)", "notes.txt"]
 
 
 def test_a_syntax_error_costs_its_own_question(folder: Path, tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_what_machines_leave_is_no_submission(folder: Path, tmp_path: Path) -> N
         (folder / place).mkdir(parents=True)
         (folder / place / "ana.ipynb").write_text("{}")
     assert len(grade_folder(folder, tmp_path / "out")) == 5
-    assert list_left_out(folder) == ["notes.txt"]
+    assert left_out(folder) == ["notes.txt"]
 
 
 def test_the_folders_of_nbgrader(tmp_path: Path) -> None:

@@ -32,9 +32,7 @@ def _mark(question: BoundQuestion, text: str) -> Mark:
     texts = {symbol: text for text, symbol in question.names.items()}
     if found.shrinking:
         return Mark(None, _describe_undecided(found, texts))
-    run = found.counterexample
-    shown = (None, None) if run is None else (run.run_file, run.relation)
-    return Mark(found.share, _describe_mistake(found, texts), *shown)
+    return Mark(found.share, _describe_mistake(found, texts), found.run_file, found.relation)
 
 
 @lru_cache(maxsize=1024)
