@@ -126,22 +126,25 @@ def test_optimal_points_are_shared_ones(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(
     ("strongly", "smooth", "convex", "kinds"),
     [
-        (False, False, False, []),
-        (False, False, True, ["convexity"]),
-        (False, True, True, ["cocoercivity", "smoothness"]),
-        (True, True, True, ["strong_convexity", "cocoercivity", "smoothness", "interpolation"]),
-        (False, True, False, ["smoothness", "lipschitz_gradient", "interpolation"]),
+        (False, None, False, []),
+        (False, None, True, ["convexity"]),
+        (False, sp.Symbol("L"), True, ["cocoercivity", "smoothness"]),
+        (False, sp.Dummy("L"), True, ["cocoercivity", "convexity", "smoothness"]),
+        (True, sp.Symbol("L"), True, ["strong_convexity", "cocoercivity", "smoothness", "interpolation"]),
+        (False, sp.Symbol("L"), False, ["smoothness", "lipschitz_gradient", "interpolation"]),
     ],
 )
 def test_inequalities_of_an_objective(
-    strongly: bool, smooth: bool, convex: bool, kinds: list[str], monkeypatch: pytest.MonkeyPatch
+    strongly: bool, smooth: sp.Symbol | None, convex: bool, kinds: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Inequalities of an objective are listed for each pair of points in both orders."""
+    """Inequalities of an objective are listed for each pair of points in both orders; convexity without a named L."""
     f, x, y = sp.symbols("f x y")
     for name in ("strong_convexity", "cocoercivity", "convexity", "smoothness", "lipschitz_gradient", "interpolation"):
         monkeypatch.setattr(candidates, name, lambda _, at, around, name=name: (name, at, around))
-    known = {"strongly_convex": strongly, "smooth": smooth, "convex": convex}
-    context: Any = SimpleNamespace(**{name: {f} if holds else set() for name, holds in known.items()})
+    constants = {} if smooth is None else {f: smooth}
+    context: Any = SimpleNamespace(
+        strongly_convex={f} if strongly else set(), smooth=constants, convex={f} if convex else set()
+    )
     found = list(candidates._list_at_pairs(context, f, [(x, y), (y, x)]))
     assert found == [(kind, *pair) for pair in ((x, y), (y, x)) for kind in kinds]
 
