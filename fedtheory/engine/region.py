@@ -126,10 +126,7 @@ def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Numbe
     arithmetic = arithmetic_of(form)
     if radius == 0:
         return constant
-    multiplier: Any = _find_best_multiplier(form, linear, radius)
-    if arithmetic is not FLOAT:
-        # Few digits keep rationals short.
-        multiplier = arithmetic.number(simplest_near(multiplier, 1e-7), "multiplier")
+    multiplier: Any = arithmetic.number(simplest_near(_find_best_multiplier(form, linear, radius), 1e-7), "multiplier")
     identity = arithmetic.identity(len(form))
     for _ in range(60):
         slack = multiplier * identity - form
