@@ -197,9 +197,9 @@ class ClosedRounds:
             none = np.zeros(1)
             return RoundsInEigenbasis(np.array([math.inf]), none, none, np.zeros((1, 1)), np.zeros((1, 1)))
         changes, basis = np.linalg.eigh((change + change.T) / 2)
-        start, pull = self._start @ basis, drift @ basis
+        start, shift = self._start @ basis, drift @ basis
         moving = np.abs(changes) > _FLAT
-        limit = np.where(moving, -pull / np.where(moving, changes, 1.0), start)
+        limit = np.where(moving, -shift / np.where(moving, changes, 1.0), start)
         values, half = 1 + changes, basis.T @ self._half @ basis
         if noise is None:
             return RoundsInEigenbasis(values, limit, start - limit, half, np.zeros_like(half))

@@ -73,10 +73,12 @@ class Clients:
         axis, sign = choose([(fmpq(1, 2 * size), (axis, sign)) for axis in range(size) for sign in (1, -1)])
         return tuple(g + (sign * length if j == axis else 0) for j, g in enumerate(self.full(i, at)))
 
-    def walk(self, choose: Choose, i: int, at: Point, sizes: Sequence[fmpq], pull: Callable[[Point], Point]) -> Point:
+    def walk(
+        self, choose: Choose, i: int, at: Point, sizes: Sequence[fmpq], correction: Callable[[Point], Point]
+    ) -> Point:
         """Return local steps along the stochastic gradient plus a correction."""
         for size in sizes:
-            at = plus(at, plus(self.gradient(choose, i, at), pull(at)), -size)
+            at = plus(at, plus(self.gradient(choose, i, at), correction(at)), -size)
         return at
 
     @property
@@ -132,10 +134,10 @@ def server_program(
                 if times:
                     base = x
 
-                    def pull(at: Point, base: Point = base) -> Point:
+                    def correction(at: Point, base: Point = base) -> Point:
                         return tuple(proximal * (a - b) for a, b in zip(at, base, strict=True))
 
-                    moved = minus(clients.walk(choose, i, x, setting.sizes(i, n), pull), x)
+                    moved = minus(clients.walk(choose, i, x, setting.sizes(i, n), correction), x)
                     if normalised:
                         mean = sum(p * k for p, k in zip(clients.importance, setting.steps, strict=True))
                         moved = tuple(mean * m / setting.steps[i] for m in moved)

@@ -60,7 +60,7 @@ class RowSpace:
     """4/n_i times the ratio of the variance of a batch average to that of one sample, (C,)."""
     curvatures: Array
     """Eigenvalues of the Hessian, (C, r)."""
-    pull: Array
+    linear: Array
     """U_i'b_i, (C, r)."""
     ridge: float
     rows: Array
@@ -88,7 +88,7 @@ class RowSpace:
             outputs=outputs,
             shares=4 * shrinkages / rows,
             curvatures=2 * (inputs * inputs).sum(axis=1) / rows[:, None] + oracle.data.ridge,
-            pull=(bases @ problem.linear[clients][..., None])[..., 0],
+            linear=(bases @ problem.linear[clients][..., None])[..., 0],
             ridge=oracle.data.ridge,
             rows=rows,
             steps=np.array(work.steps)[clients],
@@ -127,7 +127,7 @@ class RowSpace:
         for k in range(int(self.steps.max())):
             busy = (self.steps > k)[:, None]
             kept.append(np.where(busy, self._kept * kept[-1], kept[-1]))
-            moved.append(np.where(busy, self._kept * moved[-1] + self.sizes * self.pull, moved[-1]))
+            moved.append(np.where(busy, self._kept * moved[-1] + self.sizes * self.linear, moved[-1]))
         return np.stack(kept), np.stack(moved)
 
     @cached_property

@@ -213,9 +213,9 @@ class Problem(Shown):
         def size() -> Array:
             return sum_with_weights(self.weights, abs(self.linear)) + abs(self.hessian) @ abs(self.start)
 
-        pull = self.arithmetic.difference(self.mean_linear, product(self.hessian, self.start), size)
+        descent = self.arithmetic.difference(self.mean_linear, product(self.hessian, self.start), size)
         try:
-            return self.start + self.arithmetic.solve_to_digits(self.hessian, pull)
+            return self.start + self.arithmetic.solve_to_digits(self.hessian, descent)
         except InputError:
             return None
 

@@ -156,13 +156,13 @@ def client_values(data: ClientData, point: Array) -> Array:
 def client_descents(data: ClientData, point: Array) -> Array:
     """Return -grad F_i at a point (d,), (M, d), from the residuals; values within rounding error are zero."""
     residuals = data.translated(point).outputs
-    pulls = np.stack([2 * r @ x / len(r) for (x, _), r in zip(data, residuals, strict=True)])
+    data_parts = np.stack([2 * r @ x / len(r) for (x, _), r in zip(data, residuals, strict=True)])
 
     def sizes() -> Array:
         sums = [2 * (abs(y) + abs(x) @ abs(point)) @ abs(x) / len(y) for x, y in data]
         return np.asarray(np.stack(sums) + data.penalties * abs(point))
 
-    descents: Array = FLOAT.difference(pulls, np.asarray(data.penalties * point), sizes)
+    descents: Array = FLOAT.difference(data_parts, np.asarray(data.penalties * point), sizes)
     return descents
 
 

@@ -27,7 +27,7 @@ shrink: Any = import_module("verify.falsify.shrink")
 
 
 def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: Any) -> tuple[list[str], list[str], Any]:
-    followed, felt, kept = list[str](), list[str](), list[Any]()
+    followed, refined, kept = list[str](), list[str](), list[Any]()
     state: Any = SimpleNamespace(claim=None, seconds=0.0, reach="before", keep=kept.append)
 
     class Ray:
@@ -43,7 +43,7 @@ def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: An
             return given.get("ends", {}).get(self.name)
 
         def refine(self, _: Any, until: float) -> None:
-            felt.append(self.name)
+            refined.append(self.name)
             assert until <= 10.0
             state.seconds += given.get("takes", 1.0)
 
@@ -52,23 +52,23 @@ def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: An
     monkeypatch.setattr(rays, "clients", lambda table: table)
     rays.follow_rays(state, [], "far", 10.0)  # type: ignore[arg-type]
     assert state.reach is NEAR
-    return followed, felt, kept
+    return followed, refined, kept
 
 
 def test_rays_are_followed_in_turn_and_the_leading_ones_refined(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All rays are followed in the first half of the time; then those that lead most are refined, one of each kind."""
+    """All rays are followed in the first half of the work; then the best ray of each kind is refined."""
     near = -rays._CLOSE / 2
     leads = {"a": near, "b": 1.0, "c": 3.0, "d": -2 * rays._CLOSE, "e": 2.0}
-    followed, felt, kept = _along(monkeypatch, leads)
-    assert (followed, felt, kept) == (list(leads), ["c", "e", "b", "a"], [])
-    followed, felt, _ = _along(monkeypatch, leads, takes=2.5)
-    assert (followed, felt) == (["a", "b"], ["b", "a"])
-    followed, felt, _ = _along(monkeypatch, leads, takes=3.0)
-    assert (followed, felt) == (["a", "b"], ["b", "a"])
-    followed, felt, _ = _along(monkeypatch, leads, takes=4.0)
-    assert (followed, felt) == (["a", "b"], ["b"])
-    _, felt, _ = _along(monkeypatch, leads, proportions={"c": 1, "b": 1, "e": 2})
-    assert felt == ["c", "e", "a"]
+    followed, refined, kept = _along(monkeypatch, leads)
+    assert (followed, refined, kept) == (list(leads), ["c", "e", "b", "a"], [])
+    followed, refined, _ = _along(monkeypatch, leads, takes=2.5)
+    assert (followed, refined) == (["a", "b"], ["b", "a"])
+    followed, refined, _ = _along(monkeypatch, leads, takes=3.0)
+    assert (followed, refined) == (["a", "b"], ["b", "a"])
+    followed, refined, _ = _along(monkeypatch, leads, takes=4.0)
+    assert (followed, refined) == (["a", "b"], ["b"])
+    _, refined, _ = _along(monkeypatch, leads, proportions={"c": 1, "b": 1, "e": 2})
+    assert refined == ["c", "e", "a"]
 
 
 def test_small_ends_of_rays_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ def test_levels_that_are_always_kept() -> None:
 
 
 def test_a_search_goes_on_while_something_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """First a batch and a short climb for each batch of the claim's own instances, then half a batch and a long one."""
+    """A batch and a short ascent come first, for each batch of the claim's instances; then half a batch."""
     done: list[Any] = []
     batch = search._BATCH
     ends = iter(["place", None, "place", None])
