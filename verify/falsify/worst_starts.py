@@ -73,7 +73,8 @@ class _Line:
 
 def _build_runs(claim: Claim, function: WorstFunction) -> Iterator[Table]:
     """Yield runs for one worst function."""
-    curvature = next((function.numbers[key] for key in _CURVATURES if key in function.numbers), 1.0)
+    # A function without curvature has no unit of its own.
+    curvature = next((number for number in map(function.numbers.get, _CURVATURES) if number), 1.0)
     sampled = [_convert_units(each, curvature) for each in function.gradients]
     size = function.numbers.get(q.local_step_size, 0.0) * curvature
     noise = function.numbers.get(q.noise_deviation, 0.0) * sqrt(max(function.constant, 0.0)) / curvature

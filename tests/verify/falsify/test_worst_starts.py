@@ -17,10 +17,10 @@ from fedtheory.language.registry import all_sources, claims_of, find
 from fedtheory.language.targets import resolve
 from fedtheory.search import SampledGradient, find_worst_functions
 from fedtheory.search.blocks import SHARED
-from fedtheory.search.worst_functions import _find_coordinates
+from fedtheory.search.worst_functions import WorstFunction, _find_coordinates
 from verify.falsify.search import search_worst_starts
 from verify.falsify.tables import evaluate_run
-from verify.falsify.worst_starts import _list_from_common_start, list_worst_starts
+from verify.falsify.worst_starts import _build_runs, _list_from_common_start, list_worst_starts
 
 x, y, F, v, w, best = sp.symbols("x y F v w best", real=True)
 local, mean, following, F_i = sp.symbols("x_i xbar xnext F_i", real=True)
@@ -166,3 +166,18 @@ def test_local_iterates_are_reached_from_a_common_start() -> None:
         found = evaluate_run(claim, table)
         assert found is not None
         assert found.ratio == pytest.approx(1, rel=1e-2)
+
+
+def test_a_worst_function_without_curvature_has_runs() -> None:
+    """If the samples give the smoothness zero, points and gradients keep their units."""
+    L, x = sp.Symbol("L", positive=True), sp.Symbol("x")
+    claim = Claim(id="mine:flat", place="points", lhs=0, rhs=L * norm_sq(x), where={x: q.point, L: q.smoothness})
+    gradients = [
+        SampledGradient(q.point, False, (at, at), (slope, slope), 0.0) for at, slope in ((0.0, 1.0), (1.0, 1.5))
+    ]
+    plain, flat = (
+        list(_build_runs(claim, WorstFunction(numbers, gradients, 0.0, 1.0)))
+        for numbers in ({q.smoothness: 1.0}, {q.smoothness: 0.0})
+    )
+    assert plain
+    assert plain == flat
