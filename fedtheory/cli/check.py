@@ -20,7 +20,7 @@ from fedtheory.cli.output import (
     short,
 )
 from fedtheory.cli.setting import encode_setting, print_setting
-from fedtheory.cli.typed import NamedOrTyped, is_relation
+from fedtheory.cli.typed import NamedOrTyped, is_relation, parse_relation
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -51,10 +51,9 @@ def run(
     from fedtheory.language.targets import resolve
     from fedtheory.runfile import read_run
     from verify.check.escalation import check_and_escalate
-    from verify.grade.typed_relation import read_relation
 
     require_figure(figure)
-    claim = read_relation(target) if is_relation(target) else resolve(target)
+    claim = parse_relation(target) if is_relation(target) else resolve(target)
     given = read_run(run_file, select_arithmetic(arithmetic))
     with progress("rounds") as tell:
         found = check_and_escalate(claim, given, lambda: read_run(run_file, RATIONAL), tell)

@@ -8,7 +8,7 @@ import typer
 
 from fedtheory.cli.output import Json, NoCode, print_json, print_lines, progress, short, style_verdict
 from fedtheory.cli.setting import encode_setting, print_setting
-from fedtheory.cli.typed import NamedOrTyped, is_relation
+from fedtheory.cli.typed import NamedOrTyped, is_relation, parse_relation
 from fedtheory.cli.witness import Save, name_saved_file, print_witness, save_witness
 
 if TYPE_CHECKING:
@@ -35,9 +35,8 @@ def run(
     from fedtheory.language.targets import resolve
     from verify.exclusions import explain_finding
     from verify.falsify import falsify
-    from verify.grade.typed_relation import read_relation
 
-    claim = resolve(read_relation(target) if is_relation(target) else target)
+    claim = resolve(parse_relation(target) if is_relation(target) else target)
     with progress("seconds of search") as report:
         finding = explain_finding(falsify(claim, budget, seed, report))
     save_witness(finding.run_file, finding.found, save)
