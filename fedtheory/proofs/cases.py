@@ -48,10 +48,10 @@ class Cases:
 
 def claims_of(claim: Claim, certificate: Cases) -> list[Claim]:
     """Return the claim in each case; raise `Rejected` unless the cases are those of its only maximum."""
-    found = set().union(*(relation.atoms(sp.Max) for relation in claim.relations))
-    if len(found) != 1:
-        raise Rejected(f"expected a claim with one maximum in it, got {len(found)}")
-    (maximum,) = found
+    maxima = list_maxima(claim)
+    if len(maxima) != 1:
+        raise Rejected(f"expected a claim with one maximum in it, got {len(maxima)}")
+    (maximum,) = maxima
     for argument in maximum.args:
         # If the arguments depend on the client, the largest one may be another for each client.
         if numbers_of(claim).plain(argument).has(symbols_of(claim)(q.local_step_index)):
@@ -59,6 +59,11 @@ def claims_of(claim: Claim, certificate: Cases) -> list[Claim]:
     if {case.largest for case in certificate.cases} != set(maximum.args):
         raise Rejected(f"expected a case for each argument of {maximum}")
     return [restrict_to_largest(claim, maximum, case.largest) for case in certificate.cases]
+
+
+def list_maxima(claim: Claim) -> set[Expr]:
+    """Return the maxima in the relations of a claim."""
+    return set().union(*(relation.atoms(sp.Max) for relation in claim.relations))
 
 
 def restrict_to_largest(claim: Claim, maximum: Expr, largest: Expr) -> Claim:

@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import sympy as sp
-
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.work import spend
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import check_certificate
-from fedtheory.proofs.cases import restrict_to_largest
+from fedtheory.proofs.cases import list_maxima, restrict_to_largest
 from fedtheory.proofs.document import Document
 from fedtheory.proofs.document.notation import Scope, write_expression
 from fedtheory.proofs.document.symbols import symbols_of
@@ -24,8 +22,8 @@ Search = Callable[[Claim], Found | NotFound]
 
 def find_maximum(claim: Claim) -> Expr | None:
     """Return the only maximum in a claim; None if it has none, or several."""
-    found = set().union(*(relation.atoms(sp.Max) for relation in claim.relations))
-    return found.pop() if len(found) == 1 else None
+    maxima = list_maxima(claim)
+    return maxima.pop() if len(maxima) == 1 else None
 
 
 def search_cases(claim: Claim, maximum: Expr, search: Search) -> Found | NotFound:
