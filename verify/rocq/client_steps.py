@@ -41,7 +41,7 @@ STEPS = (*LIBRARY, "Run", "RoundSteps")
 """The files of the library that these theorems need."""
 _AT_STEP = (q.local_iterate, q.gradient_noise, q.stochastic_gradient)
 _EACH = "forall i, "
-TOLD = (
+STEP_FACTS = (
     Binder("past_steps", "nat -> step_space S -> Prop"),
     Binder("unbiased_steps_S", "forall e, unbiased (step_of S e) (past_steps e)"),
     Binder("past_optimum_steps", "forall e i, past_steps e (optimum i)"),
@@ -133,7 +133,7 @@ class _ClientStepsWriter:
             f"{self._write_at('e', r.left)} {SIGN[r.operator]} {self._write_at('e', r.right)}" for r, _ in relations
         ]
         proofs = [self._prove_link(place, relation, why) for place, (relation, why) in enumerate(relations, start=1)]
-        parameters = [*_OF_ROUND, *TOLD, *_CLIENT, *_STEP, *self._collect_signs("e").hypotheses()]
+        parameters = [*_OF_ROUND, *STEP_FACTS, *_CLIENT, *_STEP, *self._collect_signs("e").hypotheses()]
         start = ["pose proof (clients_at_least_one S) as M_large. pose proof (E_large S i) as E_known."]
         start += ["pose proof (nu_positive i) as nu_known. pose proof (delta_sign i) as delta_known."]
         start += ["pose proof (before_last S e i He) as e_below. pose proof (pos_INR e) as e_large."]

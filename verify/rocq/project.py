@@ -164,7 +164,7 @@ def _print_assumptions(found: Iterable[Exported]) -> str:
 def heading(known: Exported) -> str:
     """Return a comment for Rocq with the claim in its source's symbols, and the name of each."""
     claim = known.claim
-    lines = [f"{claim.id}" + (f": {claim.title}" if claim.title else ""), "", "The statement, in the paper's letters:"]
+    lines = [f"{claim.id}" + (f": {claim.title}" if claim.title else ""), "", "The statement, in the paper's notation:"]
     lines += [f"    {line}" for line in claim.links]
     legend = list(_list_legend(known))
     if legend:
