@@ -144,7 +144,7 @@ def _encode_promise(promise: Promise) -> dict[str, Any]:
 
 def _encode_claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
     """Return the plan of a claim as a JSON object."""
-    best, anew, local = plan.optimum, plan.measurements, plan.useful_local_steps
+    best, measured_again, local = plan.optimum, plan.measurements, plan.useful_local_steps
     # Averages over clients are typeset in the claim's own notation.
     with plan.claim.typesetting():
         return {
@@ -170,12 +170,12 @@ def _encode_claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
             "bound_at_best": None if best is None else _encode_number(best.value),
             **_encode_comparator(plan),
             "remeasured": None
-            if anew is None
+            if measured_again is None
             else {
-                "changed": list(anew.changed),
-                "bound_at_best": _encode_number(anew.value),
-                "best_step_size": _encode_number(anew.step_size),
-                "bound_at_its_best": _encode_number(anew.value_at_step),
+                "changed": list(measured_again.changed),
+                "bound_at_best": _encode_number(measured_again.value),
+                "best_step_size": _encode_number(measured_again.step_size),
+                "bound_at_its_best": _encode_number(measured_again.value_at_step),
             },
             "target": _encode_target(plan.target, cost),
             "target_at_best": _encode_target(plan.target_at_best, cost),

@@ -39,7 +39,7 @@ class Ladder:
     beside: tuple[int, ...] = (1, 4, 16)
     """Levels of a count after the ladder of a first variable; each has four times as many clients or local steps."""
     longer_beside: tuple[int, ...] = (1, 4, 16)
-    """The same levels with longer horizons, used if the first ones do not decide."""
+    """These levels with longer horizons, used if the first ones do not decide."""
     place: int = 0
     """Rank of the ladder in the order in which changes are applied to a run."""
     climbs_jointly: bool = True
