@@ -20,6 +20,13 @@ _WORDS = "for|if|when|whenever|where|with|provided|assuming|given|under|since|be
 _FOR = re.compile(
     rf"\\(?:text|mbox|mathrm|textrm)\s*\{{\s*,?\s*(?:{_WORDS})\b|(?<![\\A-Za-z])(?:{_WORDS})(?![A-Za-z_])"
 )
+_FOR_IN_BRACKETS = re.compile(rf"[(\[]\s*(?:{_WORDS})\s[^()\[\]]*(?:\([^()]*\)[^()\[\]]*)*[)\]]\s*$")
+_INTRODUCTION = re.compile(
+    r"(?:(?:(?:the|my)\s+)?(?:final\s+|upper\s+)?(?:answer|bound|result|solution)\s*(?::(?!=)|\s(?:is|equals)\b:?)\s*"
+    r"|[a-z1-9]\)\s+)(?=.*[-+*/^\\\d])",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Words before a formula, such as ``Answer:``, ``the bound is`` or ``a)``."""
 _COMMA = re.compile(r"[,;](?!\d)|\\q?quad(?![A-Za-z])")
 _EQUATION = re.compile(r"(?:\w+\.)?(?:Eq|Le|LessThan)\s*\((.*)\)", re.DOTALL)
 _WRAPPINGS = tuple(
@@ -37,7 +44,7 @@ _WRAPPINGS = tuple(
 
 
 def unwrap(text: str) -> str:
-    """Remove code fences, quotes, dollar signs and boxes around a text.
+    """Remove code fences, quotes, dollar signs and boxes around a text, and words before it.
 
     Only blanks are stripped: a tab or a form feed may be the rest of a LaTeX command in a Python string.
     """
@@ -47,6 +54,7 @@ def unwrap(text: str) -> str:
         for pattern in _WRAPPINGS:
             if found := pattern.fullmatch(text):
                 text = (found.groupdict().get("inside") or found[1]).strip(" ")
+        text = text[found.end() :] if (found := _INTRODUCTION.match(text)) else text
     return text
 
 
@@ -76,6 +84,9 @@ def _remove_condition(text: str) -> str:
     """Return the formula before a condition such as ``for eta <= 1/(4*L)``; a text without a condition is returned as
     given.
     """
+    bracketed = _FOR_IN_BRACKETS.search(text)
+    if bracketed and _SIGN.search(bracketed[0]):
+        return text[: bracketed.start()].rstrip(" ,;")
     for found in _find_outside(_FOR, text):
         if found.start() and _SIGN.search(text, found.end()):
             return text[: found.start()].rstrip(" ,;")

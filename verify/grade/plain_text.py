@@ -48,11 +48,11 @@ TIGHT = "\u2062"
 _MODULES = re.compile(r"(?<![\w.])(?:np|numpy|math|sp|sympy|fractions)\.(?=[A-Za-z])")
 _ENVIRONMENT = re.compile(
     r"\\(?:begin|end)\s*\{(?:equation|align|aligned|alignat|gather|gathered|split|multline|math|displaymath)\*?\}"
-    r"|\\nonumber(?![A-Za-z])|\\\\(?=[\s&]|$)|\\[ \t]*\r?\n"
+    r"|\\nonumber(?![A-Za-z])|\\\\(?=[\s&+\-=]|$)|\\[ \t]*\r?\n"
 )
 _DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2})")
 """A doubled backslash in a string that is r"..."."""
-_STOP = re.compile(r"(?<![\\.])(?!\s*\.\.\.)(?:\s*[.,;])+(?=\s*(?:\$+|\\[\])])?\s*$)")
+_STOP = re.compile(r"(?<![\\.])(?!\s*\.\.\.)(?:\s*[.,;∎□■])+(?=\s*(?:\$+|\\[\])])?\s*$)")
 """Stops and commas of the sentence at the end of a formula."""
 _PLAIN_POWER = re.compile(r"\^\s*([+-]?(?:\d+(?:\.\d+)?|\.\d+))")
 
@@ -68,9 +68,7 @@ def write_in_ascii(text: str, names: Collection[str]) -> str:
     # This precedes the composition of characters: a superscript is no digit, and a full-width letter is a letter.
     text = "".join(_lower_to_line(kind, "".join(run)) for kind, run in groupby(text, key=_find_level))
     brackets = _LATEX_BRACKETS if is_latex(text) else _BRACKETS
-    text = "".join(
-        _SIGNS.get(character) or brackets.get(character) or _expand_fraction(character) for character in text
-    )
+    text = "".join(_SIGNS.get(character) or brackets.get(character) or _write_plainly(character) for character in text)
     text = _GREEK.sub(lambda found: f"{TIGHT}{_spell_greek(found[0])}{TIGHT}", text)
     text = _ROOT.sub(rf"{TIGHT}sqrt(\1)", text).replace("√", f"{TIGHT}sqrt")
     text = _join_subscripts(unicodedata.normalize("NFKC", text)).strip()
@@ -110,10 +108,12 @@ def _restore_backslashes(text: str, names: Collection[str]) -> str:
     return text
 
 
-def _expand_fraction(character: str) -> str:
-    """Expand a fraction that is one character to digits in brackets; return other characters as given."""
-    is_fraction = unicodedata.decomposition(character).startswith("<fraction>")
-    return f"({unicodedata.normalize('NFKC', character).replace('⁄', '/')})" if is_fraction else character
+def _write_plainly(character: str) -> str:
+    """Write a fraction that is one character as digits in brackets, and an italic or bold letter as a plain one."""
+    kind = unicodedata.decomposition(character).partition(" ")[0]
+    if kind == "<fraction>":
+        return f"({unicodedata.normalize('NFKC', character).replace('⁄', '/')})"
+    return unicodedata.normalize("NFKC", character) if kind == "<font>" else character
 
 
 def _find_level(character: str) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import partial, reduce
 from typing import Any
 
+import sympy as sp
+
 from fedtheory.kernel.expressions import Expr
 from verify.grade.guarded import Guarded, NoExpression, Unreadable
 
@@ -113,6 +115,8 @@ class _PythonReader:
             self._refuse(node)
         if function in _OF_TWO and len(node.args) == _PAIR:
             return _OF_TWO[function](self._build, *map(self.read, node.args))
+        if function == "cbrt" and len(node.args) == 1:
+            return self._build.power(self.read(node.args[0]), sp.Rational(1, 3))
         if function in _OF_MANY and node.args:
             return reduce(partial(_OF_MANY[function], self._build), map(self.read, node.args))
         if (not function or self._build.has(function)) and len(node.args) == 1:

@@ -42,6 +42,14 @@ STEP = D / sigma * sp.sqrt(M / (2 * tau * T))
         "Mul(Symbol('D', positive=True), Pow(Symbol('sigma'), Integer(-1)), sqrt(M/(2*tau*T)))",
         r"D\sigma^{-1}(M/(2\tau T))^{.5}",
         "D/sigma \\\n * sqrt(M/(2*tau*T))",
+        "Answer: D/sigma*sqrt(M/(2*tau*T))",
+        "The upper bound is D/sigma*sqrt(M/(2*tau*T)).",
+        "a) D/sigma*sqrt(M/(2*tau*T))",
+        "D/sigma*sqrt(M/(2*tau*T)) (for eta <= 1/(4L))",
+        "D/sigma*sqrt(M/(2*tau*T)) [if eta < 1/(L*tau) and M > 1]",
+        r"\frac{D}{\sigma}\sqrt{\frac{M}{2\tau T}}\\+0",
+        "𝐷√𝑀/(𝜎√(2𝜏𝑇)) ∎",
+        "D/sigma*cbrt((M/(2*tau*T))**1.5)",
     ],
 )
 def test_the_side_that_counts(text: str) -> None:
