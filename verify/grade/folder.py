@@ -18,7 +18,7 @@ from verify.grade.submission import digest
 from verify.grade.written import read_entered, write_all
 from verify.processes import run_unordered
 
-_EDITION = "10"
+_EDITION = "11"
 """Version of the grading rules; a new one makes stored results invalid."""
 _NO_HEADER = (
     "not graded: the file names no assignment; "
