@@ -86,7 +86,7 @@ def check_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Itera
 def _require_full_participation(claim: Claim, one: Round) -> None:
     """Raise `Rejected` if some clients may not participate, because their vectors would stay unchanged."""
     known = one.algorithm
-    if known.client_update and not known.needs_everybody and a.full_participation not in claim.assumptions:
+    if known.client_update and not known.needs_all_clients and a.full_participation not in claim.assumptions:
         raise Rejected(
             f"what clients keep changes in every round only with the assumption of {a.full_participation.name}"
         )

@@ -133,7 +133,7 @@ class Algorithm:
     def _has_passive_state(self) -> bool:
         """Return whether clients that are not sampled keep their state."""
         known = self.definition
-        return bool(known.client_update) and not known.needs_everybody and not self.is_full
+        return bool(known.client_update) and not known.needs_all_clients and not self.is_full
 
     def _uses_part(self, part: object) -> bool:
         return any(sp.sympify(expression).has(part) for _, expression in self.definition.expressions())

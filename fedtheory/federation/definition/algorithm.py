@@ -149,7 +149,7 @@ class FederatedAlgorithm:
         return {node for _, expression in self.expressions() for node in sp.sympify(expression).atoms(kind)}
 
     @property
-    def needs_everybody(self) -> bool:
+    def needs_all_clients(self) -> bool:
         """Whether clients use vectors of the others, for which all clients must take part."""
         heard = [sp.sympify(expression) for expression in self.client_update.values()]
         return any(expression.has(*OVER_CLIENTS) for expression in heard)

@@ -133,7 +133,7 @@ def _require_use(found: FederatedAlgorithm, aggregation: Aggregation) -> None:
     if isinstance(aggregation.participation.of_clients, Full):
         return
     expected = f"expected full participation with {found.name}"
-    if found.needs_everybody:
+    if found.needs_all_clients:
         raise InputError("algorithm.participation", f"{expected}: its clients receive from all others")
     if not (found.uses(Weighted) or found.uses(Participants)):
         raise InputError("algorithm.participation", expected)

@@ -27,19 +27,19 @@ class Jet:
 
     value: arb
     slope: arb
-    bend: arb
+    curvature: arb
 
     def __add__(self, other: Jet) -> Jet:
-        return Jet(self.value + other.value, self.slope + other.slope, self.bend + other.bend)
+        return Jet(self.value + other.value, self.slope + other.slope, self.curvature + other.curvature)
 
     def scaled(self, factor: arb) -> Jet:
         """Return the function times a number."""
-        return Jet(self.value * factor, self.slope * factor, self.bend * factor)
+        return Jet(self.value * factor, self.slope * factor, self.curvature * factor)
 
     def squared(self) -> Jet:
         """Return the square of the function."""
-        value, slope, bend = self.value, self.slope, self.bend
-        return Jet(value * value, 2 * value * slope, 2 * (slope * slope + value * bend))
+        value, slope, curvature = self.value, self.slope, self.curvature
+        return Jet(value * value, 2 * value * slope, 2 * (slope * slope + value * curvature))
 
 
 Function = Callable[[arb], Jet]
@@ -95,9 +95,9 @@ class _Covering:
         if over.slope > 0 or over.slope < 0:
             self.add(self._function(high if over.slope > 0 else low).value)
             return True
-        if over.bend < 0:
+        if over.curvature < 0:
             # If the function is concave, its largest value is at an end or at a zero of the derivative.
-            peak = newton(lambda x: (self._function(x).slope, self._function(x).bend), whole)
+            peak = newton(lambda x: (self._function(x).slope, self._function(x).curvature), whole)
             places = (low, high) if peak is None else (low, high, peak)
             values = [self._function(place).value for place in places]
             if peak is None or values[-1].rad() < abs(values[-1]).upper() * _choose_width():

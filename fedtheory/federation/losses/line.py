@@ -91,8 +91,8 @@ class FunctionsOfCoordinate:
         # In floats, a kink far from zero can coincide with the middle of its interval.
         alone = self.centres[self.centres - self.widths == self.centres + self.widths]
         middles = np.concatenate([middles, alone])
-        bends = self.kind.curvature(middles[:, None] - self.centres, self.widths)
-        return np.asarray(bends @ self.coefficients.T)
+        curvatures = self.kind.curvature(middles[:, None] - self.centres, self.widths)
+        return np.asarray(curvatures @ self.coefficients.T)
 
     @cached_property
     def _sigmoids(self) -> Sigmoids | None:
@@ -196,10 +196,10 @@ class FunctionsOfCoordinate:
         """Return the exact supremum over the line of the sum of squared slopes with these weights."""
         values = self._slopes(self._kinks) @ self.coefficients.T
         at_kinks, changes = (values * values) @ shares, values[1:] - values[:-1]
-        tilts, bends = (values[:-1] * changes) @ shares, (changes * changes) @ shares
+        tilts, curvatures = (values[:-1] * changes) @ shares, (changes * changes) @ shares
         # If shares have both signs, a piece can attain its largest value in its interior.
-        pieces = zip(at_kinks, tilts, bends, strict=False)
-        inside = [at - tilt * tilt / bend for at, tilt, bend in pieces if bend < 0 < tilt < -bend]
+        pieces = zip(at_kinks, tilts, curvatures, strict=False)
+        inside = [at - tilt * tilt / curvature for at, tilt, curvature in pieces if curvature < 0 < tilt < -curvature]
         return max([*at_kinks, *inside])
 
     def _enclose_supremum(self, shares: Array) -> float:

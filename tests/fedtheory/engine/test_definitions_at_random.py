@@ -115,5 +115,5 @@ def test_definitions_at_random(seed: int) -> None:
     author = Author(seed)
     definition = author.definition()
     steps = [1, 1] if author.has_coin else [2, 1]
-    can_be_drawn = not definition.needs_everybody and (definition.uses(Weighted) or definition.uses(Participants))
+    can_be_drawn = not definition.needs_all_clients and (definition.uses(Weighted) or definition.uses(Participants))
     _assert_read_alike(definition, LINE, steps, drawn=seed % 2 if can_be_drawn else 0)

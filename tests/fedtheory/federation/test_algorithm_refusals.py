@@ -291,7 +291,7 @@ def test_mixed_vectors_and_averages_may_be_combined() -> None:
         client_update={c: (Mixed(y) + Average(y)) / 2},
         model=Average(c),
     )
-    assert own.needs_everybody
+    assert own.needs_all_clients
 
 
 WRITTEN: list[dict[str, Any]] = [

@@ -54,7 +54,7 @@ def in_units_of_f(costs: last.Costs) -> Iterator[Term]:
     yield Term(next_potential * (1 - 9 * tau * eta * mu) / (12 * last.shifted), _APART, averaged=True)
     yield Term(next_potential / (132 * last.shifted), _APART, averaged=True)
     yield Term(next_potential * eta * mu * (tau - 1 - k) / (2 * last.shifted), _APART, averaged=True)
-    yield Term(costs.bend * (2 - 9 * eta * mu) / 32, _APART, averaged=True)
+    yield Term(costs.drift * (2 - 9 * eta * mu) / 32, _APART, averaged=True)
 
 
 CERTIFICATES = [

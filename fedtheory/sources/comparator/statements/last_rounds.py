@@ -36,7 +36,7 @@ class Costs:
     """Number of times that client drift is charged."""
 
     @property
-    def bend(self) -> Expr:
+    def drift(self) -> Expr:
         """Return twice the cost of each client's squared distance from the average."""
         return L * self.stretch
 
@@ -48,7 +48,7 @@ class Costs:
     @property
     def potential(self) -> Expr:
         """Return the cost of a client's squared distance from the average after k steps of a round."""
-        return (9 * self.bend * (tau - k) * (2 * tau + k - 1) / 32 + 3 * self.draw * tau / (4 * eta)) / shifted
+        return (9 * self.drift * (tau - k) * (2 * tau + k - 1) / 32 + 3 * self.draw * tau / (4 * eta)) / shifted
 
     @property
     def drift_potential(self) -> Expr:
@@ -59,12 +59,12 @@ class Costs:
     def noise(self) -> Expr:
         """Return the coefficient of the squared noise of step k."""
         drawn = self.draw * (3 * tau - 2 * k) / (2 * eta * (tau + 2))
-        return self.batch_share + eta**2 * (9 * self.bend * (tau - 1 - k) / 8 + drawn)
+        return self.batch_share + eta**2 * (9 * self.drift * (tau - 1 - k) / 8 + drawn)
 
     @property
     def slope(self) -> Expr:
         """Return the coefficient of the squared gradients of step k."""
-        apart = 9 * self.bend * (tau - 1 - k) * (2 * tau + k) / 32
+        apart = 9 * self.drift * (tau - 1 - k) * (2 * tau + k) / 32
         return growth * eta**2 * (apart + 3 * self.draw * tau / (4 * eta))
 
     @property
@@ -81,8 +81,8 @@ class Costs:
     def floor(self) -> Expr:
         """Return the average of that loss over the steps of a round."""
         drawn = self.draw * (2 * tau + 1) / (2 * eta * (tau + 2))
-        noise = self.batch_share + eta**2 * (9 * self.bend * (tau - 1) / 16 + drawn)
-        apart = 3 * self.bend * (tau - 1) * (7 * tau - 2) / 64
+        noise = self.batch_share + eta**2 * (9 * self.drift * (tau - 1) / 16 + drawn)
+        apart = 3 * self.drift * (tau - 1) * (7 * tau - 2) / 64
         slope = growth * eta**2 * (apart + 3 * self.draw * tau / (4 * eta))
         return 13 * noise * sigma_star**2 / 12 + 9 * slope * zeta_star**2 / 8
 
