@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.kernel import Numbers, Rejected, is_ordering, is_positive, slack
 from fedtheory.kernel.admitted import denominator_factors
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Selected, parts_of
-from fedtheory.kernel.quotients import quotient
+from fedtheory.kernel.quotients import linear, quotient
 from fedtheory.kernel.work import remembered
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -211,6 +211,9 @@ def _collect_numbers(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
     counts |= {symbol: 1 for symbol, quantity in named.items() if quantity in _AT_LEAST_ONE}
     curved = CURVED if a.strongly_convex_clients in claim.assumptions else ()
     limits = frozenset(_FLAT).difference(flat)
+    fixed = _find_fixed_step_sizes(claim, named)
+    # A step size is positive, so that neither the numerator nor the denominator of its value is zero.
+    written = [*sides_of(claim), *fixed.values(), *(1 / number for number in fixed.values())]
     vanishing = NONNEGATIVE.union(flat).difference(curved, limits)
     return Numbers(
         symbols=frozenset(named) | frozenset(claim.for_all) | index,
@@ -222,10 +225,10 @@ def _collect_numbers(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
             symbol
             for symbol, quantity in (named | own).items()
             if quantity in curved
-            or (symbol in named and (quantity in limits or _is_divided_by(claim, symbol, quantity)))
+            or (symbol in named and (quantity in limits or _is_divided_by(claim, symbol, quantity, written)))
         ),
-        nonzero=denominator_factors(sides_of(claim)),
-        definitions=_find_averaged_numbers(symbols_of(claim)) | _find_fixed_step_sizes(claim, named),
+        nonzero=denominator_factors(written),
+        definitions=_find_averaged_numbers(symbols_of(claim)) | fixed,
     )
 
 
@@ -235,13 +238,13 @@ def sides_of(claim: Claim) -> list[Expr]:
     return [side for relation in claim.relations for side in relation.sides] + conditions
 
 
-def _is_divided_by(claim: Claim, symbol: sp.Symbol, quantity: Quantity) -> bool:
-    """Return whether a claim divides by a number, so that it does not apply where this is zero."""
+def _is_divided_by(claim: Claim, symbol: sp.Symbol, quantity: Quantity, written: Sequence[Expr]) -> bool:
+    """Return whether a claim, or the number that it fixes, divides by a number, so that it is not zero."""
     reasons = frozenset().union(*(signs.positive_with.get(quantity, ()) for signs in _SIGNS))
     used = (claim.where.get(symbol) for relation in claim.relations for symbol in relation.free_symbols)
     if reasons and any(one in reasons for one in (*claim.assumptions, *used)):
         return True
-    return quantity in _DIVIDED_BY and symbol in divisors(sides_of(claim))
+    return quantity in _DIVIDED_BY and symbol in divisors(written)
 
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:
@@ -283,19 +286,37 @@ def _find_fixed_step_sizes(claim: Claim, named: Mapping[sp.Symbol, Quantity]) ->
     constants = {symbol for symbol, quantity in named.items() if quantity in NUMBERS}
     found: dict[sp.Symbol, Expr] = {}
     for condition in claim.conditions:
-        for size, number in (condition.args, condition.args[::-1]) if isinstance(condition, sp.Eq) else ():
-            if named.get(size) in _STEP_SIZES and number.free_symbols <= constants - {size} and _is_quotient(number):
+        sides = condition.args if isinstance(condition, sp.Eq) else ()
+        for size in (*sides, *sorted(condition.free_symbols, key=str)) if sides else ():
+            number = _solve_equation(condition, size, named) if named.get(size) in _STEP_SIZES else None
+            if number is not None and number.free_symbols <= constants - {size}:
                 found.setdefault(size, number)
                 constants.discard(size)
     return found
 
 
-def _is_quotient(number: Expr) -> bool:
-    """Return whether a number is a quotient of polynomials, in symbols and their roots."""
+def _solve_equation(condition: sp.Eq, size: sp.Symbol, named: Mapping[sp.Symbol, Quantity]) -> Expr | None:
+    """Return the number that an equation requires a symbol to be, such as 1/(4 L) for 4 L eta = 1.
+
+    If neither side is the symbol, the equation is `factor * size = rest`.  A `rest` that is never zero makes the factor
+    non-zero, so that it may be a denominator.
+    """
     try:
-        return bool(quotient(number))
+        for one, other in (condition.args, condition.args[::-1]):
+            if one == size and quotient(other):
+                return other
+        difference = quotient(condition.lhs - condition.rhs)
+        factors, rest = linear(difference.written(difference.numerator), (size,))
     except Rejected:
-        return False
+        return None
+    is_solvable = factors[size] != 0 and _is_product_of_counts(rest, named)
+    return quotient(-rest / factors[size]).expression if is_solvable else None
+
+
+def _is_product_of_counts(number: Expr, named: Mapping[sp.Symbol, Quantity]) -> bool:
+    """Return whether a number is a non-zero rational times powers of numbers that are at least one."""
+    bases = (factor.as_base_exp()[0] for factor in sp.Mul.make_args(number))
+    return number != 0 and all(base.is_Rational or named.get(base) in _COUNTED for base in bases)
 
 
 _STEP_SIZES = (q.local_step_size, q.server_step_size)

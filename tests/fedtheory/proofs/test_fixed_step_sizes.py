@@ -76,10 +76,22 @@ def test_only_constants_of_the_run_stand_for_step_sizes() -> None:
     assert _known(_equal(eta, D / sp.sqrt(T))) == {eta: D / sp.sqrt(T)}
     for other in (1 / L_i, eta**2 * L, 1 / (L * (k + 1)), sp.Min(1 / L, 1 / tau), sp.log(T) / T):
         assert _known(_equal(eta, other)) == {}, other
-    assert _known(_equal(L, 2 * mu)) == _known(_equal(eta * L, 1)) == _known(eta <= 1 / L) == {}
+    assert _known(_equal(L, 2 * mu)) == _known(eta <= 1 / L) == {}
     assert _known(AT_ONE, _equal(eta, 1 / mu)) == {eta: 1 / L}
     s = sp.Symbol("s", positive=True)
     assert _known(_equal(eta, s), for_all={s: (1, 2)}) == {}
+
+
+def test_equations_are_solved_for_the_step_size() -> None:
+    """The factor of the step size is not zero, because its product with the step size is not."""
+    assert _known(_equal(4 * L * eta, 1)) == _known(_equal(1 / eta, 4 * L)) == {eta: 1 / (4 * L)}
+    assert _known(_equal(2, eta * (mu + L))) == {eta: 2 / (L + mu)}
+    assert _known(_equal(eta * L * sp.sqrt(T), sp.sqrt(tau))) == {eta: sp.sqrt(tau) / (L * sp.sqrt(T))}
+    assert _known(_equal(eta * L, alpha), _equal(alpha * tau, 1)) == {alpha: L * eta}
+    for other in (D / L, mu, 1 - T, tau - 1, sp.S.Zero, (1 - tau) ** T):
+        assert _known(_equal(eta * D, other)) == {}, other
+    for one in (eta * L + eta**2, sp.sqrt(eta) * L, eta * L_i, eta * (k + 1), L * tau):
+        assert _known(_equal(one, 1)) == {}, one
 
 
 def test_no_step_sizes_stand_for_each_other_in_a_circle() -> None:
@@ -90,6 +102,9 @@ def test_no_step_sizes_stand_for_each_other_in_a_circle() -> None:
 TRUE = {
     "descent": _step(DESCENT, AT_ONE),
     "descent, the other way round": _step(DESCENT, _equal(1 / L, eta)),
+    "descent, solved": _step(DESCENT, _equal(2 * L * eta, 2)),
+    "descent, the inverse": _step(DESCENT, _equal(1 / eta, L)),
+    "mean error, solved": _run(L * D**2 / T, _equal(2 * L * eta * tau, 1)),
     "mean error": _run(L * D**2 / (2 * tau * T), AT_ONE),
     "mean error, many local steps": _run(L * D**2 / T, _equal(eta, 1 / (2 * L * tau))),
 }
@@ -97,6 +112,9 @@ FALSE = {
     "descent without the factor": _step(Value(F, v) - norm_sq(Gradient(F, v)) / L, AT_ONE),
     "descent, too large a step": _step(DESCENT, _equal(eta, 3 / L)),
     "descent, too small a step": _step(DESCENT, _equal(eta, 1 / (2 * L))),
+    "descent, solved, too large a step": _step(DESCENT, _equal(L * eta, 3)),
+    "descent, solved, too small a step": _step(DESCENT, _equal(2 * L * eta, 1)),
+    "mean error, solved, without local steps": _run(L * D**2 / (2 * tau * T), _equal(2 * L * eta * tau, 1)),
     "descent at any step": _step(DESCENT),
     "mean error by half": _run(L * D**2 / (8 * tau * T), AT_ONE),
     "mean error without local steps": _run(L * D**2 / (2 * tau * T), _equal(eta, 1 / (2 * L * tau))),
@@ -120,7 +138,7 @@ def test_false_bounds_are_not_proved(claim: Claim) -> None:
 
 
 @pytest.mark.parametrize(
-    "conditions", [(), (eta <= 1 / L,), (_equal(eta, 2 / L),), (_equal(L, 1 / eta),), (_equal(eta, 1 / mu),)], ids=str
+    "conditions", [(), (eta <= 1 / L,), (_equal(eta, 2 / L),), (_equal(L, 2 / eta),), (_equal(eta * L, mu),)], ids=str
 )
 def test_documents_need_the_equation(conditions: Sequence[Any]) -> None:
     """A document that uses an equation is broken without it, or with weaker conditions."""
