@@ -26,6 +26,10 @@ _STRIDE = 100
 """Number of visited parts whose work is counted together."""
 
 
+class Rejected(Exception):
+    """An expression or a step of a certificate is outside the kernel's language, or does not follow."""
+
+
 class Inner(sp.Function):  # type: ignore[misc]
     """``<u, v>`` of two vectors; ``|u|^2`` if both are equal."""
 

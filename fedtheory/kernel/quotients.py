@@ -18,8 +18,8 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from fedtheory.kernel import polynomials
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Inner, Value, is_length
+from fedtheory.kernel.expressions import Rejected as Rejected  # noqa: PLC0414 - callers import `Rejected` from here
 from fedtheory.kernel.polynomials import Fraction, Polynomial
-from fedtheory.kernel.polynomials import Rejected as Rejected  # noqa: PLC0414 - callers import `Rejected` from here
 from fedtheory.kernel.work import NODE, remembered, spend
 
 _HALF = sp.Rational(1, 2)
