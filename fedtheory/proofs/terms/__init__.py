@@ -5,7 +5,8 @@ compared with the sum of its parts in normal form.  Verdicts on relations betwee
 averages over local steps and bounds on the drift are based on terms (`by_terms`).
 
 term, proved    proof terms, and their conclusions
-rules           the rules, each with its check and its explanation
+rules           the rules, each with its check
+words           the rules in words
 context         the declarations and hypotheses of a term, and the interpretation of its scalars
 places          the contexts of claims, and those that rules enter
 process         rounds and steps of a run, and the definitions of quantities

@@ -13,6 +13,7 @@ from fedtheory.kernel import Step
 from fedtheory.kernel.inequalities import INEQUALITIES
 from fedtheory.kernel.notation import write_heads
 from fedtheory.language.claim import Claim
+from fedtheory.proofs.terms import words
 from fedtheory.proofs.terms.process import Process
 from fedtheory.proofs.terms.proof_of_claim import TermProof
 from fedtheory.proofs.terms.rules.axiom import Axiom
@@ -106,14 +107,14 @@ _PARTS = {
 
 def _explain(term: ProofTerm, place: Sequence[int], new: set[str], prefix: str = "") -> Iterator[ExplainedStep]:
     """List a rule and its parts; the `new` inequalities are stated where they are used first."""
-    text = prefix + term.explain()
+    text = prefix + words.explain(term)
     if isinstance(term, Axiom) and term.kind in new:
         new.remove(term.kind)
         text += f"; it says {_state(term.kind)}"
     yield ExplainedStep(".".join(map(str, place)), term.rule, text)
     factors = [part.coefficient for part in term.parts] if isinstance(term, Combine) else []
-    words = {id(getattr(term, field)): text for field, text in _PARTS.items() if hasattr(term, field)}
+    before = {id(getattr(term, field)): text for field, text in _PARTS.items() if hasattr(term, field)}
     for number, part in enumerate(parts_of_term(term), start=1):
         factor = factors[number - 1] if factors else 1
         times = "" if factor == 1 else f"({factor}) times: "
-        yield from _explain(part, (*place, number), new, words.get(id(part), "") + times)
+        yield from _explain(part, (*place, number), new, before.get(id(part), "") + times)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import sympy as sp
 
 from fedtheory.proofs.terms.proved import Proved
+from fedtheory.proofs.terms.words import explain
 
 if TYPE_CHECKING:
     from fedtheory.proofs.terms.context import TermContext
@@ -32,13 +33,9 @@ class ProofTerm(ABC):
     def check(self, context: TermContext) -> Proved:
         """Infer the conclusion of the term in a context; raise `Rejected` if it proves nothing."""
 
-    @abstractmethod
-    def explain(self) -> str:
-        """Describe the step in words, without its parts."""
-
     def __str__(self) -> str:
         body = getattr(self, "body", None)
-        return self.explain() if body is None else f"{self.explain()}: {body}"
+        return explain(self) if body is None else f"{explain(self)}: {body}"
 
 
 @dataclass(frozen=True)

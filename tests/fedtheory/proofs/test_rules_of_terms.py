@@ -72,10 +72,6 @@ class Shown(ProofTerm):
         """Return the relation."""
         return Proved(self.expression, self.comparison)
 
-    def explain(self) -> str:
-        """Return the relation as text."""
-        return str(self.expression)
-
 
 RUN = context_of_run(CLAIM, _prove_nothing)
 AT_STEP, MODELS = enter_step(RUN), enter_models(RUN)
@@ -236,7 +232,7 @@ def test_conditions_from_what_is_known() -> None:
 def test_multiples_of_what_is_shown_are_kept_for_reports() -> None:
     context = replace(RUN, held=[])
     Combine(3 * eta, ">=", (Weighted(3 * ONE, NUMBER),)).check(context)
-    assert [(step.text, step.holds) for step in context.held] == [("coefficient (3) >= 0: eta", True)]
+    assert [(step.text, step.holds) for step in context.held] == [("coefficient (3) >= 0: shown", True)]
 
 
 def test_participants_are_drawn_around_fixed_points() -> None:

@@ -24,8 +24,10 @@ from fedtheory.proofs import outline, outline_steps
 from fedtheory.proofs.contraction import Contracting, Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.entries import Entry, Group
+from fedtheory.proofs.terms import words
 from fedtheory.proofs.terms.explanation import ExplainedStep, explain
 from fedtheory.proofs.terms.proof_of_claim import TermProof
+from fedtheory.proofs.terms.rules import RULES
 from fedtheory.proofs.terms.rules.antisymmetry import Antisymmetry
 from fedtheory.proofs.terms.rules.axiom import Axiom
 from fedtheory.proofs.terms.rules.combine import Combine
@@ -283,3 +285,8 @@ def test_sentences_on_divergence(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(divergence, "explain_divergence", fail)
     assert divergence.describe_divergence(run()) == ["it overflows"]
+
+
+def test_every_rule_has_words() -> None:
+    """Each rule is described, and nothing else."""
+    assert words._WORDS.keys() == RULES.keys()

@@ -23,7 +23,3 @@ class Antisymmetry(ProofTerm):
         one = self.at_most.check(context)
         context.require_proof(self.at_least, -one.expression, "at least")
         return Proved(one.expression, "==")
-
-    def explain(self) -> str:
-        """State that neither side is larger."""
-        return "neither side is larger"

@@ -25,7 +25,3 @@ class AfterSteps(ProofTerm):
         proved = self.body.check(inside)
         written = process.write_indexed(proved.expression, inside.index)
         return Proved(process.at(written, STEP, process.steps), proved.comparison)
-
-    def explain(self) -> str:
-        """State the number of steps."""
-        return "after the last step"

@@ -8,8 +8,7 @@ from typing import ClassVar
 import sympy as sp
 
 from fedtheory.kernel import InequalityRef, Rejected
-from fedtheory.kernel.inequalities import INEQUALITIES, subjects
-from fedtheory.kernel.notation import shorten
+from fedtheory.kernel.inequalities import subjects
 from fedtheory.kernel.quotients import is_zero
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.proof import check_assumed, check_defined
@@ -44,29 +43,6 @@ class Axiom(ProofTerm):
         if found.requires != 0:
             context.require_nonnegative(found.requires)
         return Proved(found.expression)
-
-    def explain(self) -> str:
-        """State the inequality, or the fact in words."""
-        if self.kind == FACT and self.about and self.about[0] in FACTS:
-            return FACTS[self.about[0]].name
-        expected = [one.name for one in subjects(self.kind)] if self.kind in INEQUALITIES else []
-        before = map(_BEFORE.get, expected) if len(expected) == len(self.about) else ("of", *len(self.about) * (",",))
-        about = (f"{word} {shorten(one)}" for word, one in zip(before, self.about, strict=False))
-        return " ".join([self.kind.replace("_", " "), *about]).replace(" ,", ",")
-
-
-_BEFORE = {
-    "objective": "of",
-    "of": "of",
-    "at": "at",
-    "around": "around",
-    "bound": "by",
-    "weight": "with the weight",
-    "number": "and the number",
-    "vectors": "of",
-    "name": "of",
-}
-"""Words before the things that an inequality is about, by the names of its parameters."""
 
 
 def _require_subjects(axiom: Axiom) -> None:

@@ -31,10 +31,6 @@ class FirstAndLater(ProofTerm):
         context.require_zero([(sp.S.One, at_start), (sp.S.NegativeOne, first.expression)], "the number without a step")
         return Proved(number, ">=")
 
-    def explain(self) -> str:
-        """Name both cases."""
-        return "without a local step, and after at least one"
-
 
 def _enter_later_step(context: TermContext) -> TermContext:
     """Return the context in which the step index is at least 1."""

@@ -44,7 +44,3 @@ class Combine(ProofTerm):
             raise Rejected(step.text)
         context.held.append(step)
         return -number, proved.expression
-
-    def explain(self) -> str:
-        """State the goal."""
-        return f"{self.goal} {self.comparison} 0" + (", as the sum of" if self.parts else ", by definitions alone")

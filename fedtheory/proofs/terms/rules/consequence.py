@@ -50,8 +50,3 @@ class Consequence(ProofTerm):
         require_finite([found], context.numbers, context.conditions)
         is_equation = relation.operator == "==" and law.keeps_equations
         return Proved(write_in_symbols(context, premise, found), "==" if is_equation else ">=")
-
-    def explain(self) -> str:
-        """Name the law and the claim."""
-        label = LAWS[self.law].label if self.law in LAWS else self.law
-        return f"{self.claim}: {label}"

@@ -41,10 +41,3 @@ class Draw(ProofTerm):
         drift = Average(norm_sq(vector_at("local", ROUND, end) - mean))
         cost = symbols(q.sampling_variance) * drift
         return Proved(norm_sq(mean - self.point) + cost - norm_sq(server(ROUND + 1) - self.point))
-
-    def explain(self) -> str:
-        """State the comparison."""
-        return (
-            f"the average of the participants is farther from {self.point} than that of all clients "
-            "by at most the sampling variance times the drift"
-        )

@@ -29,10 +29,6 @@ class Hypothesis(ProofTerm):
             raise Rejected(f"there is no hypothesis {self.name!r} here; there is {known}")
         return context.hypotheses[self.name]
 
-    def explain(self) -> str:
-        """Name the hypothesis."""
-        return f"the hypothesis of the {self.name}"
-
 
 @dataclass(frozen=True)
 class Given(ProofTerm):
@@ -49,7 +45,3 @@ class Given(ProofTerm):
         if isinstance(self.condition, sp.Eq):
             return Proved(self.condition.lhs - self.condition.rhs, "==")
         return Proved(slack(self.condition))
-
-    def explain(self) -> str:
-        """State the condition."""
-        return f"the condition {self.condition}"

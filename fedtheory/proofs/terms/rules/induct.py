@@ -125,18 +125,6 @@ class InductDrift(ProofTerm):
             raise Rejected("a client average does not bound a single client")
         return measure.largest_drift(clients) * self.bound - each
 
-    def explain(self) -> str:
-        """State the bound."""
-        words = {
-            "pair": "two clients",
-            "spread": "the clients from their average",
-            "displacement": "the clients' moves",
-            "loop pair": "two clients of the loop",
-        }
-        return (
-            f"by induction over the local steps, the squared distance of {words[self.measure]} is at most {self.bound}"
-        )
-
 
 def _enter_induction(context: TermContext, measure: Measure, first: int) -> TermContext:
     """Return the context of an induction over local steps."""

@@ -78,10 +78,6 @@ class InductSteps(ProofTerm):
         ended.require_zero(sides, "the bound of the conclusion")
         return self.right - (moved if self.is_next else self.measured)
 
-    def explain(self) -> str:
-        """State the bound."""
-        return f"by induction over the local steps, {self.measured} <= {self.bound}"
-
 
 def _enter_start(context: TermContext, course: Course) -> TermContext:
     """Return the context where all clients have the server's model."""

@@ -30,10 +30,6 @@ class Know(ProofTerm):
             context = replace(context, conditions=(*context.conditions, *_list_conditions(one.check(context))))
         return self.body.check(context)
 
-    def explain(self) -> str:
-        """State that inequalities are proved first."""
-        return "first the numbers by which signs are decided, then the rest"
-
 
 def _list_conditions(proved: Proved) -> tuple[Expr, ...]:
     """Return a proved relation as conditions.

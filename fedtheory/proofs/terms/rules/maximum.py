@@ -47,10 +47,6 @@ class BoundMaximum(ProofTerm):
                 raise Rejected(f"the bound is on another value than those of which {self.maximum} is the largest")
         return Proved(number - self.maximum)
 
-    def explain(self) -> str:
-        """State the bound on the maximum."""
-        return f"{self.maximum} <= {self.bound}, for it bounds each client after any number of steps"
-
 
 @dataclass(frozen=True)
 class BelowMaximum(ProofTerm):
@@ -66,10 +62,6 @@ class BelowMaximum(ProofTerm):
             raise Rejected("a maximum over the steps of a run bounds values in expectation at one of them")
         value = _find_value(context.process, self.maximum)
         return Proved(self.maximum - value)
-
-    def explain(self) -> str:
-        """State the maximum."""
-        return f"no value is larger than {self.maximum}, the largest"
 
 
 def _find_term(process: Process, maximum: Expr) -> tuple[RunQuantity, list[Expr]]:

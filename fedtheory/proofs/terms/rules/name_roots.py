@@ -47,11 +47,6 @@ class NameRoots(ProofTerm):
             check_named(named, roots, context)
         return self.body.check(context_with_roots(context, roots))
 
-    def explain(self) -> str:
-        """State the squares."""
-        squares = ", ".join(f"{one.symbol}^2 = {one.square}" for one in self.roots)
-        return f"with {squares}, which is not negative"
-
 
 def check_named(named: NamedRoot, roots: Sequence[Root], context: TermContext) -> None:
     """Check that the symbol of a root has no other meaning, and that the radicand is non-negative."""

@@ -39,7 +39,3 @@ class PastTotal(ProofTerm):
         context.require([check_zero("the sum over no steps", total.xreplace({index: sp.S.NegativeOne}))])
         context.require([check_zero("what a step adds", grown)])
         return Proved(self.total - self.factor * PastSum(self.member), "==")
-
-    def explain(self) -> str:
-        """State the total."""
-        return f"{self.factor} times the sum of {self.member} over the past steps is {self.total}"

@@ -89,11 +89,6 @@ class Multiply(ProofTerm):
         context.require_proof(factor.body, sp.expand(factor.polynomial).xreplace(meanings), factor.name)
         return factor.polynomial
 
-    def explain(self) -> str:
-        """State the goal and its denominators."""
-        below = f", times {', '.join(self.divided_by)}," if self.divided_by else ""
-        return f"{self.goal} >= 0{below} as a sum of products"
-
 
 def divides_by(expression: Expr, divisor: Expr) -> bool:
     """Return whether the denominator of a number, in lowest terms, is a multiple of a non-constant polynomial."""

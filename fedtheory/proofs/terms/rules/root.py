@@ -32,10 +32,6 @@ class Root(ProofTerm):
         context.require_proof(self.body, number**2 - length**2, "the squares")
         return Proved(number - length)
 
-    def explain(self) -> str:
-        """State the bound on the norm."""
-        return f"|{self.vector}| <= {self.bound}, for so are the squares"
-
 
 @dataclass(frozen=True)
 class Square(ProofTerm):
@@ -59,7 +55,3 @@ class Square(ProofTerm):
         # Products of different norms have no normal form, and are outside the kernel's language.
         context.require_zero([(sp.S.One, found), (sp.S.NegativeOne, found)], "the difference of the squares")
         return Proved(found)
-
-    def explain(self) -> str:
-        """State the inequality of the squares."""
-        return f"the square of {self.length} is at most that of {self.bound}"

@@ -27,7 +27,3 @@ class Sign(ProofTerm):
         if not is_positive(number, context.numbers, context.conditions):
             raise Rejected(f"({number}) > 0 is not shown under the conditions")
         return Proved(number, ">")
-
-    def explain(self) -> str:
-        """State the sign."""
-        return f"{self.number} {'>' if self.is_strict else '>='} 0 under the conditions"

@@ -73,10 +73,6 @@ class SumOver(ProofTerm):
             raise Rejected("the relation is about a local step, and is summed over rounds")
         return Proved(RangeSum(proved.expression, ROUND, sp.S.Zero, context.process.rounds), proved.comparison)
 
-    def explain(self) -> str:
-        """State the index and the weight."""
-        return f"summed over {self.over}" + ("" if self.weight == 1 else f", with the weight {self.weight}")
-
 
 def _require_any_step(context: TermContext) -> None:
     """Raise `Rejected` if the context has facts on the present step that other steps of a client need not satisfy."""

@@ -44,7 +44,3 @@ class Unfold(ProofTerm):
         inside = replace(context, place="updates", numbers=vectors.numbers, conditions=known, vectors=vectors)
         measured = write_in_vectors(context.claim, relation).slack
         return Proved(self.larger - self.smaller, inside.require_proof(self.body, measured, "in vectors").comparison)
-
-    def explain(self) -> str:
-        """State the relation."""
-        return f"{self.smaller} <= {self.larger}, in vectors"

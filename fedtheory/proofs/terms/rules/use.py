@@ -43,10 +43,6 @@ class Use(ProofTerm):
             require_finite([found], context.numbers, context.conditions)
         return Proved(found, "==" if relation.operator == "==" else ">=")
 
-    def explain(self) -> str:
-        """State the id of the claim."""
-        return f"the claim {self.claim}" + (f", relation {self.link + 1}" if self.link else "")
-
 
 def require_relation(proof: Proof, link: int) -> Relation:
     """Return one relation of a proved claim; raise `Rejected` if it has too few."""
