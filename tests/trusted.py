@@ -31,8 +31,11 @@ _SHOWN = (
 SHOWN_ONLY = frozenset(
     (
         "fedtheory.kernel.collected",
+        "fedtheory.kernel.messages",
         "fedtheory.kernel.notation",
+        "fedtheory.kernel.sizes",
         "fedtheory.kernel.work",
+        "fedtheory.proofs.terms.words",
         *(f"fedtheory.proofs.{name}" for name in _SHOWN),
     )
 )

@@ -10,6 +10,7 @@ that their difference is zero, and checks the sign of each coefficient.
 
     expressions  the language in which statements are written
 
+    polynomials  operations with polynomials over Q, counted beforehand (sizes)
     quotients    numbers as quotients of polynomials over Q
     range_sums   sums of polynomials over an index
     numbers      the symbols that are numbers, and their properties
@@ -22,6 +23,7 @@ that their difference is zero, and checks the sign of each coefficient.
     identities   the check of an inequality, with all of the above
     collected    remainders of failed identities as sums of squares, for display
     notation     formulas as papers write them, for messages
+    messages     texts with formulas, assembled when they are displayed
 
 Uses no other chapter.
 """
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from fedtheory.kernel.expressions import is_ordering, slack
     from fedtheory.kernel.forms import Form, added, composed, difference, scalar, scaled, vector
     from fedtheory.kernel.identities import (
-        LazyText,
         Step,
         Term,
         check,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
         unweighted,
         weighted,
     )
+    from fedtheory.kernel.messages import LazyText
     from fedtheory.kernel.numbers import Numbers
     from fedtheory.kernel.quotients import Rejected
     from fedtheory.kernel.signs import is_nonnegative, is_positive
@@ -77,7 +79,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "expressions": "is_ordering slack",
     "forms": "Form added composed difference scalar scaled vector",
-    "identities": "Step Term LazyText check_zero check_zero_form check is_same remainder check_equal check_nonnegative",
+    "identities": "Step Term check_zero check_zero_form check is_same remainder check_equal check_nonnegative",
+    "messages": "LazyText",
     "numbers": "Numbers",
     "quotients": "Rejected",
     "inequalities": (

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from fedtheory.kernel.admitted import require_admitted, require_finite
-from fedtheory.kernel.collected import collected
 from fedtheory.kernel.context import Context
 from fedtheory.kernel.expressions import ONE, Average, Expr, LocalSum
-from fedtheory.kernel.forms import Form, composed, difference, scalar
+from fedtheory.kernel.forms import Form, difference, scalar
 from fedtheory.kernel.inequalities import Inequality, InequalityRef
-from fedtheory.kernel.notation import MOST_SHOWN, shorten
+from fedtheory.kernel.messages import LazyText, add_left_over
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import quotient, vanishes
 from fedtheory.kernel.signs import is_nonnegative
@@ -36,20 +35,6 @@ class Term:
         product = self.coefficient * reason.expression
         product = LocalSum(product) if self.summed else product
         return Average(product) if self.averaged else product
-
-
-class LazyText:
-    """Text with formulas, assembled when it is displayed: printing a formula takes longer than checking it."""
-
-    def __init__(self, *parts: object) -> None:
-        self._parts = parts
-
-    def __str__(self) -> str:
-        return "".join(map(shorten, self._parts))
-
-    def transform(self, change: Callable[[object], object]) -> LazyText:
-        """Return the text with changed parts."""
-        return LazyText(*(one.transform(change) if isinstance(one, LazyText) else change(one) for one in self._parts))
 
 
 @dataclass(frozen=True)
@@ -101,38 +86,12 @@ def is_same(one: Expr, other: Expr, context: Context) -> bool:
 def check_zero_form(what: str, form: Form, numbers: Numbers = _PLAIN) -> Step:
     """Check that a normal form is zero."""
     left = remainder(form, numbers)
-    return Step(LazyText(what, LEFT_OVER, _Sum(left, numbers)) if left else what, not left)
+    return Step(add_left_over(what, left, is_short=bool(numbers.roots)), not left)
 
 
 def check_zero(what: str, number: Expr, numbers: Numbers = _PLAIN) -> Step:
     """Check that a number is zero."""
-    whole = quotient(number)
-    left = not vanishes(whole, numbers.roots)
-    return Step(LazyText(what, LEFT_OVER, _Sum({ONE: whole}, numbers)) if left else what, not left)
-
-
-LEFT_OVER = "; what is left over, left side minus right side, is "
-"""Words before a remainder in a message."""
-
-
-@dataclass(frozen=True)
-class _Sum:
-    """A sum for a message; coefficients with large roots are omitted."""
-
-    left: Form
-    numbers: Numbers
-
-    def __str__(self) -> str:
-        terms = sum(len(number.numerator) + len(number.denominator) for number in self.left.values())
-        if self.numbers.roots or terms > MOST_SHOWN:
-            return "a sum of multiples of " + ", ".join(map(shorten, self.left))
-        if terms > _MOST_COLLECTED:
-            return shorten(composed(self.left))
-        return shorten(collected({monomial: number.expression for monomial, number in self.left.items()}))
-
-
-_MOST_COLLECTED = 200
-"""Largest number of terms in which squares are looked for: SymPy's time grows without bound in larger sums."""
+    return check_zero_form(what, {ONE: quotient(number)}, numbers)
 
 
 def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:

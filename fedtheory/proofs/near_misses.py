@@ -7,7 +7,7 @@ from copy import deepcopy
 from functools import partial
 from typing import Any
 
-from fedtheory.kernel.identities import LEFT_OVER
+from fedtheory.kernel.messages import LEFT_OVER
 from fedtheory.proofs.checker import MOST_WORK, check_certificate
 from fedtheory.proofs.left_over import find_repair
 from fedtheory.proofs.proof import Proof

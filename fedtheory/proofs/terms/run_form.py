@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Form, LazyText, Numbers, Rejected, Step, added, composed, remainder, scalar, scaled
+from fedtheory.kernel import Form, Numbers, Rejected, Step, added, composed, remainder, scalar, scaled
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inner, Value, is_length, parts_of
+from fedtheory.kernel.messages import add_left_over
 from fedtheory.kernel.quotients import ONE, Quotient, quotient
 from fedtheory.kernel.range_sums import sum_over_range
 from fedtheory.kernel.work import NODE, spend
@@ -34,8 +35,7 @@ class RunForm:
         """Check that an expression is zero after replacing quantities by their definitions."""
         written = self.process.end_rounds(self.process.unfold(expression))
         left = remainder(self.form(written), self.numbers)
-        text = LazyText(what, "; what is left over is a sum of multiples of ", ", ".join(map(str, left)))
-        return Step(text if left else what, not left)
+        return Step(add_left_over(what, left, is_short=True), not left)
 
     def form(self, expression: Expr) -> Form:
         """Return the coefficients of an expression by its monomials."""

@@ -55,7 +55,10 @@ UNTRIED = (
 take too much work.
 """
 
-STEPS = ("signed", "same", "cancels", "balances")
+LIMITS = "fedtheory.kernel.sizes"
+"""Module whose rejections bound the work of a check; no verdict depends on it."""
+
+STEPS = ("check_nonnegative", "check_equal", "check_zero", "check_zero_form", "check_assumed", "check_defined")
 """Functions that create a step that may fail, at every call."""
 
 RECORDER = """
@@ -112,8 +115,8 @@ def _checks(text: str) -> list[Any]:
 
 
 def checks() -> list[tuple[str, int, range]]:
-    """Return the module of every check in trusted modules, its index, and its lines."""
-    files = [modules()[name] for name in proved()]
+    """Return the module of every check in trusted modules and of limits, its index, and its lines."""
+    files = [modules()[name] for name in (*proved(), LIMITS)]
     found = [(f, n, check) for f in files for n, check in enumerate(_checks(f.read_text(encoding="utf-8")))]
     places = [(f, n, check.body[0] if isinstance(check, ast.If) else check) for f, n, check in found]
     return [(str(f.relative_to(ROOT)), n, range(place.lineno, place.end_lineno + 1)) for f, n, place in places]
