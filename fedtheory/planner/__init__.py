@@ -19,9 +19,9 @@ from fedtheory.planner.coverage import covering_claims, refuted_bounds, repair_o
 from fedtheory.planner.exact import ExactErrors, ExactOptimum
 from fedtheory.planner.measurements import compare
 from fedtheory.planner.optimum import Optimum, StepSizes
+from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.planning import plan, plan_numbers
 from fedtheory.planner.regimes import RegimeMap, regime_map
-from fedtheory.planner.rounds_needed import ErrorAtStepSize
 from fedtheory.planner.target import RoundCost, RoundsToAccuracy
 
 __all__ = [

@@ -17,7 +17,8 @@ from fedtheory.federation.problem import Problem
 from fedtheory.planner.closed_rounds import has_closed_rounds
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.mean_rounds import is_one_path
-from fedtheory.planner.rounds_needed import ErrorAtStepSize, planned_and_best
+from fedtheory.planner.outcomes import ErrorAtStepSize
+from fedtheory.planner.rounds_needed import planned_and_best
 from fedtheory.planner.run_costs import count_operations
 from fedtheory.planner.target import vectors_of_a_client
 

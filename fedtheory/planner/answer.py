@@ -23,8 +23,8 @@ from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import Cause, explain_divergence
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measurements import DRIFTS, compare_numbers, covering_bound
+from fedtheory.planner.outcomes import ErrorAtStepSize, Reached
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
-from fedtheory.planner.rounds_needed import ErrorAtStepSize, Reached
 from fedtheory.planner.target import RoundCost
 from fedtheory.shown import Card, Shown, frame, number
 
@@ -49,6 +49,13 @@ class Promise:
     def is_vacuous(self) -> bool:
         """Whether the bound is no smaller than the error at the start."""
         return self.at_start is not None and self.value >= self.at_start
+
+    @property
+    def weakness(self) -> int:
+        """2 if the bound is no smaller than the error at the start, 1 if it is above half of it, else 0."""
+        if self.is_vacuous:
+            return 2
+        return int(self.at_start is not None and self.value > self.at_start / 2)
 
     @property
     def measured(self) -> list[str]:
@@ -247,15 +254,15 @@ def _list_covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan
 def _choose_best(promises: Iterable[Promise], error: RunQuantity) -> Promise | None:
     """Return the bound that ranks first; None if there is none.
 
-    Proved bounds come first, then those below the error at the start and those on a closer error, then smaller ones.
+    Proved bounds come first, then those much below the error at the start, those on a closer error, and smaller ones.
     """
     return min(promises, key=lambda promise: _make_rank(promise, error), default=None)
 
 
-def _make_rank(promise: Promise, error: RunQuantity) -> tuple[bool, bool, int, int, float]:
-    """Return the sorting key of a promise: proved and not vacuous first, then about the error, then the smallest."""
+def _make_rank(promise: Promise, error: RunQuantity) -> tuple[bool, int, int, int, float]:
+    """Return the sorting key of a promise: proved, much below the start, about the error, then the smallest."""
     is_unproved, remoteness, place = _make_partial_rank(promise.plan, error)
-    return is_unproved, promise.is_vacuous, remoteness, place, promise.value
+    return is_unproved, promise.weakness, remoteness, place, promise.value
 
 
 def _make_partial_rank(plan: ClaimPlan, error: RunQuantity) -> tuple[bool, int, int]:
@@ -326,7 +333,7 @@ def _find_best_promise(
             by_kind.setdefault(_make_partial_rank(plan, error), []).append(plan)
     best = promise
     for kind in sorted(by_kind):
-        if best is not None and (kind[0], False, *kind[1:]) >= _make_rank(best, error)[:-1]:
+        if best is not None and (kind[0], 0, *kind[1:]) >= _make_rank(best, error)[:-1]:
             continue
         found = [one for plan in by_kind[kind] for one in _evaluate_at_best(measured(plan), errors)]
         nearest = _choose_best(found, error)

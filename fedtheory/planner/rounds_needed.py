@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,9 @@ from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.closed_rounds import ClosedRounds, RoundsInEigenbasis, has_closed_rounds
 from fedtheory.planner.error_curves import ErrorCurve, measure_curve
 from fedtheory.planner.exact import BASE, ExactErrors
+from fedtheory.planner.margins import keep_margin
 from fedtheory.planner.mean_rounds import is_one_path
+from fedtheory.planner.outcomes import ErrorAtStepSize, Reached
 from fedtheory.planner.run_costs import count_operations
 from fedtheory.planner.settling import limit_of
 from fedtheory.planner.stability import diverges_from, has_one_map
@@ -53,53 +55,12 @@ _FAR_OUT = 3.0
 _SEEN = 0.25
 """Fraction of the tried rounds over which an error must stay below the target if rounds are not alike: with clocks
 errors oscillate in every cycle."""
+_EXPLODES = 100.0
+"""Ratio of the largest error of a run to those of its first and last round from which the step size is too large."""
 _FALLS_AGAIN = 3
 """Number of times that an error may exceed the target again and fall below it later."""
 _NEAR = (2.0, 1.4, 1.0, 1 / 1.4, 1 / 2, 1 / 4)
 """Fractions of the closest step size that are tried with more rounds."""
-
-
-@dataclass(frozen=True)
-class ErrorAtStepSize:
-    """The error of a run at a step size."""
-
-    step_size: float
-    rounds: int
-    """Number of rounds until the target is reached and kept.
-
-    It is that of the whole run if the target is not reached, or without a target.
-    """
-    error: float
-    """The exact error after these rounds, or an average over replicas; infinite if the run diverges."""
-    reached: bool
-    """Whether the target is reached and kept; false without one."""
-    still_falls: bool
-    """Whether the error is still decreasing, compared with the one after half of the rounds."""
-    limit: float | None = None
-    """The limit of the error as the number of rounds tends to infinity; None if it is unknown."""
-    noise_floor: float | None = None
-    """The part of the limit that is caused by gradient noise; the rest is drift."""
-    highest: float | None = None
-    """Largest error of the last rounds of the run, if rounds are not alike; else None."""
-    half_width: float = 0.0
-    """Half the length of the error's 95 % interval, if it is an average over replicas; else zero."""
-    followed: int | None = None
-    """Number of rounds run to check that the error stays small, if rounds are not alike; else None."""
-
-
-@dataclass(frozen=True)
-class Reached:
-    """Errors of a run as planned and at its best step size."""
-
-    error: RunQuantity
-    planned: ErrorAtStepSize
-    best: ErrorAtStepSize
-    diverges_from: float
-    """Step size from which the run diverges; infinite if none is known."""
-    margin: float
-    """Relative distance of the best step size from it."""
-    reason: str | None
-    """The reason why no step size reaches the target; None if one does, or without a target."""
 
 
 class RoundsNeeded:
@@ -108,6 +69,11 @@ class RoundsNeeded:
     def __init__(self, errors: ExactErrors, error: RunQuantity, accuracy: float | None, margin: float = MARGIN) -> None:
         self.errors, self.error, self.accuracy, self.margin = errors, error, accuracy, margin
         self._curves: dict[tuple[float, int], ErrorCurve] = {}
+
+    @property
+    def planned_rounds(self) -> int:
+        """The rounds of the run as planned."""
+        return self.errors.run.algorithm.rounds
 
     @cached_property
     def closed(self) -> ClosedRounds | None:
@@ -170,7 +136,13 @@ class RoundsNeeded:
             highest=highest,
             half_width=float(measured.half_widths[last - 1]),
             followed=None if self._has_equal_rounds else len(curve),
+            explodes=bool(curve.max() > _EXPLODES * max(curve[0], curve[-1])),
         )
+
+    def confirm_outcome(self, step_size: float, rounds: int) -> ErrorAtStepSize:
+        """Compute the error of the run; if it reaches the target, also whether it stays below it in later rounds."""
+        found = self.outcome(step_size, rounds)
+        return self._confirm_later(found) if found.reached and self.closed is None else found
 
     def _find_first_below(self, curve: ErrorCurve) -> int | None:
         """Return the first round from which the error stays at most the target; None if there is none."""
@@ -202,7 +174,8 @@ class RoundsNeeded:
         Step sizes keep the margin from the edge of divergence.
         """
         if self.closed is None:
-            return self._search_by_runs()
+            found = self._search_by_runs()
+            return found if self.errors.run.problem.is_quadratic else keep_margin(self, found)
         best = self._search_densely(self.closed)
         self._require_digits(best)
         return best
@@ -351,7 +324,9 @@ class RoundsNeeded:
 
     def _make_rank(self, outcome: ErrorAtStepSize) -> tuple[bool, int, float]:
         """Return a sorting key, smaller is better: the rounds if the target is kept, else the error."""
-        error = outcome.error if math.isfinite(outcome.error) else math.inf
+        if outcome.explodes or not math.isfinite(outcome.error):
+            return True, 0, math.inf
+        error = outcome.error
         if self.accuracy is not None and not outcome.reached:
             # An error that is small only temporarily, before a large limit or in a cycle, does not count.
             error = max(error, outcome.limit or 0.0, outcome.highest or 0.0)
@@ -391,7 +366,7 @@ def planned_and_best(errors: ExactErrors, name: str, accuracy: float | None, mar
         try:
             best = search.best()
             rounds = max(best.rounds if not best.reached else 0, errors.run.algorithm.rounds)
-            planned = search.outcome(errors.planned, rounds)
+            planned = search.confirm_outcome(errors.planned, rounds)
         except NotApplicable:
             continue
         return Reached(error, planned, best, search.diverges_from, margin, search.reason(best))

@@ -13,8 +13,8 @@ from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.participation import Bernoulli, Full, Participation, Uniform
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.least_squares import notes_on
-from fedtheory.planner.rounds_needed import ErrorAtStepSize
-from fedtheory.shown import short
+from fedtheory.planner.outcomes import ErrorAtStepSize
+from fedtheory.shown import short, short_below
 
 _MOST_DECIMALS = 6
 """Number of decimals above which an error with an interval is written with an exponent."""
@@ -57,6 +57,20 @@ def describe_counts(numbers: tuple[int, ...], what: str) -> str:
     return f"{count} {what}{'s' * (most != 1)}"
 
 
+def describe_step_size(run: Run, size: float) -> str:
+    """Return a step size with its noun, for schedules and unlike clients as a multiple of the planned ones.
+
+    `size` is the largest first step size of all clients.
+    """
+    work, first = run.algorithm.work, f"step size {short_below(size)}"
+    planned = plain_float(max(work.step_sizes))
+    if work.schedule is not None:
+        return f"{first} at first, {short_below(size / planned)} times the planned {work.schedule.formula}"
+    if min(work.step_sizes) != max(work.step_sizes):
+        return f"{first} for the largest one, {short_below(size / planned)} times the planned ones"
+    return first
+
+
 def short_error(found: ErrorAtStepSize) -> str:
     """Return an exact error in few digits; of an average over replicas the digits that its 95 % interval leaves."""
     half = found.half_width
@@ -73,7 +87,7 @@ def _plan(run: Run) -> str:
     problem, algorithm = run.problem, run.algorithm
     work = algorithm.work
     parts = [
-        f"step size {short(max(work.step_sizes))}",
+        _describe_planned_sizes(run),
         describe_counts(work.steps, "local step"),
         describe_counts((algorithm.rounds,), "round"),
         _describe_batch(run),
@@ -82,6 +96,15 @@ def _plan(run: Run) -> str:
     ]
     settings = ", ".join(part for part in parts if part)
     return f"{problem.description}: {describe_counts((run.clients,), 'client')}; planned: {algorithm.name}, {settings}"
+
+
+def _describe_planned_sizes(run: Run) -> str:
+    """Return the planned step sizes in words."""
+    work = run.algorithm.work
+    if work.schedule is not None:
+        return f"step sizes {work.schedule.formula} in round n, from {short(max(work.step_sizes))}"
+    least, most = short(min(work.step_sizes)), short(max(work.step_sizes))
+    return f"step size {most}" if least == most else f"step sizes {least} to {most}"
 
 
 def _describe_batch(run: Run) -> str:

@@ -12,10 +12,11 @@ from fedtheory.planner.answer import Answer, Plan, Promise
 from fedtheory.planner.bound import ROUNDS, with_means
 from fedtheory.planner.coverage import LIMITS
 from fedtheory.planner.other_settings import describe_other_settings
+from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.planning import terms_by_value
-from fedtheory.planner.rounds_needed import AVERAGE, FINAL, ErrorAtStepSize
+from fedtheory.planner.rounds_needed import AVERAGE, FINAL
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
-from fedtheory.planner.setting_in_words import describe_counts, short_error
+from fedtheory.planner.setting_in_words import describe_counts, describe_step_size, short_error
 from fedtheory.shown import short, short_below
 
 Write = Callable[[Claim, Expr], str]
@@ -61,7 +62,7 @@ def use(answer: Answer) -> str:
         return f"no step size: the run diverges at every one tried, down to {short(answer.reached.diverges_from)}"
     best = answer.best
     steps, rounds = describe_counts(answer.local_steps, "local step"), describe_counts((best.rounds,), "round")
-    run = f"step size {short_below(best.step_size)}, {steps}, {rounds}"
+    run = f"{describe_step_size(answer.run, best.step_size)}, {steps}, {rounds}"
     further = f"{_describe_cycle(best)}{_describe_errors(answer)}"
     exact = f"{_describe_time(answer)}{answer.run.errors_are} {answer.error.name} {short_error(best)}{further}"
     rest = f"{_describe_margin(answer)}; {_describe_planned(answer)}"
@@ -98,10 +99,22 @@ def _describe_errors(answer: Answer) -> str:
 
 def _describe_margin(answer: Answer) -> str:
     """Return the sentence about the margin to divergence."""
-    edge, margin = answer.reached.diverges_from, answer.reached.margin
+    edge, margin, beyond = answer.reached.diverges_from, answer.reached.margin, answer.best.beyond
+    if beyond is not None:
+        return _describe_result_beyond(answer, beyond)
     if math.isinf(edge):
         return "no step size tried diverges"
     return f"diverges from {short(edge)} on, a margin of {margin:.0%} is kept"
+
+
+def _describe_result_beyond(answer: Answer, beyond: ErrorAtStepSize) -> str:
+    """Return the sentence about the step size that is larger by the margin, if no divergence is near."""
+    lead, margin = f"at step size {short_below(beyond.step_size)}", f"{answer.reached.margin:.0%}"
+    if answer.accuracy is None or not answer.best.reached:
+        return f"{lead}, a margin of {margin} above, it is {short_error(beyond)}"
+    if beyond.reached:
+        return f"{lead} the error stays below {short(answer.accuracy)} as well, a margin of {margin} is kept"
+    return f"{lead} it does not stay below {short(answer.accuracy)}: no step size tried has a margin of {margin}"
 
 
 def _describe_planned(answer: Answer) -> str:
@@ -121,7 +134,7 @@ def _describe_promise(answer: Answer) -> str:
     assert promise is not None
     if answer.is_covered:
         kept = _describe_bound_value(promise.plan, promise.value, " there", promise.measured)
-        return f"{kept}{_warn_if_vacuous(promise)}{_describe_closer_promise(answer.elsewhere)}"
+        return f"{kept}{_compare_with_start(promise)}{_describe_closer_promise(answer.elsewhere)}"
     limit = (
         ""
         if widest is None or widest.step is None
@@ -148,14 +161,16 @@ def _describe_closer_promise(promise: Promise | None) -> str:
 def _describe_own_step(promise: Promise) -> str:
     """Describe a bound at its own best step size."""
     kept = _describe_bound_value(promise.plan, promise.value, " after the planned rounds", promise.measured)
-    return f"at step size {short_below(promise.step_size)} {kept}{_warn_if_vacuous(promise)}"
+    return f"at step size {short_below(promise.step_size)} {kept}{_compare_with_start(promise)}"
 
 
-def _warn_if_vacuous(promise: Promise) -> str:
-    """Report that the error at the start already satisfies a bound."""
-    return (
-        f", which promises nothing: the error is {short(promise.at_start)} at the start" if promise.is_vacuous else ""
-    )
+def _compare_with_start(promise: Promise) -> str:
+    """Name the error at the start, which may already satisfy the bound; return nothing if it is unknown."""
+    if promise.at_start is None:
+        return ""
+    if promise.is_vacuous:
+        return f", which promises nothing: the error is {short(promise.at_start)} at the start"
+    return f", from {short(promise.at_start)} at the start"
 
 
 _ROUNDING = 1e-14
@@ -181,7 +196,7 @@ def _describe_limits(answer: Answer, write: Write) -> str:
     """Return the sentence about what limits the error."""
     rounding = 0.0 if answer.best.limit is None else _ROUNDING * float(answer.run.initial_gap)
     exact = _describe_exact_limit(answer.best, answer.run.errors_are, rounding)
-    if answer.promise is None:
+    if answer.promise is None or answer.promise.is_vacuous:
         return exact
     term, share = answer.promise.largest_term
     words = write(answer.promise.plan.claim, term)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from fedtheory.language import quantities as q
-from fedtheory.planner.rounds_needed import ErrorAtStepSize
+from fedtheory.planner.outcomes import ErrorAtStepSize
 
 
 def _outcome(rounds: int = 7, error: float = 0.5, *, reached: bool = False, **more: Any) -> ErrorAtStepSize:
@@ -25,7 +25,12 @@ def _answer(**given: Any) -> Any:
         "accuracy": None,
         "beside": None,
         "run": SimpleNamespace(
-            errors_are="exact", initial_gap=1.0, algorithm=SimpleNamespace(clock=SimpleNamespace(is_synchronous=True))
+            errors_are="exact",
+            initial_gap=1.0,
+            algorithm=SimpleNamespace(
+                clock=SimpleNamespace(is_synchronous=True),
+                work=SimpleNamespace(schedule=None, step_sizes=(0.25, 0.25)),
+            ),
         ),
         "reached": SimpleNamespace(diverges_from=2.0, margin=0.1, reason="noise"),
     }

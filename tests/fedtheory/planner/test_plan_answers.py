@@ -18,7 +18,8 @@ from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Answer
 from fedtheory.planner.bound import slack_between
 from fedtheory.planner.listing import listing
-from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
+from fedtheory.planner.outcomes import ErrorAtStepSize
+from fedtheory.planner.rounds_needed import RoundsNeeded
 from fedtheory.planner.travel import packed
 
 

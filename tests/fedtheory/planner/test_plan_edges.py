@@ -20,7 +20,8 @@ from fedtheory.planner.answer import Promise
 from fedtheory.planner.bound import ROUNDS, STEP, NumericBound
 from fedtheory.planner.model_edges import _compute_growth
 from fedtheory.planner.optimum import StepSizes
-from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded, planned_and_best
+from fedtheory.planner.outcomes import ErrorAtStepSize
+from fedtheory.planner.rounds_needed import RoundsNeeded, planned_and_best
 from fedtheory.planner.run_costs import count_operations
 
 ETA, T, A, B = sp.symbols("eta T A B", positive=True)
@@ -265,7 +266,7 @@ def test_errors_without_averages_are_those_of_the_last_model(monkeypatch: pytest
                 raise NotApplicable("no such error")
             return _outcome(0.5, 12, reached=False)
 
-        def outcome(self, step: float, rounds: int) -> tuple[float, int]:
+        def confirm_outcome(self, step: float, rounds: int) -> tuple[float, int]:
             return step, rounds
 
         def reason(self, _: Any) -> None:

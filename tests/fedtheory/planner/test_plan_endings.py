@@ -11,7 +11,8 @@ import pytest
 
 from fedtheory.planner import coverage, mean_rounds, rounds_needed
 from fedtheory.planner.mean_rounds import errors_of_path
-from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
+from fedtheory.planner.outcomes import ErrorAtStepSize
+from fedtheory.planner.rounds_needed import RoundsNeeded
 
 
 def _errors(monkeypatch: pytest.MonkeyPatch, step: list[list[float]], state: list[float], rounds: int) -> list[float]:

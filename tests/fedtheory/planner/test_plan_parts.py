@@ -127,20 +127,22 @@ def _promise(error: q.RunQuantity, value: float, verdict: str = "proved", start:
 
 
 def test_promises_in_order() -> None:
-    """Proved bounds come first, then meaningful ones, those on a closer error, and smaller ones."""
+    """Proved bounds come first, then those below half of the start, on a closer error, and smaller ones."""
     wanted = q.final_suboptimality
     ordered = [
         _promise(wanted, 1.0),
         _promise(wanted, 2.0),
         _promise(wanted, 8.5, start=None),
         _promise(q.final_distance_sq, 0.5),
-        _promise(q.average_suboptimality, 0.25),
+        _promise(q.average_suboptimality, 4.5),
+        _promise(wanted, 4.6),
+        _promise(q.average_suboptimality, 4.6),
         _promise(wanted, 9.0),
         _promise(wanted, 0.125, "supported"),
     ]
-    mixed = [ordered[place] for place in (6, 3, 5, 0, 4, 2, 1)]
+    mixed = [ordered[place] for place in (8, 3, 5, 7, 0, 4, 2, 6, 1)]
     assert sorted(mixed, key=lambda one: _make_rank(one, wanted)) == ordered
-    assert [one.is_vacuous for one in ordered] == [False] * 5 + [True, False]
+    assert [one.is_vacuous for one in ordered] == [False] * 7 + [True, False]
     assert not _promise(wanted, 99.0, start=None).is_vacuous
     assert [_rank_error(one, wanted) for one in (wanted, q.final_distance_sq, q.average_suboptimality)] == [0, 1, 2]
     assert _rank_error(q.final_suboptimality, q.average_suboptimality) == 2

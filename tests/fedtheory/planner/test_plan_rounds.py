@@ -22,7 +22,8 @@ from fedtheory.planner.divergence import explain_divergence
 from fedtheory.planner.error_curves import ErrorCurve
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.optimum import root
-from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
+from fedtheory.planner.outcomes import ErrorAtStepSize
+from fedtheory.planner.rounds_needed import RoundsNeeded
 
 ETA, TAU, A = sp.symbols("eta tau A", positive=True)
 

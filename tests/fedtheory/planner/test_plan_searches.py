@@ -14,8 +14,9 @@ from fedtheory.planner import advice, alternatives
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.alternatives import Alternatives
 from fedtheory.planner.bound import ROUNDS, STEP
+from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.regimes import regime_map
-from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
+from fedtheory.planner.rounds_needed import RoundsNeeded
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,9 @@ def test_limits_of_guarantees() -> None:
     write = lambda _, term: str(term)  # noqa: E731
 
     def limits(bound: NumericBound, term: sp.Expr, share: float) -> str:
-        promise = SimpleNamespace(plan=SimpleNamespace(claim=None), bound=bound, largest_term=(term, share))
+        promise = SimpleNamespace(
+            plan=SimpleNamespace(claim=None), bound=bound, largest_term=(term, share), is_vacuous=False
+        )
         return words._describe_limits(_answer(promise=promise), write).partition("; ")[2]
 
     bound = _bound(1 / T + ETA)
@@ -123,7 +125,10 @@ def test_limits_of_guarantees() -> None:
     assert limits(bound, 1 / T, 1.5) == (
         "the largest term of the guarantee is 1/T, before others are subtracted; more rounds lower it"
     )
-    assert words._describe_limits(_answer(promise=None), write).startswith("the exact error has settled")
+    without = words._describe_limits(_answer(promise=None), write)
+    assert without.startswith("the exact error has settled")
+    vacuous = SimpleNamespace(is_vacuous=True)
+    assert words._describe_limits(_answer(promise=vacuous), write) == without
 
 
 def _plan(error: q.RunQuantity = q.final_suboptimality, *, verdict: str | None = "proved", **more: Any) -> Any:
@@ -141,9 +146,9 @@ def test_guarantees_of_bounds() -> None:
     )
 
 
-def _promise(step_size: float, value: float, *, vacuous: bool = False) -> Any:
+def _promise(step_size: float, value: float, *, vacuous: bool = False, start: float | None = 0.125) -> Any:
     return SimpleNamespace(
-        plan=_plan(), step_size=step_size, value=value, measured=[], is_vacuous=vacuous, at_start=0.125
+        plan=_plan(), step_size=step_size, value=value, measured=[], is_vacuous=vacuous, at_start=start
     )
 
 
@@ -151,14 +156,16 @@ def test_promises_there_and_elsewhere() -> None:
     """The bound is given at the step size to use, or at the largest covered one; or there is none."""
     kept = "t:bound (proved) guarantees final_suboptimality below 0.5"
     there = _answer(promise=_promise(0.25, 0.5), widest=None, is_covered=True, elsewhere=None)
-    assert words._describe_promise(there) == f"{kept} there"
+    assert words._describe_promise(there) == f"{kept} there, from 0.125 at the start"
+    unknown = _answer(promise=_promise(0.25, 0.5, start=None), widest=None, is_covered=True, elsewhere=None)
+    assert words._describe_promise(unknown) == f"{kept} there"
     there.elsewhere = _promise(0.125, 0.5, vacuous=True)
     assert words._describe_promise(there) == (
-        f"{kept} there; at step size 0.125 {kept} after the planned rounds, "
+        f"{kept} there, from 0.125 at the start; at step size 0.125 {kept} after the planned rounds, "
         "which promises nothing: the error is 0.125 at the start"
     )
     other = _answer(promise=_promise(0.125, 0.5), widest=None, is_covered=False, elsewhere=None)
-    rest = f"at step size 0.125 {kept} after the planned rounds"
+    rest = f"at step size 0.125 {kept} after the planned rounds, from 0.125 at the start"
     assert words._describe_promise(other) == f"no bound covers step size 0.25; {rest}"
     other.widest = _plan(step=Edge(0.2))
     assert words._describe_promise(other) == (

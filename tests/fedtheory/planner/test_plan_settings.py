@@ -23,8 +23,9 @@ from fedtheory.planner.bound import ROUNDS, STEP, NumericBound, bound_of_numbers
 from fedtheory.planner.description import _round_down
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measurements import compare_numbers, covered_up_to
+from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.planning import _find_contradiction, _set_rounds
-from fedtheory.planner.rounds_needed import FINAL, ErrorAtStepSize, RoundsNeeded, planned_and_best
+from fedtheory.planner.rounds_needed import FINAL, RoundsNeeded, planned_and_best
 from fedtheory.runfile import parse_run
 
 ETA, T, A = sp.symbols("eta T A", positive=True)

@@ -27,7 +27,8 @@ from fedtheory.planner.extent import find_useful_local_steps, linear_speed_up
 from fedtheory.planner.measurements import compared
 from fedtheory.planner.optimum import _compute_minimiser_bound, numeric_minimiser, powers, root
 from fedtheory.planner.other_settings import table_of_settings
-from fedtheory.planner.rounds_needed import ErrorAtStepSize, RoundsNeeded
+from fedtheory.planner.outcomes import ErrorAtStepSize
+from fedtheory.planner.rounds_needed import RoundsNeeded
 from fedtheory.planner.stability import _bisect, _find_unstable, _search_downwards
 from fedtheory.planner.target import _find_rounds, find_rounds_at_step, largest_count, smallest_count
 

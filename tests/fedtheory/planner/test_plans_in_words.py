@@ -15,7 +15,7 @@ from fedtheory.planner.answer import error_at_start
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import describe_divergence, explain_divergence
 from fedtheory.planner.measurements import DRIFTS
-from fedtheory.planner.rounds_needed import ErrorAtStepSize
+from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.setting_in_words import notes_of, planned_lines, short_error
 from fedtheory.planner.target import vectors_of_a_client
 from fedtheory.planner.words import answer_lines

@@ -14,7 +14,8 @@ from fedtheory import FLOAT, InputError, Run, planner
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.planner.closed_rounds import ClosedRounds, has_closed_rounds
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.rounds_needed import Reached, planned_and_best
+from fedtheory.planner.outcomes import Reached
+from fedtheory.planner.rounds_needed import planned_and_best
 from fedtheory.planner.words import answer_lines
 from fedtheory.runfile import parse_run
 
