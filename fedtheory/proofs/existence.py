@@ -56,6 +56,11 @@ KINDS = _add_papers(
         *(q.client_optimum, q.relative_noise, q.absolute_noise),
         by=a.strongly_convex_clients,
     ),
+    Existing(
+        "a number of local steps that all clients share",
+        frozenset[Quantity]({q.local_steps}),
+        frozenset((a.same_local_work, a.aggregation_scheme, a.two_sided_steps)),
+    ),
 )
 """Groups of quantities that may be undefined on a run."""
 OPTIMUM = KINDS[0]

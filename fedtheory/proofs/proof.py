@@ -140,9 +140,15 @@ _CONDITION = 60_000
 
 
 def relaxation(claim: Claim, relaxed: Sequence[Expr]) -> Iterator[Step]:
-    """Check that weaker conditions follow from the claim's own."""
+    """Check that weaker conditions follow from the claim's own, and name nothing that the claim does not name.
+
+    A quantity in a condition is supposed to exist, as one in the statement is.
+    """
+    named = claim.notation.keys() | claim.for_all.keys()
     for condition in relaxed:
         spend(_CONDITION)
+        others = sorted(map(str, condition.free_symbols - named))
+        yield Step(f"{condition} is about quantities of the claim" + _append_list("not named", others), not others)
         yield Step(f"{condition} follows from the conditions of the claim", follows(condition, claim))
         require_finite(condition.args, numbers_of(claim), claim.conditions)
 
