@@ -71,13 +71,13 @@ def quantities_of_runs() -> Iterator[RunQuantity]:
 
 def defined_with(used: Collection[Quantity]) -> frozenset[Quantity]:
     """Return the quantities whose terms use one of these, so that they are defined on the same runs."""
-    return frozenset(one for one in quantities_of_runs() if _is_defined_with(one, used))
+    return frozenset(one for one in quantities_of_runs() if is_defined_with(one, used))
 
 
-def _is_defined_with(quantity: RunQuantity, used: Collection[Quantity]) -> bool:
+def is_defined_with(quantity: Quantity, used: Collection[Quantity]) -> bool:
     """Return whether the term of a quantity uses one of these, directly or through other terms."""
-    within = () if quantity.term is None else [of for _, of in quantity.term.where]
-    return any(of in used or (isinstance(of, RunQuantity) and _is_defined_with(of, used)) for of in within)
+    term = quantity.term if isinstance(quantity, RunQuantity) else None
+    return term is not None and any(of in used or is_defined_with(of, used) for _, of in term.where)
 
 
 def signs_by_terms(tables: Sequence[Signs]) -> Signs:

@@ -17,7 +17,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.paper_parts import parts_of_papers
 from fedtheory.language.quantities import Quantity, RunQuantity
-from fedtheory.language.signs import Signs, quantities_of_runs, signs_by_terms
+from fedtheory.language.signs import Signs, is_defined_with, quantities_of_runs, signs_by_terms
 from fedtheory.proofs.existence import select_existing_symbols
 
 SMOOTH = (a.convex_and_smooth, a.smooth)
@@ -184,7 +184,13 @@ _FLAT = _list_signed("flat")
 
 
 def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
-    """Return whether every condition that holds if these constants are zero also holds if they are small."""
+    """Return whether every condition that holds if these constants are zero also holds if they are small.
+
+    A condition on a quantity whose term contains one of them need not.
+    """
+    hidden = {symbol for symbol, quantity in claim.notation.items() if is_defined_with(quantity, _FLAT)}
+    if any(condition.free_symbols & hidden for condition in claim.conditions):
+        return False
     zero = {symbol: sp.S.Zero for symbol, quantity in claim.notation.items() if quantity in _FLAT}
     about = [condition for condition in claim.conditions if condition.free_symbols & zero.keys()]
     return all(
