@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import sympy as sp
@@ -54,11 +55,17 @@ def claims_of(claim: Claim, certificate: Cases) -> list[Claim]:
     (maximum,) = maxima
     for argument in maximum.args:
         # If the arguments depend on the client, the largest one may be another for each client.
-        if numbers_of(claim).plain(argument).has(symbols_of(claim)(q.local_step_index)):
-            raise Rejected(f"{argument} differs from step to step, and so may the largest argument")
+        if any(map(partial(_varies, claim), numbers_of(claim).plain(argument).free_symbols)):
+            raise Rejected(f"{argument} differs between steps or updates, and so may the largest argument")
     if {case.largest for case in certificate.cases} != set(maximum.args):
         raise Rejected(f"expected a case for each argument of {maximum}")
     return [restrict_to_largest(claim, maximum, case.largest) for case in certificate.cases]
+
+
+def _varies(claim: Claim, symbol: sp.Symbol) -> bool:
+    """Return whether a number differs from local step to local step, or from update to update."""
+    quantity = symbols_of(claim).quantity(symbol)
+    return quantity is q.local_step_index or (isinstance(quantity, q.RunQuantity) and quantity.place != "run")
 
 
 def list_maxima(claim: Claim) -> set[Expr]:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, squared_norms
-from fedtheory.engine.expectations import Divergence, Expectations
+from fedtheory.arithmetic import Array
 from fedtheory.engine.linear_models.replicas import GROUPS, ReplicaRound, follow
+from fedtheory.engine.moments.server import Divergence
 from fedtheory.engine.sampling import ReplicaMeans, estimate_of
+from fedtheory.engine.simulated_trajectory import SimulatedTrajectory, squared_norms
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.linear_models import LinearModelProblem
@@ -116,7 +117,7 @@ class Replicas:
         return found
 
 
-class ReplicaTrajectory(Expectations):
+class ReplicaTrajectory(SimulatedTrajectory):
     """Averages over some groups of the replicas of a run, or the values of the only path."""
 
     def __init__(self, replicas: Replicas, groups: slice = slice(None)) -> None:
@@ -126,7 +127,7 @@ class ReplicaTrajectory(Expectations):
         completed = len(replicas.server.losses) - 1
         is_complete = completed == self.algorithm.rounds
         reason = "the numbers leave double precision: the step size is too large for the ridge"
-        self.divergence = None if is_complete else Divergence(completed + 1, reason)
+        self.divergence: Divergence | None = None if is_complete else Divergence(completed + 1, reason)
 
     def chosen_rounds(self) -> Iterator[ReplicaRound]:
         """Yield every server update in the replicas of the chosen groups; each call simulates again."""

@@ -242,7 +242,8 @@ class Process:
     def _reduce(self, values: Expr, over: Over) -> Expr | None:
         """Return a sum or average over an index, or the first or last of the values."""
         index = {"steps": STEP, "rounds": ROUND}.get(over.index)
-        if index is None or over.weights is not None:
+        if index is None or over.weights is not None or over.begin > 1:
+            # A sum from a later entry on is empty if there are fewer, where its normal form is not.
             return None
         end, total = self.end_of(index), RangeSum(values, index, over.begin, self.end_of(index))
         if over.by == "sum":

@@ -61,6 +61,8 @@ class BelowMaximum(ProofTerm):
         if context.place not in ("step", "models") or context.reading != "expectation":
             raise Rejected("a maximum over the steps of a run bounds values in expectation at one of them")
         value = _find_value(context.process, self.maximum)
+        if context.place == "models":
+            _require_last_value(context.process, self.maximum)
         return Proved(self.maximum - value)
 
 
@@ -97,6 +99,14 @@ def _find_value(process: Process, maximum: Expr) -> Expr:
     if len(before) != 1:
         raise Rejected(f"{maximum} has no single value before a step")
     return before[0]
+
+
+def _require_last_value(process: Process, maximum: Expr) -> None:
+    """Raise `Rejected` unless the values of a maximum before the steps are among its values after them."""
+    values = values_of_maximum(process, maximum)
+    before = [process.at(value, STEP, STEP + 1) for value in values]
+    if not any(_is_same(process, value, one) for value in values for one in before):
+        raise Rejected(f"{maximum} does not bound the value after the last step")
 
 
 def _is_same(process: Process, one: Expr, other: Expr) -> bool:
