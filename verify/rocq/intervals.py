@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 import sympy as sp
@@ -90,7 +91,7 @@ def _list_hypotheses(known: Exported) -> tuple[list[Binder], Mapping[str, str]]:
         path = PathInRun(claim, tuple(claim.conditions))
         parameters = path.binders({symbols_of(claim)(q.optimum)}, own=False)
         parameters += path.run.signs(claim.conditions).hypotheses()
-        arguments = path.arguments("m")
+        arguments = {name: re.sub(r"\bn k\b", "n m", text) for name, text in path.arguments.items()}
     return [binder for binder in parameters if binder.name not in ("k", "Hk")], arguments
 
 

@@ -16,7 +16,8 @@ from verify.rocq.inequalities import NonnegativeScalar, write_inequality
 from verify.rocq.numbers import SignProofs
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reify
+from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reify, text
+from verify.rocq.vocabulary import CLIENTS
 
 _ASIDE = "rename i into this_one, Hi into this_is_one"
 """A tactic that introduces a variable for every client, in theorems about client i."""
@@ -42,7 +43,7 @@ class Links:
 
     def text(self, term: Term) -> str:
         """Return a term as text."""
-        return self.reader.text(term)
+        return text(term, CLIENTS)
 
     def inequality(self, smaller: Term, larger: Term, parts: Sequence[Part]) -> str:
         """Prove that one side is at most the other, whose excess is a sum of terms."""
@@ -70,7 +71,7 @@ class Links:
             one, other = (self.text(side) for side in (same.of, same.written))
             each, opened = "", ""
             if own:
-                each = f"forall i, (i < number {self.reader.vocabulary.place.clients})%nat -> "
+                each = f"forall i, (i < number {CLIENTS})%nat -> "
                 opened = f"try ({_ASIDE}). intros i Hi. "
             sign = self.signs.nonnegative(same.factor)
             square = Multiple(f"({factor}) ^ 2", Dot(same.written, same.written))
