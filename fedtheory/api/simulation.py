@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array, plain_floats
-from fedtheory.engine.moments import Trajectory
+from fedtheory.engine.expectations import Expectations
 from fedtheory.engine.random_clocks import average_over_schedules
 from fedtheory.engine.run import Run
 from fedtheory.errors import NoMinimiser
@@ -102,7 +102,7 @@ def _simulate_exactly(run: Run) -> Simulation:
     )
 
 
-def _measure_from_optimum(trajectory: Trajectory) -> tuple[Array, Array] | tuple[None, None]:
+def _measure_from_optimum(trajectory: Expectations) -> tuple[Array, Array] | tuple[None, None]:
     """Return E F(x^n) - F* and E|x^n - x*|^2; None twice if F has no minimiser."""
     try:
         return trajectory.server_suboptimality, trajectory.server_distance_sq

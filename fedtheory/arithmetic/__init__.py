@@ -27,7 +27,7 @@ from fedtheory.arithmetic.near import (
     simplest_near,
 )
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
-from fedtheory.arithmetic.products import product, sum_with_weights
+from fedtheory.arithmetic.products import product, squared_norms, sum_with_weights
 from fedtheory.arithmetic.rationals import RATIONAL
 from fedtheory.errors import InputError, NotApplicable, Unresolved
 
@@ -55,6 +55,7 @@ __all__ = [
     "simplest_between",
     "simplest_near",
     "smallest_eigenvalues",
+    "squared_norms",
     "sum_with_weights",
     "unanswered",
 ]

@@ -59,3 +59,8 @@ def _convert_to_matrices(stack: Array, lead: tuple[int, ...], kind: type[fmpq_ma
     matrices: Array = np.empty(len(single), dtype=object)
     matrices[:] = single
     return np.broadcast_to(matrices.reshape(stack.shape[:-2]), lead)
+
+
+def squared_norms(vectors: Array) -> Array:
+    """Return |v|^2, (...), of vectors (..., d)."""
+    return np.asarray((vectors * vectors).sum(axis=-1))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property, singledispatch
 
 from fedtheory.arithmetic import CERTIFIED, ENCLOSED, RATIONAL, Arithmetic
-from fedtheory.engine.moments import Trajectory, rounds_repeat
+from fedtheory.engine.expectations import Expectations
+from fedtheory.engine.moments import rounds_repeat
 from fedtheory.engine.moments.certified import CertifiedTrajectory
 from fedtheory.engine.moments.certified_steady import CertifiedSteadyTrajectory
 from fedtheory.engine.run import Run
@@ -41,7 +42,7 @@ class CertifiedRun(Run):
         raise Unresolved("vectors of single steps are not enclosed in floats")
 
     @cached_property
-    def attempted_trajectory(self) -> Trajectory:
+    def attempted_trajectory(self) -> Expectations:
         """Return intervals for the expectations; raise `Unresolved` if models are stale, or clients keep vectors."""
         if rounds_repeat(self.problem, self.algorithm):
             return CertifiedSteadyTrajectory(self.problem, self.algorithm)

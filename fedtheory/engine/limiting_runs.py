@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.arithmetic.germs import INFINITESIMAL
+from fedtheory.engine.expectations import Divergence
 from fedtheory.engine.losses.run import LossRun
 from fedtheory.engine.moments import Trajectory
 from fedtheory.engine.moments.endless import EndlessTrajectory
-from fedtheory.engine.moments.server import Divergence
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable, Unresolved
 

@@ -13,9 +13,10 @@ from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows, sum_with_
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS
 from fedtheory.engine.comparator import Comparator, nearest_good_point
 from fedtheory.engine.constants import AssumedConstants, Bound
+from fedtheory.engine.expectations import Expectations
 from fedtheory.engine.gradient_forms import values_at
 from fedtheory.engine.memo import Memo
-from fedtheory.engine.moments import Trajectory, require_short, trajectory_of
+from fedtheory.engine.moments import require_short, trajectory_of
 from fedtheory.engine.moments.updates import Updates
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
 from fedtheory.engine.region import AlongRun
@@ -207,12 +208,12 @@ class Run(AssumedConstants, Shown):
         return replace(self, problem=self.problem.repeated(copies), algorithm=algorithm)
 
     @cached_property
-    def trajectory(self) -> Trajectory:
+    def trajectory(self) -> Expectations:
         """Exact expectations of the run; raises `Diverging` if they leave double precision."""
         return self.attempted_trajectory.require_finite()
 
     @cached_property
-    def attempted_trajectory(self) -> Trajectory:
+    def attempted_trajectory(self) -> Expectations:
         """The trajectory up to a divergence, with its reason."""
         if self.problem.arithmetic.is_rigorous:
             require_short(self.problem, self.algorithm)

@@ -30,10 +30,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import definition_of
 from verify.rocq.names import require_new_words
 from verify.rocq.numbers import number
+from verify.rocq.places import AT_STEP
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Mean, Multiple, Sum, Term, text
 from verify.rocq.theorem import Binder
-from verify.rocq.vocabulary import OWN, gradient
 
 ZERO = Atom("zero", zero=True)
 _CLIENTS = "(clients_of A)"
@@ -168,7 +168,7 @@ class Algorithm:
         inside = self.term(of, part.args[0], vectors, place)
         if isinstance(part, Gradient):
             slope = (
-                gradient(OWN, inside)
+                AT_STEP.gradient(AT_STEP.own, inside)
                 if place.at_step
                 else Atom(f"grad ({place.objective}) ({text(inside, _CLIENTS)})", own=True)
             )

@@ -17,7 +17,7 @@ from fedtheory.language.quantities import Quantity
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Multiple, Named, Sum
 from verify.rocq.theorem import Binder, declare_index
-from verify.rocq.vocabulary import OWN, Constant, Vocabulary, gradient
+from verify.rocq.vocabulary import Constant, Vocabulary
 
 NUMBERS: Mapping[Quantity, str] = {
     q.clients: "M S",
@@ -50,7 +50,7 @@ class OwnVocabulary(Vocabulary):
         iterate = self.vectors[symbol(q.local_iterate)]
         sample = self.vectors[symbol(q.stochastic_gradient)]
         noise = Atom(SAMPLE, own=True, noisy=self.is_random)
-        slope = gradient(OWN, self.vectors[symbol(q.server_model)])
+        slope = self.place.gradient(self.place.own, self.vectors[symbol(q.server_model)])
         self.vectors |= {
             _NOISE: noise,
             symbol(q.client_optimum): Atom(OPTIMUM, own=True),

@@ -24,7 +24,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
 from verify.rocq.step import SIGN
-from verify.rocq.terms import Atom, Multiple, Named, Sum, text
+from verify.rocq.terms import Atom, Multiple, Named, Sum
 from verify.rocq.theorem import (
     Binder,
     Exported,
@@ -35,7 +35,6 @@ from verify.rocq.theorem import (
     project,
     specialise,
 )
-from verify.rocq.vocabulary import CLIENTS
 
 STEPS = (*LIBRARY, "Run", "RoundSteps")
 """The files of the library that these theorems need."""
@@ -150,7 +149,7 @@ class _ClientStepsWriter:
 
     def _write_at(self, step: str, expression: Expr) -> str:
         """Return a scalar at a step of the round as text."""
-        return text(RoundReader(self._build_vocabulary(step)).scalar(expression), CLIENTS)
+        return RoundReader(self._build_vocabulary(step)).write_scalar(expression)
 
     def _collect_signs(self, step: str) -> SignProofs:
         return SignProofs(self._build_vocabulary(step).numbers, self.conditions)
@@ -220,7 +219,7 @@ class _ClientStepsWriter:
         for place, (used, link, name) in enumerate(self._premises(), start=1):
             sides = used.claim.relations[link].sides
             left, right = (translate(side, symbols_of(used.claim), vocabulary.symbols) for side in sides)
-            smaller, larger = (text(reader.scalar(side), CLIENTS) for side in (left, right))
+            smaller, larger = (reader.write_scalar(side) for side in (left, right))
             parameters.append(Binder(f"known{place}_S", f"{smaller} <= {larger}"))
             known[name] = KnownSlack(right - left, f"pose proof known{place}_S as hypothesis; lra")
         return known, parameters

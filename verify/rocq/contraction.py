@@ -51,7 +51,7 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
         "  - lra.",
         "  - assumption.",
         f"  - {signs.nonnegative(certificate.offset)}.",
-        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step)}). }}",
+        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step())}). }}",
         f"apply le_by_slack; {signs.nonnegative(spare)}.",
     ]
     return run.state_bound(signs, lines, (lemma,))
@@ -162,7 +162,7 @@ def theorem_of_exponential_average(
         "  - assumption.",
         "  - positive.",
         f"  - {signs.nonnegative(certificate.offset)}.",
-        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step)}). }}",
+        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step())}). }}",
         *([_AGAINST] if point == "y" else []),
         f"apply Rle_trans with ({run.number(above)} + ({start} + ({offset}) / ({gain}))); [lra |].",
         f"apply le_by_slack; {signs.nonnegative(spare)}.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import sympy as sp
 
@@ -22,23 +23,30 @@ _BOUNDS = {
     a.lipschitz_losses: ("lipschitz_clients", q.lipschitz),
 }
 """Assumptions that bound a number."""
-_SMOOTH = (*declare_real("L", positive=True), Binder("smooth_clients_S", "smooth_clients S L"))
+_SMOOTH = (*declare_real("L", positive=True), Binder("smooth_clients_S", "smooth_clients {step} L"))
 OF_STEPS: Mapping[Assumption, Sequence[Binder]] = {
-    a.uniform_shares: (Binder("uniform_shares_S", "uniform_shares S"),),
-    a.full_gradients: (Binder("quiet_S", "quiet S"),),
-    a.several_clients: (Binder("several_clients_S", "2 <= M S"),),
+    a.uniform_shares: (Binder("uniform_shares_S", "uniform_shares {step}"),),
+    a.full_gradients: (Binder("quiet_S", "quiet {step}"),),
+    a.several_clients: (Binder("several_clients_S", "2 <= M {step}"),),
     a.smooth: _SMOOTH,
-    a.convex_and_smooth: (*_SMOOTH[:2], Binder("convex_clients_S", "convex_clients S"), _SMOOTH[2]),
+    a.convex_and_smooth: (*_SMOOTH[:2], Binder("convex_clients_S", "convex_clients {step}"), _SMOOTH[2]),
     a.strongly_convex_clients: (
         *declare_real("mu", positive=True),
-        Binder("strongly_convex_clients_S", "strongly_convex_clients S mu"),
+        Binder("strongly_convex_clients_S", "strongly_convex_clients {step} mu"),
     ),
     **{
-        assumption: (*declare_real(NUMBERS[of]), Binder(f"{name}_S", f"{name} S {NUMBERS[of]}"))
+        assumption: (*declare_real(NUMBERS[of]), Binder(f"{name}_S", f"{name} {{step}} {NUMBERS[of]}"))
         for assumption, (name, of) in _BOUNDS.items()
     },
 }
-"""Variables and hypotheses at a step S, by the assumption that they encode."""
+"""Variables and hypotheses at a step, by the assumption that they encode."""
+
+
+def state_at(one: Binder, step: str) -> Binder:
+    """Return a variable or hypothesis at the named step."""
+    return replace(one, type=one.type.format(step=step))
+
+
 _KNOWN_ELSEWHERE = {
     q.local_steps,
     q.local_step_index,
@@ -70,12 +78,12 @@ def counts(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> list[Binder]:
 
 
 def _list_binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], own: bool) -> Iterator[Binder]:
-    claim = vocabulary.claim
+    claim, place = vocabulary.claim, vocabulary.place
     yield Binder("S", "step")
-    yield Binder("step_size_positive", "0 < step_size S")
+    yield Binder("step_size_positive", f"0 < step_size {place.step}")
     if vocabulary.is_random:
-        yield Binder("past", "step_space S -> Prop")
-        yield Binder("unbiased_S", "unbiased S past")
+        yield Binder("past", f"{place.space} -> Prop")
+        yield Binder("unbiased_S", f"unbiased {place.step} {place.past}")
     yield from _state_reference(vocabulary, symbols)
     for assumption in claim.assumptions:
         yield from vocabulary.parameters.get(assumption) or _state_assumption(assumption, vocabulary)
@@ -83,15 +91,16 @@ def _list_binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], own: bool) ->
     yield from _declare_numbers(vocabulary, symbols)
     yield from _declare_vectors(vocabulary, symbols)
     if own:
-        yield from declare_index("i", "number (step_clients S)")
+        yield from declare_index("i", f"number {place.clients}")
 
 
 def _state_assumption(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]:
+    step = vocabulary.place.step
     if assumption == a.smooth_noise:
         yield from declare_real("ell", positive=True)
-        yield Binder("smooth_noise_S", f"smooth_noise S ell {vocabulary.drawn_at} noise_there")
+        yield Binder("smooth_noise_S", f"smooth_noise {step} ell {vocabulary.drawn_at} noise_there")
     elif assumption in OF_STEPS:
-        yield from OF_STEPS[assumption]
+        yield from (state_at(one, step) for one in OF_STEPS[assumption])
     elif assumption not in _HERE and not vocabulary.is_of_points:
         raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")
 
@@ -99,24 +108,25 @@ def _state_assumption(assumption: Assumption, vocabulary: Vocabulary) -> Iterato
 def _state_reference(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
     """Yield the reference point of the runs, and hypotheses on gradients there."""
     symbol, point = vocabulary.symbols, vocabulary.drawn_at
+    step, space, past = vocabulary.place.step, vocabulary.place.space, vocabulary.place.past
     has_noise = a.smooth_noise in vocabulary.claim.assumptions
     if symbol(q.comparator if point == "y" else q.optimum) in symbols or has_noise:
-        yield Binder(point, "step_space S")
+        yield Binder(point, space)
         if vocabulary.is_random:
-            yield Binder(f"past_{point}", f"past {point}")
+            yield Binder(f"past_{point}", f"{past} {point}")
     if has_noise:
-        yield Binder("noise_there", "nat -> step_space S")
-        yield Binder("drawn_there_S", "drawn_at S past noise_there")
+        yield Binder("noise_there", f"nat -> {space}")
+        yield Binder("drawn_there_S", f"drawn_at {step} {past} noise_there")
     at, (is_noise_bounded, is_dissimilarity_bounded) = AT[point], bounds_there(symbol, point, symbols)
     if is_noise_bounded:
         yield from declare_real(at.noise_name)
-        yield Binder("noise_there_S", f"noise_at S noise_there {at.noise_name}")
+        yield Binder("noise_there_S", f"noise_at {step} noise_there {at.noise_name}")
     if is_dissimilarity_bounded:
         yield from declare_real(at.dissimilarity_name)
-        yield Binder("dissimilarity_there_S", f"dissimilarity_at S {point} {at.dissimilarity_name}")
+        yield Binder("dissimilarity_there_S", f"dissimilarity_at {step} {point} {at.dissimilarity_name}")
     if symbol(q.largest_importance) in symbols:
         yield from declare_real("p_max")
-        yield Binder("largest_share_S", "largest_share S p_max")
+        yield Binder("largest_share_S", f"largest_share {step} p_max")
 
 
 def _declare_numbers(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
@@ -128,7 +138,7 @@ def _declare_numbers(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterato
             yield Binder(vocabulary.numbers[each], "R")
     if vocabulary.symbols(q.visited_second_moment) in symbols:
         yield Binder("G_run", "R")
-        yield Binder("second_moment_in_run_S", "bounded_second_moment S G_run")
+        yield Binder("second_moment_in_run_S", f"bounded_second_moment {vocabulary.place.step} G_run")
     bound: set[Quantity] = {of for assumption, (_, of) in _BOUNDS.items() if assumption in claim.assumptions}
     if a.smooth in claim.assumptions or a.convex_and_smooth in claim.assumptions:
         bound |= {q.smoothness}
@@ -147,21 +157,21 @@ def _list_parameters(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterato
 
 
 def _is_free(quantity: Quantity) -> bool:
-    return not NUMBERS[quantity].endswith(" S")
+    return "{step}" not in NUMBERS[quantity]
 
 
 def _declare_vectors(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
-    symbol = vocabulary.symbols
+    symbol, place = vocabulary.symbols, vocabulary.place
     if symbol(q.optimum) in symbols:
         is_declared = vocabulary.drawn_at == "x_star"
         if not is_declared:
-            yield Binder("x_star", "step_space S")
-        yield Binder("minimiser_x_star", "minimiser S x_star")
+            yield Binder("x_star", place.space)
+        yield Binder("minimiser_x_star", f"minimiser {place.step} x_star")
         if vocabulary.is_random and not is_declared:
-            yield Binder("past_x_star", "past x_star")
+            yield Binder("past_x_star", f"{place.past} x_star")
     if {symbol(q.centralised_model), symbol(q.next_centralised_model)} & symbols:
-        yield Binder("v", "step_space S")
+        yield Binder("v", place.space)
     for point in (name for each, name in vocabulary.points.items() if each in symbols):
-        yield Binder(point, "step_space S")
+        yield Binder(point, place.space)
         if vocabulary.is_random:
-            yield Binder(f"past_{point}", f"past {point}")
+            yield Binder(f"past_{point}", f"{place.past} {point}")

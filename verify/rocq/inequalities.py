@@ -19,8 +19,8 @@ from fedtheory.proofs.claim_context import build_step_context
 from verify.rocq.client_step import OwnVocabulary, slack_of
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Mean, Multiple, Sum, Term, text
-from verify.rocq.vocabulary import AT, CLIENTS, MEAN, Constant
+from verify.rocq.terms import Mean, Multiple, Sum, Term
+from verify.rocq.vocabulary import AT, Constant
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ _CONVEX, _SMOOTH, _CURVED = "convex", "smooth", "strongly_convex"
 def _prove_regularity(reader: Reader, objective: Expr, kind: str) -> str:
     """Return the proof that an objective is convex or smooth."""
     name = reader.vocabulary.objectives.get(objective, "")
-    if name == MEAN:
+    if name == reader.vocabulary.place.mean:
         return _OF_MEAN[kind]
     client = name[-1:]
     return f"({kind}_clients_S {client} H{client})"
@@ -68,7 +68,7 @@ _OF_MEAN = {
 def _find_constant(reader: Reader, objective: Expr, kind: str) -> Constant:
     """Return a constant of an objective: the common one, unless each client has its own."""
     vocabulary = reader.vocabulary
-    if kind in vocabulary.constants and vocabulary.objectives.get(objective) != MEAN:
+    if kind in vocabulary.constants and vocabulary.objectives.get(objective) != reader.vocabulary.place.mean:
         return vocabulary.constants[kind]
     quantity, name = (q.smoothness, "L") if kind == _SMOOTH else (q.strong_convexity, "mu")
     return Constant(vocabulary.symbols(quantity), name, _prove_regularity(reader, objective, kind), f"{name}_positive")
@@ -80,7 +80,7 @@ def _rewrite_difference(reader: Reader, at: Expr, around: Expr) -> str:
     parts = [len(sp.Add.make_args(sp.expand(one))) for one in (at, around, difference)]
     if difference == 0 or parts[2] == parts[0] + parts[1]:
         return ""
-    one, other, left = (text(reader.vector(side), CLIENTS) for side in (at, around, at - around))
+    one, other, left = (reader.write_vector(side) for side in (at, around, at - around))
     return f"replace (({one}) - ({other}))%vec with ({left})%vec in known by {BY_LINEAR}; "
 
 
@@ -89,7 +89,7 @@ BY_LINEAR = "by_linear"
 
 
 def _write_points(reader: Reader, at: Expr, around: Expr) -> str:
-    sides = (text(reader.vector(side), CLIENTS) for side in (at, around))
+    sides = (reader.write_vector(side) for side in (at, around))
     return " ".join(f"({side})%vec" for side in sides)
 
 
@@ -127,7 +127,7 @@ _LEMMAS = {
 
 def _write_optimality(reader: Reader, objective: Expr, at: Expr) -> NonnegativeScalar:
     symbol = reader.vocabulary.symbols
-    point = text(reader.vector(at), CLIENTS)
+    point = reader.write_vector(at)
     slack = Value(objective, at) - Value(objective, symbol(q.optimum))
     return NonnegativeScalar(slack, _write_tactic(f"optimality S ({point})%vec x_star minimiser_x_star"))
 
@@ -144,7 +144,7 @@ def _write_assumption(reader: Reader, name: str) -> NonnegativeScalar:
     symbol, point = reader.vocabulary.symbols, reader.vocabulary.drawn_at
     own = {"i": pair.x_i, "j": pair.x_j}[client] if found else symbol(q.local_iterate)
     points = {"local": own, "average": symbol(q.average_iterate), "centralised": symbol(q.centralised_model)}
-    used = {key: text(reader.vector(one), CLIENTS) for key, one in points.items() if f"{{{key}}}" in _TACTICS[kind]}
+    used = {key: reader.write_vector(one) for key, one in points.items() if f"{{{key}}}" in _TACTICS[kind]}
     return NonnegativeScalar(slacks[name], _TACTICS[kind].format(i=client, point=point, at=AT[point], **used))
 
 
@@ -201,7 +201,7 @@ def _write_triangle(reader: Reader, *vectors: Expr) -> NonnegativeScalar:
     for one in lengths[1:]:
         total = Sum(total, one)
     slack = Sum(total, reader.length(sp.Add(*vectors), whole), "-")
-    points = " ".join(f"({text(term, CLIENTS)})%vec" for term in terms)
+    points = " ".join(f"({reader.text(term)})%vec" for term in terms)
     rewritten = "".join(reader.lengths.rewriting(term) for term in (whole, *terms))
     return NonnegativeScalar(slack, f"pose proof ({lemma} {points}) as known; {rewritten}lra")
 
@@ -209,11 +209,12 @@ def _write_triangle(reader: Reader, *vectors: Expr) -> NonnegativeScalar:
 def _bound_norm_of_mean(reader: Reader, of: Expr) -> NonnegativeScalar:
     member = reader.vector(of)
     slack = Sum(Mean(reader.length(of, member)), reader.length(Average(of), Mean(member)), "-")
-    point = f"(fun i => ({text(member, CLIENTS)})%vec)"
+    point = f"(fun i => ({reader.text(member)})%vec)"
     rewritten = reader.lengths.rewriting(Mean(member))
-    if text(member, CLIENTS) in reader.lengths.same:
+    if reader.text(member) in reader.lengths.same:
         raise NotExported("a mean of lengths of multiples is not exported")
-    return NonnegativeScalar(slack, f"pose proof (length_of_mean {CLIENTS} {point}) as known; {rewritten}lra")
+    clients = reader.vocabulary.place.clients
+    return NonnegativeScalar(slack, f"pose proof (length_of_mean {clients} {point}) as known; {rewritten}lra")
 
 
 def _write_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
@@ -230,7 +231,7 @@ def _write_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Ex
 
 
 def _write_lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
-    if reader.vocabulary.objectives.get(objective) != MEAN:
+    if reader.vocabulary.objectives.get(objective) != reader.vocabulary.place.mean:
         raise NotExported("that one client's losses are Lipschitz is not exported")
     between = Sum(reader.vector(at), reader.vector(around), "-")
     rho = reader.number(reader.vocabulary.symbols(q.lipschitz))
@@ -242,11 +243,9 @@ def _write_lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) ->
 
 def _write_root(reader: Reader, name: str, bound: Expr, of: Expr) -> NonnegativeScalar:
     fact, member = _write_assumption(reader, name), reader.vector(of)
-    number, vector_text = reader.number(bound), text(member, CLIENTS)
+    number, vector_text = reader.number(bound), reader.text(member)
     slack = Sum(reader.scalar(bound), reader.length(of, member), "-")
-    parameters = (
-        text(reader.scalar(fact.slack), CLIENTS) if isinstance(fact.slack, sp.Basic) else text(fact.slack, CLIENTS)
-    )
+    parameters = reader.write_scalar(fact.slack) if isinstance(fact.slack, sp.Basic) else reader.text(fact.slack)
     sign = reader.signs.nonnegative(bound) if reader.signs is not None else "nonnegative"
     return NonnegativeScalar(
         slack,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 
 import sympy as sp
@@ -91,7 +90,7 @@ def _list_hypotheses(known: Exported) -> tuple[list[Binder], Mapping[str, str]]:
         path = PathInRun(claim, tuple(claim.conditions))
         parameters = path.binders({symbols_of(claim)(q.optimum)}, own=False)
         parameters += path.run.signs(claim.conditions).hypotheses()
-        arguments = {name: re.sub(r"\bn k\b", "n m", text) for name, text in path.arguments.items()}
+        arguments = path.arguments("m")
     return [binder for binder in parameters if binder.name not in ("k", "Hk")], arguments
 
 

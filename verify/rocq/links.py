@@ -16,8 +16,7 @@ from verify.rocq.inequalities import NonnegativeScalar, write_inequality
 from verify.rocq.numbers import SignProofs
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reify, text
-from verify.rocq.vocabulary import CLIENTS
+from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reify
 
 _ASIDE = "rename i into this_one, Hi into this_is_one"
 """A tactic that introduces a variable for every client, in theorems about client i."""
@@ -43,7 +42,7 @@ class Links:
 
     def text(self, term: Term) -> str:
         """Return a term as text."""
-        return text(term, CLIENTS)
+        return self.reader.text(term)
 
     def inequality(self, smaller: Term, larger: Term, parts: Sequence[Part]) -> str:
         """Prove that one side is at most the other, whose excess is a sum of terms."""
@@ -71,7 +70,7 @@ class Links:
             one, other = (self.text(side) for side in (same.of, same.written))
             each, opened = "", ""
             if own:
-                each = f"forall i, (i < number {CLIENTS})%nat -> "
+                each = f"forall i, (i < number {self.reader.vocabulary.place.clients})%nat -> "
                 opened = f"try ({_ASIDE}). intros i Hi. "
             sign = self.signs.nonnegative(same.factor)
             square = Multiple(f"({factor}) ^ 2", Dot(same.written, same.written))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 import sympy as sp
@@ -21,6 +20,7 @@ from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.lyapunov_words import MIXING_NAME, Words
 from verify.rocq.names import name_of
+from verify.rocq.places import AT_STEP, Place
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.terms import Atom, Dot, Mean, Multiple, Number, Sum, Term
@@ -136,28 +136,27 @@ class _LyapunovWriter:
             found += [Binder(str(one), "nat -> step_space S"), Binder(f"past_{one}", f"forall i, past ({one} i)")]
         return found
 
-    def _list_binders(self) -> list[Binder]:
-        """Return the hypotheses of all lemmas about a step."""
+    def _list_facts(self, place: Place) -> list[Binder]:
+        """Return what the assumptions say of a step, and the hypotheses about numbers."""
         symbol = self.plain.symbols
         certificate = self.certificate
         numbers = sp.Tuple(certificate.function, certificate.factor, certificate.offset, certificate.level)
         used = numbers.free_symbols | ({symbol(q.optimum)} if self.has_optimum else set())
-        parameters = [
-            *binders(self.plain.vocabulary, used, own=False),
-            *self.own,
-            *self.known.bounds(),
-            *self._bind_numbers(),
-        ]
-        parameters += [Binder("curvature_known", "mu <= L")] if self.is_curved else []
-        return [*parameters, *self.plain.signs.hypotheses()]
+        parameters = binders(self.plain.vocabulary.moved(place), used, own=False)
+        return [*parameters, *self.own, *self.known.bounds(), *self._bind_numbers(place)]
 
-    def _bind_numbers(self) -> list[Binder]:
+    def _list_binders(self) -> list[Binder]:
+        """Return the hypotheses of all lemmas about a step."""
+        curvature = [Binder("curvature_known", "mu <= L")] if self.is_curved else []
+        return [*self._list_facts(AT_STEP), *curvature, *self.plain.signs.hypotheses()]
+
+    def _bind_numbers(self, place: Place) -> list[Binder]:
         symbol, claim = self.plain.symbols, self.claim
         found = []
         if symbol(q.mixing_contraction) in claim.notation:
             found += [Binder(MIXING_NAME, "R"), Binder(f"{MIXING_NAME}_nonnegative", f"0 <= {MIXING_NAME}")]
         if symbol(q.optimum_gradient) in claim.notation:
-            slopes = "mean (step_clients S) (fun i => ‖grad (client_objective S i) (x_star)‖²)"
+            slopes = f"mean {place.clients} (fun i => ‖grad ({place.own}) (x_star)‖²)"
             found += [Binder("G_star", "R"), Binder("optimum_gradient_known", f"0 <= G_star ^ 2 - ({slopes})")]
         return found
 
@@ -169,13 +168,13 @@ class _LyapunovWriter:
         if relation.operator != "<=":
             raise NotExported("Lyapunov functions show bounds from above")
         lemmas = (self._state_round(), self._state_measure(), self._state_start())
-        parameters = [*self._lift_to_run(lemmas[0])]
-        statement = f"{self._name_final()} <= {self.run.links.reader.number(relation.right)}"
+        parameters = [*self._list_run_binders()]
+        statement = f"{self._name_final(self.known.applied)} <= {self.run.links.reader.number(relation.right)}"
         definitions = f"{self.known.text()}{self.known.run()}{self._define_function()}{self._define_final()}"
         proof = "\n".join(self._write_proof(relation.right, lemmas))
         measured = self.run.symbols.quantity(relation.left)
         assert measured is not None
-        called = {**self.run.vocabulary.called, measured: self._name_final()}
+        called = {**self.run.vocabulary.called, measured: self._name_final(self.known.applied)}
         return Theorem(self.name, parameters, statement, proof, lemmas, ("Definitions",), (), called, definitions)
 
     def _define_function(self) -> str:
@@ -199,22 +198,16 @@ class _LyapunovWriter:
         apart = f"mean (clients_of A) (fun i => ‖{one} {state_of} i - {model} {state_of}‖²)"
         return f"Definition final_consensus_distance_sq {parameters} : R := {apart}.\n"
 
-    def _name_final(self) -> str:
-        name = "final_distance_sq" if self.is_of_distance else "final_consensus_distance_sq"
-        return f"{name} {self.known.applied}{' x_star' if self.is_of_distance else ''}"
-
-    def _lift_to_run(self, lemma: Theorem) -> Iterator[Binder]:
-        """Yield the variables and hypotheses of the run, from those of a lemma about a step."""
-        own = {one.name for one in (*self.own, *self._states)} | {
-            "S",
-            "step_size_positive",
-            "curvature_known",
-            "condition",
-        }
-        yield from (Binder("A", "run"), Binder("size_positive", "0 < size_of A"), *self.known.own)
-        yield from (
-            self._state_in_run(one) for one in lemma.binders if not own & {one.name, one.name.rstrip("0123456789")}
+    def _name_final(self, applied: str) -> str:
+        """Return the measured quantity with the arguments of the algorithm's functions."""
+        return (
+            f"final_distance_sq {applied} x_star" if self.is_of_distance else f"final_consensus_distance_sq {applied}"
         )
+
+    def _list_run_binders(self) -> Iterator[Binder]:
+        """Yield the variables and hypotheses of the run: the assumptions hold in every round."""
+        yield from (Binder("A", "run"), Binder("size_positive", "0 < size_of A"), *self.known.own)
+        yield from self._lift_assumptions()
         for one in self._vectors:
             index, each = (" i", "n i") if one in self.known.definition.client else ("", "n")
             yield Binder(f"past_{one}", f"forall {each}, past n ({one} (after {self.known.applied} n){index})")
@@ -229,16 +222,24 @@ class _LyapunovWriter:
             yield Binder("single_step", "tau A <= 1", of_condition(one_step))
         yield from self.run.signs.hypotheses()
 
-    def _state_in_run(self, one: Binder) -> Binder:
-        """Return a variable or hypothesis for every round."""
-        applied = self.known.applied
-        if one.name == "past":
-            return Binder("past", "nat -> space_of A -> Prop")
-        at = "O" if one.name == "minimiser_x_star" else "n"
-        each = "forall n, " if one.name.endswith("_S") or one.name == "past_x_star" else ""
-        goal = one.type.replace("step_space S", "space_of A").replace("step_clients S", "clients_of A")
-        goal = re.sub(r"\bpast\b", "(past n)", goal.replace("client_objective S", "objective_of A"))
-        return Binder(self._state_at_run(one.name), each + re.sub(r"\bS\b", f"(step_of_round {applied} {at})", goal))
+    def _lift_assumptions(self) -> Iterator[Binder]:
+        """Yield what the assumptions say of every round."""
+        replaced = {"S", "step_size_positive", *(one.name for one in self.own)}
+        each, first = (self._list_facts(self._find_round(n)) for n in ("n", "O"))
+        for one, at_start in zip(each, first, strict=True):
+            if one.name == "past":
+                yield Binder("past", "nat -> space_of A -> Prop")
+            elif one.name == "minimiser_x_star":
+                yield at_start
+            elif one.name.endswith("_S") or one.name == "past_x_star":
+                yield Binder(self._state_at_run(one.name), f"forall n, {one.type}")
+            elif one.name not in replaced:
+                yield one
+
+    def _find_round(self, n: str) -> Place:
+        """Return the names of the single step of a round."""
+        step = f"(step_of_round {self.known.applied} {n})"
+        return Place(step, "space_of A", "(clients_of A)", "objective_of A i", past=f"(past {n})")
 
     @property
     def _counts_steps(self) -> bool:
@@ -282,7 +283,7 @@ class _LyapunovWriter:
         yield f"  exact ({applied}). }}"
         yield f"assert (begins : V O <= {level})."
         yield f"{{ exact ({of_start.applied(**self._arguments('O'))}). }}"
-        yield f"assert (measures : {self._final_in_proof} <= V (rounds_of A))."
+        yield f"assert (measures : {self._name_final(self._applied)} <= V (rounds_of A))."
         yield f"{{ exact ({of_model.applied(**self._arguments('(rounds_of A)'))}). }}"
         yield f"assert (factor_nonnegative : 0 <= {factor}) by ({signs.nonnegative(certificate.factor)})."
         yield f"assert (factor_small : {factor} < 1)."
@@ -314,14 +315,8 @@ class _LyapunovWriter:
     @property
     def _applied(self) -> str:
         """Return the arguments of functions in proofs."""
-        return " ".join(
-            f"({self.run_proof.goal[word]})" if word in self.run_proof.goal else word
-            for word in self.known.applied.split()
-        )
-
-    @property
-    def _final_in_proof(self) -> str:
-        return self._name_final().replace(self.known.applied, self._applied)
+        ratios = {name: f"({ratio})" for name, ratio in self.run_proof.goal.items()}
+        return " ".join(["A", *(ratios.get(one.name, one.name) for one in self.known.own)])
 
     def _arguments(self, n: str) -> dict[str, str]:
         """Return the arguments for a lemma's variables and hypotheses in round n."""

@@ -5,8 +5,7 @@ The definitions are those of `library/Interval.v` and `library/Lengths.v`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import sympy as sp
@@ -21,12 +20,13 @@ from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.names import name_quantities, translate
 from verify.rocq.numbers import number
+from verify.rocq.places import IN_RUN
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import RunVocabulary
-from verify.rocq.terms import Atom, Mean, Multiple, Named, Sum, is_own, text
+from verify.rocq.terms import Atom, Mean, Multiple, Named, Sum, is_own
 from verify.rocq.theorem import Binder, Exported, declare_index, declare_real, list_relations, project
-from verify.rocq.vocabulary import CLIENTS, MEAN, Vocabulary, gradient
+from verify.rocq.vocabulary import Vocabulary
 
 NEEDS = ("Lengths", "Interval")
 """The files of the library that these theorems need, in addition to the base."""
@@ -45,11 +45,11 @@ class PathVocabulary(Vocabulary):
         symbol = self.symbols
         own = {symbol(q.client_dissimilarity): "delta i", symbol(q.nearest_start): "omega", POWER: "power"}
         self.numbers |= own
-        used = set(self.claim.notation.values())
+        used, clients = set(self.claim.notation.values()), self.place.clients
         if used & {q.client_dissimilarity, q.mean_divergence}:
             self.parameters[a.bounded_dissimilarity] = OWN_DISSIMILARITY
             each = Atom("delta i", kind="S", own=True)
-            whole = f"mean {CLIENTS} delta"
+            whole = f"mean {clients} delta"
             self.scalars = {
                 symbol(q.client_dissimilarity): each,
                 symbol(q.mean_divergence): Named(whole, Mean(each)),
@@ -62,9 +62,9 @@ class PathVocabulary(Vocabulary):
     def gather(self) -> None:
         """Set all clients to the server's model."""
         super().gather()
-        model, symbol = Atom("server_model S"), self.symbols
+        model, symbol = Atom(f"server_model {self.place.step}"), self.symbols
         self.vectors[symbol(q.centralised_model)] = model
-        downhill = Multiple("step_size S", gradient(MEAN, model))
+        downhill = Multiple(f"step_size {self.place.step}", self.place.gradient(self.place.mean, model))
         self.vectors[symbol(q.next_centralised_model)] = Sum(model, downhill, "-")
 
 
@@ -76,10 +76,13 @@ OWN_DISSIMILARITY = (
 )
 
 
-def state_in_run(goal: str) -> str:
-    """Translate a statement on a step to step k of round n of a run."""
-    goal = re.sub(r"\(v\)|\bv\b", "(centralised A n k)", goal)
-    return re.sub(r"\bS\b", "(step_at A n k)", goal)
+def name_in_run(claim: Claim, base: Expr | None = None) -> PathVocabulary:
+    """Return the symbols of a claim at step k of round n of a run, with a power of the base."""
+    vocabulary = PathVocabulary(claim, quiet=True, place=IN_RUN)
+    vocabulary.numbers[vocabulary.symbols(q.local_step_index)] = "INR k"
+    if base is not None:
+        vocabulary.numbers[POWER] = f"({number(base, vocabulary.numbers)}) ^ k"
+    return vocabulary
 
 
 class PathInRun:
@@ -91,7 +94,7 @@ class PathInRun:
         self.run.names |= {symbol(q.client_dissimilarity): "delta i", symbol(q.nearest_start): "omega"}
         self.run.names[symbol(q.mean_divergence)] = "mean (clients_of A) delta"
         self.conditions = conditions
-        self.vocabulary = PathVocabulary(claim, quiet=True)
+        self.vocabulary = name_in_run(claim)
 
     def binders(self, used: set[sp.Symbol], *, own: bool) -> list[Binder]:
         """Return the variables and hypotheses."""
@@ -119,9 +122,8 @@ class PathInRun:
     @property
     def called(self) -> dict[Quantity, str]:
         """Return the names of the claim's quantities."""
-        of_step = {quantity: state_in_run(name) for quantity, name in self.vocabulary.called.items()}
         index = self.run.symbols(q.local_step_index)
-        return of_step | name_quantities(self.run.symbols, {**self.run.names, index: "INR k"})
+        return self.vocabulary.called | name_quantities(self.run.symbols, {**self.run.names, index: "INR k"})
 
     @property
     def known(self) -> list[str]:
@@ -130,15 +132,14 @@ class PathInRun:
             "pose proof (mean_nonneg (clients_of A) delta (fun i _ => delta_nonnegative i)) as delta_known."
         ] * bool(self.vocabulary.parameters)
 
-    @property
-    def arguments(self) -> Mapping[str, str]:
-        """Return the arguments for the variables and hypotheses of a theorem about a step."""
+    def arguments(self, k: str = "k") -> dict[str, str]:
+        """Return the arguments for the variables and hypotheses of a theorem about a step, at step k of round n."""
         own = {
-            "v": "centralised A n k",
-            "own_dissimilarity_S": "own_dissimilarity_A n k",
+            "v": f"centralised A n {k}",
+            "own_dissimilarity_S": f"own_dissimilarity_A n {k}",
             "nearest_start_S": "nearest_start_A n Hn",
         }
-        return self.run.at_step | own
+        return self.run.at_step(k) | own
 
 
 def powers_in(expression: Expr, index: sp.Symbol) -> set[Expr]:
@@ -179,26 +180,25 @@ class KnownOnPath:
         return [one for one in used.theorem.binders if one.name.startswith("condition")] == own
 
     def parameters(
-        self, vocabulary: Vocabulary, base: Expr | None
+        self, vocabulary: Vocabulary, base: Expr | None, below: str = "Hk"
     ) -> tuple[dict[str, KnownSlack], list[Binder], list[str]]:
-        """Return slacks by claim, hypotheses, and tactics that prove these at step k of round n of a run."""
+        """Return slacks by claim, hypotheses, and tactics that prove these at step k of round n.
+
+        The tactics use `below`, a proof that k is below the number of steps.
+        """
         known, parameters, lines = dict[str, KnownSlack](), list[Binder](), list[str]()
         named = (one for one in list_relations(self.uses) if f"'{one[0]}'" in self.named)
         for place, (name, used, link) in enumerate(named, start=1):
             sides = used.claim.relations[link].sides
             left, right = (self._translate(side, used.claim, vocabulary, base) for side in sides)
-            reader = Reader(vocabulary)
-            smaller, larger = reader.scalar(left), reader.scalar(right)
-            own = is_own(smaller) or is_own(larger) or "delta i" in text(larger, CLIENTS)
-            each = f"forall i, (i < number {CLIENTS})%nat -> " if own else ""
+            own, goal = _state_bound(Reader(vocabulary), left, right)
+            _, here = _state_bound(Reader(name_in_run(self.claim, base)), left, right)
             hypothesis = f"known{place}_S"
-            power = "" if base is None else state_in_run(f"({number(base, vocabulary.numbers)}) ^ k")
-            parameters.append(Binder(hypothesis, f"{each}{text(smaller, CLIENTS)} <= {text(larger, CLIENTS)}"))
+            parameters.append(Binder(hypothesis, goal))
             found = f"{hypothesis} i Hi" if own else hypothesis
             known[name] = KnownSlack(right - left, f"pose proof ({found}) as hypothesis; lra")
             theorem = used.theorem if used.conditions else used.general
-            applied = project(theorem.applied(), link, len(used.claim.relations))
-            here = re.sub(r"\bpower\b", f"({power})", state_in_run(parameters[-1].type))
+            applied = project(theorem.applied(Hk=below), link, len(used.claim.relations))
             opened = "try rename i into this_one, Hi into this_is_one. intros i Hi. " if own else ""
             lines.append(
                 f"assert ({hypothesis} : {here}).\n{{ {opened}apply Rle_trans with (1 := {applied}). right. {SAME}. }}"
@@ -208,3 +208,12 @@ class KnownOnPath:
     def _translate(self, side: Expr, theirs: Claim, vocabulary: Vocabulary, base: Expr | None) -> Expr:
         ours = vocabulary.symbols
         return write_power(translate(side, symbols_of(theirs), ours), base, ours(q.local_step_index))
+
+
+def _state_bound(reader: Reader, left: Expr, right: Expr) -> tuple[bool, str]:
+    """Return whether a bound concerns each client, and its statement."""
+    smaller, larger = reader.scalar(left), reader.scalar(right)
+    of_client = reader.vocabulary.symbols(q.client_dissimilarity) in right.free_symbols
+    own = is_own(smaller) or is_own(larger) or of_client
+    each = f"forall i, (i < number {reader.vocabulary.place.clients})%nat -> " if own else ""
+    return own, f"{each}{reader.text(smaller)} <= {reader.text(larger)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import sympy as sp
 
@@ -23,8 +24,8 @@ from verify.rocq.path_run import (
     KnownOnPath,
     PathInRun,
     PathVocabulary,
+    name_in_run,
     powers_in,
-    state_in_run,
     write_power,
 )
 from verify.rocq.products import restate
@@ -58,6 +59,8 @@ class _PathStepWriter:
         self.signs = SignProofs(names, conditions, [(POWER, sp.S.One), (self.index, sp.S.Zero), *vocabulary.least])
         found, self.hypotheses, self.shown = known.parameters(vocabulary, self.base)
         self.links = Links(Reader(vocabulary, found), self.signs)
+        in_run = name_in_run(claim, self.base)
+        self.in_run = Links(Reader(in_run, found), replace(self.signs, names=in_run.numbers))
 
     def theorem(self) -> Theorem:
         """Return the claim as a theorem with its proof."""
@@ -70,14 +73,14 @@ class _PathStepWriter:
             part = project("known", place, len(goal))
             proofs.append(f"first [exact ({part}) | apply Rle_trans with (1 := {part}); right; {SAME} | {SAME}].")
         lines = [KNOWN, *self.path.known, *run.signs(self.signs.conditions).prepared(), *self.shown]
-        lines.append(f"pose proof ({step.applied(**{**self.path.arguments, 'k': 'k'})}) as known.")
+        lines.append(f"pose proof ({step.applied(**{**self.path.arguments(), 'k': 'k'})}) as known.")
         proof = "\n".join([*lines, conjunction(proofs)])
         name, called = name_of(self.claim.id), self.path.called
         return Theorem(name, parameters, " /\\\n  ".join(goal), proof, (step,), NEEDS, called=called)
 
     def _write_relation(self, relation: Relation, why: object) -> str:
         if not isinstance(why, Sequence):
-            return state_in_run(self._prove_link(relation, why)[0])
+            return restate(self.in_run, relation, why)[0]
         sign = {"<=": "<=", "==": "="}[relation.operator]
         return f"{self._write_side(relation.left)} {sign} {self._write_side(relation.right)}"
 
@@ -85,7 +88,7 @@ class _PathStepWriter:
         try:
             return number(side, {**self.path.run.names, self.index: "INR k"})
         except NotExported:
-            return state_in_run(self.links.text(self.links.side(write_power(side, self.base, self.index))))
+            return self.in_run.text(self.in_run.side(write_power(side, self.base, self.index)))
 
     def _state_step(self) -> Theorem:
         """Return the lemma with all relations at a step."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -26,16 +25,15 @@ from verify.rocq.path_run import (
     PathInRun,
     PathVocabulary,
     name_mean_dissimilarity,
-    state_in_run,
     write_power,
 )
+from verify.rocq.places import IN_RUN
 from verify.rocq.reading import Reader
 from verify.rocq.recursion import specialise_to_first_step
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
-from verify.rocq.terms import Multiple, Number, Sum, Term, text
+from verify.rocq.terms import Multiple, Number, Sum, Term
 from verify.rocq.theorem import Binder, Exported, Theorem, conjunction
-from verify.rocq.vocabulary import CLIENTS
 
 _AT_START = "cbn [pow]; simpl INR; try change (step_size (step_at A n O)) with (size_of A); by_field"
 """A tactic for numbers at the first step of a round."""
@@ -191,11 +189,10 @@ class _PathWriter:
         grown = self.written(induction.bound.subs(self.index, self.index + 1)) - self.written(
             induction.factor * induction.bound + induction.offset
         )
-        _, _, parameters = self.known.parameters(self._build_vocabulary(), induction.base)
-        shown = re.sub(r"\bHk\b", "(proj2 Hk)", "\n".join(parameters))
-        given = {**self.path.arguments, "power": self._power, "power_large": "power_large"}
-        given |= {"k": "k", "k_from": "(proj1 Hk)"}
-        at_start = {name: re.sub(r"\bn k\b", "n O", goal) for name, goal in given.items()} | {"n": "n"}
+        shown = "\n".join(self.known.parameters(self._build_vocabulary(), induction.base, "proj2 Hk")[2])
+        given = self.path.arguments() | {"k": "k", "k_from": "(proj1 Hk)"}
+        given |= {"power": self._power, "power_large": "power_large"}
+        at_start = self.path.arguments("O")
         large = f"power_at_least ({self._base}) {self.first} k (Rlt_le _ _ base_large) (proj1 Hk)"
         known = f"pose proof ({large}) as power_large; cbn [pow] in power_large; try rewrite Rmult_1_r in power_large"
         known = " ".join([*self._prove_index("(proj1 Hk)"), "idtac" if induction.base is None else known])
@@ -234,15 +231,13 @@ class _PathWriter:
         else:
             lines.append(f"assert (now := {now}k ltac:(lia)). cbv beta in now.")
         lines.append(f"assert (later := {now}(S k) ltac:(lia)). cbv beta in later.")
-        lines.append(f"change (({moved}) <= {self._shift_step(bound)}) in later.")
+        lines.append(f"match type of later with _ <= ?bound => change (({moved}) <= bound) in later end.")
         return "\n".join(lines)
 
     def _write_offset(self) -> str:
-        reader = Reader(self._build_vocabulary())
-        goal = state_in_run(text(reader.scalar(self.written(self.induction.offset)), CLIENTS))
-        for here, there in (("step_size", "size_of A"), ("step_clients", "clients_of A")):
-            goal = goal.replace(f"({here} (step_at A n k))", f"({there})").replace(f"{here} (step_at A n k)", there)
-        return re.sub(r"\bpower\b", f"({self._power})", goal)
+        vocabulary = PathVocabulary(self.claim, quiet=True, place=replace(IN_RUN, clients="(clients_of A)"))
+        vocabulary.numbers |= {**self.path.run.names, self.index: "INR k", POWER: self._power}
+        return Reader(vocabulary).write_scalar(self.written(self.induction.offset))
 
     @property
     def _base(self) -> str:
@@ -252,20 +247,15 @@ class _PathWriter:
     def _power(self) -> str:
         return "1" if self.induction.base is None else f"({self._base}) ^ k"
 
-    def _shift_step(self, bound: str) -> str:
-        return re.sub(r"\bk\b", "(S k)", bound)
-
     def _write_measure(self, expression: Expr) -> str:
-        links = Links(Reader(self.path.vocabulary), SignProofs({}))
-        return state_in_run(text(links.side(expression), CLIENTS))
+        return Reader(self.path.vocabulary).write_scalar(expression)
 
     def _prove_link(self, place: int) -> tuple[str, str]:
         """Return a relation's statement, and its proof from the bounds on the measure before and after this step."""
         relation, run = self.claim.relations[place], self.path.run
-        vocabulary = PathVocabulary(self.claim, quiet=True)
         is_now = sp.expand(relation.left - self.induction.measured) == 0
         names = {**run.names, self.index: "INR k"}
-        left = state_in_run(text(Links(Reader(vocabulary), SignProofs({})).side(relation.left), CLIENTS))
+        left = self._write_measure(relation.left)
         right = number(relation.right, names)
         self.used |= relation.free_symbols
         if relation.operator != "<=":

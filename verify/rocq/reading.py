@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import sympy as sp
 
@@ -13,9 +13,10 @@ from fedtheory.kernel.forms import Form, vector
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.claim_context import build_context
 from verify.rocq.numbers import SignProofs, number
+from verify.rocq.places import Place
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Dot, Mean, Multiple, Named, Number, Sum, Term, is_own, text
-from verify.rocq.vocabulary import CLIENTS, OWN, Vocabulary, gradient, value
+from verify.rocq.terms import Atom, Dot, Mean, Multiple, Named, Number, Sum, Term, is_own
+from verify.rocq.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Lengths:
     """The norms in a proof."""
 
     claim: Claim
+    place: Place
     same: dict[str, Same] = field(default_factory=dict)
     """Equalities of norms that are written by another norm, by the text of the vector."""
     _known: list[tuple[Form, Term]] = field(default_factory=list)
@@ -49,14 +51,14 @@ class Lengths:
         if factor is None or written is None:
             self._known.append((form, term))
             return sp.S.One, term
-        name = text(term, CLIENTS)
-        if name != text(written, CLIENTS) and name not in self.same:
+        name = self.place.text(term)
+        if name != self.place.text(written) and name not in self.same:
             self.same[name] = Same(f"same{len(self.same) + 1}", term, factor, written)
         return factor, written
 
     def rewriting(self, term: Term) -> str:
         """Return a tactic that rewrites the norm of a vector by the fact `known`."""
-        found = self.same.get(text(term, CLIENTS))
+        found = self.same.get(self.place.text(term))
         return "" if found is None else f"rewrite {found.fact} in known; "
 
     @property
@@ -93,9 +95,25 @@ class Reader:
         self.vocabulary = vocabulary
         self.known = known or {}
         """Hypotheses of the theorem as slacks with tactics, by the names of claims."""
-        self.lengths = Lengths(vocabulary.claim)
+        self.lengths = Lengths(vocabulary.claim, vocabulary.place)
         self.signs: SignProofs | None = None
         """Signs that proofs may use, where there are any."""
+
+    @property
+    def _place(self) -> Place:
+        return self.vocabulary.place
+
+    def text(self, term: Term) -> str:
+        """Return a term as text."""
+        return self._place.text(term)
+
+    def write_scalar(self, expression: Expr) -> str:
+        """Return a scalar as text."""
+        return self.text(self.scalar(expression))
+
+    def write_vector(self, expression: Expr) -> str:
+        """Return a vector as text."""
+        return self.text(self.vector(expression))
 
     def number(self, expression: Expr) -> str:
         """Return a number as text."""
@@ -114,7 +132,7 @@ class Reader:
                 return Dot(self.vector(left), self.vector(right))
             case Value():
                 objective, point = expression.args
-                return value(self._find_objective(objective), self.vector(point), opaque=self.vocabulary.opaque)
+                return self.vocabulary.value(objective, self.vector(point))
             case sp.Pow() if is_length(expression):
                 return self.length(expression.base.args[0])
         return self._read_number(expression) or self._combine(expression, self.scalar)
@@ -130,7 +148,7 @@ class Reader:
     def length(self, of: Expr, term: Term | None = None) -> Term:
         """Return the norm of a vector in terms of previous norms."""
         factor, written = self.lengths.of(of, self.vector(of) if term is None else term)
-        found = Atom(f"length ({text(written, CLIENTS)})%vec", kind="S", own=is_own(written))
+        found = Atom(f"length ({self._place.text(written)})%vec", kind="S", own=is_own(written))
         return found if factor == 1 else Multiple(self.number(factor), found)
 
     def vector(self, expression: Expr) -> Term:
@@ -143,9 +161,7 @@ class Reader:
                 return self._prefer_name(Mean(self.vector(expression.args[0])))
             case Gradient():
                 objective, point = expression.args
-                found = gradient(self._find_objective(objective), self.vector(point), opaque=self.vocabulary.opaque)
-                is_zero = isinstance(found, Atom) and found.text == f"grad ({OWN}) ({self.vocabulary.stationary})"
-                return replace(found, zero=True) if isinstance(found, Atom) and is_zero else found
+                return self.vocabulary.gradient(objective, self.vector(point))
         if expression.is_Symbol:
             return self.vocabulary.vector(expression)
         return self._combine(expression, self.vector)
@@ -179,12 +195,6 @@ class Reader:
         for part in ordered[1:]:
             total = Sum(total, read(-part), "-") if _is_negative(part) else Sum(total, read(part))
         return total
-
-    def _find_objective(self, symbol: sp.Symbol) -> str:
-        known = self.vocabulary.objectives
-        if symbol not in known:
-            raise NotExported(f"the library has no objective {symbol}")
-        return known[symbol]
 
 
 def _is_number(expression: Expr) -> bool:

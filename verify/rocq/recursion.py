@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -27,7 +26,7 @@ from verify.rocq.refusals import NO_RESTARTS, NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.terms import Atom, Dot, Multiple, Named, Number, Sum, Term
 from verify.rocq.theorem import Binder, Theorem, specialise
-from verify.rocq.vocabulary import Vocabulary, gradient
+from verify.rocq.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -150,12 +149,11 @@ class _RecursionWriter:
         each = f"forall {self.shape.variables}, " if self.shape.variables else ""
         pairs = "i j " if self.shape.variables else ""
         measured = self.shape.measured
-        arguments = self.run.at_step | {"tau": "tau A", "tau_large": "tau_large"}
+        arguments = self.run.at_step() | {"tau": "tau A", "tau_large": "tau_large"}
         arguments |= {"k": "INR k", "k_large": "k_large", "k_below_tau": "k_below"}
         start = f"apply Rle_trans with 0; [right; {self.shape.at_start} | cbv beta; simpl INR; {self._prove_at(0)}]"
         if self.first:
-            together = self.run.at_step | {"n": "n"}
-            together = {name: re.sub(r"\bn k\b", "n O", text) for name, text in together.items()}
+            together = self.run.at_step("O") | {"n": "n"}
             start = (
                 f"apply Rle_trans with (1 := {lemmas[1].applied(**together)}); right; simpl INR; "
                 "try change (step_size (step_at A n O)) with (size_of A); "
@@ -293,7 +291,7 @@ class _PairVocabulary(Vocabulary):
         """Return the squared distance of both after a step."""
         moved = []
         for client, iterate, noise, own in (("i", pair.x_i, pair.n_i, pair.F_i), ("j", pair.x_j, pair.n_j, pair.F_j)):
-            slope = gradient(self.objectives[own], self.vectors[iterate], opaque=True)
+            slope = self.place.gradient(self.objectives[own], self.vectors[iterate], opaque=True)
             sample = Named(f"stochastic_gradient S {client}", Sum(slope, self.vectors[noise]))
             step = Multiple("step_size S", sample)
             moved.append(Named(f"next_iterate S {client}", Sum(self.vectors[iterate], step, "-")))

@@ -14,9 +14,7 @@ from fedtheory.kernel.expressions import Average, Expr, LocalSum, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_words import CHANGE, START, RoundReader, RoundVocabulary
-from verify.rocq.terms import text
-from verify.rocq.vocabulary import CLIENTS
+from verify.rocq.round_words import CHANGE, NOISE, START, RoundReader, RoundVocabulary
 
 ZERO = "(zero : step_space S)"
 
@@ -77,8 +75,8 @@ def _rewrite_participant_means(vector: Expr, vocabulary: RoundVocabulary) -> Exp
 
 def square_by_changes(name: str, goal: str, vector: Expr, parts: ChangeParts, reader: RoundReader) -> str:
     """Return an equation for the mean square of a vector, by its parts."""
-    whole = text(reader.vector(vector), CLIENTS)
-    known = text(reader.vector(parts.known), CLIENTS) if parts.known != 0 else ZERO
+    whole = reader.write_vector(vector)
+    known = reader.write_vector(parts.known) if parts.known != 0 else ZERO
     c, d = map(reader.number, (parts.start, parts.change))
     given = f"(fun s => ({whole})%vec)"
     if parts.known == 0 and parts.start == 0:
@@ -86,6 +84,7 @@ def square_by_changes(name: str, goal: str, vector: Expr, parts: ChangeParts, re
             f"assert ({name} : {goal} = ({d}) ^ 2 * energy_of_changes S D).\n"
             f"{{ apply (square_of_changes S D {given} ({d})); by_changes. }}"
         )
+    reader.vocabulary.asked.add(NOISE)
     start = "grad (client_objective S i) (server_model S)"
     needs = "uniform_D uniform_shares_S past unbiased_S several_clients_S"
     return (
@@ -102,7 +101,7 @@ def square_by_changes(name: str, goal: str, vector: Expr, parts: ChangeParts, re
 def write_if_sampled(name: str, goal: str, vector: Expr, reader: RoundReader, *, mean: bool) -> str:
     """Return an equation for the mean square of a client's vector if it is sampled, or for its average over clients."""
     held = sp.expand(vector / reader.vocabulary.symbols(q.participates))
-    whole = text(reader.vector(held), CLIENTS)
+    whole = reader.write_vector(held)
     square = f"participants D / M S * ‖{whole}‖²"
     shown = (
         f"rewrite <- (square_if_drawn S D uniform_D ({whole})%vec i Hi); apply mean_ext; intros s Hs; "
@@ -110,6 +109,5 @@ def write_if_sampled(name: str, goal: str, vector: Expr, reader: RoundReader, *,
     )
     if not mean:
         return f"assert ({name} : {goal} = {square}).\n{{ {shown}. }}"
-    return (
-        f"assert ({name} : {goal} = mean {CLIENTS} (fun i => {square})).\n{{ apply mean_ext; intros i Hi; {shown}. }}"
-    )
+    of_each = f"mean (step_clients S) (fun i => {square})"
+    return f"assert ({name} : {goal} = {of_each}).\n{{ apply mean_ext; intros i Hi; {shown}. }}"

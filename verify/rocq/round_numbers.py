@@ -17,7 +17,7 @@ from fedtheory.proofs.roots import Root, name_roots
 from verify.rocq.names import name_of
 from verify.rocq.numbers import name_parts, number
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_words import NUMBERS, RoundVocabulary
+from verify.rocq.round_words import DRAW, NUMBERS, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
 from verify.rocq.step import SIGN
 from verify.rocq.theorem import Binder, Theorem, conjunction, of_condition
@@ -47,6 +47,7 @@ class _RoundNumbersWriter:
     def __init__(self, claim: Claim, certificate: Combination) -> None:
         self.claim, self.certificate = claim, certificate
         self.vocabulary = RoundVocabulary(replace(claim, place="round"))
+        self.vocabulary.asked.add(DRAW)
         self.names = dict(self.vocabulary.numbers)
         self.means: dict[Expr, sp.Symbol] = {}
         for root in certificate.roots:
@@ -70,8 +71,8 @@ class _RoundNumbersWriter:
         ]
         proof = "\n".join([_KNOWN, *self._prove_averages(), *self._prove_denominators(), *roots, conjunction(proofs)])
         parameters = [
-            *self.vocabulary.binders(f"{statement} {proof} D ", set()),
-            *self._list_needed(proof),
+            *self.vocabulary.binders(),
+            *self._list_needed(),
             *conditions,
         ]
         return Theorem(
@@ -83,11 +84,17 @@ class _RoundNumbersWriter:
             called=self.vocabulary.called,
         )
 
-    def _list_needed(self, proof: str) -> Iterator[Binder]:
+    @property
+    def _parts(self) -> list[Part]:
+        """Return the parts of the proofs about roots and of all relations."""
+        of_roots = [part for root in self.certificate.roots for part in root.parts]
+        return [*of_roots, *(part for link in self.certificate.links for part in link)]
+
+    def _list_needed(self) -> Iterator[Binder]:
         for symbol in self.claim.for_all:
             if symbol.is_nonnegative and not symbol.is_positive:
                 yield Binder(f"{self.names[symbol]}_nonnegative", f"0 <= {self.names[symbol]}")
-        if _SOME_VECTOR.name in proof:
+        if any(part.premise is CURVATURE for part in self._parts):
             yield _SOME_VECTOR
 
     def _write_number(self, expression: Expr) -> str:
@@ -97,6 +104,7 @@ class _RoundNumbersWriter:
     def _replace_averages(self, expression: Expr) -> Expr:
         """Return a number with symbols for averages over the clients."""
         expression = sp.sympify(expression)
+        self.vocabulary.used |= expression.free_symbols
         for one in sorted(expression.atoms(Average), key=sp.default_sort_key):
             if one not in self.means:
                 self.means[one] = symbol = sp.Symbol(f"mean_{len(self.means)}", nonnegative=True)
@@ -114,10 +122,8 @@ class _RoundNumbersWriter:
 
     def _prove_denominators(self) -> Iterator[str]:
         """Prove that denominators with averages are positive."""
-        parts = [part for root in self.certificate.roots for part in root.parts]
-        parts += [part for link in self.certificate.links for part in link]
         sums: dict[str, None] = {}
-        for part in parts:
+        for part in self._parts:
             powers = self._replace_averages(part.coefficient).atoms(sp.Pow)
             bases = sorted((one.base for one in powers if one.exp.is_negative and one.base.is_Add), key=str)
             sums |= {number(base, self.names): None for base in bases if base.free_symbols & {*self.means.values()}}

@@ -15,9 +15,7 @@ from verify.rocq.names import translate
 from verify.rocq.reading import KnownSlack
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
-from verify.rocq.terms import text
 from verify.rocq.theorem import Binder, Exported, list_relations, of_condition, project
-from verify.rocq.vocabulary import CLIENTS
 
 _OF_EACH = ("i", "Hi", "e", "He")
 _EACH = "forall i, (i < number (step_clients S))%nat -> "
@@ -74,10 +72,10 @@ class Premises:
         symbol = self.vocabulary.symbols
         index, steps = symbol(q.local_step_index), symbol(q.client_local_steps)
         left, right = premise.relation.left, premise.relation.right
-        below, above = (text(reader.scalar(one), CLIENTS) for one in (left, right))
+        below, above = (reader.write_scalar(one) for one in (left, right))
         total = _sum_steps(right, index)
-        whole, closed = (text(reader.scalar(total.xreplace({_UPPER: one})), CLIENTS) for one in (_UPPER, steps))
-        slack = f"({closed}) - {text(reader.scalar(LocalSum(_drop_expectations(left))), CLIENTS)}"
+        whole, closed = (reader.write_scalar(total.xreplace({_UPPER: one})) for one in (_UPPER, steps))
+        slack = f"({closed}) - {reader.write_scalar(LocalSum(_drop_expectations(left)))}"
         tactic = (
             f"apply (below_over_steps (steps_of_client S i) (fun e => {below}) (fun e => {above}) ({closed})); "
             f"[intros e He; exact ({premise.applied}) |]; "

@@ -17,13 +17,12 @@ from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, I
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from verify.rocq.inequalities import NonnegativeScalar, write_inequality
+from verify.rocq.places import AT_STEP
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_changes import ZERO, split, square_by_changes, write_if_sampled
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
-from verify.rocq.round_words import CHANGE, START, RoundReader
-from verify.rocq.terms import text
-from verify.rocq.vocabulary import CLIENTS, MEAN
+from verify.rocq.round_words import CHANGE, INDEPENDENT, NOISE, START, RoundReader
 
 KNOWN = (
     "pose proof (clients_at_least_one S) as M_large. "
@@ -55,7 +54,7 @@ class Scalars:
         if relation.operator == "==":
             return "\n".join([*lines, f"{rewritten}by_expansion."])
         rewritten += self.roots.rewriting(relation)
-        smaller, larger = (text(self.reader.scalar(side), CLIENTS) for side in relation.ordered)
+        smaller, larger = (self.reader.write_scalar(side) for side in relation.ordered)
         lines.append(f"assert (identity : ({larger}) - ({smaller}) = {' + '.join(total) or '0'}).")
         lines.append(f"{{ {rewritten}by_expansion. }}")
         lines.append("apply (nonneg_by_identity _ _ _ identity).")
@@ -65,7 +64,7 @@ class Scalars:
         """Prove that client averages in coefficients are not negative."""
         means = {mean for part in parts for mean in part.coefficient.atoms(Average)}
         for place, mean in enumerate(sorted(means, key=sp.default_sort_key), start=1):
-            yield f"assert (mean_sign{place} : 0 <= {text(self.reader.scalar(mean), CLIENTS)})."
+            yield f"assert (mean_sign{place} : 0 <= {self.reader.write_scalar(mean)})."
             yield f"{{ apply mean_nonneg; intros i Hi; {_OF_CLIENT}; of_signs. }}"
 
     # Equations for squares.
@@ -79,7 +78,7 @@ class Scalars:
             vector, same = inside.args[0].args
             if vector != same:
                 raise NotExported("of inner products of a round in the mean, squares are exported")
-            goal = text(self.reader.scalar(square), CLIENTS)
+            goal = self.reader.write_scalar(square)
             if self.reader.vocabulary.is_of_each_drawn(vector):
                 yield write_if_sampled(next(names), goal, vector, self.reader, mean=mean)
             elif self.reader.is_drawn(vector):
@@ -102,11 +101,13 @@ class Scalars:
         if len(parts) != 1 or factor.has(Selected, Inner):
             raise NotExported("squares of one mean over participants are exported")
         whole, member, apart = (
-            text(self.reader.vector(one), CLIENTS) if one != 0 else ZERO for one in (vector, selected.args[0], rest)
+            self.reader.write_vector(one) if one != 0 else ZERO for one in (vector, selected.args[0], rest)
         )
         c = self.reader.number(factor)
         if (parts_of := self._split_parts(selected.args[0])) is not None:
-            return _expand_square(name, goal, (member, apart, c), parts_of)
+            self.reader.vocabulary.asked |= {NOISE, INDEPENDENT}
+            return _expand_square(name, goal, (member, apart, c), parts_of, is_expected=vector.has(Expectation))
+        self.reader.vocabulary.asked.add(NOISE)
         start = "grad (client_objective S i) (server_model S)"
         return (
             f"assert ({name} : {goal} = ‖({apart}) + ({c}) • grad (F S) (server_model S)‖² + ({c}) ^ 2 * "
@@ -136,8 +137,9 @@ class Scalars:
         if len(parts) != 1 or not parts[0].has(LocalSum):
             raise NotExported("squares of the noise at the start of a round are exported")
         (total,) = parts[0].atoms(LocalSum)
+        self.reader.vocabulary.asked.add(NOISE)
         factor = self.reader.number(parts[0] / total)
-        whole = text(self.reader.vector(vector), CLIENTS)
+        whole = self.reader.write_vector(vector)
         shown_of = (
             f"apply (square_of_start_noise S past unbiased_S ({whole})%vec ({factor}) i Hi); intros w; "
             "unfold start_noise; pushed; of_client"
@@ -161,6 +163,8 @@ class Scalars:
 
     def _write_slack(self, because: InequalityRef, *, summed: bool) -> tuple[str, str]:
         if because == InequalityRef("assumption", ("variance at the server's model",)) and summed:
+            symbol = self.reader.vocabulary.symbols
+            self.reader.vocabulary.used |= {symbol(q.relative_noise), symbol(q.absolute_noise)}
             return (
                 "E_of S i * (beta i ^ 2 * ‖optimum i - server_model S‖² + sigma i ^ 2) - start_variance S i",
                 "apply (variance_of_start S optimum beta sigma i own_variance_S Hi)",
@@ -177,7 +181,7 @@ class Scalars:
             or write_inequality(because, self.reader)
         )
         slack = found.slack if not isinstance(found.slack, sp.Basic) else self.reader.scalar(found.slack)
-        return text(slack, CLIENTS), found.tactic
+        return self.reader.text(slack), found.tactic
 
     def _sum_steps(self, because: InequalityRef) -> tuple[str, str] | None:
         """Return the sum of deviations from the time average, or the assumption on samples at two points."""
@@ -190,6 +194,7 @@ class Scalars:
                     (q.stochastic_gradient, q.gradient_at_server_model),
                 )
             )
+            self.reader.vocabulary.used.add(symbol(q.mean_square_smoothness))
             return (
                 f"(bound i ^ 2) * {moved} - {changed}",
                 "apply (smoothness_of_steps S bound i mean_square_smooth_S Hi)",
@@ -200,12 +205,12 @@ class Scalars:
         member, steps = total.args[0], symbol(q.client_local_steps)
         if sp.expand(because.about[0] - member + total / steps) != 0:
             return None
-        of_step, whole = (text(self.reader.vector(one), CLIENTS) for one in (member, total / steps))
+        of_step, whole = (self.reader.write_vector(one) for one in (member, total / steps))
         slack = f"{self._write_total(member)} - E_of S i * ‖{whole}‖²"
         return slack, f"apply (deviations_of_steps S (fun e i => ({of_step})%vec) i)"
 
     def _write_total(self, vector: Expr) -> str:
-        return text(self.reader.scalar(LocalSum(Inner(vector, vector))), CLIENTS)
+        return self.reader.write_scalar(LocalSum(Inner(vector, vector)))
 
     def list_participant_facts(self, because: InequalityRef) -> NonnegativeScalar | None:
         """Return the facts on averages over participants."""
@@ -215,7 +220,7 @@ class Scalars:
         if because.kind == "square":
             return NonnegativeScalar(square, "apply mean_nonneg; intros s Hs; apply dot_self")
         held = sp.sympify(because.about[0])
-        member = text(self.reader.vector(held), CLIENTS)
+        member = self.reader.write_vector(held)
         tactic = f"apply (mean_of_drawn S D uniform_D uniform_shares_S (fun i => ({member})%vec))"
         return NonnegativeScalar(Average(Inner(held, held)) - square, tactic)
 
@@ -249,9 +254,9 @@ class Scalars:
         if because.kind not in ("lipschitz_gradient", "strong_convexity"):
             return None
         objective, at, around = map(sp.sympify, because.about)
-        if self.reader.vocabulary.objectives.get(objective) != MEAN:
+        if self.reader.vocabulary.objectives.get(objective) != AT_STEP.mean:
             return None
-        points = " ".join(f"({text(self.reader.vector(one), CLIENTS)})%vec" for one in (at, around))
+        points = " ".join(f"({self.reader.write_vector(one)})%vec" for one in (at, around))
         between = Inner(at - around, at - around)
         if because.kind == "lipschitz_gradient":
             changed = Gradient(objective, at) - Gradient(objective, around)
@@ -265,14 +270,16 @@ class Scalars:
         return NonnegativeScalar(slack, f"pose proof ({known}) as known; lra")
 
 
-def _expand_square(name: str, goal: str, vector: tuple[str, str, str], parts: tuple[str, str]) -> str:
+def _expand_square(
+    name: str, goal: str, vector: tuple[str, str, str], parts: tuple[str, str], *, is_expected: bool
+) -> str:
     """Expand the square of a + c v for the average v of the participants' vectors."""
     member, apart, c = vector
     known, rest = (f"(fun i => ({part})%vec)" for part in parts)
     mean = f"vmean (step_clients S) {known}"
     apart_from_mean = f"mean (step_clients S) (fun i => ‖({parts[0]}) - {mean}‖²)"
     of_squares = f"(mean (step_clients S) (fun i => ‖{parts[0]}‖²) - ‖{mean}‖²)"
-    spread = apart_from_mean if "expected" in goal else of_squares
+    spread = apart_from_mean if is_expected else of_squares
     noise = f"mean (step_clients S) (fun i => ‖{parts[1]}‖²)"
     needs = "uniform_D uniform_shares_S several_clients_S past (unbiased_start S past unbiased_S)"
     given = f"(fun i => ({member})%vec) {known} {rest}"
@@ -323,7 +330,7 @@ class OfOutcomes(Scalars):
             if vector != same:
                 raise NotExported("of what holds for every outcome of a draw, squares are exported")
             whole = split(vector, self.reader.vocabulary).whole
-            goal, parted = (text(self.reader.scalar(Inner(one, one)), CLIENTS) for one in (vector, whole))
+            goal, parted = (self.reader.write_scalar(Inner(one, one)) for one in (vector, whole))
             yield f"assert (square{place} : {goal} = {parted}).\n{{ apply same_squares. by_changes. }}"
 
     def list_participant_facts(self, because: InequalityRef) -> NonnegativeScalar | None:

@@ -22,9 +22,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.round_scalars import KNOWN
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
-from verify.rocq.terms import text
 from verify.rocq.theorem import Binder, Theorem, conjunction
-from verify.rocq.vocabulary import CLIENTS
 
 _BIAS = (
     Binder("bias", "R"),
@@ -71,15 +69,15 @@ class _VanishingWriter:
         )
         links = [why.terms if isinstance(why, Squared) else why for why in self.certificate.links]
         proof = conjunction([self._write_proof(one, why) for one, why in zip(relations, links, strict=True)])
-        symbols = {self.symbol(q.small_step_optimum)}
-        parameters = [*self.vocabulary.binders(f"{goal}\n{proof}", symbols)]
+        self.vocabulary.used.add(self.symbol(q.small_step_optimum))
+        parameters = [*self.vocabulary.binders()]
         if self.has_bias:
             parameters += _BIAS
         library = (*LIBRARY, "Lengths", "Vanishing")
         return Theorem(name_of(self.claim.id), parameters, goal, proof, library=library, called=self.vocabulary.called)
 
     def _write_scalar(self, scalar: Expr) -> str:
-        return text(self.reader.scalar(scalar), CLIENTS)
+        return self.reader.write_scalar(scalar)
 
     def _write_proof(self, relation: Relation, terms: object) -> str:
         if relation.operator != "<=" or not isinstance(terms, Sequence):
@@ -96,9 +94,10 @@ class _VanishingWriter:
         return "\n".join(
             [
                 KNOWN,
-                f"assert (weights : forall i, (i < number {CLIENTS})%nat -> 0 <= {self.reader.number(weight)}).",
+                f"assert (weights : forall i, (i < number (step_clients S))%nat -> 0 <= {self.reader.number(weight)}).",
                 f"{{ intros i Hi. {client}. of_signs. }}",
-                f"assert (rest : forall w, mean {CLIENTS} (fun i => {self.reader.number(weight)} * {gradient}) = 0).",
+                "assert (rest : forall w, mean (step_clients S) "
+                f"(fun i => {self.reader.number(weight)} * {gradient}) = 0).",
                 "{ intros w. "
                 "pose proof (small_step_gradients S w_bar w same_size_S size_positive small_step_optimum_S) as known.",
                 f"  rewrite (mean_ext _ _ (fun i => ({self._write_common_factor(weight)}) * (E_of S i * {gradient}))).",
@@ -123,7 +122,7 @@ class _VanishingWriter:
     def _write_point(self, part: Part) -> str:
         best = self.symbol(q.small_step_optimum)
         (point,) = (one for one in part.reason.about[1:] if one != best)
-        return text(self.reader.vector(sp.sympify(point)), CLIENTS)
+        return self.reader.write_vector(sp.sympify(point))
 
     def _write_common_factor(self, weight: Expr) -> str:
         """Return the common factor of the clients' weights, which comes from equal step sizes."""
@@ -135,6 +134,7 @@ class _VanishingWriter:
         """Prove that the constant of a bound is the one of the lemma."""
         (mean,) = (one for one in bound.atoms(Average) if not one.has(Inner))
         own = {"nu": q.client_strong_convexity, "delta": q.client_smoothness}[constant]
+        self.vocabulary.used.add(self.symbol(own))
         factor = self.reader.number(sp.cancel(weight * self.symbol(own) / mean.args[0]))
         member = self.reader.number(mean.args[0])
         return (

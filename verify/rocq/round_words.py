@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 import sympy as sp
@@ -14,9 +13,9 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Mean, Term, is_own, text
+from verify.rocq.terms import Atom, Mean, Term, is_own
 from verify.rocq.theorem import Binder
-from verify.rocq.vocabulary import CLIENTS, Constant, Vocabulary
+from verify.rocq.vocabulary import Constant, Vocabulary
 
 NUMBERS: Mapping[Quantity, str] = {
     q.clients: "M S",
@@ -62,13 +61,24 @@ _OF_OBJECTIVES = (a.strongly_convex_clients, a.smooth, a.unbiased_bounded_varian
 _OWN = tuple(quantity for quantity, name in NUMBERS.items() if name.endswith(" i"))
 
 
-_KNOWN = {
-    "apart i": Binder("apart_S", "forall i, ‖optimum i - x_star‖² = apart i ^ 2"),
-    "sigma i": Binder("own_variance_S", "variance_at_start S optimum beta sigma"),
-    "bound i": Binder("mean_square_smooth_S", "mean_square_smooth_steps S bound"),
-    "delta i": Binder("own_smooth_S", "own_smooth S delta"),
+_SIGNS = {
+    q.relative_noise: ("beta", "<="),
+    q.absolute_noise: ("sigma", "<="),
+    q.client_smoothness: ("delta", "<"),
+    q.client_optimum_distance: ("apart", "<="),
+    q.mean_square_smoothness: ("bound", "<="),
 }
-"""Terms of the clients' constants by name."""
+"""Constants of each client, with their signs."""
+_KNOWN = {
+    q.client_optimum_distance: Binder("apart_S", "forall i, ‖optimum i - x_star‖² = apart i ^ 2"),
+    q.absolute_noise: Binder("own_variance_S", "variance_at_start S optimum beta sigma"),
+    q.mean_square_smoothness: Binder("mean_square_smooth_S", "mean_square_smooth_steps S bound"),
+    q.client_smoothness: Binder("own_smooth_S", "own_smooth S delta"),
+}
+"""Hypotheses on these constants."""
+_OF_DRAWS = (q.participants, q.participates, q.next_server_model)
+DRAW, NOISE, EXPECTED, INDEPENDENT = "draw", "noise", "expected", "independent"
+"""Hypotheses that a proof asks for."""
 
 
 _STEP_SIZES = {True: q.effective_step_size, False: q.local_step_size}
@@ -88,6 +98,10 @@ class RoundVocabulary(Vocabulary):
         if any(one not in known for one in needed) or all(one not in known for one in who):
             raise NotExported("the library knows rounds whose participants are all or drawn uniformly, of equal shares")
         super().__post_init__()
+        self.used: set[sp.Symbol] = set()
+        """The symbols that stand in the statement and its proof."""
+        self.asked: set[str] = set()
+        """What the proof needs besides these: the draw D, noise with the past, expectations, and independence."""
         unknown = _STEP_SIZES[any(one in known for one in (a.two_sided_steps, a.same_local_work))]
         self.numbers = {self.symbols(quantity): name for quantity, name in NUMBERS.items() if quantity != unknown} | {
             symbol: f"each_{n}" for n, symbol in enumerate(self.claim.for_all, start=1)
@@ -101,8 +115,8 @@ class RoundVocabulary(Vocabulary):
         self.stationary = "optimum i"
         self.vectors[self.symbols(q.next_average_iterate)] = Mean(self.vectors[self.symbols(q.next_local_iterate)])
 
-    def binders(self, goal: str, symbols: set[sp.Symbol]) -> Iterator[Binder]:
-        """Yield the variables and hypotheses of a theorem with this goal and these symbols."""
+    def binders(self) -> Iterator[Binder]:
+        """Yield the variables and hypotheses of a theorem whose statement and proof were written."""
         yield Binder("S", "round")
         yield Binder("step_size_positive", "0 < step_size S")
         for assumption in self.claim.assumptions:
@@ -117,40 +131,67 @@ class RoundVocabulary(Vocabulary):
             yield Binder(self.numbers[symbol], "R")
             if symbol.is_positive:
                 yield Binder(f"{self.numbers[symbol]}_positive", f"0 < {self.numbers[symbol]}")
-        yield from self._declare_random(goal)
-        yield from self._declare_points(goal)
-        if self.symbols(q.small_step_optimum) in symbols:
+        yield from self._declare_random()
+        yield from self._declare_points()
+        if self._uses(q.small_step_optimum):
             yield Binder("w_bar", "step_space S")
             yield Binder("small_step_optimum_S", "small_step_optimum S w_bar")
 
-    def _declare_random(self, goal: str) -> Iterator[Binder]:
-        if " D " in goal or "uniform_D" in goal:
+    def vector(self, each: sp.Symbol) -> Term:
+        """Return the vector of a symbol, which is then used."""
+        self.used.add(each)
+        return super().vector(each)
+
+    def _uses(self, *quantities: Quantity) -> bool:
+        return any(self.symbols(quantity) in self.used for quantity in quantities)
+
+    def _declare_random(self) -> Iterator[Binder]:
+        if DRAW in self.asked or self._uses(*_OF_DRAWS) or self.used & {START, CHANGE}:
             yield Binder("D", "draws (step_clients S)")
             yield Binder("uniform_D", "uniform_draws D")
-        if "expected" in goal or "unbiased_S" in goal:
+        if self.asked & {NOISE, EXPECTED}:
             yield Binder("past", "step_space S -> Prop")
             yield Binder("unbiased_S", "unbiased_round S past")
-        if "expected" in goal:
+        if EXPECTED in self.asked:
             yield Binder("expected", "step_space S -> step_space S")
             yield Binder("given", "conditional_mean S past expected")
-        if "expected" in goal and "by_parts" in goal:
+        if self.asked >= {EXPECTED, INDEPENDENT}:
             yield Binder("independent_S", "independent_results S expected")
 
-    def _declare_points(self, goal: str) -> Iterator[Binder]:
+    def _declare_points(self) -> Iterator[Binder]:
         """Yield minimisers, and hypotheses on objectives and noise around them."""
-        each, has_past = "forall i, ", re.search(r"\bpast\b", goal) is not None
-        if "x_star" in goal or "apart i" in goal:
+        each, has_past = "forall i, ", NOISE in self.asked
+        if self._uses(q.optimum, q.client_optimum_distance):
             yield Binder("x_star", "step_space S")
             yield Binder("minimiser_x_star", "minimiser S x_star")
             if has_past:
                 yield Binder("past_x_star", "past x_star")
-        if any(name in goal for name in ("optimum i", "apart i", "beta i", "sigma i")):
+        if self._uses(q.client_optimum, q.client_optimum_distance, q.relative_noise, q.absolute_noise):
             yield Binder("optimum", "nat -> step_space S")
             yield Binder("client_minimisers_S", f"{each}grad (client_objective S i) (optimum i) = zero")
             if has_past:
                 yield Binder("past_optimum", f"{each}past (optimum i)")
-        yield from _declare_constants(goal)
-        yield from (Binder(name, "step_space S") for name in self.points.values() if name in goal)
+        yield from self._declare_constants()
+        yield from (Binder(name, "step_space S") for each, name in self.points.items() if each in self.used)
+
+    def _declare_constants(self) -> Iterator[Binder]:
+        """Yield constants of each client and of F."""
+        each = "forall i, "
+        own = [quantity for quantity in _SIGNS if self._uses(quantity)]
+        for name, sign in (_SIGNS[quantity] for quantity in own):
+            yield Binder(name, "nat -> R")
+            yield Binder(f"{name}_sign", f"{each}0 {sign} {name} i")
+        yield from (_KNOWN[quantity] for quantity in _KNOWN if quantity in own)
+        if self._uses(q.client_strong_convexity):
+            yield Binder("nu", "nat -> R")
+            yield Binder("nu_positive", f"{each}0 < nu i")
+            yield Binder("own_strongly_convex_S", "own_strongly_convex S nu")
+        for quantity, known in ((q.objective_smoothness, "smooth"), (q.smallest_curvature, "strongly_convex")):
+            if self._uses(quantity):
+                name = NUMBERS[quantity]
+                yield Binder(name, "R")
+                yield Binder(f"{name}_positive", f"0 < {name}")
+                yield Binder(f"{known}_mean_S", f"{known} {name} (F S)")
 
     def is_own(self, expression: Expr) -> bool:
         """Return whether an expression depends on a client, outside of averages over clients."""
@@ -178,27 +219,6 @@ class RoundVocabulary(Vocabulary):
         return [*_OWN, q.client_objective, *(quantity for quantity in VECTORS if quantity not in _SHARED)]
 
 
-def _declare_constants(goal: str) -> Iterator[Binder]:
-    """Yield constants of each client and of F."""
-    each = "forall i, "
-    for name, sign in (("beta", "<="), ("sigma", "<="), ("delta", "<"), ("apart", "<="), ("bound", "<=")):
-        if f"{name} i" in goal:
-            yield Binder(name, "nat -> R")
-            yield Binder(f"{name}_sign", f"{each}0 {sign} {name} i")
-    for name, binder in _KNOWN.items():
-        if name in goal:
-            yield binder
-    if "nu i" in goal:
-        yield Binder("nu", "nat -> R")
-        yield Binder("nu_positive", f"{each}0 < nu i")
-        yield Binder("own_strongly_convex_S", "own_strongly_convex S nu")
-    for name, known in (("L_F", "smooth"), ("nu_F", "strongly_convex")):
-        if name in goal:
-            yield Binder(name, "R")
-            yield Binder(f"{name}_positive", f"0 < {name}")
-            yield Binder(f"{known}_mean_S", f"{known} {name} (F S)")
-
-
 def _find_outside(expression: Expr, heads: tuple[type, ...]) -> set[sp.Symbol]:
     """Return the symbols that do not occur inside of some heads."""
     if isinstance(expression, heads):
@@ -213,39 +233,48 @@ class RoundReader(Reader):
 
     vocabulary: RoundVocabulary
 
+    def number(self, expression: Expr) -> str:
+        """Return a number as text; its symbols are then used."""
+        self.vocabulary.used |= sp.sympify(expression).free_symbols
+        return super().number(expression)
+
     def vector(self, expression: Expr) -> Term:
         """Return a vector."""
         match expression:
             case LocalSum():
-                member = text(self.vector(expression.args[0]), CLIENTS)
+                member = self.write_vector(expression.args[0])
                 return Atom(f"local_sum S (fun e i => ({member})%vec) i", own=True)
             case Selected():
+                self.vocabulary.asked.add(DRAW)
                 return Atom(f"selected S D {self._bind_per_client(expression)} s")
             case Expectation():
                 return self._take_expectation(expression.args[0])
             case PastSum():
                 of_step = self.vector(expression.args[0])
-                return Atom(f"past_sum S (fun e => ({text(of_step, CLIENTS)})%vec) e", own=is_own(of_step))
+                return Atom(f"past_sum S (fun e => ({self.text(of_step)})%vec) e", own=is_own(of_step))
         return super().vector(expression)
 
     def _take_expectation(self, of: Expr) -> Term:
         if isinstance(of, Selected):
+            self.vocabulary.asked |= {DRAW, EXPECTED}
             return Atom(f"expected (mean_of_draws S D {self._bind_per_client(of)})")
         if of.has(Selected, self.vocabulary.symbols(q.next_server_model)):
             raise NotExported("the mean of a sum with those that are drawn is not exported")
-        return Atom(f"expected ({text(self.vector(of), CLIENTS)})", own=True)
+        self.vocabulary.asked.add(EXPECTED)
+        return Atom(f"expected ({self.write_vector(of)})", own=True)
 
     def _bind_per_client(self, mean: Expr) -> str:
-        return f"(fun i => ({text(self.vector(mean.args[0]), CLIENTS)})%vec)"
+        return f"(fun i => ({self.write_vector(mean.args[0])})%vec)"
 
     def scalar(self, expression: Expr) -> Term:
         """Return a scalar; the mean of one that depends on the sampling is an expectation over its outcomes."""
         expression = self.with_names(sp.sympify(expression))
         if isinstance(expression, Expectation) and (self.is_drawn(expression) or not expression.has(Inner)):
-            inside = text(self.scalar(expression.args[0]), CLIENTS)
+            inside = self.write_scalar(expression.args[0])
+            self.vocabulary.asked.add(DRAW)
             return Atom(f"mean (outcomes D) (fun s => {inside})", kind="S")
         if isinstance(expression, LocalSum):
-            inside = text(self.scalar(expression.args[0]), CLIENTS)
+            inside = self.write_scalar(expression.args[0])
             return Atom(f"local_total S (fun e i => {inside}) i", kind="S", own=True)
         return super().scalar(expression)
 
@@ -268,7 +297,7 @@ class RoundReader(Reader):
 
     def _find_name(self, mean: Expr) -> sp.Symbol:
         member = self.number(mean.args[0])
-        name = f"mean {CLIENTS} (fun i => {member})"
+        name = f"mean (step_clients S) (fun i => {member})"
         found = next((symbol for symbol, known in self.vocabulary.numbers.items() if known == name), None)
         if found is None:
             found = sp.Dummy("mean", positive=True)

@@ -18,9 +18,7 @@ from verify.rocq.round_roots import Roots
 from verify.rocq.round_scalars import KNOWN, OfOutcomes, Scalars
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.step import SIGN
-from verify.rocq.terms import text
 from verify.rocq.theorem import Binder, Exported, Theorem, conjunction, declare_index
-from verify.rocq.vocabulary import CLIENTS
 
 LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Round")
 _MORE = {"Changes": ("change", "if_drawn"), "Curvature": ("root_",)}
@@ -47,8 +45,7 @@ def theorem_of_round(
     scalars = writer(reader, premises, roots)
     proofs = [_prove_relation(relation, why, scalars) for relation, why in zip(relations, links, strict=True)]
     statement = " /\\\n  ".join(goal)
-    used = set().union(*(side.free_symbols for side in sides))
-    parameters = [*vocabulary.binders("\n".join([statement, *proofs, *(one.type for one in conditions)]), used)]
+    parameters = [*vocabulary.binders()]
     if any(map(vocabulary.of_outcome, sides)):
         parameters += [*declare_index("s", "number (outcomes D)")]
     if any(map(vocabulary.of_step, sides)):
@@ -67,7 +64,7 @@ def theorem_of_round(
 
 
 def _write_relation(relation: Relation, reader: RoundReader) -> str:
-    left, right = (text(reader.scalar(side), CLIENTS) for side in relation.sides)
+    left, right = (reader.write_scalar(side) for side in relation.sides)
     return f"{left} {SIGN[relation.operator]} {right}"
 
 

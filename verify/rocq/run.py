@@ -17,7 +17,7 @@ from fedtheory.proofs import facts
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import divisors, sides_of
-from verify.rocq.hypotheses import OF_STEPS
+from verify.rocq.hypotheses import OF_STEPS, state_at
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import Spoken
@@ -270,27 +270,26 @@ class RunVocabulary(Spoken):
         """Return the first arguments of a lemma about the distance of a run from a point."""
         return f"A {point}"
 
-    @property
-    def at_step(self) -> dict[str, str]:
+    def at_step(self, k: str = "k") -> dict[str, str]:
         """Return the arguments for a step theorem's variables and hypotheses, at step k of round n."""
         found = {
-            "S": "step_at A n k",
+            "S": f"step_at A n {k}",
             "step_size_positive": "size_positive",
-            "past": "past n k",
-            "unbiased_S": "steps_unbiased A past unbiased_A n k",
-            "past_x_star": "past_x_star n k",
+            "past": f"past n {k}",
+            "unbiased_S": f"steps_unbiased A past unbiased_A n {k}",
+            "past_x_star": f"past_x_star n {k}",
             "uniform_shares_S": "uniform_shares_A",
             "tau": "tau A",
             "tau_at_least_one": "tau_large",
-            "past_y": "past_y n k",
-            "noise_there": "noise_there n k",
+            "past_y": f"past_y n {k}",
+            "noise_there": f"noise_there n {k}",
             "k": "INR k",
             "k_large": "pos_INR k",
             "k_below_tau": "step_below A k Hk",
         }
         of_steps = {one.name for one in chain(*OF_STEPS.values()) if one.name.endswith("_S")} - found.keys()
-        found |= {name: f"{name.removesuffix('_S')}_A n k" for name in (*_THERE, *of_steps)}
-        return found | (self.drop_noise("n", "k") if self.quiet else {})
+        found |= {name: f"{name.removesuffix('_S')}_A n {k}" for name in (*_THERE, *of_steps)}
+        return found | (self.drop_noise("n", k) if self.quiet else {})
 
     def instead(self, other: Claim) -> dict[str, str]:
         """Return arguments for the hypotheses of another claim that this claim does not have."""
@@ -331,6 +330,6 @@ def _lift(one: Binder) -> Binder:
     """Return a hypothesis at a step S for every step of a run; variables stay the same."""
     if not one.name.endswith("_S"):
         return one
-    plain = one.type.removesuffix(" S")
-    always = plain if plain.isidentifier() else f"(fun S => {one.type})"
+    plain = one.type.removesuffix(" {step}")
+    always = plain if plain.isidentifier() else f"(fun S => {state_at(one, 'S').type})"
     return Binder(f"{one.name.removesuffix('_S')}_A", f"always A {always}")

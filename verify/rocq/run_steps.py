@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,14 +10,16 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.numbers import symbols_of
+from verify.rocq.links import Links
 from verify.rocq.names import name_of, translate
+from verify.rocq.numbers import SignProofs
+from verify.rocq.places import IN_RUN
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
-from verify.rocq.step import theorem_with
-from verify.rocq.terms import text
+from verify.rocq.step import theorem_with, write_links
 from verify.rocq.theorem import Binder, Exported, Theorem
-from verify.rocq.vocabulary import CLIENTS, Vocabulary
+from verify.rocq.vocabulary import Vocabulary
 
 
 def theorem_of_step_in_run(
@@ -30,7 +31,13 @@ def theorem_of_step_in_run(
         raise NotExported("its certificate uses other claims about runs than a bound on the drift")
     (known,) = uses
     bound = _find_bound(claim, known.claim)
-    at_step = _state_step(claim, certificate, known.claim, bound)
+    drift = norm_sq(symbols_of(claim)(q.local_iterate) - symbols_of(claim)(q.average_iterate))
+    slack = KnownSlack(bound - drift, "pose proof (known_S i Hi) as known; lra")
+    plain, facts = replace(certificate, lemmas=()), {known.claim.id: slack}
+    reader = Reader(Vocabulary(claim))
+    goal = f"{reader.write_scalar(drift)} <= {reader.number(bound)}"
+    hypothesis = Binder("known_S", f"forall i, (i < number {reader.vocabulary.place.clients})%nat -> {goal}")
+    at_step = replace(theorem_with(claim, plain, facts, [hypothesis]), name=f"{name_of(claim.id)}_at_step")
     run = RunVocabulary(replace(claim, place="run"))
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     used = set().union(*(one.free_symbols for one in claim.relations))
@@ -38,20 +45,14 @@ def theorem_of_step_in_run(
     parameters += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
     parameters += run.signs(conditions).hypotheses()
     largest = "drift_at_most_largest A n k i Hn (Nat.lt_le_incl _ _ Hk) Hi"
-    drift = f"fun i Hi => Rle_trans _ _ _ ({largest}) ({known.general.applied()})"
-    arguments = run.at_step | {"known_S": drift}
+    by_largest = f"fun i Hi => Rle_trans _ _ _ ({largest}) ({known.general.applied()})"
+    arguments = run.at_step() | {"known_S": by_largest}
     proof = f"{KNOWN}\nexact ({at_step.applied(**arguments)})."
-    called = {quantity: _state_in_run(name) for quantity, name in at_step.called.items()}
-    return Theorem(
-        name_of(claim.id), parameters, _state_in_run(at_step.statement), proof, (at_step,), called=called
-    ), uses
-
-
-def _state_in_run(goal: str) -> str:
-    """Return a statement about a step for step k of round n of a run."""
-    for name, here in (("k", "(INR k)"), ("tau", "(tau A)"), ("S", "(step_at A n k)")):
-        goal = re.sub(rf"\b{name}\b", here, goal)
-    return goal
+    in_run = Vocabulary(claim, place=IN_RUN)
+    in_run.numbers |= {in_run.symbols(q.local_step_index): "INR k", in_run.symbols(q.local_steps): "tau A"}
+    links = Links(Reader(in_run, facts), SignProofs(in_run.numbers, tuple(conditions), in_run.least))
+    statement, _ = write_links(links, claim, plain)
+    return Theorem(name_of(claim.id), parameters, statement, proof, (at_step,), called=in_run.called), uses
 
 
 def _find_bound(claim: Claim, lemma: Claim) -> Expr:
@@ -61,17 +62,3 @@ def _find_bound(claim: Claim, lemma: Claim) -> Expr:
     if relation.operator != "<=" or relation.left != theirs(q.max_drift):
         raise NotExported(f"{lemma.id} does not bound the drift of each client")
     return translate(relation.right, theirs, own)
-
-
-def _state_step(claim: Claim, certificate: Certificate, lemma: Claim, bound: Expr) -> Theorem:
-    symbol = symbols_of(claim)
-    drift = norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
-    vocabulary = Vocabulary(claim)
-    reader = Reader(vocabulary)
-    goal = f"{text(reader.scalar(drift), CLIENTS)} <= {reader.number(bound)}"
-    hypotheses = [Binder("known_S", f"forall i, (i < number {CLIENTS})%nat -> {goal}")]
-    plain = replace(certificate, lemmas=())
-    theorem = theorem_with(
-        claim, plain, {lemma.id: KnownSlack(bound - drift, "pose proof (known_S i Hi) as known; lra")}, hypotheses
-    )
-    return replace(theorem, name=f"{theorem.name}_at_step")

@@ -75,7 +75,7 @@ def write_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, 
         f"{{ apply (mean_of_run {run.from_point(point)} {numbers} rest).",
         f"  - {signs.nonnegative(progress)}.",
         f"  - {run.prove_end(certificate.potential or sp.S.Zero, progress, signs)}.",
-        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step)}). }}",
+        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step())}). }}",
         *conclude(point),
     ]
     return run.state_bound(signs, lines, (lemma,))

@@ -17,9 +17,7 @@ from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
-from verify.rocq.terms import text
 from verify.rocq.theorem import Binder, Exported, Theorem, declare_real, project
-from verify.rocq.vocabulary import CLIENTS
 
 _ERROR = "leading_error S D solution"
 _CURVED = (
@@ -63,7 +61,7 @@ def theorem_of_settling(
     parameters = [*used.general.binders]
     parameters += [one for one in _CURVED if one.name not in {binder.name for binder in parameters}]
     reader = RoundReader(RoundVocabulary(replace(claim, place="round")))
-    statement = f"{_ERROR} <= {text(reader.scalar(relation.right), CLIENTS)}"
+    statement = f"{_ERROR} <= {reader.write_scalar(relation.right)}"
     library = (*LIBRARY, "Lengths", "Changes", "Vanishing", "Settling")
     called = {**reader.vocabulary.called, q.leading_limiting_distance_sq: _ERROR}
     proof = _write_proof(used, premise.link)

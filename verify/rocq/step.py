@@ -52,15 +52,7 @@ def theorem_with(
     vocabulary = OwnVocabulary(claim) if claim.place == "round" else Vocabulary(claim, quiet=is_quiet)
     signs = SignProofs(vocabulary.numbers, tuple(conditions), vocabulary.least)
     links = Links(Reader(vocabulary, known), signs)
-    # Whether a client is mentioned must be known before any proof is written.
-    for relation, why in zip(claim.relations, certificate.links, strict=True):
-        if not isinstance(why, Products):
-            links.side(relation.left)
-            links.side(relation.right)
-    used_links = [
-        _write_link(links, relation, why) for relation, why in zip(claim.relations, certificate.links, strict=True)
-    ]
-    goal, proofs = zip(*used_links, strict=True)
+    goal, proofs = write_links(links, claim, certificate)
     if isinstance(vocabulary, OwnVocabulary):
         parameters, start = [*vocabulary.binders(links.used)], [NUMBERS_KNOWN, *vocabulary.known]
     else:
@@ -70,7 +62,18 @@ def theorem_with(
     proof = "\n".join([*start, *signs.prepared(), conjunction(proofs)])
     parameters = [*parameters, *signs.hypotheses()]
     needs = ("Definitions",) if f" by {BY_LINEAR};" in proof else ()
-    return Theorem(name_of(claim.id), parameters, " /\\\n  ".join(goal), proof, called=vocabulary.called, needs=needs)
+    return Theorem(name_of(claim.id), parameters, goal, proof, called=vocabulary.called, needs=needs)
+
+
+def write_links(links: Links, claim: Claim, certificate: Certificate) -> tuple[str, Sequence[str]]:
+    """Return the statement of a claim, and the proof of each of its relations."""
+    pairs = list(zip(claim.relations, certificate.links, strict=True))
+    # Whether a client is mentioned must be known before any proof is written.
+    for relation in (one for one, why in pairs if not isinstance(why, Products)):
+        links.side(relation.left)
+        links.side(relation.right)
+    goal, proofs = zip(*(_write_link(links, *pair) for pair in pairs), strict=True)
+    return " /\\\n  ".join(goal), proofs
 
 
 def _require_known(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> None:

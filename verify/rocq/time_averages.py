@@ -37,7 +37,7 @@ def write_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step:
     parameters = [*run.binders(used), *signs.hypotheses()]
     given = {binder.name for binder in parameters}
     optimum = run.drawn_at if run.drawn_at in given else "(start A)"
-    arguments = run.at_step
+    arguments = run.at_step()
     if "x_star" not in given:
         arguments |= {"x_star": "start A", "past_x_star": "past_start A past unbiased_A n k"}
     lines = [

@@ -6,7 +6,9 @@ Each entry repeats a definition of `library/Step.v`; Rocq checks that both agree
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import sympy as sp
 
@@ -18,13 +20,10 @@ from fedtheory.language.quantities import PointQuantity, Quantity
 from fedtheory.proofs.comparators import noise_at_y
 from fedtheory.proofs.numbers import SymbolTable, symbols_of
 from verify.rocq.names import name_quantities
+from verify.rocq.places import AT_STEP, Place
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Mean, Multiple, Named, Number, Sum, Term, is_own, text
+from verify.rocq.terms import Atom, Mean, Multiple, Named, Sum, Term
 from verify.rocq.theorem import Binder
-
-CLIENTS = "(step_clients S)"
-MEAN, OWN = "F S", "client_objective S i"
-"""Names of the objective, and of a client's objective."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,8 @@ class Vocabulary:
     claim: Claim
     quiet: bool = False
     """Whether there is no noise."""
+    place: Place = AT_STEP
+    """The step that the claim concerns."""
     symbols: SymbolTable = field(init=False)
     vectors: dict[sp.Symbol, Term] = field(init=False)
     objectives: dict[sp.Symbol, str] = field(init=False)
@@ -94,47 +95,56 @@ class Vocabulary:
     def __post_init__(self) -> None:
         """Read the claim's symbols."""
         self.symbols = symbol = symbols_of(self.claim)
-        self.objectives = {symbol(q.objective): MEAN, symbol(q.client_objective): OWN}
+        self.objectives = {symbol(q.objective): self.place.mean, symbol(q.client_objective): self.place.own}
         self.numbers = self._numbers()
-        self.vectors = self._vectors(symbol, Atom("local_iterate S i", own=True))
+        self.vectors = self._vectors(symbol, Atom(f"local_iterate {self.place.step} i", own=True))
 
     def _numbers(self) -> dict[sp.Symbol, str]:
-        known = {self.symbols(quantity): name for quantity, name in NUMBERS.items()}
+        step, clients = self.place.step, self.place.clients
+        names = {quantity: name.format(step=step, clients=clients) for quantity, name in NUMBERS.items()}
+        known = {self.symbols(quantity): name for quantity, name in names.items()}
         each = {each: f"each_{n}" for n, each in enumerate(self.claim.for_all, start=1)}
         return known | each
 
     @property
     def called(self) -> dict[Quantity, str]:
         """Return the names of the claim's quantities."""
-        vectors = {each: text(term, CLIENTS) for each, term in self.vectors.items()}
+        vectors = {each: self.place.text(term) for each, term in self.vectors.items()}
         return name_quantities(self.symbols, {**vectors, **self.objectives, **self.numbers})
+
+    def moved(self, place: Place) -> Self:
+        """Return a copy for hypotheses about another step."""
+        found = copy(self)
+        found.place = place
+        return found
 
     def gather(self) -> None:
         """Set all clients to the server's model."""
-        self.vectors = self._vectors(self.symbols, Atom("server_model S"))
+        self.vectors = self._vectors(self.symbols, Atom(f"server_model {self.place.step}"))
 
     def _vectors(self, symbol: SymbolTable, local: Term) -> dict[sp.Symbol, Term]:
-        noise = Atom("gradient_noise S i", own=True, noisy=self.is_random, zero=self.quiet)
-        slope = gradient(OWN, local)
-        sample = Named("stochastic_gradient S i", Sum(slope, noise))
-        moved = Named("next_iterate S i", Sum(local, Multiple("step_size S", sample), "-"))
+        place, step = self.place, self.place.step
+        noise = Atom(f"gradient_noise {step} i", own=True, noisy=self.is_random, zero=self.quiet)
+        slope = place.gradient(place.own, local)
+        sample = Named(f"stochastic_gradient {step} i", Sum(slope, noise))
+        moved = Named(f"next_iterate {step} i", Sum(local, Multiple(f"step_size {step}", sample), "-"))
         found: dict[sp.Symbol, Term] = {
             symbol(q.local_iterate): local,
             symbol(q.gradient_noise): noise,
             symbol(q.stochastic_gradient): sample,
             symbol(q.gradient_deviation): Sum(slope, sample, "-"),
-            symbol(q.average_iterate): Named("average S", Mean(local)),
-            symbol(q.server_model): Atom("server_model S"),
+            symbol(q.average_iterate): Named(f"average {step}", Mean(local)),
+            symbol(q.server_model): Atom(f"server_model {step}"),
             symbol(q.optimum): Atom("x_star"),
             symbol(q.comparator): Atom("y"),
             noise_at_y: Atom("noise_there i", own=True, noisy=self.is_random, zero=self.quiet),
         }
         if a.same_local_work in self.claim.assumptions:
             found[symbol(q.next_local_iterate)] = moved
-            found[symbol(q.next_average_iterate)] = Named("next_average S", Mean(moved))
-            model = Atom("v")
+            found[symbol(q.next_average_iterate)] = Named(f"next_average {step}", Mean(moved))
+            model = Atom(place.centralised)
             found[symbol(q.centralised_model)] = model
-            downhill = Multiple("step_size S", gradient(MEAN, model))
+            downhill = Multiple(f"step_size {step}", place.gradient(place.mean, model))
             found[symbol(q.next_centralised_model)] = Sum(model, downhill, "-")
         used = {**self.claim.where, **self.claim.notation}
         points = [each for each, quantity in used.items() if isinstance(quantity, PointQuantity)]
@@ -147,6 +157,21 @@ class Vocabulary:
             quantity = self.symbols.quantity(each)
             raise NotExported(f"the library has no vector for {quantity.name if quantity else each}")
         return self.vectors[each]
+
+    def value(self, objective: sp.Symbol, point: Term) -> Term:
+        """Return the value of an objective at a point."""
+        return self.place.value(self._find_objective(objective), point, opaque=self.opaque)
+
+    def gradient(self, objective: sp.Symbol, point: Term) -> Term:
+        """Return the gradient of an objective at a point; it is zero where the clients' own gradients vanish."""
+        found = self.place.gradient(self._find_objective(objective), point, opaque=self.opaque)
+        is_zero = isinstance(found, Atom) and found.text == f"grad ({self.place.own}) ({self.stationary})"
+        return replace(found, zero=True) if isinstance(found, Atom) and is_zero else found
+
+    def _find_objective(self, symbol: sp.Symbol) -> str:
+        if symbol not in self.objectives:
+            raise NotExported(f"the library has no objective {symbol}")
+        return self.objectives[symbol]
 
 
 _OF_COMPARATOR = (
@@ -201,15 +226,15 @@ def bounds_there(symbol: SymbolTable, point: str, used: Set[sp.Symbol]) -> tuple
 
 
 NUMBERS: Mapping[Quantity, str] = {
-    q.clients: "M S",
-    q.local_step_size: "step_size S",
+    q.clients: "M {step}",
+    q.local_step_size: "step_size {step}",
     q.smoothness: "L",
     q.noise_deviation: "sigma",
     q.gradient_dissimilarity: "zeta",
     q.mean_dissimilarity: "zeta_mean",
     q.second_moment: "G",
     q.lipschitz: "rho",
-    q.importance: "share (step_clients S) i",
+    q.importance: "share {clients} i",
     q.largest_importance: "p_max",
     q.strong_convexity: "mu",
     q.noise_smoothness: "ell",
@@ -219,28 +244,3 @@ NUMBERS: Mapping[Quantity, str] = {
     q.local_steps: "tau",
     q.local_step_index: "k",
 }
-
-
-def value(objective: str, point: Term, *, opaque: bool = False) -> Term:
-    """Return the value of an objective at a point, named in Rocq; `opaque` if it is a number without structure."""
-    name = text(point, CLIENTS)
-    if opaque:
-        return Number(f"value ({objective}) ({name})")
-    if objective == MEAN and not is_own(point):
-        return Named(f"value ({MEAN}) ({name})", Mean(Atom(f"value ({OWN}) ({name})", kind="S", own=True)))
-    return Atom(f"value ({objective}) ({name})", kind="S", own=objective == OWN or is_own(point))
-
-
-def gradient(objective: str, point: Term, *, opaque: bool = False) -> Term:
-    """Return the gradient of an objective at a point; `opaque` if it is a vector without structure."""
-    name = text(point, CLIENTS)
-    if opaque:
-        return Atom(f"grad ({objective}) ({name})")
-    if objective == MEAN and not is_own(point):
-        of_client = Atom(f"grad ({OWN}) ({name})", own=True, vanishing=name == "x_star")
-        return Named(f"grad ({MEAN}) ({name})", Mean(of_client))
-    return Atom(
-        f"grad ({objective}) ({name})",
-        own=objective == OWN or is_own(point),
-        vanishing=objective == OWN and name == "x_star",
-    )

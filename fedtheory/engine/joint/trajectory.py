@@ -11,6 +11,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number, arithmetic_of, plain_floats, sum_with_weights
 from fedtheory.arithmetic.enclosures import largest
+from fedtheory.engine.expectations import Divergence, Expectations
 from fedtheory.engine.joint.averages import Averaged, find_model_maps
 from fedtheory.engine.joint.backward import BackwardMaps, model_moments, model_rows, rounds_of
 from fedtheory.engine.joint.kinds import group_clients
@@ -22,7 +23,7 @@ from fedtheory.engine.joint.round import RoundCompiler
 from fedtheory.engine.joint.settled import find_limit
 from fedtheory.engine.joint.transition import Population, Transition
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.server import Divergence, mean_over_rounds, multiplied
+from fedtheory.engine.moments.server import multiplied
 from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
@@ -143,13 +144,13 @@ class JointTrajectory(Trajectory):
             yield max(joint.largest(), _find_largest(moment)) if moment.dtype != object else 0.0, moment
 
     @cached_property
-    def moments(self) -> Array:  # type: ignore[override]
+    def moments(self) -> Array:
         """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1), or as far as they fit into the arithmetic."""
         with np.errstate(over="ignore", invalid="ignore"):
             return _keep_fitting(self._iterate_moments())
 
     @cached_property
-    def divergence(self) -> Divergence | None:  # type: ignore[override]
+    def divergence(self) -> Divergence | None:
         """The reason why the run has no stationary limit; None if it has one."""
         with np.errstate(over="ignore", invalid="ignore"):
             completed, radius = len(self.moments), self.spectral_radius
@@ -307,8 +308,8 @@ class JointTrajectory(Trajectory):
         if not isinstance(self.definition.model, Average):
             raise NotApplicable(f"the clients of {self.definition.name} keep no models between rounds")
 
-    @property
-    def recursion(self) -> Recursion:  # type: ignore[override]
+    @cached_property
+    def recursion(self) -> Recursion:
         """The recursion of the update rule, which a definition does not have: raises an error."""
         raise self.algorithm.explain_definition("it is known for the update rule")
 
@@ -346,10 +347,7 @@ class JointTrajectory(Trajectory):
         found = np.stack([[apart for _, apart in steps] for steps in self._inside])
         return found[:, :, self.parameters.kinds.of_client]
 
-    @cached_property
-    def mean_drift(self) -> Array:
-        """(1/T) sum_n of `drift`, (K+1, M)."""
-        return np.asarray(mean_over_rounds(self.drift))
+    mean_drift = Expectations.mean_drift
 
     @cached_property
     def _inside(self) -> list[list[tuple[Array, Array]]]:

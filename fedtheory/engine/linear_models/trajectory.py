@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Array, squared_norms
+from fedtheory.engine.expectations import Divergence, Expectations
 from fedtheory.engine.linear_models.replicas import GROUPS, ReplicaRound, follow
-from fedtheory.engine.moments.server import Divergence
 from fedtheory.engine.sampling import ReplicaMeans, estimate_of
-from fedtheory.engine.simulated_trajectory import SimulatedTrajectory, squared_norms
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.linear_models import LinearModelProblem
@@ -117,7 +116,7 @@ class Replicas:
         return found
 
 
-class ReplicaTrajectory(SimulatedTrajectory):
+class ReplicaTrajectory(Expectations):
     """Averages over some groups of the replicas of a run, or the values of the only path."""
 
     def __init__(self, replicas: Replicas, groups: slice = slice(None)) -> None:
@@ -127,7 +126,7 @@ class ReplicaTrajectory(SimulatedTrajectory):
         completed = len(replicas.server.losses) - 1
         is_complete = completed == self.algorithm.rounds
         reason = "the numbers leave double precision: the step size is too large for the ridge"
-        self.divergence: Divergence | None = None if is_complete else Divergence(completed + 1, reason)
+        self.divergence = None if is_complete else Divergence(completed + 1, reason)
 
     def chosen_rounds(self) -> Iterator[ReplicaRound]:
         """Yield every server update in the replicas of the chosen groups; each call simulates again."""

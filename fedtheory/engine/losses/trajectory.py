@@ -14,10 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import Array, Number, squared_norms
 from fedtheory.arithmetic.enclosures import maximum
-from fedtheory.engine.moments.server import Divergence, mean_over_rounds
-from fedtheory.engine.simulated_trajectory import SimulatedTrajectory, squared_norms
+from fedtheory.engine.expectations import Expectations, mean_over_rounds
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.losses.problem import LossProblem
@@ -41,13 +40,12 @@ class OutcomeRound:
         return np.repeat(self.server, outcomes // len(self.server), axis=0)
 
 
-class LossTrajectory(SimulatedTrajectory):
+class LossTrajectory(Expectations):
     """The models of every outcome over n = 0 .. T, and quantities that follow from them."""
 
     def __init__(self, problem: LossProblem, algorithm: Algorithm) -> None:
         self.problem: LossProblem = problem
         self.algorithm = algorithm
-        self.divergence: Divergence | None = None
         _require_enumerable(problem, algorithm)
         self._weights = algorithm.aggregation.moments(problem.weights).mean
         self.rounds_of_outcomes = self._simulate_rounds()

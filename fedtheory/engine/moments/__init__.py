@@ -9,7 +9,6 @@ from fedtheory.engine.moments.exact_length import (
 )
 from fedtheory.engine.moments.quiet_trajectory import QuietTrajectory, has_points
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.server import Divergence, ServerTrajectory
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
 from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.federation import Algorithm
@@ -17,8 +16,6 @@ from fedtheory.federation.problem import Problem
 
 __all__ = [
     "MOST_EXACT_STEPS",
-    "Divergence",
-    "ServerTrajectory",
     "SteadyTrajectory",
     "Trajectory",
     "is_deterministic",

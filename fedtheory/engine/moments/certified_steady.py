@@ -87,7 +87,7 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
         self.noise = ()
 
     @cached_property
-    def recursion(self) -> Recursion:  # type: ignore[override]
+    def recursion(self) -> Recursion:
         """The recursion inside a round, in floats with radii."""
         return Recursion(self.problem, self.algorithm)
 
@@ -122,7 +122,7 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
         return self._ends[2][None]
 
     @cached_property
-    def moments(self) -> Array:  # type: ignore[override]
+    def moments(self) -> Array:
         """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1); raises `Unresolved` if there are too many rounds."""
         self._require_few()
         rounds, size = self.algorithm.rounds, self.problem.dimension + 1

@@ -45,7 +45,7 @@ class EndlessTrajectory(SteadyTrajectory):
         total = self._last * (1 / INFINITESIMAL) + accumulated_excess(self.recursion)
         return ManyRounds(self.algorithm.rounds, self._last - self._last, self._last, total)
 
-    @property
-    def moments(self) -> Array:  # type: ignore[override]
+    @cached_property
+    def moments(self) -> Array:
         """Raise `NotApplicable`: rounds without an end have no list of moments."""
         raise NotApplicable("single rounds are not available where their number grows")

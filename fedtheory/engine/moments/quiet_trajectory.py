@@ -52,7 +52,7 @@ class QuietTrajectory(SteadyTrajectory):
         self.points = points[: completed + 1]
 
     @cached_property
-    def moments(self) -> Array:  # type: ignore[override]
+    def moments(self) -> Array:
         return self.points[:, :, None] * self.points[:, None, :]
 
     @cached_property

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic import Array, plain_floats
-from fedtheory.errors import Diverging
-from fedtheory.federation.problem import Problem
+from fedtheory.engine.expectations import Divergence, Expectations
 
 _FEW, _GROWN = 16, 2
 """Number of rounds before growth counts, and the growth of E|x - x*|^2 that counts as divergence."""
-
-
-@dataclass(frozen=True)
-class Divergence:
-    """The reason why a run has no stationary limit."""
-
-    round: int | None
-    """First server update whose numbers leave double precision; None if all of them fit."""
-    reason: str
 
 
 def multiplied(radius: float) -> str:
@@ -31,19 +20,8 @@ def multiplied(radius: float) -> str:
     return f"each round multiplies distances by up to {radius:.4g} (the spectral radius of its mean map)"
 
 
-class ServerTrajectory:
+class ServerTrajectory(Expectations):
     """Second moments of the server's model over n = 0 .. T, and quantities that follow from them."""
-
-    problem: Problem
-    moments: Array
-    """E[(1, x - c)(1, x - c)'], (T+1, d+1, d+1), c the centre of the problem: x* where F has a minimiser."""
-    divergence: Divergence | None
-
-    def require_finite(self) -> Self:
-        """Return this trajectory if all its rounds fit into the arithmetic; else raise `Diverging`."""
-        if self.divergence is not None and self.divergence.round is not None:
-            raise Diverging(f"the run diverges at round {self.divergence.round}: {self.divergence.reason}")
-        return self
 
     def _measure_moments(self, measure: Callable[[Array], Array]) -> Array:
         """Apply a function to the moments, (N, d+1, d+1): one entry for each."""
@@ -85,19 +63,6 @@ class ServerTrajectory:
         form = self.problem.gradient_form
         return self.problem.require_digits(self._measure_form(form), form, self._distances_sq)
 
-    # The last model and time averages, which need no list of moments if all rounds are alike.
-
-    @cached_property
-    def final_mean(self) -> Array:
-        """E x^T, (d,)."""
-        mean: Array = self.server_mean[-1]
-        return mean
-
-    @cached_property
-    def final_suboptimality(self) -> Any:
-        """E F(x^T) - F*."""
-        return self.server_suboptimality[-1]
-
     @cached_property
     def total_descent(self) -> Any:
         """F(x^0) - E F(x^T)."""
@@ -107,21 +72,6 @@ class ServerTrajectory:
         """Return F(x^0) - E F of a model with this second moment, (d+1, d+1)."""
         point = np.concatenate([last[:1, 0], self.problem.centred.start])
         return ((np.outer(point, point) - last) * self.problem.value_form).sum()
-
-    @cached_property
-    def final_distance_sq(self) -> Any:
-        """E|x^T - x*|^2."""
-        return self.server_distance_sq[-1]
-
-    @cached_property
-    def mean_server_suboptimality(self) -> Any:
-        """(1/T) sum_{n<T} E F(x^n) - F*."""
-        return mean_over_rounds(self.server_suboptimality[:-1])
-
-    @cached_property
-    def mean_server_gradient_sq(self) -> Any:
-        """(1/T) sum_{n<T} E|grad F(x^n)|^2."""
-        return mean_over_rounds(self.server_gradient_sq[:-1])
 
     @property
     def _cause_of_divergence(self) -> str:
@@ -139,11 +89,6 @@ class ServerTrajectory:
         name = "x*" if self.problem.stationary_point is not None else "x^0"
         grown = f"E|x - {name}|^2 is {later / max(distances[0], 1e-300):.4g} times that of the start"
         return Divergence(None, f"{grown}, and still grows: {self._cause_of_divergence}")
-
-
-def mean_over_rounds(values: Array) -> Any:
-    """Return (1/T) sum over the first axis."""
-    return values.sum(axis=0) / len(values)
 
 
 def functionals(forms: Array, moments: Array) -> Array:

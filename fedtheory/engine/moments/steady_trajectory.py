@@ -95,7 +95,7 @@ class SteadyTrajectory(Trajectory):
         return SteadyRounds(self.recursion.round_map, self._added, rounds)
 
     @cached_property
-    def moments(self) -> Array:  # type: ignore[override]
+    def moments(self) -> Array:
         """E[(1, x - c)(1, x - c)'], (T+1, d+1, d+1)."""
         completed = len(self.noise)
         return self._take_rounds(completed).moments(self.recursion.start)

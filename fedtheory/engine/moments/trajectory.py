@@ -20,16 +20,15 @@ from fedtheory.arithmetic import (
     plain_floats,
 )
 from fedtheory.arithmetic.enclosures import largest
+from fedtheory.engine.expectations import Divergence, mean_over_rounds
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import Clients, homogeneous
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.round_forms import RoundForms
 from fedtheory.engine.moments.server import (
-    Divergence,
     ServerTrajectory,
     functional,
     functionals,
-    mean_over_rounds,
     multiplied,
 )
 from fedtheory.engine.moments.stale import StaleRounds
@@ -64,7 +63,7 @@ class Trajectory(ServerTrajectory):
             self._run()
         completed = len(self.noise)
         overflow = completed + 1 if completed < algorithm.rounds else None
-        self.divergence: Divergence | None = self._find_divergence(overflow)
+        self.divergence = self._find_divergence(overflow)
 
     def _run(self) -> None:
         """Compute moments and noise of the updates whose numbers fit into the arithmetic."""
@@ -236,22 +235,6 @@ class Trajectory(ServerTrajectory):
     def local_gradient_sq(self) -> Array:
         """E|grad F(xbar^{n,k})|^2 of the virtual iterate, (T, K+1)."""
         return self._measure_average_iterate(self.problem.gradient_form)
-
-    @cached_property
-    def last_local_suboptimality(self) -> Array:
-        """`local_suboptimality` of the last round, (K+1,)."""
-        last: Array = self.local_suboptimality[-1]
-        return last
-
-    @cached_property
-    def mean_local_suboptimality(self) -> Array:
-        """(1/T) sum_n of `local_suboptimality`, (K+1,)."""
-        return np.asarray(mean_over_rounds(self.local_suboptimality))
-
-    @cached_property
-    def mean_local_gradient_sq(self) -> Array:
-        """(1/T) sum_n of `local_gradient_sq`, (K+1,)."""
-        return np.asarray(mean_over_rounds(self.local_gradient_sq))
 
     @cached_property
     def mean_drift(self) -> Array:

@@ -11,8 +11,7 @@ from loss_runs import loss_run, problem
 from tiny_runs import quadratics
 
 from fedtheory import FLOAT, RATIONAL, InputError, fedavg, quadratic
-from fedtheory.engine.moments import MOST_EXACT_STEPS, is_too_long_for_rationals
-from fedtheory.engine.moments.server import ServerTrajectory
+from fedtheory.engine.moments import MOST_EXACT_STEPS, Trajectory, is_too_long_for_rationals
 from fedtheory.engine.multiples import least_multiple
 from fedtheory.engine.region import Ball
 from fedtheory.engine.run import Run
@@ -38,7 +37,7 @@ def test_the_ball_of_steps_between_the_two_thresholds_grows() -> None:
     assert (edge.radius, edge.grows) == (1, False)
 
 
-class _Distances(ServerTrajectory):
+class _Distances(Trajectory):
     """A trajectory with given distances."""
 
     def __init__(self, distances: list[float]) -> None:

@@ -21,10 +21,10 @@ from verify.check import rates
 from verify.falsify.rounding import _list_near
 from verify.grade import ladders as grade_ladders
 from verify.rocq.numbers import SignProofs
+from verify.rocq.places import AT_STEP
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_changes import CHANGE, START, split
 from verify.rocq.terms import Atom, Mean, Named, Number
-from verify.rocq.vocabulary import MEAN, OWN, gradient, value
 
 
 def test_binary_neighbours_of_a_number() -> None:
@@ -131,20 +131,20 @@ def test_settings_of_a_ladder_of_the_grader(monkeypatch: pytest.MonkeyPatch) -> 
 def test_values_and_gradients_in_rocq() -> None:
     """Without structure a value is a number; that of F at a common point is an average, other values are atoms."""
     common, own = Atom("x"), Atom("x i", own=True)
-    assert value(MEAN, common, opaque=True) == Number(f"value ({MEAN}) (x)")
-    assert value(OWN, own, opaque=True) == Number(f"value ({OWN}) (x i)")
-    assert isinstance(value(MEAN, common), Named)
-    for objective, point, is_own in ((OWN, common, True), (OWN, own, True), (MEAN, own, True)):
-        assert value(objective, point) == Atom(f"value ({objective}) ({point.text})", kind="S", own=is_own)
-    assert gradient(MEAN, common, opaque=True) == Atom(f"grad ({MEAN}) (x)")
-    assert gradient(OWN, own, opaque=True) == Atom(f"grad ({OWN}) (x i)")
+    assert AT_STEP.value(AT_STEP.mean, common, opaque=True) == Number(f"value ({AT_STEP.mean}) (x)")
+    assert AT_STEP.value(AT_STEP.own, own, opaque=True) == Number(f"value ({AT_STEP.own}) (x i)")
+    assert isinstance(AT_STEP.value(AT_STEP.mean, common), Named)
+    for objective, point, is_own in ((AT_STEP.own, common, True), (AT_STEP.own, own, True), (AT_STEP.mean, own, True)):
+        assert AT_STEP.value(objective, point) == Atom(f"value ({objective}) ({point.text})", kind="S", own=is_own)
+    assert AT_STEP.gradient(AT_STEP.mean, common, opaque=True) == Atom(f"grad ({AT_STEP.mean}) (x)")
+    assert AT_STEP.gradient(AT_STEP.own, own, opaque=True) == Atom(f"grad ({AT_STEP.own}) (x i)")
     optimum = Atom("x_star")
-    assert gradient(OWN, optimum) == Atom(f"grad ({OWN}) (x_star)", own=True, vanishing=True)
-    assert gradient(OWN, common) == Atom(f"grad ({OWN}) (x)", own=True)
-    assert gradient(MEAN, own) == Atom(f"grad ({MEAN}) (x i)", own=True)
+    assert AT_STEP.gradient(AT_STEP.own, optimum) == Atom(f"grad ({AT_STEP.own}) (x_star)", own=True, vanishing=True)
+    assert AT_STEP.gradient(AT_STEP.own, common) == Atom(f"grad ({AT_STEP.own}) (x)", own=True)
+    assert AT_STEP.gradient(AT_STEP.mean, own) == Atom(f"grad ({AT_STEP.mean}) (x i)", own=True)
     for point, vanishes in ((common, False), (optimum, True)):
-        slopes = Mean(Atom(f"grad ({OWN}) ({point.text})", own=True, vanishing=vanishes))
-        assert gradient(MEAN, point) == Named(f"grad ({MEAN}) ({point.text})", slopes)
+        slopes = Mean(Atom(f"grad ({AT_STEP.own}) ({point.text})", own=True, vanishing=vanishes))
+        assert AT_STEP.gradient(AT_STEP.mean, point) == Named(f"grad ({AT_STEP.mean}) ({point.text})", slopes)
 
 
 @pytest.mark.parametrize("own", [None, "known", "start", "change"])

@@ -175,9 +175,8 @@ def test_denominators_with_averages_are_positive() -> None:
     parts = [
         SimpleNamespace(coefficient=one) for one in (1 / (1 + mean), 2 / (1 + mean), 1 / (1 + eta_), 1 / mean, 1 + mean)
     ]
-    certificate = SimpleNamespace(roots=[SimpleNamespace(parts=parts[:1])], links=[parts[1:]])
     writer: Any = SimpleNamespace(
-        certificate=certificate, means={"mean": mean}, names={mean: "m", eta_: "e"}, _replace_averages=lambda one: one
+        _parts=parts, means={"mean": mean}, names={mean: "m", eta_: "e"}, _replace_averages=lambda one: one
     )
     assert list(_RoundNumbersWriter._prove_denominators(writer)) == [
         f"assert (below1 : 0 < {number(1 + mean, writer.names)}) by sum_positive."

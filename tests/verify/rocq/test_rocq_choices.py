@@ -21,10 +21,10 @@ from verify.rocq.accepted import Checked
 from verify.rocq.algorithms import ZERO, Algorithm
 from verify.rocq.numbers import SignProofs
 from verify.rocq.origins import _explain_sign
-from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.step import theorem_at_step
 from verify.rocq.terms import Atom, Mean, Multiple, Sum
+from verify.rocq.vocabulary import Vocabulary
 
 x, y, z = sp.symbols("x y z", positive=True)
 V, W = Atom("v"), Atom("w")
@@ -32,10 +32,10 @@ V, W = Atom("v"), Atom("w")
 
 def test_objectives_are_those_of_the_library() -> None:
     known, other = sp.symbols("F G")
-    reader: Any = SimpleNamespace(vocabulary=SimpleNamespace(objectives={known: "loss"}))
-    assert Reader._find_objective(reader, known) == "loss"
+    vocabulary: Any = SimpleNamespace(objectives={known: "loss"})
+    assert Vocabulary._find_objective(vocabulary, known) == "loss"
     with pytest.raises(NotExported, match="no objective G"):
-        Reader._find_objective(reader, other)
+        Vocabulary._find_objective(vocabulary, other)
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,7 @@ def _given(**known: Any) -> Any:
 def _reader(**known: Any) -> Any:
     lengths = SimpleNamespace(rewriting=lambda _: "", same=known.pop("same", ()))
     names = {"vector": lambda one: Atom(str(one)), "length": lambda one, _: Atom(f"length {one}"), "lengths": lengths}
+    names["text"] = lambda one: one.text
     return _given(vocabulary=_given(), **{**names, "with_names": lambda one: one, "number": str, **known})
 
 

@@ -1,0 +1,68 @@
+"""Names of the parts of a local step: of the variable S in a theorem about any step, or of a step of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from verify.rocq.terms import Atom, Mean, Named, Number, Term, is_own, text
+
+
+@dataclass(frozen=True)
+class Place:
+    """The step that a statement concerns, as Rocq text; texts are equal up to these names at all places."""
+
+    step: str
+    space: str
+    """The space of its vectors."""
+    clients: str
+    own: str
+    """The objective of client i."""
+    past: str = "past"
+    """The vectors that do not depend on the noise of the step."""
+    centralised: str = "v"
+    """The model of gradient descent on F."""
+
+    @property
+    def mean(self) -> str:
+        """Return the objective F."""
+        return f"F {self.step}"
+
+    def text(self, term: Term) -> str:
+        """Return a term as text."""
+        return text(term, self.clients)
+
+    def _enclose(self, point: Term) -> str:
+        name = self.text(point)
+        return name if name == self.centralised and name.startswith("(") else f"({name})"
+
+    def value(self, objective: str, point: Term, *, opaque: bool = False) -> Term:
+        """Return the value of an objective at a point, named in Rocq; `opaque` if it is a number without structure."""
+        at = self._enclose(point)
+        if opaque:
+            return Number(f"value ({objective}) {at}")
+        if objective == self.mean and not is_own(point):
+            return Named(f"value ({self.mean}) {at}", Mean(Atom(f"value ({self.own}) {at}", kind="S", own=True)))
+        return Atom(f"value ({objective}) {at}", kind="S", own=objective == self.own or is_own(point))
+
+    def gradient(self, objective: str, point: Term, *, opaque: bool = False) -> Term:
+        """Return the gradient of an objective at a point; `opaque` if it is a vector without structure."""
+        at = self._enclose(point)
+        if opaque:
+            return Atom(f"grad ({objective}) {at}")
+        is_optimum = at == "(x_star)"
+        if objective == self.mean and not is_own(point):
+            of_client = Atom(f"grad ({self.own}) {at}", own=True, vanishing=is_optimum)
+            return Named(f"grad ({self.mean}) {at}", Mean(of_client))
+        is_client = objective == self.own
+        return Atom(f"grad ({objective}) {at}", own=is_client or is_own(point), vanishing=is_client and is_optimum)
+
+
+def name_step(step: str) -> Place:
+    """Return the names of the parts of a step with a name."""
+    return Place(step, f"step_space {step}", f"(step_clients {step})", f"client_objective {step} i")
+
+
+AT_STEP = name_step("S")
+"""Any step."""
+IN_RUN = replace(name_step("(step_at A n k)"), past="past n k", centralised="(centralised A n k)")
+"""Step k of round n of a run."""
