@@ -24,6 +24,10 @@ Features = Annotated[
         "--feature", metavar="COLUMN", help="Only these features; may be repeated. Default: all other columns."
     ),
 ]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option("--drop", metavar="COLUMN", help="Leave this column out of the features; may be repeated."),
+]
 Standardize = Annotated[
     bool | None,
     typer.Option("--standardize/--raw", help="Each feature to mean 0, deviation 1; default: if scales differ."),
@@ -50,6 +54,7 @@ def run(
     target: Target = None,
     client: Client = None,
     feature: Features = None,
+    drop: Drop = None,
     standardize: Standardize = None,
     intercept: Intercept = None,
     kind: Kind = None,
@@ -62,7 +67,7 @@ def run(
     from fedtheory.planner.description import describe, document
     from fedtheory.runfile import run_toml
 
-    choice = ColumnChoice(target, client, tuple(feature) if feature else None)
+    choice = ColumnChoice(target, client, tuple(feature) if feature else None, dropped=tuple(drop or ()))
     try:
         found = describe(file, choice, standardize, intercept, kind)
     except InputError as error:

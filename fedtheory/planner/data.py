@@ -24,9 +24,9 @@ def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
 
     All clients participate in every round, from x = 0.  `settings`, numbers or texts, are rounds (100 by default),
     local_steps (1), local_step_size (1/(4L)), server_step_size (1), name (fedavg; scaffold and others), and the keys
-    of a problem on data in a run file: kind (least-squares; logistic and others), target, client and features name
-    columns, others are batch, shares, standardize and intercept (by default as `fedtheory data` chooses all three),
-    ridge, width, clients, split, concentration and seed.
+    of a problem on data in a run file: kind (least-squares; logistic and others), target, client, features and drop
+    name columns, others are batch, shares, standardize and intercept (by default as `fedtheory data` chooses all
+    three), ridge, width, clients, split, concentration and seed.
     Raises `InputError` for other keys, and for files that cannot be read.
     """
     known = [*_ALGORITHM, _NAME, *_PROBLEM]
@@ -92,6 +92,7 @@ _PROBLEM: dict[str, Callable[[str, str | float], Any]] = {
     "target": _keep_text,
     "client": _keep_text,
     "features": _read_names,
+    "drop": _read_names,
     "shares": _keep_text,
     "standardize": _read_choice,
     "intercept": _read_choice,

@@ -237,6 +237,7 @@ class DataDescription:
         """Return the `[problem]` table, without a number of clients."""
         problem: dict[str, Any] = {"kind": self.kind, "data": data}
         columns = {"target": self.choice.target, "client": self.choice.client, "features": self.choice.features}
+        columns |= {"drop": self.choice.dropped or None}
         problem |= {key: list(v) if isinstance(v, tuple) else v for key, v in columns.items() if v is not None}
         problem |= {"shares": "samples"} if len(set(self.counts)) > 1 else {}
         problem |= {"standardize": True} if self.standardize else {}

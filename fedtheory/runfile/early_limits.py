@@ -41,6 +41,8 @@ def _require_possible(content: Mapping[str, Any], arithmetic: Arithmetic, folder
     rows, features = smallest_size(folder / data)
     if isinstance(problem.get("features"), list):
         features = len(problem["features"])
+    elif isinstance(problem.get("drop"), list):
+        features = max(features - len(problem["drop"]), 0)
     if problem.get("kind") in ("logistic", *KINDS):
         require_listable_models(rounds, features, GROUPS if "batch" in problem else 1)
         require_work(work_of_losses(rows, features) * rounds, "at least ")

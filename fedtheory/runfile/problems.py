@@ -181,11 +181,17 @@ def _read_columns(table: TomlTable) -> ColumnChoice:
         raise InputError(
             table.path(split[0]), "expected either client, a column with the client of each row, or a split"
         )
-    features = table.take("features", None)
-    if features is not None and not _are_texts(features):
-        raise InputError(table.path("features"), f"expected a list of column names, got {features!r}")
+    features, dropped = (_read_names(table, key) for key in ("features", "drop"))
     target, client = (table.text(key) if table.has(key) else None for key in ("target", "client"))
-    return ColumnChoice(target, client, None if features is None else tuple(features))
+    return ColumnChoice(target, client, features, dropped=dropped or ())
+
+
+def _read_names(table: TomlTable, key: str) -> tuple[str, ...] | None:
+    """Return a list of column names; None without the key."""
+    names = table.take(key, None)
+    if names is not None and not _are_texts(names):
+        raise InputError(table.path(key), f"expected a list of column names, got {names!r}")
+    return None if names is None else tuple(names)
 
 
 def _are_texts(given: object) -> bool:
@@ -218,6 +224,12 @@ def _list_client_rows(table: TomlTable, data: DataSet) -> list[Array]:
     given = [key for key in _SPLIT if table.has(key)]
     if data.clients is not None and not given:
         return data.clients.rows
+    if data.clients is None and not table.has("clients"):
+        raise InputError(
+            table.path("clients"),
+            f"is missing; expected a number of clients to split the rows of {data.name} over, such as clients = 10, or "
+            "the column with the client of each row as client",
+        )
     clients, seed = table.integer("clients"), table.integer("seed", 0, least=0)
     if table.choice("split", ("iid", "dirichlet"), "iid") == "iid":
         if "concentration" in given:

@@ -23,6 +23,7 @@ _SYNONYMS = {
     "client": "group client_column client_id",
     "target": "label outcome y target_column",
     "features": "columns inputs_columns x X",
+    "drop": "ignore exclude without drop_columns skip",
     "data": "file path csv dataset",
     "concentration": "dirichlet dirichlet_alpha",
     "seed": "random_state",

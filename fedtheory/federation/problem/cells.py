@@ -108,17 +108,33 @@ class NumberColumn:
     def _explain_rejection(self, cell: object) -> str:
         """Explain why a cell is no number, with advice."""
         if is_missing(cell):
-            return f"missing value ({str(cell)!r}): fill it in, leave out the row, or leave out the column by features"
+            return f"missing value ({str(cell)!r}): fill it in, leave out the row, or leave out the column by drop"
         if number_of(cell, self.decimal) is not None:
             return f"expected a finite number, got {_quote(cell)}: correct it, or leave out the row"
         if self.decimal == "," and number_of(cell) is not None:
             return f"expected decimal commas, as in other rows, got {_quote(cell)}: use one decimal sign in the file"
         if not self.has_numbers:
             return (
-                f"expected a number, got {_quote(cell)}, as in all rows: leave the column out by features, "
-                "name it as client, or write it as numbers"
+                f"expected a number, got {_quote(cell)}, as in all rows: leave the column out by drop, "
+                f"name it as client, or write {_advise_on_text(str(cell))}"
             )
-        return f"expected a number, got {_quote(cell)}: correct it, leave out the row, or leave out the column"
+        return f"expected a number, got {_quote(cell)}: correct it, leave out the row, or leave out the column by drop"
+
+
+def _advise_on_text(cell: str) -> str:
+    """Return how to write a column of such cells as numbers."""
+    if _DATE.match(cell):
+        return "its dates as numbers, such as days since the first one"
+    if _SEPARATED.fullmatch(cell):
+        return "its numbers without separators of thousands"
+    if _UNIT.fullmatch(cell):
+        return "its numbers without signs of currency or percent"
+    return "its words as columns of 0 and 1, one for each word but one (pandas.get_dummies does)"
+
+
+_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
+_SEPARATED = re.compile(r"[+-]?\d{1,3}(?:([,.' \u00a0\u202f])\d{3})+(?:[.,]\d+)?")
+_UNIT = re.compile(r"[$\u20ac\u00a3\u00a5]\s*[+-]?[\d.,]+|[+-]?[\d.,]+\s*[%$\u20ac\u00a3\u00a5]")
 
 
 @dataclass

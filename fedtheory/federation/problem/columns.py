@@ -24,6 +24,8 @@ class ColumnChoice:
     features: tuple[str, ...] | None = None
     has_classes: bool = False
     """Whether the target has labels, which may be text."""
+    dropped: tuple[str, ...] = ()
+    """Columns that are left out of the features."""
 
     @property
     def has_roles(self) -> bool:
@@ -33,7 +35,7 @@ class ColumnChoice:
     @property
     def is_made(self) -> bool:
         """Whether anything is named."""
-        return (self.target, self.client, self.features) != (None, None, None)
+        return (self.target, self.client, self.features, self.dropped) != (None, None, None, ())
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Header:
         target, client = self._choose_target_and_client(choice)
         if target == client:
             raise InputError("problem.client", f"expected another column than the target, got {client!r} for both")
-        return Roles(target, client, self._choose_features(choice.features, target, client))
+        return Roles(target, client, self._choose_features(choice, target, client))
 
     def require_distinct(self) -> None:
         """Raise `InputError` if two columns have one name."""
@@ -116,9 +118,14 @@ class Header:
         """Return the name of the client column; None if the table has none."""
         return None if name is None and "client" not in self.names else self._require_column("client", name, "client")
 
-    def _choose_features(self, named: tuple[str, ...] | None, target: str, client: str | None) -> tuple[str, ...]:
+    def _choose_features(self, choice: ColumnChoice, target: str, client: str | None) -> tuple[str, ...]:
         """Return the names of the feature columns, each at most once."""
-        others = tuple(name for name in self.names if name not in (target, client))
+        named, dropped = choice.features, {self._require_column("drop", name, "") for name in choice.dropped}
+        if named is not None and dropped:
+            raise InputError("problem.drop", "expected either features, the columns to use, or drop, got both")
+        if used := sorted(dropped & {target, client}):
+            raise InputError("problem.drop", f"expected columns beside target and client, got {used[0]!r}")
+        others = tuple(name for name in self.names if name not in (target, client) and name not in dropped)
         chosen = others if named is None else tuple(self._require_column("features", name, "") for name in named)
         if not chosen:
             raise InputError(

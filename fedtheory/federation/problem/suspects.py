@@ -11,10 +11,12 @@ from fedtheory.federation.problem.clients import Clients
 
 _FEWEST_ROWS = 8
 """Number of rows from which a coincidence is unlikely."""
+_MANY_ROWS = 50
+"""Number of rows from which measured whole numbers usually repeat."""
 
 
 def describe_suspects(names: Sequence[str], features: Array) -> tuple[str, ...]:
-    """Report features (n, d) that repeat another one, or that are row numbers."""
+    """Report features (n, d) that repeat another one, or that number or identify the rows."""
     if len(features) < _FEWEST_ROWS:
         return ()
     known: dict[bytes, str] = {}
@@ -22,12 +24,20 @@ def describe_suspects(names: Sequence[str], features: Array) -> tuple[str, ...]:
     for name, values in zip(names, features.T, strict=True):
         first = known.setdefault((values + 0).tobytes(), name)
         if first != name and np.ptp(values) > 0:
-            found.append(f"column {name!r} repeats column {first!r}: leave one of them out by features")
+            found.append(f"column {name!r} repeats column {first!r}: leave one of them out by drop")
         elif (np.diff(values) == 1).all():
+            found.append(f"column {name!r} rises by one from row to row: if it counts the rows, leave it out by drop")
+        elif _may_identify_rows(values):
             found.append(
-                f"column {name!r} rises by one from row to row: if it counts the rows, leave it out by features"
+                f"column {name!r} has a different whole number in each row: if it names the rows, leave it out by drop"
             )
     return tuple(found)
+
+
+def _may_identify_rows(values: Array) -> bool:
+    """Return whether a feature (n,) of many rows has a different positive whole number in each."""
+    is_whole = len(values) >= _MANY_ROWS and (values >= 1).all() and (values == np.floor(values)).all()
+    return bool(is_whole and len(np.unique(values)) == len(values))
 
 
 def describe_many_clients(name: str, clients: Clients | None) -> tuple[str, ...]:

@@ -72,3 +72,62 @@ def test_text_targets_are_classes(tmp_path, labels: tuple[str, ...], advice: str
     mixed = [*rows, "1,2.5,0"]
     with pytest.raises(InputError, match="correct it, leave out the row"):
         _read(tmp_path, "a,y,client", mixed)
+
+
+@pytest.mark.parametrize(("count", "values", "is_noted"), [(60, 60, True), (49, 49, False), (60, 59, False)])
+def test_columns_that_may_name_the_rows(tmp_path: Path, count: int, values: int, is_noted: bool) -> None:
+    """Different whole numbers in no order have a note if there are many rows; halves have none."""
+    names = [1000 + 7 * n % values for n in range(count)]
+    rows = [f"{name},{name + 0.5},{n % 5},{n % 4}" for n, name in enumerate(names)]
+    notes = _notes(_read(tmp_path, "patient,size,y,client", rows))
+    expected = "column 'patient' has a different whole number in each row: if it names the rows, leave it out by drop"
+    assert notes == ((expected,) if is_noted else ())
+
+
+def test_dropped_columns_are_no_features(tmp_path: Path) -> None:
+    """Columns in `drop` may hold text; all others remain features."""
+    rows = [f"id{n},{a},2020-01-{n + 1},{b},{y},{n % 3}" for n, (a, b, y) in enumerate(ROWS)]
+    keys = {"target": "y", "client": "client"}
+    problem = _read(tmp_path, "id,a,day,b,y,client", rows, **keys, drop=["day", "id"])
+    same = _read(tmp_path, "id,a,day,b,y,client", rows, **keys, features=["a", "b"])
+    assert isinstance(problem, Problem)
+    assert (problem.hessians == same.hessians).all()
+    assert _read(tmp_path, "id,a,day,b,y,client", rows, drop=["day", "id"]).dimension == 2
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"drop": ["z"]}, r"problem\.drop: .*rows\.csv has no column 'z'"),
+        ({"drop": ["a"], "features": ["b"]}, r"problem\.drop: expected either features"),
+        ({"drop": ["client"]}, r"problem\.drop: expected columns beside target and client, got 'client'"),
+        ({"drop": ["a", "b"]}, r"problem\.features: .*expected at least one column"),
+        ({"drop": "a"}, r"problem\.drop: expected a list of column names, got 'a'"),
+        ({"exclude": ["a"]}, "exclude is called drop here"),
+    ],
+)
+def test_columns_that_cannot_be_dropped(tmp_path: Path, keys: dict[str, object], message: str) -> None:
+    rows = [f"{a},{b},{y},{n % 3}" for n, (a, b, y) in enumerate(ROWS)]
+    with pytest.raises(InputError, match=message):
+        _read(tmp_path, "a,b,y,client", rows, **keys)
+
+
+@pytest.mark.parametrize(
+    ("cell", "advice"),
+    [
+        ("2020-01-31", "its dates as numbers"),
+        ("31/1/2020", "its dates as numbers"),
+        ('"63,533"', "its numbers without separators of thousands"),
+        ("1.234.567", "its numbers without separators of thousands"),
+        ("79'243.7", "its numbers without separators of thousands"),
+        ("$77", "its numbers without signs of currency or percent"),
+        ("7.5 %", "its numbers without signs of currency or percent"),
+        ("blue", r"its words as columns of 0 and 1, one for each word but one \(pandas.get_dummies does\)"),
+        ("12-34", "its words as columns of 0 and 1"),
+    ],
+)
+def test_text_in_a_feature_is_answered_by_its_kind(tmp_path: Path, cell: str, advice: str) -> None:
+    """The message says how to write such a column as numbers, and that drop leaves it out."""
+    rows = [f"{a},{cell},{y},{n % 3}" for n, (a, _, y) in enumerate(ROWS)]
+    with pytest.raises(InputError, match=f"leave the column out by drop, name it as client, or write {advice}"):
+        _read(tmp_path, "a,b,y,client", rows)

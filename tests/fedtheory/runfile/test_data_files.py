@@ -142,7 +142,7 @@ def test_all_bad_columns_are_named_at_once(tmp_path: Path) -> None:
         _load(tmp_path, "a,b,y,client\n1,,2,u\n2,x,3,\nnan,4,inf,v\n,5,6,v\n")
     for part in (
         r"row 4, column 'a': missing value ('nan'): fill it in, leave out the row, or leave out the column by "
-        r"features (2 such cells in this column)",
+        r"drop (2 such cells in this column)",
         "row 2, column 'b': missing value ('')",
         "row 3, column 'client': missing client ('')",
         "row 4, column 'y': expected a finite number, got 'inf'",
