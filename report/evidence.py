@@ -89,10 +89,10 @@ def _choose_title(verdict: ClaimVerdict) -> str:
 def _describe_place(check: Check) -> str:
     """Describe the place in the run, and the origin of its coordinates."""
     if check.rate is not None:
-        return f"The levels of the ladder take the place of the run's own {_name_variables(check)}."
+        return f"The levels of the ladder replace the run's {_name_variables(check)}."
     worst = choose_place(check)
     if has_only_free_vectors(check.claim):
-        return "For statements about free vectors the run does not matter."
+        return "The statement is about free vectors and does not depend on the run."
     if worst is None or not (worst.index or worst.points):
         return ""
     place = ", ".join(

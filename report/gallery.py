@@ -139,7 +139,7 @@ def _draw_witness(verdict: ClaimVerdict) -> list[Figure]:
         return []
     if run.algorithm.clock.is_synchronous:
         return []
-    return [_draw_timeline(verdict.claim.slug, run, "This is the schedule of the instance below.")]
+    return [_draw_timeline(verdict.claim.slug, run, "Schedule of the instance below.")]
 
 
 def _needs_schedule(claim: Claim) -> bool:

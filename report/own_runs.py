@@ -312,7 +312,7 @@ def _draw_over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
     """Draw the ratio of exact error to bound over the local step size."""
     planned = plain_float(max(own.run.algorithm.work.step_sizes))
     found = {f * planned: check_if_applicable(claim, partial(own.at, factor=f)) for f in _FACTORS}
-    words = f"How tight the bound is over the local step size, all else as in {own.name}."
+    words = f"Ratio of left side to bound over the local step size; all other settings are those of {own.name}."
     return _draw_ratios(f"{name}-step", found, planned, r"local step size $\eta$", words)
 
 
@@ -324,7 +324,7 @@ def _draw_over_local_steps(claim: Claim, own: OwnRun, name: str) -> list[Figure]
         return []
     counts = sorted({1, 2, 4, 8, steps, 2 * steps})
     found = {float(k): check_if_applicable(claim, partial(own.at, steps=k)) for k in counts}
-    words = f"How tight the bound is over the number of local steps, all else as in {own.name}."
+    words = f"Ratio of left side to bound over the number of local steps; all other settings are those of {own.name}."
     return _draw_ratios(f"{name}-local-steps", found, float(steps), r"local steps $\tau$", words)
 
 
@@ -335,5 +335,9 @@ def _draw_ratios(
     known = {v: c.worst.ratio for v, c in found.items() if c is not None and c.worst is not None}
     ratios = {value: plain_float(ratio) for value, ratio in known.items() if ratio is not None and ratio > 0}
     left_out = len(found) - len(ratios)
-    more = f" Left out: {left_out} where the claim does not apply, or no ratio makes sense." if left_out else ""
+    more = (
+        f" Not drawn: {left_out} of {len(found)} values, for which the claim does not apply or the ratio is undefined."
+        if left_out
+        else ""
+    )
     return [draw_ratio(name, ratios, planned, setting, words + more)] if len(ratios) > 1 else []

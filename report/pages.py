@@ -170,24 +170,26 @@ def _list_symbols(claim: Claim) -> list[tuple[Markup, Markup]]:
 
 
 def _describe_setting(claim: Claim) -> Markup:
-    """Describe the supposed setting of a claim that names none; empty for others."""
+    """Describe the default setting of a claim that names none; empty for others."""
     if not claim.supposed:
         return Markup("")
-    heading = Markup("No assumption names a setting, so {} is supposed; <code>{}</code> states it.")
+    heading = Markup("The claim names no setting, so {} is assumed, which is <code>{}</code>.")
     return heading.format(describe_setting(claim), setting_line(claim))
 
 
 def _summarise_verdict(verdict: ClaimVerdict) -> str:
     """Describe the verdict in a sentence or two."""
     if verdict.claim.kind == "experiment":
-        return "An experiment, run again with exact expectations: the pages of its figures say what of it reproduces."
+        return (
+            "An experiment, repeated with exact expectations; pages of its figures say which findings are reproduced."
+        )
     return _SUMMARIES[verdict.verdict](verdict)
 
 
 def _describe_refuted(verdict: ClaimVerdict) -> str:
     failures = f"the statement fails on {verdict.violations} of {_describe_instances(verdict)}."
     if verdict.searched:
-        failures += f" A search found what they do not show, after {verdict.searched} further runs."
+        failures += f" The violation was found by a search, after {verdict.searched} further runs."
     return f"Refuted: {failures} {_describe_refutation(verdict)}"
 
 
@@ -201,7 +203,7 @@ def _describe_proof(verdict: ClaimVerdict) -> str:
     proof = verdict.found_proof
     rests = "" if proof is None or not proof.uses else f", which rests on {', '.join(proof.uses)}"
     found = "the certificate below" if proof is None else f"a certificate that a search found{rests}"
-    return f"Proved: the kernel accepts {found}. It was tried on {_describe_satisfied(verdict)}"
+    return f"Proved: the kernel accepts {found}. It was tested on {_describe_satisfied(verdict)}"
 
 
 def _describe_satisfied(verdict: ClaimVerdict) -> str:
@@ -209,13 +211,13 @@ def _describe_satisfied(verdict: ClaimVerdict) -> str:
     ratio = (
         f" The largest ratio of the two sides on them is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
     )
-    searched = f" A search along {verdict.searched} further runs found none either." if verdict.searched else ""
+    searched = f" A search found none on {verdict.searched} further runs." if verdict.searched else ""
     return f"{_describe_instances(verdict)}; no violation was found.{searched}{ratio}"
 
 
 def _list_undecided(verdict: ClaimVerdict) -> str:
     """Describe the undecided instances or runs of the search, or the small number of instances."""
-    found = [f"on {verdict.undecided} of {_describe_instances(verdict)} neither floats nor exact numbers could tell"]
+    found = [f"on {verdict.undecided} of {_describe_instances(verdict)} neither floats nor exact arithmetic decide"]
     if verdict.left_open:
         found = found if verdict.undecided else []
         found.append(f"in the search {describe_left_open(verdict.left_open)}")
@@ -225,18 +227,19 @@ def _list_undecided(verdict: ClaimVerdict) -> str:
 def _describe_definition(verdict: ClaimVerdict) -> str:
     checked = f" Its identity holds on {_describe_instances(verdict)}." if verdict.instances else ""
     article = "An" if verdict.claim.kind[0] in "aeiou" else "A"
-    return f"{article} {verdict.claim.kind}: it defines something.{checked}"
+    return f"{article} {verdict.claim.kind}, which needs no proof.{checked}"
 
 
 _SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {
     "proved": _describe_proof,
     "supported": _describe_supported,
     "asymptotic": lambda verdict: (
-        f"Supported along a ladder on {_describe_instances(verdict)}; no violation was found."
+        "Supported by ladders of runs, along which a variable grows: they begin at "
+        f"{_describe_instances(verdict)}; no violation was found."
     ),
     "refuted": _describe_refuted,
     "undecided": _list_undecided,
-    "not applicable": lambda _verdict: "Not applicable to any instance that was tried.",
+    "not applicable": lambda _verdict: "Not applicable to any tested instance.",
     "definition": _describe_definition,
 }
 
@@ -256,10 +259,10 @@ def _describe_refutation(verdict: ClaimVerdict) -> str:
     growth = None if check is None or check.rate is None else check.rate.growth
     if check is not None and growth is not None and growth.power == 0 and growth.coefficient is not None:
         limit = decimal(growth.coefficient)
-        return f"On the simplest one known, below, the exact limit is {limit}, while the claimed order vanishes."
+        return f"On the simplest known instance, below, the exact limit is {limit}, while the claimed order vanishes."
     if check is not None and growth is not None:
-        return f"On the simplest one known, below, {growth.words(check.claim.in_words)}."
-    where = "" if check is None or check.everywhere else " Its constants are those of a ball that contains the run."
+        return f"On the simplest known instance, below, {growth.words(check.claim.in_words)}."
+    where = "" if check is None or check.everywhere else " Its constants hold on a ball that contains the run."
     how = (
         "in exact rational arithmetic"
         if check is None or check.arithmetic is not ENCLOSED

@@ -63,7 +63,7 @@ def _require_curve(found: Check, run: Run) -> BoundCurve:
 def _draw_sides(axes: Axes, curve: BoundCurve) -> None:
     draw_terms(axes, curve)
     draw_exact_error(axes, curve)
-    axes.set_xlabel("number of server updates")
+    axes.set_xlabel("rounds (server updates)")
     axes.set_ylabel("both sides")
 
 

@@ -322,7 +322,7 @@ def _describe_outcome(proof: Proof, printed: list[PrintedStep]) -> str:
     """Return the verdict on the certificate, with its digest; without one, the verdict on the published proof."""
     found = verdict(proof, printed)
     if found != proof.verdict:
-        return "[bold red]the printed proof does not go through[/bold red]"
+        return "[bold red]the published proof does not go through[/bold red]"
     # These digits of the digest suffice to identify the certificate.
     return style_verdict(found) + ("" if proof.digest is None else f" by certificate {proof.digest[:16]}")
 
@@ -352,7 +352,7 @@ def _print_published_proof(printed: list[PrintedStep]) -> None:
 
     lines = [f"  {_MARKS[step.verdict]}  {step.claim.id}  {_format_text(step.claim.title)}" for step in printed]
     failing = find_first_failure(printed)
-    print_lines("the printed proof, step by step:", *lines)
+    print_lines("the published proof, step by step:", *lines)
     if failing is not None:
         print_lines(f"the first step that fails is {failing.claim.id}: {_format_text(failing.why)}")
 

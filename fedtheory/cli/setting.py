@@ -26,9 +26,9 @@ def list_setting_lines(claims: Iterable[tuple[str, Claim]]) -> list[str]:
     alike: dict[str, list[str]] = {}
     for called, claim in claims:
         if claim.supposed:
-            sentence = f"so {describe_setting(claim)} is supposed: {setting_line(claim)} states it"
+            sentence = f"so {describe_setting(claim)} is assumed, which is {setting_line(claim)}"
             alike.setdefault(sentence, []).append(called)
-    return [f"no setting is named by {', '.join(names)}, {sentence}" for sentence, names in alike.items()]
+    return [f"{', '.join(names)}: no setting is named, {sentence}" for sentence, names in alike.items()]
 
 
 def print_setting(claims: Iterable[tuple[str, Claim]]) -> None:

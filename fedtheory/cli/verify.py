@@ -231,7 +231,7 @@ def _print_new_proof(verdict: ClaimVerdict) -> None:
 
 def _describe_pairs(verdict: ClaimVerdict) -> str:
     pairs = verdict.pairs
-    given_up = f", {pairs.given_up} given up because the claim applied to no run that was tried with both"
+    given_up = f", {pairs.given_up} skipped because the claim applied to no generated run with both"
     return f"{pairs.covered} of {pairs.all} pairs of regimes covered{given_up if pairs.given_up else ''}"
 
 

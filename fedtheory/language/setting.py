@@ -143,12 +143,12 @@ def setting_line(claim: Claim) -> str:
 def describe_setting(claim: Claim) -> str:
     """Describe the default setting: plain FedAvg, or the part of it that the claim's quantities leave."""
     parts = ", ".join(assumption.name for assumption in claim.supposed)
-    return "plain FedAvg" if claim.supposed == PLAIN else f"plain FedAvg beyond its quantities ({parts})"
+    return "plain FedAvg" if claim.supposed == PLAIN else f"plain FedAvg extended by its quantities ({parts})"
 
 
 def setting_facts(claim: Claim) -> dict[str, str]:
     """Return the setting for cards: the line that states it, if it is assumed by default."""
-    return {"supposed setting": f"{describe_setting(claim)}; {setting_line(claim)}"} if claim.supposed else {}
+    return {"assumed setting": f"{describe_setting(claim)}; {setting_line(claim)}"} if claim.supposed else {}
 
 
 def _list_names(claim: Claim) -> Iterator[str]:

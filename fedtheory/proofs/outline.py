@@ -155,12 +155,12 @@ def _list_products(why: Products) -> Iterator[Entry]:
 
 
 def _introduce_links(claim: Claim, certificate: Certificate) -> str:
-    """Introduce the table of a certificate whose terms show the slack of each link."""
+    """Introduce the table of a certificate whose terms show the slack of each relation."""
     return (
-        "The slack of each link, right side minus left side, is the sum of these coefficients times the terms beside "
-        "them; all expectations are over fresh, unbiased noise.  No coefficient is negative under the conditions, and "
-        "neither is what it multiplies, for the reason given: so no link can fail, for any number of clients, "
-        "dimensions and steps, and for any objectives that satisfy the assumptions, not only quadratics."
+        "The slack of each relation, right side minus left side, is the sum of these coefficients times the terms "
+        "beside them; all expectations are over fresh, unbiased noise.  Under the conditions each coefficient is "
+        "non-negative, and so is each term, for the stated reason.  Therefore the relation holds for any number of "
+        "clients, dimensions and steps, and for all objectives that satisfy the assumptions, not only quadratics."
         + "".join(words for kind, words in _ABOUT_KINDS.items() if any(isinstance(x, kind) for x in certificate.links))
         + (_ABOUT_UPDATES if claim.place == "run" else "")
     )
@@ -179,8 +179,8 @@ _ABOUT_KINDS: dict[type, str] = {
         "steps, and the coefficients are those of the second."
     ),
     Squared: (
-        "  Where an inequality between lengths stands beside another one, the other one is its square, and the "
-        "coefficients are those of the inequality between lengths."
+        "  Where an inequality between norms stands beside another one, the other one is its square, and the "
+        "coefficients are those of the inequality between norms."
     ),
     Products: (
         "  A relation between quotients is multiplied by its denominators first; its slack is then a sum of products "
@@ -215,8 +215,8 @@ def _describe_part(claim: Claim, part: Part) -> Entry:
 def _introduce_sums(_claim: Claim, _certificate: Combination) -> str:
     """Introduce the table of a sum of proved claims and facts."""
     return (
-        "The slack of each link, right side minus left side, is the sum of these coefficients times the terms beside "
-        "them: slacks of claims that are proved, and facts that hold of the quantities of every run."
+        "The slack of each relation, right side minus left side, is the sum of these coefficients times the terms "
+        "beside them: slacks of proved claims, and facts about the quantities of every run."
     )
 
 

@@ -29,7 +29,7 @@ def draw_over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
     with drawing() as (canvas, axes):
         axes.loglog(curve.horizons, curve.right, color=BLACK, linestyle="--", label="bound")
         draw_exact_error(axes, curve)
-        axes.set_xlabel("number of server updates")
+        axes.set_xlabel("rounds (server updates)")
         axes.set_ylabel("error")
         axes.legend()
         worst = max(a / b for a, b in zip(curve.left, curve.right, strict=True))
@@ -42,10 +42,12 @@ def draw_by_terms(name: str, curve: BoundCurve, setting: str) -> Figure:
     """Draw the terms of the bound over rounds, log-log."""
     with drawing() as (canvas, axes):
         left_out = draw_terms(axes, curve)
-        axes.set_xlabel("number of server updates")
+        axes.set_xlabel("rounds (server updates)")
         axes.set_ylabel("terms of the bound")
         add_legend_below(canvas, axes)
-        caption = f"The bound, split into its terms. {setting} Where a flat term dominates, more rounds do not help."
+        caption = (
+            f"The bound and its terms. {setting} Where a constant term dominates, more rounds do not lower the bound."
+        )
         caption += f" Zero here, and not drawn: {', '.join(left_out)}." if left_out else ""
         return finish(canvas, f"{name}-terms", caption)
 
@@ -96,8 +98,8 @@ def draw_tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Fi
         axes.set_xlabel(rf"step size $\eta$, as a multiple of ${_format_limit(limit)}$")
         axes.set_ylabel(r"local steps $\tau$")
         caption = (
-            f"Tightness: the largest ratio of exact left side to bound, over {len(runs)} problems of its own (not the "
-            "instances of the verdict) and $T = 1, 4, 16, 64$. One would mean that the bound is attained."
+            f"Tightness: the largest ratio of exact left side to bound, over {len(runs)} problems (not the "
+            "instances of the verdict) and $T = 1, 4, 16, 64$. A ratio of 1 means that the bound is attained."
         )
         return finish(canvas, f"{claim.slug}-map", caption)
 

@@ -23,4 +23,4 @@ def draw_over_clock_time(name: str, runs: Mapping[str, Run], words: str) -> Figu
         axes.set_ylabel(r"$\mathbb{E}F(\theta^n)-F^*$")
         axes.legend()
     finals = "; ".join(f"{label}: {run.trajectory.server_suboptimality[-1]:.3g}" for label, run in runs.items())
-    return finish(canvas, f"{name}-clock", f"Exact expected error over clock time. {words} At the end {finals}.")
+    return finish(canvas, f"{name}-clock", f"Exact expected error over clock time. {words} Final errors: {finals}.")

@@ -23,7 +23,7 @@ def draw_bounds(name: str, curves: Mapping[str, ComparedBound], words: str) -> F
         for number, (label, curve) in enumerate(curves.items()):
             axes.loglog(curve.horizons, curve.right, color=colour(number), linestyle=dash(number + 1), label=label)
             axes.loglog(curve.horizons, curve.left, color=colour(number), linestyle="", marker="o", markersize=3.5)
-        axes.set_xlabel("number of server updates")
+        axes.set_xlabel("rounds (server updates)")
         axes.set_ylabel("bounds (lines), left sides (dots)")
         add_legend_below(canvas, axes)
         return finish(canvas, name, words)

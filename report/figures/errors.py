@@ -61,7 +61,7 @@ def _draw_exact(axes: Axes, run: Run) -> None:
 def _draw_errors(axes: Axes, run: Run, times: Array, errors: Array) -> None:
     """Draw the errors over the updates of a synchronous run, or over clock time."""
     if run.algorithm.clock.is_synchronous:
-        axes.set_xlabel("number of server updates")
+        axes.set_xlabel("rounds (server updates)")
         axes.plot(np.arange(len(errors)), errors, color=BLUE)
     else:
         mean = "mean " if run.algorithm.clock.is_random else ""

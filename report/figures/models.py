@@ -23,7 +23,7 @@ def draw_loss_and_accuracy(name: str, run: Run, words: str) -> Figure:
     measured = run.attempted_trajectory.interval
     with drawing() as (canvas, axes):
         draw_band(axes, measured("loss"), BLUE, r"loss $\mathbb{E}F(\theta^n)$")
-        axes.set_xlabel("number of server updates")
+        axes.set_xlabel("rounds (server updates)")
         axes.set_ylabel("loss, accuracy")
         if run.problem.classes is not None:
             draw_band(axes, measured("accuracy"), ORANGE, "accuracy on the rows")

@@ -35,6 +35,6 @@ def draw_path(claim: Claim, run: Run, setting: str) -> Figure:
         axes.set_ylabel("both sides")
         axes.legend()
     ratios = [a / b for a, b in zip(left, right, strict=True) if b > 0]
-    caption = f"Both sides at every local step; the bound starts again with each round. {setting}"
+    caption = f"Both sides at every local step; the bound restarts in each round. {setting}"
     caption += f" Largest ratio here: {max(ratios, default=0):.3g}."
     return finish(canvas, f"{claim.slug}-along-path", caption)

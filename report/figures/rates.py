@@ -26,9 +26,7 @@ def draw_rate(claim: Claim, found: RateCheck) -> Figure:
         axes.legend()
     slope = "" if found.slope is None else f" Fitted slope on the last half: {found.slope:.3f}."
     slope += _describe_further_slopes(found)
-    caption = (
-        f"Exact values over a ladder of {name}, on the instance named on this page.{_describe_zeros(found)}{slope}"
-    )
+    caption = f"Exact values for growing {name}, on the instance of this page.{_describe_zeros(found)}{slope}"
     return finish(canvas, f"{claim.slug}-ladder", caption)
 
 
@@ -45,7 +43,7 @@ def draw_over_clients(claim: Claim, found: RateCheck) -> Figure | None:
         axes.set_ylabel("quantity of the claim, absolute value")
         axes.legend()
     slope = "" if ladder.slope is None else f" Fitted slope on the last half: {ladder.slope:.3f}."
-    caption = f"Exact values over the number of clients, all else as in the run named on this page.{slope}"
+    caption = f"Exact values over the number of clients, all other settings as in the run below.{slope}"
     return finish(canvas, f"{claim.slug}-over-clients", caption)
 
 

@@ -16,10 +16,10 @@ LOCAL_STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
 
 def draw_tightened(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int], Run], words: str) -> Figure:
     """Draw the exact left side, the published right side, and those of tightened claims about the same quantity."""
-    rivals = {"printed": claim} | {f"sharpened ({other.id.partition(':')[2]})": other for other in sharper}
+    rivals = {"published": claim} | {f"tightened ({other.id.partition(':')[2]})": other for other in sharper}
     curves = {name: _compute_sides(rival, run_at) for name, rival in rivals.items()}
     with drawing() as (canvas, axes):
-        exact = curves["printed"][0]
+        exact = curves["published"][0]
         places = [steps for steps, value in exact.items() if value > 0]
         axes.loglog(places, [exact[n] for n in places], "-", color=BLACK, marker="o", markersize=4, label="exact")
         for number, (name, (_, bounds)) in enumerate(curves.items()):

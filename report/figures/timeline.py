@@ -52,8 +52,8 @@ def timeline(name: str, schedule: Schedule, update_times: Sequence[object], word
         axes.grid(visible=False)
         axes.set_xlabel("clock time $t$")
     caption = (
-        "Who reports when: each bar is the work of a client on the model that is written in it, pale where the client "
-        f"waits; a dot is a contribution, a triangle the server update that takes it. {words}"
+        "Schedule of the clients. A bar is the work of a client on one model, labelled with the model's number; it is "
+        f"pale while the client waits. A dot is a contribution, a triangle the server update that uses it. {words}"
     )
     return finish(canvas, f"{name}-timeline", caption)
 

@@ -90,7 +90,7 @@ def test_figures_show_what_they_should() -> None:
             found = ft.simulate({**RUN, "algorithm": {**RUN["algorithm"], **clock}})
             with pytest.raises(AttributeError):
                 alike["Simulation"](found)
-    assert drawn == ["number of server updates", "clock time $t$"]
+    assert drawn == ["rounds (server updates)", "clock time $t$"]
     assert alike["Check"](ft.check("liu2022:thm-1.rate", RUN)) is not None
 
 

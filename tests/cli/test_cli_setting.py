@@ -1,4 +1,4 @@
-"""Output about the setting that is supposed for a user-defined claim."""
+"""Output about the default setting of a user-defined claim."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cli_claims import CONTRACT
 
 LINE = "assumptions=[a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step]"
 NAMES = ["full participation", "uniform shares", "same local work", "unit server step"]
-SAID = f"so plain FedAvg is supposed: {LINE} states it"
+SAID = f"so plain FedAvg is assumed, which is {LINE}"
 PARTICIPANTS = """
 sampled = Claim(id="mine:sampled", lhs=0, rhs=q.participants)
 """
@@ -27,19 +27,20 @@ def own(tmp_path: Path) -> str:
 @pytest.mark.parametrize("name", ["check", "prove", "show", "falsify", "verify"])
 @pytest.mark.long
 def test_what_is_supposed_is_said(command, write_run, own: str, name: str) -> None:
-    """The supposed setting is printed for people with the line that states it, and in JSON by names."""
+    """The assumed setting is printed for people with the line that states it, and in JSON by names."""
     target = f"{own}:drift"
     options = {"falsify": ["--budget", "0.1"], "verify": ["--search", "0"], "prove": ["--no-search"]}
     given = {"check": [write_run({})], **options}.get(name, [])
     printed = " ".join(command(name, target, *given).out.split())
-    assert f"no setting is named by {'mine:drift' if name in ('check', 'prove', 'show') else target}, {SAID}" in printed
+    named = "mine:drift" if name in ("check", "prove", "show") else target
+    assert f"{named}: no setting is named, {SAID}" in printed
     document = command(name, target, *given, "--json").document
     found = document["claims"][0] if name == "verify" else document
     assert (found["assumed"], found["assumed_line"]) == (NAMES, LINE)
 
 
 def test_nothing_is_supposed_of_published_claims(command) -> None:
-    """No setting is supposed for published claims."""
+    """No setting is assumed for published claims."""
     found = command("prove", "renard2022:lemma-2.3", "--json").document
     assert (found["assumed"], found["assumed_line"]) == ([], None)
     assert "no setting" not in command("prove", "renard2022:lemma-2.3").out
@@ -50,7 +51,7 @@ def test_what_a_quantity_lifts_is_said(command, own: str) -> None:
     found = command("show", f"{own}:sampled", "--json").document
     assert found["assumed"] == ["uniform sampling", *NAMES[1:]]
     printed = " ".join(command("show", f"{own}:sampled").out.split())
-    assert "plain FedAvg beyond its quantities (uniform sampling, " in printed
+    assert "plain FedAvg extended by its quantities (uniform sampling, " in printed
 
 
 @pytest.mark.long
@@ -58,7 +59,7 @@ def test_the_page_of_a_claim_says_what_is_supposed(command, own: str, tmp_path: 
     """The page of a claim has the supposed setting after its assumptions."""
     assert command("report", f"{own}:sampled", "-o", tmp_path / "pages").code == 0
     page = (tmp_path / "pages" / "mine-sampled.html").read_text()
-    assert "No assumption names a setting, so plain FedAvg beyond its quantities (uniform sampling, " in page
+    assert "The claim names no setting, so plain FedAvg extended by its quantities (uniform sampling, " in page
     assert f"<code>{LINE.replace('full_participation', 'uniform_sampling')}</code>" in page
 
 

@@ -18,7 +18,12 @@ WHERE = {x: q.point, y: q.second_point, F: q.client_objective}
 @pytest.mark.parametrize(
     ("left", "right", "remark", "name"),
     [
-        (norm_sq(x + y), norm_sq(x) + norm_sq(y), "For statements about free vectors the run does not matter.", "x"),
+        (
+            norm_sq(x + y),
+            norm_sq(x) + norm_sq(y),
+            "The statement is about free vectors and does not depend on the run.",
+            "x",
+        ),
         (Value(F, x), Value(F, y), "measured from", "x-x"),
     ],
 )

@@ -58,7 +58,7 @@ def test_claims_get_the_figures_that_they_call_for(claim_id: str) -> None:
     [
         ((0, 0, 0), "exactly zero on all of them"),
         ((0, 2, 1), "On 1 of the 3 levels"),
-        ((4, 2, 1), "on the instance named on this page."),
+        ((4, 2, 1), "on the instance of this page."),
     ],
 )
 def test_a_ladder_says_what_a_logarithmic_axis_cannot_show(measured: tuple[int, ...], said: str) -> None:
@@ -74,7 +74,7 @@ def test_other_figures_name_what_is_zero() -> None:
     """Figures name zero curves, such as drift with one local step."""
     drift, *_ = gallery._draw_tightened(find("liu2022:thm-3.drift"))
     assert drift.caption.endswith(
-        "Zero, below these axes: the exact value (local steps: 1); sharpened (thm-3.drift.sharp) (local steps: 1)."
+        "Zero, below these axes: the exact value (local steps: 1); tightened (thm-3.drift.sharp) (local steps: 1)."
     )
     assert "Zero" not in gallery._draw_tightened(find("renard2022:lemma-2.3"))[0].caption
     _, terms = gallery._draw_stale_bounds(find("fraboni2022:thm-2"))

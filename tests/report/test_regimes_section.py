@@ -46,7 +46,7 @@ def test_a_page_shows_the_search(left_open: int) -> None:
     text = rendered(replace(SEARCHED, verdict=verdict, left_open=left_open))
     assert "Regimes of the search" not in rendered(PLAIN)
     assert (
-        "1500 runs in floats; 8 of 9 pairs of regimes covered, 1 given up because the claim applied to no run" in text
+        "1500 runs in floats; 8 of 9 pairs of regimes covered, 1 skipped because the claim applied to no generated run" in text
     )
     assert '<td>clients</td><td>1</td><td class="number">40</td><td class="number">0.5</td>' in text
     assert ("3 runs violate the claim in floats, but no exact check confirmed any of them" in text) == bool(left_open)

@@ -53,11 +53,11 @@ def test_a_plain_run_is_checked() -> None:
 
 @pytest.mark.parametrize("beyond", BEYOND)
 def test_a_run_beyond_the_setting_is_not_applicable(beyond: str) -> None:
-    """The answer says what goes without saying, how the run is beyond it, and the line that states it."""
+    """The answer names the default setting, how the run differs from it, and the line that states it."""
     found = ft.check(POSITIVE, run_with(*BEYOND[beyond]))
     assert not found.applicable
     assert found.reason is not None
-    assert found.reason.startswith("the claim names no setting, so plain FedAvg is supposed, and on this run ")
+    assert found.reason.startswith("the claim names no setting, so plain FedAvg is assumed, and on this run ")
     line = "assumptions=[a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step]"
     assert found.reason.endswith(f"; write {line} for another setting")
     assert {one.name for one in found.excluded} <= {one.name for one in resolve(POSITIVE).supposed}

@@ -78,7 +78,7 @@ def explain_exclusion(claim: Claim, excluded: Sequence[Exclusion]) -> str:
     unsaid = [one.reason for one in excluded if one.is_assumption and one.name in names]
     reasons = [str(one) for one in excluded if not (one.is_assumption and one.name in names)]
     if unsaid:
-        opening = f"the claim names no setting, so {describe_setting(claim)} is supposed, and on this run "
+        opening = f"the claim names no setting, so {describe_setting(claim)} is assumed, and on this run "
         reasons.insert(
             0, f"{opening}{'; '.join(dict.fromkeys(unsaid))}; write {setting_line(claim)} for another setting"
         )

@@ -83,7 +83,7 @@ def test_a_quantity_lifts_the_default_beyond_which_it_has_a_meaning(quantity: Qu
     """A quantity that needs another setting removes only that default."""
     claim = with_setting(claim_about(q.final_suboptimality, quantity))
     assert claim.supposed == LIFTED[quantity]
-    assert describe_setting(claim).startswith("plain FedAvg beyond its quantities (")
+    assert describe_setting(claim).startswith("plain FedAvg extended by its quantities (")
 
 
 def test_quantities_lift_together() -> None:

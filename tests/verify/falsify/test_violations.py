@@ -163,7 +163,7 @@ def test_a_verdict_counts_what_its_search_leaves_open(
     assert (found["left_open"], found["pairs"]) == (2, {"covered": 8, "all": 9, "given_up": 1})
     print_text([left_open], 1.0)
     printed = " ".join(capsys.readouterr().out.split())
-    assert "8 of 9 pairs of regimes covered, 1 given up because the claim applied to no run" in printed
+    assert "8 of 9 pairs of regimes covered, 1 skipped because the claim applied to no generated run" in printed
     assert "left open: 2 runs violate the claim in floats, but no exact check confirmed any of them" in printed
     assert "`fedtheory falsify mine:bound --budget 120` searches longer" in printed
 
