@@ -13,7 +13,7 @@ from fedtheory.proofs.document import certificate_in, digest, text_of
 from fedtheory.proofs.entries import Entry
 from fedtheory.proofs.outline import outline
 from fedtheory.proofs.recorded import document_for
-from report.mathml import displayed, formula, prose
+from report.mathml import typeset_formula, typeset_prose, typeset_statement
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ def make_certificate_section(claim: Claim) -> CertificateSection | None:
         return None
     relaxed = certificate_in(claim, document).relaxed
     return CertificateSection(
-        prose(found.introduction),
+        typeset_prose(found.introduction),
         [
-            CertificateGroup(displayed(group.statement), [_build_term(e) for e in group.entries])
+            CertificateGroup(typeset_statement(group.statement), [_build_term(e) for e in group.entries])
             for group in found.groups
         ],
-        None if relaxed is None else [formula(latex(condition)) for condition in relaxed],
+        None if relaxed is None else [typeset_formula(latex(condition)) for condition in relaxed],
         f"{claim.slug}.certificate.json",
         digest(document),
         text_of(document),
@@ -71,5 +71,5 @@ def make_certificate_section(claim: Claim) -> CertificateSection | None:
 
 def _build_term(entry: Entry) -> CertificateTerm:
     return CertificateTerm(
-        formula(latex(entry.coefficient)), displayed(latex(entry.factor)), entry.reason, entry.premise
+        typeset_formula(latex(entry.coefficient)), typeset_statement(latex(entry.factor)), entry.reason, entry.premise
     )

@@ -25,7 +25,7 @@ def list_used_claims(claim: Claim) -> list[str]:
     return [text for text in dict.fromkeys(named) if text in known and text != claim.id]
 
 
-def dependencies(claims: Sequence[Claim]) -> list[tuple[str, str]]:
+def list_dependencies(claims: Sequence[Claim]) -> list[tuple[str, str]]:
     """Return pairs of a premise and a claim that rests on it, both from the given claims."""
     ids = {claim.id for claim in claims}
     return [(premise, claim.id) for claim in claims for premise in list_premises(claim) if premise in ids]

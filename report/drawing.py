@@ -19,13 +19,13 @@ from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE, list_ledgers
 from report.gallery import draw_figures
 from report.kept import Depends, find_page, store_page
-from report.miniatures import miniature
+from report.miniatures import draw_miniature
 from report.own_runs import OwnRun, run_sections
 from report.pages import make_claim_page
 from report.paper_pages import make_paper_pages
-from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, comparable, plan_page
+from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, list_comparable_claims, plan_page
 from report.slack import SLACK_PAGE, make_slack_tables
-from report.slack_overview import overview
+from report.slack_overview import summarise_terms
 from report.theorems import find_accepted
 from report.worst_case import compute_over_local_steps
 from verify.claim_verdict import ClaimVerdict
@@ -82,7 +82,7 @@ class ClaimTask:
         of_runs = [section.summary for section in page.runs]
         is_explored = page.explorer is not None
         files = {page.file: text, **certificate, **theorem}
-        return Drawn(files, is_explored, self.verdict.target, of_runs, miniature=miniature(self.verdict))
+        return Drawn(files, is_explored, self.verdict.target, of_runs, miniature=draw_miniature(self.verdict))
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class SlackTask:
         """Draw the page."""
         found = make_slack_tables([resolve(target) for target in self.targets])
         page = environment.get_template("slack.html")
-        return Drawn({SLACK_PAGE: page.render(tables=found, overview=overview)} if found else {})
+        return Drawn({SLACK_PAGE: page.render(tables=found, overview=summarise_terms)} if found else {})
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class PlanTask:
     @property
     def depends(self) -> Depends:
         """Return the inputs of the page: the claims that it compares."""
-        return "plan", *map(digest_claim, comparable())
+        return "plan", *map(digest_claim, list_comparable_claims())
 
     def draw(self, environment: Environment) -> Drawn:
         """Draw the page."""
@@ -213,19 +213,19 @@ def _draw_all(tasks: Sequence[Task], written: Written) -> list[Drawn]:
 
 
 def _draw(task: Task, written: Written) -> Drawn:
-    found = task.draw(environment_for(written))
+    found = task.draw(load_templates(written))
     if task.depends is not None:
         store_page(found, written, task.depends)
     return found
 
 
 @lru_cache(maxsize=1)
-def environment_for(written: Written) -> Environment:
+def load_templates(written: Written) -> Environment:
     """Return the compiled templates, once for each process."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from fedtheory.language.registry import find
-    from report.mathml import formula, prose
+    from report.mathml import typeset_formula, typeset_prose
     from report.pages import name_page
 
     environment = Environment(
@@ -235,7 +235,7 @@ def environment_for(written: Written) -> Environment:
     environment.globals["written"] = pages
     environment.filters |= {
         "page_name": lambda claim_id: pages.get(claim_id) or name_page(find(claim_id)),
-        "prose": prose,
-        "formula": formula,
+        "prose": typeset_prose,
+        "formula": typeset_formula,
     }
     return environment

@@ -16,7 +16,7 @@ from fedtheory.language.registry import all_sources
 from fedtheory.language.source import Source
 from fedtheory.runfile import run_toml
 from report.evidence import describe_size
-from report.mathml import displayed, prose
+from report.mathml import typeset_prose, typeset_statement
 from verify.errata import Erratum, list_errata
 from verify.witness import PrintedSides
 
@@ -90,8 +90,8 @@ def _build_entry(erratum: Erratum) -> ErratumEntry:
     return ErratumEntry(
         claim=erratum.claim,
         fault=erratum.fault,
-        printed=displayed(erratum.claim.statement),
-        reason=prose(erratum.reason),
+        printed=typeset_statement(erratum.claim.statement),
+        reason=typeset_prose(erratum.reason),
         violated=_describe_violation(erratum),
         repairs=[_repair(claim) for claim in erratum.repairs],
         sides=_list_sides(erratum),
@@ -110,11 +110,11 @@ def _format_command(erratum: Erratum) -> str:
 def _describe_violation(erratum: Erratum) -> Markup | None:
     worst = erratum.check.worst
     plain = len(erratum.check.comparisons) == 1 and r"\text" not in erratum.claim.statement
-    return None if worst is None or plain else displayed(worst.relation.latex)
+    return None if worst is None or plain else typeset_statement(worst.relation.latex)
 
 
 def _repair(claim: Claim) -> Repair:
-    return Repair(claim, [displayed(line) for line in _list_lines(claim)], prose(claim.note))
+    return Repair(claim, [typeset_statement(line) for line in _list_lines(claim)], typeset_prose(claim.note))
 
 
 def _list_lines(claim: Claim) -> list[str]:

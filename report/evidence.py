@@ -18,7 +18,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.numbers import decimal, exact
 from fedtheory.language.quantities import RunQuantity, rounds
 from fedtheory.language.typesetting import latex
-from report.mathml import displayed, prose
+from report.mathml import typeset_prose, typeset_statement
 from verify.check import Check
 from verify.check.comparison import Comparison
 from verify.check.ladders import list_ladders
@@ -62,7 +62,7 @@ class Evidence:
     command: str
 
 
-def evidence(verdict: ClaimVerdict, called: str) -> Evidence | None:
+def describe_evidence(verdict: ClaimVerdict, called: str) -> Evidence | None:
     """Return the evidence of a verdict, if it rests on an instance; `called` is the displayed name of the claim."""
     check, witness, run_file = verdict.evidence, verdict.witness, verdict.run_file
     if check is None or witness is None or run_file is None:
@@ -70,8 +70,8 @@ def evidence(verdict: ClaimVerdict, called: str) -> Evidence | None:
     worst = choose_place(check)
     return Evidence(
         title=_choose_title(verdict),
-        remark=prose(_describe_place(check)),
-        relation=None if worst is None or len(check.comparisons) == 1 else displayed(worst.relation.latex),
+        remark=typeset_prose(_describe_place(check)),
+        relation=None if worst is None or len(check.comparisons) == 1 else typeset_statement(worst.relation.latex),
         rows=_list_rows(check),
         constants=_list_constants(verdict.claim, witness),
         regions=[f"{name.replace('_', ' ')}: on {region}" for name, region in check.regions.items()],
@@ -176,11 +176,13 @@ def _list_constant_rows(name: str, quantity: RunQuantity, run: Run) -> list[Numb
 
 def _make_row(name: str, value: Number) -> NumberRow:
     number = value if isinstance(value, fmpq) else fmpq(value) if isinstance(value, int) else value
-    return NumberRow(prose(name), exact(number), decimal(number, 6))
+    return NumberRow(typeset_prose(name), exact(number), decimal(number, 6))
 
 
 def _make_vector_row(name: str, point: Array) -> NumberRow:
     """Return the row of a point: exact coordinates, and decimals."""
     return NumberRow(
-        prose(f"${name.replace('*', '^*')}$"), ", ".join(map(exact, point)), ", ".join(decimal(x, 4) for x in point)
+        typeset_prose(f"${name.replace('*', '^*')}$"),
+        ", ".join(map(exact, point)),
+        ", ".join(decimal(x, 4) for x in point),
     )

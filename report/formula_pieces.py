@@ -42,7 +42,7 @@ Lines = list[list[list[str]]]
 """Lines, each a list of sides, each a list of terms."""
 
 
-def broken(latex: str) -> Lines:
+def break_into_lines(latex: str) -> Lines:
     """Return the lines of a statement, which end at wide spaces; each line has sides, and each side has terms."""
     if len(latex) <= _SHORT:
         return [[[latex]]]
@@ -63,7 +63,7 @@ def broken(latex: str) -> Lines:
     return [line for line in lines if any(piece.strip() for side in line for piece in side)]
 
 
-def terms_of(latex: str) -> list[str]:
+def split_terms(latex: str) -> list[str]:
     """Return the terms of a sum, each with the sign before it."""
     terms = [""]
     for token, is_outside in _list_with_depth(latex):

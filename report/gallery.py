@@ -20,14 +20,14 @@ from report.figures.paths import draw_path
 from report.figures.rates import draw_over_clients, draw_rate
 from report.figures.sharpened import draw_tightened
 from report.figures.style import Figure
-from report.figures.timeline import timeline
+from report.figures.timeline import draw_timeline
 from report.showcases import (
     CYCLE,
-    clocked,
+    make_clocked_runs,
+    make_noiseless_run,
+    make_showcase,
+    make_stale_run,
     map_problems,
-    noiseless,
-    showcase,
-    stale,
 )
 from verify.check import check
 from verify.claim_verdict import ClaimVerdict
@@ -48,9 +48,9 @@ def _draw_tightened(claim: Claim) -> list[Figure]:
     if claim.rate is not None:
         return []
     rivals = [other for other in sharper_claims(claim) if other.relations[0].left == claim.relations[0].left]
-    applicable = [other for other in rivals if check(other, showcase(local_steps=5)).applicable]
+    applicable = [other for other in rivals if check(other, make_showcase(local_steps=5)).applicable]
     words = _describe_showcase(5).replace(r"$\tau = 5$, ", "")
-    return [draw_tightened(claim, applicable, showcase, words)] if applicable else []
+    return [draw_tightened(claim, applicable, make_showcase, words)] if applicable else []
 
 
 _HORIZONS = tuple(round(10 ** (power / 8)) for power in range(0, 27, 2))
@@ -76,14 +76,14 @@ def _is_bound_on_a_path(claim: Claim) -> bool:
 
 
 def _draw_drift(claim: Claim) -> list[Figure]:
-    if not check(claim, showcase(local_steps=16)).applicable:
+    if not check(claim, make_showcase(local_steps=16)).applicable:
         return []
-    return [draw_over_local_steps(claim.slug, claim, showcase(local_steps=16), _describe_showcase(16))]
+    return [draw_over_local_steps(claim.slug, claim, make_showcase(local_steps=16), _describe_showcase(16))]
 
 
 def _describe_showcase(local_steps: int) -> str:
     """Describe the showcase run with the given number of local steps."""
-    run = showcase(local_steps)
+    run = make_showcase(local_steps)
     return (
         f"Ten clients, $d = {run.problem.dimension}$, $L = 1$, $\\tau = {local_steps}$, $\\eta = 1/64$, "
         f"$\\sigma^2 = 1$, $\\zeta^2 = {run.dissimilarity_sq.value:.3g}$."
@@ -91,9 +91,9 @@ def _describe_showcase(local_steps: int) -> str:
 
 
 def _draw_bounds(claim: Claim) -> list[Figure]:
-    if not check(claim, showcase(local_steps=5)).applicable:
+    if not check(claim, make_showcase(local_steps=5)).applicable:
         return []
-    curve, words = compute_bound_curve(claim, showcase(local_steps=5), _HORIZONS), _describe_showcase(5)
+    curve, words = compute_bound_curve(claim, make_showcase(local_steps=5), _HORIZONS), _describe_showcase(5)
     return [
         draw_over_rounds(claim.slug, curve, words),
         draw_by_terms(claim.slug, curve, words),
@@ -112,12 +112,13 @@ def _find_step_limit(claim: Claim) -> Fraction:
 
 def _draw_policy(claim: Claim) -> list[Figure]:
     """Draw the timeline of a policy, and the errors of all policies over clock time."""
-    names = [name for name, run in clocked().items() if _find_policy(run) == claim.implemented_by]
+    names = [name for name, run in make_clocked_runs().items() if _find_policy(run) == claim.implemented_by]
     words = "Five clients in the plane with update times 1 to 5, four local steps of the same size."
     lines = [
-        _draw_timeline(f"{claim.slug}-shown", clocked()[name], f"Here {name}, update times 1 to 5.") for name in names
+        _draw_timeline(f"{claim.slug}-shown", make_clocked_runs()[name], f"Here {name}, update times 1 to 5.")
+        for name in names
     ]
-    return [*lines, draw_over_clock_time(claim.slug, clocked(), words)]
+    return [*lines, draw_over_clock_time(claim.slug, make_clocked_runs(), words)]
 
 
 def _find_policy(run: Run) -> str:
@@ -125,11 +126,11 @@ def _find_policy(run: Run) -> str:
 
 
 def _is_policy(claim: Claim) -> bool:
-    return any(_find_policy(run) == claim.implemented_by for run in clocked().values())
+    return any(_find_policy(run) == claim.implemented_by for run in make_clocked_runs().values())
 
 
 def _draw_timeline(name: str, run: Run, words: str) -> Figure:
-    return timeline(name, run.algorithm.schedule, run.algorithm.clock.times, words)
+    return draw_timeline(name, run.algorithm.schedule, run.algorithm.clock.times, words)
 
 
 def _draw_witness(verdict: ClaimVerdict) -> list[Figure]:
@@ -151,15 +152,15 @@ def _needs_schedule(claim: Claim) -> bool:
 def _draw_stale_bounds(claim: Claim) -> list[Figure]:
     """Draw a bound with stale models over an increasing number of cycles of one schedule."""
     horizons = [CYCLE * 2**power for power in range(7)]
-    if not check(claim, stale()).applicable:
+    if not check(claim, make_stale_run()).applicable:
         return []
-    curve = compute_bound_curve(claim, stale(), horizons)
+    curve = compute_bound_curve(claim, make_stale_run(), horizons)
     words = "Asynchronous, three clients in the plane with update times 1, 2 and 4, whole cycles of 7 updates."
     return [draw_over_rounds(claim.slug, curve, words), draw_by_terms(claim.slug, curve, words)]
 
 
 def _draw_paths(claim: Claim) -> list[Figure]:
-    run = noiseless()
+    run = make_noiseless_run()
     words = f"Four clients of unequal weight in three dimensions, $\\tau = {run.algorithm.work.steps[0]}$, no noise."
     return [draw_path(claim, run, words)]
 

@@ -15,10 +15,10 @@ from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.registry import all_sources, published_by, repairs_of, sharper_claims
 from fedtheory.language.source import Source
 from fedtheory.language.targets import display_name
-from report.dependencies import dependencies
+from report.dependencies import list_dependencies
 from report.figures.dependency_graph import DependencyGraph, Node, draw_dependency_graph
-from report.mathml import displayed
-from report.pages import name_page, tightest
+from report.mathml import typeset_statement
+from report.pages import format_largest_ratio, name_page
 from verify import cache
 from verify.claim_verdict import ClaimVerdict
 from verify.content import digest_claim, digest_code, digest_paper
@@ -43,7 +43,13 @@ class ClaimRow:
         """Return the row of a verdict."""
         called = display_name(found.target, found.claim)
         return cls(
-            found.target, found.claim, called, name_page(found.claim), found.verdict, found.instances, tightest(found)
+            found.target,
+            found.claim,
+            called,
+            name_page(found.claim),
+            found.verdict,
+            found.instances,
+            format_largest_ratio(found),
         )
 
     @property
@@ -133,7 +139,7 @@ class SourceGroup:
         beside = [
             [rows[c.id] for c in found if c.id in rows] for found in (repairs_of(row.claim), sharper_claims(row.claim))
         ]
-        return Main(row, displayed(row.claim.statement), *beside)
+        return Main(row, typeset_statement(row.claim.statement), *beside)
 
     def graph(self) -> DependencyGraph | None:
         """Return the graph of the claims' dependencies; None if there are none."""
@@ -146,11 +152,11 @@ class SourceGroup:
         """Return pairs of a premise and a claim that rests on it; those of a paper are cached."""
         claims = [row.claim for row in self.rows]
         if self.source is None:
-            return dependencies(claims)
+            return list_dependencies(claims)
         key = "dependencies", digest_code(_HERE), digest_paper(self.source.key), *(claim.id for claim in claims)
         known: list[tuple[str, str]] | None = cache.find(*key)
         if known is None:
-            known = dependencies(claims)
+            known = list_dependencies(claims)
             cache.save(known, *key)
         return known
 

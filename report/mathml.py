@@ -8,7 +8,7 @@ from functools import cache
 
 from markupsafe import Markup, escape
 
-from report.formula_pieces import broken, group_brackets
+from report.formula_pieces import break_into_lines, group_brackets
 from report.opened_pieces import split_piece
 
 _FORMULA = re.compile(r"\$([^$]+)\$")
@@ -27,7 +27,7 @@ _SENTENCE = 60
 
 
 @cache
-def formula(latex: str, display: str = "inline") -> Markup:
+def typeset_formula(latex: str, display: str = "inline") -> Markup:
     """Return a formula as MathML; `display` is "inline" or "block"."""
     from latex2mathml.converter import convert
 
@@ -49,14 +49,14 @@ def _place_limits(match: re.Match[str]) -> str:
     return f"<munderover>{match.group(1)}</munderover>"
 
 
-def displayed(latex: str) -> Markup:
+def typeset_statement(latex: str) -> Markup:
     """Typeset a statement in pieces between which a browser may break lines: at wide spaces, relations and terms.
 
     A statement that is mostly words is typeset as a sentence.
     """
     if sum(map(len, _WORDS.findall(latex))) > max(_SENTENCE, len(latex) / 2):
         return Markup("<p>{}</p>").format(_typeset_sentence(latex))
-    lines = (Markup('<div class="line">{}</div>').format(_typeset_line(sides)) for sides in broken(latex))
+    lines = (Markup('<div class="line">{}</div>').format(_typeset_line(sides)) for sides in break_into_lines(latex))
     return Markup('<div class="lines">{}</div>').format(Markup("").join(lines))
 
 
@@ -74,7 +74,7 @@ def _typeset_parts(pieces: Sequence[str]) -> list[str]:
 
 def _typeset_wrapping(pieces: Sequence[str]) -> Markup:
     """Typeset formulas between which a line may end, in display style within a line."""
-    shown = (formula(part, "block") for part in _typeset_parts(pieces))
+    shown = (typeset_formula(part, "block") for part in _typeset_parts(pieces))
     return Markup("<wbr/>").join(Markup(str(one).replace('display="block"', 'displaystyle="true"', 1)) for one in shown)
 
 
@@ -88,7 +88,7 @@ def _typeset_sentence(latex: str) -> Markup:
     return Markup("").join(set_parts)
 
 
-def prose(text: str) -> Markup:
+def typeset_prose(text: str) -> Markup:
     """Typeset a sentence whose formulas are between dollar signs."""
     parts = _FORMULA.split(text)
     return Markup("").join(_typeset_inline(part) if n % 2 else escape(part) for n, part in enumerate(parts))
@@ -96,10 +96,14 @@ def prose(text: str) -> Markup:
 
 def _typeset_inline(latex: str) -> Markup:
     """Typeset a formula in a sentence; a long one may break like a displayed one, and long parts scroll."""
-    pieces = [piece for line in broken(latex) for side in line for piece in side]
+    pieces = [piece for line in break_into_lines(latex) for side in line for piece in side]
     return Markup("<wbr/>").join(map(_add_scroll_box, _typeset_parts(pieces)))
 
 
 def _add_scroll_box(part: str) -> Markup:
     """Put a formula into a box that scrolls on narrow pages; a short one is returned as given."""
-    return formula(part) if len(part) <= _NARROW else Markup('<span class="long">{}</span>').format(formula(part))
+    return (
+        typeset_formula(part)
+        if len(part) <= _NARROW
+        else Markup('<span class="long">{}</span>').format(typeset_formula(part))
+    )

@@ -9,8 +9,8 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import published_by
 from report.curves import BoundCurve, compute_curve_up_to
-from report.figures.style import BLACK, BLUE, PAGE, Figure, drawing, finish
-from report.showcases import showcase
+from report.figures.style import BLACK, BLUE, PAGE, Figure, finish, open_canvas
+from report.showcases import make_showcase
 from verify.claim_verdict import ClaimVerdict
 
 _ROUNDS = 256
@@ -18,7 +18,7 @@ _ROUNDS = 256
 _SMALL: Any = PAGE | {"figure.figsize": (3.3, 2.1), "font.size": 9, "legend.fontsize": 8}
 
 
-def miniature(verdict: ClaimVerdict) -> Figure | None:
+def draw_miniature(verdict: ClaimVerdict) -> Figure | None:
     """Draw a main theorem, or a correction of one, over rounds on the first run to which it applies.
 
     Returns None for other claims, and if the claim applies to at most one number of rounds on each run.
@@ -37,7 +37,7 @@ def _list_runs(verdict: ClaimVerdict) -> Iterator[tuple[str, Run]]:
     ratio.
     """
     if verdict.verdict != "refuted":
-        yield "a run of ten clients with five local steps", showcase(local_steps=5)
+        yield "a run of ten clients with five local steps", make_showcase(local_steps=5)
     if verdict.witness is not None:
         yield (
             "the counterexample" if verdict.verdict == "refuted" else "the run that needs most of the bound",
@@ -53,7 +53,7 @@ def is_main(claim: Claim) -> bool:
 
 def _draw(claim: Claim, curve: BoundCurve, words: str) -> Figure:
     """Draw the small figure of exact error and bound over rounds."""
-    with drawing(_SMALL) as (canvas, axes):
+    with open_canvas(_SMALL) as (canvas, axes):
         axes.loglog(curve.horizons, curve.right, color=BLACK, linestyle="--", label="bound")
         axes.loglog(curve.horizons, curve.left, color=BLUE, marker="o", label="exact error")
         axes.set_xlabel("rounds")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from report.formula_pieces import terms_of
+from report.formula_pieces import split_terms
 
 _LONG = 200
 """Number of LaTeX characters above which a piece is split."""
@@ -24,7 +24,7 @@ def split_piece(piece: str) -> list[str]:
         return [piece]
     piece = _write_as_product(piece)
     group = max(_find_groups(piece), key=lambda ends: ends[1] - ends[0], default=None)
-    terms = [] if group is None else terms_of(piece[group[0] : group[1]])
+    terms = [] if group is None else split_terms(piece[group[0] : group[1]])
     if group is None or len(terms) < 2:
         return [piece]
     before, behind = piece[: group[0] - len(_OPEN)], piece[group[1] + len(_CLOSE) :]
@@ -44,7 +44,7 @@ def _write_as_product(piece: str) -> str:
         bottom = _find_argument(piece, top[1] + 1)
         numerator, denominator = piece[slice(*top)], piece[slice(*bottom)]
         if len(numerator) > _LONG > 2 * len(denominator):
-            whole = numerator if len(terms_of(numerator)) < 2 else rf"{_OPEN}{numerator}{_CLOSE}"
+            whole = numerator if len(split_terms(numerator)) < 2 else rf"{_OPEN}{numerator}{_CLOSE}"
             return rf"{piece[:place]}\frac{{1}}{{{denominator}}} {whole}{piece[bottom[1] + 1 :]}"
     return piece
 

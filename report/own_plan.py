@@ -15,10 +15,10 @@ from fedtheory.planner import ClaimPlan, Plan
 from fedtheory.planner.listing import Listing, details, group_reasons, listing
 from fedtheory.planner.setting_in_words import notes_of, planned_lines
 from fedtheory.planner.words import answer_lines, describe_constants_plan
-from report.drawing import environment_for
+from report.drawing import load_templates
 from report.figures.plans import draw_errors_of_plan
 from report.figures.style import Figure
-from report.mathml import prose
+from report.mathml import typeset_prose
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def make_own_plan_page(found: Plan, planned: Run | None, maps: Sequence[Figure],
     page = OwnPlanPage(
         name=name,
         planned=[] if planned is None else [*planned_lines(planned), *notes_of(planned)],
-        answer=[(head.removesuffix(":"), prose(line)) for head, line in lines],
+        answer=[(head.removesuffix(":"), typeset_prose(line)) for head, line in lines],
         figures=[*curves, *maps],
         table=listing(found),
         recommended=found.recommended,
@@ -62,11 +62,11 @@ def make_own_plan_page(found: Plan, planned: Run | None, maps: Sequence[Figure],
         details=[_build_detail(plan, found) for plan in known],
         command=command,
     )
-    return environment_for(()).get_template("own_plan.html").render(page=page)
+    return load_templates(()).get_template("own_plan.html").render(page=page)
 
 
 def _build_detail(plan: ClaimPlan, found: Plan) -> Detail:
-    lines = [prose(line) for line in details(plan, found.cost, _typeset)]
+    lines = [typeset_prose(line) for line in details(plan, found.cost, _typeset)]
     return Detail(plan.claim, plan is found.recommended, lines)
 
 

@@ -28,7 +28,7 @@ from report.figures.errors import draw_exact_error
 from report.figures.models import draw_loss_and_accuracy
 from report.figures.ratios import draw_ratio
 from report.figures.style import Figure
-from report.mathml import formula, prose
+from report.mathml import typeset_formula, typeset_prose
 from verify.check import Check
 from verify.check.escalation import check_and_escalate
 from verify.processes import run_in_order
@@ -65,7 +65,7 @@ class OwnRun:
         """Return the run in floats; raises `InputError` for an invalid file."""
         return _read_file(self.file)
 
-    def at(self, *, rounds: int | None = None, factor: float = 1, steps: int | None = None) -> Run:
+    def with_changes(self, *, rounds: int | None = None, factor: float = 1, steps: int | None = None) -> Run:
         """Return the run with other rounds, a multiple of its step size, or a common number of local steps."""
         return _change_run(self.file, rounds, factor, steps)
 
@@ -74,7 +74,7 @@ class OwnRun:
         """Return the reason of a divergence, with the largest stable step size; empty without divergence."""
         return "; ".join(describe_divergence(self.run))
 
-    def exactly(self) -> Run:
+    def convert_to_rationals(self) -> Run:
         """Return the run in rationals."""
         return read_run(self.file, RATIONAL)
 
@@ -163,12 +163,12 @@ def _build_section(target: Target, own: OwnRun) -> RunSection:
 def run_section(claim: Claim, own: OwnRun) -> RunSection:
     """Return the section of a claim on a run."""
     with claim.typesetting():
-        found = check_and_escalate(claim, own.run, own.exactly)
+        found = check_and_escalate(claim, own.run, own.convert_to_rationals)
         curve = _compute_curve(claim, own) if found.applicable and _is_bound(found) else None
         worst = found.worst
         summary = OnRun(
             outcome=_describe_outcome(found),
-            remark=prose(_describe_finding(found)),
+            remark=typeset_prose(_describe_finding(found)),
             left="" if worst is None else decimal(worst.lhs),
             right="" if worst is None else decimal(worst.rhs),
             ratio="" if worst is None or worst.ratio is None else decimal(worst.ratio, 3),
@@ -218,25 +218,25 @@ def _describe_finding(found: Check) -> str:
 def _build_condition(found: Check, number: int) -> Condition:
     condition = found.conditions[number]
     holds = {True: "yes", False: "no", None: "undecided"}[condition.holds]
-    return Condition(formula(latex(condition.expression)), holds, decimal(condition.slack))
+    return Condition(typeset_formula(latex(condition.expression)), holds, decimal(condition.slack))
 
 
 def _list_sides(found: Check) -> Iterator[Side]:
     worst = found.worst
     assert worst is not None
-    yield Side(prose("left side"), decimal(worst.lhs))
+    yield Side(typeset_prose("left side"), decimal(worst.lhs))
     if (seen := found.estimate) is not None:
         words = f"its {seen.confidence:.0%} interval, over {seen.replicas} replicas"
-        yield Side(prose(words), f"{decimal(seen.low)} to {decimal(seen.high)}")
-    yield Side(prose("right side"), decimal(worst.rhs))
+        yield Side(typeset_prose(words), f"{decimal(seen.low)} to {decimal(seen.high)}")
+    yield Side(typeset_prose("right side"), decimal(worst.rhs))
     for term in worst.terms if len(worst.terms) > 1 else ():
-        yield Side(prose(f"its term ${term.latex}$"), decimal(term.value))
+        yield Side(typeset_prose(f"its term ${term.latex}$"), decimal(term.value))
     if worst.ratio is not None:
-        yield Side(prose("ratio"), decimal(worst.ratio))
+        yield Side(typeset_prose("ratio"), decimal(worst.ratio))
 
 
 def _compute_curve(claim: Claim, own: OwnRun) -> BoundCurve | None:
-    return compute_curve_up_to(claim, own.run.algorithm.rounds, lambda rounds: own.at(rounds=rounds))
+    return compute_curve_up_to(claim, own.run.algorithm.rounds, lambda rounds: own.with_changes(rounds=rounds))
 
 
 def _draw_figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
@@ -305,13 +305,13 @@ def _select_rounds(own: OwnRun, most: int) -> tuple[Run, str]:
     """Return the run with at most `most` rounds, and a description."""
     if own.run.algorithm.rounds <= most:
         return own.run, f"On the run “{own.name}”."
-    return own.at(rounds=most), f"On the first {most} rounds of {own.name}."
+    return own.with_changes(rounds=most), f"On the first {most} rounds of {own.name}."
 
 
 def _draw_over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
     """Draw the ratio of exact error to bound over the local step size."""
     planned = plain_float(max(own.run.algorithm.work.step_sizes))
-    found = {f * planned: check_if_applicable(claim, partial(own.at, factor=f)) for f in _FACTORS}
+    found = {f * planned: check_if_applicable(claim, partial(own.with_changes, factor=f)) for f in _FACTORS}
     words = f"Ratio of left side to bound over the local step size; all other settings are those of {own.name}."
     return _draw_ratios(f"{name}-step", found, planned, r"local step size $\eta$", words)
 
@@ -323,7 +323,7 @@ def _draw_over_local_steps(claim: Claim, own: OwnRun, name: str) -> list[Figure]
     if steps is None or work.common_step_size is None:
         return []
     counts = sorted({1, 2, 4, 8, steps, 2 * steps})
-    found = {float(k): check_if_applicable(claim, partial(own.at, steps=k)) for k in counts}
+    found = {float(k): check_if_applicable(claim, partial(own.with_changes, steps=k)) for k in counts}
     words = f"Ratio of left side to bound over the number of local steps; all other settings are those of {own.name}."
     return _draw_ratios(f"{name}-local-steps", found, float(steps), r"local steps $\tau$", words)
 

@@ -16,11 +16,11 @@ from fedtheory.language.setting import describe_setting, setting_line
 from fedtheory.language.targets import display_name
 from fedtheory.language.typesetting import latex
 from report.certificates import CertificateSection, make_certificate_section
-from report.evidence import Evidence, describe_size, evidence
+from report.evidence import Evidence, describe_evidence, describe_size
 from report.exhibits import ExhibitSection, collect_exhibits
 from report.explorer import ExplorerSection, explain_missing_explorer, make_explorer_section
 from report.figures.style import Figure
-from report.mathml import displayed, formula, prose
+from report.mathml import typeset_formula, typeset_prose, typeset_statement
 from report.own_runs import OwnRun, RunSection
 from report.regimes import SearchSection, search_section
 from report.slack import SlackSection, make_slack_section
@@ -90,10 +90,10 @@ class Sharper:
 
 def _build_link(claim: Claim) -> Sharper:
     """Return the link to a tightened claim: id, title, formula and verdict."""
-    return Sharper(claim.id, claim.title, displayed(claim.encoded), claim.verdict or "")
+    return Sharper(claim.id, claim.title, typeset_statement(claim.encoded), claim.verdict or "")
 
 
-def tightest(verdict: ClaimVerdict) -> str:
+def format_largest_ratio(verdict: ClaimVerdict) -> str:
     """Return the largest ratio of the sides in a few digits; empty for refuted claims, and without a meaningful
     ratio.
     """
@@ -129,16 +129,16 @@ def make_claim_page(
             origin=_typeset_origin(claim, called),
             file=name_page(claim),
             verdict=verdict.verdict,
-            summary=prose(_summarise_verdict(verdict)),
+            summary=typeset_prose(_summarise_verdict(verdict)),
             why_not_proved=explain_unproved(claim) or "",
-            printed=[displayed(claim.printed)] if claim.printed else [],
-            encoded=[displayed(link) for link in claim.links],
-            assumptions=[prose(f"{a.name}: {a.statement}") for a in claim.assumptions],
+            printed=[typeset_statement(claim.printed)] if claim.printed else [],
+            encoded=[typeset_statement(link) for link in claim.links],
+            assumptions=[typeset_prose(f"{a.name}: {a.statement}") for a in claim.assumptions],
             setting=_describe_setting(claim),
-            conditions=[formula(latex(condition)) for condition in claim.conditions],
+            conditions=[typeset_formula(latex(condition)) for condition in claim.conditions],
             symbols=_list_symbols(claim),
             families=[f"{name}: {FAMILIES[name].description} ({FAMILIES[name].size})" for name in families_for(claim)],
-            evidence=evidence(verdict, called),
+            evidence=describe_evidence(verdict, called),
             search=search_section(verdict),
             figures=[*(figure for each in shown if not each.heading for figure in each.figures), *figures],
             exhibits=[each for each in shown if each.heading],
@@ -166,7 +166,10 @@ def _typeset_origin(claim: Claim, called: str) -> Markup:
 def _list_symbols(claim: Claim) -> list[tuple[Markup, Markup]]:
     """Return each symbol, typeset, with what it stands for or the values that are tried for it."""
     meanings = {symbol: typeset_meaning(quantity.meaning, "$", "$") for symbol, quantity in claim.notation.items()}
-    return [(formula(latex(symbol)), prose(text)) for symbol, text in (meanings | claim.symbols_with_values).items()]
+    return [
+        (typeset_formula(latex(symbol)), typeset_prose(text))
+        for symbol, text in (meanings | claim.symbols_with_values).items()
+    ]
 
 
 def _describe_setting(claim: Claim) -> Markup:

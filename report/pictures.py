@@ -12,7 +12,7 @@ from report.curves import BoundCurve, compute_curve_up_to
 from report.figures.bounds import draw_exact_error, draw_terms
 from report.figures.errors import SCHEDULES, draw_error
 from report.figures.rates import draw_ladder
-from report.figures.style import PAPER, add_legend_below, drawing
+from report.figures.style import PAPER, add_legend_below, open_canvas
 from verify.check import Check, check
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def error_figure(run: Run, *, schedules: int = SCHEDULES, seed: int = 0) -> Canv
     A random clock is averaged over `schedules` sampled schedules, with an interval of 99 %; all other values are exact.
     A diverging run is drawn as far as floats reach.
     """
-    with drawing(PAPER) as (canvas, axes):
+    with open_canvas(PAPER) as (canvas, axes):
         draw_error(axes, run, schedules, seed)
         return canvas
 
@@ -42,7 +42,7 @@ def bound_figure(claim: Claim, run: Run) -> Canvas:
     found = check(claim, run)
     if not found.applicable:
         raise NotApplicable(f"{claim.id} does not apply: {found.reason}")
-    with drawing(PAPER) as (canvas, axes):
+    with open_canvas(PAPER) as (canvas, axes):
         if found.rate is not None:
             draw_ladder(axes, claim, found.rate)
         else:
@@ -67,7 +67,7 @@ def _draw_sides(axes: Axes, curve: BoundCurve) -> None:
     axes.set_ylabel("both sides")
 
 
-def picture_file(name: str) -> Path:
+def check_suffix(name: str) -> Path:
     """Return the path of a picture; raises `InputError` if its suffix is not that of a supported format."""
     path = Path(name)
     if path.suffix.lower() not in FORMATS:
@@ -83,7 +83,7 @@ def save_figure(canvas: Canvas, name: str) -> Path:
 
     import matplotlib as mpl
 
-    path = picture_file(name)
+    path = check_suffix(name)
     # Warnings about dates of Matplotlib's fonts are of no use to users.
     logging.getLogger("fontTools").setLevel(logging.ERROR)
     dates = {".svg": {"Date": None, "Creator": None}, ".pdf": {"CreationDate": None, "Creator": None, "Producer": None}}

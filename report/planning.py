@@ -28,7 +28,7 @@ from fedtheory.planner import (
 from fedtheory.planner.coverage import error_of
 from fedtheory.runfile import parse_run
 from report.figures.formulas import shorten_for_legend
-from report.figures.style import CYCLE, Figure, add_legend_below, colour, drawing, finish
+from report.figures.style import CYCLE, Figure, add_legend_below, choose_colour, finish, open_canvas
 from verify.instances import FAMILIES, Instance
 
 PLAN_PAGE = "plan.html"
@@ -62,16 +62,16 @@ rounds = {_ROUNDS}
 """
 
 
-def comparable() -> tuple[Claim, ...]:
+def list_comparable_claims() -> tuple[Claim, ...]:
     """Return the true bounds on these errors as published, corrected or tightened, without steps of their proofs."""
     stated = [claim for claim in covering_claims() if claim.printed or claim.corrects or claim.sharpens]
     return tuple(claim for error in _ERRORS for claim in stated if error_of(claim) is error)
 
 
-def planned() -> tuple[Claim, ...]:
+def list_planned_claims() -> tuple[Claim, ...]:
     """Return the claims that apply to a run on data; raises `MissingExtra` without scikit-learn."""
-    covering = {claim_id for case in data_cases() for claim_id in case.compared}
-    return tuple(claim for claim in comparable() if claim.id in covering)
+    covering = {claim_id for case in plan_data_sets() for claim_id in case.compared}
+    return tuple(claim for claim in list_comparable_claims() if claim.id in covering)
 
 
 @dataclass(frozen=True)
@@ -126,15 +126,15 @@ FAMILY_COLUMNS = (
 
 def plan_page() -> PlanPage:
     """Plan runs on data and on families; raises `MissingExtra` without scikit-learn."""
-    cases, bound = data_cases(), select_bound_for_maps()
+    cases, bound = plan_data_sets(), select_bound_for_maps()
     return PlanPage(
         setting=(
             rf"Least squares, {_CLIENTS} clients, $\tau={_LOCAL_STEPS}$ local steps, $T={_ROUNDS}$ rounds from zero; "
             r"constants are those of the run at $\eta=1/(8L)$, full gradients unless batches are named."
         ),
         rows=[(case.name, claim, _list_numbers(found)) for case in cases for claim, found in case.compared.items()],
-        families=[(row.family, row.claim, _list_family_numbers(row)) for row in family_rows()],
-        figures=[draw_ratios(cases), *maps(bound)],
+        families=[(row.family, row.claim, _list_family_numbers(row)) for row in compare_families()],
+        figures=[draw_ratios(cases), *draw_maps(bound)],
         run_file=RUN_FILE,
         mapped=bound.claim.id,
         constants=" ".join(f"{name}={value}" for name, value in _CONSTANTS.items()),
@@ -152,10 +152,10 @@ def _list_family_numbers(row: FamilyRow) -> list[str]:
 
 
 @cache
-def data_cases() -> tuple[PlannedCase, ...]:
+def plan_data_sets() -> tuple[PlannedCase, ...]:
     """Return the planned runs on each data set, in both splits."""
     return tuple(
-        PlannedCase(_name_case(data, split, batch), compared(make_data_run(data, split, batch)))
+        PlannedCase(_name_case(data, split, batch), compare_step_sizes(make_data_run(data, split, batch)))
         for data, batch in _DATA
         for split in ("iid", "dirichlet")
     )
@@ -174,22 +174,22 @@ def make_data_run(data: str, split: str, batch: int | None) -> Run:
     return run.with_step_factor(_SHARE_OF_LIMIT / run.smoothness)
 
 
-def compared(run: Run) -> dict[str, StepSizeComparison]:
+def compare_step_sizes(run: Run) -> dict[str, StepSizeComparison]:
     """Compare the best step size of each claim that covers a run with the exact one, in floats."""
     errors = ExactErrors(run.as_floats())
-    found = {claim.id: compare(claim, errors) for claim in comparable()}
+    found = {claim.id: compare(claim, errors) for claim in list_comparable_claims()}
     return {claim_id: comparison for claim_id, comparison in found.items() if comparison is not None}
 
 
 @cache
-def family_rows() -> tuple[FamilyRow, ...]:
+def compare_families() -> tuple[FamilyRow, ...]:
     """Return the ratios over the members of each family; members whose best exact error is zero are skipped."""
     return tuple(row for name, count in _FAMILY_MEMBERS.items() for row in _list_rows(name, count))
 
 
 def _list_rows(family: str, count: int) -> Iterator[FamilyRow]:
     members = [_compare_member(family, number) for number in range(min(count, FAMILIES[family].size))]
-    for claim in planned():
+    for claim in list_planned_claims():
         found = [member[claim.id] for member in members if claim.id in member]
         known = [comparison for comparison in found if comparison.exact.error > _ZERO * comparison.error_at_choice]
         if known:
@@ -199,7 +199,7 @@ def _list_rows(family: str, count: int) -> Iterator[FamilyRow]:
 
 def _compare_member(family: str, number: int) -> dict[str, StepSizeComparison]:
     try:
-        return compared(Instance(family, number).run())
+        return compare_step_sizes(Instance(family, number).run())
     except (NotApplicable, Diverging):
         return {}
 
@@ -210,12 +210,12 @@ def _spread(values: Sequence[float]) -> tuple[float, float, float]:
 
 def draw_ratios(cases: Sequence[PlannedCase]) -> Figure:
     """Draw the recommended step size over the best one, for each run and claim."""
-    with drawing() as (canvas, axes):
-        for number, claim in enumerate(planned()):
+    with open_canvas() as (canvas, axes):
+        for number, claim in enumerate(list_planned_claims()):
             places = [place for place, case in enumerate(cases) if claim.id in case.compared]
             ratios = [cases[place].compared[claim.id].ratio for place in places]
             marker = _MARKERS[number // len(CYCLE) % len(_MARKERS)]
-            axes.plot(ratios, places, marker, color=colour(number), label=claim.id)
+            axes.plot(ratios, places, marker, color=choose_colour(number), label=claim.id)
         axes.axvline(1, color="k", linewidth=1)
         axes.set(xscale="log", xlabel="theory's step size / best step size")
         axes.set_yticks(range(len(cases)), [case.name for case in cases], fontsize=8)
@@ -227,7 +227,7 @@ def draw_ratios(cases: Sequence[PlannedCase]) -> Figure:
 
 def select_bound_for_maps() -> NumericBound:
     """Return the first of the page's bounds that the constants of the maps determine."""
-    for claim in planned():
+    for claim in list_planned_claims():
         try:
             return bound_of_numbers(claim, _CONSTANTS)
         except NotApplicable:
@@ -235,7 +235,7 @@ def select_bound_for_maps() -> NumericBound:
     raise NotApplicable("no bound of the page is determined by the constants of the maps")
 
 
-def maps(bound: NumericBound) -> list[Figure]:
+def draw_maps(bound: NumericBound) -> list[Figure]:
     """Draw the dominating terms of a bound, over pairs of its numbers."""
     return [draw_regimes(bound.claim, regime_map(bound, *symbols), name="-".join(symbols)) for symbols in _MAPS]
 
@@ -248,15 +248,15 @@ def draw_regimes(claim: Claim, regimes: RegimeMap, name: str = "map") -> Figure:
     painted = np.zeros((*regimes.dominating.shape, 4))
     for number in shown:
         for part, opacity in ((regimes.admissible, 1.0), (~regimes.admissible, 0.3)):
-            pale = [1 - opacity * (1 - light) for light in to_rgb(colour(number))]
+            pale = [1 - opacity * (1 - light) for light in to_rgb(choose_colour(number))]
             painted[(regimes.dominating == number) & part] = (*pale, 1.0)
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         axes.grid(visible=False)
         axes.pcolormesh(
             regimes.across_values, regimes.up_values, painted, shading="nearest", edgecolors="face", linewidth=0.4
         )
         for number in shown:
-            axes.plot([], [], "s", color=colour(number), label=shorten_for_legend(latex(regimes.terms[number])))
+            axes.plot([], [], "s", color=choose_colour(number), label=shorten_for_legend(latex(regimes.terms[number])))
         axes.set(xscale="log", yscale="log", xlabel=_write_name(regimes.across), ylabel=_write_name(regimes.up))
         axes.set_title(f"dominating term of {claim.id}", fontsize=9)
         add_legend_below(canvas, axes)

@@ -20,7 +20,7 @@ _SPECTRUM = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 8), fmpq(1, 16))
 
 
 @cache
-def showcase(local_steps: int) -> Run:
+def make_showcase(local_steps: int) -> Run:
     """Return ten clients in five dimensions with one Hessian, different minimisers and noise."""
     generator = np.random.default_rng(2022)
     problem = random_quadratics(generator, [_SPECTRUM] * 10, shared=True, heterogeneity=fmpq(1, 4), noise=fmpq(1))
@@ -43,7 +43,7 @@ def map_problems() -> tuple[Run, ...]:
 
 
 @cache
-def noiseless() -> Run:
+def make_noiseless_run() -> Run:
     """Return four clients of unequal weight and different Hessians, full gradients, six local steps, three rounds."""
     generator = np.random.default_rng(27)
     problem = random_quadratics(
@@ -62,7 +62,7 @@ CLOCKED_TIME = fmpq(40)
 
 
 @cache
-def clocked() -> dict[str, Run]:
+def make_clocked_runs() -> dict[str, Run]:
     """Return runs of one problem under every policy, with unequal client times, until the same clock time."""
     generator = np.random.default_rng(80)
     problem = random_quadratics(
@@ -85,7 +85,7 @@ _LARGEST_STEP = fmpq(1, 10976)
 
 
 @cache
-def stale() -> Run:
+def make_stale_run() -> Run:
     """Return asynchronous FedAvg with client times 1, 2 and 4, time-based weights, at the step size of the theorem."""
     generator = np.random.default_rng(2022)
     problem = random_quadratics(

@@ -25,14 +25,14 @@ from report.drawing import (
     SlackTask,
     Task,
     draw_pages,
-    environment_for,
+    load_templates,
 )
 from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE
 from report.figures.style import Figure
 from report.listing import ClaimRow, Findings, SourceGroup, list_groups
 from report.own_runs import OnRun, OwnRun, draw_together, read_runs, run_figures
-from report.planning import PLAN_PAGE, comparable
+from report.planning import PLAN_PAGE, list_comparable_claims
 from report.slack import SLACK_PAGE
 from report.waiting import Waiting
 from verify.claim_verdict import ClaimVerdict
@@ -76,7 +76,7 @@ def write_sweep(folder: Path, file: Path) -> Path:
 
     page = make_sweep_page(file)
     folder.mkdir(parents=True, exist_ok=True)
-    return _write(folder / f"{page.name}.html", environment_for(()).get_template("sweep.html").render(page=page))
+    return _write(folder / f"{page.name}.html", load_templates(()).get_template("sweep.html").render(page=page))
 
 
 def _write(path: Path, text: str) -> Path:
@@ -91,7 +91,7 @@ def _list_tasks(
 
     The page of a single claim can use all processes.
     """
-    compares = {verdict.claim for verdict in verdicts} >= set(comparable())
+    compares = {verdict.claim for verdict in verdicts} >= set(list_comparable_claims())
     papers = [PaperTask(group.key) for group in groups if group.is_whole]
     rows = [row for group in groups for row in group.rows]
     found = {verdict.target: verdict for verdict in verdicts}
@@ -164,7 +164,7 @@ class _Site:
 
     def _render(self, template: str, **values: Any) -> str:
         others = sorted(self.own_pages, key=lambda page: (page.source, page.file))
-        return environment_for(self.linked).get_template(template).render(others=others, **values)
+        return load_templates(self.linked).get_template(template).render(others=others, **values)
 
     def add(self, found: Drawn) -> None:
         """Write drawn pages."""

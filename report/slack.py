@@ -14,7 +14,7 @@ from fedtheory.language.registry import all_sources
 from fedtheory.language.source import Source
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import run_toml
-from report.mathml import displayed, formula
+from report.mathml import typeset_formula, typeset_statement
 from verify.slack import WHOLE, Share, compute_shares, parts_of, proved_bounds
 from verify.slack.tightened import tightened_constants
 
@@ -85,7 +85,7 @@ def make_slack_section(claim: Claim) -> SlackSection | None:
 def make_slack_tables(claims: Iterable[Claim]) -> list[SlackTable]:
     """Return the proved bounds among these claims that have stored runs, by source."""
     sections = [(claim, make_slack_section(claim)) for claim in proved_bounds(claims)]
-    entries = [SlackEntry(claim, displayed(claim.encoded), found.rows) for claim, found in sections if found]
+    entries = [SlackEntry(claim, typeset_statement(claim.encoded), found.rows) for claim, found in sections if found]
     tables = [SlackTable(s, [e for e in entries if e.claim.source == s.key]) for s in all_sources().values()]
     return [table for table in tables if table.entries]
 
@@ -97,7 +97,7 @@ def _list_rows(claim: Claim, found: Sequence[Share]) -> list[PartRow]:
     rows = []
     for part in parts_of(claim):
         with claim.typesetting():
-            words = Markup("the whole right side") if part.name == WHOLE else formula(latex(part.expression))
+            words = Markup("the whole right side") if part.name == WHOLE else typeset_formula(latex(part.expression))
         share = known.get(part.name)
         constant = "" if part.name == WHOLE else _format_exact(fmpq(int(part.constant.p), int(part.constant.q)))
         proved = str(tightened.get(part.name, ""))

@@ -13,7 +13,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
-from report.mathml import formula
+from report.mathml import typeset_formula
 from report.slack import PartRow, SlackEntry
 from verify.slack import WHOLE, parts_of
 from verify.slack.parts import has_parts
@@ -51,7 +51,7 @@ class Overview:
     lines: Sequence[ProvedTermRow]
 
 
-def overview(entry: SlackEntry) -> Overview:
+def summarise_terms(entry: SlackEntry) -> Overview:
     """Return the terms of a bound, with those of the published statement; the whole right side if it has one term."""
     printed, whole = find_published_form(entry.claim), entry.rows[0]
     return Overview(entry.claim, printed, whole, list(_list_lines(entry, printed)))
@@ -68,7 +68,7 @@ def _list_lines(entry: SlackEntry, printed: Claim | None) -> Iterator[ProvedTerm
     for part, row in zip(parts_of(entry.claim), entry.rows, strict=True):
         if part.name != WHOLE or len(entry.rows) == 1:
             with entry.claim.typesetting():
-                proved = formula(latex(part.expression))
+                proved = typeset_formula(latex(part.expression))
             lowest = "attained" if row.is_attained else row.lowest or (row.share and f"{row.share} of it")
             yield ProvedTermRow(
                 _format_published_term(part.expression, entry.claim, printed), proved, str(part.constant), lowest
@@ -83,7 +83,7 @@ def _format_published_term(term: Expr, claim: Claim, printed: Claim | None) -> M
     terms = [one.expression for one in parts if one.name != WHOLE or len(parts) == 1]
     alike = [one for one in terms if _collect_symbols(one, printed) == _collect_symbols(term, claim)]
     with printed.typesetting():
-        return formula(latex(sp.Add(*alike, evaluate=False))) if alike else Markup()
+        return typeset_formula(latex(sp.Add(*alike, evaluate=False))) if alike else Markup()
 
 
 def _collect_symbols(term: Expr, claim: Claim) -> frozenset[tuple[object, Expr]]:

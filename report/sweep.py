@@ -19,7 +19,7 @@ from fedtheory.language.numbers import decimal
 from report.figures.style import Figure
 from report.figures.sweep import SweptRun, draw_ratio, draw_ratio_map
 from report.figures.sweep_errors import draw_error
-from report.mathml import displayed
+from report.mathml import typeset_statement
 from verify.sweeps import Results, Summary, read_results
 from verify.sweeps.values import Law
 
@@ -148,7 +148,7 @@ def _build_section(results: Results, name: str) -> ClaimSection:
         name=name,
         anchor=anchor,
         title=stated.title,
-        statement=[displayed(link) for link in stated.statement],
+        statement=[typeset_statement(link) for link in stated.statement],
         summary=summary,
         ratio="" if summary.worst_ratio is None else decimal(summary.worst_ratio),
         reasons=_count_reasons(results.of(name)),

@@ -10,7 +10,7 @@ from time import monotonic
 
 from fedtheory.language.registry import published_by
 from fedtheory.language.targets import display_name, resolve
-from report.drawing import environment_for
+from report.drawing import load_templates
 
 _FOLLOWS = '<meta http-equiv="refresh"'
 """Links of the page that a front page without results lacks."""
@@ -40,7 +40,7 @@ class Waiting:
             self._write(done, whole)
 
     def _write(self, done: int, whole: int) -> None:
-        template = environment_for(()).get_template("waiting.html")
+        template = load_templates(()).get_template("waiting.html")
         text = template.render(sources=_count_sources(self.targets), done=done, whole=whole, every=round(_EVERY))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(text, encoding="utf-8")

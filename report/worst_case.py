@@ -15,7 +15,7 @@ from fedtheory.language.numbers import decimal
 from fedtheory.language.quantities import local_step_size
 from fedtheory.language.targets import Target, resolve
 from fedtheory.language.typesetting import latex
-from report.mathml import formula, prose
+from report.mathml import typeset_formula, typeset_prose
 from verify.claim_verdict import ClaimVerdict
 from verify.processes import run_in_order
 from verify.worst_case import Case, WorstCase, worst_case
@@ -66,7 +66,7 @@ def make_worst_case_section(verdict: ClaimVerdict, over_steps: Iterable[WorstCas
         return None
     symbols = f"$M={CLIENTS}$, $L=1$"
     return WorstCaseSection(
-        introduction=prose(
+        introduction=typeset_prose(
             f"One round without noise, {symbols}: the largest left side over all clients' objectives that are "
             f"{found[0].functions}, in any dimension, by semidefinite programming, to about four digits."
         ),
@@ -108,7 +108,7 @@ def _compute_cases(target: Target, local_steps: int) -> tuple[int, int, str | No
 
 def _group(claim: Claim, cases: Sequence[Case]) -> ConstantsGroup:
     scales = {symbol: quantity for symbol, quantity in claim.notation.items() if quantity in SCALES}
-    constants = [formula(f"{latex(s)}={cases[0].constants[quantity.name]}") for s, quantity in scales.items()]
+    constants = [typeset_formula(f"{latex(s)}={cases[0].constants[quantity.name]}") for s, quantity in scales.items()]
     rows = [_make_row(steps, case) for steps, case in zip(LOCAL_STEPS, cases, strict=True)]
     return ConstantsGroup(Markup(", ").join(constants), rows)
 

@@ -19,9 +19,9 @@ def require_figure(file: str | None) -> None:
         return
     if not find_spec("matplotlib"):
         raise MissingExtra("report", "drawing figures")
-    from report.pictures import picture_file
+    from report.pictures import check_suffix
 
-    picture_file(file)
+    check_suffix(file)
 
 
 def require_pages() -> None:

@@ -60,7 +60,7 @@ def name_arguments(symbols: Sequence[sp.Symbol]) -> dict[sp.Symbol, str]:
     return {symbol: f"v{number}" for number, symbol in enumerate(symbols)}
 
 
-def javascript(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
+def write_javascript(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     """Return an arrow function of all symbols, in the order of `names`."""
     renamed = expression.xreplace({symbol: sp.Symbol(name, real=True) for symbol, name in names.items()})
     return f"({', '.join(names.values())}) => {sp.jscode(renamed)}"

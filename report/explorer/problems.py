@@ -25,7 +25,7 @@ from fedtheory.planner.model_comparators import comparators_of
 from report.explorer.ranges import NOTCHES, Range, make_range_around
 from report.explorer.subject import ExploredLink
 from report.own_runs import OwnRun
-from report.showcases import noiseless, showcase
+from report.showcases import make_noiseless_run, make_showcase
 
 _FACTORS = ((STEP, STEPS, ROUNDS), (STEP, "iterations"))
 """Names of the factors of the length of a run."""
@@ -73,8 +73,8 @@ def list_problems(claim: Claim, subject: ExploredLink, runs: Sequence[OwnRun]) -
 def _list_runs() -> dict[str, Run]:
     """Return the runs whose exact errors the explorer draws, by their descriptions."""
     return {
-        "ten clients with noise": showcase(local_steps=5),
-        "four clients without noise": noiseless(),
+        "ten clients with noise": make_showcase(local_steps=5),
+        "four clients without noise": make_noiseless_run(),
     }
 
 
@@ -88,7 +88,7 @@ def _satisfies_assumptions(claim: Claim, run: Run) -> bool:
 
 
 def _build_problem(claim: Claim, subject: ExploredLink, name: str, run: Run) -> ExploredProblem:
-    numbers = [_compute_number(subject.stated(symbol), claim, run) for symbol in subject.symbols]
+    numbers = [_compute_number(subject.restore_averages(symbol), claim, run) for symbol in subject.symbols]
     ranges = [make_range_around(number, usual) for number, usual in zip(numbers, subject.ranges, strict=True)]
     factors = [ranges[place] for place in find_length_factors(subject)]
     length = math.prod(factor.first for factor in factors)

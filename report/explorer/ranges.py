@@ -78,7 +78,7 @@ def read_notch(notch: int, whole: bool) -> float:
     return max(1.0, float(round(number))) if whole else float(f"{number:.3g}")
 
 
-def ranges(
+def choose_ranges(
     symbols: Sequence[sp.Symbol],
     notation: Mapping[sp.Symbol, Quantity],
     conditions: Sequence[Expr],

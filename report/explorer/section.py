@@ -16,12 +16,12 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
-from report.explorer.javascript import javascript, name_arguments
+from report.explorer.javascript import name_arguments, write_javascript
 from report.explorer.problems import ExploredProblem, find_length_factors, list_problems
 from report.explorer.ranges import NOTCHES, Range
 from report.explorer.subject import ExploredLink, find_subject
-from report.figures.style import CYCLE, DASHES, colour, dash
-from report.mathml import displayed, formula
+from report.figures.style import CYCLE, DASHES, choose_colour, choose_dash
+from report.mathml import typeset_formula, typeset_statement
 from report.own_runs import OwnRun
 
 _STROKES = dict(zip(DASHES, ("none", "7 4", "9 3 2 3", "2 3", "12 3", "4 2 1 2"), strict=True))
@@ -92,18 +92,18 @@ def make_explorer_section(claim: Claim, runs: Sequence[OwnRun] = ()) -> Explorer
 
 
 def _build_section(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> ExplorerSection:
-    link = subject.link.with_symbols(subject.means)
+    link = subject.link.substitute_symbols(subject.means)
     return ExplorerSection(
-        statement=displayed(link.latex),
+        statement=typeset_statement(link.latex),
         is_order=link.is_order,
         sliders=[
             _build_slider(symbol, subject, span) for symbol, span in zip(subject.symbols, subject.ranges, strict=True)
         ],
         left=_render_block(link.left) if subject.has_left else None,
         right=_render_block(link.right),
-        terms=[_build_term(number, subject.stated(term)) for number, term in enumerate(subject.terms)],
-        conditions=[_render_block(subject.stated(condition)) for condition in subject.conditions],
-        undecided=[formula(latex(subject.stated(condition))) for condition in subject.undecided],
+        terms=[_build_term(number, subject.restore_averages(term)) for number, term in enumerate(subject.terms)],
+        conditions=[_render_block(subject.restore_averages(condition)) for condition in subject.conditions],
+        undecided=[typeset_formula(latex(subject.restore_averages(condition))) for condition in subject.undecided],
         best=_find_best(subject, problems) if problems else None,
         across=subject.across,
         data=_render_data(subject, problems),
@@ -112,7 +112,7 @@ def _build_section(subject: ExploredLink, problems: Sequence[ExploredProblem]) -
 
 
 def _render_block(expression: Expr) -> Markup:
-    return formula(latex(expression), "block")
+    return typeset_formula(latex(expression), "block")
 
 
 def _build_slider(symbol: sp.Symbol, subject: ExploredLink, span: Range) -> Slider:
@@ -121,7 +121,7 @@ def _build_slider(symbol: sp.Symbol, subject: ExploredLink, span: Range) -> Slid
     if symbol in subject.means:
         (averaged,) = subject.means[symbol].args
         meaning = f"mean of {_format_text(averaged) or meaning} over the clients"
-    return Slider(formula(latex(subject.stated(symbol))), _format_text(symbol), meaning, span)
+    return Slider(typeset_formula(latex(subject.restore_averages(symbol))), _format_text(symbol), meaning, span)
 
 
 def _format_text(symbol: sp.Symbol) -> str:
@@ -131,7 +131,7 @@ def _format_text(symbol: sp.Symbol) -> str:
 
 
 def _build_term(number: int, term: Expr) -> TermCurve:
-    return TermCurve(_render_block(term), colour(number), _STROKES[dash(number + number // len(CYCLE))])
+    return TermCurve(_render_block(term), choose_colour(number), _STROKES[choose_dash(number + number // len(CYCLE))])
 
 
 def _find_best(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> BestPoint:
@@ -139,9 +139,9 @@ def _find_best(subject: ExploredLink, problems: Sequence[ExploredProblem]) -> Be
     point = next(symbols, "y")
     length = " ".join(latex(subject.symbols[place]) for place in find_length_factors(subject))
     return BestPoint(
-        point=formula(point),
-        minimised=formula(rf"F({point})+\frac{{\|x^0-{point}\|^2}}{{2{length}}}"),
-        length=formula(length),
+        point=typeset_formula(point),
+        minimised=typeset_formula(rf"F({point})+\frac{{\|x^0-{point}\|^2}}{{2{length}}}"),
+        length=typeset_formula(length),
         problems=[problem.name for problem in problems],
     )
 
@@ -181,11 +181,11 @@ def _render_functions(subject: ExploredLink) -> Markup:
 
     def write_array(expressions: Iterable[Expr]) -> str:
         """Write expressions as a JavaScript array of functions."""
-        return _encode_array(javascript(expression, names) for expression in expressions)
+        return _encode_array(write_javascript(expression, names) for expression in expressions)
 
     entries = {
         "left": write_array([subject.link.left] if subject.has_left else []),
-        "bound": javascript(subject.link.right, names),
+        "bound": write_javascript(subject.link.right, names),
         "terms": write_array(subject.terms),
         "conditions": _encode_array(write_array((condition.lhs, condition.rhs)) for condition in subject.conditions),
     }

@@ -13,7 +13,7 @@ from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.typesetting import latex
 from fedtheory.planner.bound import STEP, terms_of
 from report.explorer.javascript import describe_obstacle
-from report.explorer.ranges import STEP_SIZES, Range, ranges
+from report.explorer.ranges import STEP_SIZES, Range, choose_ranges
 
 _MIRRORED: Mapping[Operator, Operator] = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
 _FIRST = (*STEP_SIZES, "local_steps", "client_local_steps", "rounds", "iterations", "clients", "participants")
@@ -37,7 +37,7 @@ class StatementLink:
             return rf"{latex(self.left)} = O\left({latex(self.right)}\right)"
         return Relation(self.left, self.relation, self.right).latex
 
-    def with_symbols(self, places: Mapping[Expr, Expr]) -> StatementLink:
+    def substitute_symbols(self, places: Mapping[Expr, Expr]) -> StatementLink:
         """Return the link with some expressions replaced."""
         return replace(self, left=self.left.xreplace(places), right=self.right.xreplace(places))
 
@@ -68,7 +68,7 @@ class ExploredLink:
     notation: Mapping[sp.Symbol, Quantity]
     """Quantities of the symbols; for the symbol of an average, the averaged quantity."""
 
-    def stated(self, expression: Expr) -> Expr:
+    def restore_averages(self, expression: Expr) -> Expr:
         """Return an expression with the averages as in the claim."""
         return expression.xreplace(self.means)
 
@@ -118,7 +118,7 @@ def _is_constant(averaged: Expr, claim: Claim) -> bool:
 
 def _build_subject(claim: Claim, stated: StatementLink) -> ExploredLink:
     symbol_of = _create_mean_symbols(stated.right, claim)
-    link = stated.with_symbols(symbol_of)
+    link = stated.substitute_symbols(symbol_of)
     notation = {**claim.notation, **{symbol: claim.notation[node.args[0]] for node, symbol in symbol_of.items()}}
     conditions = [
         _replace_step_size(claim, sp.sympify(condition)).xreplace(symbol_of) for condition in claim.conditions
@@ -135,7 +135,7 @@ def _build_subject(claim: Claim, stated: StatementLink) -> ExploredLink:
         conditions=decided,
         undecided=[condition for condition in conditions if condition not in decided],
         symbols=symbols,
-        ranges=ranges(symbols, notation, decided, wishes),
+        ranges=choose_ranges(symbols, notation, decided, wishes),
         across=_choose_variable(claim, symbols, link.right),
         means={symbol: node for node, symbol in symbol_of.items()},
         notation=notation,

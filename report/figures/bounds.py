@@ -17,7 +17,7 @@ from fedtheory.language.claim import Claim
 from report.curves import BoundCurve
 from report.figures.formulas import shorten_for_legend
 from report.figures.heat_map import draw_heat_map
-from report.figures.style import BLACK, BLUE, Figure, add_legend_below, colour, dash, drawing, finish
+from report.figures.style import BLACK, BLUE, Figure, add_legend_below, choose_colour, choose_dash, finish, open_canvas
 from verify.check.together import compute_ratios
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def draw_over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
     """Draw bound and exact error over rounds, log-log."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         axes.loglog(curve.horizons, curve.right, color=BLACK, linestyle="--", label="bound")
         draw_exact_error(axes, curve)
         axes.set_xlabel("rounds (server updates)")
@@ -40,7 +40,7 @@ def draw_over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
 
 def draw_by_terms(name: str, curve: BoundCurve, setting: str) -> Figure:
     """Draw the terms of the bound over rounds, log-log."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         left_out = draw_terms(axes, curve)
         axes.set_xlabel("rounds (server updates)")
         axes.set_ylabel("terms of the bound")
@@ -68,7 +68,7 @@ def draw_terms(axes: Axes, curve: BoundCurve) -> list[str]:
     left_out = []
     for number, (term, values) in enumerate(curve.terms.items()):
         if max(values) > _NOTHING * max(curve.right):
-            style = {"color": colour(number + 1), "linestyle": dash(number + 1)}
+            style = {"color": choose_colour(number + 1), "linestyle": choose_dash(number + 1)}
             axes.loglog(curve.horizons, values, label=shorten_for_legend(term), **style)
         else:
             left_out.append(f"${term}$")
@@ -91,7 +91,7 @@ def draw_tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Fi
     found = [np.nan if ratio is None else ratio for ratio in compute_ratios(claim, _build_grid(tuple(runs), limit))]
     # For a number and NaN, fmax returns the number.
     largest = np.fmax.reduce(np.reshape(found, (len(LOCAL_STEPS), len(FRACTIONS), -1)), axis=-1)
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         draw_heat_map(canvas, axes, largest, label="largest exact / bound", size=8)
         axes.set_xticks(range(len(FRACTIONS)), [_format_fraction(f) for f in FRACTIONS])
         axes.set_yticks(range(len(LOCAL_STEPS)), [str(steps) for steps in LOCAL_STEPS])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory.language.exhibits import BLACK as REFERENCE
 from fedtheory.language.exhibits import Axis, Band, Chart, Level, Line, Mark, Part, Span
-from report.figures.style import BLACK, Figure, add_legend_below, colour, dash, drawing, finish
+from report.figures.style import BLACK, Figure, add_legend_below, choose_colour, choose_dash, finish, open_canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ _FEW = 6
 
 def draw_chart(chart: Chart, name: str) -> Figure:
     """Return the picture of a chart under its own name on the page."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         # Scales come first, because axis limits depend on the parts, differently for logarithmic axes.
         axes.set(xscale=chart.x.scale, yscale=chart.y.scale)
         for part in chart.parts:
@@ -62,7 +62,7 @@ def _draw_line(part: Line, axes: Axes) -> None:
         part.y,
         label=part.label,
         color=_choose_colour(part.colour),
-        linestyle="none" if part.dash is None else dash(part.dash),
+        linestyle="none" if part.dash is None else choose_dash(part.dash),
         linewidth=part.width,
         marker=part.marker,
         markersize=part.size,
@@ -79,7 +79,7 @@ def _draw_band(part: Band, axes: Axes) -> None:
 
 @_draw.register(Level)
 def _draw_level(part: Level, axes: Axes) -> None:
-    style: Any = {"color": _choose_colour(part.colour), "linestyle": dash(part.dash), "linewidth": part.width}
+    style: Any = {"color": _choose_colour(part.colour), "linestyle": choose_dash(part.dash), "linewidth": part.width}
     axes.axhline(part.value, label=part.label, **style)
 
 
@@ -99,4 +99,4 @@ def _mark(part: Mark, axes: Axes) -> None:
 
 
 def _choose_colour(index: int) -> str:
-    return BLACK if index == REFERENCE else colour(index)
+    return BLACK if index == REFERENCE else choose_colour(index)

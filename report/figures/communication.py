@@ -11,7 +11,7 @@ from fedtheory.federation.communication import (
     parameter_server,
     ring_all_reduce,
 )
-from report.figures.style import BLUE, ORANGE, SKY, Figure, drawing, finish
+from report.figures.style import BLUE, ORANGE, SKY, Figure, finish, open_canvas
 
 WORKERS = (2, 4, 8, 16, 32, 64, 128, 256)
 _LINE = tuple(2**power for power in range(1, 14))
@@ -22,7 +22,7 @@ def draw_over_workers(slug: str) -> Figure:
     log-log.
     """
     one = Fraction(1)
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         axes.axvspan(*cross_device().devices_per_round, color=SKY, alpha=0.25, linewidth=0)
         axes.loglog(_LINE, [2 * n for n in _LINE], color=BLUE, label=r"parameter server, $2N$")
         axes.loglog(_LINE, [2 * (n - 1) / n for n in _LINE], "--", color=ORANGE, label=r"ring, each worker, $2(N-1)/N$")

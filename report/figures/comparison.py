@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from report.figures.style import Figure, add_legend_below, colour, dash, drawing, finish
+from report.figures.style import Figure, add_legend_below, choose_colour, choose_dash, finish, open_canvas
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,14 @@ class ComparedBound:
 
 def draw_bounds(name: str, curves: Mapping[str, ComparedBound], words: str) -> Figure:
     """Draw bounds (dashed) and their exact left sides (dots) over rounds, log-log; one colour for each claim."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         for number, (label, curve) in enumerate(curves.items()):
-            axes.loglog(curve.horizons, curve.right, color=colour(number), linestyle=dash(number + 1), label=label)
-            axes.loglog(curve.horizons, curve.left, color=colour(number), linestyle="", marker="o", markersize=3.5)
+            axes.loglog(
+                curve.horizons, curve.right, color=choose_colour(number), linestyle=choose_dash(number + 1), label=label
+            )
+            axes.loglog(
+                curve.horizons, curve.left, color=choose_colour(number), linestyle="", marker="o", markersize=3.5
+            )
         axes.set_xlabel("rounds (server updates)")
         axes.set_ylabel("bounds (lines), left sides (dots)")
         add_legend_below(canvas, axes)

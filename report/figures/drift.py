@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory.arithmetic import plain_float, plain_floats
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from report.figures.style import BLACK, BLUE, ORANGE, SKY, Figure, drawing, finish
+from report.figures.style import BLACK, BLUE, ORANGE, SKY, Figure, finish, open_canvas
 from verify.check import check
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def _begin_caption(run: Run) -> str:
 
 def draw_inside_rounds(name: str, run: Run, words: str) -> Figure:
     """Draw the exact drift of every client for k = 0 .. tau in the first round, its average and its maximum."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         _draw(axes, run)
         return finish(canvas, f"{name}-drift", f"{_begin_caption(run)}. {words}")
 
@@ -38,7 +38,7 @@ def draw_over_local_steps(name: str, claim: Claim, run: Run, setting: str) -> Fi
     found = check(claim, run)
     if found.worst is None:
         raise ValueError(f"{claim.id}: {found.reason}")
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         axes.axhline(plain_float(found.worst.rhs), color=BLACK, linestyle="--", label="bound")
         _draw(axes, run)
         ratio = plain_float(found.worst.ratio)

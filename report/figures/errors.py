@@ -12,7 +12,7 @@ from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.random_clocks import average_over_schedules
 from fedtheory.engine.run import Run
 from report.figures.models import draw_band
-from report.figures.style import BLUE, Figure, drawing, finish
+from report.figures.style import BLUE, Figure, finish, open_canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ SCHEDULES = 100
 
 def draw_exact_error(name: str, run: Run, words: str) -> Figure:
     """Draw E F(theta^n) - F* of a run."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         draw_error(axes, run)
         return finish(canvas, f"{name}-error", words)
 
@@ -44,7 +44,7 @@ def draw_errors(run: Run, times: Array, errors: Array) -> Figure:
     """Draw given errors of a run, (T+1,), over its rounds, or over the (T+1,) times of its server updates."""
     shown = plain_floats(errors)
     name = f"errors-{hashlib.sha256(shown.tobytes()).hexdigest()[:12]}"
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         _draw_errors(axes, run, plain_floats(times), shown)
         axes.set_ylabel(_ERROR)
         return finish(canvas, name, "")

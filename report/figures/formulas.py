@@ -36,10 +36,10 @@ def adapt_formula(latex: str) -> str:
 @cache
 def _fits(latex: str) -> bool:
     # Parsing the longest formulas takes a tenth of a second each.
-    return bound_width(latex) <= _WIDEST and width(latex) <= _WIDEST
+    return estimate_width(latex) <= _WIDEST and measure_width(latex) <= _WIDEST
 
 
-def width(latex: str) -> float:
+def measure_width(latex: str) -> float:
     """Return the width of a formula as typeset by Matplotlib, in units of the font size."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
@@ -58,7 +58,7 @@ others.
 _GREEK = {r"\alpha", r"\beta", r"\gamma", r"\delta", r"\zeta", r"\eta", r"\lambda", r"\mu", r"\rho", r"\sigma", r"\tau"}
 
 
-def bound_width(latex: str) -> float:
+def estimate_width(latex: str) -> float:
     """Return a lower bound on a formula's width: the wider part of a fraction; commands and small print are zero."""
     least, at = 0.0, 0
     while at < len(latex):
@@ -67,7 +67,7 @@ def bound_width(latex: str) -> float:
         if token in (r"\frac", r"\dfrac"):
             above, at = _read_argument(latex, at)
             below, at = _read_argument(latex, at)
-            least += max(bound_width(above), bound_width(below))
+            least += max(estimate_width(above), estimate_width(below))
         elif token in "_^":
             _, at = _read_argument(latex, at)
         elif token.isalnum() or token in "()[]+-=":

@@ -10,7 +10,7 @@ from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.run import Run
 from fedtheory.engine.sampling import ReplicaMeans
 from fedtheory.errors import NotApplicable
-from report.figures.style import BLUE, ORANGE, Figure, drawing, finish
+from report.figures.style import BLUE, ORANGE, Figure, finish, open_canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ def draw_loss_and_accuracy(name: str, run: Run, words: str) -> Figure:
     if not isinstance(run, LinearModelRun):
         raise NotApplicable("loss and accuracy are drawn for linear models")
     measured = run.attempted_trajectory.interval
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         draw_band(axes, measured("loss"), BLUE, r"loss $\mathbb{E}F(\theta^n)$")
         axes.set_xlabel("rounds (server updates)")
         axes.set_ylabel("loss, accuracy")

@@ -8,7 +8,7 @@ from fedtheory.arithmetic import plain_floats
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.claim_places import sites
-from report.figures.style import BLACK, BLUE, Figure, drawing, finish
+from report.figures.style import BLACK, BLUE, Figure, finish, open_canvas
 from verify.check.links import compile_relations
 
 
@@ -26,7 +26,7 @@ def draw_path(claim: Claim, run: Run, setting: str) -> Figure:
     from matplotlib.ticker import MaxNLocator
 
     steps = np.arange(1, len(left) + 1)
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         axes.plot(steps, right, color=BLACK, linestyle="--", label="bound")
         axes.plot(steps, left, color=BLUE, marker="o", markersize=3.5, label="exact left side")
         axes.set_yscale("symlog", linthresh=max(min(v for v in right if v > 0), 1e-12))

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory.planner.error_curves import measure_curve
 from fedtheory.shown import short, short_below
-from report.figures.style import BLACK, BLUE, ORANGE, Figure, add_legend_below, drawing, finish
+from report.figures.style import BLACK, BLUE, ORANGE, Figure, add_legend_below, finish, open_canvas
 
 if TYPE_CHECKING:
     from fedtheory.planner import Answer
@@ -25,7 +25,7 @@ def draw_errors_of_plan(answer: Answer) -> Figure:
     """
     rounds = min(max(answer.planned.rounds, answer.best.rounds), _LISTED)
     run = answer.run.with_rounds(rounds)
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         for outcome, words, colour, dashes in (
             (answer.planned, "planned", ORANGE, "--"),
             (answer.best, "best", BLUE, "-"),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fedtheory.language.registry import all_claims
 from fedtheory.proofs import Proof
 from report.dependencies import list_used_claims
-from report.figures.style import GREEN, ORANGE, PAGE, RED, Figure, drawing, finish
+from report.figures.style import GREEN, ORANGE, PAGE, RED, Figure, finish, open_canvas
 
 _COLOURS = {"proved": GREEN, "refuted": RED, "broken": RED}
 _MOST = 10
@@ -23,7 +23,7 @@ def draw_premises(proof: Proof) -> Figure | None:
         return None
     shown = premises[:_MOST]
     known = all_claims()
-    with drawing(PAGE | {"figure.figsize": (6.4, 0.5 + _LINE * len(shown))}) as (canvas, axes):
+    with open_canvas(PAGE | {"figure.figsize": (6.4, 0.5 + _LINE * len(shown))}) as (canvas, axes):
         axes.set_axis_off()
         axes.set(xlim=(0, 1), ylim=(-0.7, len(shown) - 0.3))
         middle = (len(shown) - 1) / 2

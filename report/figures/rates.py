@@ -9,7 +9,7 @@ from fedtheory.arithmetic import plain_float
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import clients
 from fedtheory.language.typesetting import latex
-from report.figures.style import BLACK, BLUE, RED, Figure, drawing, finish
+from report.figures.style import BLACK, BLUE, RED, Figure, finish, open_canvas
 from verify.check.measured_ladders import LadderLevel, RateCheck
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def draw_rate(claim: Claim, found: RateCheck) -> Figure:
 
     The curve of the order passes through the first value that is not zero.
     """
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         name = draw_ladder(axes, claim, found)
         axes.legend()
     slope = "" if found.slope is None else f" Fitted slope on the last half: {found.slope:.3f}."
@@ -37,7 +37,7 @@ def draw_over_clients(claim: Claim, found: RateCheck) -> Figure | None:
     ladder = next((c for c in found.ladders if [claim.notation[v] for v in c.variables] == [clients]), None)
     if ladder is None:
         return None
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         _draw_levels(axes, ladder.positions, ladder.levels)
         axes.set_xlabel(f"number of clients ${clients.latex}$")
         axes.set_ylabel("quantity of the claim, absolute value")

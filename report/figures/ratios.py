@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from report.figures.style import BLACK, BLUE, Figure, drawing, finish
+from report.figures.style import BLACK, BLUE, Figure, finish, open_canvas
 
 
 def draw_ratio(name: str, ratios: Mapping[float, float], planned: float, setting: str, words: str) -> Figure:
     """Draw ratios of exact left side to bound over the value of a setting, log-log, with the planned value marked."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         axes.loglog(
             list(ratios), list(ratios.values()), color=BLUE, marker="o", markersize=4, label="left side / bound"
         )

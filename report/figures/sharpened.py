@@ -8,7 +8,7 @@ from fedtheory.arithmetic import plain_float
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
-from report.figures.style import BLACK, Figure, colour, dash, drawing, finish
+from report.figures.style import BLACK, Figure, choose_colour, choose_dash, finish, open_canvas
 from verify.check import check
 
 LOCAL_STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -18,13 +18,13 @@ def draw_tightened(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int
     """Draw the exact left side, the published right side, and those of tightened claims about the same quantity."""
     rivals = {"published": claim} | {f"tightened ({other.id.partition(':')[2]})": other for other in sharper}
     curves = {name: _compute_sides(rival, run_at) for name, rival in rivals.items()}
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         exact = curves["published"][0]
         places = [steps for steps, value in exact.items() if value > 0]
         axes.loglog(places, [exact[n] for n in places], "-", color=BLACK, marker="o", markersize=4, label="exact")
         for number, (name, (_, bounds)) in enumerate(curves.items()):
             shown = {steps: bound for steps, bound in bounds.items() if bound > 0}
-            style = {"color": colour(number), "linestyle": dash(number + 1)}
+            style = {"color": choose_colour(number), "linestyle": choose_dash(number + 1)}
             axes.loglog(list(shown), list(shown.values()), label=name, **style)
         axes.set_xticks(LOCAL_STEPS, [str(steps) for steps in LOCAL_STEPS])
         axes.minorticks_off()

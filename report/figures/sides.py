@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fedtheory.arithmetic import plain_float
 from report.figures.formulas import shorten_for_legend
 from report.figures.rates import draw_ladder
-from report.figures.style import BLUE, PAGE, Figure, add_legend_below, colour, drawing, finish
+from report.figures.style import BLUE, PAGE, Figure, add_legend_below, choose_colour, finish, open_canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def draw_sides(found: Check) -> Figure | None:
 def _draw_ladder(found: Check) -> Figure:
     """Draw the measured quantity of a rate and its order, log-log."""
     assert found.rate is not None
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         draw_ladder(axes, found.claim, found.rate)
         add_legend_below(canvas, axes)
         levels = [(plain_float(level.variable), plain_float(level.measured)) for level in found.rate.levels]
@@ -39,7 +39,7 @@ def _draw_ladder(found: Check) -> Figure:
 
 
 def _draw_bars(claim_id: str, worst: Comparison) -> Figure:
-    with drawing(_FLAT) as (canvas, axes):
+    with open_canvas(_FLAT) as (canvas, axes):
         axes.barh(["left side"], [plain_float(worst.lhs)], color=BLUE)
         _stack(axes, worst.terms, plain_float(worst.rhs))
         axes.invert_yaxis()
@@ -53,12 +53,14 @@ def _stack(axes: Axes, terms: Sequence[SideTerm], whole: float) -> None:
     """Draw the right side term by term if no term is negative, else as one bar."""
     values = [plain_float(term.value) for term in terms]
     if len(values) < 2 or min(values) < 0:
-        axes.barh(["right side"], [whole], color=colour(1))
+        axes.barh(["right side"], [whole], color=choose_colour(1))
         return
     start = 0.0
     for number, (term, value) in enumerate(zip(terms, values, strict=True), start=1):
         if value > 0:
-            axes.barh(["right side"], [value], left=start, color=colour(number), label=shorten_for_legend(term.latex))
+            axes.barh(
+                ["right side"], [value], left=start, color=choose_colour(number), label=shorten_for_legend(term.latex)
+            )
             start += value
 
 

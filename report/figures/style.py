@@ -36,12 +36,12 @@ CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED)
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 
 
-def colour(number: int) -> str:
+def choose_colour(number: int) -> str:
     """Return the colour of a curve by index; colours repeat after the last one."""
     return CYCLE[number % len(CYCLE)]
 
 
-def dash(number: int) -> Any:
+def choose_dash(number: int) -> Any:
     """Return the dash pattern of a curve by index; it differs for each repetition of the colours."""
     return DASHES[(number + number // len(CYCLE)) % len(DASHES)]
 
@@ -85,7 +85,7 @@ class Figure:
 
 
 @contextmanager
-def drawing(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
+def open_canvas(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
     """Yield a canvas with one pair of axes in the project's style, for pages or for papers."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG

@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from report.figures.heat_map import draw_heat_map
-from report.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, Figure, drawing, finish
+from report.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, Figure, finish, open_canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ def draw_ratio(key: str, points: Sequence[SweptRun], labels: Sequence[str], name
     `labels` name the positions 0, 1, ... of a key whose values are not numbers.
     """
     drawn = [point for point in points if point.ratio is not None and point.ratio > 0]
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         set_scales(axes, drawn, points, labels)
         _draw_lines(axes, drawn)
         _draw_dots(axes, drawn)
@@ -155,7 +155,7 @@ def draw_ratio_map(
     cells = np.full((len(labels[1]), len(labels[0])), np.nan)
     for (across, up), ratio in largest.items():
         cells[up, across] = ratio
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         draw_heat_map(canvas, axes, cells, label="largest ratio", size=7 if len(labels[0]) <= 8 else 5)
         axes.set_xticks(range(len(labels[0])), labels[0], rotation=45 if len(labels[0]) > 6 else 0, fontsize=8)
         axes.set_yticks(range(len(labels[1])), labels[1], fontsize=8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from report.figures.style import BLACK, BLUE, ORANGE, Figure, drawing, finish
+from report.figures.style import BLACK, BLUE, ORANGE, Figure, finish, open_canvas
 from report.figures.sweep import SweptRun, set_scales
 
 
@@ -20,7 +20,7 @@ def draw_error(key: str, error: str, points: Sequence[SweptRun], labels: Sequenc
         smallest[point.place] = min(point.ratio, smallest.get(point.place, point.ratio))
     best = min(smallest, key=lambda place: smallest[place])
     without = sorted({point.place for point in points} - set(smallest))
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         set_scales(axes, known, points, labels)
         axes.plot([p.place for p in known], [p.ratio or 0 for p in known], "o", color=BLUE, markersize=3, alpha=0.45)
         axes.plot(list(smallest), list(smallest.values()), color=BLACK, marker="o", markersize=3, label="smallest")

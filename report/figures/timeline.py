@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.arithmetic import plain_float
 from fedtheory.federation.clock import Schedule
-from report.figures.style import BLACK, Figure, colour, drawing, finish
+from report.figures.style import BLACK, Figure, choose_colour, finish, open_canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,13 +33,13 @@ class _Work:
     """Time at which the server uses the work; None if that is after the end of the picture."""
 
 
-def timeline(name: str, schedule: Schedule, update_times: Sequence[object], words: str) -> Figure:
+def draw_timeline(name: str, schedule: Schedule, update_times: Sequence[object], words: str) -> Figure:
     """Draw bars from receiving a model to finishing the work on it, pale while waiting; server updates are lines."""
     drawn = Schedule(schedule.updates[:MOST_UPDATES])
     times = [plain_float(time) for time in drawn.times]
     durations = [plain_float(time) for time in update_times]
     clients = len(durations)
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         for work in _list_pieces(drawn, times, durations):
             _draw(axes, work, clients - 1 - work.client, times[-1])
         for time, versions in _list_updates(times):
@@ -60,7 +60,7 @@ def timeline(name: str, schedule: Schedule, update_times: Sequence[object], word
 
 def _draw(axes: Axes, work: _Work, row: int, last: float) -> None:
     """Draw one bar, its waiting time, the index of its model and its contribution."""
-    own = colour(work.client)
+    own = choose_colour(work.client)
     end = last if work.reported is None else work.reported
     busy = min(work.done, end)
     axes.barh(row, busy - work.begin, left=work.begin, height=0.5, color=own, edgecolor="white")

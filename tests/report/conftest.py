@@ -13,7 +13,7 @@ import pytest
 
 from fedtheory.language.registry import find
 from report import site
-from report.drawing import environment_for
+from report.drawing import load_templates
 from report.own_runs import OwnRun
 from report.pages import make_claim_page, name_page
 from verify.claim_verdict import ClaimVerdict
@@ -73,7 +73,7 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     """Return the address of the page of a claim, without figures and worst cases, with an explorer for some runs."""
-    folder, environment = Path(tmp_path_factory.mktemp("pages")), environment_for(())
+    folder, environment = Path(tmp_path_factory.mktemp("pages")), load_templates(())
 
     def write(claim_id: str, *runs: OwnRun) -> str:
         verdict = ClaimVerdict(claim_id, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from report.figures.ratios import draw_ratio
-from report.figures.style import drawing, finish, format_power_of_ten
+from report.figures.style import finish, format_power_of_ten, open_canvas
 from report.figures.sweep import SweptRun, set_scales
 
 
@@ -26,7 +26,7 @@ def boxes(canvas: Any, axis: Any) -> list[tuple[float, float]]:
 @pytest.mark.parametrize("low", [1, 0.15, 0.0013])
 def test_logarithmic_axes_are_legible(low: float, high: float) -> None:
     """A logarithmic axis has at least two numbers, with room between them."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         axes.loglog(np.geomspace(low, high * low, 5), np.arange(1, 6))
         finish(canvas, "axis", "")
         found = boxes(canvas, axes.xaxis)
@@ -42,7 +42,7 @@ def test_powers_of_ten(value: float, text: str) -> None:
 
 def test_a_curve_that_diverges_is_drawn() -> None:
     """A tick beyond double precision, above a curve that nearly leaves it, has no number."""
-    with np.errstate(over="ignore"), drawing() as (canvas, axes):
+    with np.errstate(over="ignore"), open_canvas() as (canvas, axes):
         axes.semilogy([0, 1], [1.0, 1e290])
         finish(canvas, "diverging", "")
         assert len(boxes(canvas, axes.yaxis)) >= 2
@@ -52,7 +52,7 @@ def test_a_curve_that_diverges_is_drawn() -> None:
 @pytest.mark.parametrize(("low", "high"), [(1e-320, 1.0), (5e-324, 1e308), (1e-320, 1e290)])
 def test_a_curve_that_nearly_vanishes_is_drawn(low: float, high: float) -> None:
     """A tick that double precision rounds to zero, below a curve of denormal numbers, has no number."""
-    with np.errstate(all="ignore"), drawing() as (canvas, axes):
+    with np.errstate(all="ignore"), open_canvas() as (canvas, axes):
         axes.semilogy([0, 1], [low, high])
         finish(canvas, "vanishing", "")
         assert len(boxes(canvas, axes.yaxis)) >= 2
@@ -73,7 +73,7 @@ def test_ticks_at_values_are_apart(planned: float, monkeypatch: pytest.MonkeyPat
 def test_counts_have_whole_numbers() -> None:
     """Axes of local steps have integer numbers."""
     points = [SweptRun(float(steps), 0.5, "holds") for steps in (1, 2, 3, 4)]
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         set_scales(axes, points, points, [])
         axes.plot([point.place for point in points], [1, 2, 3, 4])
         canvas.draw_without_rendering()
@@ -82,6 +82,6 @@ def test_counts_have_whole_numbers() -> None:
 
 def test_a_diverging_curve_is_drawn_without_warnings() -> None:
     """Ticks beyond double precision cause no warnings."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         axes.semilogy([0, 1, 2], [1.0, 1e150, 1e300])
         assert "<svg" in finish(canvas, "overflowing", "").svg

@@ -11,7 +11,7 @@ import pytest
 from test_site import ALL_PAGES, Page
 
 from fedtheory.language.registry import claims_of, find
-from report.drawing import ErrataTask, environment_for
+from report.drawing import ErrataTask, load_templates
 from report.errata import ERRATA_PAGE, list_ledgers
 from report.site import write_site
 from verify.counterexamples import counterexample
@@ -29,7 +29,7 @@ def write_small_site(folder: Path, ids: tuple[str, ...]) -> None:
 def text() -> str:
     """Return the page of three sources."""
     ids = [claim.id for source in SOURCES for claim in claims_of(source)]
-    return ErrataTask(ids).draw(environment_for(())).files[ERRATA_PAGE]
+    return ErrataTask(ids).draw(load_templates(())).files[ERRATA_PAGE]
 
 
 def test_every_refuted_claim_is_on_the_page(text: str) -> None:

@@ -8,7 +8,7 @@ import sympy as sp
 from fedtheory import Claim, norm_sq
 from fedtheory import quantities as q
 from fedtheory.kernel.expressions import Value
-from report.evidence import evidence
+from report.evidence import describe_evidence
 from verify.verdict import verify
 
 x, y, F = sp.symbols("x y F", real=True)
@@ -30,7 +30,7 @@ WHERE = {x: q.point, y: q.second_point, F: q.client_objective}
 def test_points_of_a_counterexample(left: sp.Expr, right: sp.Expr, remark: str, name: str) -> None:
     """Points are small integers in the table; vectors need no run, points of objectives have an origin."""
     (verdict,) = verify(Claim(id="t:points", place="points", lhs=left, rhs=right, where=WHERE))
-    shown = evidence(verdict, "mine.py:points")
+    shown = describe_evidence(verdict, "mine.py:points")
     assert shown is not None
     assert remark in str(shown.remark)
     assert shown.rows[0].value in {"1", "2", "-1"}

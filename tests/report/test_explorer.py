@@ -20,7 +20,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.registry import all_claims, find
 from report.explorer import explain_missing_explorer, make_explorer_section
-from report.explorer.javascript import javascript, name_arguments
+from report.explorer.javascript import name_arguments, write_javascript
 from report.explorer.ranges import Range
 from report.explorer.subject import ExploredLink, find_subject
 
@@ -73,7 +73,7 @@ def compare_with_sympy(points: int) -> None:
     """Assert that each formula of each explorer agrees between JavaScript and SymPy at random points."""
     cases = [(subject, e) for subject in explored().values() for e in dict.fromkeys(expressions(subject))]
     at = [[random_point(subject, Random(n)) for n in range(points)] for subject, _ in cases]
-    functions = [javascript(expression, name_arguments(subject.symbols)) for subject, expression in cases]
+    functions = [write_javascript(expression, name_arguments(subject.symbols)) for subject, expression in cases]
     assert len(cases) > 3 * len(explored())
     for (subject, expression), places, values in zip(cases, at, javascript_values(functions, at), strict=True):
         for place, value in zip(places, values, strict=True):

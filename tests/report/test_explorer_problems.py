@@ -74,7 +74,7 @@ def squares_at_y(run: Run) -> dict[str, Any]:
 @pytest.mark.parametrize("claim_id", [OWN_CURVATURES, "comparator:shares.average-error"])
 def test_tables_are_those_of_the_exact_comparator(own: OwnRun, claim_id: str) -> None:
     """Table entries agree with rationals in all digits; twenty notches are ten times as many rounds."""
-    found, subject, exact = problem(claim_id, own), explored(claim_id), own.exactly()
+    found, subject, exact = problem(claim_id, own), explored(claim_id), own.convert_to_rationals()
     quantities = {place: subject.notation[subject.symbols[place]] for place in found.tables}
     assert found.length == pytest.approx(0.6)
     assert len(quantities) > 3
@@ -168,8 +168,8 @@ def test_means_of_a_constant_of_the_clients_have_a_slider() -> None:
     (mean,) = subject.means
     assert section is not None
     assert subject.link.right.atoms(Average) == set()
-    assert subject.stated(subject.link.right) == find(OWN_CURVATURES).relations[0].right
-    assert [subject.stated(c) for c in subject.conditions] == [*find(OWN_CURVATURES).conditions]
+    assert subject.restore_averages(subject.link.right) == find(OWN_CURVATURES).relations[0].right
+    assert [subject.restore_averages(c) for c in subject.conditions] == [*find(OWN_CURVATURES).conditions]
     slider = section.sliders[subject.symbols.index(mean)]
     assert slider.meaning == "mean of Lᵢ over the clients"
     assert slider.range.values[slider.range.place] == 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from report.figures.style import add_legend_below, drawing, finish
+from report.figures.style import add_legend_below, finish, open_canvas
 
 
 def plain(axes: Any) -> None:
@@ -45,7 +45,7 @@ DRAWN = (plain, powers, factors, equal, bare)
 @pytest.mark.parametrize("below", [False, True])
 def test_nothing_is_cut_off(draw: Callable[[Any], None], below: bool) -> None:
     """Numbers, names and texts are on the canvas; a legend below the axes is below their name."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         draw(axes)
         axes.set(xlabel="across", ylabel="up")
         if below and axes.get_legend_handles_labels()[1]:
@@ -68,7 +68,7 @@ def numbers(axis: Any) -> list[Any]:
 @pytest.mark.parametrize("draw", DRAWN[:-1])
 def test_names_stand_beside_the_numbers(draw: Callable[[Any], None]) -> None:
     """Names are below horizontal and left of vertical numbers, for every width."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         draw(axes)
         axes.set(xlabel="across", ylabel="up")
         finish(canvas, "layout", "")
@@ -81,7 +81,7 @@ def test_names_stand_beside_the_numbers(draw: Callable[[Any], None]) -> None:
 def test_drawing_again_changes_nothing() -> None:
     """A second drawing has the same layout."""
 
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         powers(axes)
         axes.set(xlabel="across", ylabel="up")
         finish(canvas, "layout", "")

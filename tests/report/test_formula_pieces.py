@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from fedtheory.language.registry import all_claims
-from report.formula_pieces import broken, group_brackets
-from report.mathml import formula
+from report.formula_pieces import break_into_lines, group_brackets
+from report.mathml import typeset_formula
 from report.opened_pieces import split_piece
 
 LONG = r"\mathbb E\left[F(x)-F^*\right]\le\frac{a-b}{c+d}+12[2\alpha+\beta]\rho+\|x-y\|^2-e^{-s},\qquad D=\|x^0-x^*\|"
@@ -18,7 +18,7 @@ LONG = r"\mathbb E\left[F(x)-F^*\right]\le\frac{a-b}{c+d}+12[2\alpha+\beta]\rho+
 
 def test_a_statement_breaks_before_relations_and_terms() -> None:
     """Lines break at wide spaces, relations and terms, but not inside brackets, fractions, exponents or norms."""
-    first, second = broken(LONG)
+    first, second = break_into_lines(LONG)
     assert first == [
         [r"\mathbb E\left[F(x)-F^*\right]"],
         [r"\le\frac{a-b}{c+d}", r"+12[2\alpha+\beta]\rho", r"+\|x-y\|^2", r"-e^{-s},\qquad"],
@@ -29,24 +29,27 @@ def test_a_statement_breaks_before_relations_and_terms() -> None:
 def test_signs_that_are_no_sums_do_not_break() -> None:
     """A sign after a relation or an operator belongs to the number behind it."""
     text = r"a_1+a_2+a_3+a_4+a_5+a_6+a_7+a_8+a_9\le-2D(x,n)\to -1" + "+b" * 12
-    assert broken(text)[0][1][0] == r"\le-2D(x,n)\to -1"
+    assert break_into_lines(text)[0][1][0] == r"\le-2D(x,n)\to -1"
 
 
 def test_a_factor_in_brackets_may_stand_alone() -> None:
     """Long products break before a bracket that a space separates; functions keep their arguments."""
     text = r"x\le 12 L R(\{\mathcal L^n\}) \rho \beta \gamma \eta_{g}^{2} \left(16 K^{2} L \rho \tau^{2}+1\right)"
-    assert broken(text)[0][1][1] == r"\left(16 K^{2} L \rho \tau^{2}+1\right)"
+    assert break_into_lines(text)[0][1][1] == r"\left(16 K^{2} L \rho \tau^{2}+1\right)"
 
 
 def test_short_statements_stay_whole() -> None:
     """Short statements are not broken."""
-    assert broken("a=b+c") == [[["a=b+c"]]]
+    assert break_into_lines("a=b+c") == [[["a=b+c"]]]
 
 
 @pytest.mark.parametrize("claim", all_claims().values(), ids=lambda claim: claim.id)
 def test_nothing_gets_lost(claim) -> None:  # type: ignore[no-untyped-def]
     """The pieces of a statement are the statement."""
-    assert "".join(piece for line in broken(claim.statement) for side in line for piece in side) == claim.statement
+    assert (
+        "".join(piece for line in break_into_lines(claim.statement) for side in line for piece in side)
+        == claim.statement
+    )
 
 
 def inked(latex: str) -> Counter[str]:
@@ -57,14 +60,14 @@ def inked(latex: str) -> Counter[str]:
 @pytest.mark.parametrize("claim", all_claims().values(), ids=lambda claim: claim.id)
 def test_long_pieces_are_opened(claim) -> None:  # type: ignore[no-untyped-def]
     """Long pieces are split without loss of signs; short pieces are kept; every part is a formula."""
-    for piece in (piece for line in broken(claim.statement) for side in line for piece in side):
+    for piece in (piece for line in break_into_lines(claim.statement) for side in line for piece in side):
         parts = split_piece(piece)
         assert inked("".join(parts)) == inked(piece)
         assert len(parts) == 1 or len(piece) > 200
         for part in parts if len(parts) > 1 else ():
             assert part.count("{") == part.count("}")
             assert part.count(r"\left") == part.count(r"\right")
-            formula(part, "block")
+            typeset_formula(part, "block")
 
 
 def test_a_long_numerator_is_broken() -> None:
@@ -79,7 +82,7 @@ def test_a_long_numerator_is_broken() -> None:
 
 def groups(latex: str) -> list[str]:
     """Return the texts of the groups of a formula that a pair of growing brackets encloses."""
-    root = ElementTree.fromstring(str(formula(latex)))
+    root = ElementTree.fromstring(str(typeset_formula(latex)))
     rows = [element for element in root.iter() if element.tag.endswith("mrow") and len(element)]
     return ["".join(row.itertext()) for row in rows if row[0].get("stretchy") == row[-1].get("stretchy") == "true"]
 
@@ -93,7 +96,7 @@ def test_brackets_grow_in_pairs() -> None:
 
 def test_indices_of_a_closing_bracket_are_those_of_the_group() -> None:
     """A power of a bracket belongs to the whole group."""
-    root = ElementTree.fromstring(str(formula(r"(\frac ab)^2")))
+    root = ElementTree.fromstring(str(typeset_formula(r"(\frac ab)^2")))
     power = next(element for element in root.iter() if element.tag.endswith("msup"))
     assert "".join(power[0].itertext()) == "(ab)"
 
@@ -107,4 +110,4 @@ def test_norms_pair_up_and_intervals_mix() -> None:
 def test_a_bracket_alone_stays() -> None:
     """An unmatched bracket is not moved."""
     assert groups("a)(b") == []
-    assert "".join(ElementTree.fromstring(group_brackets(str(formula("a)(b")))).itertext()) == "a)(b"
+    assert "".join(ElementTree.fromstring(group_brackets(str(typeset_formula("a)(b")))).itertext()) == "a)(b"

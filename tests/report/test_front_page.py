@@ -9,8 +9,8 @@ import pytest
 
 from fedtheory.language.registry import all_claims, all_sources, find
 from fedtheory.proofs import certificate_of
-from report.dependencies import dependencies, list_premises
-from report.drawing import environment_for
+from report.dependencies import list_dependencies, list_premises
+from report.drawing import load_templates
 from report.figures.dependency_graph import DependencyGraph, Node, draw_dependency_graph
 from report.listing import ClaimRow, Findings, SourceGroup, list_groups
 from verify.claim_verdict import ClaimVerdict
@@ -73,7 +73,7 @@ def test_premises_are_those_of_certificates_and_printed_proofs() -> None:
 def test_a_graph_shows_every_dependency_once(groups: list[SourceGroup], key: str) -> None:
     """The graph has the boxes of all arrows without overlap, and equals the text."""
     group = next(group for group in groups if group.key == key)
-    graph, arrows = group.graph(), dependencies([row.claim for row in group.rows])
+    graph, arrows = group.graph(), list_dependencies([row.claim for row in group.rows])
     assert (graph is None) == (not arrows)
     if graph is None:
         return
@@ -103,7 +103,7 @@ def test_arrows_lead_from_left_to_right() -> None:
 
 def test_what_a_search_needs_is_on_the_page(groups: list[SourceGroup]) -> None:
     """Each statement has a row with its verdict, kind, formula and symbol names in the file itself."""
-    environment = environment_for(tuple((row.claim.id, row.file) for group in groups for row in group.rows))
+    environment = load_templates(tuple((row.claim.id, row.file) for group in groups for row in group.rows))
     rows = [row for group in groups for row in group.rows]
     values = {"groups": groups, "found": Findings.of(rows), "runs": [], "plan": None, "others": []}
     text = environment.get_template("index.html").render(**values, miniatures={}, verdicts=["proved"], kinds=["bound"])

@@ -11,20 +11,20 @@ from flint import fmpq
 
 from fedtheory.language.numbers import decimal, exact
 from fedtheory.language.registry import all_claims
-from report.mathml import displayed, formula, prose
+from report.mathml import typeset_formula, typeset_prose, typeset_statement
 
 
 @pytest.mark.parametrize("claim", all_claims().values(), ids=lambda claim: claim.id)
 def test_every_statement_becomes_well_formed_mathml(claim) -> None:  # type: ignore[no-untyped-def]
     """Statements as printed and as encoded parse as XML, with no LaTeX command left."""
     for latex in filter(None, (claim.printed, *(relation.latex for relation in claim.relations))):
-        tree = ElementTree.fromstring(str(displayed(latex)))
+        tree = ElementTree.fromstring(str(typeset_statement(latex)))
         assert "\\" not in "".join(tree.itertext())
 
 
 def test_letters_that_browsers_cannot_style_are_characters() -> None:
     """Expectation, reals and sigma-algebras become Unicode letters."""
-    text = "".join(ElementTree.fromstring(str(formula(r"\mathbb E\,\mathbb R\,\mathcal F"))).itertext())
+    text = "".join(ElementTree.fromstring(str(typeset_formula(r"\mathbb E\,\mathbb R\,\mathcal F"))).itertext())
     assert "𝔼" in text
     assert "ℝ" in text
     assert "ℱ" in text
@@ -34,14 +34,14 @@ def test_letters_that_browsers_cannot_style_are_characters() -> None:
 def test_every_styled_letter_exists(style: str) -> None:
     """Each styled letter is an assigned Unicode character."""
     for letter in ascii_uppercase:
-        text = "".join(ElementTree.fromstring(str(formula(rf"\{style} {letter}"))).itertext()).strip()
+        text = "".join(ElementTree.fromstring(str(typeset_formula(rf"\{style} {letter}"))).itertext()).strip()
         assert unicodedata.name(text).endswith(f"CAPITAL {letter}")
 
 
 def test_a_statement_in_words_is_a_sentence() -> None:
     """A statement in words is typeset as a sentence with line breaks."""
     words = r"\text{the clients report in turn, one after the other, for as long as }n\text{ is smaller than }N"
-    shown = str(displayed(words))
+    shown = str(typeset_statement(words))
     assert shown.startswith("<p>the clients")
     assert shown.count("<math") == 2
 
@@ -49,7 +49,7 @@ def test_a_statement_in_words_is_a_sentence() -> None:
 def test_long_statements_break_in_front_of_relations_only_outside_brackets() -> None:
     """A relation under a brace or inside a group does not break the line."""
     long = r"a\left(b=c\right)" + "+x" * 90 + r"\le d=\underbrace{e}_{=f}\qquad g=h"
-    shown = str(displayed(long))
+    shown = str(typeset_statement(long))
     assert shown.count('class="line"') == 2
     assert shown.count('class="side"') == 5
     assert shown.count("<math") == 5 + 90
@@ -58,7 +58,7 @@ def test_long_statements_break_in_front_of_relations_only_outside_brackets() -> 
 
 def test_prose_escapes_words_and_sets_formulas() -> None:
     """HTML in words is escaped; formulas between dollar signs are typeset."""
-    shown = str(prose("a < b, $x^2$"))
+    shown = str(typeset_prose("a < b, $x^2$"))
     assert "a &lt; b" in shown
     assert "<msup>" in shown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fedtheory.language.registry import all_sources, find
-from report.miniatures import is_main, miniature
+from report.miniatures import draw_miniature, is_main
 from verify.verdict import verify
 
 
@@ -28,7 +28,7 @@ def test_the_main_theorem_and_its_repairs_are_main() -> None:
 def test_a_main_theorem_is_drawn_where_it_applies(target: str, words: str) -> None:
     """A refuted main theorem is drawn on its counterexample, others on an example or their tightest run."""
     (verdict,) = verify([target], search=0)
-    figure = miniature(verdict)
+    figure = draw_miniature(verdict)
     assert figure is not None
     assert figure.name == f"{find(target).slug}-small"
     assert figure.caption.endswith(words)
@@ -38,4 +38,4 @@ def test_a_main_theorem_is_drawn_where_it_applies(target: str, words: str) -> No
 @pytest.mark.parametrize("target", ["renard2022:lemma-2.2", "vlaski2023:thm-5.1.recursion"])
 def test_lemmas_and_rates_have_no_small_figure(target: str) -> None:
     """Lemmas and rates have no small figure."""
-    assert miniature(verify([target], search=0)[0]) is None
+    assert draw_miniature(verify([target], search=0)[0]) is None

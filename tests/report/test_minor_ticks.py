@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 
-from report.figures.style import drawing, finish
+from report.figures.style import finish, open_canvas
 
 
 def _plain_places(values: list[float]) -> list[float]:
@@ -19,7 +19,7 @@ def _plain_places(values: list[float]) -> list[float]:
 
 def test_ticks_are_those_of_matplotlib() -> None:
     values = [1.0, 10.0, 1000.0]
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         axes.semilogx(values, values)
     (ticks,) = canvas.artists
     assert list(ticks.get_xdata()) == _plain_places(values)
@@ -30,21 +30,21 @@ def test_ticks_are_those_of_matplotlib() -> None:
 
 def test_ticks_are_drawn_once() -> None:
     """Ticks are drawn once, also if a figure is finished during drawing."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         axes.loglog([1.0, 10.0, 1000.0], [1.0, 10.0, 1000.0])
         finish(canvas, "once", "")
     assert len(canvas.artists) == 2
 
 
 def test_other_axes_have_none() -> None:
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         axes.plot([1.0, 2.0], [1.0, 2.0])
     assert len(canvas.artists) == 0
 
 
 def test_small_numbers_stay_where_they_are() -> None:
     """Minor ticks with numbers are left to Matplotlib."""
-    with drawing() as (canvas, axes):
+    with open_canvas() as (canvas, axes):
         axes.semilogx([1.0, 1000.0], [1.0, 2.0])
         axes.xaxis.set_minor_formatter(lambda value, _place: f"{value:g}")
     assert len(canvas.artists) == 0

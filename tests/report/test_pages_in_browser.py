@@ -12,7 +12,7 @@ import pytest
 from fedtheory.cli import run as fedtheory
 from fedtheory.language.registry import all_claims
 from report import pages
-from report.drawing import ErrataTask, PaperTask, PlanTask, environment_for
+from report.drawing import ErrataTask, PaperTask, PlanTask, load_templates
 from report.site import ClaimRow, _Site, list_groups, write_site
 from verify.claim_verdict import ClaimVerdict
 
@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = Path(tmp_path_factory.mktemp("site"))
     (folder / "mine.toml").write_text(RUN)
     write_site(folder, TARGETS, runs=[str(folder / "mine.toml")], jobs=2)
-    environment = environment_for(tuple((claim.id, pages.name_page(claim)) for claim in all_claims().values()))
+    environment = load_templates(tuple((claim.id, pages.name_page(claim)) for claim in all_claims().values()))
     for task in (PaperTask("renard2022"), PaperTask("landmarks"), PlanTask(), ErrataTask(list(all_claims()))):
         for name, text in task.draw(environment).files.items():
             (folder / name).write_text(text, encoding="utf-8")
@@ -88,7 +88,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _statements(folder: Path) -> None:
     """Write pages of all other claims, without runs and worst cases."""
-    environment = environment_for(())
+    environment = load_templates(())
     for claim in (claim for claim in all_claims().values() if claim.id not in TARGETS):
         verdict = ClaimVerdict(claim.id, claim.verdict or "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
         page = pages.make_claim_page(verdict, [])

@@ -17,8 +17,8 @@ from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run
 from report import bound_figure, error_figure, save_figure
-from report.figures.formulas import bound_width, shorten_for_legend, width
-from report.showcases import showcase
+from report.figures.formulas import estimate_width, measure_width, shorten_for_legend
+from report.showcases import make_showcase
 from verify.check import check
 
 COLUMN = 3.5
@@ -28,7 +28,7 @@ COLUMN = 3.5
 @pytest.fixture(scope="module")
 def run() -> Run:
     """Return a synchronous run of ten rounds."""
-    return showcase(local_steps=5)
+    return make_showcase(local_steps=5)
 
 
 def test_the_exact_error_over_rounds(run: Run) -> None:
@@ -159,4 +159,4 @@ def test_legends_show_formulas(name: str) -> None:
 )
 def test_formulas_are_no_narrower_than_estimated(formula: str) -> None:
     """Formulas that are estimated as too wide are too wide when typeset."""
-    assert 0 < bound_width(formula) <= width(formula)
+    assert 0 < estimate_width(formula) <= measure_width(formula)

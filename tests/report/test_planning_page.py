@@ -35,10 +35,10 @@ def page() -> planning.PlanPage:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(planning, "_DATA", (("diabetes", None),))
         patch.setattr(planning, "_FAMILY_MEMBERS", {"small quadratics": 4})
-        for cached in (planning.data_cases, planning.family_rows):
+        for cached in (planning.plan_data_sets, planning.compare_families):
             cached.cache_clear()
         made = planning.plan_page()
-        for cached in (planning.data_cases, planning.family_rows):
+        for cached in (planning.plan_data_sets, planning.compare_families):
             cached.cache_clear()
     return made
 
@@ -65,7 +65,7 @@ def test_rows(page: planning.PlanPage) -> None:
 def test_claims_hold_at_their_best_step_sizes(claim_id: str) -> None:
     """At the step size of the page each claim covers the run of the data, and holds."""
     run = planning.make_data_run("diabetes", "iid", None)
-    found = planning.compared(run)[claim_id]
+    found = planning.compare_step_sizes(run)[claim_id]
     checked = check(find(claim_id), run.with_step_factor(found.ratio * found.exact.step_size * 8 * run.smoothness))
     assert checked.holds
     assert checked.worst.lhs == pytest.approx(found.error_at_choice, rel=1e-9)
@@ -74,7 +74,7 @@ def test_claims_hold_at_their_best_step_sizes(claim_id: str) -> None:
 def test_rendered(page: planning.PlanPage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page stands on its own and links to the claims; without scikit-learn there is no page."""
     monkeypatch.setattr(drawing, "plan_page", lambda: page)
-    text = drawing.PlanTask().draw(drawing.environment_for(())).files[planning.PLAN_PAGE]
+    text = drawing.PlanTask().draw(drawing.load_templates(())).files[planning.PLAN_PAGE]
     assert set(re.findall(r'href="([^"#]+\.html)"', text)) >= {name_page(find(claim)) for claim in CLAIMS}
     assert text.count("<svg") == len(page.figures) == 3
     assert "src=" not in text

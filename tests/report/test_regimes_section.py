@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fedtheory.language.claim import Verdict
-from report.drawing import environment_for
+from report.drawing import load_templates
 from report.pages import make_claim_page
 from report.regimes import Level, search_section
 from verify.claim_verdict import ClaimVerdict
@@ -25,7 +25,7 @@ SEARCHED = replace(
 def rendered(verdict: ClaimVerdict) -> str:
     """Return the words of a page, separated by single spaces."""
     page = make_claim_page(verdict, [])
-    return " ".join(environment_for(()).get_template("claim.html").render(page=page, before=None, after=None).split())
+    return " ".join(load_templates(()).get_template("claim.html").render(page=page, before=None, after=None).split())
 
 
 def test_levels_stand_below_what_is_varied() -> None:
@@ -46,7 +46,8 @@ def test_a_page_shows_the_search(left_open: int) -> None:
     text = rendered(replace(SEARCHED, verdict=verdict, left_open=left_open))
     assert "Regimes of the search" not in rendered(PLAIN)
     assert (
-        "1500 runs in floats; 8 of 9 pairs of regimes covered, 1 skipped because the claim applied to no generated run" in text
+        "1500 runs in floats; 8 of 9 pairs of regimes covered, 1 skipped because the claim applied to no generated run"
+        in text
     )
     assert '<td>clients</td><td>1</td><td class="number">40</td><td class="number">0.5</td>' in text
     assert ("3 runs violate the claim in floats, but no exact check confirmed any of them" in text) == bool(left_open)

@@ -12,7 +12,7 @@ import pytest
 from fedtheory import arithmetic
 from fedtheory.language.registry import all_claims, find
 from fedtheory.runfile import parse_run
-from report.drawing import PaperTask, environment_for
+from report.drawing import PaperTask, load_templates
 from report.pages import name_page
 from report.site import write_site
 from verify.check import check
@@ -74,7 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a site of a few claims of every kind, with the toy problem."""
     target = Path(tmp_path_factory.mktemp("site"))
     write_site(target, CLAIMS, jobs=2)
-    for name, text in PaperTask("renard2022").draw(environment_for(())).files.items():
+    for name, text in PaperTask("renard2022").draw(load_templates(())).files.items():
         (target / name).write_text(text, encoding="utf-8")
     return target
 

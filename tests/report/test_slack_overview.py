@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fedtheory.language.registry import find
-from report.drawing import SlackTask, environment_for
+from report.drawing import SlackTask, load_templates
 from report.slack import SLACK_PAGE, SlackEntry, make_slack_tables
-from report.slack_overview import Overview, find_published_form, overview
+from report.slack_overview import Overview, find_published_form, summarise_terms
 from verify.slack import compute_shares
 
 
@@ -16,7 +16,7 @@ def of(name: str) -> Overview:
     (table,) = make_slack_tables([find(name)])
     (entry,) = table.entries
     assert isinstance(entry, SlackEntry)
-    return overview(entry)
+    return summarise_terms(entry)
 
 
 def test_a_sharper_bound_stands_beside_the_printed_one() -> None:
@@ -58,7 +58,7 @@ def test_where_a_bound_comes_from() -> None:
 
 def test_the_page_has_the_table() -> None:
     """The page has the verdict of the published claim, and terms without a known run."""
-    text = SlackTask(("fraboni2022:eq-94.random-weights",)).draw(environment_for(())).files[SLACK_PAGE]
+    text = SlackTask(("fraboni2022:eq-94.random-weights",)).draw(load_templates(())).files[SLACK_PAGE]
     table = text[text.index('<table class="theorems">') : text.index("</table>")]
     assert "fraboni2022:eq-94" in table
     assert "refuted" in table

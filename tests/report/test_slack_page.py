@@ -10,7 +10,7 @@ from flint import fmpq
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.registry import find
 from fedtheory.runfile import read_run
-from report.drawing import SlackTask, environment_for
+from report.drawing import SlackTask, load_templates
 from report.slack import SLACK_PAGE, _format_exact, make_slack_section
 from verify.check import check
 from verify.slack import parts_of
@@ -20,7 +20,7 @@ ATTAINED, LEMMA, PRINTED = "renard2022:lemma-2.3.mean.quiet", "renard2022:lemma-
 
 def page(*targets: str) -> str:
     """Return the page of these claims."""
-    return SlackTask(targets).draw(environment_for(())).files.get(SLACK_PAGE, "")
+    return SlackTask(targets).draw(load_templates(())).files.get(SLACK_PAGE, "")
 
 
 def test_a_row_for_each_part() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fedtheory.language.registry import find
-from report.drawing import ClaimTask, environment_for
+from report.drawing import ClaimTask, load_templates
 from report.theorems import make_theorem_section
 from verify.claim_verdict import ClaimVerdict
 from verify.rocq.accepted import checked
@@ -17,7 +17,7 @@ def test_the_page_offers_the_theorem_with_its_proof() -> None:
     """The page shows the conclusion and links to a file with the listed theorem and its proof."""
     accepted = checked()[STEP]
     verdict = ClaimVerdict(STEP, "proved", 1, 1, 0, 0, 0.25, None, None, 0.0)
-    drawn = ClaimTask(verdict, None, None, ()).draw(environment_for(()))
+    drawn = ClaimTask(verdict, None, None, ()).draw(load_templates(()))
     (name,) = (name for name in drawn.files if name.endswith(".v"))
     assert name == f"{accepted.theorem}.v"
     assert f'href="{name}"' in drawn.files[f"{find(STEP).slug}.html"]

@@ -23,7 +23,7 @@ from fedtheory.federation.definition.matrices import (
 from fedtheory.kernel.expressions import Expr
 from fedtheory.runfile import parse_run
 from fedtheory.sources.landmarks.exhibits import matrices
-from report.mathml import formula
+from report.mathml import typeset_formula
 
 SHARES = ["1/2", "1/3", "1/6"]
 PROBLEM = {
@@ -137,4 +137,4 @@ def test_block_matrices_are_typeset(name: str) -> None:
     """A local step and the end of a round are typeset as formulas with their vectors on both sides."""
     for _, shown in matrices(definition(name)):
         assert shown.count(r"\begin{pmatrix}") == shown.count(r"\end{pmatrix}") >= 3
-        assert str(formula(shown, "block")).count("<mtable") == shown.count(r"\begin{pmatrix}")
+        assert str(typeset_formula(shown, "block")).count("<mtable") == shown.count(r"\begin{pmatrix}")
