@@ -123,8 +123,8 @@ class Header:
         named, dropped = choice.features, {self._require_column("drop", name, "") for name in choice.dropped}
         if named is not None and dropped:
             raise InputError("problem.drop", "expected either features, the columns to use, or drop, got both")
-        if used := sorted(dropped & {target, client}):
-            raise InputError("problem.drop", f"expected columns beside target and client, got {used[0]!r}")
+        if taken := sorted(dropped & {target, client}):
+            raise InputError("problem.drop", f"expected columns beside target and client, got {taken[0]!r}")
         others = tuple(name for name in self.names if name not in (target, client) and name not in dropped)
         chosen = others if named is None else tuple(self._require_column("features", name, "") for name in named)
         if not chosen:
