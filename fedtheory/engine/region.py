@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, plain_float, plain_floats, simplest_near
 from fedtheory.errors import InputError, NotApplicable
@@ -126,7 +127,7 @@ def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Numbe
     arithmetic = arithmetic_of(form)
     if radius == 0:
         return constant
-    multiplier: Any = arithmetic.number(simplest_near(_find_best_multiplier(form, linear, radius), 1e-7), "multiplier")
+    multiplier: Any = arithmetic.number(_round_multiplier(*_find_best_multiplier(form, linear, radius)), "multiplier")
     identity = arithmetic.identity(len(form))
     for _ in range(60):
         slack = multiplier * identity - form
@@ -194,7 +195,17 @@ def may_be_largest(forms: Array, curvatures: Array, radius: Number) -> Array:
 _ROUNDED = 1e-9
 
 
-def _find_best_multiplier(form: Array, linear: Array, radius: Number) -> float:
+def _round_multiplier(multiplier: float, pole: float) -> fmpq:
+    """Return a short rational near a multiplier, by a small part of its distance from the largest curvature, a pole.
+
+    The bound grows by the squared error of the multiplier over that distance.
+    """
+    distance = (multiplier - pole) / multiplier if multiplier > pole else 1.0
+    return simplest_near(multiplier, min(_SHORT, _OF_DISTANCE * distance))
+
+
+def _find_best_multiplier(form: Array, linear: Array, radius: Number) -> tuple[float, float]:
+    """Return the multiplier of the smallest bound, and the largest curvature if that is positive, else zero."""
     reach, curved, sloped = plain_float(radius), plain_floats(form), plain_floats(linear)
     if not (np.isfinite(curved).all() and np.isfinite(sloped).all() and np.isfinite(reach) and reach > 0):
         raise NotApplicable("the supremum over the ball could not be bounded: its numbers leave double precision")
@@ -209,10 +220,10 @@ def _find_best_multiplier(form: Array, linear: Array, radius: Number) -> float:
     width = np.sqrt(weights.sum()) / reach
 
     if width <= 1e-12 * lowest or width == 0:
-        return float(lowest)
+        return float(lowest), float(lowest)
     above = lowest + 1e-12 * max(lowest, width, 1e-300)
     root = _find_secular_root(values, weights, above, reach)
-    return float(lowest if root == above else root)
+    return float(lowest if root == above else root), float(lowest)
 
 
 def _find_secular_root(values: Array, weights: Array, start: float, reach: float) -> float:
@@ -231,5 +242,7 @@ def _find_secular_root(values: Array, weights: Array, start: float, reach: float
         multiplier += step
 
 
+_SHORT, _OF_DISTANCE = 1e-7, 0.1
+"""Relative rounding of a multiplier, and its largest part of the multiplier's distance from a pole."""
 _CLOSE = 4e-16
 """Relative step size below which floats near a root cannot improve."""

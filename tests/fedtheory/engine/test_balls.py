@@ -107,7 +107,7 @@ def test_the_multiplier_is_that_of_another_root_finder(
     """SciPy's bracketing search finds the same m, at which the norm of (m I - Q)^-1 q equals the radius."""
     values, linear = np.array(curvatures), np.array(slope)
     lowest, width = max(values.max(), 0.0), float(np.linalg.norm(linear)) / radius
-    found = _find_best_multiplier(np.diag(values), linear, radius)
+    found, _ = _find_best_multiplier(np.diag(values), linear, radius)
 
     def gap(multiplier: float) -> float:
         return float(np.linalg.norm(linear / (multiplier - values))) - radius
