@@ -29,6 +29,8 @@ _PER_ROUND = 1e-4
 """Seconds of a simulated round in floats."""
 _PER_STEP, _PER_CLIENT = 1e-5, 1e-5
 """Seconds of a local step of all clients in floats, and of reading a client."""
+_PER_STEP_TOGETHER = 1e-6
+"""Seconds of a local step of all clients in floats if the steps of a round are computed together."""
 _SCHEDULED = 2.5e-4
 """Seconds of a local step whose size a formula states, besides its multiplications."""
 _PER_PLACE, _STALE, _STALE_CLIENT = 2.5e-5, 5e-5, 1e-5
@@ -43,8 +45,8 @@ rationals.
 """
 _WITH_COINS, _EXACT_WITH_COINS = 2.5e-4, 8e-4
 """Seconds of a round with randomised decisions of all clients, in floats and in rationals."""
-_ENCLOSED = 30
-"""Cost of enclosures relative to floats."""
+_ENCLOSED, _ENCLOSED_TOGETHER = 30, 8
+"""Cost of enclosures relative to floats: of rounds, and of local steps that are computed together."""
 _LONGER = 32
 """Number of local steps after which the size of rationals has doubled."""
 
@@ -125,12 +127,18 @@ def estimate_simulation(run: Run) -> float:
     if run.arithmetic is RATIONAL:
         of_coins = _EXACT_WITH_COINS * rounds if has_coins else 0.0
         return of_coins + steps * rounds * (of_sizes + _EXACT * _grow_numbers(run) * of_a_step)
-    slower = 1 if run.arithmetic is FLOAT else _ENCLOSED
-    of_a_round = steps * (_PER_STEP + _IN_FLOATS * of_a_step)
-    each = _WITH_COINS if has_coins else _PER_ROUND
+    of_a_round = _estimate_round(run, steps, of_a_step)
+    each = (_WITH_COINS if has_coins else _PER_ROUND) * (1 if run.arithmetic is FLOAT else _ENCLOSED)
     # A formula's values are rationals in all arithmetics.
-    simulated = slower * (of_a_round if are_doubled(run) else rounds * (each + of_a_round))
+    simulated = of_a_round if are_doubled(run) else rounds * (each + of_a_round)
     return simulated + steps * rounds * of_sizes
+
+
+def _estimate_round(run: Run, steps: int, of_a_step: int) -> float:
+    """Estimate the seconds of work for the local steps of a round in floats or enclosures."""
+    together = run.algorithm.defined is None and run.algorithm.work.schedule is None
+    slower = 1 if run.arithmetic is FLOAT else _ENCLOSED_TOGETHER if together else _ENCLOSED
+    return slower * steps * ((_PER_STEP_TOGETHER if together else _PER_STEP) + _IN_FLOATS * of_a_step)
 
 
 def _has_coins(run: Run) -> bool:

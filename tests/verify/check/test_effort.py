@@ -11,10 +11,12 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
+from fedtheory.engine.certified_run import certified
 from fedtheory.engine.frames import count_outcomes
 from fedtheory.language.registry import all_claims
 from fedtheory.runfile import parse_run
 from verify.check import check
+from verify.check.escalation import LONGEST_IN_RATIONALS
 from verify.effort import estimate_simulation, measure_work
 
 
@@ -73,6 +75,16 @@ def test_values_at_each_local_step_of_rationals_grow_with_the_run() -> None:
         check(claim, run)
         spent[rounds] = measure_work() - begin - estimate_simulation(run)
     assert spent[256] - spent[16] > 3.5 * (spent[128] - spent[16]) > 0
+
+
+def test_long_rounds_of_fedavg_count_little_in_floats_and_enclosures() -> None:
+    """The local steps of FedAvg are computed together, those of an algorithm by definition one by one."""
+    table = _table(1)
+    long = {**table["algorithm"], "local_steps": 2**15}
+    exact = parse_run({**table, "algorithm": long}, RATIONAL)
+    defined = parse_run({**table, "algorithm": {**long, "name": "scaffold"}}, FLOAT)
+    assert estimate_simulation(exact) > 100 > LONGEST_IN_RATIONALS > estimate_simulation(certified(exact))
+    assert 5 * estimate_simulation(exact.as_floats()) < estimate_simulation(defined)
 
 
 def test_longer_runs_count_more_only_where_they_take_longer() -> None:

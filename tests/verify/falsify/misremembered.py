@@ -120,6 +120,20 @@ _LOCAL_STEPS = [
         (*LOCAL, *CONVEX, *NOISY),
     ),
     _bound(
+        "dissimilarity-in-one-power-of-steps",
+        q.average_suboptimality,
+        START + eta * sigma**2 / M + 18 * tau * eta**2 * L * zeta**2 + 4 * tau * eta**2 * L * sigma**2,
+        [QUARTER],
+        (*LOCAL, *CONVEX, *NOISY, *ALIKE),
+    ),
+    _bound(
+        "start-of-descent-less-two-percent",
+        q.average_suboptimality,
+        sp.Rational(49, 50) * START,
+        [WHOLE],
+        (*LOCAL, *CONVEX, a.one_type, a.full_gradients),
+    ),
+    _bound(
         "deviation-for-variance",
         q.average_suboptimality,
         START + eta * sigma / M + L * DRIFT,

@@ -1,4 +1,4 @@
-"""Violations on sampled runs that are too long for rationals: enclosures of their rounds decide them."""
+"""Violations on long runs: enclosures decide those that are too long for rationals."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 import sympy as sp
+from misremembered import FALSE
 
 from fedtheory import RATIONAL, Claim, InputError, parse_run
 from fedtheory import quantities as q
 from verify.falsify.regimes.confirmation import decide_table, estimate_exact_work
+from verify.falsify.regimes.evaluation import Evaluation
+from verify.falsify.regimes.factors import BASE, Point
 
 eta, tau, smooth, rounds, drawn, distance, zeta = sp.symbols("eta tau L T m D zeta", positive=True)
 
@@ -63,3 +66,31 @@ def test_rationals_of_long_runs_are_refused_where_they_are_asked_for() -> None:
     run = parse_run(_table(512), RATIONAL)
     with pytest.raises(InputError, match="expected at most 20000 rounds times local steps in rationals, got 32768"):
         _ = run.trajectory
+
+
+_LONG: list[tuple[str, Point]] = [
+    ("dissimilarity-in-one-power-of-steps", {"sources": "p", "local steps": 16, "step size": -10}),
+    (
+        "start-of-descent-less-two-percent",
+        {
+            "sources": "s",
+            "clients": 0,
+            "local steps": 0,
+            "loss": "Huber, linear part",
+            "horizon": ("L", 6),
+            "step size": -2,
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "levels"), _LONG, ids=[name for name, _ in _LONG])
+def test_a_point_with_many_local_steps_violates_and_is_decided(name: str, levels: Point) -> None:
+    """The search reaches 65,536 local steps of quadratics, and 256 of other losses without randomness."""
+    (claim,) = (one for one in FALSE if one.id == f"misremembered:{name}")
+    seen = Evaluation(claim).at({**BASE, **levels})
+    assert seen.holds is False
+    assert seen.table is not None
+    found = decide_table(claim, seen.table)
+    assert found is not None
+    assert found[1].holds is False

@@ -65,6 +65,11 @@ class ClaimedAlgorithm:
         """Return whether a round is one step."""
         return self.definition is not None and self.definition.steps_are_rounds
 
+    @property
+    def steps_one_by_one(self) -> bool:
+        """Return whether local steps are simulated one by one, because they are not those of FedAvg, or change."""
+        return self.definition is not None or self.is_decreasing or self.stated is not None
+
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
         """Return the factors of the algorithm's parameters."""

@@ -19,7 +19,16 @@ from verify.check import Check, check
 from verify.effort import spend
 from verify.falsify.regimes.algorithms import ClaimedAlgorithm, build_decreasing_steps
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
-from verify.falsify.regimes.factors import Factor, Level, Point, is_tied, list_factors, normalise
+from verify.falsify.regimes.factors import (
+    MOST_STEPS_OF_CLIENT,
+    MOST_STEPS_ONE_BY_ONE,
+    Factor,
+    Level,
+    Point,
+    is_tied,
+    list_factors,
+    normalise,
+)
 from verify.falsify.regimes.horizon import find_rounds
 from verify.falsify.regimes.numbers import round_below
 from verify.falsify.regimes.problems import build_problem, find_largest_step
@@ -95,13 +104,15 @@ class Evaluation:
         if self.subject.definition is not None:
             # Clients have their own vectors; on a graph each client is different.
             found["clients"] = found["clients"].up_to(4 if "mixing" in found else 5)
+        if self.subject.steps_one_by_one:
+            found["local steps"] = replace(found["local steps"], high=MOST_STEPS_OF_CLIENT)
         if self.subject.steps_are_rounds:
             del found["local steps"]
         return found
 
     def at(self, point: Point) -> Seen:
         """Return the score of the run at a point, in floats: its closeness to a violation."""
-        here = normalise(point)
+        here = normalise(point, MOST_STEPS_ONE_BY_ONE) if self.subject.steps_one_by_one else normalise(point)
         key = tuple(sorted((name, str(level)) for name, level in here.items()))
         if key not in self.known:
             self.count += 1

@@ -25,8 +25,12 @@ Point = Mapping[str, Level]
 
 DATA = ("data", "rare rows")
 """Name of least squares with mini-batches of one: rare rows cause the noise, at the step size of one row."""
-_MOST_STEPS = 14
-"""Largest exponent of the local steps of all clients in a round."""
+_MOST_STEPS, MOST_STEPS_ONE_BY_ONE = 17, 14
+"""Largest exponents of the local steps of all clients in a round: of FedAvg with constant steps, and of other
+algorithms.
+"""
+MOST_STEPS_OF_CLIENT = 11
+"""Largest exponent of the local steps of a client if these are simulated one by one."""
 _MOST_WITH_CLOCKS = 7
 """Largest exponent of the clients if they have stale models."""
 _MOST_HALVES = 2.585
@@ -111,7 +115,7 @@ SHAPE = Factor(
 )
 CONDITIONING = Factor("conditioning", (-3, -10, None), steps=(4, 1), low=-16, high=0, in_words=_format_power)
 ANGLE = Factor("angle", (-3, -6.6), steps=(2, 1), low=-12, high=0, in_words=_format_power)
-LOCAL_STEPS = Factor("local steps", (0, 1, 3, 6, 11), steps=(3, 1), low=0, high=11, in_words=_format_count)
+LOCAL_STEPS = Factor("local steps", (0, 1, 3, 6, 11), steps=(3, 1), low=0, high=16, in_words=_format_count)
 HORIZON = Factor("horizon", (("T", 0), ("T", 2), ("L", 0), ("L", 5), ("mu", 5)), in_words=_describe_horizon)
 STEP_SIZE = Factor("step size", (0, -1, -4, -10), steps=(5, 2, 1), high=0, in_words=_describe_distance_from_edge)
 
@@ -230,13 +234,17 @@ def _limit_clients(point: Point) -> dict[str, Level]:
         found["horizon"] = ("T", found["horizon"][1])
     if found.get("clock"):
         found["clients"] = min(found["clients"], _MOST_WITH_CLOCKS)
+        found["local steps"] = min(found["local steps"], MOST_STEPS_OF_CLIENT)
     if found.get("participation") == "half":
         found["clients"] = min(found["clients"], _MOST_HALVES)
     return found
 
 
-def normalise(point: Point) -> dict[str, Level]:
-    """Return the point with coordinates that have no effect at their usual levels, so that no run is tried twice."""
+def normalise(point: Point, most_steps: float = _MOST_STEPS) -> dict[str, Level]:
+    """Return the point with coordinates that have no effect at their usual levels, so that no run is tried twice.
+
+    `most_steps` is the largest exponent of the local steps of all clients in a round.
+    """
     found = _limit_clients(point)
     if found.get("loss") == "rare rows":
         # Batches have no effect if the start is the optimum.
@@ -250,7 +258,7 @@ def normalise(point: Point) -> dict[str, Level]:
         found |= {name: None for name in ("weights", "participation", "local work") if name in found}
         found |= {"noisy clients": "all"}
     # The steps of one client are simulated one by one.
-    found["local steps"] = max(0, min(found["local steps"], _MOST_STEPS - found["clients"]))
+    found["local steps"] = max(0, min(found["local steps"], most_steps - found["clients"]))
     if found["direction"] != "minus" and found["curvatures"] in ("alike", "alternate", "one steep", "one flat"):
         found["direction"] = "both"
     if "n" not in sources:

@@ -9,7 +9,7 @@ from flint import fmpq
 from fedtheory.arithmetic import plain_float
 from verify.falsify.regimes.algorithms import ClaimedAlgorithm, count_rounds_of_a_cycle
 from verify.falsify.regimes.factors import DATA, Point
-from verify.falsify.regimes.problems import count_clients, count_local_steps, limit_enumerated_steps
+from verify.falsify.regimes.problems import count_clients, count_local_steps, has_one_outcome, limit_enumerated_steps
 
 _MOST = 2**22
 """Largest number of rounds if they are computed by repeated squaring."""
@@ -18,6 +18,8 @@ _ON_GRAPHS, _ROUNDS_ONE_BY_ONE, _STEPS_ONE_BY_ONE = 80, 120, 500
 others.
 """
 _CLOCK, _SAMPLED, _LOSSES, _DATA = 200, 600, 32, 256
+_ONE_OUTCOME = 256
+"""Largest number of local steps on losses that are not quadratic, if nothing is random."""
 _STATED = 48
 """Largest number of local steps for step sizes given by a formula, whose rounds are computed one by one."""
 _MOST_IN_CYCLES = 256
@@ -70,9 +72,7 @@ def _find_curvature(point: Point, unit: str) -> float:
 def _limit_steps(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:
     """Return the largest number of local steps of a run, by the cost of its simulation."""
     if point.get("loss") is not None:
-        enumerated = limit_enumerated_steps(point)
-        short = _LOSSES if enumerated is None else enumerated
-        return _DATA if point["loss"] in DATA and not point.get("clock") else short
+        return _limit_steps_of_loss(point)
     if point.get("clock"):
         return _CLOCK
     if subject.stated is not None:
@@ -82,6 +82,16 @@ def _limit_steps(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:
     if subject.definition is not None:
         return _limit_steps_of_definition(point, subject, steps)
     return _MOST * steps
+
+
+def _limit_steps_of_loss(point: Point) -> int:
+    """Return the largest number of local steps on losses that are not quadratic, or on data."""
+    if has_one_outcome(point):
+        return _ONE_OUTCOME
+    if point["loss"] in DATA and not point.get("clock"):
+        return _DATA
+    enumerated = limit_enumerated_steps(point)
+    return _LOSSES if enumerated is None else enumerated
 
 
 def _limit_steps_of_definition(point: Point, subject: ClaimedAlgorithm, steps: int) -> int:

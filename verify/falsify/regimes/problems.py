@@ -19,6 +19,8 @@ _MOST_DRAWS = 9
 """Largest number of two-point noise variables that are enumerated for losses that are not quadratic."""
 _FEW, _SHORT, _FEW_WITH_DATA = 3, 8, 2
 """Numbers of clients and local steps for such losses, and number of clients with data."""
+_LONG = 256
+"""Number of local steps for such losses if nothing is random."""
 _FAR_ON_LINE = {"Huber": fmpq(3), "kinked": _ONE, "Huber, linear part": fmpq(64), "bounded": fmpq(127, 64)}
 """Starts in units of the width: a bounded loss is flat beyond two of them, where gradient descent is slow."""
 _LEAVING_OPTIMUM = ("Huber", "kinked")
@@ -50,7 +52,15 @@ def count_clients(point: Point) -> int:
 def count_local_steps(point: Point) -> int:
     """Return the local steps of a round, few where outcomes are enumerated."""
     steps, coins = count(point["local steps"]), count_coins(point)
+    if has_one_outcome(point):
+        return min(steps, _LONG)
     return min(steps, _SHORT, _MOST_DRAWS // coins if coins else _SHORT) if point.get("loss") else steps
+
+
+def has_one_outcome(point: Point) -> bool:
+    """Return whether a run on scalar losses has no randomness and no clock, so that it may be long."""
+    is_scalar = point.get("loss") not in (None, *DATA)
+    return is_scalar and "n" not in point["sources"] and not point.get("participation") and not point.get("clock")
 
 
 def count_coins(point: Point) -> int:
