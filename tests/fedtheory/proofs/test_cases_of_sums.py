@@ -76,7 +76,7 @@ def test_a_maximum_that_changes_from_step_to_step_has_no_cases() -> None:
     more = Certificate(claim=claim.id, links=[[Term(k - 2, one())]])
     found = check_certificate(claim, Cases(claim=claim.id, cases=[Case(sp.Integer(2), why), Case(k, more)]))
     assert [step.text for step in found.steps if not step.holds] == [
-        "k differs from step to step, and so may the largest argument"
+        "k differs between steps or updates, and so may the largest argument"
     ]
 
 

@@ -234,7 +234,7 @@ def test_zeros_are_not_divided_by() -> None:
     assert verdict(Combination, hidden, lambda _id: proof, "divided by zero", lhs=M, rhs=sp.S.Zero) == "broken"
     step = eta - sp.sqrt(M) / sp.sqrt(T)
     tuned = {"links": [[Part(-M / step, FACTS["plain_speedup_step"])]]}
-    plain = {"assumptions": (a.plain_speedup_step,), "because": "may be zero"}
+    plain = {"assumptions": (a.plain_speedup_step, a.same_local_work), "because": "may be zero"}
     assert verdict(Combination, tuned, lhs=M, rhs=sp.S.Zero, **plain) == "broken"
 
 
