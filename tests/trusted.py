@@ -41,7 +41,7 @@ SHOWN_ONLY = frozenset(
 )
 """Modules that display proofs, or count work; a verdict "proved" does not depend on them."""
 TERMS = "fedtheory.proofs.terms"
-"""Modules of proof terms; verdicts depend on those that check the kinds in `proofs/by_terms`."""
+"""Modules of proof terms; verdicts depend on those that the checker reaches."""
 TACTICS = f"{TERMS}.tactics"
 """Modules that generate terms, which are then checked."""
 _DATA = ("certificate", "combination", "links", "means", "parts", "recursion")
@@ -94,7 +94,7 @@ def proved() -> list[str]:
 
 def _beside() -> set[str]:
     """Return the modules of proof terms on which no verdict depends."""
-    used = reached("fedtheory.proofs.by_terms")
+    used = reached("fedtheory.proofs.checker")
     return {name for name in modules() if name.startswith(TERMS) and (name not in used or name.startswith(TACTICS))}
 
 

@@ -17,30 +17,23 @@ from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.work import Exhausted, limited, spend
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find, is_registered
-from fedtheory.proofs.by_terms import check_combination, check_links, check_mean, check_recursion
 from fedtheory.proofs.cases import Cases, claims_of
-from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.claim_context import with_iterations_in_powers
-from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage, check_contraction, check_exponential_average
 from fedtheory.proofs.coupling import LastIterate, LastRound, check_last_iterate, check_last_round
 from fedtheory.proofs.decoding import AnyCertificate, decode
 from fedtheory.proofs.document import certificate_in, document_of, lemmas_in, require_short, with_quantities
 from fedtheory.proofs.fixed_point import FixedPoint, check_fixed_point
 from fedtheory.proofs.lyapunov import Lyapunov, check_lyapunov
-from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Proof, Prover, conditions_of, prefixed, relaxation, require_provable
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recorded import recorded_for
-from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean, check_loop_mean
+from fedtheory.proofs.terms.proof_of_claim import check_terms
+from fedtheory.proofs.terms.tactics import TACTICS
 
 _CHECKERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
-    Certificate: check_links,
-    MeanCertificate: check_mean,
-    Combination: check_combination,
-    Recursion: check_recursion,
     LoopMean: check_loop_mean,
     Contraction: check_contraction,
     ExponentialAverage: check_exponential_average,
@@ -170,4 +163,8 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
         # No step may use a condition that the certificate declares unnecessary.
         claim = replace(claim, conditions=certificate.relaxed)
         require_provable(claim)
-    yield from _CHECKERS[type(certificate)](claim, certificate, prover)
+    if type(certificate) in TACTICS:
+        # Only the terms are believed, which the certificate is translated into.
+        yield from check_terms(claim, TACTICS[type(certificate)](claim, certificate, prover), prover)
+    else:
+        yield from _CHECKERS[type(certificate)](claim, certificate, prover)

@@ -2,7 +2,7 @@
 
 A term is data.  Each rule infers its conclusion from those of its parts; only `combine` states a goal, which is
 compared with the sum of its parts in normal form.  Verdicts on relations between vectors, sums of proved claims,
-averages over local steps and bounds on the drift are based on terms (`by_terms`).
+averages over local steps and bounds on the drift are based on terms.
 
 term, proved    proof terms, and their conclusions
 rules           the rules, each with its check

@@ -46,7 +46,9 @@ def check_terms(claim: Claim, proof: TermProof, prove: Prover) -> Iterator[Step]
         claim = replace(claim, conditions=proof.relaxed)
         require_provable(claim)
     if len(claim.relations) != len(proof.relations):
-        raise Rejected(f"{len(proof.relations)} terms, {len(claim.relations)} relations of the claim")
+        raise Rejected(
+            f"expected a term for each of the {len(claim.relations)} relations of the claim, got {len(proof.relations)}"
+        )
     equations: list[Expr] = []
     for number, (relation, term) in enumerate(zip(claim.relations, proof.relations, strict=True), start=1):
         is_total = isinstance(term, PastTotal)
@@ -76,7 +78,10 @@ def _check_relation(relation: Relation, term: ProofTerm, context: TermContext) -
     """Check a term, and that its conclusion is the relation."""
     proved = term.check(context)
     if proved.comparison not in _SHOWN_BY.get(relation.operator, ()):
-        raise Rejected(f"the term proves {proved.comparison} 0, the relation claims {relation.operator}")
+        raise Rejected(
+            f"the certificate shows that larger side - smaller side is {proved.comparison} 0, but the claim states "
+            f"{relation.operator}: expected a proof of this relation"
+        )
     wanted = relation.slack if context.vectors is None else write_out(context.claim, relation).slack
     context.require_expression(wanted)
     if isinstance(term, NameRoots):

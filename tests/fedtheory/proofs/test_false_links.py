@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Term, assumption, one, square, triangle
+from fedtheory.kernel import Rejected, Step, Term, assumption, square, triangle
 from fedtheory.kernel.expressions import Average, Expectation, LocalSum, PastSum, inner, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -222,7 +222,7 @@ def test_lemmas_have_to_be_proved_and_their_assumptions_made() -> None:
     claim = find("lecture27:thm-1.loss")
     certificate = Certificate(
         claim=claim.id,
-        links=[[Term(ONE, one())]] * len(claim.relations),
+        links=[[Term(ONE, assumption("lecture27:thm-1, relation 1"))]] * len(claim.relations),
         lemmas=["lecture27:thm-1"],
     )
     fewer = replace(claim, assumptions=tuple(x for x in claim.assumptions if x is not a.bounded_dissimilarity))

@@ -212,7 +212,7 @@ def test_a_mean_of_what_is_bounded_by_the_number_of_its_step() -> None:
         MeanCertificate,
         {"step": step.id, "span": "run"},
         lambda _id: proof,
-        because="no number of a step",
+        because="left over",
         lhs=drift,
         rhs=k**2 * eta**2 * G**2,
         where={**WHERE, drift: q.average_round_drift},
@@ -284,7 +284,7 @@ def test_declarations_are_not_statements() -> None:
 @pytest.mark.parametrize("operator", ["!=", "approximately", "<"])
 def test_unknown_relations(operator: Any) -> None:
     """Only <=, == and >= are proved."""
-    shows = {"relation": operator, "because": "shows that a side is not larger"}
+    shows = {"relation": operator, "because": f"the claim states {operator}"}
     assert verdict(Combination, LINKS, lhs=M, rhs=M, **shows) == "broken"
     assert verdict(Certificate, LINKS, lhs=norm_sq(x), rhs=norm_sq(x), place="points", **shows) == "broken"
 

@@ -170,7 +170,7 @@ def test_a_potential_that_is_left_over() -> None:
     claim = stated(lhs=q.average_suboptimality, rhs=ZERO)
     certificate = MeanCertificate(claim=claim.id, step="t:step", span="run", potential=-100 * k)
     run = exact("1", "2", local_steps=1)
-    assert failing(claim, certificate, step) == ["-100*k is at least 0 after the last step of a round"]
+    assert failing(claim, certificate, step) == ["(-100/T) >= 0 is not shown under the conditions"]
     assert check(step.claim, run).holds
     assert check(claim, run).holds is False
 

@@ -25,5 +25,5 @@ def test_a_step_that_fails_breaks_the_mean(monkeypatch: pytest.MonkeyPatch) -> N
         yield Step("a step that fails", False)
         yield from check_terms(*of)
 
-    monkeypatch.setattr("fedtheory.proofs.by_terms.check_terms", with_a_failure)
+    monkeypatch.setattr("fedtheory.proofs.checker.check_terms", with_a_failure)
     assert check_certificate(claim, certificate).verdict == "broken"

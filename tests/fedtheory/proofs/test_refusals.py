@@ -235,10 +235,12 @@ def test_every_relation_has_its_link(number: int) -> None:
     false = stated(**AT_POINTS).relations
     claim = stated(lhs=norm_sq(x), rhs=2 * norm_sq(x), also=false, place="points")
     why: list[Any] = [[Term(ONE, square(x))], [Term(-ONE, square(x))], []][:number]
-    assert_stopped(claim, links(*why), f"{number} links of the certificate, 2 of the claim")
+    assert_stopped(claim, links(*why), f"each of the 2 relations of the claim, got {number}")
     of_run = stated(lhs=ZERO, rhs=M, also=stated(lhs=M, rhs=ZERO).relations)
     parts = [[Part(M, facts.ONE)], [Part(-M, facts.ONE)], []][:number]
-    assert_stopped(of_run, Combination(claim=of_run.id, links=parts), "with parts for each")
+    assert_stopped(
+        of_run, Combination(claim=of_run.id, links=parts), f"each of the 2 relations of the claim, got {number}"
+    )
     assert is_false(claim)
     assert is_false(of_run)
 

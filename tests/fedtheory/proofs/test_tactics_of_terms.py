@@ -98,7 +98,7 @@ def test_links_as_terms() -> None:
     [
         ("a name", BELOW, "a link that is a str has no proof term yet"),
         ([Term(ONE, square(x))], SAME, "an equation has no terms"),
-        ([Term(ONE, square(x))], LESS, "not that it is smaller"),
+        ([Term(ONE, square(x))], LESS, "the claim states <"),
         (BothWays([], []), BELOW, "shows an equation, and nothing else"),
         (Positive(), BELOW, "shows a strict inequality"),
         (Positive(), SAME, "shows a strict inequality"),

@@ -20,17 +20,18 @@ from fedtheory.proofs.terms.tactics.links import terms_of_certificate
 from fedtheory.proofs.terms.tactics.means import terms_of_mean
 from fedtheory.proofs.terms.tactics.recursions import terms_of_recursion
 
-_TACTICS: Mapping[type, Callable[[Claim, Any, Prover], TermProof]] = {
+TACTICS: Mapping[type, Callable[[Claim, Any, Prover], TermProof]] = {
     Certificate: terms_of_certificate,
     Combination: terms_of_combination,
     MeanCertificate: terms_of_mean,
     Recursion: terms_of_recursion,
 }
+"""Functions that write certificates as terms, by their kinds; the kernel checks what they write."""
 
 
 def write_terms(claim: Claim, certificate: AnyCertificate, prove: Prover) -> TermProof:
     """Write a certificate of a claim in plain symbols as proof terms; raise `Rejected` if there is no tactic for it."""
-    tactic = _TACTICS.get(type(certificate))
+    tactic = TACTICS.get(type(certificate))
     if tactic is None:
         raise Rejected(f"a {type(certificate).__name__} has no proof term yet")
     relaxed = getattr(certificate, "relaxed", None)

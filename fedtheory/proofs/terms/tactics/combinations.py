@@ -32,7 +32,8 @@ from fedtheory.proofs.terms.term import ProofTerm, Weighted
 def terms_of_combination(claim: Claim, certificate: Combination, _prove: Prover) -> TermProof:
     """Write a sum of claims and facts as terms."""
     if len(claim.relations) != len(certificate.links):
-        raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
+        wanted, given = len(claim.relations), len(certificate.links)
+        raise Rejected(f"expected a link for each of the {wanted} relations of the claim, got {given}")
     roots, known = named_roots(certificate.roots), tuple(_derive(one) for one in certificate.known)
     terms = []
     for relation, parts in zip(claim.relations, certificate.links, strict=True):

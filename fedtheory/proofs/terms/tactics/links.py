@@ -24,7 +24,8 @@ from fedtheory.proofs.terms.term import ProofTerm
 def terms_of_certificate(claim: Claim, certificate: Certificate, prove: Prover) -> TermProof:
     """Write a certificate of relations between vectors as terms."""
     if len(claim.relations) != len(certificate.links):
-        raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
+        wanted, given = len(claim.relations), len(certificate.links)
+        raise Rejected(f"expected a link for each of the {wanted} relations of the claim, got {given}")
     tactic = SumTactic(claim, prove, tuple(certificate.lemmas))
 
     def link(why: object, relation: Relation) -> ProofTerm:

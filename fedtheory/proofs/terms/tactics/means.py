@@ -31,7 +31,9 @@ def terms_of_mean(claim: Claim, certificate: MeanCertificate, _prove: Prover) ->
     squares, of which the sampling of participants costs a part.
     """
     if len(claim.relations) != 1:
-        raise Rejected("a mean over local steps proves one relation")
+        raise Rejected(
+            f"a mean over local steps proves one inequality, and the claim has {len(claim.relations)} relations"
+        )
     process, slack = Process(claim), claim.relations[0].slack
     is_run = certificate.span == "run"
     share = 1 / (process.steps * process.rounds if is_run else process.steps)

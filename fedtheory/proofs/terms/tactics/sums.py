@@ -100,7 +100,7 @@ class SumTactic:
         if relation.operator == "==" and why:
             raise Rejected("an equation has no terms")
         if relation.operator not in ("<=", "==", ">="):
-            raise Rejected("a certificate shows that a side is not larger, not that it is smaller")
+            raise Rejected(f"a sum of terms shows <=, == or >=, but the claim states {relation.operator}")
         return self.combine(relation.slack, why, "==" if relation.operator == "==" else ">=")
 
     @link.register
