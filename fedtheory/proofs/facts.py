@@ -101,4 +101,4 @@ ITERATIONS = zero(
     "iterations are the local steps of all rounds", n.iterations - n.rounds * n.local_steps, a.same_local_work
 )
 CURVATURE = least("no curvature is larger than the largest", n.objective_smoothness - n.smallest_curvature)
-STRONG_CURVATURE = least("no client curves more than the largest does", n.smoothness - n.strong_convexity)
+STRONG_CURVATURE = least("no client's curvature exceeds the largest", n.smoothness - n.strong_convexity)

@@ -59,7 +59,7 @@ FULL_TIME = zero("N times of the slowest client have passed", n.slowest_time * n
 
 # Staleness: the model of a client becomes one update older with each update, and is new after its report.
 STALE = least("a model is not newer than the newest", n.largest_staleness)
-SYNC_STALE = zero("everybody starts from the newest model", n.largest_staleness, a.synchronous)
+SYNC_STALE = zero("all clients start from the newest model", n.largest_staleness, a.synchronous)
 FEDFIX_STALE = least(
     "a client reports within N_i updates", n.longest_report_interval - 1 - n.largest_staleness, *FEDFIX
 )
@@ -106,7 +106,7 @@ INTERVALS_AT_MOST = least(
 
 # Weights and their moments.
 WEIGHT_SUM = zero("the importances add up to one", ClientSum(n.importance) - 1)
-FULL_WEIGHTS = zero("everybody counts with its importance", n.aggregation_weight - n.importance, a.full_rounds)
+FULL_WEIGHTS = zero("aggregation weights are the importances", n.aggregation_weight - n.importance, a.full_rounds)
 _COUNTED, _UNCOUNTED = (
     "a client counts with d_i whenever it reports",
     n.mean_weight * n.rounds - n.aggregation_weight * n.report_count,
@@ -122,7 +122,7 @@ FEDFIX_PAIRING = zero(
     "all clients report when a whole cycle ends", n.weight_pairing - 1, *FEDFIX, *CYCLES, a.several_clients
 )
 FEDFIX_EXCESS = zero(
-    "whoever reports has the weight d_i, and where two report alpha is one",
+    "a reporting client has the weight d_i, and alpha is one where two may report",
     n.reporting_excess,
     *FEDFIX,
     *CYCLES,
@@ -147,7 +147,7 @@ UNIFORM_PAIRING = zero(
     a.uniform_sampling,
 )
 UNIFORM_EXCESS = zero(
-    "whoever is drawn has M/m times its importance",
+    "a drawn client has M/m times its importance",
     n.weight_excess - n.largest_expected_weight * (n.clients / n.participants - n.weight_pairing),
     a.uniform_sampling,
 )
@@ -167,8 +167,8 @@ MULTINOMIAL_EXCESS = zero(
 # Problems of the updates: the least value of a sum is at least the sum of the least values.
 _MISSED = ClientSum(n.expected_weight * n.client_gap_at_surrogate_optimum) - n.round_optimum_gap
 _MISSED_IN_THE_MEAN = ClientSum(n.mean_weight * n.client_gap_at_surrogate_optimum) - n.residual
-GAP = least("nobody misses more at the common optimum than at its own", _MISSED)
-MEAN_GAPS = least("the residual is the mean of what the updates miss", _MISSED_IN_THE_MEAN)
+GAP = least("the gap of an update at the surrogate optimum is at least that at its own optimum", _MISSED)
+MEAN_GAPS = least("the residual is at most the mean gap of the clients at the surrogate optimum", _MISSED_IN_THE_MEAN)
 ALONE_GAP = zero("an update of one client has its optimum", _MISSED, *ALONE)
 ALONE_MEAN_GAPS = zero("updates of one client have its optimum", _MISSED_IN_THE_MEAN, *ALONE)
 MEAN_OF_GAPS = zero(
