@@ -17,9 +17,9 @@ def with_distances(context: Context, claim: Claim) -> Context:
 
     Such a claim does not apply to runs whose clients have no minimiser.
     """
-    symbol = symbols_of(claim)
-    if not symbol.has(q.client_optimum_distance):
+    if q.client_optimum_distance not in claim.notation.values():
         return context
+    symbol = symbols_of(claim)
     own = symbol(q.client_optimum)
     apart = norm_sq(own - symbol(q.optimum))
     known = {"distance of the minimisers": symbol(q.client_optimum_distance) ** 2 - apart}
