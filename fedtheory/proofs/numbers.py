@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain, combinations
 
 import sympy as sp
 
@@ -191,13 +192,20 @@ def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
     hidden = {symbol for symbol, quantity in claim.notation.items() if is_defined_with(quantity, _FLAT)}
     if any(condition.free_symbols & hidden for condition in claim.conditions):
         return False
-    zero = {symbol: sp.S.Zero for symbol, quantity in claim.notation.items() if quantity in _FLAT}
-    about = [condition for condition in claim.conditions if condition.free_symbols & zero.keys()]
-    return all(
-        is_ordering(condition)
-        and (denominator_factors(condition.args) & zero.keys() or is_positive(slack(condition).xreplace(zero), numbers))
-        for condition in about
-    )
+    flat = [symbol for symbol, quantity in claim.notation.items() if quantity in _FLAT]
+    # The objective may be affine although the clients' objectives are not.
+    some = chain.from_iterable(combinations(flat, count) for count in range(1, len(flat) + 1))
+    return all(_holds_nearby(condition, frozenset(zero), numbers) for zero in some for condition in claim.conditions)
+
+
+def _holds_nearby(condition: Expr, zero: frozenset[sp.Symbol], numbers: Numbers) -> bool:
+    """Return whether a condition that holds if some symbols are zero also holds if they are small."""
+    if not condition.free_symbols & zero:
+        return True
+    if not is_ordering(condition):
+        return False
+    at_zero = dict.fromkeys(zero, sp.S.Zero)
+    return bool(denominator_factors(condition.args) & zero) or is_positive(slack(condition).xreplace(at_zero), numbers)
 
 
 def _collect_numbers(claim: Claim, flat: Sequence[Quantity]) -> Numbers:

@@ -28,7 +28,7 @@ from fedtheory.proofs.terms.rules.maximum import BelowMaximum
 
 ROUNDS = (a.full_participation, a.unit_server_step, a.same_local_work, a.uniform_shares)
 DRAWN = (a.uniform_sampling, a.unit_server_step, a.uniform_shares)
-L, tau, steps, window = sp.symbols("L tau E_i W", positive=True)
+L, delta, tau, steps, window = sp.symbols("L delta tau E_i W", positive=True)
 curvature, spread, sigma, drift, mu, chi = sp.symbols("Q D sigma V mu chi", nonnegative=True)
 k = sp.Symbol("k", nonnegative=True, integer=True)
 F, x, y, local, average = sp.symbols("F x y x_i xbar", real=True)
@@ -40,6 +40,7 @@ SAME_CURVATURE = ft.quantity("own_curvature", L, {L: q.smoothness}, over="run")
 OWN_DRIFT = ft.quantity("own_drift", Average(DRIFT), AT_STEPS, over="round", by="largest")
 BEFORE_STEPS = ft.quantity("own_largest", DRIFT, AT_STEPS, over="run", by="largest", clients="largest")
 TIED = [curvature * spread <= curvature * sigma]
+SHARED = [delta * drift / L <= delta * sigma / L]
 GAP = Value(F, x) - Value(F, y) - inner(Gradient(F, y), x - y)
 UNEQUAL: dict[str, Any] = {
     "algorithm": {"local_steps": [1, 3]},
@@ -79,6 +80,16 @@ CASES: dict[str, Attempt] = {
         },
         conditions=TIED,
         assumptions=(a.smooth, *ROUNDS),
+    ),
+    "an affine objective of clients that are not": sums(
+        {"links": [[Part(L / delta, SHARED[0])]]},
+        "(delta) may be zero",
+        {"hessians": [[["1"]], [["-1"]]]},
+        lhs=drift,
+        rhs=sigma,
+        where={L: q.smoothness, delta: q.objective_smoothness, drift: q.max_drift, sigma: q.noise_deviation},
+        conditions=SHARED,
+        assumptions=(a.smooth,),
     ),
     "a curvature that need not exist, in a weaker condition": terms(
         {
