@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from fedtheory.arithmetic import Array, Number, arithmetic_of
+from fedtheory.errors import InputError
 from fedtheory.federation.participation import Participation, WeightMoments
 from fedtheory.federation.step_sizes import StepSchedule
 
@@ -26,6 +28,17 @@ class LocalWork:
             return self.step_sizes
         sizes: Array = self.step_sizes * self.schedule.relative(n, k, arithmetic_of(self.step_sizes))
         return sizes
+
+    def has_sizes_until(self, rounds: int) -> bool:
+        """Return whether the step sizes are positive in all rounds before this one: a cosine ends at zero."""
+        if self.schedule is None or not self.schedule.changes_with_rounds:
+            return True
+        try:
+            for n, k in itertools.product(range(rounds), range(max(self.steps))):
+                self.schedule.exactly(n, k)
+        except InputError:
+            return False
+        return True
 
     @property
     def common_steps(self) -> int | None:

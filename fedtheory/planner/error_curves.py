@@ -43,7 +43,7 @@ def measure_curve(run: Run, error: RunQuantity) -> ErrorCurve:
     errors = compute_errors(run, error)
     trajectory = run.trajectory if isinstance(run, LinearModelRun) and np.isfinite(errors[-1]) else None
     if error is not q.final_suboptimality or not isinstance(trajectory, ReplicaTrajectory):
-        return ErrorCurve(errors, 0 * errors)
+        return ErrorCurve(errors, np.zeros_like(errors))
     found = trajectory.interval("suboptimality")
     return ErrorCurve(errors, (found.high - found.low)[1:] / 2)
 

@@ -16,8 +16,6 @@ _MOST = 25
 """Number of step sizes that are tried below the best one."""
 _WORSE = 2.0
 """Ratio of the error at the larger step size from which a result is clearly worse, if no target decides."""
-_LONGER = 2
-"""Factor of the best rounds up to which results at other step sizes are computed."""
 
 
 class Search(Protocol):
@@ -45,7 +43,7 @@ def keep_margin(search: Search, best: ErrorAtStepSize) -> ErrorAtStepSize:
     if search.margin == 0 or not math.isfinite(best.error):
         return best
     ratio = 1 - search.margin
-    rounds = max(search.planned_rounds, _LONGER * best.rounds) if best.reached else best.rounds
+    rounds = max(search.planned_rounds, best.rounds) if best.reached else best.rounds
     beyond = search.outcome(best.step_size / ratio, rounds)
     best = replace(best, beyond=beyond)
     here = best

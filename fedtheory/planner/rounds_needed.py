@@ -320,6 +320,8 @@ class RoundsNeeded:
 
     def _is_affordable(self, rounds: int) -> bool:
         run, size = self.errors.run, self.errors.run.problem.dimension + 1
+        if not run.algorithm.work.has_sizes_until(rounds):
+            return False
         return count_operations(run, rounds) <= _PATIENCE and (rounds * size**2 <= _MOST_LISTED or is_one_path(run))
 
     def _make_rank(self, outcome: ErrorAtStepSize) -> tuple[bool, int, float]:

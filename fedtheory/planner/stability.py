@@ -111,7 +111,8 @@ def _is_stable(run: Run) -> bool:
 def _is_settling(run: Run) -> bool:
     """Return whether the errors of a run stay bounded over many rounds."""
     if is_one_path(run):
-        path = errors_of_path(run, max(run.algorithm.rounds, _PATH))
+        rounds = run.algorithm.rounds
+        path = errors_of_path(run, max(rounds, _PATH) if run.algorithm.rounds_are_alike else rounds)
         return bool(np.isfinite(path[-1]) and path[-1] <= _GROWN * max(path[0], 1e-300))
     trajectory = run.attempted_trajectory
     if trajectory.divergence is not None:

@@ -20,7 +20,10 @@ def _errors(monkeypatch: pytest.MonkeyPatch, step: list[list[float]], state: lis
     parts = np.array(step), np.array(state), np.eye(size)
     monkeypatch.setattr(mean_rounds, "joint_trajectory", lambda _: SimpleNamespace(mean_round=lambda: parts))
     centred = SimpleNamespace(hessian=2 * np.eye(size))
-    run: Any = SimpleNamespace(with_rounds=lambda _: None, problem=SimpleNamespace(centred=centred))
+    algorithm = SimpleNamespace(rounds_are_alike=True)
+    run: Any = SimpleNamespace(
+        with_rounds=lambda _: None, problem=SimpleNamespace(centred=centred), algorithm=algorithm
+    )
     found: list[float] = errors_of_path(run, rounds).tolist()
     return found
 

@@ -140,3 +140,15 @@ def test_step_sizes_of_schedules_and_of_unlike_clients() -> None:
     assert "step sizes 1/(4 + 2*n) in round n, from 0.25, 2 local steps" in planned_lines(schedule)[0]
     assert "step sizes 0.1 to 0.2, 2 local steps" in planned_lines(unlike)[0]
     assert "step size 0.1, 2 local steps" in planned_lines(plain)[0]
+
+
+def test_schedules_that_end_are_not_followed_further() -> None:
+    """A cosine is zero after its rounds: a target that is out of reach is answered within them."""
+    cosine = "(1 + cos(pi*n/3))/8"
+    assert [_quadratic(cosine).algorithm.work.has_sizes_until(rounds) for rounds in (3, 4)] == [True, False]
+    assert _quadratic("1/(4 + n)").algorithm.work.has_sizes_until(100)
+    assert _quadratic(0.1).algorithm.work.has_sizes_until(10**9)
+    answer = plan(_quadratic(cosine), 1e-12, claims=[]).answer
+    assert answer is not None
+    assert not answer.best.reached
+    assert answer.best.rounds == 3

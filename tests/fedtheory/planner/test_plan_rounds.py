@@ -205,12 +205,14 @@ def test_the_best_outcome_stays_below_its_target(monkeypatch: pytest.MonkeyPatch
 
 def test_runs_that_are_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Affordability depends on operations, and on the listed numbers unless a run is a single path."""
-    run = SimpleNamespace(problem=SimpleNamespace(dimension=9))
+    work = SimpleNamespace(has_sizes_until=lambda rounds: rounds < 500_000)
+    run = SimpleNamespace(problem=SimpleNamespace(dimension=9), algorithm=SimpleNamespace(work=work))
     search: Any = SimpleNamespace(errors=SimpleNamespace(run=run))
     for operations, one_path, rounds, affordable in (
         (1e10, False, 200_000, True),
         (1e10, False, 200_001, False),
         (1e10, True, 200_001, True),
+        (1e10, True, 500_000, False),
         (1.1e10, True, 10, False),
     ):
         monkeypatch.setattr(rounds_needed, "count_operations", lambda *_, o=operations: o)

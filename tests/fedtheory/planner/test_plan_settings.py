@@ -203,7 +203,7 @@ def test_edges_of_losses_with_a_ridge() -> None:
 def test_growth_of_errors_decides_where_no_map_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """Growth up to a million times the first error is allowed; non-finite errors are not."""
     monkeypatch.setattr(stability, "is_one_path", lambda _: True)
-    run: Any = SimpleNamespace(algorithm=SimpleNamespace(rounds=5))
+    run: Any = SimpleNamespace(algorithm=SimpleNamespace(rounds=5, rounds_are_alike=True))
     asked = []
     for last, settles in ((1e6, True), (1.1e6, False), (math.inf, False), (0.0, True)):
         monkeypatch.setattr(

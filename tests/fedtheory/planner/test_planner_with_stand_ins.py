@@ -195,16 +195,21 @@ def test_errors_that_settle(errors: list[float], *, settles: bool, monkeypatch: 
 
 
 def test_errors_of_one_path_settle_over_many_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The growth is computed over the rounds of the run, and at least two hundred."""
+    """The growth is computed over the rounds of the run, and at least two hundred if they are alike."""
     asked: list[int] = []
     path = [[1.0, 1e6]]
     monkeypatch.setattr(stability, "is_one_path", lambda _: True)
     monkeypatch.setattr(stability, "errors_of_path", lambda _, rounds: asked.append(rounds) or path[0])  # type: ignore[func-returns-value]
-    for rounds, last, settles in ((3, 1e6, True), (300, 2e6, False), (200, math.inf, False)):
+    for rounds, last, settles, alike in (
+        (3, 1e6, True, True),
+        (300, 2e6, False, True),
+        (200, math.inf, False, True),
+        (3, 1e6, True, False),
+    ):
         path[0] = [1.0, last]
-        run: Any = SimpleNamespace(algorithm=SimpleNamespace(rounds=rounds))
+        run: Any = SimpleNamespace(algorithm=SimpleNamespace(rounds=rounds, rounds_are_alike=alike))
         assert stability._is_settling(run) is settles
-    assert asked == [200, 300, 200]
+    assert asked == [200, 300, 200, 3]
 
 
 @pytest.mark.parametrize(

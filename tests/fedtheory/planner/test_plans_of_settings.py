@@ -50,6 +50,18 @@ def test_a_run_without_chance_is_followed_by_its_mean(name: str) -> None:
     assert errors_of_path(run, 50) == pytest.approx(exact, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("keys", [{}, {"local_steps": [1, 2, 4]}, {"server_step_size": "3/4"}])
+def test_a_run_with_changing_step_sizes_is_followed_by_its_mean(keys: dict[str, Any]) -> None:
+    """The errors of second moments, and those of the followed models, are equal round by round."""
+    run = run_of(local_step_size="1/(20 + 4*n + k)", **keys)
+    assert is_one_path(run)
+    exact = plain_floats(run.trajectory.server_suboptimality[1:])
+    assert errors_of_path(run, len(exact)) == pytest.approx(exact, rel=1e-9, abs=1e-12)
+    assert not is_one_path(run_of(TRIPLE | {"noise": "1"}, local_step_size="1/(20 + 4*n + k)"))
+    drawn = {"participation": {"kind": "uniform", "clients": 1}}
+    assert not is_one_path(run_of(local_step_size="1/(20 + 4*n + k)", **drawn))
+
+
 def test_noise_and_drawn_clients_are_no_single_path() -> None:
     """Noise and sampled clients are no single path; nor is the update rule, which has closed forms."""
     for keys in ({}, {"name": "scaffold", "participation": {"kind": "uniform", "clients": 1}}):

@@ -285,6 +285,7 @@ def test_runs_of_one_path(changes: dict[str, Any], expected: bool, monkeypatch: 
         algorithm=SimpleNamespace(
             defined=SimpleNamespace(algorithm=definition),
             rounds_are_alike=run["alike"],
+            is_fedavg_of_changing_steps=False,
             aggregation=SimpleNamespace(moments=lambda _: SimpleNamespace(is_fixed=run["fixed"])),
         ),
         problem=SimpleNamespace(
