@@ -127,6 +127,13 @@ _LOCAL_STEPS = [
         (*LOCAL, *CONVEX, *NOISY, *ALIKE),
     ),
     _bound(
+        "dissimilarity-over-clients",
+        q.average_suboptimality,
+        START + eta * sigma**2 / M + 18 * L * tau**2 * eta**2 * spread**2 / M + 4 * tau * L * eta**2 * sigma**2,
+        [QUARTER],
+        (*LOCAL, *CONVEX, *NOISY, a.bounded_mean_dissimilarity),
+    ),
+    _bound(
         "start-of-descent-less-two-percent",
         q.average_suboptimality,
         sp.Rational(49, 50) * START,
@@ -206,6 +213,13 @@ _ONLY_SMOOTH = [
 _STRONGLY_CONVEX = [
     _bound(
         "quarter-of-the-floor", q.final_distance_sq, FORGOTTEN + FLOOR / 4, [WHOLE, ONE_STEP], (*LOCAL, *CURVED, *NOISY)
+    ),
+    _bound(
+        "thousand-times-the-floor-over-square-of-clients",
+        q.final_distance_sq,
+        FORGOTTEN + 1000 * FLOOR / M,
+        [WHOLE, ONE_STEP],
+        (*LOCAL, *CURVED, *NOISY),
     ),
     _bound(
         "floor-over-smoothness",

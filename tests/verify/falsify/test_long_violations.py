@@ -12,7 +12,8 @@ from fedtheory import RATIONAL, Claim, InputError, parse_run
 from fedtheory import quantities as q
 from verify.falsify.regimes.confirmation import decide_table, estimate_exact_work
 from verify.falsify.regimes.evaluation import Evaluation
-from verify.falsify.regimes.factors import BASE, Point
+from verify.falsify.regimes.factors import BASE, Point, normalise
+from verify.falsify.regimes.problems import build_problem, count_clients
 
 eta, tau, smooth, rounds, drawn, distance, zeta = sp.symbols("eta tau L T m D zeta", positive=True)
 
@@ -71,6 +72,10 @@ def test_rationals_of_long_runs_are_refused_where_they_are_asked_for() -> None:
 _LONG: list[tuple[str, Point]] = [
     ("dissimilarity-in-one-power-of-steps", {"sources": "p", "local steps": 16, "step size": -10}),
     (
+        "thousand-times-the-floor-over-square-of-clients",
+        {"sources": "n", "clients": 13, "local steps": 0, "curvatures": "alike", "horizon": ("mu", 5)},
+    ),
+    (
         "start-of-descent-less-two-percent",
         {
             "sources": "s",
@@ -85,8 +90,8 @@ _LONG: list[tuple[str, Point]] = [
 
 
 @pytest.mark.parametrize(("name", "levels"), _LONG, ids=[name for name, _ in _LONG])
-def test_a_point_with_many_local_steps_violates_and_is_decided(name: str, levels: Point) -> None:
-    """The search reaches 65,536 local steps of quadratics, and 256 of other losses without randomness."""
+def test_a_point_with_large_counts_violates_and_is_decided(name: str, levels: Point) -> None:
+    """The search reaches 65,536 local steps of quadratics, 256 of other losses without randomness, 8,192 clients."""
     (claim,) = (one for one in FALSE if one.id == f"misremembered:{name}")
     seen = Evaluation(claim).at({**BASE, **levels})
     assert seen.holds is False
@@ -94,3 +99,25 @@ def test_a_point_with_many_local_steps_violates_and_is_decided(name: str, levels
     found = decide_table(claim, seen.table)
     assert found is not None
     assert found[1].holds is False
+
+
+@pytest.mark.parametrize(
+    ("levels", "counts"),
+    [
+        ({"loss": "Huber", "sources": "sp"}, [4096, 4096]),
+        ({"loss": "Huber", "sources": "sp", "curvatures": "one flat", "unlike gradients": "one"}, [1, 4096, 4095]),
+        ({"loss": "Huber", "sources": "sp", "clients": 1.6}, None),
+        ({"loss": "Huber", "sources": "snp", "local steps": 0}, None),
+        ({"curvatures": "alike", "sources": "sn"}, [8192]),
+        ({"curvatures": "alternate", "clients": 9.97}, None),
+        ({"weights": "one heavy"}, None),
+    ],
+    ids=str,
+)
+def test_many_equal_clients_are_written_as_types(levels: Point, counts: list[int] | None) -> None:
+    """The run has as many clients as its entries count; few clients, and those with weights, are written out."""
+    point = normalise({**BASE, "clients": 13, **levels})
+    problem = build_problem(point, 1)
+    assert problem.get("count") == counts
+    entries = len(problem["linear" if "linear" in problem else "terms"])
+    assert (sum(counts) if counts else entries) == count_clients(point)

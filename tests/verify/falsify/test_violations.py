@@ -101,7 +101,7 @@ def test_a_tie_of_rounding_is_no_violation(decided: list[Seen]) -> None:
     """Clients with the same gradients do not drift apart; floats leave some 1e-30 above a side that is zero."""
     evaluation = Evaluation(DRIFT)
     levels = {"loss": "Huber, linear part", "sources": "s", "curvatures": "diagonal", "conditioning": -10}
-    levels |= {"clients": 7, "local steps": 7, "horizon": ("T", 0)}
+    levels |= {"clients": 1.585, "local steps": 7, "horizon": ("T", 0)}
     tie = seen_at(evaluation, **levels)
     assert tie.sides is not None
     assert (tie.holds, tie.sides[1]) == (False, 0)

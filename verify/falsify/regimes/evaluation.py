@@ -20,6 +20,7 @@ from verify.effort import spend
 from verify.falsify.regimes.algorithms import ClaimedAlgorithm, build_decreasing_steps
 from verify.falsify.regimes.edge import UNBOUNDED, Edge
 from verify.falsify.regimes.factors import (
+    MOST_SEPARATE,
     MOST_STEPS_OF_CLIENT,
     MOST_STEPS_ONE_BY_ONE,
     Factor,
@@ -99,7 +100,7 @@ class Evaluation:
             del found["negative curvature"]
         if self._looked_at is not None:
             # Ascents may go further: runs with a thousand separate clients take a second each.
-            found["clients"] = replace(found["clients"].up_to(_MOST_AT_EVERY_STEP), high=found["clients"].high)
+            found["clients"] = replace(found["clients"].up_to(_MOST_AT_EVERY_STEP), high=MOST_SEPARATE)
             found["local steps"] = found["local steps"].up_to(_MOST_STEPS_LOOKED_AT)
         if self.subject.definition is not None:
             # Clients have their own vectors; on a graph each client is different.

@@ -31,6 +31,8 @@ algorithms.
 """
 MOST_STEPS_OF_CLIENT = 11
 """Largest exponent of the local steps of a client if these are simulated one by one."""
+MOST_SEPARATE = 10
+"""Largest exponent of the clients if they are represented one by one; more clients are written as types."""
 _MOST_WITH_CLOCKS = 7
 """Largest exponent of the clients if they have stale models."""
 _MOST_HALVES = 2.585
@@ -107,7 +109,7 @@ def _describe_distance_from_edge(level: Level) -> str:
 
 
 SOURCES = Factor("sources", ("s", "n", "p", "sn", "sp", "np", "snp"), in_words=_describe_sources)
-CLIENTS = Factor("clients", (0, 1, 3.32, 5, 9.97), steps=(3, 1), low=0, high=10, in_words=_format_count)
+CLIENTS = Factor("clients", (0, 1, 3.32, 5, 9.97), steps=(3, 1), low=0, high=13, in_words=_format_count)
 SHAPE = Factor(
     "curvatures",
     ("alike", "alternate", "one steep", "one flat", "diagonal", "rank one", "crossed"),
@@ -227,6 +229,11 @@ BASE: Point = {
 """The normal run in which levels are tried one at a time."""
 
 
+def has_single_clients(point: Point) -> bool:
+    """Return whether equal clients differ in their weights, work or participation, so that they are no type."""
+    return any(point.get(name) for name in ("weights", "participation", "local work", "clock", "aggregation"))
+
+
 def _limit_clients(point: Point) -> dict[str, Level]:
     """Limit the clients to what clock and participation allow; remove cycles without a clock."""
     found = dict(point)
@@ -235,6 +242,8 @@ def _limit_clients(point: Point) -> dict[str, Level]:
     if found.get("clock"):
         found["clients"] = min(found["clients"], _MOST_WITH_CLOCKS)
         found["local steps"] = min(found["local steps"], MOST_STEPS_OF_CLIENT)
+    if has_single_clients(found):
+        found["clients"] = min(found["clients"], MOST_SEPARATE)
     if found.get("participation") == "half":
         found["clients"] = min(found["clients"], _MOST_HALVES)
     return found
@@ -258,7 +267,7 @@ def normalise(point: Point, most_steps: float = _MOST_STEPS) -> dict[str, Level]
         found |= {name: None for name in ("weights", "participation", "local work") if name in found}
         found |= {"noisy clients": "all"}
     # The steps of one client are simulated one by one.
-    found["local steps"] = max(0, min(found["local steps"], most_steps - found["clients"]))
+    found["local steps"] = max(0, min(found["local steps"], most_steps - min(found["clients"], MOST_SEPARATE)))
     if found["direction"] != "minus" and found["curvatures"] in ("alike", "alternate", "one steep", "one flat"):
         found["direction"] = "both"
     if "n" not in sources:

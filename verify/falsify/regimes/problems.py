@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import fmpq
 
-from verify.falsify.regimes.factors import DATA, Point, count
+from verify.falsify.regimes.factors import DATA, MOST_SEPARATE, Point, count, has_single_clients
 from verify.falsify.regimes.numbers import round_power
 from verify.falsify.tables import Table
 
@@ -46,7 +46,9 @@ def get_unit_of_length(point: Point) -> fmpq:
 def count_clients(point: Point) -> int:
     """Return M, which is small where outcomes are enumerated."""
     loss, clients = point.get("loss"), count(point["clients"])
-    return clients if loss is None else min(clients, _FEW_WITH_DATA if loss in DATA else _FEW)
+    if loss is None or (has_one_outcome(point) and not has_single_clients(point)):
+        return clients
+    return min(clients, _FEW_WITH_DATA if loss in DATA else _FEW)
 
 
 def count_local_steps(point: Point) -> int:
@@ -79,7 +81,25 @@ def build_problem(point: Point, rounds: int) -> Table:
     """Return the `[problem]` table of a run."""
     found = _KINDS[point.get("loss")](point, rounds)
     weights = _build_weights(point)
-    return found if weights is None else found | {"weights": weights}
+    if weights is not None:
+        return found | {"weights": weights}
+    most = count(MOST_SEPARATE) if point.get("loss") is None else _FEW
+    return _merge_equal_clients(found) if count_clients(point) > most else found
+
+
+def _merge_equal_clients(problem: Table) -> Table:
+    """Return the problem with one client for each type, and the number of clients of each type."""
+    keys = [key for key in ("hessians", "linear", "noise", "terms") if key in problem]
+    types: list[list[Any]] = []
+    counts: list[int] = []
+    for client in zip(*(problem[key] for key in keys), strict=True):
+        entry = list(client)
+        if entry in types:
+            counts[types.index(entry)] += 1
+        else:
+            types.append(entry)
+            counts.append(1)
+    return problem | {key: [entry[n] for entry in types] for n, key in enumerate(keys)} | {"count": counts}
 
 
 def _build_weights(point: Point) -> list[fmpq] | None:
