@@ -44,6 +44,7 @@ PATTERNS = (
     "test_fixed_step_sizes.py",
     "test_guards_of_contexts.py",
     "test_claim_choices.py",
+    "test_cases_of_sums.py",
 )
 """Names of tests that try false statements."""
 

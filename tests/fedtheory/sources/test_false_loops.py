@@ -175,20 +175,47 @@ def test_an_iteration_knows_no_step_of_a_client() -> None:
             vector(symbol(moved), context)
 
 
+def failing(claim: Claim, certificate: LoopMean) -> list[str]:
+    """Return the texts of the steps that fail."""
+    return [step.text for step in check_certificate(claim, certificate).steps if not step.holds]
+
+
+KEPT = 2 * gap / (s * T) + L**2 * loop_drift + L * s * sigma_loop**2 / N
+"""The bound with the largest drift, before Lemma 1."""
+OF_KEPT = [
+    Term(2 / s, smoothness(f, xbar_next, xbar)),
+    Term(L * s / N, assumption(VARIANCE), averaged=True),
+    Term(
+        sp.S.One,
+        square(Gradient(f_i, xbar) - Gradient(f_i, x_i) - Average(Gradient(f_i, xbar) - Gradient(f_i, x_i))),
+        averaged=True,
+    ),
+    Term(sp.S.One, lipschitz_gradient(f_i, xbar, x_i), averaged=True),
+    Term(1 - s * L, square(client_gradients)),
+]
+
+
+def test_the_largest_drift_is_no_lower_bound() -> None:
+    """A bound that subtracts the drift holds in each iteration with its own drift, and not with the largest one."""
+    right = KEPT - (L**2 + 1) * loop_drift + (L**2 + 1) * BOUND
+    claim = replace(about(THEOREM, loop_error, right), id="t:loop")
+    terms = [*OF_KEPT, Term(L**2 + 1, assumption(LEMMA.id), averaged=True)]
+    assert failing(claim, LoopMean(claim=claim.id, terms=terms, lemmas=[LEMMA.id])) == ["the drift: (-1) >= 0"]
+
+
+def test_an_iteration_moves_the_average_of_all_clients() -> None:
+    """Without full participation the average of an iteration is no average of all clients' steps."""
+    claim = replace(without(about(THEOREM, loop_error, KEPT), a.full_participation), id="t:loop")
+    assert failing(claim, LoopMean(claim=claim.id, terms=OF_KEPT)) == [
+        "all clients take the same steps and are averaged; missing: full participation"
+    ]
+
+
 def test_the_mean_may_keep_the_largest_drift() -> None:
     """The bound with the largest drift, before Lemma 1, is proved, and holds on a run."""
-    right = 2 * gap / (s * T) + L**2 * loop_drift + L * s * sigma_loop**2 / N
-    apart = Gradient(f_i, xbar) - Gradient(f_i, x_i)
-    terms = [
-        Term(2 / s, smoothness(f, xbar_next, xbar)),
-        Term(L * s / N, assumption(VARIANCE), averaged=True),
-        Term(sp.S.One, square(apart - Average(apart)), averaged=True),
-        Term(sp.S.One, lipschitz_gradient(f_i, xbar, x_i), averaged=True),
-        Term(1 - s * L, square(client_gradients)),
-    ]
-    claim = replace(about(THEOREM, loop_error, right), id="t:loop")
-    assert verdict(claim, LoopMean(claim=claim.id, terms=terms)) == "proved"
-    assert verdict(about(claim, loop_error, right - norm_sq(x_i)), LoopMean(claim=claim.id, terms=terms)) == "broken"
+    claim = replace(about(THEOREM, loop_error, KEPT), id="t:loop")
+    assert verdict(claim, LoopMean(claim=claim.id, terms=OF_KEPT)) == "proved"
+    assert verdict(about(claim, loop_error, KEPT - norm_sq(x_i)), LoopMean(claim=claim.id, terms=OF_KEPT)) == "broken"
     found = [check(claim, run) for run in ALL.values()]
     assert {one.holds for one in found if one.applicable} == {True}
 

@@ -146,6 +146,23 @@ def test_no_step_may_take_away_what_another_one_adds() -> None:
     assert failing[0].endswith(">= 0 at every step")
 
 
+NEEDED = {
+    "runs with common random numbers contract towards each other; missing: smooth noise": a.smooth_noise,
+    "a round ends where its average ends; missing: averaged participants": a.averaged_participants,
+}
+"""Assumptions on the run, by the step that fails without them."""
+
+
+@pytest.mark.parametrize("missing", NEEDED)
+def test_a_step_alone_does_not_make_runs_come_together(missing: str) -> None:
+    """What follows from a contracting step needs smooth noise, and rounds that end at an average."""
+    certificate: Any = certificate_of(LAST.id)
+    fewer = without(NEEDED[missing])
+    granted = Proof(replace(STEP, **fewer), certificate=object(), steps=(Step("granted", True),))
+    checked = check_certificate(replace(LAST, **fewer), certificate, lambda _id: granted)
+    assert [step.text for step in checked.steps if not step.holds] == [missing]
+
+
 @pytest.mark.parametrize("name", SETTLING)
 def test_the_floor_is_near_the_error_at_which_runs_settle(name: str) -> None:
     """The floor is within a factor of four on three quadratics and on ridge regression, for all curvatures."""
