@@ -56,7 +56,17 @@ def _use(answer: Answer) -> dict[str, Any]:
         "limit": _encode_number(best.limit),
         "diverges_from": _encode_number(answer.reached.diverges_from),
         "margin": answer.reached.margin,
+        "beyond": None if best.beyond is None else _encode_beyond(best.beyond),
         "time": _encode_number(answer.time),
+    }
+
+
+def _encode_beyond(beyond: ErrorAtStepSize) -> dict[str, Any]:
+    """Return the result at the step size that is larger by the margin as a JSON object."""
+    return {
+        "step_size": _encode_number(beyond.step_size),
+        "error": _encode_number(beyond.error),
+        "reached": beyond.reached,
     }
 
 

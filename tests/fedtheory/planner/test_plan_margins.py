@@ -11,6 +11,7 @@ import pytest
 from plan_stand_ins import _answer, _outcome
 
 from fedtheory.arithmetic import FLOAT
+from fedtheory.cli.plan_document import document
 from fedtheory.planner import plan
 from fedtheory.planner.error_curves import ErrorCurve
 from fedtheory.planner.exact import ExactErrors
@@ -152,3 +153,11 @@ def test_schedules_that_end_are_not_followed_further() -> None:
     assert answer is not None
     assert not answer.best.reached
     assert answer.best.rounds == 3
+
+
+def test_the_margin_in_json() -> None:
+    """The JSON names the larger step size and its result; for quadratics the edge of divergence decides."""
+    found = document(plan(_logistic(), 0.002, claims=[]))["use"]
+    assert found["beyond"]["step_size"] == pytest.approx(found["step_size"] / 0.9)
+    assert found["beyond"]["reached"] is True
+    assert document(plan(_quadratic(0.1), claims=[]))["use"]["beyond"] is None
