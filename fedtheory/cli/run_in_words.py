@@ -25,7 +25,8 @@ _UNSAID = {"server_step_size": ("1", 1), "name": ("fedavg",)}
 def describe_run(table: Mapping[str, Any]) -> list[str]:
     """Describe the clients, their common data, and the algorithm, in one line each."""
     problem, algorithm = table["problem"], table["algorithm"]
-    common = {key: value for key, value in problem.items() if key not in (*_OF_CLIENTS, "kind", "constants")}
+    unsaid = (*_OF_CLIENTS, "kind", "constants", "count", *(["weights"] if _are_equal_in_types(problem) else []))
+    common = {key: value for key, value in problem.items() if key not in unsaid}
     # Settings that have their default values are not printed.
     own = {key: value for key, value in algorithm.items() if value not in _UNSAID.get(key, ())}
     return [*_describe_clients(problem), _describe_settings(common), _describe_settings(own)]
@@ -34,15 +35,32 @@ def describe_run(table: Mapping[str, Any]) -> list[str]:
 def _describe_clients(problem: Mapping[str, Any]) -> Iterator[str]:
     """Describe the clients' objectives; clients with equal objectives share a line."""
     per_client = {key: value for key, value in problem.items() if key in _OF_CLIENTS}
-    count = max((len(value) for value in per_client.values()), default=0)
-    groups: dict[str, list[int]] = {}
-    for client in range(count):
-        groups.setdefault(_describe_objective(problem["kind"], per_client, client), []).append(client + 1)
+    groups: dict[str, list[range]] = {}
+    first = 1
+    for entry, count in enumerate(_list_counts(problem)):
+        known = groups.setdefault(_describe_objective(problem["kind"], per_client, entry), [])
+        known.append(range(first, first + count))
+        first += count
     for objective, clients in list(groups.items())[:_MOST_GROUPS]:
         yield f"{_name_clients(clients)}: {objective}"
     if len(groups) > _MOST_GROUPS:
-        left = sum(map(len, list(groups.values())[_MOST_GROUPS:]))
+        left = sum(len(clients) for of_group in list(groups.values())[_MOST_GROUPS:] for clients in of_group)
         yield f"and {left} more clients, each with its own objective"
+
+
+def _list_counts(problem: Mapping[str, Any]) -> list[int]:
+    """List the number of clients of each entry, which is one without the key `count`."""
+    entries = max((len(problem[key]) for key in _OF_CLIENTS if key in problem), default=0)
+    given = problem.get("count", 1)
+    return list(given) if isinstance(given, list) else [given] * entries
+
+
+def _are_equal_in_types(problem: Mapping[str, Any]) -> bool:
+    """Return whether types have weights in proportion to their counts, as without the key `weights`."""
+    counts, weights = _list_counts(problem), problem.get("weights")
+    if "count" not in problem or not isinstance(weights, list) or len(weights) != len(counts):
+        return False
+    return len({Fraction(str(weight)) / count for weight, count in zip(weights, counts, strict=True)}) == 1
 
 
 _OF_CLIENTS = ("hessians", "linear", "inputs", "outputs", "terms")
@@ -61,13 +79,16 @@ def _describe_objective(kind: str, per_client: Mapping[str, Sequence[Any]], clie
     return f"Hessian {_format_matrix(hessian)}, linear term {_shorten_list(linear)}"
 
 
-def _name_clients(clients: Sequence[int]) -> str:
+def _name_clients(ranges: Sequence[range]) -> str:
     """Name one client, a range of clients, or a list of them."""
-    if len(clients) == 1:
-        return f"client {clients[0]}"
-    if clients[-1] - clients[0] + 1 == len(clients):
-        return f"clients {clients[0]} to {clients[-1]}"
-    return f"clients {_shorten_list(clients)}"
+    first, last, number = ranges[0][0], ranges[-1][-1], sum(map(len, ranges))
+    if number == 1:
+        return f"client {first}"
+    if last - first + 1 == number:
+        return f"clients {first} to {last}"
+    if all(len(clients) == 1 for clients in ranges):
+        return f"clients {_shorten_list([clients[0] for clients in ranges])}"
+    return f"{number} clients"
 
 
 def _format_matrix(rows: Sequence[Sequence[Any]]) -> str:
