@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 import sympy as sp
 
@@ -18,18 +19,79 @@ _SMALL = 60
 """Number of operations up to which SymPy tries to prove that two expressions are equal."""
 _VALUES = tuple(sp.Rational(p, n) for p in (2, 3, 5, 7, 11, 13, 17, 19) for n in (4, 9, 23, 1))
 
+_WITH_CASES = (sp.Max, sp.Min, sp.Abs, sp.floor, sp.ceiling)
+_MOST_CASES = 200
+"""Number of cases from which on two expressions are not compared."""
 _COUNTS = (q.clients, q.rounds, q.iterations, q.local_steps)
 
 
 def are_equal(left: Expr, right: Expr) -> bool:
-    """Return whether two expressions agree at many points, and symbolically if they are small."""
-    symbols = sorted(left.free_symbols | right.free_symbols, key=str)
-    if not all(_agree(left, right, point) for point in _list_points(symbols)):
+    """Return whether two expressions agree at many points, and symbolically if they are small.
+
+    Expressions with cases, such as a maximum, have to agree in each case, even if no point is in it.
+    """
+    sides = _reduce_roots(left), _reduce_roots(right)
+    if not _agree_at_points(left, right):
         return False
+    if any(side.has(*_WITH_CASES) for side in sides):
+        cases = list(islice(_list_cases(*sides), _MOST_CASES + 1))
+        return len(cases) <= _MOST_CASES and all(_agree_at_points(*pair) for pair in cases)
     difference = left - right
     # Agreement at unstructured rational points is beyond chance; the symbolic proof of small expressions is a double
     # check.
     return difference.count_ops() > _SMALL or sp.simplify(difference).is_zero is not False
+
+
+def _agree_at_points(left: Expr, right: Expr) -> bool:
+    symbols = sorted(left.free_symbols | right.free_symbols, key=str)
+    return all(_agree(left, right, point) for point in _list_points(symbols))
+
+
+def _reduce_roots(expression: Expr) -> Expr:
+    """Return an expression with roots of squares as absolute values."""
+
+    def is_root(part: Expr) -> bool:
+        return bool(part.is_Pow and part.base.is_Add and part.exp.is_Rational and part.exp.q == 2)
+
+    return expression.replace(is_root, lambda part: sp.factor(part.base) ** part.exp)
+
+
+def _list_cases(left: Expr, right: Expr) -> Iterator[tuple[Expr, Expr]]:
+    """Yield both sides in each case of their maxima, minima and absolute values; rounded numbers can be any numbers.
+
+    Cases in which one difference is both negative and positive are left out.
+    """
+    todo: list[tuple[Expr, Expr, tuple[Expr, ...]]] = [(left, right, ())]
+    while todo:
+        one, other, known = todo.pop()
+        inside = (part for side in (one, other) for part in side.atoms(*_WITH_CASES) if not _has_inner_cases(part))
+        part = min(inside, key=sp.default_sort_key, default=None)
+        if part is None:
+            yield one, other
+            continue
+        for value, signs in _list_values(part):
+            if not any(_are_opposite(sign, before) for sign in signs for before in known):
+                todo.append((one.xreplace({part: value}), other.xreplace({part: value}), (*known, *signs)))
+
+
+def _has_inner_cases(part: Expr) -> bool:
+    return any(argument.has(*_WITH_CASES) for argument in part.args)
+
+
+def _list_values(part: Expr) -> Iterator[tuple[Expr, list[Expr]]]:
+    """Yield the values that an expression with cases has, each with the differences that are not negative there."""
+    if isinstance(part, sp.floor | sp.ceiling):
+        yield sp.Dummy("n", real=True), []
+        return
+    arguments = (part.args[0], -part.args[0]) if isinstance(part, sp.Abs) else part.args
+    sign = -1 if isinstance(part, sp.Min) else 1
+    for value in arguments:
+        yield value, [sign * (value - other) for other in arguments if other != value]
+
+
+def _are_opposite(one: Expr, other: Expr) -> bool:
+    """Return whether one expression is a negative multiple of another."""
+    return bool(sp.cancel(one / other).is_negative)
 
 
 def _list_points(symbols: list[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
