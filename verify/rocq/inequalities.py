@@ -80,12 +80,9 @@ def _rewrite_difference(reader: Reader, at: Expr, around: Expr) -> str:
     parts = [len(sp.Add.make_args(sp.expand(one))) for one in (at, around, difference)]
     if difference == 0 or parts[2] == parts[0] + parts[1]:
         return ""
+    reader.files.add("Definitions")
     one, other, left = (reader.write_vector(side) for side in (at, around, at - around))
-    return f"replace (({one}) - ({other}))%vec with ({left})%vec in known by {BY_LINEAR}; "
-
-
-BY_LINEAR = "by_linear"
-"""Tactic for an equation of two combinations of vectors, from the library file `Definitions`."""
+    return f"replace (({one}) - ({other}))%vec with ({left})%vec in known by by_linear; "
 
 
 def _write_points(reader: Reader, at: Expr, around: Expr) -> str:

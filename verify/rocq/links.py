@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -47,11 +46,12 @@ class Links:
     def inequality(self, smaller: Term, larger: Term, parts: Sequence[Part]) -> str:
         """Prove that one side is at most the other, whose excess is a sum of terms."""
         lines, total = [], None
+        self.reader.lengths.used.clear()
         for place, part in enumerate(parts, start=1):
             term, tactic = self._write_term(part)
             lines.append(f"assert (term{place} : 0 <= {self.text(term)}).\n{{ {tactic}. }}")
             total = term if total is None else Sum(total, term)
-        lines = [*self._prove_multiples("\n".join(lines)), *lines]
+        lines = [*self._prove_multiples(), *lines]
         total = Number("0") if total is None else total
         slack = Sum(larger, smaller, "-")
         lines.append(f"assert (identity : {self.text(slack)} = {self.text(total)}).")
@@ -61,10 +61,10 @@ class Links:
         lines.append(split + ("assumption." if parts else "lra."))
         return "\n".join(lines)
 
-    def _prove_multiples(self, written: str) -> Iterator[str]:
+    def _prove_multiples(self) -> Iterator[str]:
         """Prove that norms are multiples of others, where this is used."""
         for same in self.reader.lengths.same.values():
-            if not re.search(rf"\b{same.name}\b", written):
+            if same.name not in self.reader.lengths.used:
                 continue
             own, factor = is_own(same.of), self.reader.number(same.factor)
             one, other = (self.text(side) for side in (same.of, same.written))

@@ -42,6 +42,8 @@ class Lengths:
     place: Place
     same: dict[str, Same] = field(default_factory=dict)
     """Equalities of norms that are written by another norm, by the text of the vector."""
+    used: set[str] = field(default_factory=set)
+    """The names of those that proofs use."""
     _known: list[tuple[Form, Term]] = field(default_factory=list)
 
     def of(self, expression: Expr, term: Term) -> tuple[Expr, Term]:
@@ -59,7 +61,10 @@ class Lengths:
     def rewriting(self, term: Term) -> str:
         """Return a tactic that rewrites the norm of a vector by the fact `known`."""
         found = self.same.get(self.place.text(term))
-        return "" if found is None else f"rewrite {found.fact} in known; "
+        if found is None:
+            return ""
+        self.used.add(found.name)
+        return f"rewrite {found.fact} in known; "
 
     @property
     def _context(self) -> Context:
@@ -95,6 +100,8 @@ class Reader:
         self.vocabulary = vocabulary
         self.known = known or {}
         """Hypotheses of the theorem as slacks with tactics, by the names of claims."""
+        self.files: set[str] = set()
+        """The files of the library that proofs need besides those of every step."""
         self.lengths = Lengths(vocabulary.claim, vocabulary.place)
         self.signs: SignProofs | None = None
         """Signs that proofs may use, where there are any."""

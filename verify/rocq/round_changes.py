@@ -75,6 +75,7 @@ def _rewrite_participant_means(vector: Expr, vocabulary: RoundVocabulary) -> Exp
 
 def square_by_changes(name: str, goal: str, vector: Expr, parts: ChangeParts, reader: RoundReader) -> str:
     """Return an equation for the mean square of a vector, by its parts."""
+    reader.vocabulary.files.add("Changes")
     whole = reader.write_vector(vector)
     known = reader.write_vector(parts.known) if parts.known != 0 else ZERO
     c, d = map(reader.number, (parts.start, parts.change))
@@ -100,6 +101,7 @@ def square_by_changes(name: str, goal: str, vector: Expr, parts: ChangeParts, re
 
 def write_if_sampled(name: str, goal: str, vector: Expr, reader: RoundReader, *, mean: bool) -> str:
     """Return an equation for the mean square of a client's vector if it is sampled, or for its average over clients."""
+    reader.vocabulary.files.add("Changes")
     held = sp.expand(vector / reader.vocabulary.symbols(q.participates))
     whole = reader.write_vector(held)
     square = f"participants D / M S * ‖{whole}‖²"

@@ -28,6 +28,7 @@ class Roots:
         self.roots, self.reader = roots, reader
         self.under = ""
         for root in roots:
+            reader.vocabulary.files.add("Curvature")
             self.under = reader.number(reader.with_names(root.of))
             reader.vocabulary.numbers[root.letter] = f"sqrt ({self.under})"
 

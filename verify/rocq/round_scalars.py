@@ -323,6 +323,7 @@ class OfOutcomes(Scalars):
     def squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
         """Yield equations for the squares of participants' vectors."""
         del parts
+        self.reader.vocabulary.files.add("Changes")
         products = sp.Tuple(relation.left, relation.right).atoms(Inner)
         drawn = sorted(filter(self.reader.is_drawn, products), key=sp.default_sort_key)
         for place, product in enumerate(drawn, start=1):

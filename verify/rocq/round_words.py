@@ -102,6 +102,8 @@ class RoundVocabulary(Vocabulary):
         """The symbols that stand in the statement and its proof."""
         self.asked: set[str] = set()
         """What the proof needs besides these: the draw D, noise with the past, expectations, and independence."""
+        self.files: set[str] = set()
+        """The files of the library that the proof needs besides those of every round."""
         unknown = _STEP_SIZES[any(one in known for one in (a.two_sided_steps, a.same_local_work))]
         self.numbers = {self.symbols(quantity): name for quantity, name in NUMBERS.items() if quantity != unknown} | {
             symbol: f"each_{n}" for n, symbol in enumerate(self.claim.for_all, start=1)

@@ -21,8 +21,6 @@ from verify.rocq.step import SIGN
 from verify.rocq.theorem import Binder, Exported, Theorem, conjunction, declare_index
 
 LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Round")
-_MORE = {"Changes": ("change", "if_drawn"), "Curvature": ("root_",)}
-"""Files of the library that some proofs need, by words that occur in these proofs."""
 
 
 def theorem_of_round(
@@ -53,10 +51,7 @@ def theorem_of_round(
     if any(map(vocabulary.is_own, sides)):
         parameters += [*declare_index("i", "number (step_clients S)")]
     parameters += [*premises.needed(parameters), *conditions]
-    library = [
-        *LIBRARY,
-        *(file for file, words in _MORE.items() if any(word in proof for proof in proofs for word in words)),
-    ]
+    library = [*LIBRARY, *sorted(vocabulary.files)]
     library += [file for one in uses for file in one.theorem.library if file not in library]
     return Theorem(
         name_of(claim.id), parameters, statement, conjunction(proofs), library=library, called=vocabulary.called

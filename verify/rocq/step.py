@@ -13,7 +13,6 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.links import Products
 from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.hypotheses import binders, counts
-from verify.rocq.inequalities import BY_LINEAR
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs
@@ -61,7 +60,7 @@ def theorem_with(
         start = [NUMBERS_KNOWN]
     proof = "\n".join([*start, *signs.prepared(), conjunction(proofs)])
     parameters = [*parameters, *signs.hypotheses()]
-    needs = ("Definitions",) if f" by {BY_LINEAR};" in proof else ()
+    needs = sorted(links.reader.files)
     return Theorem(name_of(claim.id), parameters, goal, proof, called=vocabulary.called, needs=needs)
 
 
