@@ -20,10 +20,10 @@ from verify.rocq.theorem import Binder, declare_index
 from verify.rocq.vocabulary import Constant, Vocabulary
 
 NUMBERS: Mapping[Quantity, str] = {
-    q.clients: "M S",
-    q.effective_step_size: "step_size S",
+    q.clients: "M {step}",
+    q.effective_step_size: "step_size {step}",
     q.client_local_steps: "E i",
-    q.client_step_size: "step_size S / E i",
+    q.client_step_size: "step_size {step} / E i",
     q.client_strong_convexity: "nu i",
     q.client_smoothness: "delta i",
     q.mean_square_smoothness: "delta_of_samples i",
@@ -39,13 +39,17 @@ OPTIMUM, SAMPLE = "optimum i", "noise_there i"
 class OwnVocabulary(Vocabulary):
     """The symbols of a claim about client i, as terms of Rocq."""
 
+    folded: str = ""
+    """A tactic that writes the client's model as in the statement."""
+
     def __post_init__(self) -> None:
         """Read the claim's symbols; raises `NotExported` for sums and samples."""
         sides = _list_sides(self.claim)
         if sides.has(*_SUMS) or any(one not in self.claim.assumptions for one in _NEEDED):
             raise NotExported("sums over the steps of a round and draws of its participants are not in the library")
         super().__post_init__()
-        self.numbers = {self.symbols(quantity): name for quantity, name in NUMBERS.items()}
+        step = self.place.step
+        self.numbers = {self.symbols(quantity): name.format(step=step) for quantity, name in NUMBERS.items()}
         symbol = self.symbols
         iterate = self.vectors[symbol(q.local_iterate)]
         sample = self.vectors[symbol(q.stochastic_gradient)]
@@ -55,9 +59,11 @@ class OwnVocabulary(Vocabulary):
             _NOISE: noise,
             symbol(q.client_optimum): Atom(OPTIMUM, own=True),
             symbol(q.next_local_iterate): Named(
-                "own_next_iterate S E i", Sum(iterate, Multiple("step_size S / E i", sample), "-")
+                f"own_next_iterate {step} E i", Sum(iterate, Multiple(f"step_size {step} / E i", sample), "-")
             ),
-            symbol(q.gradient_at_server_model): Named("gradient_at_server_model S noise_there i", Sum(slope, noise)),
+            symbol(q.gradient_at_server_model): Named(
+                f"gradient_at_server_model {step} noise_there i", Sum(slope, noise)
+            ),
         }
         self.stationary = OPTIMUM
         self.constants = {
@@ -86,32 +92,33 @@ class OwnVocabulary(Vocabulary):
     def binders(self, symbols: set[sp.Symbol]) -> Iterator[Binder]:
         """Yield the variables and hypotheses of a theorem in which the given symbols occur."""
         symbol, each = self.symbols, "forall i, "
-        yield Binder("S", "step")
-        yield Binder("step_size_positive", "0 < step_size S")
-        yield Binder("uniform_shares_S", "uniform_shares S")
+        place, step, space = self.place, self.place.step, self.place.space
+        yield from place.variables
+        yield Binder("step_size_positive", f"0 < step_size {step}")
+        yield Binder("uniform_shares_S", f"uniform_shares {step}")
         if self.is_random:
-            yield Binder("past", "step_space S -> Prop")
-            yield Binder("unbiased_S", "unbiased S past")
+            yield Binder("past", f"{space} -> Prop")
+            yield Binder("unbiased_S", f"unbiased {step} past")
         if a.several_clients in self.claim.assumptions:
-            yield Binder("several_clients_S", "2 <= M S")
+            yield Binder("several_clients_S", f"2 <= M {step}")
         yield Binder("E", "nat -> R")
         yield Binder("E_large", f"{each}1 <= E i")
         if symbol(q.client_optimum) in symbols:
-            yield Binder("optimum", "nat -> step_space S")
-            yield Binder("client_minimisers_S", f"{each}grad (client_objective S i) (optimum i) = zero")
+            yield Binder("optimum", f"nat -> {space}")
+            yield Binder("client_minimisers_S", f"{each}grad ({place.own}) (optimum i) = zero")
             if self.is_random:
                 yield Binder("past_optimum", f"{each}past (optimum i)")
         if symbol(q.gradient_at_server_model) in symbols:
-            yield Binder("noise_there", "nat -> step_space S")
+            yield Binder("noise_there", f"nat -> {space}")
             if self.is_random:
-                yield Binder("drawn_there_S", "drawn_at S past noise_there")
+                yield Binder("drawn_there_S", f"drawn_at {step} past noise_there")
         yield from self._constants(symbols)
-        yield from declare_index("i", "number (step_clients S)")
+        yield from declare_index("i", f"number {place.clients}")
 
     def _constants(self, symbols: set[sp.Symbol]) -> Iterator[Binder]:
-        symbol, each = self.symbols, "forall i, "
+        symbol, each, step = self.symbols, "forall i, ", self.place.step
         if a.strongly_convex_clients in self.claim.assumptions:
-            for name, goal in (("nu", "own_strongly_convex S nu"), ("delta", "own_smooth S delta")):
+            for name, goal in (("nu", f"own_strongly_convex {step} nu"), ("delta", f"own_smooth {step} delta")):
                 yield Binder(name, "nat -> R")
                 yield Binder(f"{name}_positive", f"{each}0 < {name} i")
                 yield Binder(f"{goal.split()[0]}_S", goal)
@@ -121,10 +128,10 @@ class OwnVocabulary(Vocabulary):
                 yield Binder(f"{name}_nonnegative", f"{each}0 <= {name} i")
             at_server = symbol(q.gradient_at_server_model) in symbols
             points, place = ("optimum noise_there", "server") if at_server else ("optimum", "iterates")
-            yield Binder("own_variance_S", f"variance_at_{place} S {points} beta sigma")
+            yield Binder("own_variance_S", f"variance_at_{place} {step} {points} beta sigma")
         if symbol(q.mean_square_smoothness) in symbols:
             yield Binder("delta_of_samples", "nat -> R")
-            yield Binder("mean_square_smooth_S", "mean_square_smooth S noise_there delta_of_samples")
+            yield Binder("mean_square_smooth_S", f"mean_square_smooth {step} noise_there delta_of_samples")
 
 
 def _list_sides(claim: Claim) -> sp.Tuple:
@@ -140,7 +147,7 @@ def slack_of(vocabulary: OwnVocabulary, name: str) -> tuple[Expr, str]:
         noise = symbol(q.gradient_noise)
         return beta**2 * _square(own - local) + sigma**2 - _square(
             noise
-        ), "pose proof (own_variance_S i Hi) as known; lra"
+        ), f"pose proof (own_variance_S i Hi) as known; {vocabulary.folded}lra"
     if name == "variance at the server's model":
         return beta**2 * _square(own - server) + sigma**2 - _square(
             _NOISE

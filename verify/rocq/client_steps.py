@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import sympy as sp
 
@@ -16,9 +16,10 @@ from fedtheory.proofs.induction import advance_distance
 from fedtheory.proofs.links import Induction
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.client_step import OwnVocabulary
-from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.links import Links
 from verify.rocq.names import name_of, translate
 from verify.rocq.numbers import SignProofs
+from verify.rocq.places import AT_STEP, name_step
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
@@ -33,7 +34,6 @@ from verify.rocq.theorem import (
     declare_index,
     list_relations,
     project,
-    specialise,
 )
 
 STEPS = (*LIBRARY, "Run", "RoundSteps")
@@ -66,6 +66,8 @@ _OF_ROUND = (
     Binder("delta_sign", f"{_EACH}0 < delta i"),
     Binder("own_smooth_S", "own_smooth S delta"),
 )
+_FIRST = name_step("(step_of S O)", _OF_ROUND[0])
+"""The first step of a round."""
 _CLIENT = declare_index("i", "number (step_clients S)")
 _STEP = declare_index("e", "steps_of_client S i")
 
@@ -101,9 +103,12 @@ class StepVocabulary(OwnVocabulary):
             server = self.vectors[self.symbols(q.server_model)]
             start = self._vectors(self.symbols, server)
             sample = start[self.symbols(q.stochastic_gradient)]
-            moved = Named("own_next_iterate S E i", Sum(server, Multiple("step_size S / E i", sample), "-"))
+            name = self.place.step
+            step = Multiple(f"step_size {name} / E i", sample)
+            moved = Named(f"own_next_iterate {name} E i", Sum(server, step, "-"))
             self.vectors |= {self.symbols(quantity): start[self.symbols(quantity)] for quantity in _AT_STEP}
             self.vectors[self.symbols(q.next_local_iterate)] = moved
+            self.folded = f"change (local_iterate {name} i) with (server_model {name}) in *; "
 
     @property
     def least(self) -> list[tuple[sp.Symbol, Expr]]:
@@ -170,18 +175,17 @@ class _ClientStepsWriter:
         self, name: str, left: Expr, right: Expr, parts: Sequence[Part], first: int = 0, *, gathered: bool = False
     ) -> Theorem:
         """Return a lemma about one step."""
-        vocabulary = StepVocabulary(self.claim, first=first, gathered=gathered)
+        place = _FIRST if gathered else AT_STEP
+        vocabulary = StepVocabulary(self.claim, place=place, first=first, gathered=gathered)
         signs = SignProofs(vocabulary.numbers, self.conditions, vocabulary.least)
         known, hypotheses = self._write_facts(vocabulary)
         links = Links(Reader(vocabulary, known), signs)
         smaller, larger = links.side(left), links.side(right)
         proof = links.inequality(smaller, larger, parts)
         everything = {vocabulary.symbols(quantity) for quantity in (q.client_optimum, q.absolute_noise)}
-        parameters = [*vocabulary.binders(everything), *vocabulary.of_step, *hypotheses, *signs.hypotheses()]
-        body = "\n".join([NUMBERS_KNOWN, *vocabulary.known, *signs.prepared(), proof])
-        found = Theorem(
-            f"{name_of(self.claim.id)}_{name}", parameters, f"{links.text(smaller)} <= {links.text(larger)}", body
-        )
+        parameters = [*vocabulary.binders(everything), *vocabulary.of_step, *hypotheses]
+        name = f"{name_of(self.claim.id)}_{name}"
+        found = links.state(name, (smaller, larger), proof, parameters, vocabulary.known)
         self.lemmas.append(found)
         return found
 
@@ -244,10 +248,11 @@ class _ClientStepsWriter:
         applied = step.applied(**self._list_arguments("k", "k_large", "k_below"))
         start = "cbn [iterate]; simpl INR; right; by_field"
         if why.first is not None:
-            once = self._state_first(f"first_{place}", after, why.bound.subs(index, 1), why.first)
+            begin = why.bound.subs(index, 1)
+            once = self._state_step(f"first_{place}", after, begin, why.first, gathered=True)
             begun = "(before_last S O i (some_steps_of_client S i))"
             arguments = {**self._list_arguments("O", "Rle_refl 0", begun), "S": "S"}
-            stated_once = f"{self._write_at('1', why.measured)} <= {self._write_at('O', why.bound.subs(index, 1))}"
+            stated_once = f"{self._write_at('1', why.measured)} <= {self._write_at('O', begin)}"
             start = (
                 f"pose proof ({once.applied(**arguments)}) as known; rewrite (own_next S O i normalised_S) in known; "
                 f"assert (begun : {stated_once}) by exact known; "
@@ -272,10 +277,3 @@ class _ClientStepsWriter:
             f"{split}apply Rle_trans with (1 := bounds {now} ltac:(lia)); right; "
             "rewrite ?plus_INR; simpl (INR 1); by_field."
         )
-
-    def _state_first(self, name: str, left: Expr, right: Expr, parts: Sequence[Part]) -> Theorem:
-        """Return a lemma about the first step, before which a client has the server's model."""
-        found = specialise(self._state_step(name, left, right, parts, gathered=True), "(step_of S O)", _OF_ROUND[0])
-        same = "change (local_iterate (step_of S O) i) with (server_model (step_of S O)) in *"
-        self.lemmas[-1] = replace(found, proof=found.proof.replace("as known; lra", f"as known; {same}; lra"))
-        return self.lemmas[-1]

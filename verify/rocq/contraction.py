@@ -11,7 +11,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.contraction import Contracting, Contraction, ExponentialAverage
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import conditions_of
-from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.links import Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.reading import Reader
@@ -80,17 +80,12 @@ def state_contraction(
     if gain is not None:
         after = Sum(_write_gain(links.reader, gain), after)
     difference = Sum(before, after, "-")
-    proof = "\n".join(
-        [
-            NUMBERS_KNOWN,
-            f"pose proof ({of_step.applied()}) as known.",
-            f"assert (identity : {links.text(difference)} = {links.text(slack)}).",
-            f"{{ {links.identity(difference, slack)} }}",
-            "lra.",
-        ]
-    )
-    statement = f"{links.text(after)} <= {links.text(before)}"
-    return Theorem(f"{name_of(claim.id)}_at_step", of_step.binders, statement, proof)
+    known = [
+        f"pose proof ({of_step.applied()}) as known.",
+        f"assert (identity : {links.text(difference)} = {links.text(slack)}).",
+        f"{{ {links.identity(difference, slack)} }}",
+    ]
+    return links.state(f"{name_of(claim.id)}_at_step", (after, before), "lra.", of_step.binders, known)
 
 
 def _find_point(vocabulary: Vocabulary) -> Expr:

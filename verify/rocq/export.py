@@ -30,7 +30,7 @@ from verify.rocq.combination import theorem_of_combination
 from verify.rocq.contraction import theorem_of_contraction, theorem_of_exponential_average
 from verify.rocq.fixed_point import theorem_of_fixed_point
 from verify.rocq.intervals import is_of_interval, theorem_of_interval
-from verify.rocq.links import NUMBERS_KNOWN
+from verify.rocq.links import Links
 from verify.rocq.lyapunov import theorem_of_lyapunov
 from verify.rocq.names import require_own_names
 from verify.rocq.numbers import SignProofs
@@ -38,6 +38,7 @@ from verify.rocq.origins import with_origins
 from verify.rocq.path_steps import theorem_of_path_step
 from verify.rocq.paths import theorem_of_induction
 from verify.rocq.prefix_sums import theorem_of_total
+from verify.rocq.reading import Reader
 from verify.rocq.recursion import theorem_of_recursion
 from verify.rocq.refusals import NO_RESTARTS, NotExported
 from verify.rocq.round_numbers import is_of_round_numbers, theorem_of_round_numbers
@@ -176,10 +177,10 @@ def _state_under_conditions(claim: Claim, general: Theorem, weaker: Sequence[Exp
     lemma = replace(general, name=f"{general.name}_relaxed")
     is_run = general.binders[0].type == "run"
     of_run = replace(claim, place="run")
-    names = RunVocabulary(of_run).names if is_run else Vocabulary(claim).numbers
-    least = RunVocabulary(of_run).least if is_run else Vocabulary(claim).least
-    own = SignProofs(names, tuple(claim.conditions), least)
-    known = KNOWN if is_run else NUMBERS_KNOWN
+    vocabulary = Vocabulary(claim)
+    at_step = SignProofs(vocabulary.numbers, tuple(claim.conditions), vocabulary.least)
+    own = RunVocabulary(of_run).signs(claim.conditions) if is_run else at_step
+    known = KNOWN if is_run else Links(Reader(vocabulary), own).opening
     lines = [known, *own.prepared()]
     arguments = {}
     for place, condition in enumerate(weaker, start=1):

@@ -12,7 +12,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.algorithms import Algorithm, Env, Notation
-from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.links import Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.reading import Reader
@@ -96,7 +96,7 @@ def _state_step(claim: Claim, known: Algorithm) -> Theorem:
     parameters = [Binder("S", "step"), Binder("quiet_S", "quiet S"), Binder("step_size_positive", "0 < step_size S")]
     parameters += [*known.own, *known.bounds(), Binder("x_star", "step_space S")]
     parameters.append(Binder("minimiser_x_star", "minimiser S x_star"))
-    proof = f"{NUMBERS_KNOWN}\n{links.identity(total, Number('0'))}"
+    proof = f"{links.opening}\n{links.identity(total, Number('0'))}"
     return Theorem(f"{name_of(claim.id)}_at_step", parameters, f"{links.text(total)} = 0", proof)
 
 

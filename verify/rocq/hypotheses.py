@@ -79,7 +79,7 @@ def counts(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> list[Binder]:
 
 def _list_binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], own: bool) -> Iterator[Binder]:
     claim, place = vocabulary.claim, vocabulary.place
-    yield Binder("S", "step")
+    yield from place.variables
     yield Binder("step_size_positive", f"0 < step_size {place.step}")
     if vocabulary.is_random:
         yield Binder("past", f"{place.space} -> Prop")

@@ -53,15 +53,15 @@ def _prove_regularity(reader: Reader, objective: Expr, kind: str) -> str:
     """Return the proof that an objective is convex or smooth."""
     name = reader.vocabulary.objectives.get(objective, "")
     if name == reader.vocabulary.place.mean:
-        return _OF_MEAN[kind]
+        return _OF_MEAN[kind].format(step=reader.vocabulary.place.step)
     client = name[-1:]
     return f"({kind}_clients_S {client} H{client})"
 
 
 _OF_MEAN = {
-    _CONVEX: "(convex_F S convex_clients_S)",
-    _SMOOTH: "(smooth_F S L smooth_clients_S)",
-    _CURVED: "(strongly_convex_F S mu strongly_convex_clients_S)",
+    _CONVEX: "(convex_F {step} convex_clients_S)",
+    _SMOOTH: "(smooth_F {step} L smooth_clients_S)",
+    _CURVED: "(strongly_convex_F {step} mu strongly_convex_clients_S)",
 }
 
 
@@ -102,6 +102,7 @@ def _apply_lemma(reader: Reader, because: InequalityRef) -> NonnegativeScalar:
         strongly_convex={objective: curved.symbol},
     )
     arguments = {
+        "step": reader.vocabulary.place.step,
         "f": reader.vocabulary.objectives.get(objective, "?"),
         "points": _write_points(reader, at, around),
         "convex": _prove_regularity(reader, objective, _CONVEX),
@@ -113,11 +114,11 @@ def _apply_lemma(reader: Reader, because: InequalityRef) -> NonnegativeScalar:
 
 
 _LEMMAS = {
-    "convexity": "convexity S ({f}) {points} {convex}",
-    "strong_convexity": "strong_convexity S {curved.name} ({f}) {points} {curved.proof}",
-    "smoothness": "smoothness S ({f}) {smooth.name} {points} {smooth.proof}",
-    "cocoercivity": "cocoercivity S ({f}) {smooth.name} {points} {smooth.positive} {convex} {smooth.proof}",
-    "lipschitz_gradient": "lipschitz S ({f}) {smooth.name} {points} {smooth.positive} {smooth.proof}",
+    "convexity": "convexity {step} ({f}) {points} {convex}",
+    "strong_convexity": "strong_convexity {step} {curved.name} ({f}) {points} {curved.proof}",
+    "smoothness": "smoothness {step} ({f}) {smooth.name} {points} {smooth.proof}",
+    "cocoercivity": "cocoercivity {step} ({f}) {smooth.name} {points} {smooth.positive} {convex} {smooth.proof}",
+    "lipschitz_gradient": "lipschitz {step} ({f}) {smooth.name} {points} {smooth.positive} {smooth.proof}",
 }
 """Lemmas of the library by inequality, with their arguments."""
 
@@ -126,7 +127,9 @@ def _write_optimality(reader: Reader, objective: Expr, at: Expr) -> NonnegativeS
     symbol = reader.vocabulary.symbols
     point = reader.write_vector(at)
     slack = Value(objective, at) - Value(objective, symbol(q.optimum))
-    return NonnegativeScalar(slack, _write_tactic(f"optimality S ({point})%vec x_star minimiser_x_star"))
+    return NonnegativeScalar(
+        slack, _write_tactic(f"optimality {reader.vocabulary.place.step} ({point})%vec x_star minimiser_x_star")
+    )
 
 
 def _write_assumption(reader: Reader, name: str) -> NonnegativeScalar:
@@ -142,7 +145,8 @@ def _write_assumption(reader: Reader, name: str) -> NonnegativeScalar:
     own = {"i": pair.x_i, "j": pair.x_j}[client] if found else symbol(q.local_iterate)
     points = {"local": own, "average": symbol(q.average_iterate), "centralised": symbol(q.centralised_model)}
     used = {key: reader.write_vector(one) for key, one in points.items() if f"{{{key}}}" in _TACTICS[kind]}
-    return NonnegativeScalar(slacks[name], _TACTICS[kind].format(i=client, point=point, at=AT[point], **used))
+    used |= {"step": reader.vocabulary.place.step, "i": client, "point": point}
+    return NonnegativeScalar(slacks[name], _TACTICS[kind].format(at=AT[point], **used))
 
 
 _OF_ONE = re.compile(r"(.*) of ([ij])( in the run)?")
@@ -161,25 +165,27 @@ def _write_tactic(lemma: str, rewritten: str = "") -> str:
 
 def _bound_moment(bound: str, hypothesis: str) -> str:
     return (
-        f"pose proof (second_moment S {bound} {{i}} {hypothesis} H{{i}}) as known; "
+        f"pose proof (second_moment {{step}} {bound} {{i}} {hypothesis} H{{i}}) as known; "
         "first [exact known | unfold stochastic_gradient in known; rewrite plus_comm in known; exact known]"
     )
 
 
 _TACTICS = {
-    "bounded variance": _write_tactic("variance S sigma {i} bounded_variance_S H{i}"),
-    "bounded dissimilarity": _write_tactic("dissimilarity S zeta {i} ({local}) bounded_dissimilarity_S H{i}"),
+    "bounded variance": _write_tactic("variance {step} sigma {i} bounded_variance_S H{i}"),
+    "bounded dissimilarity": _write_tactic("dissimilarity {step} zeta {i} ({local}) bounded_dissimilarity_S H{i}"),
     "bounded mean dissimilarity": _write_tactic(
-        "mean_dissimilarity S zeta_mean ({average}) bounded_mean_dissimilarity_S"
+        "mean_dissimilarity {step} zeta_mean ({average}) bounded_mean_dissimilarity_S"
     ),
     "bounded second moment": _bound_moment("G", "bounded_second_moment_S"),
     "second moment in the run": _bound_moment("G_run", "second_moment_in_run_S"),
-    "divergence at the centralised model": _write_tactic("divergence S delta i ({centralised}) own_dissimilarity_S Hi"),
+    "divergence at the centralised model": _write_tactic(
+        "divergence {step} delta i ({centralised}) own_dissimilarity_S Hi"
+    ),
     "nearest start": "lra",
-    comparators.SMOOTH_NOISE: _write_tactic("smoothness_of_noise S ell {point} noise_there i smooth_noise_S Hi"),
-    comparators.NOISE_AT_Y: _write_tactic("noise_bound_there S noise_there {at.noise_name} noise_there_S"),
+    comparators.SMOOTH_NOISE: _write_tactic("smoothness_of_noise {step} ell {point} noise_there i smooth_noise_S Hi"),
+    comparators.NOISE_AT_Y: _write_tactic("noise_bound_there {step} noise_there {at.noise_name} noise_there_S"),
     comparators.DISSIMILARITY_AT_Y: _write_tactic(
-        "dissimilarity_there S {point} {at.dissimilarity_name} dissimilarity_there_S"
+        "dissimilarity_there {step} {point} {at.dissimilarity_name} dissimilarity_there_S"
     ),
 }
 """Tactics for the assumptions on a local step, by their names for the kernel."""
@@ -234,7 +240,9 @@ def _write_lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) ->
     rho = reader.number(reader.vocabulary.symbols(q.lipschitz))
     apart = reader.scalar(Value(objective, at) - Value(objective, around))
     slack = Sum(Multiple(rho, reader.length(at - around, between)), apart, "-")
-    applied = f"lipschitz_mean S rho {_write_points(reader, at, around)} lipschitz_clients_S"
+    applied = (
+        f"lipschitz_mean {reader.vocabulary.place.step} rho {_write_points(reader, at, around)} lipschitz_clients_S"
+    )
     return NonnegativeScalar(slack, f"pose proof ({applied}) as known; {reader.lengths.rewriting(between)}lra")
 
 

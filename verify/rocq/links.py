@@ -13,13 +13,14 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from verify.rocq.inequalities import NonnegativeScalar, write_inequality
 from verify.rocq.numbers import SignProofs
+from verify.rocq.places import Place
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reify
+from verify.rocq.theorem import Binder, Theorem
 
 _ASIDE = "rename i into this_one, Hi into this_is_one"
 """A tactic that introduces a variable for every client, in theorems about client i."""
-NUMBERS_KNOWN = "pose proof (clients_at_least_one S) as M_large."
 
 
 class Links:
@@ -31,6 +32,22 @@ class Links:
         self.used: set[sp.Symbol] = set()
         self.own = False
         """Whether what is shown is said of each client i."""
+
+    @property
+    def opening(self) -> str:
+        """Return a tactic for the start of every proof: there is a client."""
+        return f"pose proof (clients_at_least_one {self._place.step}) as M_large."
+
+    @property
+    def _place(self) -> Place:
+        return self.reader.vocabulary.place
+
+    def state(
+        self, name: str, sides: tuple[Term, Term], proof: str, binders: Sequence[Binder], known: Sequence[str] = ()
+    ) -> Theorem:
+        """Return the lemma that one side is at most the other, with tactics for known facts before its proof."""
+        body = "\n".join([self.opening, *known, *self.signs.prepared(), proof])
+        return Theorem(name, [*binders, *self.signs.hypotheses()], " <= ".join(map(self.text, sides)), body)
 
     def side(self, expression: Expr) -> Term:
         """Return a scalar as a term, and count its symbols as used."""
@@ -70,7 +87,7 @@ class Links:
             one, other = (self.text(side) for side in (same.of, same.written))
             each, opened = "", ""
             if own:
-                each = f"forall i, (i < number {self.reader.vocabulary.place.clients})%nat -> "
+                each = f"forall i, (i < number {self._place.clients})%nat -> "
                 opened = f"try ({_ASIDE}). intros i Hi. "
             sign = self.signs.nonnegative(same.factor)
             square = Multiple(f"({factor}) ^ 2", Dot(same.written, same.written))
@@ -114,7 +131,7 @@ class Links:
         if both.degree() > 1:
             raise NotExported(f"the coefficient {coefficient} is not linear in {share}")
         alone, times = (both.coeff_monomial(power) for power in (1, share))
-        known = "pose proof (share_nonneg (step_clients S) i Hi) as share_known"
+        known = f"pose proof (share_nonneg {self._place.clients} i Hi) as share_known"
         known += "; pose proof (largest_share_S i Hi) as share_below" if coefficient.has(largest) else ""
         total: Term = Multiple(
             self.reader.number(times), Multiple(self.reader.vocabulary.numbers[share], slack, own=True)
@@ -129,12 +146,12 @@ class Links:
         """Prove that two scalars are equal, by normal forms."""
         atoms = Atoms()
         if not self._is_uniform:
-            atoms.place("number", "share (step_clients S) i")
+            atoms.place("number", f"share {self._place.clients} i")
         sides = [reify(side, atoms) for side in (left, right)]
-        client, known = ("i", "Hi") if self.own else ("O", "(several (step_clients S))")
+        client, known = ("i", "Hi") if self.own else ("O", f"(several {self._place.clients})")
         return "\n".join(
             [
-                f"pose (W := {self._declare_atoms(atoms)} : world (step_space S)).",
+                f"pose (W := {self._declare_atoms(atoms)} : world ({self._place.space})).",
                 "assert (admissible_W : admissible W) by (subst W; admissible_atoms).",
                 f"change (seval W {sides[0]} {client} = seval W {sides[1]} {client}).",
                 f"apply (equal_by_coefficients W admissible_W _ _ {client} {known}).",
@@ -150,7 +167,7 @@ class Links:
         own, shared, values = (_select_atoms(atoms, kind) for kind in ("own", "shared", "value"))
         vanishing = _write_cases([_write_truth(atom.vanishing) for atom in own], "false")
         fields = {
-            "of": "step_clients S",
+            "of": f"step_clients {self._place.step}",
             "shared_atom": f"fun k => {_write_cases([f'({atom.text})%vec' for atom in shared], 'zero')}",
             "own_atom": f"fun k i => {_write_cases([f'({atom.text})%vec' for atom in own], 'zero')}",
             "own_value": f"fun k i => {_write_cases([atom.text for atom in values], '0')}",
@@ -160,7 +177,7 @@ class Links:
             "zeros_shared": f"fun k => {_write_cases([_write_truth(atom.zero) for atom in shared], 'false')}",
             "zeros": f"fun k => {_write_cases([_write_truth(atom.zero) for atom in own], 'false')}",
             "vanishing": f"fun fs k => match fs with nil => {vanishing} | _ => false end",
-            "common_share": "Some (/ M S)" if self._is_uniform else "None",
+            "common_share": f"Some (/ M {self._place.step})" if self._is_uniform else "None",
         }
         return "{| " + ";\n  ".join(f"{name} := {body}" for name, body in fields.items()) + " |}"
 

@@ -17,7 +17,6 @@ from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
 from verify.rocq.algorithms import ZERO, Algorithm
 from verify.rocq.fixed_point import write_round
 from verify.rocq.hypotheses import binders
-from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.lyapunov_words import MIXING_NAME, Words
 from verify.rocq.names import name_of
 from verify.rocq.places import AT_STEP, Place
@@ -119,7 +118,7 @@ class _LyapunovWriter:
         (smaller, larger), shown = sides
         statement = f"{self.plain.links.text(smaller)} <= {self.plain.links.text(larger)}"
         proof = self.proof.links.inequality(*shown, terms)
-        lines = [NUMBERS_KNOWN, *self.proof.ratio_tactics(), *self.proof.signs.prepared(), proof]
+        lines = [self.proof.links.opening, *self.proof.ratio_tactics(), *self.proof.signs.prepared(), proof]
         return Theorem(f"{self.name}_{what}", [*self._list_binders(), *more], statement, "\n".join(lines))
 
     @property
@@ -224,7 +223,7 @@ class _LyapunovWriter:
 
     def _lift_assumptions(self) -> Iterator[Binder]:
         """Yield what the assumptions say of every round."""
-        replaced = {"S", "step_size_positive", *(one.name for one in self.own)}
+        replaced = {"step_size_positive", *(one.name for one in self.own)}
         each, first = (self._list_facts(self._find_round(n)) for n in ("n", "O"))
         for one, at_start in zip(each, first, strict=True):
             if one.name == "past":

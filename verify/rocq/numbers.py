@@ -105,12 +105,12 @@ def _enclose(text: str) -> str:
 
 
 def needs_no_brackets(text: str) -> bool:
-    """Return whether a text is one number, name or application of a name, also to an object of a run."""
-    return re.fullmatch(rf"\d+|[A-Za-z_][\w ]*|(\w+ )?{_IN_RUN}", text) is not None
+    """Return whether a text is one number, name or application of a name, also to a step with a name."""
+    return re.fullmatch(rf"\d+|[A-Za-z_][\w ]*|(\w+ )?{_STEP}( \w+)?", text) is not None
 
 
-_IN_RUN = r"\(\w+ A n k\)"
-"""The text of an object at step k of round n, in brackets."""
+_STEP = r"\((?:step_at|step_of|centralised) [\w ]+\)"
+"""The text of a step, or of the centralised model there, in brackets."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.numbers import symbols_of
+from verify.rocq.hypotheses import state_at
 from verify.rocq.names import name_quantities, translate
 from verify.rocq.numbers import number
 from verify.rocq.places import IN_RUN
@@ -47,7 +48,8 @@ class PathVocabulary(Vocabulary):
         self.numbers |= own
         used, clients = set(self.claim.notation.values()), self.place.clients
         if used & {q.client_dissimilarity, q.mean_divergence}:
-            self.parameters[a.bounded_dissimilarity] = OWN_DISSIMILARITY
+            own_bound = [state_at(one, self.place.step) for one in OWN_DISSIMILARITY]
+            self.parameters[a.bounded_dissimilarity] = own_bound
             each = Atom("delta i", kind="S", own=True)
             whole = f"mean {clients} delta"
             self.scalars = {
@@ -56,7 +58,7 @@ class PathVocabulary(Vocabulary):
             }
             self.numbers[symbol(q.mean_divergence)] = whole
         if q.nearest_start in used:
-            near = "‖server_model S - x_star‖² <= 1 / omega"
+            near = f"‖server_model {self.place.step} - x_star‖² <= 1 / omega"
             self.more = [*_OMEGA, Binder("nearest_start_S", near)]
 
     def gather(self) -> None:
@@ -72,7 +74,7 @@ _OMEGA = declare_real("omega", positive=True)
 OWN_DISSIMILARITY = (
     Binder("delta", "nat -> R"),
     Binder("delta_nonnegative", "forall i, 0 <= delta i"),
-    Binder("own_dissimilarity_S", "own_dissimilarity S delta"),
+    Binder("own_dissimilarity_S", "own_dissimilarity {step} delta"),
 )
 
 
@@ -104,7 +106,7 @@ class PathInRun:
             parameters += [Binder("x_star", "space_of A"), minimiser]
         if self.vocabulary.parameters:
             *numbers, bound = OWN_DISSIMILARITY
-            parameters += [*numbers, Binder("own_dissimilarity_A", f"always A (fun S => {bound.type})")]
+            parameters += [*numbers, Binder("own_dissimilarity_A", f"always A (fun S => {state_at(bound, 'S').type})")]
         if self.vocabulary.more:
             near = "forall n, (n < rounds_of A)%nat -> ‖server A n - x_star‖² <= 1 / omega"
             parameters += [*_OMEGA, Binder("nearest_start_A", near)]

@@ -15,7 +15,7 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.links import Products
 from verify.rocq.hypotheses import binders
-from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.links import Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.path_run import (
@@ -99,7 +99,7 @@ class _PathStepWriter:
         vocabulary, links = self.vocabulary, self.links
         parameters = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more, Binder("k", "nat")]
         parameters += [*self.hypotheses, *self.signs.hypotheses()]
-        start = [NUMBERS_KNOWN, "pose proof (pos_INR k) as k_large."]
+        start = [links.opening, "pose proof (pos_INR k) as k_large."]
         if self.base is not None:
             base, power = number(self.base, vocabulary.numbers), vocabulary.numbers[POWER]
             more = number(self.base - 1, vocabulary.numbers)

@@ -16,7 +16,7 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER, advance_distance
 from fedtheory.proofs.links import Induction
 from verify.rocq.hypotheses import binders
-from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.links import Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.path_run import (
@@ -27,9 +27,8 @@ from verify.rocq.path_run import (
     name_mean_dissimilarity,
     write_power,
 )
-from verify.rocq.places import IN_RUN
+from verify.rocq.places import FIRST, IN_RUN
 from verify.rocq.reading import Reader
-from verify.rocq.recursion import specialise_to_first_step
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.terms import Multiple, Number, Sum, Term
@@ -113,34 +112,23 @@ class _PathWriter:
             ]
         if self.counts:
             parameters += [Binder("k", "nat"), Binder("k_from", f"({self.first} <= k)%nat")]
-        parameters += [*hypotheses, *signs.hypotheses()]
-        body = "\n".join(
-            [
-                NUMBERS_KNOWN,
-                *self._prove_index("k_from"),
-                *self._prove_growth(vocabulary.numbers),
-                *signs.prepared(),
-                proof,
-            ]
-        )
-        return Theorem(f"{self.name}_step", parameters, f"{links.text(after)} <= {links.text(bound)}", body)
+        growth = [*self._prove_index("k_from"), *self._prove_growth(vocabulary.numbers)]
+        return links.state(f"{self.name}_step", (after, bound), proof, [*parameters, *hypotheses], growth)
 
     def _state_start(self, name: str, left: Expr, right: Expr, terms: Sequence[Part]) -> Theorem:
         """Return the statement at the start of the round."""
-        vocabulary = PathVocabulary(self.claim, quiet=True)
+        vocabulary = PathVocabulary(self.claim, quiet=True, place=FIRST)
         vocabulary.gather()
         signs = SignProofs(vocabulary.numbers, self.conditions, vocabulary.least)
         links = Links(Reader(vocabulary), signs)
         larger = Number(links.reader.number(right))
-        smaller, goal = links.side(left.base if is_length(left) else left), links.text(links.side(left))
+        smaller, goal = links.side(left.base if is_length(left) else left), links.side(left)
         bound = Number(f"({larger.text}) ^ 2") if is_length(left) else larger
         links.used |= sp.sympify(right).free_symbols
         proof = links.inequality(smaller, bound, terms)
         proof = f"apply root_of; [lra |].\n{proof}" if is_length(left) else proof
-        parameters = [*binders(vocabulary, links.used | self.used, own=self.own), *vocabulary.more, *signs.hypotheses()]
-        body = "\n".join([NUMBERS_KNOWN, *signs.prepared(), proof])
-        statement = f"{goal} <= {larger.text}"
-        return specialise_to_first_step(Theorem(f"{self.name}_{name}", parameters, statement, body))
+        parameters = [*binders(vocabulary, links.used | self.used, own=self.own), *vocabulary.more]
+        return links.state(f"{self.name}_{name}", (goal, larger), proof, parameters)
 
     def _build_vocabulary(self) -> PathVocabulary:
         vocabulary = PathVocabulary(self.claim, quiet=True)

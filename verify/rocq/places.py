@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from verify.rocq.terms import Atom, Mean, Named, Number, Term, is_own, text
+from verify.rocq.theorem import Binder
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,8 @@ class Place:
     clients: str
     own: str
     """The objective of client i."""
+    variables: Sequence[Binder] = ()
+    """The variables in its name."""
     past: str = "past"
     """The vectors that do not depend on the noise of the step."""
     centralised: str = "v"
@@ -57,12 +61,15 @@ class Place:
         return Atom(f"grad ({objective}) {at}", own=is_client or is_own(point), vanishing=is_client and is_optimum)
 
 
-def name_step(step: str) -> Place:
-    """Return the names of the parts of a step with a name."""
-    return Place(step, f"step_space {step}", f"(step_clients {step})", f"client_objective {step} i")
+def name_step(step: str, *variables: Binder) -> Place:
+    """Return the names of the parts of a step with a name in which variables occur."""
+    return Place(step, f"step_space {step}", f"(step_clients {step})", f"client_objective {step} i", variables)
 
 
-AT_STEP = name_step("S")
+AT_STEP = name_step("S", Binder("S", "step"))
 """Any step."""
-IN_RUN = replace(name_step("(step_at A n k)"), past="past n k", centralised="(centralised A n k)")
-"""Step k of round n of a run."""
+_ROUND = (Binder("A", "run"), Binder("n", "nat"))
+FIRST = name_step("(step_at A n O)", *_ROUND)
+"""The first step of round n of a run A."""
+IN_RUN = replace(name_step("(step_at A n k)", *_ROUND, Binder("k", "nat")), centralised="(centralised A n k)")
+"""Step k of round n."""

@@ -18,14 +18,15 @@ from fedtheory.proofs.induction import k
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.rule_labels import describe_measure
 from verify.rocq.hypotheses import binders
-from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.links import Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs, number
+from verify.rocq.places import AT_STEP, FIRST
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NO_RESTARTS, NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.terms import Atom, Dot, Multiple, Named, Number, Sum, Term
-from verify.rocq.theorem import Binder, Theorem, specialise
+from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary
 
 
@@ -110,11 +111,11 @@ class _RecursionWriter:
 
     def _state_step(self, terms: Sequence[Part], *, together: bool) -> Theorem:
         measure, claim = self.certificate.measure, self.claim
-        at_step = replace(claim, place="step")
-        vocabulary = _PairVocabulary(at_step, quiet=self.quiet) if measure is PAIR else Vocabulary(at_step, self.quiet)
+        kind = _PairVocabulary if measure is PAIR else Vocabulary
+        vocabulary = kind(replace(claim, place="step"), self.quiet, FIRST if together else AT_STEP)
         if together:
             vocabulary.gather()
-            vocabulary.vectors[vocabulary.symbols(q.average_iterate)] = Atom("server_model S")
+            vocabulary.vectors[vocabulary.symbols(q.average_iterate)] = Atom(f"server_model {FIRST.step}")
         symbol = vocabulary.symbols
         vocabulary.numbers |= {k: "k", symbol(q.local_steps): "tau", symbol(q.visited_second_moment): "G_run"}
         least = [(symbol(q.local_steps), k + 1), (k, sp.Integer(self.first))] if not together else []
@@ -129,11 +130,7 @@ class _RecursionWriter:
         links.own = False
         proof = links.inequality(after, before, terms)
         parameters = [*binders(vocabulary, links.used, own=False), *self._declare_counts(together), *vocabulary.more]
-        parameters += signs.hypotheses()
-        statement = f"{links.text(after)} <= {links.text(before)}"
-        body = "\n".join([NUMBERS_KNOWN, *signs.prepared(), proof])
-        theorem = Theorem(f"{self.name}_{'first' if together else 'step'}", parameters, statement, body)
-        return specialise_to_first_step(theorem) if together else theorem
+        return links.state(f"{self.name}_{'first' if together else 'step'}", (after, before), proof, parameters)
 
     def _declare_counts(self, together: bool) -> list[Binder]:
         tau = [Binder("tau", "R"), Binder("tau_large", "1 <= tau")]
@@ -264,11 +261,6 @@ class _RecursionWriter:
         return whole + "\n".join([*each, *end])
 
 
-def specialise_to_first_step(theorem: Theorem) -> Theorem:
-    """Specialise a theorem about any step to the first step of round n of a run A."""
-    return specialise(theorem, "(step_at A n O)", Binder("A", "run"), Binder("n", "nat"))
-
-
 class _PairVocabulary(Vocabulary):
     """The symbols of two clients i and j."""
 
@@ -277,31 +269,34 @@ class _PairVocabulary(Vocabulary):
         self.more = [
             Binder("i", "nat"),
             Binder("j", "nat"),
-            Binder("Hi", "(i < number (step_clients S))%nat"),
-            Binder("Hj", "(j < number (step_clients S))%nat"),
+            Binder("Hi", f"(i < number {self.place.clients})%nat"),
+            Binder("Hj", f"(j < number {self.place.clients})%nat"),
             Binder("apart", "i <> j"),
         ]
-        self._name_clients("local_iterate S i", "local_iterate S j")
+        self._name_clients(*(f"local_iterate {self.place.step} {client}" for client in "ij"))
 
     def gather(self) -> None:
         """Set both clients to the server's model."""
-        self._name_clients("server_model S", "server_model S")
+        model = f"server_model {self.place.step}"
+        self._name_clients(model, model)
 
     def after(self) -> Term:
         """Return the squared distance of both after a step."""
-        moved = []
+        moved, name = [], self.place.step
         for client, iterate, noise, own in (("i", pair.x_i, pair.n_i, pair.F_i), ("j", pair.x_j, pair.n_j, pair.F_j)):
             slope = self.place.gradient(self.objectives[own], self.vectors[iterate], opaque=True)
-            sample = Named(f"stochastic_gradient S {client}", Sum(slope, self.vectors[noise]))
-            step = Multiple("step_size S", sample)
-            moved.append(Named(f"next_iterate S {client}", Sum(self.vectors[iterate], step, "-")))
+            sample = Named(f"stochastic_gradient {name} {client}", Sum(slope, self.vectors[noise]))
+            step = Multiple(f"step_size {name}", sample)
+            moved.append(Named(f"next_iterate {name} {client}", Sum(self.vectors[iterate], step, "-")))
         between = Sum(moved[0], moved[1], "-")
         return Dot(between, between)
 
     def _name_clients(self, *iterates: str) -> None:
-        self.objectives |= {pair.F: "F S", pair.F_i: "client_objective S i", pair.F_j: "client_objective S j"}
+        name = self.place.step
+        own = {pair.F_i: f"client_objective {name} i", pair.F_j: f"client_objective {name} j"}
+        self.objectives |= {pair.F: self.place.mean, **own}
         self.opaque = True
         clients = zip((pair.x_i, pair.x_j), (pair.n_i, pair.n_j), "ij", iterates, strict=True)
         for iterate, noise, client, place in clients:
             self.vectors[iterate] = Atom(place)
-            self.vectors[noise] = Atom(f"gradient_noise S {client}", noisy=self.is_random, zero=self.quiet)
+            self.vectors[noise] = Atom(f"gradient_noise {name} {client}", noisy=self.is_random, zero=self.quiet)

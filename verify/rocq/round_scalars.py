@@ -323,13 +323,13 @@ class OfOutcomes(Scalars):
     def squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
         """Yield equations for the squares of participants' vectors."""
         del parts
-        self.reader.vocabulary.files.add("Changes")
         products = sp.Tuple(relation.left, relation.right).atoms(Inner)
         drawn = sorted(filter(self.reader.is_drawn, products), key=sp.default_sort_key)
         for place, product in enumerate(drawn, start=1):
             vector, same = product.args
             if vector != same:
                 raise NotExported("of what holds for every outcome of a draw, squares are exported")
+            self.reader.vocabulary.files.add("Changes")
             whole = split(vector, self.reader.vocabulary).whole
             goal, parted = (self.reader.write_scalar(Inner(one, one)) for one in (vector, whole))
             yield f"assert (square{place} : {goal} = {parted}).\n{{ apply same_squares. by_changes. }}"

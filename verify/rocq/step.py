@@ -13,7 +13,7 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.links import Products
 from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.hypotheses import binders, counts
-from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.links import Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs
 from verify.rocq.products import restate
@@ -53,11 +53,11 @@ def theorem_with(
     links = Links(Reader(vocabulary, known), signs)
     goal, proofs = write_links(links, claim, certificate)
     if isinstance(vocabulary, OwnVocabulary):
-        parameters, start = [*vocabulary.binders(links.used)], [NUMBERS_KNOWN, *vocabulary.known]
+        parameters, start = [*vocabulary.binders(links.used)], [links.opening, *vocabulary.known]
     else:
         _require_known(vocabulary, links.used)
         parameters = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *hypotheses]
-        start = [NUMBERS_KNOWN]
+        start = [links.opening]
     proof = "\n".join([*start, *signs.prepared(), conjunction(proofs)])
     parameters = [*parameters, *signs.hypotheses()]
     needs = sorted(links.reader.files)

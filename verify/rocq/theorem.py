@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -94,16 +93,6 @@ def list_relations(uses: Iterable[Exported]) -> Iterator[tuple[str, Exported, in
         several = len(used.claim.relations) > 1
         for link in range(len(used.claim.relations)):
             yield f"{used.claim.id}, relation {link + 1}" if several else used.claim.id, used, link
-
-
-def specialise(theorem: Theorem, step: str, *binders: Binder) -> Theorem:
-    """Specialise a theorem about any step S to one step, in which other variables occur."""
-
-    def replace_step(text: str) -> str:
-        return re.sub(r"\bS\b", step, text)
-
-    others = [Binder(one.name, replace_step(one.type)) for one in theorem.binders if one.name != "S"]
-    return Theorem(theorem.name, [*binders, *others], replace_step(theorem.statement), replace_step(theorem.proof))
 
 
 def conjunction(proofs: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
-from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.links import Links
 from verify.rocq.names import name_of, translate
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.reading import Reader
@@ -154,16 +154,13 @@ def write_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Seq
     binders = list(of_step.binders)
     if not any(binder.name == vocabulary.drawn_at for binder in binders):
         binders += [Binder("x_star", "step_space S"), Binder("past_x_star", "past x_star")]
-    proof = "\n".join(
-        [
-            NUMBERS_KNOWN,
-            f"pose proof ({of_step.applied()}) as known.",
-            f"assert (identity : {links.text(total)} = {links.text(slack)}).",
-            f"{{ {links.identity(total, slack)} }}",
-            "rewrite identity; lra.",
-        ]
-    )
-    return Theorem(f"{name_of(run.claim.id)}_at_step", binders, f"0 <= {links.text(total)}", proof)
+    known = [
+        f"pose proof ({of_step.applied()}) as known.",
+        f"assert (identity : {links.text(total)} = {links.text(slack)}).",
+        f"{{ {links.identity(total, slack)} }}",
+    ]
+    name = f"{name_of(run.claim.id)}_at_step"
+    return links.state(name, (Number("0"), total), "rewrite identity; lra.", binders, known)
 
 
 def _write_weighted(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Expr], at: AtEach) -> Term:

@@ -228,7 +228,9 @@ def test_lemmas_about_a_step_stand_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     for more, expected in (({}, (0, False)), ({"first": 2, "gathered": True}, (2, True))):
         with pytest.raises(Asked) as asked:
             client_steps._ClientStepsWriter._state_step(writer, "a", x, y, (), **more)  # type: ignore[arg-type]
-        assert asked.value.args[0] == {"first": expected[0], "gathered": expected[1]}
+        given = asked.value.args[0]
+        assert (given["first"], given["gathered"]) == expected
+        assert given["place"].step == ("(step_of S O)" if expected[1] else "S")
 
 
 def test_a_sum_takes_the_sign_of_a_product() -> None:
