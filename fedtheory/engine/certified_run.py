@@ -9,7 +9,7 @@ from functools import cached_property, singledispatch
 from fedtheory.arithmetic import CERTIFIED, ENCLOSED, RATIONAL, Arithmetic
 from fedtheory.engine.expectations import Expectations
 from fedtheory.engine.moments import rounds_repeat
-from fedtheory.engine.moments.certified import CertifiedTrajectory
+from fedtheory.engine.moments.certified import NO_ENCLOSED_VECTORS, CertifiedTrajectory
 from fedtheory.engine.moments.certified_steady import CertifiedSteadyTrajectory
 from fedtheory.engine.run import Run
 from fedtheory.errors import Unresolved
@@ -39,7 +39,7 @@ class CertifiedRun(Run):
 
     def require_vectors(self) -> None:
         """Raise `Unresolved`: single vectors would be rational, and grow with every round."""
-        raise Unresolved("vectors of single steps are not enclosed in floats")
+        raise Unresolved(NO_ENCLOSED_VECTORS)
 
     @cached_property
     def attempted_trajectory(self) -> Expectations:

@@ -36,7 +36,7 @@ def with_endless_rounds(run: Run) -> Run:
     """Return the run with 1/h rounds for an infinitesimal h; its rounds must be alike, and its arithmetic rational."""
     _require_rationals(run)
     if not run.algorithm.rounds_are_alike:
-        raise NotApplicable("rounds without an end are those of a run whose rounds are alike")
+        raise NotApplicable("the limit for infinitely many rounds is computed for runs whose rounds are all equal")
     endless = run.with_rounds(1 / INFINITESIMAL)  # type: ignore[arg-type]
     recursion = run.attempted_trajectory.recursion
     vars(endless)["attempted_trajectory"] = EndlessTrajectory(run.problem, endless.algorithm, recursion)

@@ -239,7 +239,7 @@ def test_a_violation_that_cannot_be_repeated_says_where_to_look(command, tmp_pat
     assert outcome.code == 0
     words = " ".join(outcome.out.split())
     assert "undecided (floats alone see a violation, and the run is too large to repeat in rationals, and" in words
-    assert "runs with stale models are not enclosed in floats" in words
+    assert "runs with stale models have no enclosures" in words
     assert f"`fedtheory falsify {path}:tiny` looks for a smaller run" in outcome.out.replace("\n", " ")
     assert "confirmed in rationals" in command("falsify", f"{path}:tiny").out
 

@@ -211,7 +211,7 @@ def test_what_cannot_be_enumerated(command, write_run) -> None:
     """Too many outcomes, sampled participants and other clocks give one line with the reason."""
     for changes, words in (
         ({"algorithm.rounds": "4"}, "2^16 outcomes, more than the 2^14 that are enumerated"),
-        ({"algorithm.participation": '{ kind = "uniform", clients = 1 }'}, "without sampled participants"),
+        ({"algorithm.participation": '{ kind = "uniform", clients = 1 }'}, "participants that are not sampled"),
         ({"algorithm.clock": '{ policy = "async", times = [1, 2] }'}, "models that are not the newest"),
     ):
         path = write_run(changes, base=HUBER)

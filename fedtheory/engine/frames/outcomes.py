@@ -27,6 +27,7 @@ from fedtheory.federation.oracles.base import Draws
 from fedtheory.federation.problem import Problem
 
 MOST_OUTCOMES = 600
+_TOO_MANY = "expected at most {} outcomes of a round, got {}: use fewer clients, local steps or noise samples"
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +128,9 @@ class _Rounds:
 
     def __init__(self, run: Run, bases: Array) -> None:
         _require_few(run)
-        run.algorithm.require_synchronous("a round from a given model has all clients start there")
+        run.algorithm.require_synchronous(
+            "statements about one round are evaluated from one model that all clients start from"
+        )
         self.run, self.bases = run, bases
         aggregation = run.algorithm.aggregation
         law, self.weights = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
@@ -309,7 +312,7 @@ def _require_few(run: Run) -> None:
     draws = [len(_list_draws(run.problem, client).probabilities) for client in range(run.problem.clients)]
     outcomes = participations * math.prod(count**k for count, k in zip(draws, run.algorithm.work.steps, strict=True))
     if outcomes > MOST_OUTCOMES:
-        raise NotApplicable(f"a round has {outcomes} outcomes, more than the {MOST_OUTCOMES} that are enumerated")
+        raise NotApplicable(_TOO_MANY.format(MOST_OUTCOMES, outcomes))
 
 
 def round_frames(run: Run) -> Iterator[RoundFrame]:

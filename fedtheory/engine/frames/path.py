@@ -132,7 +132,9 @@ def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
     steps = common_steps(run)
     law = run.algorithm.aggregation.moments(run.problem.weights)
     if run.algorithm.clock.is_synchronous and not law.is_fixed:
-        raise NotApplicable("the participants are drawn at random: there is no single path of the server")
+        raise NotApplicable(
+            "the participants are sampled, so that a path is not unique: use place='step' or place='round'"
+        )
     generator = np.random.default_rng(seed)
     clients = run.problem.clients
     server = run.problem.centred.start

@@ -20,7 +20,8 @@ class CertifiedJointTrajectory(JointTrajectory):
     def __init__(self, problem: EnclosedProblem, algorithm: Algorithm, on_progress: Callable[[int, int], None]) -> None:
         super().__init__(problem, algorithm)
         if self.layout.own or not algorithm.clock.is_synchronous or not algorithm.has_one_size_a_step:
-            raise Unresolved("vectors that clients keep, and rounds that differ, are not enclosed in floats")
+            reason = "enclosures in floats exist neither for vectors that clients keep nor for rounds that differ"
+            raise Unresolved(f"the run is too long for rationals, and {reason}: use fewer rounds")
         first, _ = self._begin()
         self._shared = enclosed_moments(np.outer(first, first), algorithm.rounds, self.propagate_round, on_progress)
         self.moments = np.stack([self._measure_model(joint) for joint in self._iterate_joints()])

@@ -49,14 +49,14 @@ def limiting_moment(trajectory: JointTrajectory) -> Array:
     most = _MOST_EXACTLY if trajectory.layout.own and step.dtype == object else _MOST_ENTRIES
     if len(step) - 1 > most:
         expected = f"expected vectors of the server and of each kind of clients with at most {most} entries"
-        raise NotApplicable(f"where second moments settle: {expected}, got {len(step) - 1}")
+        raise NotApplicable(f"the limit of second moments: {expected}, got {len(step) - 1}")
     _require_settling(step)
     if trajectory.layout.own:
         return trajectory.settled_moment()
     try:
         settled = _find_fixed_moment(trajectory, step)
     except (ZeroDivisionError, np.linalg.LinAlgError):
-        raise NotApplicable("the moments settle at no point that is the same for all starts") from None
+        raise NotApplicable("the second moments have no limit that is the same for all starts") from None
     lifted = trajectory.problem.arithmetic.zeros(len(model) + 1, len(step))
     lifted[0, 0], lifted[1:] = settled[0, 0], model
     moment: Array = lifted @ settled @ lifted.T
@@ -86,7 +86,7 @@ def _find_fixed_moment(trajectory: JointTrajectory, step: Array) -> Array:
         for right in (identity, constant)
     )
     if not arithmetic.is_psd(witness):
-        raise NotApplicable("the second moments do not settle: the step size is too large")
+        raise NotApplicable("the second moments do not converge: use a smaller step size")
     settled[1:, 1:] = second
     return settled
 
@@ -95,4 +95,4 @@ def _require_settling(step: Array) -> None:
     eigenvalues = np.linalg.eigvals(plain_floats(step))
     outside = eigenvalues[(np.abs(eigenvalues) > 1 - _AT_ONE) & (np.abs(eigenvalues - 1) > _AT_ONE)]
     if len(outside):
-        raise NotApplicable("the expectation does not converge: the step size is too large")
+        raise NotApplicable("the expected model does not converge: use a smaller step size")

@@ -19,7 +19,9 @@ def displacement_at_optimum(trajectory: JointTrajectory) -> Number:
     """
     name, shared, own = trajectory.definition.name, trajectory.layout.shared, trajectory.layout.own
     if not trajectory.definition.at_optimum:
-        raise NotApplicable(f"{name} does not say where its vectors rest at the optimum")
+        raise NotApplicable(
+            f"the definition of {name} has no `at_optimum`: add the values of its vectors at the optimum"
+        )
     arithmetic, rest = trajectory.problem.arithmetic, _solve_fixed_point(trajectory)
     shares = np.repeat(trajectory.group.counts * trajectory.parameters.shares, own)
     weights = np.concatenate([arithmetic.array([1] * shared), shares])

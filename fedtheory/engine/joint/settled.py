@@ -41,7 +41,7 @@ def find_limit(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
     keeps = _project_on_fixed(step)
     left = step - keeps
     if not (powers_vanish(left) if arithmetic is RATIONAL else spectral_radius(left) < 1 - _SLOWEST):
-        raise unanswered(arithmetic, "the second moments do not settle: the step size is too large")
+        raise unanswered(arithmetic, "the second moments do not converge: use a smaller step size")
     return sizes.joint(keeps @ first)
 
 
@@ -100,7 +100,9 @@ def _find_null_spaces_in_floats(matrix: Array) -> tuple[Array, Array]:
     rows, values, columns = np.linalg.svd(matrix)
     relative = values / max(values[0], 1e-300)
     if ((relative > _ZERO) & (relative < _CLEAR)).any():
-        raise Unresolved("floats cannot separate moments that stay from moments that decay slowly")
+        raise Unresolved(
+            "floats cannot distinguish constant moments from slowly decaying ones: use --arithmetic rational"
+        )
     kept = relative <= _ZERO
     return columns[kept].T, rows[:, kept]
 

@@ -319,7 +319,7 @@ class JointTrajectory(Trajectory):
 
     def local_second_moments(self, forms: Array) -> Array:
         """Return expectations of clients' forms in (1, x - x*) at the gradients' points of local steps, (T, K, M)."""
-        self.algorithm.require_synchronous("the points of local gradients are known in rounds that wait")
+        self.algorithm.require_synchronous("the points of local gradients are computed in synchronous rounds")
         self._require_few_iterates()
         kinds = self.parameters.kinds
         each = forms[kinds.representatives]
@@ -365,7 +365,7 @@ class JointTrajectory(Trajectory):
         numbers = self.algorithm.rounds * (max(self.algorithm.work.steps) + 1) * each
         if numbers > _MOST_ENTRIES:
             kept = "numbers of local iterates (rounds x local steps x (clients + (dimension + 1)^2))"
-            raise NotApplicable(f"at most {_MOST_ENTRIES} {kept} are kept, and this run has {numbers}")
+            raise NotApplicable(f"expected at most {_MOST_ENTRIES} {kept}, got {numbers}: use fewer rounds or clients")
 
     def _round(self, n: int, joint: Joint) -> Iterator[tuple[Array, Array]]:
         """Yield the second moments and deviations of the clients at each step of round n."""

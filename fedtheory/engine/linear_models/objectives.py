@@ -84,7 +84,7 @@ class MeanObjective(Objectives):
 def _read_coordinates(at: Vector) -> Array:
     """Return the coordinates of a vector; raise NotApplicable for vectors in expectation."""
     if not isinstance(at, PathVector):
-        raise NotApplicable("moments say nothing about losses that are not quadratic")
+        raise NotApplicable("second moments do not determine values of losses that are not quadratic")
     return at.values
 
 

@@ -209,7 +209,7 @@ class LinearModelRun(Run):
     @cached_property
     def gradient_forms(self) -> NoReturn:
         """Raises `NotApplicable`: gradients of these losses are not affine."""
-        raise NotApplicable("squared gradients are quadratic forms on quadratics only")
+        raise NotApplicable("suprema and expectations of squared gradients are computed for quadratics only")
 
     @cached_property
     def noise_variance(self) -> Bound:
@@ -272,7 +272,7 @@ class LinearModelRun(Run):
 
     def _evaluate_at_virtual_iterates(self, _forms: Array) -> NoReturn:
         """Raise NotApplicable: the losses are not quadratic."""
-        raise NotApplicable("forms at virtual iterates are known for quadratics only")
+        raise NotApplicable("expectations at virtual iterates are computed for quadratics only")
 
 
 @step_frames.register

@@ -44,7 +44,7 @@ class LossObjectives(Objectives):
     def _select_points(self, at: Vector) -> Array:
         """Return the points at which each objective is evaluated: (..., M, d), or (..., C, 1, d) for a single one."""
         if not isinstance(at, PathVector):
-            raise NotApplicable("moments say nothing about losses that are not quadratic")
+            raise NotApplicable("second moments do not determine values of losses that are not quadratic")
         if self.count == 1:
             return at.values[..., None, :]
         return np.broadcast_to(at.values, (*at.values.shape[:-2], self.count, at.values.shape[-1]))

@@ -186,15 +186,16 @@ def mean(values: Array) -> Array:
 
 def _require_enumerable(problem: LossProblem, algorithm: Algorithm) -> None:
     """Raise an error for random weights or too many outcomes, before any of them is built."""
-    purpose = (
-        "runs on losses that are not quadratic are followed outcome by outcome in rounds that wait for all clients"
-    )
+    purpose = "exact expectations of losses that are not quadratic are computed in rounds that wait for all clients"
     algorithm.require_synchronous(purpose)
     if not algorithm.aggregation.moments(problem.weights).is_fixed:
-        raise NotApplicable("runs on losses that are not quadratic are known without sampled participants only")
+        raise NotApplicable(
+            "expected participants that are not sampled for exact expectations of losses that are not quadratic"
+        )
     like = problem.arithmetic.zeros(problem.clients, problem.dimension)
     draws = [len(problem.oracle.draws(client, like).probabilities) for client in range(problem.clients)]
     coins = sum(steps for count, steps in zip(draws, algorithm.work.steps, strict=True) if count > 1)
     if math.log2(MOST_OUTCOMES) < coins * algorithm.rounds:
         outcomes = f"the run has 2^{coins * algorithm.rounds} outcomes"
-        raise NotApplicable(f"{outcomes}, more than the 2^{math.log2(MOST_OUTCOMES):.0f} that are enumerated")
+        most = f"more than the 2^{math.log2(MOST_OUTCOMES):.0f} that are enumerated"
+        raise NotApplicable(f"{outcomes}, {most}: use fewer clients with noise, local steps or rounds")

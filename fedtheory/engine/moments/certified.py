@@ -31,6 +31,7 @@ from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
 from fedtheory.federation.problem.enclosed import EnclosedProblem
 
+NO_ENCLOSED_VECTORS = "enclosures in floats have no vectors at single local steps: use fewer rounds or dimensions"
 _CONSTANTS = tuple(2.0**-power for power in range(0, 21, 2))
 """Scale of the constant coordinate: a small one adds little to c, and more to each r_n."""
 
@@ -44,7 +45,9 @@ class CertifiedTrajectory(Trajectory):
         self.divergence = None
         self.noise = ()
         if not self.recursion.is_synchronous:
-            raise Unresolved("runs with stale models are not enclosed in floats")
+            raise Unresolved(
+                "the run is too long for rationals, and runs with stale models have no enclosures: use fewer rounds"
+            )
         self.moments = enclosed_moments(self.recursion.start, algorithm.rounds, self._propagate, on_progress)
 
     def _propagate(self, moment: Array) -> Array:
@@ -53,7 +56,7 @@ class CertifiedTrajectory(Trajectory):
 
     def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
         """Raise `Unresolved`: vectors of single rounds are not enclosed."""
-        raise Unresolved("vectors of single steps are not enclosed in floats")
+        raise Unresolved(NO_ENCLOSED_VECTORS)
 
 
 def enclosed_moments(

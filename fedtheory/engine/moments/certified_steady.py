@@ -15,6 +15,7 @@ import numpy as np
 
 from fedtheory.arithmetic import CERTIFIED, RATIONAL, Array, MidpointRadius, group_equal_rows, product, sum_with_weights
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, balls, precise_enclosures
+from fedtheory.engine.moments.certified import NO_ENCLOSED_VECTORS
 from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import homogeneous, step_maps
@@ -152,12 +153,12 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
         each = size * size + (max(work.steps) + 1) * self.problem.clients
         most = _MOST_NUMBERS // each
         if self.algorithm.rounds > most:
-            given = f"{self.algorithm.rounds} rounds, of which at most {most} are enclosed one by one"
-            raise Unresolved(f"the claim asks for single rounds of a run of {given}")
+            expected = f"expected at most {most} rounds for enclosures of single rounds"
+            raise Unresolved(f"{expected}, got {self.algorithm.rounds}: use fewer rounds, or --arithmetic float")
 
     def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
         """Raise `Unresolved`: vectors of single rounds are not enclosed."""
-        raise Unresolved("vectors of single steps are not enclosed in floats")
+        raise Unresolved(NO_ENCLOSED_VECTORS)
 
 
 def _is_narrow(moment: Array) -> bool:

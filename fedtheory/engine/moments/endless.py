@@ -48,4 +48,4 @@ class EndlessTrajectory(SteadyTrajectory):
     @cached_property
     def moments(self) -> Array:
         """Raise `NotApplicable`: rounds without an end have no list of moments."""
-        raise NotApplicable("single rounds are not available where their number grows")
+        raise NotApplicable("the limit for infinitely many rounds has no values of single rounds")

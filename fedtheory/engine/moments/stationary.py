@@ -57,7 +57,7 @@ _FEW_BITS = 30
 _SLOWEST = 1e-11
 """Contraction per round, and relative curvature, that rounding error may hide: floats leave such cases undecided."""
 _NO_LIMIT = "the second moments do not contract: the run has no unique limit"
-_TOO_SLOWLY = "the second moments contract too slowly for floats: no limit is computed"
+_TOO_SLOWLY = "the second moments contract too slowly for floats: use --arithmetic rational"
 
 
 def stationary_mean(recursion: Recursion) -> Array:
@@ -300,7 +300,7 @@ def _find_limit(recursion: Recursion) -> _Limit:
         return _Limit(recursion)
     work, size = recursion.work, problem.dimension + 1
     if max(work.steps) ** 2 * problem.clients * size**3 > _MOST_OF_A_ROUND:
-        raise Unresolved("limits of runs with so many local steps are not found in rationals")
+        raise Unresolved("the limit takes too long in rationals with so many local steps: use --arithmetic float")
     assert problem.of is not None
     return _Limit(Recursion(problem.of, recursion.algorithm))
 
@@ -360,7 +360,7 @@ def _project_on_range(matrix: Array, identity: Array, is_exact: bool) -> Array:
     values, vectors = np.linalg.eigh(matrix)
     relative = values / np.abs(values).max(initial=1e-300)
     if ((relative > _SLOWEST / 1000) & (relative < _SLOWEST)).any():
-        raise Unresolved("floats do not tell the smallest curvature from zero: no limit is computed")
+        raise Unresolved("floats cannot distinguish the smallest curvature from zero: use --arithmetic rational")
     if (relative >= _SLOWEST).all():
         return identity
     kept = vectors[:, relative >= _SLOWEST]

@@ -74,7 +74,8 @@ class Clock:
     def schedule(self, updates: int) -> Schedule:
         """Return the first server updates; raise `NotApplicable` if the times are random."""
         if self.is_random:
-            raise NotApplicable("the clients' times are random: the schedule has to be sampled")
+            reason = "the clients' times are random, so that there is no fixed schedule"
+            raise NotApplicable(f"{reason}: `fedtheory simulate` samples schedules")
         return _build_fixed_schedule(self, updates)
 
     def draw(self, updates: int, generator: np.random.Generator) -> Schedule:

@@ -43,7 +43,9 @@ class StalenessWeight:
         if arithmetic is FLOAT:
             return float(1 + age) ** -plain_float(self.exponent)
         if arithmetic is not RATIONAL:
-            raise Unresolved("reports that are weighted by their staleness are not enclosed in floats")
+            raise Unresolved(
+                "the run is too long for rationals, and weights by staleness have no enclosures: use fewer rounds"
+            )
         root = exact_root(fmpq(1 + age), int(self.exponent.q))
         if root is None:
             raise Unresolved(

@@ -305,4 +305,6 @@ class FederatedAlgorithm:
         """Raise `InputError` if the server uses a client's number outside a sum over clients."""
         for part, scale in self.parts(vector, expression).items():
             for symbol in sorted(scale.free_symbols & OF_CLIENTS, key=str):
-                raise InputError(self._key(vector), f"{symbol} in front of {part} differs from client to client")
+                raise InputError(
+                    self._key(vector), f"expected a factor of {part} that is the same for all clients, got {symbol}"
+                )

@@ -23,7 +23,7 @@ def measure_parameter(run: Run, key: str) -> Number:
     for parameter in () if defined is None else defined.algorithm.parameters:
         if parameter.key == key and defined is not None:
             return defined.values[parameter.letter]
-    raise NotApplicable(f"{run.algorithm.name} has no {key}")
+    raise NotApplicable(f"the algorithm {run.algorithm.name} has no parameter {key!r}")
 
 
 communication_probability = constant(
@@ -124,7 +124,7 @@ def _measure_mixing_contraction(run: Run) -> Any:
     """Return the squared contraction factor of the mixing matrix; raise NotApplicable without a graph."""
     mixing = None if run.algorithm.defined is None else run.algorithm.defined.mixing
     if mixing is None:
-        raise NotApplicable(f"{run.algorithm.name} has no graph")
+        raise NotApplicable(f"the algorithm {run.algorithm.name} has no communication graph")
     away = mixing - run.arithmetic.array([[1] * len(mixing)] * len(mixing)) / len(mixing)
     return run.arithmetic.largest_eigenvalue(away.T @ away)
 

@@ -151,7 +151,7 @@ class RunQuantity:
         """Evaluate on a run; if the value is undefined, the error names the quantity."""
         try:
             if self.of_types:
-                run.require_single_clients("a type's number stands at its first client")
+                run.require_single_clients("a type has one value for all its clients")
             with mistakes_of(question):
                 return question(run)
         except NotApplicable as reason:

@@ -275,7 +275,7 @@ def test_what_is_not_enumerated() -> None:
     with pytest.raises(NotApplicable, match=r"2\^16 outcomes, more than the 2\^14"):
         _ = loss_run(at, rounds=4).trajectory
     sampled = fedavg(at, rounds=1, local_step_size=fmpq(1, 20), participation=Uniform(1))
-    with pytest.raises(NotApplicable, match="without sampled participants"):
+    with pytest.raises(NotApplicable, match="participants that are not sampled"):
         _ = LossRun(at, sampled).trajectory
     for ask in (lambda: at.hessians, lambda: at.hessian, lambda: at.mean_linear):
         with pytest.raises(NotApplicable, match="not quadratics"):

@@ -71,7 +71,7 @@ BAD = {
         {"server": {x: eta * start}},
         r"expected a multiple of x^0 as start, got one with the symbol \eta_i",
     ),
-    "a client's number": ({"server_update": {x: x + eta * Weighted(y - x)}}, "differs from client to client"),
+    "a client's number": ({"server_update": {x: x + eta * Weighted(y - x)}}, "the same for all clients"),
     "no Local": ({"local": "y"}, "mine: expected `local` to be Local(vector, start, step), got 'y'"),
     "no steps": ({"local": ()}, "mine: expected `local` to be Local(vector, start, step), got ()"),
     "a list": ({"server": [x]}, "mine: expected `server` to be a dictionary, got [x]"),

@@ -168,7 +168,7 @@ def test_a_parameter_is_a_quantity_by_its_key() -> None:
     assert parameter("decay").latex == r"\mathrm{decay}"
     claim = Claim(id="t:decay", lhs=parameter("decay"), rhs=1)
     found = check(claim, _run("1"))
-    assert found.reason == "decay has no value: fedavg has no decay"
+    assert found.reason == "decay has no value: the algorithm fedavg has no parameter 'decay'"
     for key, words in (("momentum", "quantities.momentum"), ("a b", "the key of a parameter"), (3, "got 3")):
         with pytest.raises(InputError, match=words):
             parameter(key)  # type: ignore[arg-type]

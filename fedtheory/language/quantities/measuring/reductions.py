@@ -75,7 +75,7 @@ def _sum_types(over: Over, run: Run, values: Array) -> Array:
 
 def _sum_windows(run: Run, values: Array) -> Array:
     """Return sums over the blocks of W updates, (N/W, K, M) from (N, K, M)."""
-    run.require_single_clients("windows are of the weights of single clients")
+    run.require_single_clients("windows are computed from the weights of single clients")
     window = run.algorithm.schedule.smallest_window(run.surrogate.weights)
     sums: Array = values.reshape(-1, window, *values.shape[1:]).sum(axis=1)
     return sums
