@@ -19,6 +19,7 @@ _SMALL = 60
 """Number of operations up to which SymPy tries to prove that two expressions are equal."""
 _VALUES = tuple(sp.Rational(p, n) for p in (2, 3, 5, 7, 11, 13, 17, 19) for n in (4, 9, 23, 1))
 
+_SCALES = (-12, -8, -4, 4, 8, 12)
 _WITH_CASES = (sp.Max, sp.Min, sp.Abs, sp.floor, sp.ceiling)
 _MOST_CASES = 200
 """Number of cases from which on two expressions are not compared."""
@@ -44,7 +45,11 @@ def are_equal(left: Expr, right: Expr) -> bool:
 
 def _agree_at_points(left: Expr, right: Expr) -> bool:
     symbols = sorted(left.free_symbols | right.free_symbols, key=str)
-    return all(_agree(left, right, point) for point in _list_points(symbols))
+    powers = left.atoms(sp.Pow) | right.atoms(sp.Pow)
+    # Powers with large exponents would be numbers of that many digits.
+    fixed = frozenset[Expr]().union(*(power.exp.free_symbols for power in powers))
+    points = (*_list_points(symbols), *_list_wide_points(symbols, fixed))
+    return all(_agree(left, right, point) for point in points)
 
 
 def _reduce_roots(expression: Expr) -> Expr:
@@ -98,6 +103,14 @@ def _list_points(symbols: list[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Ration
     generator = random.Random(0)
     for _ in range(_POINTS):
         yield {symbol: generator.choice(_VALUES) for symbol in symbols}
+
+
+def _list_wide_points(symbols: list[sp.Symbol], fixed: frozenset[Expr]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
+    """Yield points with very small and very large values of all symbols that are not fixed."""
+    generator = random.Random(1)
+    for point in _list_points(symbols):
+        scales = {symbol: sp.Integer(10) ** generator.choice(_SCALES) for symbol in symbols}
+        yield {symbol: value if symbol in fixed else value * scales[symbol] for symbol, value in point.items()}
 
 
 def _agree(left: Expr, right: Expr, point: Mapping[sp.Symbol, sp.Rational]) -> bool:

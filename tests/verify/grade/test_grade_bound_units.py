@@ -75,6 +75,7 @@ LONG = (eta + 1) ** 5 * (tau + 2 * sigma) ** 5
         (LONG, sp.expand(LONG), True),
         (LONG, sp.expand(LONG) * (1 + sp.Rational(1, 10**12)), False),
         (LONG, sp.expand(LONG) + eta * sp.Rational(1, 10**20), False),
+        (LONG, sp.expand(LONG) * (1 - sp.exp(-(10**6) * eta)), False),
     ],
 )
 def test_equality(left: sp.Expr, right: sp.Expr, expected: bool) -> None:
