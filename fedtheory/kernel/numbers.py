@@ -71,7 +71,7 @@ class Numbers:
         number = self.replace_names(number)
         unknown = number.free_symbols - self.symbols - self.of_clients
         if unknown:
-            raise Rejected(f"{_list_symbols(unknown)} is not a number of the theory")
+            raise Rejected(f"{_list_symbols(unknown)} is not a number that the claim defines")
         if parts_of(number, *_OF_VECTORS):
             raise Rejected(f"{number} is not a number, but a sum or an average of possibly random values")
         for part in (number, *(mean.args[0] for mean in parts_of(number, Average))):

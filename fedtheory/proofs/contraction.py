@@ -145,7 +145,7 @@ def constants_of_steps(claim: Claim, *numbers: Expr) -> list[Expr]:
     """Return numbers that all clients share; raise `Rejected` if one depends on the local step."""
     known = [numbers_of(claim).plain(number) for number in numbers]
     if any(number.has(symbols_of(claim)(q.local_step_index)) for number in known):
-        raise Rejected("what follows for the run follows by numbers that are the same at all steps")
+        raise Rejected("expected numbers that are the same at all local steps")
     return known
 
 

@@ -39,7 +39,9 @@ def check_fixed_point(claim: Claim, certificate: FixedPoint, _prove: Prover) -> 
     (relation, *others) = claim.relations
     still = (symbols_of(claim)(q.optimum_displacement_sq), 0)
     if others or relation.operator not in ("==", "<=") or relation.sides != still:
-        raise Rejected(f"it is shown that {q.optimum_displacement_sq.name} is 0, and nothing else")
+        raise Rejected(
+            f"a fixed point proves {q.optimum_displacement_sq.name} == 0, and the claim states another relation"
+        )
     for one in rounds_of(claim):
         shown = ", ".join(f"{coin} = {side}" for coin, side in one.coins.items())
         yield from prefixed(f"{shown}: " if shown else "", _check_round(certificate, one))

@@ -98,7 +98,9 @@ def _require_of_states(value: Expr, one: Round) -> None:
     points = {*one.states.values(), START, symbols_of(one.claim)(q.optimum)}
     other = value.free_symbols - points - objectives - numbers.symbols - numbers.of_clients
     if other:
-        raise Rejected(f"V is of {', '.join(sorted(map(str, other)))}, expected vectors at the start of a round")
+        raise Rejected(
+            f"V has {', '.join(sorted(map(str, other)))}: expected vectors at the start of a round, and numbers"
+        )
 
 
 def _check_round(certificate: Lyapunov, outcomes: Sequence[Round], conditions: Sequence[Expr]) -> Iterator[Step]:

@@ -126,7 +126,7 @@ class SymbolTable:
         self._quantities: dict[str, Quantity] = {}
         for symbol, quantity in where.items():
             if self._quantities.setdefault(quantity.name, quantity) is not quantity:
-                raise Rejected(f"two different notions are called {quantity.name}")
+                raise Rejected(f"two different quantities have the name {quantity.name}")
             if self.known.setdefault(quantity.name, symbol) != symbol:
                 raise Rejected(f"{self.known[quantity.name]} and {symbol} both stand for {quantity.name}")
         self._stands_for = dict(where)
@@ -138,7 +138,7 @@ class SymbolTable:
 
     def __call__(self, quantity: Quantity) -> sp.Symbol:
         if self._quantities.get(quantity.name, quantity) is not quantity:
-            raise Rejected(f"the claim calls something else {quantity.name}")
+            raise Rejected(f"another quantity of the claim has the name {quantity.name}")
         return self.known.get(quantity.name) or _create_dummy(quantity.name, quantity.latex)
 
     def quantity(self, symbol: sp.Symbol) -> Quantity | None:

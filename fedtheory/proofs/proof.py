@@ -127,7 +127,7 @@ def check_defined(claim: Claim, quantities: frozenset[Quantity], what: str) -> S
 def require_ordering(relation: Relation) -> None:
     """Raise `Rejected` if a relation is an equation or strict: a non-negative slack does not suffice."""
     if relation.operator not in ("<=", ">="):
-        raise Rejected("that a side is not larger does not show an equation, nor that it is smaller")
+        raise Rejected(f"expected a claim with <= or >=, got {relation.operator}: it needs a proof of another kind")
 
 
 def prefixed(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:

@@ -61,7 +61,7 @@ def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[
         if isinstance(one, RunQuantity) and one.term is not None and _is_of_a_step(one) and is_defined_by_term(one)
     }
     if any(condition.free_symbols & named.keys() for condition in claim.conditions):
-        raise Rejected("a condition on quantities of a local step is none on numbers")
+        raise Rejected("expected conditions on numbers of the run, got one on a quantity of a local step")
     for term in named.values():
         for _, of in term.where:
             if all(known is not same.get(of, of) for known in where.values()):

@@ -26,11 +26,13 @@ def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step
     if any(len(c.relations) != 1 or c.relations[0].operator != "<=" for c in (claim, step)):
         raise Rejected("expected one inequality as conclusion and one for each local step")
     if q.local_step_index in claim.notation.values():
-        raise Rejected("what holds of all local steps together has no number of a step")
+        raise Rejected("expected a claim about the whole run, without the index of a local step")
     yield from use_lemma(claim, of_step)
     rounds = ROUNDS if a.full_participation in claim.assumptions else SAMPLED_ROUNDS
     yield check_assumed(claim, rounds, "a round ends where its average ends")
-    yield Step("from local steps to the run", (step.place, claim.place) == ("step", "run"))
+    yield Step(
+        "the step is about local steps, and the claim about the run", (step.place, claim.place) == ("step", "run")
+    )
     return step
 
 

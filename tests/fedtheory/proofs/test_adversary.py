@@ -85,7 +85,9 @@ def symbol_of_a_root() -> Attempt:
     parts = {"links": [[Term(ONE, assumption(f"{lemma.id}, relation 1"))]], "lemmas": [lemma.id]}
     roots = [Root(deviation, clients, [Part(clients, facts.ONE)])]
     short = {"rounds": 1, "local_steps": 1}
-    return Attempt(claim, Certificate(claim=claim.id, roots=roots, **parts), "not a number of the theory", NOISY, short)
+    return Attempt(
+        claim, Certificate(claim=claim.id, roots=roots, **parts), "not a number that the claim defines", NOISY, short
+    )
 
 
 def quiet(number: Any, because: str, rhs: Any = ONE) -> Attempt:
@@ -142,7 +144,7 @@ ATTEMPTS: dict[str, Callable[[], Attempt]] = {
         assumptions=(a.smooth,),
     ),
     "an equation for less": lambda: terms(
-        {"links": [BothWays([], [])]}, "shows an equation", **{**BY_X, "relation": "<", "rhs": norm_sq(x)}
+        {"links": [BothWays([], [])]}, "proves an equation", **{**BY_X, "relation": "<", "rhs": norm_sq(x)}
     ),
     "steps of a run": lambda: sums(
         {"links": [[Part(ONE, k + 1 <= E_i)]]}, "the condition", lhs=k + 1, rhs=E_i, **SHARES

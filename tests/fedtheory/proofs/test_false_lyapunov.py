@@ -370,7 +370,7 @@ def test_functions_are_of_what_a_round_starts_with() -> None:
         ),
     )
     assert [step.text for step in proof.steps if not step.holds] == [
-        f"V is of {NOISE}, expected vectors at the start of a round"
+        f"V has {NOISE}: expected vectors at the start of a round, and numbers"
     ]
 
 

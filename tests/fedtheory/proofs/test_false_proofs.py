@@ -277,7 +277,7 @@ def test_declarations_are_not_statements() -> None:
     as_step = {"where": {zero: q.local_step_size, sigma: q.noise_deviation}}
     assert verdict(Combination, LINKS, lhs=zero * sigma, rhs=0, because="the sum", **as_step) == "broken"
     positive = {"links": [[Part(1, sp.Ge(progress, 0, evaluate=False))]]}
-    sides = {"lhs": 0, "rhs": progress, "because": "is not a number of the theory"}
+    sides = {"lhs": 0, "rhs": progress, "because": "is not a number that the claim defines"}
     assert verdict(Combination, positive, where={progress: q.total_progress}, **sides) == "broken"
 
 
@@ -297,7 +297,7 @@ def test_reasons_and_facts_of_ones_own() -> None:
     made_up = {"because": "expected a reason of the kernel", "place": "points"}
     assert verdict(Certificate, {"links": [[term]]}, lhs=norm_sq(x), rhs=0, **made_up) == "broken"
     imposter = RunQuantity("noise_deviation", "s", "something else", lambda run: run.smoothness)
-    named = {"where": {sigma: imposter}, "assumptions": (a.full_gradients,), "because": "calls something else"}
+    named = {"where": {sigma: imposter}, "assumptions": (a.full_gradients,), "because": "has the name"}
     assert verdict(Combination, {"links": [[Part(-1, facts.QUIET)]]}, lhs=sigma, rhs=0, **named) == "broken"
 
 

@@ -115,7 +115,7 @@ CONTRACTIONS: dict[str, tuple[Any, Any, Run, str]] = {
         contraction(TWO_THIRDS, weight=4 / (4 + 5 * k), potential=TWO_THIRDS * k * (tau - k)),
         TWO_THIRDS**K * D**2,
         exact("0", "2", local_step_size="1"),
-        "by numbers that are the same at all steps",
+        "numbers that are the same at all local steps",
     ),
 }
 """A step and its certificate, the right side of the claim, a run, and the error of the certificate."""
@@ -154,11 +154,18 @@ def test_a_contraction_bounds_the_last_distance(changes: Any, because: str) -> N
     assert check(replace(NEARER, **changes), exact("1", noise="1")).holds is False
 
 
+def test_a_claim_about_the_run_has_no_index_of_a_step() -> None:
+    """The bound on the last distance is one number, and no number of each step."""
+    indexed = replace(NEARER, rhs=NEARER.rhs + k, where={**NEARER.where, k: q.local_step_index})
+    (found,) = failing(indexed, TO_THE_RUN, STEP)
+    assert found.endswith("without the index of a local step")
+
+
 @pytest.mark.parametrize("place", ["path", "points", "round"])
 def test_only_what_is_said_of_local_steps_holds_at_each_of_them(place: Any) -> None:
     """Relations at other points, or about one path or round, do not hold at each local step."""
     elsewhere = known(lhs=NEXT, rhs=SHRUNK * NEAR, place=place)
-    assert failing(NEARER, TO_THE_RUN, elsewhere) == ["from local steps to the run"]
+    assert failing(NEARER, TO_THE_RUN, elsewhere) == ["the step is about local steps, and the claim about the run"]
 
 
 def test_a_potential_that_is_left_over() -> None:

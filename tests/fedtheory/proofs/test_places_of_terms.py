@@ -188,8 +188,8 @@ def test_a_bound_on_the_drift_is_a_number_of_the_claim_after_any_step() -> None:
     inside = enter_step(RUN)
     refused = {
         1 / inside.index: "may be zero",
-        inside.symbols(q.second_moment): "is not a number of the theory",
-        sp.Symbol("anything"): "is not a number of the theory",
+        inside.symbols(q.second_moment): "is not a number that the claim defines",
+        sp.Symbol("anything"): "is not a number that the claim defines",
         inside.process.rounds - inside.index: "at the start: what is shown",
     }
     for bound, why in refused.items():

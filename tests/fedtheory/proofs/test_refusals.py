@@ -248,7 +248,7 @@ def test_every_relation_has_its_link(number: int) -> None:
 def test_a_positive_difference_shows_no_equation() -> None:
     """A positive difference does not prove an equation."""
     claim = stated(lhs=ZERO, relation="==", rhs=eta, place="points")
-    assert_stopped(claim, links(Positive()), "shows a strict inequality")
+    assert_stopped(claim, links(Positive()), "proves a strict inequality")
     assert is_false(claim)
 
 

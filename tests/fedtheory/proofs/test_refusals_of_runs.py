@@ -78,7 +78,7 @@ def test_an_induction_shows_an_upper_bound(operator: Any) -> None:
         place="step",
         assumptions=(a.same_local_work, a.full_participation, a.bounded_second_moment),
     )
-    assert_stopped(claim, Certificate(claim=claim.id, links=[travelled]), "not an upper bound on the quantity")
+    assert_stopped(claim, Certificate(claim=claim.id, links=[travelled]), "an induction proves an upper bound")
     assert is_false(claim)
 
 
@@ -154,7 +154,7 @@ def test_two_quantities_of_one_name() -> None:
     where = {sigma: q.noise_deviation, G: other}
     claim = stated(lhs=G, rhs=sigma, where=where, assumptions=(a.full_gradients,))
     use = Combination(claim=claim.id, links=[[Part(ONE, facts.QUIET)]])
-    assert_stopped(claim, use, "two different notions are called noise_deviation")
+    assert_stopped(claim, use, "two different quantities have the name noise_deviation")
     assert is_false(claim)
 
 

@@ -121,16 +121,16 @@ REFUSED: dict[str, tuple[ProofTerm, TermContext, str]] = {
     "root, other squares": (Root(eta, x - mean, Shown(2 * eta**2 - DRIFT)), AT_STEP, "the squares"),
     "root, foreign": (Root(eta, FOREIGN * x, Shown(eta**2 - norm_sq(FOREIGN * x))), AT_STEP, "need not exist"),
     "square, no length": (Square(eta, ONE, Shown(1 - eta)), AT_STEP, "is not a length"),
-    "square, of a run": (Square(sp.sqrt(DRIFT), eta, Shown(eta - sp.sqrt(DRIFT))), RUN, "are those of vectors"),
+    "square, of a run": (Square(sp.sqrt(DRIFT), eta, Shown(eta - sp.sqrt(DRIFT))), RUN, "is that of a vector"),
     "square, another bound": (Square(sp.sqrt(DRIFT), eta, Shown(1 - sp.sqrt(DRIFT))), AT_STEP, "before it is"),
     "square, foreign": (
         Square(sp.sqrt(DRIFT), FOREIGN, Shown(FOREIGN - sp.sqrt(DRIFT))),
         PATH,
-        "need not exist|theory",
+        "need not exist|not a number that the claim defines",
     ),
     "axiom, of a run": (Axiom("square", (x,)), RUN, "is about vectors"),
-    "axiom, two subjects": (Axiom("square", (x, mean)), AT_STEP, "is about 1 things, got 2"),
-    "axiom, none": (Axiom("square", ()), AT_STEP, "is about 1 things, got 0"),
+    "axiom, two subjects": (Axiom("square", (x, mean)), AT_STEP, "takes 1 arguments, got 2"),
+    "axiom, none": (Axiom("square", ()), AT_STEP, "takes 1 arguments, got 0"),
     "axiom, a name": (Axiom("square", ("x",)), AT_STEP, "expects a formula"),
     "axiom, no name": (Axiom("assumption", (x,)), AT_STEP, "expects a name"),
     "axiom, foreign": (Axiom("square", (FOREIGN * x,)), AT_STEP, "need not exist"),
@@ -172,7 +172,11 @@ REFUSED: dict[str, tuple[ProofTerm, TermContext, str]] = {
         "bounded in expectation",
     ),
     "drift, of a run": (InductDrift("spread", "mean", eta, NUMBER, NUMBER), RUN, "bounded in expectation"),
-    "drift, of the loop": (InductDrift("loop pair", "mean", eta, NUMBER, NUMBER), MODELS, "at the places loop"),
+    "drift, of the loop": (
+        InductDrift("loop pair", "mean", eta, NUMBER, NUMBER),
+        MODELS,
+        "in expectation, for loop, not for models",
+    ),
 }
 
 

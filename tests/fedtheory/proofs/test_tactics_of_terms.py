@@ -96,14 +96,14 @@ def test_links_as_terms() -> None:
 @pytest.mark.parametrize(
     ("why", "relation", "refusal"),
     [
-        ("a name", BELOW, "a link that is a str has no proof term yet"),
-        ([Term(ONE, square(x))], SAME, "an equation has no terms"),
+        ("a name", BELOW, "for each relation, got str"),
+        ([Term(ONE, square(x))], SAME, "without terms, or by BothWays: got 1 terms"),
         ([Term(ONE, square(x))], LESS, "the claim states <"),
-        (BothWays([], []), BELOW, "shows an equation, and nothing else"),
-        (Positive(), BELOW, "shows a strict inequality"),
-        (Positive(), SAME, "shows a strict inequality"),
-        (Squared(length=x, bound=y, terms=[]), SAME, "does not show an equation"),
-        (Squared(length=x, bound=y, terms=[]), LESS, "does not show an equation"),
+        (BothWays([], []), BELOW, "BothWays proves an equation"),
+        (Positive(), BELOW, "Positive proves a strict inequality"),
+        (Positive(), SAME, "Positive proves a strict inequality"),
+        (Squared(length=x, bound=y, terms=[]), SAME, "expected a claim with <= or >="),
+        (Squared(length=x, bound=y, terms=[]), LESS, "expected a claim with <= or >="),
     ],
 )
 def test_links_that_show_another_relation_are_refused(why: Any, relation: Relation, refusal: str) -> None:

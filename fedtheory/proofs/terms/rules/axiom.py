@@ -33,7 +33,9 @@ class Axiom(ProofTerm):
         if self.kind == FACT:
             return _check_fact(self, context)
         if context.vectors is None:
-            raise Rejected(f"the inequality {self.kind!r} is about vectors, which a run as a whole has none of")
+            raise Rejected(
+                f"the inequality {self.kind!r} is about vectors: expected a claim about local steps, rounds or points"
+            )
         _require_subjects(self)
         for one in self.about:
             if not isinstance(one, str):
@@ -50,7 +52,7 @@ def _require_subjects(axiom: Axiom) -> None:
     expected = subjects(axiom.kind)
     is_open = any(one.kind is one.VAR_POSITIONAL for one in expected)
     if not is_open and len(expected) != len(axiom.about):
-        raise Rejected(f"{axiom.kind} is about {len(expected)} things, got {len(axiom.about)}")
+        raise Rejected(f"{axiom.kind} takes {len(expected)} arguments, got {len(axiom.about)}")
     for one, given in zip(expected * len(axiom.about) if is_open else expected, axiom.about, strict=False):
         if isinstance(given, str) != (one.annotation == "str"):
             raise Rejected(f"{axiom.kind} expects {'a name' if one.annotation == 'str' else 'a formula'} as {one.name}")

@@ -88,7 +88,7 @@ class InductDrift(ProofTerm):
         measure, claim, index = MEASURES[self.measure], context.claim, context.index
         places = ("loop",) if measure is LOOP_PAIR else ("step", "models")
         if context.place not in places or context.reading != "expectation":
-            raise Rejected(f"this drift is bounded in expectation at the places {', '.join(places)}")
+            raise Rejected(f"this drift is bounded in expectation, for {', '.join(places)}, not for {context.place}")
         context.process.require_steps()
         context.require_assumed(measure.needs, "the drift from the distance of two clients")
         self._require_bound(context)

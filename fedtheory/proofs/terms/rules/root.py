@@ -48,7 +48,7 @@ class Square(ProofTerm):
         if not is_length(self.length):
             raise Rejected(f"{self.length} is not a length, and might be negative")
         if context.vectors is None:
-            raise Rejected("lengths are those of vectors, which a run as a whole has none of")
+            raise Rejected("a length is that of a vector: expected a claim about local steps, rounds or points")
         context.require_proof(self.body, self.bound - self.length, "before it is squared")
         found = sp.expand(self.bound**2 - self.length**2)
         context.require_expression(found)

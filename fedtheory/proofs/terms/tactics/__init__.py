@@ -33,7 +33,7 @@ def write_terms(claim: Claim, certificate: AnyCertificate, prove: Prover) -> Ter
     """Write a certificate of a claim in plain symbols as proof terms; raise `Rejected` if there is no tactic for it."""
     tactic = TACTICS.get(type(certificate))
     if tactic is None:
-        raise Rejected(f"a {type(certificate).__name__} has no proof term yet")
+        raise Rejected(f"a {type(certificate).__name__} has no proof term: rules of its own check it")
     relaxed = getattr(certificate, "relaxed", None)
     if relaxed is None:
         return tactic(claim, certificate, prove)

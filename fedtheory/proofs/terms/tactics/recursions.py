@@ -96,5 +96,5 @@ def _induct(claim: Claim, certificate: Recursion, prove: Prover, drift: Literal[
         first = tactic.combine(bound.xreplace({index: ONE}) - after, certificate.first)
     names: list[Distance] = [name for name in get_args(Distance) if MEASURES[name] is measure]
     if not names:
-        raise Rejected("a recursion has a proof term for distances inside rounds")
+        raise Rejected("expected one of the measures PAIR, SPREAD, DISPLACEMENT and LOOP_PAIR")
     return InductDrift(names[0], drift, bound, base, Combine(later - after, ">=", parts), first)

@@ -96,9 +96,9 @@ class SumTactic:
     def link(self, why: Any, relation: Relation) -> ProofTerm:
         """Write a link of a certificate as the term that proves a relation."""
         if not isinstance(why, tuple | list):
-            raise Rejected(f"a link that is a {type(why).__name__} has no proof term yet")
+            raise Rejected(f"expected a list of terms, or a kind of link, for each relation, got {type(why).__name__}")
         if relation.operator == "==" and why:
-            raise Rejected("an equation has no terms")
+            raise Rejected(f"an equation holds by definitions, without terms, or by BothWays: got {len(why)} terms")
         if relation.operator not in ("<=", "==", ">="):
             raise Rejected(f"a sum of terms shows <=, == or >=, but the claim states {relation.operator}")
         return self.combine(relation.slack, why, "==" if relation.operator == "==" else ">=")
@@ -106,14 +106,14 @@ class SumTactic:
     @link.register
     def _prove_both_ways(self, why: BothWays, relation: Relation) -> ProofTerm:
         if relation.operator != "==":
-            raise Rejected("that neither side is larger shows an equation, and nothing else")
+            raise Rejected(f"BothWays proves an equation, but the claim states {relation.operator}")
         slack = relation.slack
         return Antisymmetry(self.combine(slack, why.at_most), self.combine(-slack, why.at_least))
 
     @link.register
     def _prove_induction(self, why: Induction, relation: Relation) -> ProofTerm:
         if relation.operator != "<=":
-            raise Rejected("the link is not an upper bound on the quantity of the induction")
+            raise Rejected(f"an induction proves an upper bound (<=), but the claim states {relation.operator}")
         course = Course(self.claim, why.base)
         moved = advance_distance(self.claim, why.measured)
         later = course.after(why.bound) - moved
@@ -132,7 +132,7 @@ class SumTactic:
     @link.register
     def _prove_positive(self, _why: Positive, relation: Relation) -> ProofTerm:
         if relation.operator not in ("<", ">"):
-            raise Rejected("a positive difference shows a strict inequality")
+            raise Rejected(f"Positive proves a strict inequality, but the claim states {relation.operator}")
         return Sign(relation.slack, is_strict=True)
 
     @link.register
