@@ -20,6 +20,7 @@ from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import Over
 from fedtheory.proofs import Certificate, Combination, Part, check_certificate
 from fedtheory.proofs.cases import Case, Cases
+from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.document import document_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Proof
@@ -176,3 +177,12 @@ def test_cases_are_those_of_a_whole_run() -> None:
     tried = attempt(Cases, {"cases": cases}, "", assumptions=(a.aggregation_scheme, a.somebody_reports), **claim)
     proof = check_certificate(tried.claim, tried.certificate)
     assert "differs between steps or updates" in (proof.failing or "")
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_clients_have_minimisers_where_the_statement_names_their_distance(named: bool) -> None:
+    """A document adds names of quantities to a claim, which say nothing about the runs that it is about."""
+    own, f = sp.Symbol("d_i", nonnegative=True), sp.Symbol("F_i", real=True)
+    where = {own: q.client_optimum_distance, f: q.client_objective, x: q.point}
+    claim = Claim(id="t:named", lhs=0, rhs=norm_sq(Gradient(f, x)) + (own if named else 0), where=where, place="points")
+    assert (f in build_context(claim).minimisers) is named
