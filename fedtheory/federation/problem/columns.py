@@ -103,6 +103,11 @@ class Header:
         wanted = default if name is None else name
         if wanted in self.names:
             return wanted
+        if sum(map(bool, self.names)) < 2:
+            first = f"got {self.names[0]!r}" if self.names else "got an empty file"
+            raise self._report(
+                f"expected a first line with the names of the columns, separated by commas, semicolons or tabs, {first}"
+            )
         if name is None:
             raise InputError(f"problem.{key}", f"is missing; expected one of {self._list_names()}")
         near = get_close_matches(wanted, self.names, n=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,11 @@ def test_text_in_a_feature_is_answered_by_its_kind(tmp_path: Path, cell: str, ad
     rows = [f"{a},{cell},{y},{n % 3}" for n, (a, _, y) in enumerate(ROWS)]
     with pytest.raises(InputError, match=f"leave the column out by drop, name it as client, or write {advice}"):
         _read(tmp_path, "a,b,y,client", rows)
+
+
+@pytest.mark.parametrize("header", ["a|b|y|client", "# exported", "sep=;"])
+def test_a_first_line_without_names_is_shown(tmp_path: Path, header: str) -> None:
+    """Other separators, comments and the first line of spreadsheets are no header."""
+    message = f"separated by commas, semicolons or tabs, got '{re.escape(header.rstrip(';'))}"
+    with pytest.raises(InputError, match=message):
+        _read(tmp_path, header, ["a,b,y,client"], target="y", client="client")
