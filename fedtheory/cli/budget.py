@@ -38,10 +38,10 @@ def run(
     given = read_run(run_file, FLOAT)
     with name_file_in_errors(run_file):
         quiet = given.problem.with_full_gradients()
-        comparison = controller.compare(quiet, controller.step_size(Run(quiet, given.algorithm)), budget)
+        comparison = controller.compare(quiet, controller.get_step_size(Run(quiet, given.algorithm)), budget)
     notes = [] if quiet is given.problem else [_FULL]
     if as_json:
-        print_json(controller.document(comparison, budget) | {"notes": notes})
+        print_json(controller.write_document(comparison, budget) | {"notes": notes})
         return
     print_text(comparison, budget, given.problem.description)
     print_lines(*notes)

@@ -9,8 +9,8 @@ from fedtheory.arithmetic import plain_float
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims, find, sharper_claims
-from fedtheory.sources.lecture27.exhibits import TOTAL, budget_cases
-from fedtheory.sources.liu2022.exhibits import CLIENTS, ITERATIONS, speed_ups
+from fedtheory.sources.lecture27.exhibits import TOTAL, compute_budget_cases
+from fedtheory.sources.liu2022.exhibits import CLIENTS, ITERATIONS, measure_speed_ups
 from report import gallery
 from report.exhibits import collect_exhibits
 from report.figures.rates import draw_over_clients, draw_rate
@@ -91,14 +91,14 @@ def test_the_map_ends_at_the_limit_of_the_claim() -> None:
 def test_speed_up_is_linear_within_the_limit_and_ends_beyond_it() -> None:
     """The error falls like N^(-1/2) while K is within its limit; beyond it, more clients of two kinds increase it."""
     for alike in (True, False):
-        one_step = speed_ups(alike=alike)[0]
+        one_step = measure_speed_ups(alike=alike)[0]
         assert one_step.local_steps**4 * one_step.clients[one_step.inside - 1] ** 3 <= ITERATIONS
         assert one_step.clients[one_step.inside] > one_step.limit
         slope = one_step.slope(0, one_step.inside)
         assert slope is not None
         assert slope[0] == pytest.approx(-0.5, abs=0.01)
         assert slope[1] < 0.01
-    many = speed_ups(alike=False)[-1]
+    many = measure_speed_ups(alike=False)[-1]
     assert many.clients[0] > many.limit
     assert many.errors[-1] > 3 * many.errors[0]
 
@@ -106,13 +106,13 @@ def test_speed_up_is_linear_within_the_limit_and_ends_beyond_it() -> None:
 def test_speed_ups_cover_the_range() -> None:
     """Speed-up is measured for one to 256 clients; for two kinds from two on."""
     assert (CLIENTS[0], CLIENTS[-1]) == (1, 256)
-    assert speed_ups(alike=True)[0].clients == CLIENTS
-    assert speed_ups(alike=False)[0].clients == CLIENTS[1:]
+    assert measure_speed_ups(alike=True)[0].clients == CLIENTS
+    assert measure_speed_ups(alike=False)[0].clients == CLIENTS[1:]
 
 
 def test_no_budget_is_exceeded_and_the_controller_stays_near_the_best() -> None:
     """The controller respects all budgets, and is close to the best on every data set and split."""
-    cases = budget_cases()
+    cases = compute_budget_cases()
     worst = dict.fromkeys(cases[0].comparison.fixed, 1.0)
     for case in cases:
         comparison = case.comparison

@@ -94,14 +94,14 @@ def _load_problem() -> Problem:
 
 
 @cache
-def curve(name: str) -> Curve:
+def find_best_curve(name: str) -> Curve:
     """Return the curve of the tried step size with the smallest final error."""
     shown = _list_algorithms()[name]
-    found = [Curve(shown, share, errors_at(name, share)) for share in shown.shares]
+    found = [Curve(shown, share, compute_errors(name, share)) for share in shown.shares]
     return min(found, key=lambda one: float(one.errors[-1]) if len(one.errors) > ROUNDS else np.inf)
 
 
-def errors_at(name: str, share: float) -> Array:
+def compute_errors(name: str, share: float) -> Array:
     """Return E F(x^n) - F* at a step size in units of 1/L, up to the end or overflow of the run."""
     smoothness = Run(_load_problem(), run_with(_load_problem(), _list_keys(name, 1.0)).algorithm).smoothness
     found: Array = run_with(
@@ -163,7 +163,7 @@ def _assign(pairs: list[tuple[Any, Any]]) -> str:
     return r",\qquad ".join(rf"{latex(vector)}\leftarrow {latex(value)}" for vector, value in pairs)
 
 
-def about(name: str) -> list[str]:
+def list_landmarks(name: str) -> list[str]:
     """Return the ids of the landmarks about an algorithm."""
     return [claim.id for claim in CLAIMS if any(_names_algorithm(one, name) for one in claim.assumptions)]
 
@@ -181,7 +181,7 @@ _SUMS: dict[type[Any], str] = {
 }
 
 
-def matrices(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
+def list_matrices(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
     """Return the block matrices of a local step and of the end of a round, with descriptions."""
     words = (
         r"A local step in the mean, on $F_i(x)=\frac12x^\top H_ix-b_i^\top x$:",
@@ -230,10 +230,10 @@ _TRIED = (
 )
 
 
-def page(name: str) -> Page:
+def make_page(name: str) -> Page:
     """Return the page of one algorithm, compared with FedAvg; raises `MissingExtra` without scikit-learn."""
-    algorithm, own = definition(name), curve(name)
-    curves = [own, curve("fedavg")]
+    algorithm, own = definition(name), find_best_curve(name)
+    curves = [own, find_best_curve("fedavg")]
     return Page(
         name=f"algorithm-{name}",
         title=own.shown.label,
@@ -241,8 +241,8 @@ def page(name: str) -> Page:
         contents="its definition, and its exact error beside FedAvg's on digits",
         locator=f"fedtheory/federation/algorithms/{name}.py",
         introduction=f"{algorithm.description} {_format_exact(algorithm)} {_SETTING}",
-        formulas=[*typeset(algorithm), *matrices(algorithm)],
-        claims=about(name),
+        formulas=[*typeset(algorithm), *list_matrices(algorithm)],
+        claims=list_landmarks(name),
         charts=_draw_charts(curves),
         table=_make_table(curves),
         program=f'from fedtheory.sources.landmarks.exhibits import curve\n\nprint(curve("{name}").errors)',
@@ -252,7 +252,7 @@ def page(name: str) -> Page:
 
 def compare_algorithms() -> Page:
     """Return the page of all algorithms on one problem; raises `MissingExtra` without scikit-learn."""
-    curves = [curve(name) for name in _list_algorithms()]
+    curves = [find_best_curve(name) for name in _list_algorithms()]
     return Page(
         name="algorithms",
         title="Algorithms side by side",
@@ -271,4 +271,4 @@ def _run_file(name: str) -> str:
     return run_toml({"problem": DATA | {"batch": 8}, "algorithm": _list_keys(name, 0.02)})
 
 
-PAGES = (*(partial(page, name) for name in _list_algorithms() if name != "fedavg"), compare_algorithms)
+PAGES = (*(partial(make_page, name) for name in _list_algorithms() if name != "fedavg"), compare_algorithms)

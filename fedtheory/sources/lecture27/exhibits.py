@@ -31,7 +31,7 @@ class BudgetCase:
 
 
 @cache
-def budget_cases() -> tuple[BudgetCase, ...]:
+def compute_budget_cases() -> tuple[BudgetCase, ...]:
     """Return each data set, split evenly and unevenly; raises `MissingExtra` without scikit-learn."""
     return tuple(_make_case(name, split) for name in DATA for split in ("iid", "Dirichlet"))
 
@@ -52,7 +52,7 @@ def _make_case(name: str, split: str) -> BudgetCase:
     return BudgetCase(f"{name}, {split}", compare(problem, SHARE_OF_LIMIT / smoothness, budget))
 
 
-def budget_chart(cases: Sequence[BudgetCase]) -> Chart:
+def draw_budget_chart(cases: Sequence[BudgetCase]) -> Chart:
     """Draw the final loss over fixed tau, log-log; the adaptive run is a line from its smallest to its largest tau."""
     costs = (
         f"$c={LOCAL_COST}$ for a local update, $b={AGGREGATION_COST}$ for an aggregation, budget $R={TOTAL}$, "
@@ -93,4 +93,4 @@ def _is_the_controller(claim: Claim) -> bool:
     return claim.implemented_by == "fedtheory.sources.lecture27.budget:descend_adaptively"
 
 
-EXHIBITS = (Exhibit(_is_the_controller, lambda _claim: Display([budget_chart(budget_cases())])),)
+EXHIBITS = (Exhibit(_is_the_controller, lambda _claim: Display([draw_budget_chart(compute_budget_cases())])),)

@@ -18,8 +18,8 @@ from fedtheory.federation import Full, Multinomial, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.clock import Asynchronous, Clock, Synchronous
 from fedtheory.federation.problem import least_squares
-from fedtheory.sources.fraboni2022.experiments.curves import Scenario, scenario
-from fedtheory.sources.fraboni2022.experiments.digits import digits_problem
+from fedtheory.sources.fraboni2022.experiments.curves import Scenario, make_scenario
+from fedtheory.sources.fraboni2022.experiments.digits import make_digits_problem
 from fedtheory.sources.fraboni2022.experiments.figure_3 import SLOWER, SPLIT
 
 ROWS, DIMENSION = (5, 9, 3), 4
@@ -71,8 +71,8 @@ def _noise_maps(hardest: Scenario, size: float) -> NoiseMaps:
 @pytest.mark.long
 def test_weights_above_one_do_not_let_rounding_grow() -> None:
     """The last bit of the step size changes the end of a long run by rounding only, in the hardest case of Figure 3."""
-    hardest = scenario(
-        digits_problem(10, SPLIT), Asynchronous("one-by-one"), SLOWER, "Time-based", local_steps=6, horizon=50
+    hardest = make_scenario(
+        make_digits_problem(10, SPLIT), Asynchronous("one-by-one"), SLOWER, "Time-based", local_steps=6, horizon=50
     )
     assert hardest.weights.max() > 1
     sizes = [float(size) for size in (2.0**-6, np.nextafter(2.0**-6, 1))]

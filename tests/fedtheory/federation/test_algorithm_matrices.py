@@ -22,7 +22,7 @@ from fedtheory.federation.definition.matrices import (
 )
 from fedtheory.kernel.expressions import Expr
 from fedtheory.runfile import parse_run
-from fedtheory.sources.landmarks.exhibits import matrices
+from fedtheory.sources.landmarks.exhibits import list_matrices
 from report.mathml import typeset_formula
 
 SHARES = ["1/2", "1/3", "1/6"]
@@ -135,6 +135,6 @@ def test_sums_that_coins_keep_from_everybody_are_no_part_of_a_round() -> None:
 @pytest.mark.parametrize("name", names())
 def test_block_matrices_are_typeset(name: str) -> None:
     """A local step and the end of a round are typeset as formulas with their vectors on both sides."""
-    for _, shown in matrices(definition(name)):
+    for _, shown in list_matrices(definition(name)):
         assert shown.count(r"\begin{pmatrix}") == shown.count(r"\end{pmatrix}") >= 3
         assert str(typeset_formula(shown, "block")).count("<mtable") == shown.count(r"\begin{pmatrix}")

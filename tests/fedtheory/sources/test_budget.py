@@ -22,7 +22,7 @@ from fedtheory.sources.lecture27.budget import (
     descend_adaptively,
     descend_fixed,
 )
-from fedtheory.sources.lecture27.budget.controller import GROWTH, drift_bounds
+from fedtheory.sources.lecture27.budget.controller import GROWTH, compute_drift_bounds
 
 ETA = fmpq(1, 8)
 
@@ -267,7 +267,7 @@ def test_what_the_server_knows() -> None:
 @given(st.floats(0.001, 1), st.just(0.0) | st.floats(1e-6, 20), st.just(0.0) | st.floats(1e-6, 20))
 def test_drift_bound(step_size: float, smoothness: float, divergence: float) -> None:
     """h(0) = h(1) = 0 exactly; h is the closed form, convex and increasing (lecture27:h)."""
-    bounds = drift_bounds(12, step_size, smoothness, divergence)
+    bounds = compute_drift_bounds(12, step_size, smoothness, divergence)
     assert bounds.shape == (13,)
     assert bounds[0] == bounds[1] == 0
     assert (np.diff(bounds) >= 0).all()
@@ -280,8 +280,8 @@ def test_drift_bound(step_size: float, smoothness: float, divergence: float) -> 
 
 def test_long_drift_bounds_do_not_fail() -> None:
     """Powers beyond double precision are infinite, and tau is not chosen because of them."""
-    assert np.isinf(drift_bounds(1000, 1.0, 1e6, 1.0)[-1])
-    assert (drift_bounds(1000, 1.0, 1e6, 0.0) == 0).all()
+    assert np.isinf(compute_drift_bounds(1000, 1.0, 1e6, 1.0)[-1])
+    assert (compute_drift_bounds(1000, 1.0, 1e6, 0.0) == 0).all()
     assert Controller(1.0, Budget(1, 1, 100), 1000).local_steps(estimates(smoothness=1e6), 100) == 1
 
 

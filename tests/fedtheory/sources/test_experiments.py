@@ -15,18 +15,18 @@ from fedtheory.federation.clock import Asynchronous, Synchronous
 from fedtheory.language.assumptions import half_of_one_time
 from fedtheory.language.exhibits import Finding, Line, Mark
 from fedtheory.language.quantities import doubled_server_gap
-from fedtheory.sources.fraboni2022.exhibits.schemes import chart_4, chart_5_to_7
-from fedtheory.sources.fraboni2022.exhibits.weightings import chart_3, charts_2
-from fedtheory.sources.fraboni2022.experiments.curves import Curve, Tuned, scenario
-from fedtheory.sources.fraboni2022.experiments.digits import BATCH, SPLITS, Split, digits_problem
-from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared, figure_2
-from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared, figure_3
-from fedtheory.sources.fraboni2022.experiments.figure_4 import SchemesCompared, SplitCompared, figure_4
+from fedtheory.sources.fraboni2022.exhibits.schemes import draw_figure_4, draw_figures_5_to_7
+from fedtheory.sources.fraboni2022.exhibits.weightings import draw_figure_2, draw_figure_3
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, Tuned, make_scenario
+from fedtheory.sources.fraboni2022.experiments.digits import BATCH, SPLITS, Split, make_digits_problem
+from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared, compute_figure_2
+from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared, compute_figure_3
+from fedtheory.sources.fraboni2022.experiments.figure_4 import SchemesCompared, SplitCompared, compute_figure_4
 from fedtheory.sources.fraboni2022.experiments.findings import (
-    findings_2,
-    findings_3,
-    findings_4,
-    findings_5_to_7,
+    list_findings_2,
+    list_findings_3,
+    list_findings_4,
+    list_findings_5_to_7,
 )
 from fedtheory.sources.fraboni2022.instances.experiments import half_intervals
 from fedtheory.sources.fraboni2022.statements.experiments import CLAIMS
@@ -38,19 +38,19 @@ STEP_SIZES = (0.01, 0.1, 0.3)
 @cache
 def small_figure_2(split: Split) -> WeightsCompared:
     """Return the result for four clients and six units of time."""
-    return figure_2(split, clients=4, horizon=6, step_sizes=STEP_SIZES)
+    return compute_figure_2(split, clients=4, horizon=6, step_sizes=STEP_SIZES)
 
 
 @cache
 def small_figure_3() -> LocalWorkCompared:
     """Return the result for four clients and six units of time, with up to four local steps."""
-    return figure_3(0.1, clients=4, horizon=6, local_steps=(1, 2, 4))
+    return compute_figure_3(0.1, clients=4, horizon=6, local_steps=(1, 2, 4))
 
 
 @cache
 def small_figure_4() -> SplitCompared:
     """Return the result for four clients and six units of time, with two local steps."""
-    return figure_4("Dirichlet", clients=4, horizon=6, local_steps=2, step_sizes=STEP_SIZES)
+    return compute_figure_4("Dirichlet", clients=4, horizon=6, local_steps=2, step_sizes=STEP_SIZES)
 
 
 def finding(findings: tuple[Finding, ...], words: str) -> Finding:
@@ -62,7 +62,7 @@ def finding(findings: tuple[Finding, ...], words: str) -> Finding:
 @pytest.mark.parametrize("split", SPLITS)
 def test_every_digit_is_dealt_to_one_client(split: Split) -> None:
     """The clients' data are the 1797 images, each client has some, and all clients have equal weight."""
-    problem = digits_problem(10, split)
+    problem = make_digits_problem(10, split)
     assert problem.data is not None
     sizes = [len(outputs) for outputs in problem.data.outputs]
     assert sum(sizes) == 1797
@@ -73,13 +73,13 @@ def test_every_digit_is_dealt_to_one_client(split: Split) -> None:
 
 def test_another_seed_deals_other_rows() -> None:
     """The seed determines the split."""
-    sizes = [[len(y) for _, y in digits_problem(5, "Dirichlet", seed).data or ()] for seed in (0, 0, 1)]
+    sizes = [[len(y) for _, y in make_digits_problem(5, "Dirichlet", seed).data or ()] for seed in (0, 0, 1)]
     assert sizes[0] == sizes[1] != sizes[2]
 
 
 def test_the_columns_are_standardised_and_divided_by_two() -> None:
     """Over all clients each feature has mean zero and mean square one quarter, and the last column is one."""
-    data = digits_problem(3, "IID").data
+    data = make_digits_problem(3, "IID").data
     assert data is not None
     inputs = np.concatenate(data.inputs)
     assert inputs[:, :-1].mean(axis=0) == pytest.approx(np.zeros(16), abs=1e-12)
@@ -89,8 +89,8 @@ def test_the_columns_are_standardised_and_divided_by_two() -> None:
 
 def test_the_first_asynchronous_update_is_that_of_the_fastest_client() -> None:
     """Expected losses after one update are those of a gradient step plus the batch's variance, by hand."""
-    problem = digits_problem(4, "Dirichlet")
-    curve = scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=1, horizon=1).curve(0.1)
+    problem = make_digits_problem(4, "Dirichlet")
+    curve = make_scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=1, horizon=1).curve(0.1)
     assert problem.data is not None
     inputs, outputs = problem.data.inputs[0], problem.data.outputs[0]
     gradients = -2 * outputs[:, None] * inputs
@@ -110,8 +110,8 @@ def test_the_first_asynchronous_update_is_that_of_the_fastest_client() -> None:
 
 def test_client_losses_average_to_the_loss_all_along() -> None:
     """With the client weights, the weighted loss is E L(theta^n) of the trajectory."""
-    problem = digits_problem(4, "Dirichlet")
-    chosen = scenario(problem, Synchronous(), 80, "Time-based", local_steps=3, horizon=5)
+    problem = make_digits_problem(4, "Dirichlet")
+    chosen = make_scenario(problem, Synchronous(), 80, "Time-based", local_steps=3, horizon=5)
     curve = chosen.curve(0.1)
     trajectory = Trajectory(problem, chosen.algorithm(0.1))
     assert curve.weighted_loss(problem.weights) == pytest.approx(curve.loss)
@@ -145,8 +145,8 @@ def test_the_first_model_below_a_level() -> None:
 
 def test_tuned_step_sizes_minimise_the_final_loss_on_the_grid() -> None:
     """The best curve has the smallest final loss of all step sizes, tried one by one."""
-    problem = digits_problem(4, "Dirichlet")
-    chosen = scenario(problem, Asynchronous("one-by-one"), 80, "Identical", local_steps=1, horizon=6)
+    problem = make_digits_problem(4, "Dirichlet")
+    chosen = make_scenario(problem, Asynchronous("one-by-one"), 80, "Identical", local_steps=1, horizon=6)
     losses = {size: chosen.curve(size).final_loss for size in STEP_SIZES}
     best = min(losses, key=losses.__getitem__)
     assert small_figure_2("Dirichlet").step_size == best
@@ -155,8 +155,8 @@ def test_tuned_step_sizes_minimise_the_final_loss_on_the_grid() -> None:
 
 def test_the_search_ends_with_the_first_divergence() -> None:
     """Step sizes above a diverging one are not tried, and a diverging one is never the best."""
-    problem = digits_problem(4, "IID")
-    tuned = scenario(problem, Synchronous(), 0, "Time-based", local_steps=2, horizon=30).tuned((0.1, 4.0, 8.0))
+    problem = make_digits_problem(4, "IID")
+    tuned = make_scenario(problem, Synchronous(), 0, "Time-based", local_steps=2, horizon=30).tuned((0.1, 4.0, 8.0))
     assert [curve.diverges for curve in tuned.curves] == [False, True]
     assert tuned.best.step_size == tuned.largest_stable == 0.1
     assert list(tuned.by_step_size) == [0.1, 4.0]
@@ -165,8 +165,8 @@ def test_the_search_ends_with_the_first_divergence() -> None:
 def test_shares_are_those_of_the_reports() -> None:
     """With identical weights a client counts as often as it reports, and the minimiser has a larger loss of (2)."""
     result = small_figure_2("Dirichlet")
-    problem = digits_problem(4, "Dirichlet")
-    chosen = scenario(problem, Asynchronous("one-by-one"), 80, "Identical", local_steps=1, horizon=6)
+    problem = make_digits_problem(4, "Dirichlet")
+    chosen = make_scenario(problem, Asynchronous("one-by-one"), 80, "Identical", local_steps=1, horizon=6)
     reports = chosen.algorithm(0.1).schedule.participates.sum(axis=0)
     assert result.shares == pytest.approx(reports / reports.sum())
     assert result.minimum <= result.time_based_limit < result.identical_limit
@@ -177,7 +177,7 @@ def test_findings_of_figure_2_follow_the_curves() -> None:
     """If the two weightings are exchanged, the findings are negated."""
     results = (small_figure_2("IID"), small_figure_2("Dirichlet"))
     exchanged = [replace(each, identical=each.time_based, time_based=each.identical) for each in results]
-    before, after = findings_2(*results), findings_2(exchanged[0], exchanged[1])
+    before, after = list_findings_2(*results), list_findings_2(exchanged[0], exchanged[1])
     for words in ("faster than Time-based", "better than Time-based on the surrogate"):
         assert finding(before, words).reproduces
         assert not finding(after, words).reproduces
@@ -191,10 +191,10 @@ def test_a_gap_is_twice_as_large_only_if_it_is() -> None:
     iid = small_figure_2("IID")
     doubled = _with_gap(iid, 2 * 0.01)
     single = _with_gap(iid, 0.01)
-    assert finding(findings_2(single, doubled), "twice as large").reproduces
-    assert not finding(findings_2(single, _with_gap(iid, 0.05)), "twice as large").reproduces
-    assert finding(findings_2(single, doubled), "widens the gap").reproduces
-    assert not finding(findings_2(doubled, single), "widens the gap").reproduces
+    assert finding(list_findings_2(single, doubled), "twice as large").reproduces
+    assert not finding(list_findings_2(single, _with_gap(iid, 0.05)), "twice as large").reproduces
+    assert finding(list_findings_2(single, doubled), "widens the gap").reproduces
+    assert not finding(list_findings_2(doubled, single), "widens the gap").reproduces
 
 
 def _with_gap(result: WeightsCompared, gap: float) -> WeightsCompared:
@@ -208,15 +208,15 @@ def test_findings_of_figure_3_follow_the_curves() -> None:
     result = small_figure_3()
     exchanged = replace(result, identical=result.time_based, time_based=result.identical)
     words = "more sensitive"
-    assert finding(findings_3(result), words).reproduces != finding(findings_3(exchanged), words).reproduces
+    assert finding(list_findings_3(result), words).reproduces != finding(list_findings_3(exchanged), words).reproduces
     failing = {steps: replace(curve, diverges=steps == 4) for steps, curve in result.identical.items()}
     steady = {steps: replace(curve, diverges=False) for steps, curve in result.identical.items()}
     sooner = replace(result, identical=steady, time_based=failing)
-    assert finding(findings_3(sooner), words).reproduces
-    assert not finding(findings_3(replace(result, identical=failing, time_based=steady)), words).reproduces
-    assert finding(findings_3(result), "fast clients").reproduces
+    assert finding(list_findings_3(sooner), words).reproduces
+    assert not finding(list_findings_3(replace(result, identical=failing, time_based=steady)), words).reproduces
+    assert finding(list_findings_3(result), "fast clients").reproduces
     backwards = replace(result, weights=result.weights[::-1])
-    assert not finding(findings_3(backwards), "fast clients").reproduces
+    assert not finding(list_findings_3(backwards), "fast clients").reproduces
 
 
 def test_a_loss_falls_then_rises_if_its_minimum_is_inside() -> None:
@@ -226,8 +226,8 @@ def test_a_loss_falls_then_rises_if_its_minimum_is_inside() -> None:
     bent = {steps: replace(curve, loss=np.full(20, loss)) for steps, loss in losses.items()}
     rising = {steps: replace(curve, loss=np.full(20, float(steps))) for steps in losses}
     words = "first falls, then rises"
-    assert finding(findings_3(replace(result, identical=bent, time_based=bent)), words).reproduces
-    assert not finding(findings_3(replace(result, identical=bent, time_based=rising)), words).reproduces
+    assert finding(list_findings_3(replace(result, identical=bent, time_based=bent)), words).reproduces
+    assert not finding(list_findings_3(replace(result, identical=bent, time_based=rising)), words).reproduces
 
 
 def test_findings_of_figure_4_follow_the_curves() -> None:
@@ -237,8 +237,8 @@ def test_findings_of_figure_4_follow_the_curves() -> None:
     reversed_ = [_with_levels(each, (2.0, 3.0, 1.0)) for each in result.by_hardware]
     words = ("FedFix-0.5 always outperforms", "all clients are alike", "even with heterogeneous hardware")
     for word in words:
-        assert finding(findings_4([replace(result, by_hardware=tuple(ordered))]), word).reproduces
-        assert not finding(findings_4([replace(result, by_hardware=tuple(reversed_))]), word).reproduces
+        assert finding(list_findings_4([replace(result, by_hardware=tuple(ordered))]), word).reproduces
+        assert not finding(list_findings_4([replace(result, by_hardware=tuple(reversed_))]), word).reproduces
 
 
 def _with_levels(compared: SchemesCompared, levels: tuple[float, float, float]) -> SchemesCompared:
@@ -254,12 +254,12 @@ def test_small_step_sizes_favour_many_updates() -> None:
     """At the smallest step size asynchronous beats FedFix beats synchronous, unless their curves are exchanged."""
     result = small_figure_4()
     words = "small enough step size"
-    assert finding(findings_5_to_7([result]), words).reproduces
+    assert finding(list_findings_5_to_7([result]), words).reproduces
     exchanged = [
         replace(each, schemes=dict(zip(each.schemes, reversed(each.schemes.values()), strict=True)))
         for each in result.by_hardware
     ]
-    assert not finding(findings_5_to_7([replace(result, by_hardware=tuple(exchanged))]), words).reproduces
+    assert not finding(list_findings_5_to_7([replace(result, by_hardware=tuple(exchanged))]), words).reproduces
 
 
 def test_half_intervals_are_synchronous_rounds_of_twice_the_step_size() -> None:
@@ -303,8 +303,13 @@ def test_every_chart_has_a_name_of_its_own_and_says_what_comes_out() -> None:
     """The seven kinds of charts have different names, parts and a caption."""
     pair = (small_figure_2("IID"), small_figure_2("Dirichlet"))
     compared = small_figure_4().by_hardware[1]
-    at_best = chart_4(compared, "4 clients")
-    charts = [*charts_2(pair), chart_3(small_figure_3()), at_best, chart_5_to_7(compared, "4 clients")]
+    at_best = draw_figure_4(compared, "4 clients")
+    charts = [
+        *draw_figure_2(pair),
+        draw_figure_3(small_figure_3()),
+        at_best,
+        draw_figures_5_to_7(compared, "4 clients"),
+    ]
     assert len({chart.name for chart in charts}) == len(charts) == 7
     assert all(chart.parts and chart.caption.endswith(".") for chart in charts)
     assert f"{compared.best_losses['asynchronous'] - compared.minimum:.3g}" in at_best.caption
@@ -317,7 +322,7 @@ def test_a_cross_marks_where_a_scheme_diverges() -> None:
         name: Tuned((tuned.curves[0], replace(tuned.curves[1], diverges=True)))
         for name, tuned in compared.schemes.items()
     }
-    parts = chart_5_to_7(replace(compared, schemes=schemes), "4 clients").parts
+    parts = draw_figures_5_to_7(replace(compared, schemes=schemes), "4 clients").parts
     crosses = [part for part in parts if isinstance(part, Mark)]
     assert [(cross.x, cross.y, cross.marker) for cross in crosses] == [(0.1, 1.5**n, "x") for n in range(3)]
     assert [list(part.x) for part in parts if isinstance(part, Line)] == [[0.01]] * 3

@@ -14,33 +14,33 @@ from fedtheory.federation.clock import Asynchronous
 from fedtheory.federation.oracles import ExactOracle
 from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.exhibits import over_splits
-from fedtheory.sources.fraboni2022.experiments.curves import Curve, scenario
-from fedtheory.sources.fraboni2022.experiments.digits import BATCH, SPLITS, digits_problem
-from fedtheory.sources.fraboni2022.experiments.figure_4 import scheme_scenario
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, make_scenario
+from fedtheory.sources.fraboni2022.experiments.digits import BATCH, SPLITS, make_digits_problem
+from fedtheory.sources.fraboni2022.experiments.figure_4 import make_scheme_scenario
 from fedtheory.sources.fraboni2022.experiments.findings import (
     compare_splits_of_figure_2,
     compare_splits_of_figure_3,
     compare_splits_of_figure_4,
     compare_splits_of_figures_5_to_7,
 )
-from fedtheory.sources.fraboni2022.experiments.moves import squared_moves
+from fedtheory.sources.fraboni2022.experiments.moves import compute_squared_moves
 from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import (
     CHANGES,
     LocalWorkOnSplit,
     Mitigation,
     TunedLocalWork,
-    mitigations,
+    compute_mitigations,
 )
 from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import (
     BestScheme,
-    best_schemes,
-    final_loss,
+    average_final_loss,
+    compute_best_schemes,
     repeat_for_hardware,
 )
-from fedtheory.sources.fraboni2022.experiments.over_splits.search import best_of, search, step_size_at
-from fedtheory.sources.fraboni2022.experiments.over_splits.stored import TABLES, recompute, stored
+from fedtheory.sources.fraboni2022.experiments.over_splits.search import choose_best, compute_step_size, search
+from fedtheory.sources.fraboni2022.experiments.over_splits.stored import TABLES, read_records, recompute
 from fedtheory.sources.fraboni2022.experiments.over_splits.tables import read_table, write_table
-from fedtheory.sources.fraboni2022.experiments.over_splits.weightings import WeightingOnSplit, weightings_on_split
+from fedtheory.sources.fraboni2022.experiments.over_splits.weightings import WeightingOnSplit, compute_weightings
 
 TOLERANCE = 1e-3
 """Relative tolerance for numbers stored with six digits and computed on another machine."""
@@ -66,16 +66,16 @@ def test_the_search_refines_around_the_best_coarse_point() -> None:
     """For losses with one minimum the fine search finds it, also between coarse grid points."""
     optima = (-7, -14)
     found = search(lambda point: [float((point - optimum) ** 2) for optimum in optima], 0, -20)
-    best = [best_of(found, budget) for budget in range(2)]
+    best = [choose_best(found, budget) for budget in range(2)]
     assert [each.point for each in best] == list(optima)
     assert all(each.is_interior for each in best)
-    assert best[0].step_size == step_size_at(-7) == 2 ** (-7 / 4)
+    assert best[0].step_size == compute_step_size(-7) == 2 ** (-7 / 4)
 
 
 def test_a_best_point_at_the_end_of_the_grid_is_not_interior() -> None:
     """Decreasing losses have their minimum at the end."""
     found = search(lambda point: [float(point)], 0, -8)
-    assert not best_of(found, 0).is_interior
+    assert not choose_best(found, 0).is_interior
 
 
 def test_tables_are_read_as_they_are_written(tmp_path: Path) -> None:
@@ -91,41 +91,41 @@ def test_tables_are_read_as_they_are_written(tmp_path: Path) -> None:
 
 def test_moves_without_noise_are_differences_of_models() -> None:
     """With full gradients a run is one path, and its moves are |theta^{n+1} - theta^n|^2."""
-    problem = replace(digits_problem(4, "Dirichlet"), oracle=ExactOracle())
-    runs = scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=3, horizon=4)
+    problem = replace(make_digits_problem(4, "Dirichlet"), oracle=ExactOracle())
+    runs = make_scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=3, horizon=4)
     trajectory = runs.trajectory(0.05)
     steps = np.diff(trajectory.server_mean, axis=0)
-    assert squared_moves(trajectory) == pytest.approx((steps * steps).sum(axis=1))
+    assert compute_squared_moves(trajectory) == pytest.approx((steps * steps).sum(axis=1))
 
 
 def test_the_first_move_is_that_of_one_batch() -> None:
     """The fastest client moves the model by its weight times a mini-batch gradient at zero."""
-    problem = digits_problem(4, "Dirichlet")
-    runs = scenario(problem, Asynchronous("one-by-one"), 80, "Identical", local_steps=1, horizon=1)
+    problem = make_digits_problem(4, "Dirichlet")
+    runs = make_scenario(problem, Asynchronous("one-by-one"), 80, "Identical", local_steps=1, horizon=1)
     assert problem.data is not None
     gradients = -2 * problem.data.outputs[0][:, None] * problem.data.inputs[0]
     mean, variance = gradients.mean(axis=0), np.cov(gradients.T, bias=True).trace() / BATCH
-    assert squared_moves(runs.trajectory(0.1))[0] == pytest.approx(0.01 * (mean @ mean + variance))
+    assert compute_squared_moves(runs.trajectory(0.1))[0] == pytest.approx(0.01 * (mean @ mean + variance))
 
 
 def test_final_losses_are_over_the_end_of_the_time_budget() -> None:
     """Models of the last 5% of the budget count; a loss below the minimum is rounding of a diverging run."""
     times = np.arange(101.0)
     curve = Curve(0.1, times, 200 - times, np.ones((101, 1)), np.zeros(101), diverges=False)
-    assert final_loss(curve, 100, 0) == np.mean(np.arange(100, 105))
-    assert final_loss(curve, 20, 0) == 180
-    assert final_loss(curve, 20, 101) == inf
-    assert final_loss(replace(curve, diverges=True), 20, 0) == inf
+    assert average_final_loss(curve, 100, 0) == np.mean(np.arange(100, 105))
+    assert average_final_loss(curve, 20, 0) == 180
+    assert average_final_loss(curve, 20, 101) == inf
+    assert average_final_loss(replace(curve, diverges=True), 20, 0) == inf
 
 
 def test_best_schemes_are_runs_at_their_step_sizes() -> None:
     """Each record agrees with the run at its step size; synchronous rounds are equal for all hardware."""
-    records = list(repeat_for_hardware(best_schemes("Dirichlet", 0, clients=4, times=(2, 4), local_steps=2)))
-    problem = digits_problem(4, "Dirichlet")
+    records = list(repeat_for_hardware(compute_best_schemes("Dirichlet", 0, clients=4, times=(2, 4), local_steps=2)))
+    problem = make_digits_problem(4, "Dirichlet")
     for each in records:
-        runs = scheme_scenario(problem, each.scheme, each.slower, 2, 4)
+        runs = make_scheme_scenario(problem, each.scheme, each.slower, 2, 4)
         curve = replace(runs, server_step_size=each.server_step_size).curve(each.step_size)
-        loss = final_loss(curve, each.time, float(problem.optimal_value))
+        loss = average_final_loss(curve, each.time, float(problem.optimal_value))
         assert loss - problem.optimal_value == pytest.approx(each.excess)
     synchronous = [each for each in records if (each.scheme, each.server_step_size) == ("synchronous", 1)]
     assert len(records) == 2 * 2 * 5
@@ -136,28 +136,28 @@ def test_best_schemes_are_runs_at_their_step_sizes() -> None:
 
 def test_a_quarter_of_a_step_size_is_less_of_it() -> None:
     """The changes of a run give different numbers, and the server's step size multiplies the weights."""
-    found = {each.change: each for each in mitigations("Dirichlet", 0, 1 / 64, 4)}
+    found = {each.change: each for each in compute_mitigations("Dirichlet", 0, 1 / 64, 4)}
     assert len({each.excess for each in found.values()}) == len(found)
     quarter = found["a quarter of the local steps"]
-    problem = digits_problem(10, "Dirichlet")
-    run = scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=1, horizon=50).curve(1 / 64)
+    problem = make_digits_problem(10, "Dirichlet")
+    run = make_scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=1, horizon=50).curve(1 / 64)
     assert quarter.deviation == pytest.approx(run.fluctuation)
 
 
 def test_stored_tables_have_all_splits() -> None:
     """Five splits of each kind in every table, and best step sizes inside their grids."""
     for name in TABLES:
-        records = stored(name)
+        records = read_records(name)
         assert {(each.split, each.seed) for each in records} == {(split, n) for split in SPLITS for n in range(5)}
-    assert all(each.is_interior for name in ("schemes", "tuned-local-work") for each in stored(name))
-    fifty = {(each.split, each.seed) for each in stored("schemes") if each.clients == 50}
+    assert all(each.is_interior for name in ("schemes", "tuned-local-work") for each in read_records(name))
+    fifty = {(each.split, each.seed) for each in read_records("schemes") if each.clients == 50}
     assert fifty == {(split, n) for split in SPLITS for n in range(3)}
 
 
 @pytest.mark.long
 def test_the_first_stored_split_is_computed_again() -> None:
     """Both weightings on the first split are recomputed and agree with the stored record."""
-    for record, other in zip(weightings_on_split("IID", 0), stored("weightings")[:2], strict=True):
+    for record, other in zip(compute_weightings("IID", 0), read_records("weightings")[:2], strict=True):
         assert_close(record, other)
 
 
@@ -165,7 +165,7 @@ def test_the_first_stored_split_is_computed_again() -> None:
 @pytest.mark.parametrize("table", TABLES)
 def test_stored_tables_are_computed_again(table: str) -> None:
     """Every record of a table is recomputed and agrees."""
-    for record, other in zip(recompute(table), stored(table), strict=True):
+    for record, other in zip(recompute(table), read_records(table), strict=True):
         assert_close(record, other)
 
 
@@ -267,7 +267,7 @@ def test_findings_of_figure_4_follow_the_records() -> None:
 
 def test_convergence_is_not_monotone_only_if_sampled_runs_rise() -> None:
     """The finding needs more rises at larger step sizes; without rises it is negated."""
-    records = stored("rises")
+    records = read_records("rises")
     assert finding(compare_splits_of_figures_5_to_7(records), "not monotone").reproduces
     falling = [replace(each, sampled=0.0) for each in records]
     assert not finding(compare_splits_of_figures_5_to_7(falling), "not monotone").reproduces
@@ -276,13 +276,13 @@ def test_convergence_is_not_monotone_only_if_sampled_runs_rise() -> None:
 def test_displays_say_that_their_tables_are_stored() -> None:
     """The heading of each display says that its table is stored; charts have different names and captions."""
     displays = [
-        over_splits.display_2(),
-        over_splits.display_3(),
-        over_splits.display_4(),
-        over_splits.display_5_to_7(),
+        over_splits.show_figure_2(),
+        over_splits.show_figure_3(),
+        over_splits.show_figure_4(),
+        over_splits.show_figures_5_to_7(),
     ]
     assert all("stored" in each.heading and each.findings for each in displays)
     charts = [chart for each in displays for chart in each.charts]
     assert len({chart.name for chart in charts}) == len(charts) == 6
     assert all(chart.parts and chart.caption.endswith(".") for chart in charts)
-    assert not any(isnan(value) for each in stored("schemes") for value in (each.excess, each.step_size))
+    assert not any(isnan(value) for each in read_records("schemes") for value in (each.excess, each.step_size))

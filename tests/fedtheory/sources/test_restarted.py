@@ -16,7 +16,11 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Uniform
 from fedtheory.language import quantities as q
-from fedtheory.sources.liu2022.quantities.restarted import largest_deviation_sq, restarting_first, simulate_as_published
+from fedtheory.sources.liu2022.quantities.restarted import (
+    iterate_with_early_restart,
+    measure_largest_deviation,
+    simulate_as_published,
+)
 
 
 def _pairs(steps: int) -> dict[str, Pair]:
@@ -42,10 +46,10 @@ def _fedavg(run: Run, seed: int) -> list[Any]:
 def test_restarting_first_is_fedavg(key: tuple[str, int], seed: int) -> None:
     """Restarting before each step gives the iterates of FedAvg as rationals, with common samples."""
     run = ALL[key]
-    found = [iterates.tolist() for iterates in restarting_first(run, seed)]
+    found = [iterates.tolist() for iterates in iterate_with_early_restart(run, seed)]
     assert len(found) == run.algorithm.rounds * key[1]
     assert found == _fedavg(run, seed)
-    assert largest_deviation_sq(run, restarting_first) == 0
+    assert measure_largest_deviation(run, iterate_with_early_restart) == 0
     assert q.restarting_first_deviation.measure(run) == 0
     floats = run.as_floats()
     assert q.restarting_first_deviation.measure(floats) == pytest.approx(0, abs=1e-24)
@@ -96,7 +100,7 @@ def test_one_client_never_restarts_elsewhere() -> None:
 def test_unequal_steps_and_random_participants_are_refused() -> None:
     """The loop needs one K and full participation."""
     with pytest.raises(NotApplicable, match="different numbers of local steps"):
-        next(restarting_first(quadratics(**LINE, steps=(1, 2)).engine))
+        next(iterate_with_early_restart(quadratics(**LINE, steps=(1, 2)).engine))
     with pytest.raises(NotApplicable, match="this server does something else"):
         q.restarted_deviation.measure(quadratics(**LINE, steps=2, law=Uniform(1)).engine)
 
@@ -111,4 +115,4 @@ def test_other_algorithms_than_plain_fedavg_are_refused(settings: dict[str, Any]
 def test_the_deviation_compares_the_same_draws() -> None:
     """The deviation uses the loop's samples, for every seed."""
     run = ALL["noise", 2]
-    assert largest_deviation_sq(run, restarting_first, seed=3) == 0
+    assert measure_largest_deviation(run, iterate_with_early_restart, seed=3) == 0

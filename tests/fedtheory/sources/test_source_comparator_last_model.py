@@ -21,7 +21,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import Proof, certificate_of, check_certificate
-from fedtheory.sources.comparator.exhibits.floors import LAST_MODEL, SETTLING, floor_over_error
+from fedtheory.sources.comparator.exhibits.floors import LAST_MODEL, SETTLING, compare_floor
 from fedtheory.sources.comparator.statements import last_model as last
 from fedtheory.sources.comparator.statements.last_rounds import factor, gain
 from fedtheory.sources.comparator.statements.notation import (
@@ -202,7 +202,7 @@ def test_the_potential_bounds_the_sampling_error_of_errors() -> None:
 @pytest.mark.parametrize("name", SETTLING)
 def test_the_floor_is_near_the_error_at_which_models_settle(name: str) -> None:
     """The floor is within a factor of four on three quadratics and on ridge regression."""
-    ratio = floor_over_error(SETTLING[name])
+    ratio = compare_floor(SETTLING[name])
     assert ratio is not None
     assert 1 < ratio < 4
 

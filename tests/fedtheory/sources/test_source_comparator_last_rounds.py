@@ -19,7 +19,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import Proof, certificate_of, check_certificate
-from fedtheory.sources.comparator.exhibits.floors import LAST_ROUND, SETTLING, floor_over_error
+from fedtheory.sources.comparator.exhibits.floors import LAST_ROUND, SETTLING, compare_floor
 from fedtheory.sources.comparator.statements import last_rounds as last
 from fedtheory.sources.comparator.statements.notation import D, K, L, T, average_error, ell, eta, k, mu, rho, tau, xbar
 from fedtheory.sources.comparator.statements.notation import x_star as best
@@ -166,7 +166,7 @@ def test_a_step_alone_does_not_make_runs_come_together(missing: str) -> None:
 @pytest.mark.parametrize("name", SETTLING)
 def test_the_floor_is_near_the_error_at_which_runs_settle(name: str) -> None:
     """The floor is within a factor of four on three quadratics and on ridge regression, for all curvatures."""
-    ratio = floor_over_error(SETTLING[name], LAST_ROUND)
+    ratio = compare_floor(SETTLING[name], LAST_ROUND)
     assert ratio is not None
     assert 1 < ratio < 4
 

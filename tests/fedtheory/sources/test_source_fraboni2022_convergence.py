@@ -25,7 +25,7 @@ from fedtheory.language.assumptions import (
 )
 from fedtheory.language.registry import find
 from fedtheory.sources.fraboni2022.instances import alternating
-from fedtheory.sources.fraboni2022.instances.asynchronous import one_of_two
+from fedtheory.sources.fraboni2022.instances.asynchronous import make_one_of_two
 from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise
 from fedtheory.sources.fraboni2022.statements.examples import EXAMPLES, STABLE, odd_offset
 from fedtheory.sources.fraboni2022.statements.examples import step as phi_of_steps
@@ -74,7 +74,7 @@ def models(run: Run) -> list[fmpq]:
 @cache
 def sampled_for_long() -> Run:
     """Return a long run at the step size of (98): one of two clients, 128 steps of 1/(48 * 128 * 3 * 16), 34 rounds."""
-    return one_of_two(128, 34, fmpq(1, 294912), 16)
+    return make_one_of_two(128, 34, fmpq(1, 294912), 16)
 
 
 @pytest.mark.long

@@ -19,7 +19,7 @@ from fedtheory.federation.participation import Fixed
 from fedtheory.federation.problem import least_squares
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import client_spread, mean_square_gradient, round_gap, square_mean_gradient
-from fedtheory.sources.fraboni2022.instances.asynchronous import one_of_two, rare_sample
+from fedtheory.sources.fraboni2022.instances.asynchronous import make_one_of_two, make_rare_sample
 from fedtheory.sources.fraboni2022.statements import (
     inequalities,
 )
@@ -46,7 +46,7 @@ class RareSample:
 
     def run(self) -> Run:
         """Return the run in rationals."""
-        return rare_sample(40, 1)
+        return make_rare_sample(40, 1)
 
 
 OPPOSITE = Setup(minimisers=(1, -1), start=0)
@@ -119,7 +119,7 @@ SELECTED = {
 def test_a_selected_client_makes_all_its_steps_to_one_side(name: str) -> None:
     """One of two clients makes 64 steps of 1/4096 from the optimum 0: to +-64 (1 - (1 - 1/4096)^k) after k of them."""
     count, step, server = 64, fmpq(1, 4096), 64
-    found = check(CLAIMS[name], one_of_two(count, 1, step, server))
+    found = check(CLAIMS[name], make_one_of_two(count, 1, step, server))
     assert found.holds is False
     assert found.worst is not None
     squares = [(server * (1 - (1 - step) ** k)) ** 2 for k in range(count + 1)]

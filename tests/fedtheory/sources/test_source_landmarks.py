@@ -24,7 +24,7 @@ from fedtheory.language.families import FAMILIES
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run
-from fedtheory.sources.landmarks.exhibits import ROUNDS, curve, errors_at, page, typeset
+from fedtheory.sources.landmarks.exhibits import ROUNDS, compute_errors, find_best_curve, make_page, typeset
 from verify.check import Check, check
 from verify.instances import families_for
 
@@ -296,11 +296,11 @@ def test_definitions_are_typeset(name: str) -> None:
 
 def test_a_page_shows_an_algorithm_beside_fedavg() -> None:
     pytest.importorskip("sklearn")
-    shown = page("scaffold")
+    shown = make_page("scaffold")
     assert [len(chart.parts) for chart in shown.charts] == [2, 2]
     assert "landmarks:scaffold.contraction" in shown.claims
     assert "landmarks:scaffnew.contraction" not in shown.claims
-    scaffold, fedavg = curve("scaffold"), curve("fedavg")
+    scaffold, fedavg = find_best_curve("scaffold"), find_best_curve("fedavg")
     assert len(scaffold.errors) == len(fedavg.errors) == ROUNDS + 1
     assert scaffold.errors[-1] < fedavg.errors[-1]
     assert (scaffold.sent == 2 * fedavg.sent).all()
@@ -314,8 +314,8 @@ def test_assumptions_about_algorithms_can_be_compared() -> None:
 def test_a_curve_is_at_the_best_step_size() -> None:
     """The best of the tried step sizes is not the largest: larger ones are unstable, smaller ones slower."""
     pytest.importorskip("sklearn")
-    best = curve("fedavg")
-    others = [errors_at("fedavg", share) for share in best.shown.shares]
+    best = find_best_curve("fedavg")
+    others = [compute_errors("fedavg", share) for share in best.shown.shares]
     assert min(best.shown.shares) < best.share < max(best.shown.shares)
     assert best.errors[-1] == min(errors[-1] for errors in others)
     assert others[-1][-1] > others[-1][0]

@@ -22,7 +22,7 @@ from fedtheory.language.registry import claims_of, find
 from fedtheory.proofs import check_certificate, prove
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.runfile import run_table
-from fedtheory.sources.lecture27.budget import Budget, descend_fixed, drift_bounds
+from fedtheory.sources.lecture27.budget import Budget, compute_drift_bounds, descend_fixed
 from fedtheory.sources.lecture27.statements.notation import (
     F,
     T,
@@ -84,7 +84,7 @@ def test_the_budgets_h_is_the_lectures() -> None:
     """The sum in the controller agrees with the closed form, in floats."""
     values = {eta: 0.1, beta: 3.0}
     closed = [2.5 * float(per_divergence(sp.Integer(x)).subs(values)) for x in range(12)]
-    assert drift_bounds(11, 0.1, 3.0, 2.5) == pytest.approx(closed, rel=1e-12, abs=1e-14)
+    assert compute_drift_bounds(11, 0.1, 3.0, 2.5) == pytest.approx(closed, rel=1e-12, abs=1e-14)
 
 
 def test_the_explicit_bound_solves_theorem_2() -> None:

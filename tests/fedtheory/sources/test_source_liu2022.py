@@ -28,10 +28,10 @@ from fedtheory.sources.liu2022.exhibits.corollary_4 import (
     ITERATIONS,
     MOST_LOCAL_STEPS,
     fit_slope,
-    measurements,
+    measure_errors,
 )
-from fedtheory.sources.liu2022.exhibits.two_sided import ROUNDS, curves
-from fedtheory.sources.liu2022.quantities.restarted import loop_moments
+from fedtheory.sources.liu2022.exhibits.two_sided import ROUNDS, measure_curves
+from fedtheory.sources.liu2022.quantities.restarted import compute_loop_moments
 from verify.check import Check, check
 
 
@@ -113,7 +113,7 @@ ENUMERATED = {
 def test_moments_of_the_loop_are_those_of_its_outcomes(name: str) -> None:
     """All four expectations agree for every iteration and client, as rationals."""
     run = ENUMERATED[name]
-    found, expected = loop_moments(run), _expectations(run)
+    found, expected = compute_loop_moments(run), _expectations(run)
     assert found.gradient_sq.tolist() == expected["gradient"].tolist()
     assert found.consensus_error.tolist() == expected["consensus"].tolist()
     assert found.stochastic_gradient_sq.tolist() == expected["second"].tolist()
@@ -138,7 +138,7 @@ def test_a_diverging_loop_raises() -> None:
     """A diverging loop raises an error in double precision, but not in rationals."""
     run = curved_and_flat(step="40", rounds=400).as_floats()
     with pytest.raises(Diverging, match="the loop diverges at iteration"):
-        loop_moments(run)
+        compute_loop_moments(run)
 
 
 def test_statements_for_the_loop_by_hand() -> None:
@@ -198,17 +198,19 @@ def test_largest_local_steps_are_the_largest() -> None:
 @pytest.mark.parametrize("most", [False, True])
 def test_the_measured_error_falls_like_one_over_the_root_of_clients(most: bool) -> None:
     """The error has linear speed-up in N at the step size of Corollary 4, and is below the bound."""
-    found = measurements(most_local_steps=most)
+    found = measure_errors(most_local_steps=most)
     assert fit_slope(found) == pytest.approx(-0.5, abs=0.01)
     assert all(0 < one.error < one.bound for one in found)
 
 
 def test_generalised_fedavg_keeps_the_speed_up_up_to_its_limit() -> None:
     """For K <= R/N the error is, up to a factor, a constant over sqrt(N K R)."""
-    for curve in curves():
+    for curve in measure_curves():
         inside = curve.constants[: curve.inside]
         assert max(inside) < 1.7 * min(inside)
-    first, second = (dict(zip((n * c.local_steps for n in c.clients), c.constants, strict=True)) for c in curves()[1:3])
+    first, second = (
+        dict(zip((n * c.local_steps for n in c.clients), c.constants, strict=True)) for c in measure_curves()[1:3]
+    )
     for product in first.keys() & second.keys():
         assert product > ROUNDS or first[product] == pytest.approx(second[product], rel=0.03)
 

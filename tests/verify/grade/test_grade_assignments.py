@@ -17,9 +17,9 @@ from fedtheory.language.exercises.copy_symbols import without_needless_braces
 from fedtheory.language.registry import find, papers
 from fedtheory.sources.fraboni2022.assignments.limit_or_cycle import even, first, odd, phi, second
 from fedtheory.sources.lecture27.assignments.tau_under_a_budget import best_steps
-from fedtheory.sources.renard2022.assignments.find_the_error import printed_lines
-from fedtheory.sources.vlaski2023.assignments.problem_5_1 import limiting_point
-from fedtheory.sources.vlaski2023.assignments.problem_5_2 import sampled_variance
+from fedtheory.sources.renard2022.assignments.find_the_error import draw_published_lines
+from fedtheory.sources.vlaski2023.assignments.problem_5_1 import compute_limiting_point
+from fedtheory.sources.vlaski2023.assignments.problem_5_2 import compute_sampled_variance
 from verify.grade import (
     Assignment,
     Submission,
@@ -215,7 +215,7 @@ def test_wrong_choices_earn_nothing() -> None:
 def test_limiting_point_is_a_fixed_point() -> None:
     """At the limiting point of problem 5.1 the summed gradients vanish."""
     steps, curvatures, optima = [2, 5, 1], [1, 3, 4], [-2, 6, 5]
-    w = limiting_point(steps, curvatures, optima)
+    w = compute_limiting_point(steps, curvatures, optima)
     assert sum(e * h * (w - o) for e, h, o in zip(steps, curvatures, optima, strict=True)) == 0
 
 
@@ -225,7 +225,7 @@ def test_sampled_variance_is_the_formula(size: int) -> None:
     values = [3, -1, 4, 1]
     middle = Fraction(sum(values), 4)
     spread = sum((v - middle) ** 2 for v in values) / 4
-    assert sampled_variance(values, size) == Fraction(4 - size, size * 3) * spread
+    assert compute_sampled_variance(values, size) == Fraction(4 - size, size * 3) * spread
     assert len(list(combinations(values, size))) > 0
 
 
@@ -245,7 +245,7 @@ def test_free_communication_asks_for_one_step() -> None:
 def test_the_printed_lines_have_an_error() -> None:
     """Every copy has a refuted line, in the order of the print."""
     for student in ("ana", "bob", "eve", "class"):
-        lines = printed_lines(Draw("find-the-error", student))
+        lines = draw_published_lines(Draw("find-the-error", student))
         assert len({line.id for line in lines}) == 4
         assert any(line.verdict == "refuted" for line in lines)
 

@@ -92,7 +92,7 @@ class Settling:
 
 
 @cache
-def floor_over_error(settling: Settling, ending: Ending = LAST_MODEL) -> float | None:
+def compare_floor(settling: Settling, ending: Ending = LAST_MODEL) -> float | None:
     """Return the limit of the bound over that of the exact error; None if a condition fails."""
     return ending.divide_by_error(settling.run)
 
@@ -123,7 +123,7 @@ for name, settling in SETTLING.items():
     print(name, floor_over_error(settling))"""
 
 
-def floors_page() -> Page:
+def make_floors_page() -> Page:
     """Compute the ratios on all problems; raises `MissingExtra` without scikit-learn."""
     return Page(
         name="comparator-floors",
@@ -159,12 +159,12 @@ def _draw_over_lengths() -> Chart:
 
 
 def _draw_curve(problem: str, colour: int) -> Line:
-    ratios = {length: floor_over_error(Settling(problem, length, 5)) for length in _DRAWN}
+    ratios = {length: compare_floor(Settling(problem, length, 5)) for length in _DRAWN}
     known = {length: ratio for length, ratio in ratios.items() if ratio is not None}
     return Line(list(known), list(known.values()), problem, colour)
 
 
 def _format_ratio(settling: Settling) -> str:
     """Write the ratio with three digits, or a dash."""
-    ratio = floor_over_error(settling)
+    ratio = compare_floor(settling)
     return "-" if ratio is None else decimal(ratio, 3)

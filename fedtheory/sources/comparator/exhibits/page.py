@@ -25,7 +25,7 @@ for name in DATA:
     print(name, best.step_size, best.bound, best.error)"""
 
 
-def data_page() -> Page:
+def make_data_page() -> Page:
     """Compute the curves on all data sets; raises `MissingExtra` without scikit-learn."""
     found = [OnData(name) for name in DATA]
     charts = [chart for one in found for chart in (_draw_over_step_sizes(one), _draw_over_rounds(one))]

@@ -31,36 +31,36 @@ from fedtheory.sources.fraboni2022.experiments.findings import (
 from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import TunedLocalWork
 from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import BestScheme, repeat_for_hardware
 from fedtheory.sources.fraboni2022.experiments.over_splits.search import FINE
-from fedtheory.sources.fraboni2022.experiments.over_splits.stored import FEWER_SEEDS, SEEDS, stored
+from fedtheory.sources.fraboni2022.experiments.over_splits.stored import FEWER_SEEDS, SEEDS, read_records
 
 _TWENTY = 20
 """Number of clients in the charts."""
 _COLOURS = {"synchronous": BLUE, "FedFix-0.5": GREEN, "asynchronous": RED}
 
 
-def display_2() -> Display:
+def show_figure_2() -> Display:
     """Figure 2 on several splits."""
-    return _make_display([], compare_splits_of_figure_2(stored("weightings")))
+    return _make_display([], compare_splits_of_figure_2(read_records("weightings")))
 
 
-def display_3() -> Display:
+def show_figure_3() -> Display:
     """Figure 3 on several splits."""
     names = ("local-work", "tuned-local-work", "mitigations")
-    works, tuned, changed = (stored(name) for name in names)
+    works, tuned, changed = (read_records(name) for name in names)
     charts = [_draw_tuned(tuned, split) for split in SPLITS]
     return _make_display(charts, compare_splits_of_figure_3(works, tuned, changed))
 
 
-def display_4() -> Display:
+def show_figure_4() -> Display:
     """Figure 4 on several splits."""
-    records = list(repeat_for_hardware(stored("schemes")))
+    records = list(repeat_for_hardware(read_records("schemes")))
     charts = [_draw_schemes(records, split, slower) for split, slower in product(SPLITS, SCENARIOS)]
     return _make_display(charts, compare_splits_of_figure_4(records), fewer=True)
 
 
-def display_5_to_7() -> Display:
+def show_figures_5_to_7() -> Display:
     """Figures 5 to 7 on several splits."""
-    return _make_display([], compare_splits_of_figures_5_to_7(stored("rises")))
+    return _make_display([], compare_splits_of_figures_5_to_7(read_records("rises")))
 
 
 def _make_display(charts: Sequence[Chart], findings: Sequence[Finding], *, fewer: bool = False) -> Display:

@@ -11,7 +11,7 @@ _HEADROOM = 4
 """Factor by which the axis of a diverging run extends above its start."""
 
 
-def chart_4(compared: SchemesCompared, setting: str) -> Chart:
+def draw_figure_4(compared: SchemesCompared, setting: str) -> Chart:
     """Figure 4: excess loss over time, each scheme at its best step size."""
     curves = {name: tuned.best for name, tuned in compared.schemes.items()}
     finals = ", ".join(f"{name} {curve.final_loss - compared.minimum:.3g}" for name, curve in curves.items())
@@ -32,7 +32,7 @@ def chart_4(compared: SchemesCompared, setting: str) -> Chart:
     )
 
 
-def chart_5_to_7(compared: SchemesCompared, setting: str) -> Chart:
+def draw_figures_5_to_7(compared: SchemesCompared, setting: str) -> Chart:
     """Figures 5 to 7 in one: the loss at the end over the step size, log-log; a cross where a scheme diverges."""
     parts: list[Part] = []
     for number, (scheme, tuned) in enumerate(compared.schemes.items()):

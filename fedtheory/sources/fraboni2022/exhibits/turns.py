@@ -31,23 +31,23 @@ def _take_turns(optima: list[int], phi: str, policy: Policy, weights: list[str],
 
 
 @cache
-def pairs_in_turn() -> dict[str, Run]:
+def make_pair_runs() -> dict[str, Run]:
     """Return runs of two pairs of clients, one of each of two types, for several step sizes phi."""
     policy, weights = FedBuff(2, "one-by-one"), ["1/2"] * 4
     return {phi: _take_turns([0, 1, 0, 1], phi, policy, weights, 40) for phi in ("1/4", "3/4", "9/8")}
 
 
 @cache
-def clients_in_turn() -> dict[str, Run]:
+def make_client_runs() -> dict[str, Run]:
     """Return runs of two clients with optima 0 and 1 and weights 1/2 and 1/4, for several step sizes phi."""
     policy = Asynchronous("one-by-one")
     return {phi: _take_turns([0, 1], phi, policy, ["1/2", "1/4"], 40) for phi in ("1/8", "1/2", "1")}
 
 
-def distances(_claim: Claim) -> Display:
+def draw_distances(_claim: Claim) -> Display:
     """Draw |theta^n - theta*| over n for several phi; the roots of r^2 - r + phi determine its decay."""
     lines = []
-    for number, (phi, run) in enumerate(pairs_in_turn().items()):
+    for number, (phi, run) in enumerate(make_pair_runs().items()):
         values = np.maximum(np.sqrt(run.trajectory.server_distance_sq), _SMALLEST)
         lines.append(Line(range(len(values)), values, rf"$\phi={phi}$", number, number))
     chart = Chart(
@@ -64,9 +64,9 @@ def distances(_claim: Claim) -> Display:
     return Display([chart])
 
 
-def cycles(_claim: Claim) -> Display:
+def draw_cycles(_claim: Claim) -> Display:
     """Draw theta^n over n for several phi, with the published limit; the iterates approach a cycle of two points."""
-    runs = clients_in_turn()
+    runs = make_client_runs()
     lines = []
     for number, (phi, run) in enumerate(runs.items()):
         values = run.trajectory.server_mean[:, 0]

@@ -24,7 +24,7 @@ from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared
 Measure = Callable[[WeightsCompared, Curve], Array]
 
 
-def charts_2(results: Sequence[WeightsCompared]) -> list[Chart]:
+def draw_figure_2(results: Sequence[WeightsCompared]) -> list[Chart]:
     """Return Figure 2 (a) to (d): losses and their spread over the clients, of problem (2) and of the surrogate
     problem.
     """
@@ -104,7 +104,7 @@ def _list_step_sizes(results: Sequence[WeightsCompared]) -> str:
     return f"Step size, the best for identical weights: {sizes}."
 
 
-def chart_3(result: LocalWorkCompared) -> Chart:
+def draw_figure_3(result: LocalWorkCompared) -> Chart:
     """Figure 3: mean and deviation of the loss at the end over the number of local steps, log-log."""
     weightings = {"Identical": result.identical, "Time-based": result.time_based}
     failures = " ".join(_describe_failure(name, curves) for name, curves in weightings.items())

@@ -45,21 +45,21 @@ class Curve:
     @property
     def final_loss(self) -> float:
         """Return the average of E L(theta^n) over the last 5% of the updates; infinite if the run diverges."""
-        return float("inf") if self.diverges else float(last(self.loss).mean())
+        return float("inf") if self.diverges else float(take_last(self.loss).mean())
 
     @property
     def fluctuation(self) -> float:
         """Return the standard deviation of E L(theta^n) over the last 5% of the updates; infinite if the run
         diverges.
         """
-        return float("inf") if self.diverges else float(last(self.loss).std())
+        return float("inf") if self.diverges else float(take_last(self.loss).std())
 
     @property
     def final_model_variance(self) -> float:
         """Return the average of E|theta^n - E theta^n|^2 over the last 5% of the updates; infinite if the run
         diverges.
         """
-        return float("inf") if self.diverges else float(last(self.model_variance).mean())
+        return float("inf") if self.diverges else float(take_last(self.model_variance).mean())
 
     def weighted_loss(self, shares: Array) -> Array:
         """Return ``sum_i shares[i] E L_i(theta^n)``, (N+1,)."""
@@ -78,7 +78,7 @@ class Curve:
         return float(self.times[below[0]]) if below.size else float("inf")
 
 
-def last(values: Array) -> Array:
+def take_last(values: Array) -> Array:
     """Return the last 5% of the values, at least one."""
     return values[-max(1, round(LAST * len(values))) :]
 
@@ -138,7 +138,7 @@ class Scenario:
             step_size,
             np.array(times[: len(trajectory.moments)]),
             trajectory.server_suboptimality + self.problem.optimal_value,
-            client_losses(trajectory),
+            compute_client_losses(trajectory),
             _compute_model_variance(trajectory),
             trajectory.divergence is not None,
         )
@@ -166,7 +166,7 @@ def _compute_noise_maps(problem: Problem, local_steps: int, step_size: float) ->
     return NoiseMaps.of(problem.centred, work)
 
 
-def scenario(
+def make_scenario(
     problem: Problem, policy: Policy, slower: int, weighting: Weighting, *, local_steps: int, horizon: int
 ) -> Scenario:
     """Return runs up to the time `horizon` with the hardware F`slower`, whose slowest client needs one unit of time."""
@@ -177,7 +177,7 @@ def scenario(
     return Scenario(problem, clock, weights, local_steps, clock.updates_within(fmpq(horizon)))
 
 
-def client_losses(trajectory: Trajectory) -> Array:
+def compute_client_losses(trajectory: Trajectory) -> Array:
     """Return E L_i(theta^n), (N+1, M), from the second moments of the server's model."""
     centred = trajectory.problem.centred
     size = centred.dimension + 1

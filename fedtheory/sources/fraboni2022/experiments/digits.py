@@ -28,7 +28,7 @@ BATCH = 64
 CONCENTRATION = 0.1
 
 
-def digits_problem(clients: int, split: Split, seed: int = 0) -> Problem:
+def make_digits_problem(clients: int, split: Split, seed: int = 0) -> Problem:
     """Return the problem with p_i = 1/M, from the zero model; `seed` determines the split.
 
     Raises `MissingExtra` without scikit-learn.

@@ -10,8 +10,8 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.surrogate import Surrogate
 from fedtheory.federation.clock import Asynchronous
-from fedtheory.sources.fraboni2022.experiments.curves import Curve, Scenario, scenario
-from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, Scenario, make_scenario
+from fedtheory.sources.fraboni2022.experiments.digits import Split, make_digits_problem
 
 CLIENTS, SLOWER, LOCAL_STEPS, HORIZON = 10, 80, 1, 50
 STEP_SIZES = tuple(2.0**-power for power in range(8, 2, -1))
@@ -48,7 +48,7 @@ class WeightsCompared:
         return self.identical.final_loss - self.time_based.final_loss
 
 
-def figure_2(
+def compute_figure_2(
     split: Split,
     *,
     seed: int = 0,
@@ -57,10 +57,10 @@ def figure_2(
     step_sizes: Sequence[float] = STEP_SIZES,
 ) -> WeightsCompared:
     """Return both weightings on one split of the digits: hardware F80, one local step, ties one by one."""
-    problem = digits_problem(clients, split, seed)
+    problem = make_digits_problem(clients, split, seed)
     policy = Asynchronous("one-by-one")
-    identical = scenario(problem, policy, SLOWER, "Identical", local_steps=LOCAL_STEPS, horizon=horizon)
-    time_based = scenario(problem, policy, SLOWER, "Time-based", local_steps=LOCAL_STEPS, horizon=horizon)
+    identical = make_scenario(problem, policy, SLOWER, "Identical", local_steps=LOCAL_STEPS, horizon=horizon)
+    time_based = make_scenario(problem, policy, SLOWER, "Time-based", local_steps=LOCAL_STEPS, horizon=horizon)
     best = identical.tuned(step_sizes).best
     aims = [_build_surrogate(each, best.step_size) for each in (identical, time_based)]
     shares = aims[0].mean_weights / aims[0].mean_weights.sum()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from fedtheory.arithmetic import Array
 from fedtheory.federation.clock import Asynchronous
-from fedtheory.sources.fraboni2022.experiments.curves import Curve, Scenario, scenario
-from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, Scenario, make_scenario
+from fedtheory.sources.fraboni2022.experiments.digits import Split, make_digits_problem
 
 CLIENTS, SLOWER, HORIZON = 10, 80, 50
 SPLIT: Split = "Dirichlet"
@@ -29,7 +29,7 @@ class LocalWorkCompared:
     """The smallest loss of (2)."""
 
 
-def figure_3(
+def compute_figure_3(
     step_size: float,
     *,
     seed: int = 0,
@@ -41,10 +41,12 @@ def figure_3(
 
     `step_size` is the best one for identical weights and one local step.
     """
-    problem = digits_problem(clients, SPLIT, seed)
+    problem = make_digits_problem(clients, SPLIT, seed)
     policy = Asynchronous("one-by-one")
     works = {
-        weighting: [scenario(problem, policy, SLOWER, weighting, local_steps=k, horizon=horizon) for k in local_steps]
+        weighting: [
+            make_scenario(problem, policy, SLOWER, weighting, local_steps=k, horizon=horizon) for k in local_steps
+        ]
         for weighting in ("Identical", "Time-based")
     }
     return LocalWorkCompared(

@@ -11,8 +11,8 @@ from fedtheory.engine.run import Run
 from fedtheory.federation.clock import Asynchronous, FedFix, Synchronous
 from fedtheory.federation.problem import Problem
 from fedtheory.language.quantities import doubled_server_gap
-from fedtheory.sources.fraboni2022.experiments.curves import Scenario, Tuned, scenario
-from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
+from fedtheory.sources.fraboni2022.experiments.curves import Scenario, Tuned, make_scenario
+from fedtheory.sources.fraboni2022.experiments.digits import Split, make_digits_problem
 
 POLICIES = {
     "synchronous": Synchronous(),
@@ -58,7 +58,7 @@ class SplitCompared:
     """
 
 
-def figure_4(
+def compute_figure_4(
     split: Split,
     *,
     seed: int = 0,
@@ -68,22 +68,22 @@ def figure_4(
     step_sizes: Sequence[float] = STEP_SIZES,
 ) -> SplitCompared:
     """Return all schemes on one split of the digits, with time-based weights and ``eta_g = 1``."""
-    problem = digits_problem(clients, split, seed)
+    problem = make_digits_problem(clients, split, seed)
     # All scenarios have the same slowest client, so they share the synchronous rounds.
-    shared = scheme_scenario(problem, "synchronous", 0, local_steps, horizon).tuned(step_sizes)
+    shared = make_scheme_scenario(problem, "synchronous", 0, local_steps, horizon).tuned(step_sizes)
     compared = []
     for slower in SCENARIOS:
         schemes = {"synchronous": shared}
         for name in ("FedFix-0.5", "asynchronous"):
-            schemes[name] = scheme_scenario(problem, name, slower, local_steps, horizon).tuned(step_sizes)
+            schemes[name] = make_scheme_scenario(problem, name, slower, local_steps, horizon).tuned(step_sizes)
         compared.append(SchemesCompared(split, slower, schemes, float(problem.optimal_value)))
-    fedfix = scheme_scenario(problem, "FedFix-0.5", 0, local_steps, horizon)
+    fedfix = make_scheme_scenario(problem, "FedFix-0.5", 0, local_steps, horizon)
     step_size = compared[0].schemes["FedFix-0.5"].best.step_size
     gap = doubled_server_gap.measure(Run(problem, fedfix.algorithm(step_size)))
     return SplitCompared(tuple(compared), float(gap))
 
 
-def scheme_scenario(problem: Problem, scheme: str, slower: int, local_steps: int, horizon: int) -> Scenario:
+def make_scheme_scenario(problem: Problem, scheme: str, slower: int, local_steps: int, horizon: int) -> Scenario:
     """Return runs of a scheme with time-based weights and the hardware F`slower`."""
     policy = POLICIES[scheme]
-    return scenario(problem, policy, slower, "Time-based", local_steps=local_steps, horizon=horizon)
+    return make_scenario(problem, policy, slower, "Time-based", local_steps=local_steps, horizon=horizon)

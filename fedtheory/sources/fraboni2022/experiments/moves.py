@@ -9,7 +9,7 @@ from fedtheory.engine.moments import Trajectory
 from fedtheory.engine.moments.local import step_maps
 
 
-def squared_moves(trajectory: Trajectory) -> Array:
+def compute_squared_moves(trajectory: Trajectory) -> Array:
     """Return E|theta^{n+1} - theta^n|^2, (N,), of an asynchronous run with equal local work."""
     recursion, algorithm = trajectory.recursion, trajectory.algorithm
     identity = np.eye(trajectory.problem.dimension + 1)

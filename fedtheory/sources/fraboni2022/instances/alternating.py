@@ -17,7 +17,7 @@ from fedtheory.federation.problem.generators import random_quadratics, random_ve
 from fedtheory.federation.problem.matrices import quadratic
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import CURVATURES, NOISES, SPREADS, Choices, family, pick
-from fedtheory.sources.fraboni2022.instances.asynchronous import admissible_step
+from fedtheory.sources.fraboni2022.instances.asynchronous import compute_admissible_step
 
 _POLICIES: tuple[Policy, ...] = (
     Asynchronous("one-by-one"),
@@ -36,7 +36,7 @@ _PAIRS = [0, 1, 0, 1]
 def _run(generator: np.random.Generator, problem: Problem, **algorithm: Any) -> Run:
     """Return a run with an admissible step size."""
     plain = Run(problem, fedavg(problem, local_step_size=fmpq(1), **algorithm))
-    return plain.with_work(plain.algorithm.work.steps, pick(generator, _FRACTIONS) * admissible_step(plain))
+    return plain.with_work(plain.algorithm.work.steps, pick(generator, _FRACTIONS) * compute_admissible_step(plain))
 
 
 def _make_types(generator: np.random.Generator, kinds: list[int]) -> Problem:

@@ -33,7 +33,7 @@ _SHARES: Choices = (fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(1), fmpq(2), fmpq(4))
 """Aggregation weights d_i, times M."""
 
 
-def clients_of_types(generator: np.random.Generator, clients: int, dimension: int) -> Problem:
+def draw_clients_of_types(generator: np.random.Generator, clients: int, dimension: int) -> Problem:
     """Return quadratics of which some are of the same type, sometimes with unequal client weights."""
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
     shared = bool(generator.integers(2))
@@ -72,7 +72,7 @@ def _choose_weights(generator: np.random.Generator, clock: Clock, problem: Probl
     return RATIONAL.array([pick(generator, _SHARES) / problem.clients for _ in range(problem.clients)])
 
 
-def admissible_step(run: Run) -> fmpq:
+def compute_admissible_step(run: Run) -> fmpq:
     """Return the largest local step size of fraboni2022, Theorem 1."""
     updates, work = run.surrogate, run.algorithm.work
     total = max(fmpq(1), updates.totals.max())
@@ -84,14 +84,14 @@ def admissible_step(run: Run) -> fmpq:
 
 
 def _add_steps(run: Run, fraction: fmpq) -> Run:
-    return run.with_work(run.algorithm.work.steps, fraction * admissible_step(run))
+    return run.with_work(run.algorithm.work.steps, fraction * compute_admissible_step(run))
 
 
 _FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(6), fmpq(36))
 """Step sizes as multiples of the largest admissible one; steps of proofs hold for some larger ones."""
 
 
-def at_admissible_step(problem: Problem, fraction: fmpq, rounds: int, **algorithm: Any) -> Run:
+def make_run_at_admissible_step(problem: Problem, fraction: fmpq, rounds: int, **algorithm: Any) -> Run:
     plain = Run(problem, fedavg(problem, rounds=rounds, local_step_size=fmpq(1), **algorithm))
     return _add_steps(plain, fraction)
 
@@ -127,7 +127,7 @@ def _build_sampled_run() -> Run:
     return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 144), participation=Uniform(1)))
 
 
-def one_of_two(local_steps: int, rounds: int, step_size: fmpq, server_step: int) -> Run:
+def make_one_of_two(local_steps: int, rounds: int, step_size: fmpq, server_step: int) -> Run:
     """Return a run of two clients with opposite gradients at the optimum, one of which participates in each round."""
     array = RATIONAL.array
     problem = quadratic(array([[[1]]] * 2), array([[1], [-1]]), array([0]))
@@ -135,22 +135,22 @@ def one_of_two(local_steps: int, rounds: int, step_size: fmpq, server_step: int)
     return Run(problem, fedavg(problem, local_step_size=step_size, participation=Uniform(1), **keys))
 
 
-def rare_sample(samples: int, rounds: int) -> Run:
+def make_rare_sample(samples: int, rounds: int) -> Run:
     """Return a run with one client of which only one sample has any curvature, mini-batches of one, from 1 to the
     optimum 0.
     """
     inputs, outputs = RATIONAL.array([[1], *[[0]] * (samples - 1)]), RATIONAL.array([0] * samples)
     problem = least_squares(ClientData((inputs,), (outputs,)), RATIONAL.array([1]), batch=1)
-    return at_admissible_step(problem, fmpq(1), rounds)
+    return make_run_at_admissible_step(problem, fmpq(1), rounds)
 
 
 _BY_HAND: tuple[Callable[[], Run], ...] = (
     _make_overtaken,
     _make_overshooting,
     _build_sampled_run,
-    lambda: one_of_two(64, 1, fmpq(1, 4096), 64),
-    lambda: one_of_two(8, 1, fmpq(1, 8000), 1),
-    lambda: rare_sample(40, 1),
+    lambda: make_one_of_two(64, 1, fmpq(1, 4096), 64),
+    lambda: make_one_of_two(8, 1, fmpq(1, 8000), 1),
+    lambda: make_rare_sample(40, 1),
 )
 _DRAWN = 340
 
@@ -165,7 +165,7 @@ def small_schedules(number: int) -> Run:
     problem = (
         _draw_data(generator, min(clients, 3))
         if number % 8 == 7
-        else clients_of_types(generator, clients, 1 + number % 9 // 8)
+        else draw_clients_of_types(generator, clients, 1 + number % 9 // 8)
     )
     clients = problem.clients
     policy = _POLICIES[number % len(_POLICIES)]
@@ -176,7 +176,7 @@ def small_schedules(number: int) -> Run:
     law: Participation = Full()
     if isinstance(policy, Synchronous) and generator.integers(3):
         law, chosen = Uniform(1 + int(generator.integers(clients))), None
-    return at_admissible_step(
+    return make_run_at_admissible_step(
         problem,
         pick(generator, _FRACTIONS),
         int(generator.integers(2, 9)),
@@ -200,7 +200,7 @@ def asynchronous_cycles(number: int) -> Run:
     clients = 2 + int(generator.integers(3))
     ties = Asynchronous("one-by-one" if number % 2 else "together")
     clock = Clock(ties, draw_integer_times(generator, clients, 1 if number % 7 == 0 else 4))
-    problem = clients_of_types(generator, clients, 1)
+    problem = draw_clients_of_types(generator, clients, 1)
     if number % 6:
         problem = replace(problem, weights=RATIONAL.array([fmpq(1, clients)] * clients))
     period = fmpq(int(np.lcm.reduce([int(time.p) for time in clock.times])))
@@ -216,7 +216,7 @@ def fixed_intervals(number: int) -> Run:
     clients = 2 + int(generator.integers(3))
     length = pick(generator, (fmpq(1, 2), fmpq(1), fmpq(1), fmpq(3, 2), fmpq(2), fmpq(4)))
     clock = Clock(FedFix(length), draw_integer_times(generator, clients, 1 if number % 7 == 0 else 4))
-    problem = clients_of_types(generator, clients, 1)
+    problem = draw_clients_of_types(generator, clients, 1)
     if number % 6:
         problem = replace(problem, weights=RATIONAL.array([fmpq(1, clients)] * clients))
     cycle = int(np.lcm.reduce([int((time / length).ceil()) for time in clock.times]))
@@ -230,13 +230,13 @@ def sampled_weights(number: int) -> Run:
     """One to four clients in rounds that wait for all participants, sampled in every way, unequal update times."""
     generator = np.random.default_rng([16, number])
     clients = 1 + int(generator.integers(4))
-    problem = clients_of_types(generator, clients, 1)
+    problem = draw_clients_of_types(generator, clients, 1)
     laws: tuple[Participation, ...] = (
         Full(),
         Uniform(1 + int(generator.integers(clients))),
         Multinomial(1 + int(generator.integers(3))),
     )
-    return at_admissible_step(
+    return make_run_at_admissible_step(
         problem,
         pick(generator, _FRACTIONS),
         1 + int(generator.integers(4)),

@@ -13,11 +13,11 @@ from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import NOISES, SPREADS, Choices, family, pick
 from fedtheory.sources.fraboni2022.instances.asynchronous import (
-    at_admissible_step,
-    clients_of_types,
+    draw_clients_of_types,
     draw_integer_times,
-    one_of_two,
-    rare_sample,
+    make_one_of_two,
+    make_rare_sample,
+    make_run_at_admissible_step,
 )
 
 _FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(6))
@@ -27,10 +27,10 @@ _FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(6))
 def one_client(number: int) -> Run:
     """One client, up to three local steps and four rounds."""
     generator = np.random.default_rng([18, number])
-    problem = clients_of_types(generator, 1, 1 + number % 5 // 4)
+    problem = draw_clients_of_types(generator, 1, 1 + number % 5 // 4)
     clock = Clock(Synchronous(), draw_integer_times(generator, 1, 4))
     steps, rounds = 1 + int(generator.integers(3)), 1 + int(generator.integers(4))
-    return at_admissible_step(problem, pick(generator, _FRACTIONS), rounds, local_steps=steps, clock=clock)
+    return make_run_at_admissible_step(problem, pick(generator, _FRACTIONS), rounds, local_steps=steps, clock=clock)
 
 
 @family("full rounds", 210, meant_for=a.full_rounds)
@@ -38,10 +38,10 @@ def full_rounds(number: int) -> Run:
     """One to four clients, all of them in every round, which lasts as long as the slowest one."""
     generator = np.random.default_rng([19, number])
     clients = 1 + int(generator.integers(4))
-    problem = clients_of_types(generator, clients, 1)
+    problem = draw_clients_of_types(generator, clients, 1)
     clock = Clock(Synchronous(), draw_integer_times(generator, clients, 4))
     steps, rounds = 1 + int(generator.integers(2)), 1 + int(generator.integers(4))
-    return at_admissible_step(problem, pick(generator, _FRACTIONS), rounds, local_steps=steps, clock=clock)
+    return make_run_at_admissible_step(problem, pick(generator, _FRACTIONS), rounds, local_steps=steps, clock=clock)
 
 
 @family("drawn with replacement", 210, meant_for=a.multinomial_sampling)
@@ -49,8 +49,8 @@ def drawn_with_replacement(number: int) -> Run:
     """One to four clients, one to three draws with replacement, with the client weights as probabilities."""
     generator = np.random.default_rng([20, number])
     clients = 1 + int(generator.integers(4))
-    problem = clients_of_types(generator, clients, 1)
-    return at_admissible_step(
+    problem = draw_clients_of_types(generator, clients, 1)
+    return make_run_at_admissible_step(
         problem,
         pick(generator, _FRACTIONS),
         1 + int(generator.integers(3)),
@@ -63,13 +63,13 @@ def drawn_with_replacement(number: int) -> Run:
 @family("a rare sample", 1, meant_for=a.theorem_step_size)
 def a_rare_sample(_number: int) -> Run:
     """One client with one sample in 4000 that has all the curvature, mini-batches of one, 30 steps."""
-    return rare_sample(4000, 30)
+    return make_rare_sample(4000, 30)
 
 
 @family("much local work", 1, meant_for=a.unbiased_updates)
 def much_local_work(_number: int) -> Run:
     """Two clients of which one participates, with 64 local steps in one round."""
-    return one_of_two(64, 1, fmpq(1, 4096), 64)
+    return make_one_of_two(64, 1, fmpq(1, 4096), 64)
 
 
 def _make_steady(number: int, seed: int, policy: Policy) -> Run:

@@ -19,13 +19,13 @@ from fedtheory.language.quantities.measuring.axes import place_on_clients, place
 from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, SMALLEST_CLIENT
 from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
-from fedtheory.sources.fraboni2022.quantities.times import clock_number, clock_numbers, interval_of
+from fedtheory.sources.fraboni2022.quantities.times import convert_time, convert_times, get_interval
 
 update_time = constant(
     "update_time",
     r"\tau_i",
     "update time T_i of each client",
-    lambda run: place_on_clients(clock_numbers(run, run.algorithm.clock.times)),
+    lambda run: place_on_clients(convert_times(run, run.algorithm.clock.times)),
     primitive="clock",
 )
 slowest_time = reduce_entries("slowest_time", r"\tau_M", "largest update time of a client", update_time, LARGEST_CLIENT)
@@ -43,7 +43,7 @@ interval = constant(
     "interval",
     r"\Delta t",
     "time between two updates of FedFix",
-    lambda run: clock_number(run, interval_of(run)),
+    lambda run: convert_time(run, get_interval(run)),
     primitive="clock",
 )
 
@@ -58,7 +58,7 @@ clock_time = RunQuantity(
     "clock_time",
     "T",
     "clock time of the last update, expected where participants are drawn",
-    lambda run: clock_number(run, _measure_update_times(run)[-1]),
+    lambda run: convert_time(run, _measure_update_times(run)[-1]),
     primitive="clock",
 )
 
@@ -101,14 +101,14 @@ round_duration = per_round(
     "round_duration",
     r"\Delta t^n",
     "Delta t^n = t^{n+1} - t^n, expected where participants are drawn",
-    lambda run: place_on_rounds(clock_numbers(run, np.diff(np.array(_measure_update_times(run), dtype=object)))),
+    lambda run: place_on_rounds(convert_times(run, np.diff(np.array(_measure_update_times(run), dtype=object)))),
     primitive="clock",
 )
 round_start = per_round(
     "round_start",
     "t^n",
     "clock time at which round n starts, expected where participants are drawn",
-    lambda run: place_on_rounds(clock_numbers(run, _measure_update_times(run)[:-1])),
+    lambda run: place_on_rounds(convert_times(run, _measure_update_times(run)[:-1])),
     primitive="clock",
 )
 
@@ -125,7 +125,7 @@ remaining_time = per_round(
     "remaining_time",
     "T_i^n",
     "T_i - (t^n - t^{rho_i(n)}), time that each client still needs when round n starts",
-    lambda run: place_on_rounds_and_clients(clock_numbers(run, _compute_remaining(run))),
+    lambda run: place_on_rounds_and_clients(convert_times(run, _compute_remaining(run))),
     primitive="clock",
 )
 
@@ -169,7 +169,7 @@ speed_ratio_above = constant(
 
 def _report_chances(run: Run) -> Array:
     """Return 1 - exp(-Delta t / tau_i), (M,): a float, or a rigorous enclosure if the run is exact."""
-    length = interval_of(run)
+    length = get_interval(run)
     exponents = [-length / time for time in run.algorithm.clock.times]
     if run.arithmetic is FLOAT:
         return np.array([-math.expm1(plain_float(exponent)) for exponent in exponents])

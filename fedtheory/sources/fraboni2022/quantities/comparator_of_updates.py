@@ -17,7 +17,7 @@ from fedtheory.language.quantities.measuring.reductions import (
 from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import RunQuantity, mean_over_rounds, per_round
 from fedtheory.sources.fraboni2022.quantities.descent import alignment_with, progress_towards
-from fedtheory.sources.fraboni2022.quantities.surrogate import residual_at, start_distance_sq_from
+from fedtheory.sources.fraboni2022.quantities.surrogate import measure_residual_at, start_distance_sq_from
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     COMPARATOR,
     NEXT_VIRTUAL,
@@ -75,6 +75,6 @@ comparator_residual = RunQuantity(
     "comparator_residual",
     "R_y",
     "R_y = (1/N) sum_n L^n(y) - L^n(thetabar^n), y the comparator of the updates, thetabar^n the optimum of L^n",
-    residual_at(_find_point),
+    measure_residual_at(_find_point),
     term=define_at_each_step(gap_between(COMPARATOR, ROUND_OPTIMUM), FIRST_STEP, MEAN_OVER_ROUNDS),
 )

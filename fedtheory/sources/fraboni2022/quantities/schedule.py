@@ -14,27 +14,27 @@ from fedtheory.language.quantities.measuring.axes import place_on_clients, place
 from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, SUM_OVER_ROUNDS
 from fedtheory.language.quantities.measuring.terms import reduce_entries
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
-from fedtheory.sources.fraboni2022.quantities.times import clock_number, clock_numbers, interval_of
+from fedtheory.sources.fraboni2022.quantities.times import convert_time, convert_times, get_interval
 
 reports = per_round(
     "reports",
     r"\mathbb I(T_i^n\le\Delta t^n)",
     "1 for the clients that report in update n, else 0",
-    lambda run: place_on_rounds_and_clients(clock_numbers(run, run.algorithm.schedule.participates.astype(int))),
+    lambda run: place_on_rounds_and_clients(convert_times(run, run.algorithm.schedule.participates.astype(int))),
     primitive="clock",
 )
 staleness = per_round(
     "staleness",
     r"n-\rho_i(n)",
     "n - rho_i(n), how many updates ago each client received its model",
-    lambda run: place_on_rounds_and_clients(clock_numbers(run, run.algorithm.schedule.staleness)),
+    lambda run: place_on_rounds_and_clients(convert_times(run, run.algorithm.schedule.staleness)),
     primitive="clock",
 )
 largest_staleness = RunQuantity(
     "largest_staleness",
     r"\tau",
     "tau = max over i, n of n - rho_i(n)",
-    lambda run: clock_number(run, run.algorithm.schedule.largest_staleness),
+    lambda run: convert_time(run, run.algorithm.schedule.largest_staleness),
     assumption=a.finite_answering_time,
     primitive="clock",
 )
@@ -42,7 +42,7 @@ window = RunQuantity(
     "window",
     "W",
     "the smallest W that divides N with equal weights of each client in every block of W updates",
-    lambda run: clock_number(run, run.algorithm.schedule.smallest_window(run.surrogate.weights)),
+    lambda run: convert_time(run, run.algorithm.schedule.smallest_window(run.surrogate.weights)),
     primitive="window",
 )
 report_count = reduce_entries(
@@ -87,7 +87,7 @@ def _measure_on_times(measure: Callable[[list[int]], int | list[int]]) -> Callab
 
     def measured(run: Run) -> Any:
         found = measure(_read_integer_times(run))
-        return place_on_clients(clock_numbers(run, found)) if isinstance(found, list) else clock_number(run, found)
+        return place_on_clients(convert_times(run, found)) if isinstance(found, list) else convert_time(run, found)
 
     return measured
 
@@ -110,7 +110,7 @@ reports_in_a_period = constant(
 
 def _report_intervals(run: Run) -> list[int]:
     """Return N_i' = ceil(T_i / Delta t), the number of FedFix updates between two reports of a client."""
-    length = interval_of(run)
+    length = get_interval(run)
     return [int((time / length).ceil()) for time in run.algorithm.clock.times]
 
 
@@ -118,14 +118,14 @@ report_interval = constant(
     "report_interval",
     "N_i'",
     "ceil(T_i / Delta t), updates of FedFix from one report of each client to its next",
-    lambda run: place_on_clients(clock_numbers(run, _report_intervals(run))),
+    lambda run: place_on_clients(convert_times(run, _report_intervals(run))),
     primitive="clock",
 )
 common_report_interval = constant(
     "common_report_interval",
     r"\operatorname{lcm}(\{N_i'\})",
     "least common multiple of the report intervals of FedFix",
-    lambda run: clock_number(run, math.lcm(*_report_intervals(run))),
+    lambda run: convert_time(run, math.lcm(*_report_intervals(run))),
     primitive="clock",
 )
 longest_report_interval = reduce_entries(

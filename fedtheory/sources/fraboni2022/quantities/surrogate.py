@@ -46,7 +46,7 @@ Point = Callable[[Run], Array]
 """A point of a run, (d,)."""
 
 
-def surrogate_optimum_of(run: Run) -> Array:
+def compute_surrogate_optimum(run: Run) -> Array:
     """Return thetabar, (d,)."""
     return run.surrogate.optimum
 
@@ -104,7 +104,7 @@ def _average(values: Array) -> Any:
     return values.sum() / len(values)
 
 
-def residual_at(point: Point) -> Callable[[Run], Any]:
+def measure_residual_at(point: Point) -> Callable[[Run], Any]:
     """Return a measure of (1/N) sum_n L^n(y) - L^n(thetabar^n) for a point y."""
     return lambda run: _average(run.surrogate.values_at(point(run)) - run.surrogate.round_optimal_values)
 
@@ -123,7 +123,7 @@ surrogate_initial_distance = RunQuantity(
     "surrogate_initial_distance",
     r"\|\theta^0-\bar\theta\|",
     "|theta^0 - thetabar|, thetabar the optimum of the surrogate problem",
-    start_distance_sq_from(surrogate_optimum_of),
+    start_distance_sq_from(compute_surrogate_optimum),
     root=True,
     term=_define_once(square(SERVER - SURROGATE_OPTIMUM)),
 )

@@ -10,17 +10,17 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation.clock import FedFix
 
 
-def clock_numbers(run: Run, values: Any) -> Array:
+def convert_times(run: Run, values: Any) -> Array:
     """Return clock times or counts as numbers of the run's arithmetic."""
     return run.arithmetic.array(values)
 
 
-def clock_number(run: Run, value: Any) -> Any:
+def convert_time(run: Run, value: Any) -> Any:
     """Return a clock time or a count as a number of the run's arithmetic."""
     return run.arithmetic.number(value, "time")
 
 
-def interval_of(run: Run) -> Any:
+def get_interval(run: Run) -> Any:
     """Return Delta t of FedFix, exact; raises `NotApplicable` for other policies."""
     policy = run.algorithm.clock.policy
     if not isinstance(policy, FedFix):

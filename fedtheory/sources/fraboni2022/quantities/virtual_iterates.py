@@ -19,7 +19,7 @@ from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_
 from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import mean_over_rounds, per_round, per_step, symbol_of
 from fedtheory.sources.fraboni2022.quantities import representation
-from fedtheory.sources.fraboni2022.quantities.surrogate import surrogate_optimum_of
+from fedtheory.sources.fraboni2022.quantities.surrogate import compute_surrogate_optimum
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     CLIENT_OPTIMUM,
     FULL_OBJECTIVE,
@@ -100,7 +100,7 @@ surrogate_gap = per_round(
     "surrogate_gap",
     r"\Xi(n)",
     "Xi(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar)",
-    measure_gap_above(surrogate_optimum_of),
+    measure_gap_above(compute_surrogate_optimum),
     term=define_step_average(gap(SURROGATE_OPTIMUM)),
 )
 

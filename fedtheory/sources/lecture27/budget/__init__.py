@@ -4,7 +4,7 @@ S. Wang et al., "Adaptive Federated Learning in Resource Constrained Edge Comput
 lecture27.
 """
 
-from fedtheory.sources.lecture27.budget.controller import Controller, Estimates, drift_bounds
+from fedtheory.sources.lecture27.budget.controller import Controller, Estimates, compute_drift_bounds
 from fedtheory.sources.lecture27.budget.cost import Budget
 from fedtheory.sources.lecture27.budget.descent import (
     BudgetComparison,
@@ -13,7 +13,7 @@ from fedtheory.sources.lecture27.budget.descent import (
     descend_adaptively,
     descend_fixed,
 )
-from fedtheory.sources.lecture27.budget.document import document, step_size
+from fedtheory.sources.lecture27.budget.document import get_step_size, write_document
 
 __all__ = [
     "Budget",
@@ -22,9 +22,9 @@ __all__ = [
     "Controller",
     "Estimates",
     "compare",
+    "compute_drift_bounds",
     "descend_adaptively",
     "descend_fixed",
-    "document",
-    "drift_bounds",
-    "step_size",
+    "get_step_size",
+    "write_document",
 ]

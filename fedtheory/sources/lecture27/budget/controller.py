@@ -81,7 +81,7 @@ class Interval:
         )
 
 
-def drift_bounds(longest: int, step_size: float, smoothness: float, divergence: float) -> Array:
+def compute_drift_bounds(longest: int, step_size: float, smoothness: float, divergence: float) -> Array:
     """Return h(x) for x = 0 .. longest, (longest + 1,): the distance of averaged local steps from gradient descent on
     F.
 
@@ -136,7 +136,7 @@ class Controller:
         per_step = plain_float(self.budget.local_cost / self.budget.total)
         inverse_updates = per_step + plain_float(self.budget.aggregation_cost / self.budget.total) / steps
         scale = self.inverse_control(estimates) / self.step_size
-        drift = drift_bounds(longest, self.step_size, estimates.smoothness, estimates.divergence)[1:]
+        drift = compute_drift_bounds(longest, self.step_size, estimates.smoothness, estimates.divergence)[1:]
         loss = estimates.lipschitz * drift if estimates.lipschitz > 0 else np.zeros(longest)
         half = scale * inverse_updates / 2
         with np.errstate(over="ignore"):

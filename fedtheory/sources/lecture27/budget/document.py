@@ -13,7 +13,7 @@ from fedtheory.sources.lecture27.budget.cost import Budget
 from fedtheory.sources.lecture27.budget.descent import BudgetComparison, BudgetedRun
 
 
-def step_size(given: Run) -> Any:
+def get_step_size(given: Run) -> Any:
     """Return eta of a run file; raises `InputError` if its algorithm is not distributed gradient descent."""
     aggregation = given.algorithm.aggregation
     descent = distributed_gd(
@@ -28,7 +28,7 @@ def step_size(given: Run) -> Any:
     return descent.work.common_step_size
 
 
-def document(comparison: BudgetComparison, budget: Budget) -> dict[str, Any]:
+def write_document(comparison: BudgetComparison, budget: Budget) -> dict[str, Any]:
     """Return the JSON document of a comparison.
 
     ``{local_cost, aggregation_cost, budget, optimal_value, fixed: [{local_steps, ...}], adaptive: {...}, best_fixed}``.

@@ -5,13 +5,13 @@ from fedtheory.sources.liu2022.exhibits.corollary_2 import (
     CLIENTS,
     ITERATIONS,
     gives_iterations,
+    measure_speed_ups,
     show_speed_up,
-    speed_ups,
 )
 from fedtheory.sources.liu2022.exhibits.corollary_4 import concerns_corollary_4, show_corollary_4
 from fedtheory.sources.liu2022.exhibits.two_sided import concerns_two_sided_steps, show_two_sided
 
-__all__ = ["CLIENTS", "EXHIBITS", "ITERATIONS", "speed_ups"]
+__all__ = ["CLIENTS", "EXHIBITS", "ITERATIONS", "measure_speed_ups"]
 
 EXHIBITS = (
     Exhibit(gives_iterations, show_speed_up),

@@ -13,7 +13,7 @@ _PAIR = (
 """Hessian and linear term of a single client, and of every second one; a pair has the averages of the single client."""
 
 
-def federation(clients: int) -> Problem:
+def make_clients(clients: int) -> Problem:
     """Return one client, or an even number of clients of two kinds, each with gradient noise of variance one."""
     array = RATIONAL.array
     kinds = [_ALONE] if clients == 1 else [_PAIR[client % 2] for client in range(clients)]

@@ -71,7 +71,7 @@ def _make_problem(clients: int, *, alike: bool) -> Problem:
 
 
 @cache
-def speed_ups(*, alike: bool) -> tuple[SpeedUp, ...]:
+def measure_speed_ups(*, alike: bool) -> tuple[SpeedUp, ...]:
     """Return the measured errors for each number of local steps."""
     # Two kinds of clients need two clients.
     counts = CLIENTS if alike else CLIENTS[1:]
@@ -88,9 +88,9 @@ def _compute_error(problem: Problem, local_steps: int) -> float:
     return float(q.average_local_gradient_sq.measure(Run(problem, algorithm)))
 
 
-def speed_up_chart(*, alike: bool) -> Chart:
+def draw_speed_up(*, alike: bool) -> Chart:
     """Draw the exact error over N, log-log: filled marks if K satisfies its limit, hollow ones beyond it."""
-    measured = speed_ups(alike=alike)
+    measured = measure_speed_ups(alike=alike)
     # Curves with few local steps are drawn last, so that their filled marks stay visible where curves coincide.
     curves = [line for number, curve in reversed(list(enumerate(measured))) for line in _draw_lines(curve, number)]
     first = measured[0]
@@ -133,4 +133,4 @@ def gives_iterations(claim: Claim) -> bool:
 
 
 def show_speed_up(_claim: Claim) -> Display:
-    return Display([speed_up_chart(alike=True), speed_up_chart(alike=False)])
+    return Display([draw_speed_up(alike=True), draw_speed_up(alike=False)])

@@ -17,7 +17,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import BLACK, BLUE, DASHED, DOTTED, GREEN, ORANGE, Axis, Chart, Display, Line
 from fedtheory.language.registry import find
-from fedtheory.sources.liu2022.exhibits.clients import federation
+from fedtheory.sources.liu2022.exhibits.clients import make_clients
 
 ITERATIONS = 4**9
 """T, the number of iterations; ``K^4 N^3 <= T`` then allows one local step for 64 clients."""
@@ -41,7 +41,7 @@ class Measurement:
 
 
 @cache
-def measurements(*, most_local_steps: bool) -> tuple[Measurement, ...]:
+def measure_errors(*, most_local_steps: bool) -> tuple[Measurement, ...]:
     """Return the measurements for each N, at K = 1 or at the largest K that the corollary allows."""
     steps = MOST_LOCAL_STEPS if most_local_steps else (1,) * len(CLIENTS)
     return tuple(_measure(clients, count) for clients, count in zip(CLIENTS, steps, strict=True))
@@ -49,7 +49,7 @@ def measurements(*, most_local_steps: bool) -> tuple[Measurement, ...]:
 
 def _measure(clients: int, local_steps: int) -> Measurement:
     """Measure the exact error for given numbers of clients and local steps, and its bound."""
-    problem = federation(clients)
+    problem = make_clients(clients)
     size = FLOAT.number((clients / ITERATIONS) ** 0.5, "step size")
     rounds = ITERATIONS // local_steps
     run = Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
@@ -75,9 +75,9 @@ def fit_slope(measured: Sequence[Measurement]) -> float:
     return float(np.polyfit(clients, errors, 1)[0])
 
 
-def speed_up_chart() -> Chart:
+def draw_speed_up() -> Chart:
     """Draw the errors at K = 1 and at the largest K, the bound, and the order 1/sqrt(N)."""
-    one, most = (measurements(most_local_steps=flag) for flag in (False, True))
+    one, most = (measure_errors(most_local_steps=flag) for flag in (False, True))
     errors, bounds = [found.error for found in one], [found.bound for found in most]
     order = [errors[0] / clients**0.5 for clients in CLIENTS]
     share = max(found.error / found.bound for found in (*one, *most))
@@ -108,4 +108,4 @@ def concerns_corollary_4(claim: Claim) -> bool:
 
 def show_corollary_4(_claim: Claim) -> Display:
     """Return the chart as a figure of the page."""
-    return Display([speed_up_chart()])
+    return Display([draw_speed_up()])

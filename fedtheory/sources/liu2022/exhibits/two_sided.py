@@ -11,7 +11,7 @@ from fedtheory.federation.settings import two_sided_fedavg
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import BLACK, DOTTED, Axis, Chart, Display, Line
-from fedtheory.sources.liu2022.exhibits.clients import federation
+from fedtheory.sources.liu2022.exhibits.clients import make_clients
 
 ROUNDS = 1024
 CLIENTS = tuple(2**power for power in range(9))
@@ -43,7 +43,7 @@ class Curve:
 
 
 @cache
-def curves() -> tuple[Curve, ...]:
+def measure_curves() -> tuple[Curve, ...]:
     """Return the measured errors for each number of local steps."""
     return tuple(_compute_curve(steps) for steps in LOCAL_STEPS)
 
@@ -55,7 +55,7 @@ def _compute_curve(steps: int) -> Curve:
 
 def _compute_error(clients: int, steps: int) -> float:
     # L = 1 for the pairs; the single client has 3/4, and takes the same steps.
-    problem = federation(clients)
+    problem = make_clients(clients)
     algorithm = two_sided_fedavg(
         problem,
         rounds=ROUNDS,
@@ -66,19 +66,19 @@ def _compute_error(clients: int, steps: int) -> float:
     return float(q.average_gradient_sq.measure(Run(problem, algorithm)))
 
 
-def two_sided_chart() -> Chart:
+def draw_two_sided_steps() -> Chart:
     """Draw the error over N, log-log: filled marks for K <= R/N, hollow ones beyond."""
     parts = []
-    for number, curve in enumerate(curves()):
+    for number, curve in enumerate(measure_curves()):
         clients, errors, inside = curve.clients, curve.errors, curve.inside
         parts.append(Line(clients, errors, f"$K={curve.local_steps}$", number, number))
         for chosen, hollow in ((slice(inside, None), True), (slice(inside), False)):
             parts.append(
                 Line(clients[chosen], errors[chosen], colour=number, dash=None, marker="o", size=5, hollow=hollow)
             )
-    first = curves()[0]
+    first = measure_curves()[0]
     order = [first.errors[0] / clients**0.5 for clients in first.clients]
-    constants = [constant for curve in curves() for constant in curve.constants[: curve.inside]]
+    constants = [constant for curve in measure_curves() for constant in curve.constants[: curve.inside]]
     return Chart(
         name="two-sided",
         x=Axis("clients $N$", "log"),
@@ -100,4 +100,4 @@ def concerns_two_sided_steps(claim: Claim) -> bool:
 
 def show_two_sided(_claim: Claim) -> Display:
     """Return the chart as a figure of the page."""
-    return Display([two_sided_chart()])
+    return Display([draw_two_sided_steps()])

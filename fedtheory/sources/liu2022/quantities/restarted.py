@@ -33,7 +33,7 @@ def simulate_as_published(run: Run, seed: int = 0) -> Iterator[Array]:
     return _iterate_loop(run, seed, step)
 
 
-def restarting_first(run: Run, seed: int = 0) -> Iterator[Array]:
+def iterate_with_early_restart(run: Run, seed: int = 0) -> Iterator[Array]:
     """Yield clients' iterates of the loop that, if (t - 1) mod K = 0, restarts before the gradient is computed."""
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
@@ -52,7 +52,7 @@ def _iterate_loop(run: Run, seed: int, step: Callable[[int, Array, Observe], Arr
         yield iterates
 
 
-def largest_deviation_sq(run: Run, loop: Callable[[Run, int], Iterator[Array]], seed: int = 0) -> Number:
+def measure_largest_deviation(run: Run, loop: Callable[[Run, int], Iterator[Array]], seed: int = 0) -> Number:
     """Return the largest squared distance, over t and clients, of a loop's iterates from FedAvg's with common samples.
 
     Raises `NotApplicable` unless the server averages all clients, as the loops do.
@@ -106,7 +106,7 @@ class LoopMoments:
     """E|G_i^t - grad F_i(x_i^{t-1})|^2 for t = 1 .. T, (T, M)."""
 
 
-def loop_moments(run: Run) -> LoopMoments:
+def compute_loop_moments(run: Run) -> LoopMoments:
     """Return the expectations of the published loop for the problem, local steps and step sizes of a run.
 
     Raises `Diverging` if they leave double precision.

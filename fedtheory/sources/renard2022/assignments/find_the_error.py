@@ -15,7 +15,7 @@ _LINES = 4
 move, way = sp.symbols("move way", positive=True)
 
 
-def printed_lines(draw: ex.Draw) -> list[Claim]:
+def draw_published_lines(draw: ex.Draw) -> list[Claim]:
     """Return some lines of the published proof in order, of which at least one is refuted."""
     lines = [find(step) for step in list_printed_steps(_PROOF)]
     false = draw.choice("false", [line for line in lines if line.verdict == "refuted"])
@@ -24,7 +24,7 @@ def printed_lines(draw: ex.Draw) -> list[Claim]:
 
 
 def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
-    lines = printed_lines(draw)
+    lines = draw_published_lines(draw)
     options = tuple(f"{line.title}: ${line.statement}$" for line in lines)
     first = next(place for place, line in enumerate(lines) if line.verdict == "refuted")
     names = {"eta": eta, "tau": tau, "sigma": sigma, "L": L, "M": M}

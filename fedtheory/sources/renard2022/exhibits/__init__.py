@@ -1,5 +1,5 @@
 """Page on the toy problem of Section 3."""
 
-from fedtheory.sources.renard2022.exhibits.page import toy_page
+from fedtheory.sources.renard2022.exhibits.page import make_toy_page
 
-PAGES = (toy_page,)
+PAGES = (make_toy_page,)

@@ -34,7 +34,7 @@ def _draw_losses(toy: ToyRun, colour: int) -> Iterator[Part]:
     yield Line(rounds, toy.loss, f"{toy.name}, exact", colour)
 
 
-def sampling_error(runs: Sequence[ToyRun]) -> Chart:
+def draw_sampling_error(runs: Sequence[ToyRun]) -> Chart:
     """Draw the Monte-Carlo interval relative to the exact loss."""
     return Chart(
         name="toy-sampling-error",

@@ -6,7 +6,7 @@ from fedtheory.engine.sampling import ReplicaMeans
 from fedtheory.errors import NotApplicable
 from fedtheory.language.exhibits import Coverage, Page, RunFile, Table
 from fedtheory.language.numbers import decimal
-from fedtheory.sources.renard2022.exhibits.charts import draw_accuracy, draw_loss, sampling_error
+from fedtheory.sources.renard2022.exhibits.charts import draw_accuracy, draw_loss, draw_sampling_error
 from fedtheory.sources.renard2022.exhibits.toy_problem import (
     BATCH,
     CLIENTS,
@@ -16,7 +16,7 @@ from fedtheory.sources.renard2022.exhibits.toy_problem import (
     ROUNDS,
     STEP_SIZE,
     ToyRun,
-    toy_runs,
+    make_toy_runs,
 )
 
 _INTRODUCTION = (
@@ -45,9 +45,9 @@ rounds = {ROUNDS}
 """
 
 
-def toy_page() -> Page:
+def make_toy_page() -> Page:
     """Run the toy problem and describe it; raises `MissingExtra` without scikit-learn."""
-    runs = toy_runs()
+    runs = make_toy_runs()
     return Page(
         name="toy-problem",
         title="The toy problem on real digits",
@@ -55,7 +55,7 @@ def toy_page() -> Page:
         contents="exact loss, sampled loss, and accuracy",
         locator="section 3.1",
         introduction=_INTRODUCTION,
-        charts=[draw_loss(runs), sampling_error(runs), draw_accuracy(runs)],
+        charts=[draw_loss(runs), draw_sampling_error(runs), draw_accuracy(runs)],
         table=Table([toy.name for toy in runs], [(name, [value(toy) for toy in runs]) for name, value in _ROWS]),
         coverage=[_find_coverage(runs)],
         program=_PROGRAM,

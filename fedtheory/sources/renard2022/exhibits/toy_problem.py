@@ -62,7 +62,7 @@ class ToyRun:
         return int(((self.loss >= low - slack) & (self.loss <= high + slack)).sum())
 
 
-def toy_runs() -> list[ToyRun]:
+def make_toy_runs() -> list[ToyRun]:
     """Return the two splits, IID and Dirichlet, with the same data, objective and algorithm."""
     data = load(DATA)
     train, test = _measure_accuracies(len(data.outputs))
@@ -94,14 +94,14 @@ def _simulate(name: str, data: DataSet, parts: list[Array], test: Array) -> ToyR
     train = np.concatenate(parts)
 
     exact = run.trajectory.server_suboptimality + problem.optimal_value
-    measures = (sampling.loss(problem), accuracy(data, train), accuracy(data, test))
+    measures = (sampling.loss(problem), measure_accuracy(data, train), measure_accuracy(data, test))
     loss, train_accuracy, test_accuracy = sampling.estimates(
         problem, run.algorithm, measures, replicas=REPLICAS, seed=1, confidence=CONFIDENCE
     )
     return ToyRun(name, run, exact, loss, train_accuracy, test_accuracy, sizes)
 
 
-def accuracy(data: DataSet, rows: Array) -> sampling.Measure:
+def measure_accuracy(data: DataSet, rows: Array) -> sampling.Measure:
     """Return a measure of the fraction of rows whose sign a linear model predicts, for models (replicas, d)."""
     inputs, are_positive = data.inputs[rows], data.outputs[rows] > 0
 

@@ -12,7 +12,7 @@ _SYMBOLS = ("mu", "eta", "gamma", "alpha")
 E_1, E_2, h_1, h_2, w_1, w_2, step = sp.symbols("E_1 E_2 h_1 h_2 w_1 w_2 step", positive=True)
 
 
-def limiting_point(steps: list[int], curvatures: list[int], optima: list[int]) -> Fraction:
+def compute_limiting_point(steps: list[int], curvatures: list[int], optima: list[int]) -> Fraction:
     """Return the minimiser of sum_k E_k h_k (w - w_k)^2 / 2."""
     weights = [e * h for e, h in zip(steps, curvatures, strict=True)]
     return Fraction(sum(a * w for a, w in zip(weights, optima, strict=True)), sum(weights))
@@ -38,7 +38,10 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         f"For small ${mu}$ an agent's update is $-{mu} E_kJ_k'(w)$ up to $O({mu}^2)$: the step of a gradient method "
         "on another cost."
     )
-    exact, plain = limiting_point(steps, curvatures, optima), limiting_point([1, 1, 1], curvatures, optima)
+    exact, plain = (
+        compute_limiting_point(steps, curvatures, optima),
+        compute_limiting_point([1, 1, 1], curvatures, optima),
+    )
     questions: tuple[ex.Question, ...] = (
         ex.ExpressionQuestion.worth(4, "limit", "The limiting point of two agents")(
             text=rf"To which point do the iterates tend as ${mu}\to0$, for $K=2$?",

@@ -13,7 +13,7 @@ _SYMBOLS = (("K", "L"), ("M", "m"), ("N", "S"), ("K", "P"))
 everyone, drawn, spread, noise = sp.symbols("everyone drawn spread noise", positive=True)
 
 
-def sampled_variance(values: list[int], size: int) -> Fraction:
+def compute_sampled_variance(values: list[int], size: int) -> Fraction:
     """Return E|mean of a uniform subset - mean of all|^2, by enumeration."""
     middle = Fraction(sum(values), len(values))
     subsets = list(combinations(values, size))
@@ -64,7 +64,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
             text=(
                 f"Let the vectors be the numbers {', '.join(map(str, values))}, and ${L}={size}$. What is the variance?"
             ),
-            solution=sp.Rational(sampled_variance(values, size)),
+            solution=sp.Rational(compute_sampled_variance(values, size)),
         ),
         ex.ManualQuestion.worth(4, "proof", "Prove it")(
             text="Prove the formula with noise.",

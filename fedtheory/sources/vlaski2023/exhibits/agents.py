@@ -17,7 +17,7 @@ LOCAL_STEPS = (1, 2, 4)
 
 
 @cache
-def sampled(sizes: tuple[fmpq, ...]) -> Run:
+def make_sampled_run(sizes: tuple[fmpq, ...]) -> Run:
     """Return two of the three agents in each round, in rationals, with local steps of the given sizes."""
     array = RATIONAL.array
     hessians = [[["1", "0"], ["0", "1/2"]], [["1/2", "1/4"], ["1/4", "1"]], [["1", "0"], ["0", "1"]]]

@@ -11,7 +11,7 @@ from fedtheory.engine.small_steps import small_step_limit
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import BLACK, BLUE, ORANGE, RED, Axis, Chart, Display, Legend, Line, Mark
-from fedtheory.sources.vlaski2023.exhibits.agents import LOCAL_STEPS, sampled
+from fedtheory.sources.vlaski2023.exhibits.agents import LOCAL_STEPS, make_sampled_run
 
 _DIVISIONS = tuple(2**power for power in range(7))
 
@@ -21,11 +21,11 @@ def has_limits(claim: Claim) -> bool:
     return claim.rate is not None and q.distance_to_small_step_limit in claim.notation.values()
 
 
-def limits(_claim: Claim) -> Display:
+def draw_limits(_claim: Claim) -> Display:
     """Draw in the plane the agents' minimisers, w^o, the minimiser of sum E_k J_k, and the limits of the
     expectation.
     """
-    exactly = sampled((fmpq(1, 2),) * len(LOCAL_STEPS))
+    exactly = make_sampled_run((fmpq(1, 2),) * len(LOCAL_STEPS))
     run, size = exactly.as_floats(), exactly.algorithm.work.common_step_size
     optimum = plain_floats(run.problem.optimum)
     ladder = [run.with_step_factor(FLOAT.number(1 / division, "factor")) for division in _DIVISIONS]

@@ -16,7 +16,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.numbers import decimal, exact
-from fedtheory.sources.vlaski2023.exhibits.agents import LOCAL_STEPS, sampled
+from fedtheory.sources.vlaski2023.exhibits.agents import LOCAL_STEPS, make_sampled_run
 
 _DIVISIONS = tuple(2**power for power in range(9))
 _TERMS = 3
@@ -38,9 +38,9 @@ def _compare_with(claim: Claim) -> Expr | None:
     return None
 
 
-def steady_state(claim: Claim) -> ex.Display:
+def draw_steady_state(claim: Claim) -> ex.Display:
     """Draw the exact stationary error, its expansion to one and three terms, and the term of the claim; log-log."""
-    run = sampled(tuple(fmpq(1, 4 * count) for count in LOCAL_STEPS))
+    run = make_sampled_run(tuple(fmpq(1, 4 * count) for count in LOCAL_STEPS))
     unit = q.effective_step_size.measure(run)
     sizes = np.array([plain_float(unit) / division for division in _DIVISIONS])
     coefficients = distance_sq_expansion(run, run.arithmetic.number(unit, "mu"), _TERMS)

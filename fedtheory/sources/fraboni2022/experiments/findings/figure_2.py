@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from fedtheory.arithmetic import Array
 from fedtheory.language.exhibits import Finding
-from fedtheory.sources.fraboni2022.experiments.curves import Curve, last
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, take_last
 from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared
 from fedtheory.sources.fraboni2022.experiments.findings.words import TWICE
 
@@ -14,7 +14,7 @@ _FIRST, _HALF = 0.75, 0.5
 """Fractions of the initial excess loss at which runs are compared "at first"."""
 
 
-def findings_2(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[Finding, ...]:
+def list_findings_2(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[Finding, ...]:
     """Return the findings on Figure 2: identical against time-based weights."""
     both = (iid, dirichlet)
     return (
@@ -54,7 +54,7 @@ def _compute_weighted_spread(result: WeightsCompared, curve: Curve) -> float:
 
 
 def _average_end(values: Array) -> float:
-    return float(last(values).mean())
+    return float(take_last(values).mean())
 
 
 def _check_lower_everywhere(

@@ -8,7 +8,7 @@ from statistics import mean, stdev
 
 from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.digits import SPLITS, Split
-from fedtheory.sources.fraboni2022.experiments.findings.words import TWICE, mean_and_deviation
+from fedtheory.sources.fraboni2022.experiments.findings.words import TWICE, format_mean_and_deviation
 from fedtheory.sources.fraboni2022.experiments.over_splits.weightings import WeightingOnSplit
 
 
@@ -69,7 +69,7 @@ def _count_splits(pairs: dict[Split, list[_Pair]], measure: str, sign: int) -> s
     for split, each in pairs.items():
         count = sum(sign * pair.difference(measure) > 0 for pair in each)
         numbers = [
-            mean_and_deviation([getattr(one, measure) for one in chosen])
+            format_mean_and_deviation([getattr(one, measure) for one in chosen])
             for chosen in ([pair.identical for pair in each], [pair.time_based for pair in each])
         ]
         texts.append(
@@ -82,8 +82,8 @@ def _check_ratio(subject: str, pairs: dict[Split, list[_Pair]], measure: str) ->
     gaps = {split: [pair.difference(measure) for pair in each] for split, each in pairs.items()}
     iid, dirichlet = (mean(gaps[split]) for split in ("IID", "Dirichlet"))
     evidence = (
-        f"Identical minus Time-based: {mean_and_deviation(gaps['Dirichlet'])} on the Dirichlet splits, "
-        f"{mean_and_deviation(gaps['IID'])} on the IID ones"
+        f"Identical minus Time-based: {format_mean_and_deviation(gaps['Dirichlet'])} on the Dirichlet splits, "
+        f"{format_mean_and_deviation(gaps['IID'])} on the IID ones"
     )
     evidence += f", a ratio of {dirichlet / iid:.3g}." if iid > 0 else "."
     is_twice = iid > 0 and TWICE[0] <= dirichlet / iid <= TWICE[1]
@@ -98,7 +98,8 @@ def _check_significance(pairs: list[_Pair]) -> Finding:
     identical, time_based = ([getattr(pair, name).excess for pair in pairs] for name in ("identical", "time_based"))
     distance, reach = abs(mean(identical) - mean(time_based)), stdev(identical) + stdev(time_based)
     evidence = (
-        f"Excess loss {mean_and_deviation(identical)} with Identical and {mean_and_deviation(time_based)} with "
-        f"Time-based: the means differ by {distance:.3g}, the two deviations add up to {reach:.3g}."
+        f"Excess loss {format_mean_and_deviation(identical)} with Identical and "
+        f"{format_mean_and_deviation(time_based)} with Time-based: the means differ by {distance:.3g}, "
+        f"the two deviations add up to {reach:.3g}."
     )
     return Finding("the two weightings are significantly different on IID data too", distance > reach, evidence)

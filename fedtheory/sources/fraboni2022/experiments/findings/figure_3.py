@@ -7,10 +7,10 @@ from itertools import pairwise
 from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.curves import Curve
 from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared
-from fedtheory.sources.fraboni2022.experiments.findings.words import number_or_divergence
+from fedtheory.sources.fraboni2022.experiments.findings.words import format_number_or_divergence
 
 
-def findings_3(result: LocalWorkCompared) -> tuple[Finding, ...]:
+def list_findings_3(result: LocalWorkCompared) -> tuple[Finding, ...]:
     """Return the findings on Figure 3: the amount of local work."""
     return (
         _check_fall_and_rise(result),
@@ -31,7 +31,7 @@ def _check_fall_and_rise(result: LocalWorkCompared) -> Finding:
         losses = {steps: curve.final_loss for steps, curve in curves.items()}
         fewest, best, most = min(losses), min(losses, key=losses.__getitem__), max(losses)
         holds = holds and fewest < best < most
-        excess = {steps: number_or_divergence(losses[steps] - result.minimum) for steps in (fewest, best, most)}
+        excess = {steps: format_number_or_divergence(losses[steps] - result.minimum) for steps in (fewest, best, most)}
         texts.append(
             f"{name}: excess loss {excess[fewest]} with $K={fewest}$, the smallest, {excess[best]}, with $K={best}$, "
             f"{excess[most]} with $K={most}$"

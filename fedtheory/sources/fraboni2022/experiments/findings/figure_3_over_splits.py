@@ -8,7 +8,7 @@ from statistics import mean
 
 from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.digits import SPLITS, Split
-from fedtheory.sources.fraboni2022.experiments.findings.words import mean_and_deviation
+from fedtheory.sources.fraboni2022.experiments.findings.words import format_mean_and_deviation
 from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import (
     CHANGES,
     LocalWorkOnSplit,
@@ -127,7 +127,7 @@ def _join(numbers: Sequence[float]) -> str:
 
 def _check_mitigation(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
     """Return the findings on the changes that reduce the fluctuation of time-based weights."""
-    counts = {change: _improve(changed, change) for change in CHANGES[1:]}
+    counts = {change: _count_improvements(changed, change) for change in CHANGES[1:]}
     texts = {change: f"{change}: {better} of {total} runs" for change, (better, total) in counts.items()}
     evidence = (
         "Deviation of the expected loss over the last 5% of the updates, or divergence, against the run without the "
@@ -156,7 +156,7 @@ def _group_by_case(changed: Iterable[Mitigation]) -> dict[tuple[str, int, int], 
     return cases
 
 
-def _improve(changed: Iterable[Mitigation], change: str) -> tuple[int, int]:
+def _count_improvements(changed: Iterable[Mitigation], change: str) -> tuple[int, int]:
     """Count the runs in which a change leaves a smaller deviation, and all runs."""
     cases = _group_by_case(changed).values()
     return sum(runs[change].deviation < runs["none"].deviation for runs in cases), len(cases)
@@ -203,7 +203,7 @@ def _check_slow_moves(works: Runs) -> Finding:
         known = [each for runs in splits for each in runs if not isnan(each.move_ratio)]
         holds = holds and all(each.larger_moves == 1 for each in known)
         share = mean(each.larger_moves for each in known)
-        ratio = mean_and_deviation([each.move_ratio for each in known if each.local_steps == 1])
+        ratio = format_mean_and_deviation([each.move_ratio for each in known if each.local_steps == 1])
         texts.append(
             f"{split}: further at {100 * share:.3g}% of these updates, with $K=1$ at the end {ratio} times as far"
         )

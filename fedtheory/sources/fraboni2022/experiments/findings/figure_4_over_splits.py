@@ -21,7 +21,7 @@ Excess = dict[tuple[str, int, int], float]
 
 def compare_splits_of_figure_4(records: Sequence[BestScheme]) -> tuple[Finding, ...]:
     """Return the findings on Figure 4, on several splits of each kind."""
-    found = settings(records, is_scaled=False)
+    found = compare_settings(records, is_scaled=False)
     alike = {setting: excess for setting, excess in found.items() if setting[-1] == 0}
     unlike = {setting: excess for setting, excess in found.items() if setting[-1] > 0}
     fedfix, synchronous, asynchronous = "FedFix-0.5", "synchronous", "asynchronous"
@@ -47,7 +47,7 @@ def compare_splits_of_figure_4(records: Sequence[BestScheme]) -> tuple[Finding, 
     )
 
 
-def settings(records: Iterable[BestScheme], *, is_scaled: bool) -> dict[Setting, Excess]:
+def compare_settings(records: Iterable[BestScheme], *, is_scaled: bool) -> dict[Setting, Excess]:
     """Return excess losses by setting, with server step size one, or the number of clients if `is_scaled`.
 
     Asynchronous FedAvg has the server step size one in both.
@@ -103,7 +103,7 @@ def _list_times(found: Iterable[Excess]) -> str:
 
 def _compare_server_step_sizes(records: Sequence[BestScheme]) -> str:
     """Compare FedFix, with the better of two server step sizes, with asynchronous FedAvg."""
-    one, scaled = (settings(records, is_scaled=is_scaled) for is_scaled in (False, True))
+    one, scaled = (compare_settings(records, is_scaled=is_scaled) for is_scaled in (False, True))
     texts = []
     for split in SPLITS:
         outcomes = [

@@ -8,10 +8,10 @@ from itertools import pairwise
 from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.figure_4 import SchemesCompared, SplitCompared
-from fedtheory.sources.fraboni2022.experiments.findings.words import number_or_divergence
+from fedtheory.sources.fraboni2022.experiments.findings.words import format_number_or_divergence
 
 
-def findings_4(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
+def list_findings_4(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
     """Return the findings on Figure 4: the three schemes, each at its best step size."""
     everywhere = [compared for result in results for compared in result.by_hardware]
     alike = [compared for compared in everywhere if compared.slower == 0]
@@ -58,7 +58,7 @@ def _check_half_interval(results: Sequence[SplitCompared]) -> Finding:
     )
 
 
-def findings_5_to_7(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
+def list_findings_5_to_7(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
     """Return the findings on Figures 5 to 7: heterogeneous hardware, at each step size."""
     unlike = [compared for result in results for compared in result.by_hardware if compared.slower > 0]
     return (_check_small_steps(unlike), _check_instability(unlike), _check_divergence(unlike))
@@ -88,7 +88,7 @@ def _check_instability(compared: Sequence[SchemesCompared]) -> Finding:
             holds = holds and len(values) > 1 and all(a < b for a, b in pairwise(values))
             texts.append(
                 f"{each.split}, {name}: {values[0]:.2g} at $\\eta_l={beyond[0].step_size:.2g}$, "
-                f"{number_or_divergence(values[-1])} at ${beyond[-1].step_size:.2g}$"
+                f"{format_number_or_divergence(values[-1])} at ${beyond[-1].step_size:.2g}$"
             )
     statement = "the instability grows with the step size"
     evidence = f"Variance of the model at the end, from the best step size on: {'; '.join(texts)}."

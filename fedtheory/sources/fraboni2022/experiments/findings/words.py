@@ -7,12 +7,12 @@ TWICE = (1.5, 3.0)
 """Ratios that count as "twice as large"."""
 
 
-def number_or_divergence(value: float) -> str:
+def format_number_or_divergence(value: float) -> str:
     """Return a number of a run, or that it diverges."""
     return "divergence" if value == float("inf") else f"{value:.3g}"
 
 
-def mean_and_deviation(values: Sequence[float]) -> str:
+def format_mean_and_deviation(values: Sequence[float]) -> str:
     """Return average and standard deviation over several splits."""
     if float("inf") in values:
         return "divergence"

@@ -9,12 +9,18 @@ from math import log2, nan
 from fedtheory.federation.clock import Asynchronous, Policy
 from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.problem import Problem
-from fedtheory.sources.fraboni2022.experiments.curves import Scenario, Weighting, last, scenario
-from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
+from fedtheory.sources.fraboni2022.experiments.curves import Scenario, Weighting, make_scenario, take_last
+from fedtheory.sources.fraboni2022.experiments.digits import Split, make_digits_problem
 from fedtheory.sources.fraboni2022.experiments.figure_3 import CLIENTS, HORIZON, SLOWER
 from fedtheory.sources.fraboni2022.experiments.figure_4 import POLICIES
-from fedtheory.sources.fraboni2022.experiments.moves import squared_moves
-from fedtheory.sources.fraboni2022.experiments.over_splits.search import COARSE, FINE, best_of, search, step_size_at
+from fedtheory.sources.fraboni2022.experiments.moves import compute_squared_moves
+from fedtheory.sources.fraboni2022.experiments.over_splits.search import (
+    COARSE,
+    FINE,
+    choose_best,
+    compute_step_size,
+    search,
+)
 
 WEIGHTINGS: tuple[Weighting, Weighting] = ("Identical", "Time-based")
 
@@ -40,11 +46,11 @@ class LocalWorkOnSplit:
     """Ratio of the root mean squared moves at these updates, time-based to identical; nan if a run diverges."""
 
 
-def local_work_on_split(
+def compute_local_work(
     split: Split, seed: int, step_size: float, local_steps: Sequence[int]
 ) -> Iterator[LocalWorkOnSplit]:
     """Both weightings for ascending numbers of local steps at one step size, until both diverge."""
-    problem = digits_problem(CLIENTS, split, seed)
+    problem = make_digits_problem(CLIENTS, split, seed)
     minimum = float(problem.optimal_value)
     for steps in local_steps:
         runs = [_make_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
@@ -69,7 +75,7 @@ def local_work_on_split(
 
 def _make_asynchronous(problem: Problem, weighting: Weighting, local_steps: int) -> Scenario:
     policy = Asynchronous("one-by-one")
-    return scenario(problem, policy, SLOWER, weighting, local_steps=local_steps, horizon=HORIZON)
+    return make_scenario(problem, policy, SLOWER, weighting, local_steps=local_steps, horizon=HORIZON)
 
 
 def _measure_slow_moves(runs: Sequence[Scenario], step_size: float) -> tuple[float, float]:
@@ -77,8 +83,8 @@ def _measure_slow_moves(runs: Sequence[Scenario], step_size: float) -> tuple[flo
     identical, time_based = (run.trajectory(step_size) for run in runs)
     is_slow = runs[1].weights > 1
     chosen = [bool(is_slow[update.reports[0]]) for update in identical.algorithm.updates()]
-    moves = [squared_moves(trajectory)[chosen] for trajectory in (identical, time_based)]
-    at_end = [float(last(each).mean()) for each in moves]
+    moves = [compute_squared_moves(trajectory)[chosen] for trajectory in (identical, time_based)]
+    at_end = [float(take_last(each).mean()) for each in moves]
     return float((moves[1] > moves[0]).mean()), (at_end[1] / at_end[0]) ** 0.5
 
 
@@ -97,19 +103,19 @@ class TunedLocalWork:
     """Whether step sizes below and above both best ones were tried."""
 
 
-def tuned_local_work(split: Split, seed: int, local_steps: Sequence[int]) -> Iterator[TunedLocalWork]:
+def tune_local_work(split: Split, seed: int, local_steps: Sequence[int]) -> Iterator[TunedLocalWork]:
     """Search the best step size on a grid for each number of local steps."""
-    problem = digits_problem(CLIENTS, split, seed)
+    problem = make_digits_problem(CLIENTS, split, seed)
     minimum = float(problem.optimal_value)
     for steps in local_steps:
         runs = [_make_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
         largest = -COARSE * round(FINE * log2(8 * steps) / COARSE)
 
         def losses_at(point: int, runs: Sequence[Scenario] = runs) -> list[float]:
-            return [run.curve(step_size_at(point)).final_loss for run in runs]
+            return [run.curve(compute_step_size(point)).final_loss for run in runs]
 
         found = search(losses_at, largest, largest - 6 * FINE)
-        identical, time_based = (best_of(found, number) for number in range(len(runs)))
+        identical, time_based = (choose_best(found, number) for number in range(len(runs)))
         yield TunedLocalWork(
             split,
             seed,
@@ -146,9 +152,9 @@ class Mitigation:
     """Standard deviation of the expected loss over these updates."""
 
 
-def mitigations(split: Split, seed: int, step_size: float, local_steps: int) -> Iterator[Mitigation]:
+def compute_mitigations(split: Split, seed: int, step_size: float, local_steps: int) -> Iterator[Mitigation]:
     """Yield the results of all changes, one at a time."""
-    problem = digits_problem(CLIENTS, split, seed)
+    problem = make_digits_problem(CLIENTS, split, seed)
     for change in CHANGES:
         size = step_size / 4 if change == "a quarter of the local step size" else step_size
         curve = _change_scenario(problem, local_steps, change).curve(size)
@@ -167,5 +173,5 @@ def _change_scenario(problem: Problem, local_steps: int, change: str) -> Scenari
     policy: Policy = POLICIES["FedFix-0.5" if change == "FedFix-0.5" else "asynchronous"]
     steps = local_steps // 4 if change == "a quarter of the local steps" else local_steps
     chosen = replace(problem, oracle=ExactOracle()) if change == "full gradients" else problem
-    runs = scenario(chosen, policy, SLOWER, "Time-based", local_steps=steps, horizon=HORIZON)
+    runs = make_scenario(chosen, policy, SLOWER, "Time-based", local_steps=steps, horizon=HORIZON)
     return replace(runs, server_step_size=0.25) if change == "a quarter of the server step size" else runs

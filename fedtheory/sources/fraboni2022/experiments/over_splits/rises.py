@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.engine import sampling
-from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
-from fedtheory.sources.fraboni2022.experiments.figure_4 import CLIENTS, LOCAL_STEPS, STEP_SIZES, scheme_scenario
+from fedtheory.sources.fraboni2022.experiments.digits import Split, make_digits_problem
+from fedtheory.sources.fraboni2022.experiments.figure_4 import CLIENTS, LOCAL_STEPS, STEP_SIZES, make_scheme_scenario
 
 RUNS = 20
 """Number of sampled runs per step size."""
@@ -35,10 +35,10 @@ class Rises:
     """Largest L(theta^{n+1}) - L(theta^n) of the sampled runs."""
 
 
-def rises(split: Split, seed: int, rounds: int) -> Iterator[Rises]:
+def count_rises(split: Split, seed: int, rounds: int) -> Iterator[Rises]:
     """Yield results for all step sizes of the search of Figure 4 at which the scheme does not diverge."""
-    problem = digits_problem(CLIENTS, split, seed)
-    runs = scheme_scenario(problem, "synchronous", 0, LOCAL_STEPS, rounds)
+    problem = make_digits_problem(CLIENTS, split, seed)
+    runs = make_scheme_scenario(problem, "synchronous", 0, LOCAL_STEPS, rounds)
     loss = sampling.loss(problem)
     for step_size in STEP_SIZES:
         curve = runs.curve(step_size)

@@ -12,9 +12,9 @@ from itertools import product
 
 from fedtheory.federation.problem import Problem
 from fedtheory.sources.fraboni2022.experiments.curves import LAST, Curve, Scenario
-from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
-from fedtheory.sources.fraboni2022.experiments.figure_4 import LOCAL_STEPS, SCENARIOS, scheme_scenario
-from fedtheory.sources.fraboni2022.experiments.over_splits.search import best_of, search, step_size_at
+from fedtheory.sources.fraboni2022.experiments.digits import Split, make_digits_problem
+from fedtheory.sources.fraboni2022.experiments.figure_4 import LOCAL_STEPS, SCENARIOS, make_scheme_scenario
+from fedtheory.sources.fraboni2022.experiments.over_splits.search import choose_best, compute_step_size, search
 
 _ROUNDING = 1e-9
 """Relative tolerance for rounding, as clock times and losses are floats."""
@@ -79,22 +79,22 @@ class BestScheme:
     """Whether step sizes below and above the best one were tried."""
 
 
-def best_schemes(
+def compute_best_schemes(
     split: Split, seed: int, *, clients: int, times: Sequence[int], local_steps: int = LOCAL_STEPS
 ) -> Iterator[BestScheme]:
     """Yield all schemes on one split, for ascending time budgets; synchronous ones with one hardware only."""
-    problem = digits_problem(clients, split, seed)
+    problem = make_digits_problem(clients, split, seed)
     minimum = float(problem.optimal_value)
     for group in GROUPS:
         runs = [_make_scenario(problem, case, local_steps, times[-1]) for case in group.cases]
 
         def losses_at(point: int, runs: Sequence[Scenario] = runs) -> list[float]:
-            curves = [run.curve(step_size_at(point)) for run in runs]
-            return [final_loss(curve, time, minimum) for curve in curves for time in times]
+            curves = [run.curve(compute_step_size(point)) for run in runs]
+            return [average_final_loss(curve, time, minimum) for curve in curves for time in times]
 
         found = search(losses_at, group.largest, group.smallest)
         for number, (case, time) in enumerate(product(group.cases, times)):
-            best = best_of(found, number)
+            best = choose_best(found, number)
             yield BestScheme(
                 clients,
                 split,
@@ -122,11 +122,11 @@ def repeat_for_hardware(records: Iterable[BestScheme]) -> Iterator[BestScheme]:
 
 
 def _make_scenario(problem: Problem, case: SchemeCase, local_steps: int, horizon: int) -> Scenario:
-    runs = scheme_scenario(problem, case.scheme, case.slower, local_steps, horizon)
+    runs = make_scheme_scenario(problem, case.scheme, case.slower, local_steps, horizon)
     return replace(runs, server_step_size=problem.clients) if case.is_scaled else runs
 
 
-def final_loss(curve: Curve, time: float, minimum: float) -> float:
+def average_final_loss(curve: Curve, time: float, minimum: float) -> float:
     """Return the average of E L(theta^n) over the last 5% of a time budget; infinite if the run diverges.
 
     Unbounded moments may finally cancel to losses below the minimum; such a run diverges as well.

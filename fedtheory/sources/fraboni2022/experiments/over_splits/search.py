@@ -14,7 +14,7 @@ Losses = Mapping[int, Sequence[float]]
 """Final losses for each time budget, by grid point; infinite if the run diverges."""
 
 
-def step_size_at(point: int) -> float:
+def compute_step_size(point: int) -> float:
     """Return the step size of a grid point."""
     return float(2.0 ** (point / FINE))
 
@@ -31,7 +31,7 @@ class Best:
     @property
     def step_size(self) -> float:
         """Return the step size."""
-        return step_size_at(self.point)
+        return compute_step_size(self.point)
 
 
 def search(losses_at: Callable[[int], Sequence[float]], largest: int, smallest: int) -> dict[int, Sequence[float]]:
@@ -42,14 +42,14 @@ def search(losses_at: Callable[[int], Sequence[float]], largest: int, smallest: 
     """
     found = {point: losses_at(point) for point in range(largest, smallest - 1, -COARSE)}
     budgets = len(found[largest])
-    centres = {best_of(found, budget).point for budget in range(budgets)}
+    centres = {choose_best(found, budget).point for budget in range(budgets)}
     around = {centre + shift for centre in centres for shift in range(1 - COARSE, COARSE)}
     for point in sorted(around - found.keys()):
         found[point] = losses_at(point)
     return found
 
 
-def best_of(losses: Losses, budget: int) -> Best:
+def choose_best(losses: Losses, budget: int) -> Best:
     """Return the best grid point for one time budget."""
     point = min(sorted(losses), key=lambda each: losses[each][budget])
     return Best(point, losses[point][budget], min(losses) < point < max(losses))

@@ -10,19 +10,19 @@ from itertools import product
 from typing import Any, Generic
 
 from fedtheory.sources.fraboni2022.experiments.digits import SPLITS, Split
-from fedtheory.sources.fraboni2022.experiments.figure_2 import figure_2
+from fedtheory.sources.fraboni2022.experiments.figure_2 import compute_figure_2
 from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import (
     LocalWorkOnSplit,
     Mitigation,
     TunedLocalWork,
-    local_work_on_split,
-    mitigations,
-    tuned_local_work,
+    compute_local_work,
+    compute_mitigations,
+    tune_local_work,
 )
-from fedtheory.sources.fraboni2022.experiments.over_splits.rises import Rises, rises
-from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import BestScheme, best_schemes
+from fedtheory.sources.fraboni2022.experiments.over_splits.rises import Rises, count_rises
+from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import BestScheme, compute_best_schemes
 from fedtheory.sources.fraboni2022.experiments.over_splits.tables import RESULTS, Record, read_table
-from fedtheory.sources.fraboni2022.experiments.over_splits.weightings import WeightingOnSplit, weightings_on_split
+from fedtheory.sources.fraboni2022.experiments.over_splits.weightings import WeightingOnSplit, compute_weightings
 
 SEEDS = range(5)
 FEWER_SEEDS = range(3)
@@ -46,41 +46,41 @@ Part = Callable[[], Iterable[Any]]
 
 def _compute_schemes() -> Iterator[Part]:
     for seed, split in product(SEEDS, SPLITS):
-        yield partial(best_schemes, split, seed, clients=20, times=TIMES)
+        yield partial(compute_best_schemes, split, seed, clients=20, times=TIMES)
     for seed, split in product(FEWER_SEEDS, SPLITS):
-        yield partial(best_schemes, split, seed, clients=50, times=SHORTER_TIMES)
+        yield partial(compute_best_schemes, split, seed, clients=50, times=SHORTER_TIMES)
 
 
 def _compute_weightings() -> Iterator[Part]:
     for split, seed in product(SPLITS, SEEDS):
-        yield partial(weightings_on_split, split, seed)
+        yield partial(compute_weightings, split, seed)
 
 
 def _compute_local_work() -> Iterator[Part]:
     for split, seed in product(SPLITS, SEEDS):
-        yield partial(_select_figure_2_step_size, local_work_on_split, split, seed, LOCAL_STEPS)
+        yield partial(_select_figure_2_step_size, compute_local_work, split, seed, LOCAL_STEPS)
 
 
 def _tune_local_work() -> Iterator[Part]:
     for seed, split in product(SEEDS, SPLITS):
-        yield partial(tuned_local_work, split, seed, TUNED_LOCAL_STEPS)
+        yield partial(tune_local_work, split, seed, TUNED_LOCAL_STEPS)
 
 
 def _compute_mitigations() -> Iterator[Part]:
     for split, seed, steps in product(SPLITS, SEEDS, MITIGATED_LOCAL_STEPS):
-        yield partial(_select_figure_2_step_size, mitigations, split, seed, steps)
+        yield partial(_select_figure_2_step_size, compute_mitigations, split, seed, steps)
 
 
 def _compute_rises() -> Iterator[Part]:
     for split, seed in product(SPLITS, SEEDS):
-        yield partial(rises, split, seed, ROUNDS)
+        yield partial(count_rises, split, seed, ROUNDS)
 
 
 def _select_figure_2_step_size(
     compute: Callable[..., Iterable[Any]], split: Split, seed: int, steps: Any
 ) -> Iterable[Any]:
     """Compute the records at the step size that is best for identical weights and one local step on the split."""
-    return compute(split, seed, figure_2(split, seed=seed).step_size, steps)
+    return compute(split, seed, compute_figure_2(split, seed=seed).step_size, steps)
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,6 @@ def recompute(table: str) -> list[Any]:
 
 
 @cache
-def stored(table: str) -> tuple[Any, ...]:
+def read_records(table: str) -> tuple[Any, ...]:
     """Return the stored records of a table."""
     return read_table(TABLES[table].kind, RESULTS / f"{table}.csv")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fedtheory.arithmetic import Array
-from fedtheory.sources.fraboni2022.experiments.curves import Curve, last
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, take_last
 from fedtheory.sources.fraboni2022.experiments.digits import Split
-from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared, figure_2
+from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared, compute_figure_2
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class WeightingOnSplit:
     """Excess loss of the surrogate problem (10) of identical weights."""
     weighted_spread: float
     """Standard deviation of the clients' expected losses, with the weights of problem (10)."""
-    fast_loss: float
+    average_fast_loss: float
     """Average of the expected losses of the fast clients, whose time-based weight is below one."""
 
 
-def weightings_on_split(split: Split, seed: int) -> Iterator[WeightingOnSplit]:
+def compute_weightings(split: Split, seed: int) -> Iterator[WeightingOnSplit]:
     """Yield both weightings on one split of the digits."""
-    result = figure_2(split, seed=seed)
+    result = compute_figure_2(split, seed=seed)
     for weighting, curve in (("Identical", result.identical), ("Time-based", result.time_based)):
         yield WeightingOnSplit(
             split,
@@ -45,11 +45,11 @@ def weightings_on_split(split: Split, seed: int) -> Iterator[WeightingOnSplit]:
             final(curve.spread(result.importance)),
             final(curve.weighted_loss(result.shares)) - result.surrogate_minimum,
             final(curve.spread(result.shares)),
-            fast_loss(result, curve),
+            average_fast_loss(result, curve),
         )
 
 
-def fast_loss(result: WeightsCompared, curve: Curve) -> float:
+def average_fast_loss(result: WeightsCompared, curve: Curve) -> float:
     """Return the average of the final expected losses of the fast clients, which participate more often than
     average.
     """
@@ -59,4 +59,4 @@ def fast_loss(result: WeightsCompared, curve: Curve) -> float:
 
 def final(values: Array) -> float:
     """Return the average over the last 5% of the updates."""
-    return float(last(values).mean())
+    return float(take_last(values).mean())
