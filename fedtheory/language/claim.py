@@ -342,7 +342,11 @@ class Claim(Shown):
 
         Fields about the publication only, such as a note, are not copied to the correction.
         """
-        shared = {"id": f"{self.id}.fixed", "title": f"{self.title}, repaired", "locator": f"{self.locator}, repaired"}
+        shared = {
+            "id": f"{self.id}.fixed",
+            "title": f"{self.title}, corrected",
+            "locator": f"{self.locator}, corrected",
+        }
         of_the_print = dict.fromkeys(("printed", "implemented_by", "fault", "sharpens", "verdict"))
         return self, replace(self, **{**shared, "corrects": self.id, "note": "", **of_the_print, **changed})
 

@@ -83,7 +83,7 @@ CLAIMS = (
     claim.supported.limit(
         "fedavg.settles.one-step",
         "With one local step federated averaging settles at the optimum",
-        "folklore, repaired",
+        "folklore, corrected",
     )(
         chain=SETTLES,
         conditions=[tau <= 1],

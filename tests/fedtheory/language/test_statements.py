@@ -43,7 +43,7 @@ def test_a_repair_says_what_the_print_says_but_for_what_changes() -> None:
         chain=(eta, ">=", 2 * eta), place="step", note="False.", printed="p"
     ).with_repair(rhs=eta / 2, verdict="proved")
     assert (printed.id, printed.verdict, printed.corrects) == ("t:one", "refuted", None)
-    assert (repaired.id, repaired.title, repaired.locator) == ("t:one.fixed", "One, repaired", "(1), repaired")
+    assert (repaired.id, repaired.title, repaired.locator) == ("t:one.fixed", "One, corrected", "(1), corrected")
     assert (repaired.corrects, repaired.verdict, repaired.kind, repaired.place) == ("t:one", "proved", "step", "step")
     (link,) = repaired.relations
     assert (link.left, link.operator, link.right) == (eta, ">=", eta / 2)

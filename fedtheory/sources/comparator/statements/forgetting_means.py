@@ -72,7 +72,7 @@ CLAIMS = (
         place="step",
         assumptions=STRONG,
         conditions=CONDITIONS,
-        note="Half of the convexity gaps contract, the other half pays for noise and for clients that are apart.",
+        note="Half of the convexity gaps contract, the other half bounds the noise and the client drift.",
     ),
     claim.proved.bound(
         "forgetting.mean-error",

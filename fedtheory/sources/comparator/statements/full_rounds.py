@@ -90,7 +90,7 @@ CLAIMS = (
         chain=(average_error, "<=", comparator_gap + progress / (2 * eta * tau * T) + EQUAL.noise + dissimilarity),
         assumptions=SETTING,
         conditions=CONDITIONS,
-        note="The mean of the local steps: what a round is charged for clients that are apart telescopes to nothing.",
+        note="The time average of the local steps; the drift terms of a round telescope to zero.",
     ),
     claim.proved.bound("average-error", "Convergence of FedAvg against any point", "full rounds, 3")(
         chain=(average_error, "<=", comparator_gap + start + EQUAL.noise + dissimilarity),

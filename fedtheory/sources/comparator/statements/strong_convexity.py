@@ -50,7 +50,7 @@ CLAIMS = (
         place="step",
         assumptions=STRONG,
         conditions=CONDITIONS,
-        note="Half of the convexity gaps contract, the other half pays for noise and for clients that are apart.",
+        note="Half of the convexity gaps contract, the other half bounds the noise and the client drift.",
     ),
     claim_at_optimum.proved.bound(
         "strongly-convex.last-model", "The last model, for strongly convex clients", "strong convexity, 2"

@@ -73,7 +73,7 @@ CLAIMS = [
     claim.proved.bound(
         "thm-1.any-point",
         "The bound for random weights and smooth samples, against any point",
-        "Theorem 1, eq. (94), from the repaired steps, any y",
+        "Theorem 1, eq. (94), from the corrected steps, any y",
     )(
         chain=(Xi_bar_y, "<=", substitute_comparator(fixed_94)),
         assumptions=ASSUMPTIONS,

@@ -212,7 +212,7 @@ CLAIMS = [
             r"\left[\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*)\right]"
         ),
         note=(
-            "The second relation is the step for each update.  For unequal client weights $p_i$ stands in the place of "
+            "The second relation is the step for each update.  For unequal client weights $p_i$ replaces "
             f"$1/M$.  {ONE_AT_A_TIME}"
         ),
     ),

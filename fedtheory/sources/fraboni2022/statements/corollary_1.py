@@ -47,7 +47,7 @@ CLAIMS = [
         ),
     ).with_repair(
         title="Corollary 1 with the factor q(n), for given weights and noise that does not depend on the model",
-        locator="Corollary 1, repaired",
+        locator="Corollary 1, corrected",
         lhs=least_q * loss,
         also=(
             Relation(q_n * loss_n, "==", Z_n),
@@ -57,7 +57,7 @@ CLAIMS = [
         ),
         assumptions=(*THEOREM, *WITHOUT_CHANCE, a.fair_types),
         note=(
-            "$\\mathcal L^n=q(n)\\mathcal L$ and $\\bar\\theta^n=\\theta^*$, so that R = 0 and the repaired Theorem 1 "
+            "$\\mathcal L^n=q(n)\\mathcal L$ and $\\bar\\theta^n=\\theta^*$, so that R = 0 and the corrected Theorem 1 "
             "applies."
         ),
         verdict="supported",
@@ -71,13 +71,13 @@ CLAIMS = [
     claim.proved.bound(
         "cor-1.random-weights",
         "Corollary 1 with the factor q(n), for random weights, any server step and smooth samples",
-        "Corollary 1, from the repaired steps",
+        "Corollary 1, from the corrected steps",
     )(
         chain=(least_q * loss, "<=", BOUND),
         where={**CONVERGENCE, **OF_SAMPLES},
         conditions=CONDITIONS_94,
         assumptions=(*ASSUMPTIONS, a.somebody_reports, a.fair_types),
-        note="With the repaired (94) for (93), in which R = 0.",
+        note="With the corrected (94) for (93), in which R = 0.",
         corrects="fraboni2022:cor-1",
     ),
     claim.proved.condition("cor-1.iid", "Identical data leave the optimum where it is", "below Corollary 1")(

@@ -124,7 +124,7 @@ EXAMPLE_2 = [
         ),
     ).with_repair(
         title="Example 2: a limit cycle of two points",
-        locator="Example 2, repaired",
+        locator="Example 2, corrected",
         chain=(b_sq, "==", odd_offset() ** 2 * apart_sq),
         also=(Relation(a_sq, "==", (q_1 / q_2 * odd_offset()) ** 2 * apart_sq), Relation(cycle_rest, "==", 0)),
         note=(

@@ -38,7 +38,7 @@ CLAIMS = [
     claim.experiment("experiments.setup", "The experiments' problems, hardware and weights", "Section 5.1")(
         printed=r"p_i=\tfrac1M;\ \text{MNIST, MNIST-shard, CIFAR-10 } (\mathrm{Dir}(0.1)),\text{ Shakespeare};\ FX:"
         r"\text{ fixed times up to }X\%\text{ slower};\ \text{Identical } d_i=1,\ \text{Time-based } (36)",
-        implemented_by="fedtheory.sources.fraboni2022.experiments.digits:digits_problem",
+        implemented_by="fedtheory.sources.fraboni2022.experiments.digits:make_digits_problem",
         note="At the scale of a laptop: scikit-learn's 1797 handwritten digits, split IID or by Dir(0.1), odd against "
         "even by least squares on 16 block averages and a constant, mini-batches of 64 with replacement. Expected "
         "losses are exact and replace the average over five random seeds of the training; the split of the data is "
@@ -49,7 +49,7 @@ CLAIMS = [
     claim.experiment("fig-2", "Figure 2: identical and time-based weights, asynchronous", "Figure 2")(
         printed=r"\text{Time-based reaches the smaller loss of (2) and the smaller spread; Identical is faster at "
         r"first, is better on (10), and has the larger weighted spread there}",
-        implemented_by="fedtheory.sources.fraboni2022.experiments.figure_2:figure_2",
+        implemented_by="fedtheory.sources.fraboni2022.experiments.figure_2:compute_figure_2",
         note="A finding, not a theorem: which parts of it reproduce on the digits is computed from the two runs. The "
         "exception for Shakespeare on (10), which the source attributes to overfitting, is not tested." + STORED,
         verdict="definition",
@@ -57,7 +57,7 @@ CLAIMS = [
     claim.experiment("fig-3", "Figure 3: the amount of local work", "Figure 3")(
         printed=r"\text{as }K\text{ grows from 1 to 25 the loss first falls, then rises, its variance increases "
         r"strictly, and Time-based is the more sensitive}",
-        implemented_by="fedtheory.sources.fraboni2022.experiments.figure_3:figure_3",
+        implemented_by="fedtheory.sources.fraboni2022.experiments.figure_3:compute_figure_3",
         note="The caption has the step size 0.005, the text 0.0005: one of them is a misprint. Both weightings use "
         "the step size that is best for Identical with one local step; a grid search for each weighting and number "
         "of local steps is added." + STORED,
@@ -67,7 +67,7 @@ CLAIMS = [
         printed=r"\text{FedFix-0.5 always beats synchronous FedAvg; synchronous always beats asynchronous under "
         r"}F0\text{, and can do so under }F80\text{; FedFix outperforms standard asynchronous FedAvg in the considered "
         r"experimental scenarios}",
-        implemented_by="fedtheory.sources.fraboni2022.experiments.figure_4:figure_4",
+        implemented_by="fedtheory.sources.fraboni2022.experiments.figure_4:compute_figure_4",
         note="The text calls F0 heterogeneous hardware; in F0 all clients are alike, and the sentence is read so. "
         "Each scheme is compared at its own best step size and at equal clock time, for several time budgets and "
         "splits: also FedFix with asynchronous FedAvg, which the introduction says that it outperforms." + STORED,

@@ -57,7 +57,7 @@ CLAIMS = [
         ),
     ).with_repair(
         title="Theorem 2 for given weights and noise that does not depend on the model",
-        locator="Theorem 2, repaired",
+        locator="Theorem 2, corrected",
         assumptions=(*THEOREM, *WITHOUT_CHANCE, a.somebody_reports),
         verdict="supported",
     ),
@@ -83,13 +83,13 @@ CLAIMS = [
     claim.proved.bound(
         "thm-2.random-weights",
         "Theorem 2 for random weights, any server step and smooth samples",
-        "Theorem 2, from the repaired steps",
+        "Theorem 2, from the corrected steps",
     )(
         chain=(gradients, "<=", FACTOR * (R_L + fixed_94) + 8 * L * biased + 8 * L * missing),
         where={**CONVERGENCE, **OF_SAMPLES},
         conditions=CONDITIONS_94,
         assumptions=(*ASSUMPTIONS, a.somebody_reports),
-        note="With the repaired (94) for (93).",
+        note="With the corrected (94) for (93).",
         corrects="fraboni2022:thm-2",
     ),
     *claim.refuted.condition("thm-2.claims", "Misrepresentation makes R positive", "below Theorem 2")(

@@ -372,7 +372,7 @@ CLAIMS = [
             "others are empty."
         ),
     ),
-    claim.proved.condition("eq-42.identical.fixed", "When FedFix is synchronous", "end of Section 4.4, repaired")(
+    claim.proved.condition("eq-42.identical.fixed", "When FedFix is synchronous", "end of Section 4.4, corrected")(
         chain=(tau + 1, "==", longest, "<=", W, "==", lcm_N),
         assumptions=(*FEDFIX_CYCLES, *COUNTED),
         note=(

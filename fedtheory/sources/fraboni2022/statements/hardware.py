@@ -154,7 +154,7 @@ CLAIMS = [
         ),
     ),
     claim.supported.condition(
-        "hardware.fixed", "Weights of FedFix for exponential update times", "Section 4.1, repaired"
+        "hardware.fixed", "Weights of FedFix for exponential update times", "Section 4.1, corrected"
     )(
         chain=(p_i * tau_i / Delta_t, "<", p_i / chance, "<", p_i * (tau_i / Delta_t + 1)),
         also=(Relation(p_i / chance - p_i * N_i, "<", p_i), Relation(p_i * N_i - p_i / chance, "<", p_i)),

@@ -128,12 +128,12 @@ CLAIMS = [
     ),
     claim.proved.step(
         "lemma-3.eq-66.fixed",
-        "Staleness and local work apart, in the mean over clients",
-        "proof of Lemma 3, eq. (66), repaired",
+        "Staleness and local work separately, averaged over clients",
+        "proof of Lemma 3, eq. (66), corrected",
     )(
         chain=(phi_nk, "<=", 2 * ClientSum(qt_in * age_sq) + 2 * eta_l**2 * k * kappa * past_S),
         assumptions=(*SCHEME, a.weight_covariance),
-        note=f"The ends of the repaired (64) to (66).  {KAPPA}.",
+        note=f"The ends of the corrected (64) to (66).  {KAPPA}.",
     ),
     *claim.refuted.step(
         "lemma-3.eq-67-68", "A stochastic gradient in three parts", "proof of Lemma 3, eqs. (67), (68)"

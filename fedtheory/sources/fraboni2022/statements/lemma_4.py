@@ -39,7 +39,7 @@ CLAIMS = [
     claim.proved.bound(
         "lemma-4.server-step",
         "The alignment of stale gradients, with the server's step",
-        "Lemma 4, eq. (72), from the repaired (61)",
+        "Lemma 4, eq. (72), from the corrected (61)",
     )(
         lhs=-2 * D_x,
         rhs=-2 * Xi

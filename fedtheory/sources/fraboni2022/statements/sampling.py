@@ -209,7 +209,7 @@ CLAIMS = [
         title="The bound for unbiased sampling, with all local steps to one side",
         rhs=unbiased_bound(K * beta),
         conditions=admissible(K * beta),
-        note="With $K\\beta$ for $\\beta$, as in the repaired Lemma 2.",
+        note="With $K\\beta$ for $\\beta$, as in the corrected Lemma 2.",
         verdict="supported",
     ),
     claim.proved.identity("sampling.unbiased.bound.terms", "The terms of (107) are those of Theorem 3", "(107)")(

@@ -112,7 +112,7 @@ CLAIMS = [
         assumptions=(*CYCLES, *SCHEME),
         conditions=[TIME_BASED],
         printed=r"R(\{\mathcal L^n\})=\frac1M\sum_{i=1}^M\left[\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*)\right]",
-        note=f"For unequal client weights $p_i$ stands in the place of $1/M$.  {ONE_AT_A_TIME}",
+        note=f"For unequal client weights $p_i$ replaces $1/M$.  {ONE_AT_A_TIME}",
     ),
     claim.proved.condition("table-2.fedfix", "Table 2, weights, alpha and residual of FedFix", _THIRD)(
         chain=(q_i, "==", p_i),
@@ -125,7 +125,7 @@ CLAIMS = [
         ),
         note=(
             "The weights are read as what they are for: over a cycle each client has the weight $p_i$.  For unequal "
-            "client weights $p_i$ stands in the place of $1/M$.  The other cells of the column are claims of their own."
+            "client weights $p_i$ replaces $1/M$.  The other cells of the column are claims of their own."
         ),
     ),
     *claim.refuted.condition("table-2.fedfix.beta", "Table 2, excess of the weights in FedFix", _THIRD)(

@@ -75,10 +75,10 @@ CLAIMS = [
         ),
     ).with_repair(
         title="Theorem 1 for given weights and noise that does not depend on the model",
-        locator="Theorem 1, repaired",
+        locator="Theorem 1, corrected",
         assumptions=(*THEOREM, *WITHOUT_CHANCE),
         note=(
-            "Any clock with one report at a time or full rounds.  For random weights and mini-batches the repaired "
+            "Any clock with one report at a time or full rounds.  For random weights and mini-batches the corrected "
             "steps of Appendix A give (94) with $K\\beta$ for $\\beta$ and the smoothness of single samples for L."
         ),
         verdict="supported",

@@ -120,7 +120,7 @@ CLAIMS = [
     claim.proved.bound(
         "eq-94.random-weights",
         "The bound for random weights, any server step and smooth samples",
-        "proof of Theorem 1, eq. (94), from the repaired steps",
+        "proof of Theorem 1, eq. (94), from the corrected steps",
     )(
         chain=(Xi_bar, "<=", fixed_94),
         assumptions=ASSUMPTIONS,

@@ -148,7 +148,7 @@ CLAIMS = [
         printed=_86,
         note="Fails as Lemma 2 does: for random weights and more than one local step.",
     ).with_repair(
-        title="The repaired Lemma 2 with the largest sum of weights",
+        title="The corrected Lemma 2 with the largest sum of weights",
         rhs=fixed_86,
         verdict="proved",
     ),

@@ -110,11 +110,11 @@ CLAIMS = [
         note="By co-coercivity of each client's objective; and the gap of Lemma 7 in two parts.",
     ),
     claim.proved.step(
-        "eq-105.gradient", "The squared gradient of the federated problem", "proof of Theorem 2, eq. (105), repaired"
+        "eq-105.gradient", "The squared gradient of the federated problem", "proof of Theorem 2, eq. (105), corrected"
     )(
         lhs=gradient_sq,
         rhs=4 * L * (2 * chi_n + 1) / q_n * Z_nk + 8 * L * chi_n * biased_n + 8 * L * unrepresented,
         assumptions=CONVEX,
-        note="The ends of (104) and the repaired (105).",
+        note="The ends of (104) and the corrected (105).",
     ),
 ]

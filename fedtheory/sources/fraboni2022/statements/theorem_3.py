@@ -45,9 +45,9 @@ CLAIMS = [
             r"(W-1)K)"
         ),
         note=(
-            "With the constants of (93) and $\\epsilon_W=\\rho^2B_g^2\\eta_g\\eta_l(W-1)K$, as the repaired (25) gives "
-            "it for fixed schedules.  Where all updates have the same weights, W = 1 and it is (93), which fails for "
-            "sampled clients."
+            "With the constants of (93) and $\\epsilon_W=\\rho^2B_g^2\\eta_g\\eta_l(W-1)K$, as the corrected (25) "
+            "gives it for fixed schedules.  Where all updates have the same weights, W = 1 and it is (93), which fails "
+            "for sampled clients."
         ),
     ).with_repair(
         title="Theorem 3, the surrogate's loss, for given weights and noise that does not depend on the model",
@@ -57,13 +57,13 @@ CLAIMS = [
     claim.proved.bound(
         "thm-3.loss.given-weights",
         "Theorem 3, the surrogate's loss, for given weights and smooth samples",
-        "Theorem 3, (26), from the repaired steps",
+        "Theorem 3, (26), from the corrected steps",
     )(
         chain=(surrogate_loss, "<=", LOSS_BOUND),
         where=SMOOTH_SAMPLES,
         conditions=CONDITIONS_94,
         assumptions=(*ASSUMPTIONS, a.given_weights),
-        note="With the repaired (94) for (93).",
+        note="With the corrected (94) for (93).",
         corrects="fraboni2022:thm-3.loss",
     ),
     *claim.refuted.bound("thm-3.gradient", "Theorem 3, the gradient", "Theorem 3, (27)")(
@@ -89,7 +89,7 @@ CLAIMS = [
     claim.proved.bound(
         "thm-3.gradient.given-weights",
         "Theorem 3, the gradient, for given weights and smooth samples",
-        "Theorem 3, (27), from the repaired steps",
+        "Theorem 3, (27), from the corrected steps",
     )(
         chain=(gradients, "<=", GRADIENT_FACTOR * LOSS_BOUND + 4 * L * chi * misfit_bar),
         where=SMOOTH_SAMPLES,

@@ -84,7 +84,7 @@ CLAIMS = [
         also=(Relation(Xi_bar, "==", Z_bar - R_L),),
         where=STEPWISE,
         assumptions=CONVEX_CLOCKED,
-        note="The sum over clients and windows of the repaired (25); (93) bounds $\\bar\\Xi(N)$.",
+        note="The sum over clients and windows of the corrected (25); (93) bounds $\\bar\\Xi(N)$.",
         verdict="proved",
     ),
     claim.proved.step(
@@ -97,7 +97,7 @@ CLAIMS = [
         conditions=[q_i > 0],
         assumptions=(*SCHEME, a.convex_and_smooth),
         note=(
-            "As (104) and the repaired (105), with the mean weights $q_i$ for $q_i(n)$.  No type is missing where "
+            "As (104) and the corrected (105), with the mean weights $q_i$ for $q_i(n)$.  No type is missing where "
             "every client reports, which halves what Lemma 7 has."
         ),
     ),

@@ -33,7 +33,7 @@ CLAIMS = [
             "Checked besides: h(x) is not negative, does not decrease and is convex over whole x.  For h(0) = h(1) = 0 "
             "see the remark after the theorem.  The implementation sums instead, as the end of the proof does."
         ),
-        implemented_by="fedtheory.sources.lecture27.budget:drift_bounds",
+        implemented_by="fedtheory.sources.lecture27.budget:compute_drift_bounds",
     ),
     claim.proved.bound("thm-1", "Distance of distributed from centralised gradient descent", "Theorem 1")(
         chain=(norm(w_t_next - v_next), "<=", h(x + 1)),

@@ -282,7 +282,7 @@ CLAIMS = [
         rhs=eta * sigma**2 / M
         + L * Expectation(Average(client_distance_sq))
         + (Expectation(to_optimum_sq) - Expectation(next_to_optimum_sq)) / (2 * eta),
-        note="Averaged over k = 0, ..., tau - 1 it telescopes to the repaired Lemma 2.2.",
+        note="Averaged over k = 0, ..., tau - 1 it telescopes to the corrected Lemma 2.2.",
         verdict="proved",
         also=(),
     ),

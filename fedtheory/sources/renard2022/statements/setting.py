@@ -106,7 +106,7 @@ CLAIMS = [
     claim.asymptotic.rate(
         "goal-rate.tuned",
         "The error itself, with a step size that shrinks with the horizon",
-        "before Theorem 2.1, repaired",
+        "before Theorem 2.1, corrected",
     )(
         rate=Rate(average_error, 1 / sp.sqrt(T), T, step_size=TUNED_STEP, constant=tuned_constant),
         assumptions=ALL_ASSUMPTIONS,

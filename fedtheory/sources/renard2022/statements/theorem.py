@@ -46,12 +46,12 @@ CLAIMS = [
         note="Read at a constant step size (assumption 1): all terms but the first do not depend on T.",
     ).with_repair(
         title="The first term of the bound is O(1/(tau T)), the others are its floor",
-        locator="Theorem 2.1, (4), repaired",
+        locator="Theorem 2.1, (4), corrected",
         rate=Rate(measured=theorem_bound - theorem_bound.subs(D, 0), order=1 / (tau * T), variable=T),
         verdict="asymptotic",
     ),
     claim.asymptotic.rate(
-        "thm-2.1.rate.tuned", "The bound, with a step size that shrinks with the horizon", "Theorem 2.1, (4), repaired"
+        "thm-2.1.rate.tuned", "The bound, with a step size that shrinks with the horizon", "Theorem 2.1, (4), corrected"
     )(
         rate=Rate(theorem_bound, 1 / sp.sqrt(T), T, step_size=TUNED_STEP, constant=tuned_constant),
         assumptions=ALL_ASSUMPTIONS,
@@ -189,7 +189,7 @@ CLAIMS = [
         ),
         fault="misprint",
     ).with_repair(
-        title="Averaging the repaired Lemma 2.2 over the rounds",
+        title="Averaging the corrected Lemma 2.2 over the rounds",
         rhs=total_progress + noise_term + L * mean_drift,
         verdict="proved",
     ),

@@ -210,7 +210,7 @@ CLAIMS = [
         ),
     ),
     claim.asymptotic.rate(
-        "claim.di-biased.fixed", "The bias of the perturbation, to leading order", "below (5.26), repaired"
+        "claim.di-biased.fixed", "The bias of the perturbation, to leading order", "below (5.26), corrected"
     )(
         rate=Rate(
             mu**3 + sp.sqrt(norm_sq(Expectation(d) + mu**2 * Average((E_k - 1) / (2 * E_k) * bent))),

@@ -91,9 +91,9 @@ CLAIMS = [
         ),
         fault="misprint",
     ).with_repair(
-        title="One local step, without its contraction, for the repaired rate",
+        title="One local step, without its contraction, for the corrected rate",
         conditions=[CONTRACTING],
-        note="From the repaired (5.49), with mu^2 / E_k^2 in lambda_k.",
+        note="From the corrected (5.49), with mu^2 / E_k^2 in lambda_k.",
         verdict="proved",
     ),
     *claim.refuted.bound("eq-5.52", "Distance from the agent's minimiser in a round", "(5.52)")(
@@ -121,7 +121,7 @@ CLAIMS = [
         chain=(after, "<=", own_error_sq + mu**2 * sigma_k**2 * (e + 1) / E_k**2, "<=", settled_k),
         also=(Relation(before, "<=", own_error_sq + mu**2 * sigma_k**2 * e / E_k**2),),
         conditions=[CONTRACTING],
-        note="(5.51) iterated from phi_{k,0} = w_{i-1}, with the repaired lambda_k <= 1; here e counts from zero.",
+        note="(5.51) iterated from phi_{k,0} = w_{i-1}, with the corrected lambda_k <= 1; here e counts from zero.",
         verdict="proved",
     ),
     *claim.refuted.bound("eq-5.53", "Energy of an agent's perturbation", "(5.53)")(
@@ -146,7 +146,7 @@ CLAIMS = [
             "Nor does it follow as printed: (5.47) needs the way |phi - w_{i-1}|, while (5.52) bounds |w_k^o - phi|."
         ),
     ).with_repair(
-        title="Energy of an agent's perturbation, for the repaired rate",
+        title="Energy of an agent's perturbation, for the corrected rate",
         chain=(
             energy_k,
             "<=",
@@ -161,7 +161,7 @@ CLAIMS = [
         ),
         verdict="supported",
     ),
-    claim.proved.bound("eq-5.53.way", "The way that local steps lead", "(5.53), repaired")(
+    claim.proved.bound("eq-5.53.way", "The way that local steps lead", "(5.53), corrected")(
         chain=(Expectation(norm_sq(g)), "<=", length_sq_k),
         also=(Relation(Expectation(norm_sq(phi - w)), "<=", mu**2 * e**2 / E_k**2 * length_sq_k),),
         conditions=[CONTRACTING],
@@ -204,17 +204,17 @@ CLAIMS = [
             K / L * printed_energy_bound(),
         ),
         conditions=[CONTRACTING],
-        note="From the repaired (5.41); the printed right end times K/L.",
+        note="From the corrected (5.41); the printed right end times K/L.",
         verdict="supported",
     ),
-    claim.proved.bound("eq-5.54.sharp", "Energy of the server's perturbation, of order mu^4", "(5.54), repaired")(
+    claim.proved.bound("eq-5.54.sharp", "Energy of the server's perturbation, of order mu^4", "(5.54), corrected")(
         chain=(energy, "<=", mu**2 * Average(energy_k), "<=", mu**2 * Average(sharp_k)),
         conditions=[CONTRACTING],
         place="round",
         assumptions=CONVEX,
         note=(
             "phi_{k,e-1} - w_{i-1} is mu_k times a sum of e - 1 gradients, each of mean square at most "
-            "(delta_k^2 + beta_k^2)(|w_k^o - w_{i-1}|^2 + mu^2 sigma_k^2 / E_k) + sigma_k^2 by the repaired (5.52).  "
+            "(delta_k^2 + beta_k^2)(|w_k^o - w_{i-1}|^2 + mu^2 sigma_k^2 / E_k) + sigma_k^2 by the corrected (5.52).  "
             "Since mu enters d_i once only, see (5.21), the theorem's O(mu^3) needs this order."
         ),
         corrects="vlaski2023:eq-5.54",

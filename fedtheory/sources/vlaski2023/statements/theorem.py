@@ -89,7 +89,7 @@ CLAIMS = [
     claim.proved.bound(
         "thm-5.1.recursion.explicit",
         "Mean-square recursion of federated averaging, with all constants",
-        "Theorem 5.1, (5.55), repaired",
+        "Theorem 5.1, (5.55), corrected",
     )(
         chain=(after, "<=", (root + cubic_slope) * error_sq + level + cubic_level),
         conditions=[CONTRACTING, DECREASING, rate >= sp.Rational(1, 4)],

@@ -28,7 +28,7 @@ class WeightingOnSplit:
     """Excess loss of the surrogate problem (10) of identical weights."""
     weighted_spread: float
     """Standard deviation of the clients' expected losses, with the weights of problem (10)."""
-    average_fast_loss: float
+    fast_loss: float
     """Average of the expected losses of the fast clients, whose time-based weight is below one."""
 
 
