@@ -138,7 +138,7 @@ def test_single_rounds_of_long_runs() -> None:
     assert len(enclosed.server_distance_sq) == 30_001
     assert bare(enclosed.server_distance_sq[-1]).overlaps(bare(enclosed.final_distance_sq))
     assert contains(enclosed.server_distance_sq[:41], run.with_rounds(40).trajectory.server_distance_sq)
-    with pytest.raises(Unresolved, match="10000000 rounds, of which at most"):
+    with pytest.raises(Unresolved, match="expected at most 5000000 rounds for enclosures"):
         _ = certified(plain(rounds=10**7, size=fmpq(1, 100))).server_distance_sq
 
 
