@@ -227,7 +227,9 @@ def _collect_numbers(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
     limits = frozenset(_FLAT).difference(flat)
     fixed = _find_fixed_step_sizes(claim, named)
     # A step size is positive, so that neither the numerator nor the denominator of its value is zero.
-    written = [*sides_of(claim), *fixed.values(), *(1 / number for number in fixed.values())]
+    of_steps = [*fixed.values(), *(1 / number for number in fixed.values())]
+    written = [*sides_of(claim), *of_steps]
+    nonzero = divisors(of_steps)
     vanishing = NONNEGATIVE.union(flat).difference(curved, limits)
     return Numbers(
         symbols=frozenset(named) | frozenset(claim.for_all) | index,
@@ -239,7 +241,10 @@ def _collect_numbers(claim: Claim, flat: Sequence[Quantity]) -> Numbers:
             symbol
             for symbol, quantity in (named | own).items()
             if quantity in curved
-            or (symbol in named and (quantity in limits or _is_divided_by(claim, symbol, quantity, written)))
+            or (
+                symbol in named
+                and (quantity in limits or symbol in nonzero or _is_divided_by(claim, symbol, quantity, written))
+            )
         ),
         nonzero=denominator_factors(written),
         definitions=_find_averaged_numbers(symbols_of(claim)) | fixed,
