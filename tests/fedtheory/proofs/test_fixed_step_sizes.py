@@ -94,6 +94,18 @@ def test_equations_are_solved_for_the_step_size() -> None:
         assert _known(_equal(one, 1)) == {}, one
 
 
+def test_only_an_equation_makes_its_numbers_nonzero() -> None:
+    """The distance is positive if the step size is a multiple of it; a bound on the step size implies nothing."""
+    tuned = D / (L * sp.sqrt(T))
+    for condition, expected in ((_equal(eta, tuned), True), (_equal(tuned, eta), True), (eta <= tuned, False)):
+        claim = Claim(id="t:nonzero", lhs=sp.S.Zero, rhs=mu, where=RUN, conditions=[condition])
+        divisors = numbers_of(claim).divisors
+        assert (D in divisors) is expected
+        assert mu not in divisors
+    sums = Claim(id="t:sums", lhs=sp.S.Zero, rhs=mu, where=RUN, conditions=[_equal(eta, 1 / L + D * mu)])
+    assert not {D, mu} & numbers_of(sums).divisors
+
+
 def test_no_step_sizes_stand_for_each_other_in_a_circle() -> None:
     """Only one of the contradictory equations eta = alpha and alpha = 2 eta is used."""
     assert _known(_equal(eta, alpha / L), _equal(alpha, 2 * eta)) == {eta: alpha / L}
