@@ -111,12 +111,11 @@ class TermContext:
         require_admitted(expression)
         self.numbers.require_integer_exponents(expression)
         require_finite([expression], self.numbers, self.conditions)
-        own, foreign = self.symbols.known_symbols, set()
-        for symbol in expression.free_symbols - own:
-            quantity = self.process.quantity_of(symbol)
-            foreign |= set() if quantity is None else {quantity}
-        if foreign:
-            self.require([check_defined(self.claim, frozenset(foreign), "the quantities of the term")])
+        # The quantities of the statement are defined where it applies; others need not be.
+        others = expression.free_symbols - self.claim.notation.keys()
+        named = frozenset(one for one in map(self.process.quantity_of, others) if one is not None)
+        if named:
+            self.require([check_defined(self.claim, named, "the quantities of the term")])
 
     def require_proof(self, term: Checked, goal: Expr, what: str) -> Proved:
         """Check a term, and that it proves a goal; `what` names the goal in an error."""

@@ -154,7 +154,7 @@ CASES: dict[str, Attempt] = {
                 ]
             ]
         },
-        "left over",
+        "need not exist",
         LINEAR,
         lhs=norm_sq(Gradient(F, x)),
         rhs=0,

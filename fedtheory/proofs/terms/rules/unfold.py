@@ -9,7 +9,6 @@ from fedtheory.kernel import Rejected
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.numbers import list_known_conditions
 from fedtheory.proofs.paper_contexts import build_run_context, paper_step_conditions, write_in_vectors
-from fedtheory.proofs.proof import check_defined
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.term import Formula, ProofTerm
@@ -33,11 +32,6 @@ class Unfold(ProofTerm):
         relation = Relation(self.smaller, "<=", self.larger)
         for side in relation.sides:
             context.require_expression(side)
-        others = (relation.left.free_symbols | relation.right.free_symbols) - context.claim.notation.keys()
-        # The quantities of the statement are defined where it applies; the vectors of other quantities need not be.
-        found = {context.process.quantity_of(symbol) for symbol in others}
-        needed = frozenset(one for one in found if one is not None)
-        context.require([check_defined(context.claim, needed, "the quantities of the relation")])
         vectors = build_run_context(context.claim, relation)
         claim = context.claim
         known = (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim))
