@@ -28,6 +28,8 @@ FROM_OPTIMUM: frozenset[Quantity] = frozenset(
     }
 )
 """Quantities relative to x* or F*, which need an objective that is bounded below, although no term shows it."""
+_COMMON_WORK = frozenset((a.same_local_work, a.aggregation_scheme, a.two_sided_steps))
+"""Assumptions under which all clients take the same number of local steps of one size."""
 
 
 def _add_papers(*kinds: Existing) -> tuple[Existing, ...]:
@@ -59,7 +61,12 @@ KINDS = _add_papers(
     Existing(
         "a number of local steps that all clients share",
         frozenset[Quantity]({q.local_steps}),
-        frozenset((a.same_local_work, a.aggregation_scheme, a.two_sided_steps)),
+        _COMMON_WORK,
+    ),
+    Existing(
+        "a step size that all clients share",
+        frozenset[Quantity]({q.local_step_size}),
+        _COMMON_WORK | {a.same_step_size},
     ),
 )
 """Groups of quantities that may be undefined on a run."""

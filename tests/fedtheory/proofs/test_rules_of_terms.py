@@ -94,6 +94,7 @@ PAST = context_of_totals(
 index = AT_STEP.index
 PATH = replace(AT_STEP, vectors=replace(AT_STEP.vectors, noise=frozenset(), random=frozenset()))  # type: ignore[type-var]
 DECLARED = context_of_run(replace(CLAIM, where={**CLAIM.where, FOREIGN: q.strong_convexity}), _prove_nothing)
+UNSHARED = context_of_run(replace(CLAIM, rhs=T, conditions=[], assumptions=WORK[1:]), _prove_nothing)
 REFUSED: dict[str, tuple[ProofTerm, TermContext, str]] = {
     "sum, weight of steps": (SumOver("steps", 2 * ONE, NUMBER), RUN, "has the weight one, got 2"),
     "sum, weight of rounds": (SumOver("rounds", eta, NUMBER), RUN, "has the weight one"),
@@ -165,6 +166,7 @@ REFUSED: dict[str, tuple[ProofTerm, TermContext, str]] = {
     "steps, of models": (InductSteps(DRIFT, eta, eta, False, NUMBER, NUMBER), MODELS, "is about vectors at each"),
     "unfold, what need not exist": (Unfold(d, FOREIGN, NUMBER), RUN, "need not exist"),
     "unfold, what no side names": (Unfold(d, FOREIGN, NUMBER), DECLARED, "need not exist"),
+    "unfold, step sizes that differ": (Unfold(d, eta, NUMBER), UNSHARED, "need not exist: a step size"),
     "unfold, at a step": (Unfold(d, eta, NUMBER), AT_STEP, "are unfolded on the whole run"),
     "consequence, no law": (Consequence("strange", "mine:rules"), RUN, "no law called 'strange'"),
     "consequence, at a step": (Consequence("last of falling errors", "mine:rules"), AT_STEP, "about whole runs"),
