@@ -158,11 +158,11 @@ def test_the_page_of_a_diverging_run(site: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "figures"),
     [
-        ({}, ["number of server updates", "local step"]),
+        ({}, ["rounds (server updates)", "local step"]),
         ({"clock": {"policy": "async", "times": [1, 3]}}, ["clock time", "local step"]),
         ({"clock": {"policy": "async", "times": [1, 3], "law": "exponential"}}, ["mean clock time"]),
-        ({"local_steps": [1, 2]}, ["number of server updates"]),
-        ({"local_step_size": 100, "rounds": 500}, ["number of server updates"]),
+        ({"local_steps": [1, 2]}, ["rounds (server updates)"]),
+        ({"local_step_size": 100, "rounds": 500}, ["rounds (server updates)"]),
     ],
     ids=["synchronous", "asynchronous", "random clock", "unequal steps", "diverging"],
 )

@@ -59,11 +59,11 @@ def test_errors_come_first(tmp_path: Path) -> None:
     best = min(results.rows, key=lambda row: row["final_suboptimality"])
     step, count = (best[f"algorithm.{key}"] for key in ("local_step_size", "local_steps"))
     [error] = page.errors
-    assert error.with_changes == f"local_steps = {count}, local_step_size = {step}"
+    assert error.at == f"local_steps = {count}, local_step_size = {step}"
     assert [f"over algorithm.{key}" in figure.caption for figure, key in zip(
         error.figures, ("local_step_size", "local_steps"), strict=True)] == [True, True]  # fmt: skip
     assert f"is at {step}." in error.figures[0].caption
-    assert error.with_changes in html.unescape(write_sweep(tmp_path, tmp_path / "steps.parquet").read_text())
+    assert error.at in html.unescape(write_sweep(tmp_path, tmp_path / "steps.parquet").read_text())
 
 
 @pytest.fixture(scope="module")
