@@ -32,7 +32,7 @@ from verify.falsify.shrink import is_clear, measure_reading_effort, shrink, simp
 from verify.falsify.tables import Table, evaluate_rigorously, working_table, write_table
 from verify.shown_place import choose_place, describe_points
 
-EVALUATIONS = 150
+EVALUATIONS = 160
 """Number of evaluations of a search by regimes per second of a budget."""
 _BY_REGIMES, _SEARCHING, _HALF = 0.5, 0.85, 0.5
 """Fractions of the budget for the search by regimes, for the whole search, and for one of two runs that are
