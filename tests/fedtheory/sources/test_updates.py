@@ -361,9 +361,10 @@ def test_one_needs_no_vectors() -> None:
     """The excess over the pairing is non-negative by the definition of weights, and no more is known."""
     left = qt_in * q_n * (v.square_of_weight - alpha * q_n * qt_in)
     second = next(each for each, quantity in where.items() if quantity.name == "expected_square_weight")
-    assert failing([Term(left, one())], 0, "<=", second - alpha * q_in**2) == ""
+    assert failing([Term(left, one())], 0, "<=", second - alpha * q_in * q_n * qt_in) == ""
+    assert "need not exist" in failing([Term(left, one())], 0, "<=", second - alpha * q_in**2)
     more = qt_in * q_n * (v.square_of_weight - 2 * alpha * q_n * qt_in)
-    assert ">= 0" in failing([Term(more, one())], 0, "<=", second - 2 * alpha * q_in**2)
+    assert ">= 0" in failing([Term(more, one())], 0, "<=", second - 2 * alpha * q_in * q_n * qt_in)
 
 
 TYPES = find("fraboni2022:lemma-7").where
