@@ -50,6 +50,7 @@ def _list_between_lengths(
             yield triangle(with_means(piece, context), with_means(rest, context))
             # The sum of two lengths bounds that of their sum, which the form need not contain.
             yield triangle(with_means(whole, context), with_means(-piece, context))
+            yield from _split_by_objectives(context, piece, rest)
         parts = sp.Add.make_args(with_means(whole, context))
         if len(parts) > 1:
             yield triangle(*parts)
@@ -60,6 +61,17 @@ def _list_between_lengths(
     yield from _list_of_gradients(context, form, relation, points)
     apart = [at - around for at, around in permutations(points, 2)]
     yield from _list_roots(context, dict.fromkeys([*roots, *apart]))
+
+
+def _split_by_objectives(context: Context, piece: Expr, rest: Expr) -> Iterator[InequalityRef]:
+    """Yield the triangle inequality of a vector, and of the part of the rest with the gradients of each objective."""
+    parts: dict[Expr, Expr] = {}
+    for part in sp.Add.make_args(sp.expand(with_means(rest, context))):
+        objectives = {gradient.args[0] for gradient in part.atoms(Gradient)}
+        key = objectives.pop() if len(objectives) == 1 else sp.S.Zero
+        parts[key] = parts.get(key, sp.S.Zero) + part
+    if len(parts) > 1:
+        yield triangle(with_means(piece, context), *parts.values())
 
 
 def _normalise(of: Expr, context: Context) -> Expr:

@@ -53,6 +53,9 @@ TRUE = {
     "gradients": _claim(_length(_slope(x) - _slope(y)), L * _length(x - y)),
     "gradient elsewhere": _claim(_length(_slope(x)), _length(_slope(y)) + L * _length(x - y)),
     "mean of gradients": _claim(_length(Average(Gradient(F_i, x))), Average(_length(Gradient(F_i, x)))),
+    "a client's deviation elsewhere": _claim(
+        _length(Gradient(F_i, x) - _slope(x)), _length(Gradient(F_i, y) - _slope(y)) + 2 * L * _length(x - y)
+    ),
     "mean of changes": _claim(_length(Average(Gradient(F_i, x) - Gradient(F_i, y))), L * _length(x - y)),
 }
 FALSE = {
@@ -60,6 +63,9 @@ FALSE = {
     "half a triangle": _claim(_length(x - z), (_length(x - y) + _length(y - z)) / 2),
     "half the gradients": _claim(_length(_slope(x) - _slope(y)), L / 2 * _length(x - y)),
     "mean of gradients, turned": _claim(Average(_length(Gradient(F_i, x))), _length(Average(Gradient(F_i, x)))),
+    "a client's deviation elsewhere, by half the change": _claim(
+        _length(Gradient(F_i, x) - _slope(x)), _length(Gradient(F_i, y) - _slope(y)) + L * _length(x - y)
+    ),
     "gradient elsewhere, without the change": _claim(_length(_slope(x)), _length(_slope(y))),
 }
 
