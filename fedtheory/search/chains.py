@@ -45,6 +45,7 @@ from fedtheory.search.remainders import (
 from fedtheory.search.restated import AT_OPTIMUM, AT_OPTIMUM_SAMPLED, quantities_behind, restate
 from fedtheory.search.together import (
     find_last_errors,
+    find_sign_of_errors,
     find_steps_together,
     has_power_of_rounds,
     is_together,
@@ -93,41 +94,55 @@ def search_chains(claim: Claim) -> Found | NotFound:
 
 
 def _is_fit(claim: Claim) -> bool:
-    """Return whether a claim is one inequality that bounds one quantity of a run."""
+    """Return whether a claim is one inequality that bounds quantities of a run."""
     is_single = claim.rate is None and not claim.for_all and len(claim.relations) == 1
-    return is_single and claim.relations[0].operator in ("<=", ">=") and len(_list_rows(claim)) == 1
+    return is_single and claim.relations[0].operator in ("<=", ">=") and bool(_list_rows(claim))
 
 
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     """Search for a proof from the steps of other claims."""
     steps = _select_steps(claim)
-    wanted = dict.fromkeys([*_OF_FACTS, *(name for step in steps for name in _list_quantities(step))])
-    if is_contracting(claim):
-        wanted |= dict.fromkeys(NEEDED)
-    if is_together(claim):
-        wanted |= dict.fromkeys(list_needed_together(claim))
-    if has_power_of_rounds(claim):
-        wanted |= {q.iterations.name: None}
+    wanted = _list_wanted(claim, steps)
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
     goal = goal_of(claim, [name for name in wanted if name not in own], missing)
     plain = use_plain_symbols(with_quantities(goal.original, {"quantities": list(goal.quantities)}))
     workspace = Workspace(with_iterations_in_powers(plain, plain.conditions))
     goal = replace(goal, claim=with_iterations_in_powers(goal.claim, goal.claim.conditions), workspace=workspace)
-    (row,) = _list_rows(claim)
+    rows = _list_rows(claim)
     first: list[LinearPremise] = []
     others = premises_of_facts(goal.claim)
     for step in steps:
         premise = _add_premise(goal, workspace, step)
         if premise is not None:
-            (first if step.row == row else others).append(premise)
+            (first if step.row in rows else others).append(premise)
     if is_contracting(goal.original):
         first += _collect_premises(goal, workspace, find_contractions(workspace))
     if is_together(goal.original):
         lemmas = _collect_premises(goal, workspace, find_steps_together(workspace))
-        last = _list_last_errors(goal, workspace) if row == q.final_suboptimality.name else []
+        last = _list_last_errors(goal, workspace) if q.final_suboptimality.name in rows else []
         first += last or lemmas
         others += lemmas
+    if _has_errors_among_others(claim):
+        others += _collect_premises(goal, workspace, find_sign_of_errors(workspace))
     return _combine(goal, first, others)
+
+
+def _list_wanted(claim: Claim, steps: Sequence[_Step]) -> list[str]:
+    """Return the names of the quantities that the lemmas of a claim may mention."""
+    wanted = dict.fromkeys([*_OF_FACTS, *(name for step in steps for name in _list_quantities(step))])
+    if is_contracting(claim):
+        wanted |= dict.fromkeys(NEEDED)
+    if is_together(claim) or _has_errors_among_others(claim):
+        wanted |= dict.fromkeys(list_needed_together(claim))
+    if has_power_of_rounds(claim):
+        wanted |= {q.iterations.name: None}
+    return list(wanted)
+
+
+def _has_errors_among_others(claim: Claim) -> bool:
+    """Return whether a claim bounds the average error and mentions the last distance."""
+    is_bounded = q.average_suboptimality.name in _list_rows(claim)
+    return is_bounded and q.final_distance_sq in claim.notation.values()
 
 
 def _combine(goal: Goal, first: Sequence[LinearPremise], others: Sequence[LinearPremise]) -> Found | NotFound:

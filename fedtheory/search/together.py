@@ -91,6 +91,16 @@ def find_last_errors(workspace: Workspace) -> Iterator[LastOfFalling | LastOfCon
         yield LastOfFalling(name)
 
 
+def find_sign_of_errors(workspace: Workspace) -> Iterator[str]:
+    """Yield the id of the lemma that the average error is not negative, from the minimum at each local step."""
+    symbol = symbols_of(workspace.claim)
+    objective = symbol(q.objective)
+    least, later = (Value(objective, symbol(one)) for one in (q.optimum, q.next_average_iterate))
+    step = _prove_step(workspace, "above-the-minimum", least, Expectation(later), sp.S.Zero)
+    name = _average_over_steps(workspace, "mean-above", le(sp.S.Zero, symbol(q.average_suboptimality)), step)
+    yield from [] if name is None else [name]
+
+
 def _find_factors(claim: Claim) -> Iterator[tuple[Expr, Expr]]:
     """Yield the bases q of powers q^K in the bound of a claim, each with b = 1 - q times the rest of the bound."""
     bound = claim.relations[0].ordered[1]

@@ -15,6 +15,7 @@ from fedtheory.language.targets import resolve
 NAMES = "eta tau T K M zeta sigma L D mu G Delta ell sigma_opt zeta_opt zeta_m"
 eta, tau, T, K, M, zeta, sigma, L, D, mu, G, Delta, ell, s_opt, z_opt, z_mean = sp.symbols(NAMES, positive=True)
 rho, p_max = sp.symbols("rho p_max", positive=True)
+errors, last = sp.symbols("e_a d_T", nonnegative=True)
 WHERE = {
     eta: q.local_step_size,
     tau: q.local_steps,
@@ -32,6 +33,8 @@ WHERE = {
     s_opt: q.noise_at_optimum,
     z_opt: q.dissimilarity_at_optimum,
     z_mean: q.mean_dissimilarity,
+    errors: q.average_suboptimality,
+    last: q.final_distance_sq,
     rho: q.sampling_variance,
     p_max: q.largest_importance,
 }
@@ -45,7 +48,8 @@ START, SLOPE = D**2 / (eta * tau * T), 4 * Delta / (eta * tau * T)
 
 def bound(lhs: Any, rhs: Any, assumptions: Sequence[Any], conditions: Sequence[Any]) -> Claim:
     """A bound on a run, as a user-defined file would state it."""
-    used = sp.sympify(rhs).free_symbols.union(*(condition.free_symbols for condition in conditions))
+    sides = [side for side in (lhs, sp.sympify(rhs)) if isinstance(side, sp.Expr)]
+    used: set[Any] = set().union(*(each.free_symbols for each in (*sides, *conditions)))
     where = {symbol: quantity for symbol, quantity in WHERE.items() if symbol in used}
     stated = {"lhs": lhs, "rhs": rhs, "where": where, "assumptions": assumptions, "conditions": conditions}
     return resolve(Claim(id="mine:chain", **stated))
@@ -72,8 +76,13 @@ _ALONE = (*ROUNDS, a.one_client)
 _QUIET_ALONE = (*_ALONE, a.full_gradients)
 _ONE_STEP = sp.Eq(tau, 1, evaluate=False)
 _CURVED_DRIFT = 8 * L**2 * eta**2 * tau
+_GAINED = 2 * eta * tau * T * errors
 _LASTING = 16 * L * eta**2 * tau / mu
 TRUE = {
+    "last distance with errors": bound(
+        last + _GAINED / 2, D**2 + 2 * eta**2 * tau * T * sigma**2, (*NOISY, *CONVEX, a.one_client), _MEDIUM
+    ),
+    "errors with last distance": bound(_GAINED, D**2 - last, (*_QUIET_ALONE, *CONVEX), [eta <= 1 / L]),
     "one client": bound(ERROR, START + 2 * eta * sigma**2, (*NOISY, *CONVEX, a.one_client), _MEDIUM),
     "one step": bound(ERROR, START * tau + 2 * eta * sigma**2 / M, (*NOISY, *CONVEX), [*_MEDIUM, _ONE_STEP]),
     "gradient descent": bound(ERROR, D**2 / (eta * T), (*_QUIET_ALONE, *CONVEX), [*_MEDIUM, _ONE_STEP]),
@@ -205,4 +214,10 @@ FALSE = {
         (*NOISY, *SMOOTH, *_MOMENT),
         _SMALL,
     ),
+}
+FALSE_TOGETHER = {
+    "noise falls with the length": bound(
+        last + _GAINED, D**2 + eta**2 * T * sigma**2 / 10, (*NOISY, *CONVEX, a.one_client), _MEDIUM
+    ),
+    "too many errors": bound(3 * _GAINED, D**2 - last, (*_QUIET_ALONE, *CONVEX), [eta <= 1 / L]),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from chain_claims import FALSE, TRUE
+from chain_claims import FALSE, FALSE_TOGETHER, TRUE
 
 from fedtheory.language.registry import find
 from fedtheory.proofs import check_certificate
@@ -33,6 +33,11 @@ def test_false_bounds_have_no_chain(name: str) -> None:
 @pytest.mark.parametrize(
     "claim_id", ["renard2022:goal-rate", "fraboni2022:eq-12.normalised", "fraboni2022:lemma-2.eq-60"]
 )
-def test_what_is_no_bound_on_one_quantity_has_no_chain(claim_id: str) -> None:
-    """Rates, and relations between several quantities, have no chain."""
+def test_other_statements_have_no_chain(claim_id: str) -> None:
+    """Rates, and relations between quantities that no steps connect, have no chain."""
     assert isinstance(search_chains(find(claim_id)), NotFound)
+
+
+@pytest.mark.parametrize("name", FALSE_TOGETHER)
+def test_false_bounds_on_two_quantities_have_no_chain(name: str) -> None:
+    assert isinstance(find_proof(FALSE_TOGETHER[name]), NotFound)

@@ -70,7 +70,7 @@ def test_assumptions_are_supposed_one_by_one_until_a_proof_is_found(
         assert found == (PROVED if tried[-1] == proved_by else NotFound("not by ('b',)"))
 
 
-def test_claims_that_are_no_bound_on_one_quantity_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claims_that_are_no_bound_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chains, "_is_fit", lambda _: False)
     monkeypatch.setattr(chains, "_search", lambda *_: PROVED)
     assert isinstance(chains.search_chains(None), NotFound)  # type: ignore[arg-type]

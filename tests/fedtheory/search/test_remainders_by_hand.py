@@ -190,6 +190,7 @@ def test_claims_that_are_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     usual: dict[str, Any] = {"rate": None, "for_all": {}, "relations": [SimpleNamespace(operator="<=")], "rows": {1}}
     fit = SimpleNamespace(**usual)
     assert chains._is_fit(fit)  # type: ignore[arg-type]
+    assert chains._is_fit(SimpleNamespace(**{**usual, "rows": {1, 2}}))  # type: ignore[arg-type]
     for changes in (
         {"rate": 1},
         {"for_all": {1: 1}},
@@ -197,7 +198,6 @@ def test_claims_that_are_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
         {"relations": [SimpleNamespace(operator="<=")] * 2},
         {"relations": [SimpleNamespace(operator="==")]},
         {"rows": set()},
-        {"rows": {1, 2}},
     ):
         assert not chains._is_fit(SimpleNamespace(**{**usual, **changes}))  # type: ignore[arg-type]
 
