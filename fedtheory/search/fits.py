@@ -46,9 +46,9 @@ class Products:
         return sp.S.Zero if found is None and np.all(np.abs(values) <= _NOISE) else found
 
     def _fit_product(self, values: NDArray[np.float64]) -> Expr | None:
-        """Fit a product of powers of the factors to the values, a rational if there are none; None if none fits."""
+        """Fit a product of powers of the factors to the values; None if none fits."""
         unknown = len(self._factors) + 1
-        if unknown == 1 or len(values) < unknown + _SPARE or not (np.all(values > 0) or np.all(values < 0)):
+        if len(values) < unknown + _SPARE or not (np.all(values > 0) or np.all(values < 0)):
             return _recognise(values)
         spend(100 * unknown * len(values))
         columns = np.vstack([np.ones(len(values)), self._logarithms]).T

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
 
-from fedtheory.kernel import is_ordering, slack
-from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.outcome import Found, NotFound
@@ -19,18 +15,8 @@ from fedtheory.search.premises import (
     premises_from,
     premises_of_facts,
 )
-from fedtheory.search.remainders import (
-    Goal,
-    Remainder,
-    goal_of,
-    is_refuted,
-    remainders,
-    search_products,
-    show_condition,
-    show_remainder,
-)
+from fedtheory.search.remainders import Remainder, goal_of, remainders, search_products, show_remainder
 from fedtheory.search.restated import reuse_certificate
-from fedtheory.search.workspace import Workspace
 
 
 def search_known(claim: Claim) -> Found | NotFound:
@@ -49,7 +35,9 @@ def search_known(claim: Claim) -> Found | NotFound:
     for known in candidates:
         before = len(seen)
         for remainder in _list_remainders(claim, known):
-            found = _show_quickly(remainder)
+            found = show_remainder(remainder, remainder.written, split_pairs) or show_remainder(
+                remainder, remainder.number, split_quickly
+            )
             if found is not None:
                 return found
             seen.append(remainder)
@@ -79,27 +67,6 @@ def _asks_for_more(candidates: Sequence[KnownClaim]) -> NotFound:
 def _list_remainders(claim: Claim, known: KnownClaim) -> Iterator[Remainder]:
     """Yield remainders of combinations that begin with a known claim."""
     goal = goal_of(claim, lacking_quantities(claim, [known.claim]), known.missing)
-    workspace = Workspace(goal.claim)
-    goal = replace(goal, workspace=workspace)
-    first = premises_from(goal.claim, known.claim, partial(_show_plausible, goal, workspace))
+    first = premises_from(goal.claim, known.claim)
     if first:
         yield from remainders(goal, first, premises_of_facts(goal.claim))
-
-
-def _show_quickly(remainder: Remainder) -> Found | None:
-    """Return the proof by quick tests of a remainder.
-
-    One with quantities that the claim lacks is rarely non-negative and takes long to test, so it is sampled first.
-    """
-    if remainder.goal.quantities and is_refuted(remainder.number, remainder.goal.signs):
-        return None
-    return show_remainder(remainder, remainder.written, split_pairs) or show_remainder(
-        remainder, remainder.number, split_quickly
-    )
-
-
-def _show_plausible(goal: Goal, workspace: Workspace, condition: Expr) -> str | None:
-    """Return the name of a lemma that proves a condition, unless it fails at a sample or is no inequality."""
-    if not is_ordering(condition) or is_refuted(slack(condition), goal.signs):
-        return None
-    return show_condition(goal, workspace, condition)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -83,22 +82,10 @@ def without_quantities(slack: Expr, claim: Claim) -> Expr:
 
 
 def _find_rows(slack: Expr, claim: Claim) -> set[Expr]:
-    """Return the unknown numbers in which a slack is linear; others are parts of coefficients."""
+    """Return the unknown numbers in a slack."""
     averages = {average: sp.Dummy() for average in slack.atoms(Average, ClientSum)}
     known = {**claim.where, **claim.notation}
-    rows = {one for one in slack.xreplace(averages).free_symbols if known.get(one, q.clients) not in PARAMETERS}
-    return {row for row in rows if _is_linear(slack, row)}
-
-
-def _is_linear(slack: Expr, row: Expr) -> bool:
-    """Return whether a number is linear in a symbol; a number that the kernel rejects is not rejected here."""
-    with suppress(Rejected):
-        quotient(slack)
-        try:
-            linear(slack, (row,))
-        except Rejected:
-            return False
-    return True
+    return {one for one in slack.xreplace(averages).free_symbols if known.get(one, q.clients) not in PARAMETERS}
 
 
 @dataclass(frozen=True)
@@ -178,21 +165,16 @@ def lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
     return list(names)
 
 
-def premises_from(claim: Claim, known: Claim, show: Callable[[Expr], str | None] | None = None) -> list[LinearPremise]:
-    """Return the relations of a proved claim that hold for another claim, whose assumptions imply its own.
-
-    Its conditions follow from those of the claim, or `show` returns the names of lemmas that prove them.
-    """
+def premises_from(claim: Claim, known: Claim) -> list[LinearPremise]:
+    """The relations of a proved claim that may be used for another whose assumptions and conditions imply its own."""
     if known.for_all or not check_assumed(claim, known.assumptions, "").holds:
         return []
     try:
         known = rename_symbols(known, match_symbols(claim, known))
         conditions = conditions_of_run(claim)
-        open_ones = [condition for condition in known.conditions if not follows(condition, claim, conditions)]
+        if not all(follows(condition, claim, conditions) for condition in known.conditions):
+            return []
     except Rejected:
-        return []
-    given = [] if show is None else [name for condition in open_ones if (name := show(condition)) is not None]
-    if len(given) < len(open_ones):
         return []
     single = len(known.relations) == 1
     found: list[LinearPremise] = []
@@ -201,7 +183,7 @@ def premises_from(claim: Claim, known: Claim, show: Callable[[Expr], str | None]
             continue
         part = known.id if single else Derived(known.id, link)
         found += _list_premises(part, known.id, relation.slack, claim, relation.operator == "==")
-    return [replace(premise, given=tuple(given)) for premise in found] if given else found
+    return found
 
 
 def premises_of_facts(claim: Claim) -> list[LinearPremise]:

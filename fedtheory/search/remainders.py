@@ -27,14 +27,14 @@ from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import follows
 from fedtheory.proofs.run_conditions import conditions_of_run
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.positivity import SignFacts, split_into_products, split_quickly, split_with_squares
+from fedtheory.search.positivity import SignFacts, split_into_products, split_with_squares
 from fedtheory.search.premises import LinearPremise, split_linear, without_quantities
 from fedtheory.search.samples import draw_samples, find_negative, is_met, is_negative_at
-from fedtheory.search.workspace import LemmaGoal, Workspace, le, names_in
+from fedtheory.search.workspace import Workspace, names_in
 
 _DEEPEST = 6
 """Limit on the number of premises in one combination."""
-_POINTS, _FEW_POINTS = 600, 50
+_POINTS = 600
 
 
 @dataclass(frozen=True)
@@ -195,15 +195,6 @@ def search_products(remainders: Sequence[Remainder]) -> Found | NotFound:
     return NotFound("no combination of known bounds and facts shows it", name, _find_below(remainders))
 
 
-def is_refuted(number: Expr, signs: SignFacts) -> bool:
-    """Return whether a number is negative at one of a few samples of the conditions; False if it cannot be sampled."""
-    try:
-        samples = draw_samples(tuple(number.free_symbols), signs.numbers, signs.conditions, _FEW_POINTS)
-        return find_negative(number, samples, signs.numbers, signs.conditions) is not None
-    except Rejected:
-        return False
-
-
 def _find_below(remainders: Sequence[Remainder]) -> Mapping[sp.Symbol, Expr] | None:
     """Return numbers for which the claim is below every known bound whose conditions hold.
 
@@ -284,21 +275,6 @@ def show_remainder(
         return None
     uses = list(dict.fromkeys(premise.name for _, premise in remainder.parts))
     return Found(proof, uses, goal.supposed, 0)
-
-
-def show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str | None:
-    """Return the name of a lemma that proves a condition; None if its slack is no sum of products of known signs."""
-    number = slack(condition)
-    try:
-        summands = split_quickly(number, goal.signs) or split_into_products(number, goal.signs)
-    except Rejected:
-        return None
-    if summands is None:
-        return None
-    statement = LemmaGoal(f"condition-{len(workspace.proofs)}", "run", le(condition.lts, condition.gts))
-    claim = workspace.claim_of(statement)
-    parts = [Part(summand, ONE) for summand in summands]
-    return workspace.add(statement, Combination(claim=claim.id, links=[parts], relaxed=goal.relaxed))
 
 
 def _name_of(premise: LinearPremise) -> str:

@@ -164,7 +164,7 @@ def test_conditions_of_a_lemma_are_shown(monkeypatch: pytest.MonkeyPatch) -> Non
     """A lemma with a condition that is not proved is omitted; obvious conditions need no proof."""
     monkeypatch.setattr(chains, "follows", lambda condition, *_: condition == "seen")
     monkeypatch.setattr(
-        chains, "show_condition", lambda _, __, condition: None if condition == "open" else f"by {condition}"
+        chains, "_show_condition", lambda _, __, condition: None if condition == "open" else f"by {condition}"
     )
     monkeypatch.setattr(chains, "premise_of", lambda name, said, *rest: (name, said, rest[-1]))
     goal: Any = SimpleNamespace(claim=None, signs=SimpleNamespace(conditions=()))

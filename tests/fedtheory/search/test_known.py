@@ -6,24 +6,7 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
-from own_claims import (
-    CONVEX,
-    LOOSE,
-    SMALL_STEPS,
-    START,
-    TOO_FAST,
-    WHERE,
-    D,
-    L,
-    M,
-    T,
-    error_bound,
-    eta,
-    mu,
-    sigma,
-    tau,
-    zeta,
-)
+from own_claims import CONVEX, LOOSE, SMALL_STEPS, TOO_FAST, WHERE, D, L, M, T, error_bound, eta, sigma, tau, zeta
 
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
@@ -123,47 +106,6 @@ def test_averages_over_clients_are_numbers() -> None:
     larger = claim.relations[0].right
     more = larger + next(iter(symbol for symbol in larger.free_symbols if symbol.name == "mu"))
     assert isinstance(find_proof(replace(claim, id="mine:more", rhs=more, is_published=False)), Found)
-
-
-def _momentum(limit: sp.Expr, factor: int) -> Claim:
-    """Return a bound on SGD with momentum below a step size, with a factor of the noise."""
-    published = all_claims()["landmarks:fedavgm.contraction"]
-    symbol = {quantity: symbol for symbol, quantity in published.notation.items()}
-    beta, size, curvature = (symbol[each] for each in (q.momentum, q.local_step_size, q.smoothness))
-    larger = published.relations[0].right
-    conditions = [size <= limit.subs({eta: size, L: curvature, mu: beta}), *published.conditions[1:]]
-    noise = symbol[q.noise_deviation]
-    scaled = 2 * larger.subs(noise, 0) / (1 + beta**2) + factor * (larger - larger.subs(noise, 0))
-    return replace(published, id="mine:momentum", rhs=scaled, conditions=tuple(conditions), is_published=False)
-
-
-def test_conditions_that_follow_by_products() -> None:
-    """A condition of a known claim is a lemma; a false one, or a false bound under a true one, proves nothing."""
-    limit = (1 - mu) ** 2 / (4 * L)
-    found = find_proof(_momentum(limit, 2))
-    assert isinstance(found, Found)
-    assert found.uses[0] == "landmarks:fedavgm.contraction"
-    assert isinstance(find_proof(_momentum((1 - mu) ** 2 / L, 2)), NotFound)
-    assert isinstance(find_proof(_momentum(limit, 0)), NotFound)
-
-
-def test_a_step_size_with_the_distance_and_the_noise() -> None:
-    """A tuned step size divides by the noise, and its inverse by the distance: neither is zero where it is positive."""
-    alone = [*CONVEX, a.one_client, a.unbiased_bounded_variance]
-    tuned = [sp.Eq(eta, D / (sigma * sp.sqrt(tau * T))), eta <= 1 / (2 * L)]
-    for factor, expected in ((2, Found), (sp.Rational(1, 4), NotFound)):
-        claim = error_bound(factor * D * sigma / sp.sqrt(tau * T) - START, tuned, assumptions=alone)
-        assert isinstance(find_proof(claim), expected)
-
-
-def test_quantities_in_denominators() -> None:
-    """A known bound that divides by a quantity is a premise all the same."""
-    claim = all_claims()["lecture27:thm-2"]
-    larger = claim.relations[0].right
-    step = next(symbol for symbol, quantity in claim.notation.items() if quantity is q.local_step_size)
-    for more, expected in ((step, Found), (-step, NotFound)):
-        other = replace(claim, id="mine:more", rhs=larger + more, is_published=False)
-        assert isinstance(find_proof(other), expected)
 
 
 FALSE = {
