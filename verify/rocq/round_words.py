@@ -101,7 +101,7 @@ class RoundVocabulary(Vocabulary):
         self.used: set[sp.Symbol] = set()
         """The symbols that stand in the statement and its proof."""
         self.asked: set[str] = set()
-        """What the proof needs besides these: the draw D, noise with the past, expectations, and independence."""
+        """Other requirements of the proof: the draw D, noise with the past, expectations, and independence."""
         self.files: set[str] = set()
         """The files of the library that the proof needs besides those of every round."""
         unknown = _STEP_SIZES[any(one in known for one in (a.two_sided_steps, a.same_local_work))]

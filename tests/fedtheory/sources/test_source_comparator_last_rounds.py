@@ -155,7 +155,7 @@ NEEDED = {
 
 @pytest.mark.parametrize("missing", NEEDED)
 def test_a_step_alone_does_not_make_runs_come_together(missing: str) -> None:
-    """What follows from a contracting step needs smooth noise, and rounds that end at an average."""
+    """A contracting step bounds the last round only with smooth noise, and rounds that end at an average."""
     certificate: Any = certificate_of(LAST.id)
     fewer = without(NEEDED[missing])
     granted = Proof(replace(STEP, **fewer), certificate=object(), steps=(Step("granted", True),))
