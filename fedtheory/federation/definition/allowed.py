@@ -108,6 +108,7 @@ def require_setting(found: FederatedAlgorithm, work: LocalWork, aggregation: Agg
         raise InputError("algorithm.local_steps", expected)
     _require_clock(found, work, clock)
     _require_use(found, aggregation)
+    _require_participation(found, aggregation, clock)
 
 
 def _require_clock(found: FederatedAlgorithm, work: LocalWork, clock: Clock) -> None:
@@ -123,14 +124,18 @@ def _require_clock(found: FederatedAlgorithm, work: LocalWork, clock: Clock) -> 
 
 
 def _require_use(found: FederatedAlgorithm, aggregation: Aggregation) -> None:
-    """Raise `InputError` for an unused key, or for partial participation if the definition needs all clients."""
+    """Raise `InputError` for a key that the definition does not use."""
     server_step = aggregation.server_step_size
     if server_step != 1 and not found.uses(eta_g):
         raise InputError("algorithm.server_step_size", f"expected none with {found.name}, got {server_step}")
     if aggregation.chosen is not None and not found.uses(Weighted):
         expected = f'expected "importance" with {found.name}, whose server does not weight clients'
         raise InputError("algorithm.aggregation", expected)
-    if isinstance(aggregation.participation.of_clients, Full):
+
+
+def _require_participation(found: FederatedAlgorithm, aggregation: Aggregation, clock: Clock) -> None:
+    """Raise `InputError` if clients are sampled or take turns, and the definition needs all of them in each round."""
+    if isinstance(aggregation.participation.of_clients, Full) and not clock.policy.is_in_turn:
         return
     expected = f"expected full participation with {found.name}"
     if found.needs_all_clients:

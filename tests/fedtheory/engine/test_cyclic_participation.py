@@ -171,3 +171,14 @@ def test_claims_about_other_participation_say_why(identifier: str) -> None:
         result = check(find(identifier), parse_run(_table(clients), RATIONAL))
         assert not result.applicable
         assert "participation is cyclic" in str(result.reason)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{"name": "dsgd", "mixing": [["1/3"] * 3] * 3}, {"name": "scaffnew", "probability": "1/2"}],
+    ids=["dsgd", "scaffnew"],
+)
+def test_algorithms_whose_clients_receive_from_all_others_are_not_run_in_turn(keys: dict[str, Any]) -> None:
+    """Their proved bounds assume no participation, and fail where a client keeps its model for a round."""
+    with pytest.raises(InputError, match=f"expected full participation with {keys['name']}"):
+        parse_run(_table(2, local_steps=1, server_step_size=1, **keys), RATIONAL)
