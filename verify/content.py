@@ -47,9 +47,7 @@ _LIBRARIES = (
 
 
 def digest_code(*folders: Path) -> str:
-    """Return a digest of the core, the checkers and the libraries, without the claims of papers; `folders` are
-    added.
-    """
+    """Return a digest of the core, the checkers, the libraries and further `folders`, without papers' claims."""
     return _digest_code(tuple(folders))
 
 
@@ -72,9 +70,7 @@ def _format_versions() -> str:
 
 
 def digest_paper(key: str, *without: str) -> str:
-    """Return a digest of a paper's folder, without the subfolders `without`; the digest of no files for an unknown
-    key.
-    """
+    """Return a digest of a paper's folder without some subfolders; that of no files for an unknown key."""
     paper = paper_with(key)
     return "" if paper is None else _digest_folder(paper.folder, without)
 
@@ -89,9 +85,7 @@ def _digest_folder(folder: Path, without: Sequence[str]) -> str:
 
 @cache
 def digest_target(target: str) -> str:
-    """Return a digest of a target: the content of its claim, and the whole file for user-defined claims and
-    algorithms.
-    """
+    """Return a digest of a target: its claim's content, and for user-defined claims and algorithms their files."""
     claim = resolve(target)
     algorithms = (name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names)
     homes = dict.fromkeys(Path(name.rpartition(":")[0]) for name in (target, *algorithms))

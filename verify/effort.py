@@ -40,9 +40,7 @@ additional seconds of such a step per client, in floats and for short rationals.
 _PER_OUTCOME = 2e-7
 """Seconds of the quantities that a claim uses at each local step, per client and outcome of the round's weights."""
 _PER_FRAME, _IN_FRAMES, _IN_EXACT_FRAMES = 1e-4, 2e-8, 4e-7
-"""Seconds of a local step at which a claim uses vectors, and of each entry of such a vector in floats and in
-rationals.
-"""
+"""Seconds of a local step with vectors, and of each of their entries in floats and in rationals."""
 _WITH_COINS, _EXACT_WITH_COINS = 2.5e-4, 8e-4
 """Seconds of a round with randomised decisions of all clients, in floats and in rationals."""
 _ENCLOSED, _ENCLOSED_TOGETHER = 30, 8
@@ -148,9 +146,7 @@ def _has_coins(run: Run) -> bool:
 
 
 def _count_multiplications(run: Run) -> int:
-    """Count the multiplications of a local step of all clients; on a graph, the models of all clients have joint
-    moments.
-    """
+    """Count the multiplications of a local step of all clients, whose moments are joint on a graph."""
     clients, dimension, defined = run.problem.clients, run.problem.dimension, run.algorithm.defined
     if defined is not None and defined.mixing is not None:
         return int((clients * dimension + 1) ** 3)

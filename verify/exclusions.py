@@ -14,9 +14,7 @@ from verify.instances import PARTS
 
 
 def count_exclusions(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """Count the instances that each premise excludes, in descending order; only the first failed premise of an instance
-    counts.
-    """
+    """Count the instances that each premise is the first to exclude, in descending order."""
     counts = Counter(outcome.excluded for outcome in outcomes if not outcome.applicable and outcome.excluded)
     return dict(counts.most_common())
 

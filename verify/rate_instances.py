@@ -90,9 +90,7 @@ def _is_conclusive(found: Check) -> bool:
 
 
 def _is_zero(claim: Claim, run: Run) -> bool:
-    """Return whether the quantity is exactly zero on the first run of a ladder, where floats show rounding errors
-    only.
-    """
+    """Return whether the quantity is exactly zero on a ladder's first run, where floats have rounding errors."""
     assert claim.rate is not None
     try:
         value = compile_expression(claim.rate.measured, {**claim.notation, **claim.where})(whole_run(run))
@@ -113,8 +111,7 @@ def _list_pools(bases: Bases) -> Iterator[Bases]:
 
 
 def keep_premises(claim: Claim) -> Claim:
-    """Return a claim with the premises of a rate that holds wherever both sides have values; ladders begin on such
-    runs.
+    """Return a claim with the premises of a rate that holds on all its runs, on which ladders begin.
 
     Conditions on a variable of the rate are left to the levels.
     """

@@ -17,9 +17,7 @@ def find_largest_ratio(outcomes: Sequence[Outcome]) -> float | None:
 
 
 def combine_ratios(witness: Witness | None, largest: float | None) -> float | None:
-    """Return the largest ratio over the instances and the counterexample; only its last digit may depend on the
-    latter.
-    """
+    """Return the largest ratio over the instances and the counterexample."""
     shown = None if witness is None else witness.ratio
     return max((ratio for ratio in (shown, largest) if ratio is not None), default=None)
 

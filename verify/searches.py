@@ -68,9 +68,7 @@ class Searches:
 
 
 def search_proof_and_violation(target: Target, seconds: float) -> Searches:
-    """Search for a proof, then for a violation within `seconds` of counted work; a stored proof makes both
-    unnecessary.
-    """
+    """Search for a proof, unless one is stored, then for a violation within `seconds` of counted work."""
     claim = resolve(target)
     if prove(claim).verdict == "proved":
         return Searches()

@@ -23,9 +23,7 @@ from verify.check.comparison import Comparison, compare
 from verify.check.outcome import rank_unclearness
 
 _MULTIPLES = (1, 2, -1, 0, 3, -2)
-"""Multiples of the first unit vector, the simplest first; further points are sums and differences of two unit
-vectors.
-"""
+"""Multiples of the first unit vector; further points are sums and differences of two unit vectors."""
 _MOST_DIMENSIONS, _MOST = 3, 500
 """Largest dimension in which vectors are displayed, and number of choices of points that are tried."""
 

@@ -16,9 +16,7 @@ from verify.check.dependencies import collect_in_relations
 from verify.check.links import compile_relations
 
 _MOST = 2**15
-"""Largest number of entries of one vector over several runs; a proof uses dozens of vectors, and rationals need
-memory.
-"""
+"""Largest number of entries of one vector over several runs, which limits the memory of rationals."""
 
 
 class RunsAtPlaces:
@@ -31,9 +29,7 @@ class RunsAtPlaces:
         self._places: dict[Hashable, Places] = {}
 
     def find_kind(self, claim: Claim, row: int) -> Hashable:
-        """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that is evaluated
-        alone.
-        """
+        """Return the key of runs with a joint evaluation; raises `FedtheoryError` for a run that is evaluated alone."""
         run, frames = self._runs[row], self._list_frames(row)
         for quantity in collect_in_relations(claim).quantities:
             quantity.on(run)

@@ -86,9 +86,7 @@ def _find_worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
 
 
 def compute_ratio(link: CompiledRelation, lhs: Number, rhs: Number) -> Number | None:
-    """Return the smaller side, as claimed, over the larger one; None for equations, and if the larger is not
-    positive.
-    """
+    """Return the smaller side, as claimed, over the other; None for equations, and if the other is not positive."""
     smaller, larger = link.relation.in_order(lhs, rhs)
     return plain(smaller / larger) if link.relation.operator != "==" and larger > 0 else None
 
@@ -140,9 +138,7 @@ def _round_tightness(sides: Values, at: Array) -> Array:
 
 
 def _compute_tightness(sides: Values, at: Array) -> Array:
-    """Return minus the relative gap, or for equations the absolute difference, at the given places, which may be
-    empty.
-    """
+    """Return the tightness at places: minus the relative gap, or the absolute difference of equations."""
     if not at.any():
         return np.empty(0)
     sizes = sides.size(at)

@@ -67,9 +67,7 @@ _ROUNDING = 1e-12
 
 
 def _compute_interval(of_groups: Array, whole: float) -> tuple[float, float]:
-    """Return a confidence interval around the value of all replicas; its width comes from the variation between
-    groups.
-    """
+    """Return a confidence interval around the value of all replicas, from the variation between groups."""
     spread = estimate_of(of_groups[None], CONFIDENCE)
     reach = float(spread.high[0] - spread.mean[0])
     return float(whole) - reach, float(whole) + reach

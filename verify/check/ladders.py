@@ -59,9 +59,7 @@ class Ladder:
         return (*self.levels, *self.longer) if is_longer else self.levels
 
     def start_level(self, is_longer: bool) -> int:
-        """Return the level at which the variable is fixed; it is further towards the limit if the first levels do not
-        decide.
-        """
+        """Return the level at which the variable is fixed; longer ladders fix it further towards the limit."""
         return self.longer[-1] if is_longer and self.held > 1 else self.held
 
     def jointly(self, is_longer: bool) -> tuple[int, ...]:

@@ -45,8 +45,7 @@ class MeasuredLadder:
     grows: bool
     """Whether positions grow towards the limit; step sizes decrease."""
     rise: float | None = None
-    """Fitted slope of the ratio to the order, towards the limit, over the last half of the levels without rounding
-    errors.
+    """Fitted slope of the ratio to the order, towards the limit, on the last half of the accurate levels.
 
     If it is positive, the quantity is of a larger order than claimed. None where a stated constant decides.
     """

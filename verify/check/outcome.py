@@ -91,9 +91,7 @@ class Check(Shown):
         return f"{self.claim.id}: {words[self.holds] if self.applicable else 'not applicable'}"
 
     def card(self) -> Card:
-        """Return for display the statement, its conditions with their slack, both sides, and the terms of the right
-        side.
-        """
+        """Return for display the statement, the slack of its conditions, both sides, and the right side's terms."""
         answers = {"reason": self.reason, "decided": self.decided_in}
         facts = {name: words for name, words in answers.items() if words is not None} | setting_facts(self.claim)
         with self.claim.typesetting():

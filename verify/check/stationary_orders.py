@@ -20,8 +20,7 @@ _TERMS = 6
 
 
 def find_leading_term(claim: Claim, run: Run) -> tuple[fmpq, Fraction] | None:
-    """Find c > 0 and p such that the quantity of a rate behaves like c h^p for step sizes h times those of a rational
-    run.
+    """Find c > 0 and p: the quantity of a rate behaves like c h^p if a rational run's step sizes are scaled by h.
 
     Returns None if it is no stationary error with a known expansion; raises `NotApplicable` if there is no
     small-step-size limit.

@@ -135,9 +135,7 @@ class RunsTogether:
 
 
 def compute_ratios(claim: Claim, runs: Sequence[Run]) -> list[float | None]:
-    """Return the ratio of the sides at the worst place of each run; None where the claim does not apply or has no
-    ratio.
-    """
+    """Return each run's ratio at its worst place; None where the claim does not apply or has no ratio."""
     outcomes = RunsTogether(runs).check_claims([claim]).get(claim, {})
     return [outcomes[row].ratio if row in outcomes else _evaluate_ratio(claim, run) for row, run in enumerate(runs)]
 

@@ -25,9 +25,7 @@ class WholeRuns:
         self._sites: dict[Hashable, SiteOfRuns] = {}
 
     def find_kind(self, claim: Claim, row: int) -> Hashable:
-        """Return the key of runs that are evaluated together; raises `FedtheoryError` for a run that is evaluated
-        alone.
-        """
+        """Return the key of runs with a joint evaluation; raises `FedtheoryError` for a run that is evaluated alone."""
         return collect_in_relations(claim).find_kind(self._runs[row])
 
     def split_parts(self, claim: Claim, rows: Rows) -> Iterable[Rows]:

@@ -19,9 +19,7 @@ _FEW = 4
 
 @cache
 def list_allowed_counts(claim: Claim, quantity: RunQuantity) -> Sequence[int]:
-    """Return the smallest counts that satisfy the conditions on one quantity; empty without such conditions or
-    counts.
-    """
+    """Return the smallest counts that satisfy the conditions on one quantity; empty if there are none."""
     counts = range(1, _MOST + 1) if _find_conditions(claim, quantity) else ()
     return tuple(islice((count for count in counts if is_allowed(claim, quantity, count)), _FEW))
 

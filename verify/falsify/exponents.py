@@ -41,9 +41,7 @@ class Logarithms:
     """Ratios of the smaller side to the larger side of each condition, shape (conditions,)."""
 
     def lead(self, burdens: Array) -> float:
-        """Return the logarithm of the smaller side over the sum of the terms, after weights `burdens` are added to
-        these.
-        """
+        """Return the logarithm of the smaller side over the sum of the terms times two to the `burdens`."""
         return self.smaller - float(np.logaddexp2.reduce(self.terms + burdens))
 
     def exponents(self, other: Logarithms, powers: int) -> Logarithms:
@@ -131,8 +129,7 @@ class Room:
 def find_best_step(
     at: Logarithms, burdens: Array, exponents: Sequence[Logarithms], is_equation: Array, room: Room
 ) -> Array | None:
-    """Return the step, in powers of two per aspect, that most increases the smaller side over all terms; None without
-    one.
+    """Return the step, in powers of two, that most increases the smaller side over all terms; None without one.
 
     `exponents` has the logarithms per power of two for each aspect; `burdens`, shape (terms,), are added to the terms.
     """
@@ -163,8 +160,7 @@ def find_best_step(
 
 
 def _solve(costs: Array, rows: Array, most: Array, low: Array, high: Array) -> Array | None:
-    """Minimise `costs @ x` subject to ``rows @ x <= most`` and `low <= x <= high`, shape (variables,); None if
-    infeasible.
+    """Minimise `costs @ x` subject to `rows @ x <= most` and `low <= x <= high`; None if infeasible.
 
     HiGHS is called directly: importing the SciPy module around it takes longer than many searches.
     """

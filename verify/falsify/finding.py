@@ -35,9 +35,7 @@ from verify.shown_place import choose_place, describe_points
 EVALUATIONS = 160
 """Number of evaluations of a search by regimes per second of a budget."""
 _BY_REGIMES, _SEARCHING, _HALF = 0.5, 0.85, 0.5
-"""Fractions of the budget for the search by regimes, for the whole search, and for one of two runs that are
-simplified.
-"""
+"""Fractions of the budget: the search by regimes, the whole search, one of two runs that are simplified."""
 _BEYOND = 0.25
 """Fraction of the budget for the few runs that a proof does not cover."""
 _LONGEST = 8.0
@@ -55,9 +53,7 @@ class Finding(Shown):
     claim: Claim
     verdict: Literal["refuted", "not refuted", "not applicable"]
     run: Table | None
-    """The run file of the counterexample, or of the run with the largest ratio, as a table; None if no run was
-    applicable.
-    """
+    """The counterexample, or the run with the largest ratio, as a run file's table; None without any."""
     found: Check | None
     """The check of this run, in exact arithmetic for a counterexample."""
     looked: int

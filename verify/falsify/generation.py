@@ -241,9 +241,7 @@ def _find_curvature(table: Table) -> fmpq:
 
 
 def _spread_linear_terms(table: Table, kind: InstanceKind, generator: np.random.Generator) -> Table:
-    """Give clients of a quadratic problem different linear terms, and different curvatures if the kind requires
-    them.
-    """
+    """Change the linear terms of clients of a quadratic problem, and their curvatures if the kind requires it."""
     if "linear" not in table["problem"]:
         return table
     scale = _find_curvature(table)

@@ -132,9 +132,7 @@ def move_to_edge(claim: Claim, table: Table) -> Table | None:
 
 
 def find_factor_within(claim: Claim, run: Run) -> fmpq | None:
-    """Return a factor of the steps with which the conditions hold; None if they hold already, or smaller steps do not
-    help.
-    """
+    """Return a factor of the steps with which the conditions hold; None if they do already, or no factor helps."""
     if _do_conditions_hold(claim, run) is not False:
         return None
     for power in (1, 2, 4, 8, 16):

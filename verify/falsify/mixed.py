@@ -1,6 +1,4 @@
-"""Runs with all sources of error: noise, initial distance, different linear terms and curvatures, several steps and
-rounds.
-"""
+"""Runs with all sources of error: noise, a distant start, different clients, several steps and rounds."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ _SHAPES = (
     _Shape([[64]], [1, -1, -1, -1], clients=4, start=[0]),
     _Shape([[64]], [1], clients=1),
 )
-"""In order: one flat client, different curvatures, equal curvatures, two scales with a flat direction, opposing
-clients, one client.
-"""
+"""One flat client, different curvatures, equal ones, a flat direction, opposing clients, one client."""
 _COUNTS = ((2, 2), (1, 2), (2, 64), (1, 64))
 """Local steps and rounds; the first pair that the conditions allow is used."""
 _NOISE = fmpq(1)

@@ -211,9 +211,7 @@ class Ray:
         return best is not None
 
     def _shrink_to_allowed(self, state: SearchState, point: ScaledRun) -> tuple[ScaledRun, Logarithms] | None:
-        """Return the point and its logarithms, with smaller steps if the conditions require them; None where this
-        fails.
-        """
+        """Return the point, with smaller steps if the conditions require them, and its logarithms; None without any."""
         # Conditions are curved, so the direction may leave them.
         shorter = (point.move({"local step size": -power}) for power in (1, 2, 4))
         for way in (point, *shorter):

@@ -95,9 +95,7 @@ def measure_reading_effort(claim: Claim, table: Table) -> ReadingEffort | None:
 
 
 def is_clear(claim: Claim, table: Table) -> bool:
-    """Return whether a counterexample needs no improvement: rational, with a clear margin, constants on the whole
-    space, and linear gradients.
-    """
+    """Return whether a counterexample is rational and clear, with linear gradients and global constants."""
     asked = measure_reading_effort(claim, table)
     return asked is not None and asked[:4] == (False, 0, False, False)
 
@@ -283,9 +281,7 @@ def _compute_margin(found: Check) -> float | None:
 
 
 def _measure_table(table: Table) -> tuple[bool, int, int]:
-    """Return whether gradients are nonlinear, the size of the run, the length of its numbers, and the number of its
-    keys.
-    """
+    """Return whether gradients are nonlinear, the size of the run, and the length of its numbers and keys."""
     numbers = sum(measure_length(value) for key in number_keys() for value in leaves(get(table, key)))
     keys = sum(_KEY for key in OPTIONAL if get(table, key) is not None)
     steps, breaks_ties = get(table, "algorithm.local_steps"), get(table, "algorithm.clock.ties") == "one-by-one"

@@ -63,9 +63,7 @@ def _list_tables(name: str) -> list[Table]:
 
 
 def _shuffle(names: list[str] | tuple[str, ...], generator: np.random.Generator) -> list[Instance]:
-    """Return the instances of families in random order: single ones first, large ones that are evaluated in floats
-    last.
-    """
+    """Return the instances of families in random order: single ones first, those in floats last."""
 
     def lateness(instance: Instance) -> tuple[bool, bool, bool]:
         family = FAMILIES[instance.family]

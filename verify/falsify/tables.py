@@ -188,9 +188,7 @@ def quick(table: Table) -> Arithmetic:
 
 
 def write_table(table: Table, arithmetic: Arithmetic = RATIONAL) -> Table:
-    """Return the table in the format of a run file, with rationals as strings; raises `InputError` if it is not
-    valid.
-    """
+    """Return the table in the format of a run file; raises `InputError` if it is not valid."""
     return run_table(parse_run(table, arithmetic))
 
 

@@ -59,9 +59,7 @@ def unwrap(text: str) -> str:
 
 
 def split_sides(text: str) -> list[str]:
-    """Return the sides of an answer, the answering one last; raises `Ambiguous` if it is not clear which one that
-    is.
-    """
+    """Return the sides of an answer, the answering one last; raises `Ambiguous` if several could answer."""
     text = _remove_condition(_write_equation(text))
     cuts = [sign for sign in _SIGN.finditer(text) if _is_outside(text, sign.start())]
     kinds = {sign.lastgroup for sign in cuts}
@@ -81,9 +79,7 @@ def split_sides(text: str) -> list[str]:
 
 
 def _remove_condition(text: str) -> str:
-    """Return the formula before a condition such as ``for eta <= 1/(4*L)``; a text without a condition is returned as
-    given.
-    """
+    """Return the formula before a condition such as ``for eta <= 1/(4*L)``, or the whole text without one."""
     bracketed = _FOR_IN_BRACKETS.search(text)
     if bracketed and _SIGN.search(bracketed[0]):
         return text[: bracketed.start()].rstrip(" ,;")

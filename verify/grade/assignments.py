@@ -25,8 +25,7 @@ def assignments() -> dict[str, Assignment]:
 
 
 def find_assignment(target: str) -> Assignment:
-    """Return the assignment of an id, or of an instructor's ``my_exercise.py``; raises `InputError` with all ids for
-    others.
+    """Return the assignment of an id or a file ``my_exercise.py``; raises `InputError` with all ids.
 
     The file is executed as Python with all rights of the user, so it must come from a trusted source.
     """

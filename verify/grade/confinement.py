@@ -54,9 +54,7 @@ class NoSandbox:
 
 
 def find_launch(unsafe: bool = False) -> Launch | NoSandbox:
-    """Return the launcher of the sandbox if a trial succeeds; else a plain process if `unsafe` allows it, or the
-    reason.
-    """
+    """Return the launcher of the sandbox, or of plain processes if `unsafe`, or the reason why there is none."""
     reason = _try_sandbox()
     if reason is None:
         return launch_confined

@@ -86,9 +86,7 @@ def _list_entries(folder: Path) -> list[Path]:
 
 
 def _list_files(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield each entry of the folder with its submissions; links are not followed, since they may lead to files of
-    others.
-    """
+    """Yield each entry of the folder with its submissions, without links, which may lead to others' files."""
     for entry in _list_entries(folder):
         for path in sorted(entry.rglob("*")) if entry.is_dir() else [entry]:
             around = path.relative_to(folder).parents

@@ -38,9 +38,7 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
 def read_answers(
     assignment: str, student: str, answers: Mapping[str, Any], by_question: Mapping[str, Sequence[str]] | None
 ) -> list[ReadBack]:
-    """Return each answer of a notebook as parsed; `by_question` has the symbols of an exercise whose file is
-    missing.
-    """
+    """Return each answer as parsed; `by_question` has the symbols if the exercise's file is missing."""
     questions = (
         build_questions(by_question) if by_question is not None else find_assignment(assignment).copy(student).questions
     )

@@ -19,8 +19,7 @@ _MOST_COPIES = 1000
 
 
 def match_questions(assignment: Assignment, copy: Copy, submission: Submission) -> tuple[Question, ...]:
-    """Return the questions of a copy; one that differs in the file is replaced by that of the copy with the file's
-    wording.
+    """Return the questions of a copy, each replaced by that of another copy if the file words it so.
 
     A question that no copy words as the file does is not replaced.
     """
@@ -65,9 +64,7 @@ def note_other_copies(copy: Copy, asked: Sequence[Question]) -> tuple[str, ...]:
 
 
 def mark_for_person(found: Mark) -> Mark:
-    """Mark an answer to such a question: only a correct one counts, because another may be correct in the other
-    copy.
-    """
+    """Mark an answer to such a question: only a correct one counts, others may be correct in their copy."""
     if found.share in (RIGHT, None):
         return found
     reason = "the file has this question with other symbols or numbers than the copy as which it is graded"

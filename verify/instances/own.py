@@ -23,18 +23,14 @@ _TRIED = ("0", "1/10", "1/5", "1/2", "9/10", "1", "2", "3", "10")
 
 
 def own_families(claim: Claim) -> list[str]:
-    """Return the families of the user-defined algorithms that a claim concerns; a family has the name of its
-    algorithm.
-    """
+    """Return the families of a claim's user-defined algorithms, named as these."""
     return [
         name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names if is_user_defined(name)
     ]
 
 
 def own_family(name: str) -> Family | None:
-    """Return the runs of ``file.py:NAME`` in the working directory; raises `InputError` if there is no such
-    definition.
-    """
+    """Return the runs of ``file.py:NAME``; raises `InputError` if there is no such definition."""
     return _build_family(name, Path.cwd()) if is_user_defined(name) else None
 
 

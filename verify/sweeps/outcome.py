@@ -196,9 +196,7 @@ def _explain(found: Check) -> str | None:
 
 
 def _encode_sides(found: Check) -> dict[str, Any]:
-    """Return both sides and their ratio where the claim is tightest; in rationals with exact texts next to the
-    floats.
-    """
+    """Return both sides and their ratio where the claim is tightest, in rationals also as exact texts."""
     worst = found.worst
     if worst is None:
         return {}

@@ -96,9 +96,7 @@ class Results:
         return tuple(self.table[name].to_pylist() for name in ("claim", "verdict", "ratio", "row", "reason"))
 
     def smallest(self, error: str) -> tuple[float, int, int] | None:
-        """Return the smallest value of a recorded error, its run, and the number of runs with a value; None if none has
-        one.
-        """
+        """Return a recorded error's smallest value, its run, and the number of runs with a value; None without one."""
         import pyarrow.compute as pc
 
         known = self.table.filter(pc.is_valid(pc.field(error)))

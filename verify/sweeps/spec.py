@@ -115,9 +115,7 @@ def _read_errors(given: object) -> list[str]:
 
 
 def _resolve_claims(given: object, folder: Path, may_be_none: bool) -> dict[str, str]:
-    """Resolve the claims: ids, patterns such as ``liu2022:thm-*``, keys of sources, or ``file.py:NAME`` next to the
-    sweep.
-    """
+    """Resolve ids, patterns such as ``liu2022:thm-*``, keys of sources, and ``file.py:NAME`` beside the sweep."""
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list) or not (names or may_be_none) or not all(isinstance(name, str) for name in names):
         raise InputError("claims", f"expected a list of claims' ids, patterns or sources, got {given!r}")

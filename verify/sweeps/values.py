@@ -128,9 +128,7 @@ def _nest(law: Law, generator: np.random.Generator, shape: tuple[int, ...]) -> A
 
 
 def read_axis(key: Key, given: object, table: TomlTable) -> Axis:
-    """Read the values of a key in ``[grid]``: a list, or a range ``{from, to, step}`` or ``{from, to, count,
-    spacing}``.
-    """
+    """Read a key of ``[grid]``: a list, or a range ``{from, to, step}`` or ``{from, to, count, spacing}``."""
     place = table.path(key.text)
     if isinstance(given, list) and given:
         return Axis(key, tuple(given))
@@ -166,9 +164,7 @@ def _interpolate(low: float, high: float, share: float, logarithmic: bool) -> fl
 
 
 def read_draws(key: Key, given: object, table: TomlTable) -> Draws:
-    """Read the distribution of a key in ``[random]``: ``{law, low, high}`` or ``{law = "choice", values}``, with
-    ``shape``.
-    """
+    """Read a key of ``[random]``: ``{law, low, high}`` or ``{law = "choice", values}``, with ``shape``."""
     inner = TomlTable(given, table.path(key.text), table.arithmetic)
     law = _LAWS[inner.choice("law", tuple(_LAWS))](inner)
     shape = inner.take("shape", [])

@@ -177,9 +177,7 @@ def _maximise(
 def _solve_expression(
     statement: BoundInNumbers, clients: int, local_steps: int, number: int, solver: str
 ) -> tuple[SolverAnswer, bool]:
-    """Solve for one expression, and return whether it is the last; claims that differ in the bound share the
-    solution.
-    """
+    """Solve for one expression, with a cache, and return whether it is the last."""
     modelled = (clients, local_steps, number, solver, *statement.modelled)
     key = "worst case", digest_code(), repr(modelled)
     known: tuple[SolverAnswer, bool] | None = cache.find(*key)

@@ -101,8 +101,7 @@ class NoiselessRound:
         return [[objective.gradient(point) for objective in self.objectives] for point in self.visited]
 
     def least_value_gaps(self) -> list[Scalar]:
-        """Return F* - (F(x) - |grad F(x)|^2 / (2L)) at each visited point; none may be positive, since F* is a lower
-        bound.
+        """Return F* - (F(x) - |grad F(x)|^2 / (2L)), which is never positive, at each visited point.
 
         For convex functions this follows from the gradient at x*.
         """

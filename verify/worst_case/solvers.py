@@ -37,11 +37,10 @@ class SolverAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A semidefinite program that maximises a linear objective; each row has a coefficient for each unknown, and a
-    constant.
+    """A semidefinite program that maximises a linear objective over free numbers and matrices.
 
-    The unknowns are free numbers, followed by the upper triangles of positive semidefinite matrices, column by column,
-    with off-diagonal entries multiplied by the square root of two.
+    Each row has a coefficient for each unknown, and a constant. The unknowns are free numbers, followed by the upper
+    triangles of positive semidefinite matrices, column by column, with off-diagonal entries times the root of two.
     """
 
     objective: Array

@@ -44,9 +44,7 @@ class BoundInNumbers:
 
     @property
     def scales(self) -> list[RunQuantity]:
-        """Return the constants of value 1 that bound the objectives or the start; those of assumptions about all points
-        come last.
-        """
+        """Return the constants of value 1 that bound objectives or start, those for all points last."""
         found = [quantity for quantity in SCALES if self.constants.get(quantity, 0) == 1]
         return sorted(found, key=lambda quantity: SCALES[quantity].for_all_points)
 
@@ -69,9 +67,7 @@ def is_convex(claim: Claim) -> bool:
 
 
 def is_strongly_convex(claim: Claim) -> bool:
-    """Return whether the claim concerns strongly convex clients: by an assumption, or by a constant in its
-    statement.
-    """
+    """Return whether the claim assumes strongly convex clients, or names their constant."""
     return a.strongly_convex_clients in claim.assumptions or q.strong_convexity in claim.notation.values()
 
 
@@ -82,9 +78,7 @@ def scales_of(claim: Claim) -> list[RunQuantity]:
 
 
 def statements(claim: Claim, clients: int, local_steps: int) -> Iterator[BoundInNumbers]:
-    """Yield the statements for each choice of scales 1 and 0; raises `NotApplicable` if the claim cannot be
-    modelled.
-    """
+    """Yield the statements for each choice of scales; raises `NotApplicable` if the claim cannot be modelled."""
     left, right = _order_sides(claim)
     _require_modelled(claim, clients)
     counts = {quantity: sp.Integer(count(clients, local_steps)) for quantity, count in COUNTS.items()}

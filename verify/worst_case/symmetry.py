@@ -77,9 +77,7 @@ def involution(ones: Array, others: Array) -> Array | None:
 
 
 def _find_coordinates(map_: Array) -> tuple[Array, int]:
-    """Return coordinates, as rows, in a basis of fixed vectors followed by sign-changing ones, and the number of the
-    former.
-    """
+    """Return coordinates, as rows, in a basis of fixed, then sign-changing vectors, and the number of the former."""
     same = np.eye(len(map_))
     even, odd = _select_spanning((same + map_) / 2), _select_spanning((same - map_) / 2)
     return np.linalg.inv(np.vstack([even, odd])), len(even)

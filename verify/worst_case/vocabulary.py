@@ -75,9 +75,7 @@ def _list_deviations(r: NoiselessRound) -> list[Scalar]:
 
 
 def _bound_deviations(r: NoiselessRound) -> list[Scalar]:
-    """Return bounds on deviations: they sum to zero, so none exceeds half the sum of all norms; exact for two
-    clients.
-    """
+    """Return bounds on deviations, at most half the sum of all norms because they sum to zero."""
     longest = len(r.objectives) / 2
     return [deviation - longest**2 for deviations in r.deviations_sq() for deviation in deviations]
 

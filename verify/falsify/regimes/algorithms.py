@@ -113,8 +113,7 @@ class ClaimedAlgorithm:
 
 
 def build_decreasing_steps(problem: Table, algorithm: Table) -> Table:
-    """Return step sizes 2/(mu tau (n + c)) in round n that begin with the given one; empty where mu is not easily
-    known.
+    """Return step sizes 2/(mu tau (n + c)), the first as given; empty where mu is not easily known.
 
     The smallest curvature mu is read from Hessians that are diagonal.
     """

@@ -38,8 +38,7 @@ _TOWARDS_SHORTER = {
 
 
 def confirm(claim: Claim, seen: Seen, look: Callable[[Point], Seen], until: float) -> tuple[Table, Check] | None:
-    """Return the run file and the rigorous check of a similar run that violates the claim in floats; None if
-    unaffordable.
+    """Return a similar violation's run file and rigorous check; None if no check is affordable.
 
     Cheaper runs are searched for until a value of the work clock, `verify.effort.measure_work`. The check may show that
     the claim holds, because floats see violations where sides cancel.

@@ -85,9 +85,7 @@ class Design:
         return {_make_pair(one, row[one], other, row[other]) for one, other in combinations(named, 2)}
 
     def _balance_rows(self, count: int) -> Iterator[dict[str, Level]]:
-        """Yield rows with all levels equally often; a plain level is more frequent, so that few extremes are
-        combined.
-        """
+        """Yield rows with all levels equally often, but more often the plain one, so that few extremes meet."""
         columns = {name: self._build_column(name, count) for name in self._levels}
         for number in range(count):
             yield {name: column[number] for name, column in columns.items()}

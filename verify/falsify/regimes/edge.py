@@ -71,9 +71,7 @@ class Edge:
         return self._solve_linearly(run, here, slopes, is_fixed)
 
     def _solve_linearly(self, run: Run, here: Array, slopes: Array, is_fixed: Array) -> float | None:
-        """Solve for the largest factor by the linear approximation of the conditions in logarithms, with
-        corrections.
-        """
+        """Solve the linearised conditions in logarithms for the largest factor, and correct it."""
         equations = ~is_fixed & np.isfinite(here) & self._equations
         if equations.any():
             return self._at_equations(run, here, slopes, equations)
@@ -92,9 +90,7 @@ class Edge:
         return self._search_by_halving(run)
 
     def _at_equations(self, run: Run, here: Array, slopes: Array, equations: Array) -> float | None:
-        """Return the factor at which equations on the step size hold; None if they cannot, or another condition
-        fails.
-        """
+        """Return the factor at which equations on the step size hold; None if a condition then fails."""
         excesses, exponent = here, 0.0
         for _ in range(_REFINEMENTS_OF_EQUATIONS):
             worst = int(np.argmax(np.where(equations, np.abs(excesses), -np.inf)))
@@ -129,9 +125,7 @@ class Edge:
         return False
 
     def _excesses(self, run: Run) -> Array:
-        """Return log2 of the smaller over the larger side of each condition; it is positive where the condition
-        fails.
-        """
+        """Return log2 of the smaller over the larger side of each condition, positive where the condition fails."""
         return np.array([_excess(*c.relation.in_order(c.lhs, c.rhs)) for c in self._compare(run)])
 
     def _compare(self, run: Run) -> list[Comparison]:

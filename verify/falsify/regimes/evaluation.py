@@ -181,8 +181,7 @@ class Evaluation:
 
 
 def rate_run(seen: Seen) -> float:
-    """Return the score, reduced for a run from a distant start that hardly moves, whose sides keep their initial
-    values.
+    """Return the score, reduced for a run that hardly moves from a distant start.
 
     Sides that floats cannot distinguish are ties or rounding errors; neither leads to a violation.
     """
@@ -208,9 +207,7 @@ _LARGEST_OF_STEPS = ("full_gradient_bound", "gradient_bound", "visited_second_mo
 
 
 def _may_depend_on_steps(claim: Claim) -> bool:
-    """Return whether a claim may have terms at each round or step, so that repeated squaring of rounds does not
-    apply.
-    """
+    """Return whether a claim may have terms at each round or step, which excludes repeated squaring."""
     asked = [quantity for quantity in claim.notation.values() if isinstance(quantity, RunQuantity)]
     return claim.place != "run" or any(
         quantity.place != "run"

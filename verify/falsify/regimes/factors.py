@@ -26,9 +26,7 @@ Point = Mapping[str, Level]
 DATA = ("data", "rare rows")
 """Name of least squares with mini-batches of one: rare rows cause the noise, at the step size of one row."""
 _MOST_STEPS, MOST_STEPS_ONE_BY_ONE = 17, 14
-"""Largest exponents of the local steps of all clients in a round: of FedAvg with constant steps, and of other
-algorithms.
-"""
+"""Largest exponents of all clients' local steps in a round: FedAvg with constant steps, other algorithms."""
 MOST_STEPS_OF_CLIENT = 11
 """Largest exponent of the local steps of a client if these are simulated one by one."""
 MOST_SEPARATE = 10

@@ -14,9 +14,7 @@ from verify.falsify.regimes.problems import count_clients, count_local_steps, ha
 _MOST = 2**22
 """Largest number of rounds if they are computed by repeated squaring."""
 _ON_GRAPHS, _ROUNDS_ONE_BY_ONE, _STEPS_ONE_BY_ONE = 80, 120, 500
-"""Largest numbers of rounds for algorithms with one step per round, on a graph and without, and of local steps for
-others.
-"""
+"""Largest numbers of rounds with one step each, on a graph and without, and of local steps otherwise."""
 _CLOCK, _SAMPLED, _LOSSES, _DATA = 200, 600, 32, 256
 _ONE_OUTCOME = 256
 """Largest number of local steps on losses that are not quadratic, if nothing is random."""

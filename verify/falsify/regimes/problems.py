@@ -111,9 +111,7 @@ def _build_weights(point: Point) -> list[fmpq] | None:
 
 
 def _build_gradients(point: Point) -> list[fmpq]:
-    """Return the clients' gradients at the optimum along one direction; their weighted average is zero, the largest is
-    given.
-    """
+    """Return the clients' gradients at the optimum along one direction; their weighted average is zero."""
     clients = count_clients(point)
     if "p" not in point["sources"] or clients == 1:
         return [_ZERO] * clients
@@ -263,9 +261,7 @@ def _build_centred(curve: fmpq, gradient: fmpq, _flat: fmpq) -> list[tuple[fmpq,
 
 
 def _build_kinked(curve: fmpq, gradient: fmpq, flat: fmpq) -> list[tuple[fmpq, fmpq, fmpq]]:
-    """Return terms with the required gradient at zero, curved on one side of it and flat on the other, so that noise
-    shifts the expectation.
-    """
+    """Return terms with the required gradient at zero, curved on one side only, so that noise adds a bias."""
     return [(curve, _ONE, _ONE), (flat, -(curve + gradient) / flat, _WIDE)]
 
 

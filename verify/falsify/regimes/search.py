@@ -1,6 +1,4 @@
-"""The search: single levels, a covering design over the applicable ones, then ascents from the worst runs of each
-kind.
-"""
+"""The search: single levels, a covering design, then ascents from the worst runs of each kind."""
 
 from __future__ import annotations
 
@@ -160,9 +158,7 @@ class _Searching:
         self._climb(levels)
 
     def _look(self, point: Point) -> Seen:
-        """Evaluate a point, and decide it exactly if floats see a violation; raises `_Over` at the end of the
-        search.
-        """
+        """Evaluate a point, and decide a float violation exactly; raises `_Over` at the end of the search."""
         is_over = self._evaluation.count >= self._most or measure_work() > self._end
         if is_over and not self._violations.is_deciding:
             raise _Over
@@ -217,8 +213,7 @@ class _Searching:
             yield seen
 
     def _look_at_descent(self, base: Point, levels: Mapping[str, Sequence[Level]]) -> None:
-        """Try gradient descent of one client at the largest step size on each loss; its worst functions are not
-        quadratic.
+        """Try gradient descent of one client with the largest step size on each loss.
 
         The worst function is Huber's loss whose minimum the last step reaches (Drori and Teboulle 2014).
         """
@@ -265,9 +260,7 @@ class _Searching:
             climb.climb_from(start, _SHORTEST)
 
     def _list_promising(self) -> Iterator[Seen]:
-        """Yield, for each set of sources with a start, the run with the least decrease relative to the guaranteed
-        one.
-        """
+        """Yield, for each set of sources with a start, the run with the least decrease relative to the bound's."""
         pool = [seen for seen in self._evaluation.known.values() if seen.applies and "s" in seen.point["sources"]]
         for sources in dict.fromkeys(seen.point["sources"] for seen in pool):
             of_kind = [seen for seen in pool if seen.point["sources"] == sources and seen.score > SETTLED + 1]
@@ -361,9 +354,7 @@ def _find_unlike(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
 
 
 def _search_one_round(seen: Seen, pool: Sequence[Seen]) -> Seen | None:
-    """Return the best run of one round with the same sources of error; with more rounds the tightest hides the
-    others.
-    """
+    """Return the best run of one round with the same sources of error, which longer runs may hide."""
     same = (one for one in pool if one.point["sources"] == seen.point["sources"] and one.point["loss"] is None)
     best = next((one for one in same if one.point["horizon"] == ("T", 0)), None)
     return None if best is seen else best
