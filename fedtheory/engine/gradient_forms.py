@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows, product, sum_with_weights
+from fedtheory.engine.memo import Memo
 from fedtheory.engine.moments.local import Clients, oracle_of
 from fedtheory.engine.moments.round_maps import split_clients
 from fedtheory.engine.multiples import noise_smoothness
@@ -126,17 +127,12 @@ class GradientForms:
         return self._compute_once("constant", forms, find)
 
     @cached_property
-    def _known(self) -> dict[Hashable, tuple[Array, Any]]:
-        """Cached values of forms, by the identity of the forms, which are kept so that it remains unique."""
-        return {}
+    def _memo(self) -> Memo:
+        return Memo()
 
     def _compute_once(self, what: Hashable, forms: Array, find: Callable[[], Found]) -> Found:
-        """Return the cached value of these forms, computing it at first use."""
-        key = what, id(forms)
-        if key not in self._known:
-            self._known[key] = forms, find()
-        found: Found = self._known[key][1]
-        return found
+        """Return the value of these forms, computed at first use; forms are kept, so that their identities differ."""
+        return self._memo.compute_once((what, id(forms)), lambda: (forms, find()))[1]
 
 
 def values_at(forms: Array, points: Array) -> Array:

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, group_equal_rows, sum_with_weights, unanswered
+from fedtheory.arithmetic import Array, Number, group_equal_rows, map_equal_rows, sum_with_weights, unanswered
 from fedtheory.engine.moments.server import functionals
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
@@ -25,7 +25,6 @@ class Surrogate:
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self.problem = problem
         self._algorithm = algorithm
-        self._minimisers: dict[tuple[Number, ...], Array] = {}
 
     @cached_property
     def update_weights(self) -> Array:
@@ -97,19 +96,12 @@ class Surrogate:
     @cached_property
     def update_optima(self) -> Array:
         """A minimiser of each L^n, the closest to that of Lbar, (N, d), or one row where all L^n are the same."""
-        return np.stack([self._find_minimiser_once(weights) for weights in self.update_weights])
+        return np.stack(map_equal_rows(lambda weights: self._minimise(weights, self.optimum), self.update_weights))
 
     @property
     def round_optima(self) -> Array:
         """Return `update_optima` of each update, (N, d)."""
         return self._repeat(self.update_optima)
-
-    def _find_minimiser_once(self, weights: Array) -> Array:
-        """Return the minimiser of an objective with these weights, cached."""
-        key = tuple(weights)
-        if key not in self._minimisers:
-            self._minimisers[key] = self._minimise(weights, self.optimum)
-        return self._minimisers[key]
 
     def _minimise(self, weights: Array, near: Array) -> Array:
         """Return the minimiser of the objective with these client weights."""

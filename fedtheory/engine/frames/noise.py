@@ -6,7 +6,7 @@ terms  c_i A_i e_ki  for its own noise and terms  sum_j c_ij A_i B_j e_kj  for t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.engine.memo import Memo
 from fedtheory.engine.vectors import LinearMaps
 
 Maps = LinearMaps | None
@@ -116,7 +117,7 @@ class Covariances:
 
     def __init__(self, matrices: Array) -> None:
         self._matrices = matrices
-        self._known: dict[Hashable, Array] = {}
+        self._memo = Memo()
 
     def inner(self, left: NoiseCoefficients, right: NoiseCoefficients) -> Array | None:
         """Return the noise part of expected inner products, (..., 1 or M); None if there is no noise."""
@@ -140,7 +141,7 @@ class Covariances:
 
     def _expect_products(self, kind: int, a: Maps, other: Maps) -> Array:
         """Return E<A_i e_ki, A'_i e_ki>, (..., M)."""
-        return self._compute_once(
+        return self._memo.compute_once(
             (kind, a, other), lambda: _compute_traces(_compute_gram(a, other), self._matrices[..., kind, :, :])
         )
 
@@ -150,7 +151,7 @@ class Covariances:
         if gram is None:
             return self._expect_products(kind, b, other_b)[..., None, :]
         key = kind, a, b, other_a, other_b
-        return self._compute_once(key, lambda: _sum_products(gram, self._transform_covariance(kind, b, other_b)))
+        return self._memo.compute_once(key, lambda: _sum_products(gram, self._transform_covariance(kind, b, other_b)))
 
     def _transform_covariance(self, kind: int, b: Maps, other: Maps) -> Array:
         """Return B_j C_kj B'_j', (..., M, d, d)."""
@@ -161,13 +162,7 @@ class Covariances:
             found = found if b is None else b.matrices @ found
             return found if other is None else found @ other.transposed
 
-        return self._compute_once(("between", kind, b, other), transform)
-
-    def _compute_once(self, key: Hashable, make: Callable[[], Array]) -> Array:
-        """Return the cached value of a key, computing it at first use."""
-        if key not in self._known:
-            self._known[key] = make()
-        return self._known[key]
+        return self._memo.compute_once(("between", kind, b, other), transform)
 
 
 def _pair_terms(left: Mapping[Any, Array], right: Mapping[Any, Array]) -> Iterator[tuple[Any, Any]]:

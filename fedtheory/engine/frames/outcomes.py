@@ -238,7 +238,7 @@ class RoundFrame(PlainFrame):
         return PathVector((self.selection[..., None] * vector.values).sum(axis=-2, keepdims=True))
 
     @cached_property
-    def local(self) -> PathVector:
+    def local(self) -> Vector:
         return self._join_histories(lambda client: client.iterates[:, :, :-1])
 
     @cached_property
@@ -279,11 +279,11 @@ class RoundFrame(PlainFrame):
             raise NotApplicable(UNEQUAL_STEPS)
 
     @cached_property
-    def server(self) -> PathVector:
+    def server(self) -> Vector:
         return PathVector(self._rounds.bases[self._place, None, None, None])
 
     @cached_property
-    def next_server(self) -> PathVector:
+    def next_server(self) -> Vector:
         """The server's model after the round."""
         change = self.result + self.server.scaled(-self.arithmetic.identity(1)[0])
         return self.server + self._apply_on_server(change)

@@ -231,12 +231,6 @@ class StackedRounds(StackedFrame, RoundFrame):
     def selection(self) -> Array:
         return np.stack([member.selection for member in self._members])
 
-    local = RoundFrame.local
-
-    @cached_property
-    def server(self) -> PathVector:
-        return self._stack_vectors([member.server for member in self._members])
-
     def _join_histories(self, select: Callable[[ClientRound], Array]) -> PathVector:
         return self._stack_vectors([member._join_histories(select) for member in self._members])
 

@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 
 import sympy as sp
 
+from fedtheory.engine.memo import Memo
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm
 from fedtheory.federation.definition.language import OF_CLIENTS, Compressed, Mixed, Participants, Weighted, start
 from fedtheory.federation.definition.linear import Parts
@@ -79,16 +80,13 @@ class VectorLayout:
         return found
 
     @cached_property
-    def _known_offsets(self) -> dict[Expr, Expr]:
-        """Cached multiples o of expressions."""
-        return {}
+    def _memo(self) -> Memo:
+        return Memo()
 
     def offset(self, vector: Expr, expression: Expr) -> Expr:
         """Return the multiple o of a vector after an update by an expression."""
         expression = sp.sympify(expression)
-        if expression not in self._known_offsets:
-            self._known_offsets[expression] = self._compute_offset(vector, expression, self.offsets)
-        return self._known_offsets[expression]
+        return self._memo.compute_once(expression, lambda: self._compute_offset(vector, expression, self.offsets))
 
     def _compute_offset(self, vector: Expr, expression: Expr, offsets: Mapping[Expr, Expr]) -> Expr:
         """Return the constant part of an expression when vectors are measured from the centre."""

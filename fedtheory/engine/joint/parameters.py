@@ -9,6 +9,7 @@ from typing import Any
 
 from fedtheory.arithmetic import Arithmetic, Array, arithmetic_of
 from fedtheory.engine.joint.kinds import Kinds
+from fedtheory.engine.memo import Memo
 from fedtheory.federation import Algorithm
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm
 from fedtheory.federation.definition.held import with_held_vectors
@@ -63,7 +64,7 @@ class RoundParameters:
             **self.algorithm.defined.values,
             **{coin: number(side, str(coin)) for coin, side in coins.items()},
             eta: self.step_sizes(n, k),
-            eta_sum: self._sum_sizes(n),
+            eta_sum: self._sums.compute_once(n, lambda: self._add_sizes(n)),
         }
 
     @cached_property
@@ -79,17 +80,12 @@ class RoundParameters:
         }
 
     @cached_property
-    def _sums(self) -> dict[int, Array]:
+    def _sums(self) -> Memo:
         """The sums of the step sizes of the rounds so far."""
-        return {}
-
-    def _sum_sizes(self, n: int) -> Array:
-        """Return h_i, the sum of the step sizes of round n."""
-        if n not in self._sums:
-            self._sums[n] = self._add_sizes(n)
-        return self._sums[n]
+        return Memo()
 
     def _add_sizes(self, n: int) -> Array:
+        """Return h_i, the sum of the step sizes of round n, (G,)."""
         work, counts = self.algorithm.work, self.steps
         if work.schedule is None:
             total: Array = self.step_sizes(n, 0) * self._fixed[tau]

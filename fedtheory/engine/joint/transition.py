@@ -21,6 +21,7 @@ from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.engine.joint.forms import Forms, stacked
 from fedtheory.engine.joint.moments import ClientVectors, Joint, correlate_sum, of_one, of_pairs, of_sum, with_shared
 from fedtheory.engine.joint.round import OutcomeMaps
+from fedtheory.engine.memo import Memo
 from fedtheory.federation.presence import Factor, ParticipationMoments
 
 
@@ -207,8 +208,7 @@ class NoiseOfRound:
     def __init__(self, transition: Transition, covariance: Array) -> None:
         self._transition = transition
         self._covariance = covariance
-        self._products: dict[tuple[int, int], Array] = {}
-        self._with_clients: dict[int, Array] = {}
+        self._memo = Memo()
 
     @cached_property
     def of_clients(self) -> Array:
@@ -217,19 +217,19 @@ class NoiseOfRound:
 
     def with_clients(self, number: int) -> Array:
         """Return mixed moments of e_i with new_i, (G, rows, b)."""
-        if number not in self._with_clients:
-            left, right = self._transition.sums[number].forms, self._transition.change
-            self._with_clients[number] = left.noise @ self._covariance @ right.noise.transpose(0, 2, 1)
-        return self._with_clients[number]
+        left, right = self._transition.sums[number].forms, self._transition.change
+        return self._memo.compute_once(number, lambda: left.noise @ self._covariance @ right.noise.transpose(0, 2, 1))
 
     def of_sums(self, a: int, b: int) -> Array:
         """Return mixed moments of two sums over all clients, (rows, rows')."""
-        if (a, b) not in self._products:
-            left, right = self._transition.sums[a], self._transition.sums[b]
+        left, right, group = self._transition.sums[a], self._transition.sums[b], self._transition.group
+
+        def multiply() -> Array:
+            """Add up the products of the noises of each client."""
             each = left.forms.noise @ self._covariance @ right.forms.noise.transpose(0, 2, 1)
-            group = self._transition.group
-            self._products[a, b] = np.tensordot(group.counts * group.squares(left.factor, right.factor), each, axes=1)
-        return self._products[a, b]
+            return np.tensordot(group.counts * group.squares(left.factor, right.factor), each, axes=1)
+
+        return self._memo.compute_once((a, b), multiply)
 
 
 class Passage:

@@ -40,20 +40,13 @@ class LossRun(Run):
 
     def refined(self, bits: int) -> LossRun:
         """Return the run for enclosures of `bits` bits, cached with its results."""
-        if bits not in self._refinements:
-            self._refinements[bits] = LossRun(self.problem.without_cache(), self.algorithm)
-        return self._refinements[bits]
+        return self.memo.compute_once(("refined", bits), lambda: LossRun(self.problem.without_cache(), self.algorithm))
 
     @property
     def precisions(self) -> tuple[int, ...]:
         """Return precisions in bits: each local step ``x - eta g(x)`` with eta <= 3/L at most quadruples a radius."""
         lost = 2 * self.algorithm.rounds * max(self.algorithm.work.steps)
         return tuple(bits + lost for bits in super().precisions)
-
-    @cached_property
-    def _refinements(self) -> dict[int, LossRun]:
-        """Return the runs for enclosures that were computed, by their numbers of bits."""
-        return {}
 
     @cached_property
     def trajectory(self) -> LossTrajectory:

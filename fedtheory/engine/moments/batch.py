@@ -118,17 +118,6 @@ class Batch:
         """The moments after all rounds, for each run."""
         return many_rounds(self.round_maps, self._added, self.starts, self.settings[0][1].rounds)
 
-    @cached_property
-    def moments(self) -> Array:
-        """E[(1, x - x*)(1, x - x*)'] of the server's models, (R, T+1, d+1, d+1); infinite or NaN where runs diverge."""
-        rounds, transposed = self.settings[0][1].rounds, self.round_maps.swapaxes(-1, -2)
-        moments: Array = np.empty((len(self.starts), rounds + 1, *self.starts.shape[1:]))
-        moments[:, 0] = self.starts
-        with np.errstate(over="ignore", invalid="ignore"):
-            for n in range(rounds):
-                moments[:, n + 1] = self.round_maps @ moments[:, n] @ transposed + self._added
-        return moments
-
     def trajectories(self) -> Iterator[SteadyTrajectory]:
         """Yield the expectations of each run, with all derived quantities."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -139,7 +128,7 @@ class Batch:
             maps = RoundMaps(averages[r], self.round_maps[r], displacements[r])
             recursion = Recursion(problem, algorithm, maps, RoundNoise(self.noise[r], float(largest[r])))
             own = ManyRounds(many.rounds, many.power[r], many.added[r], many.total[r])
-            yield SteadyTrajectory.of_a_batch(problem, algorithm, recursion, own)
+            yield SteadyTrajectory(problem, algorithm, recursion, own)
 
 
 def _average(weights: Array, values: Array) -> Array:

@@ -44,15 +44,17 @@ class EqualRounds(Collection[RoundNoise]):
 class SteadyTrajectory(Trajectory):
     """Second moments of the server's model, computed on demand."""
 
-    @classmethod
-    def of_a_batch(
-        cls, problem: Problem, algorithm: Algorithm, recursion: Recursion, many: ManyRounds
-    ) -> SteadyTrajectory:
-        """Return the expectations of a run whose rounds a batch has computed together with others."""
-        found = cls.__new__(cls)
-        found._after_all_rounds = many
-        found.__init__(problem, algorithm, recursion)  # type: ignore[misc]
-        return found
+    def __init__(
+        self,
+        problem: Problem,
+        algorithm: Algorithm,
+        recursion: Recursion | None = None,
+        many: ManyRounds | None = None,
+    ) -> None:
+        """Compute the moments after all rounds, unless a batch of runs has computed them: `many`."""
+        if many is not None:
+            self._after_all_rounds = many
+        super().__init__(problem, algorithm, recursion)
 
     def _run(self) -> None:
         """Compute the moments after many rounds and the number of rounds that fit in the range of floats."""
