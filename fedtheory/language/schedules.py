@@ -5,41 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 import sympy as sp
 
-from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import convert_inexact
 from fedtheory.engine.run import Run
-from fedtheory.errors import InputError
+from fedtheory.errors import InputError, NotApplicable
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.assumptions import OfAlgorithm
-from fedtheory.language.assumptions.assumption import expect
+from fedtheory.language.assumptions.algorithms import expect_common_schedule, find_other_size
 from fedtheory.language.evaluation import Compiled, compile_expression
 from fedtheory.language.evaluation.site import whole_run
+from fedtheory.language.quantities.local_work import local_step_index
 from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.language.typesetting import latex
 
-_ROUNDING = 1e-9
-"""Relative tolerance of float step sizes around the stated ones."""
-
-
-def _number_rounds(run: Run) -> Array:
-    """Return the numbers of the rounds, indexed by round, step and client."""
-    numbers: Array = run.arithmetic.array(list(range(run.algorithm.rounds)))[:, None, None]
-    return numbers
-
-
-def _number_steps(run: Run) -> Array:
-    """Return the numbers of the local steps, indexed by round, step and client."""
-    numbers: Array = run.arithmetic.array(list(range(max(run.algorithm.work.steps))))[None, :, None]
-    return numbers
-
-
 _INDICES = {
-    "n": RunQuantity("round", "n", "number of the round, from 0 on", _number_rounds),
-    "k": RunQuantity("local_step", "k", "number of the local step, from 0 on", _number_steps),
+    "n": RunQuantity(
+        "round",
+        "n",
+        "number of the round, from 0 on",
+        lambda run: run.arithmetic.array(list(range(run.algorithm.rounds)))[:, None, None],
+    ),
+    "k": RunQuantity("local_step", "k", "number of the local step, from 0 on", local_step_index.measure),
 }
 
 
@@ -85,19 +73,12 @@ class _Requirement:
         return compile_expression(self.size, {**known, **indices})
 
     def __call__(self, run: Run) -> None:
-        work = run.algorithm.work
-        expect(run.algorithm.name == "fedavg", f"the algorithm is {run.algorithm.name}, not fedavg")
-        expect((work.step_sizes == work.step_sizes[0]).all(), "the clients use different step sizes")
-        expect(work.common_steps, "the clients take different numbers of local steps")
-        shape = (run.algorithm.rounds, max(work.steps), 1)
+        expect_common_schedule(run)
+        shape = (run.algorithm.rounds, max(run.algorithm.work.steps), 1)
         stated = convert_inexact(self.compiled(whole_run(run)) + run.arithmetic.zeros(*shape))
-        rounding = 0 if run.arithmetic.is_rigorous else _ROUNDING
-        for n, k in product(range(shape[0]), range(shape[1])):
-            size = stated[n, k, 0]
-            is_equal = abs(work.sizes_at(n, k)[0] - size) <= rounding * abs(size)
-            if not is_equal:
-                # The text of a formula takes longer than its value, so it is made for failures alone.
-                expect(False, f"local step {k} of round {n} is not one of size {self.size}")
+        other = find_other_size(run, lambda n, k: stated[n, k, 0])
+        if other is not None:
+            raise NotApplicable(f"local step {other[1]} of round {other[0]} is not one of size {self.size}")
 
 
 def step_sizes(size: Expr, where: Mapping[sp.Symbol, RunQuantity]) -> StepSizes:

@@ -2,7 +2,6 @@
 
 from fedtheory.federation.clock.clock import Clock, synchronous
 from fedtheory.federation.clock.cyclic import Cyclic
-from fedtheory.federation.clock.hardware import spread_times
 from fedtheory.federation.clock.policy import Asynchronous, FedBuff, FedFix, Policy, Synchronous, Ties
 from fedtheory.federation.clock.schedule import Schedule, Update
 from fedtheory.federation.clock.staleness import StalenessWeight, read_staleness
@@ -20,6 +19,5 @@ __all__ = [
     "Ties",
     "Update",
     "read_staleness",
-    "spread_times",
     "synchronous",
 ]

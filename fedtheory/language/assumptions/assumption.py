@@ -29,8 +29,8 @@ class Assumption:
     def failure(self, run: Run) -> str | None:
         """Return the reason why the assumption fails on a run, or None."""
         try:
-            return self._describe_failure(run)
-        except NotApplicable as reason:
+            return self.settled_failure(run)
+        except Unresolved as reason:
             return str(reason)
 
     def settled_failure(self, run: Run) -> str | None:
@@ -41,24 +41,16 @@ class Assumption:
         return run.memo.compute_once(self._key, lambda: self._find_failure(run))
 
     def _find_failure(self, run: Run) -> str | None:
-        """Return the reason why the assumption fails; an undefined value is a reason as well."""
+        """Return the reason of `NotApplicable`, a default reason if `require` returns False, and None otherwise."""
         try:
-            return self._describe_failure(run)
+            with mistakes_of(self.require):
+                found = run.compute_once(self.require)
         except Unresolved:
             raise
         except NotApplicable as reason:
             return str(reason)
-
-    def _describe_failure(self, run: Run) -> str | None:
-        """Return a default reason if `require` returns False.
-
-        Returns None if the check returns anything else.
-        """
-        with mistakes_of(self.require):
-            found = run.compute_once(self.require)
-        return (
-            f"the assumption {self.name!r} does not hold" if isinstance(found, bool | np.bool_) and not found else None
-        )
+        fails = isinstance(found, bool | np.bool_) and not found
+        return f"the assumption {self.name!r} does not hold" if fails else None
 
     @cached_property
     def _key(self) -> object:

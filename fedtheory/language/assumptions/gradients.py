@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from fedtheory.engine.run import Run
 from fedtheory.language.assumptions.assumption import Assumption, Boundedness, expect
 
-
-def _require_no_noise(run: Run) -> None:
-    expect((run.noise_forms == 0).all(), "the gradients are noisy")
-
-
-full_gradients = Assumption("full gradients", r"every client uses its full gradient, without noise", _require_no_noise)
+full_gradients = Assumption(
+    "full gradients",
+    r"every client uses its full gradient, without noise",
+    lambda run: expect((run.noise_forms == 0).all(), "the gradients are noisy"),
+)
 unbiased_gradients = Assumption(
     "unbiased gradients", r"$\mathbb E[g_i(x)]=\nabla\mathcal L_i(x)$", lambda run: run.problem.oracle
 )

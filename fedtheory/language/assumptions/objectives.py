@@ -12,14 +12,6 @@ def _require_convex_and_smooth(run: Run) -> Number:
     return run.smoothness
 
 
-def _require_strongly_convex_clients(run: Run) -> None:
-    expect(run.strong_convexity > 0, "a client's objective is not strongly convex")
-
-
-def _require_one_dimension(run: Run) -> None:
-    expect(run.problem.dimension == 1, f"the problem has {run.problem.dimension} dimensions, not 1")
-
-
 def _require_least_squares_loss(run: Run) -> None:
     data = run.problem.data
     expect(data is not None and data.ridge == 0, "the objective is not a least-squares loss on data alone")
@@ -30,7 +22,7 @@ convex_and_smooth = Assumption("convex and smooth", r"each $F_i$ is convex and $
 strongly_convex_clients = Assumption(
     "strongly convex clients",
     r"each $J_k$ is $\nu_k$-strongly convex and $\delta_k$-smooth",
-    _require_strongly_convex_clients,
+    lambda run: expect(run.strong_convexity > 0, "a client's objective is not strongly convex"),
 )
 lipschitz_losses = Boundedness(
     "Lipschitz losses", r"each $F_i$ is $\rho$-Lipschitz on the stated region", lambda run: run.lipschitz_sq
@@ -45,7 +37,11 @@ bounded_mean_dissimilarity = Boundedness(
     r"$\frac1N\sum_i\|\nabla f_i(x)-\nabla f(x)\|^2\le\sigma_G^2$ on the stated region",
     lambda run: run.mean_dissimilarity_sq,
 )
-one_dimension = Assumption("one dimension", r"the models are numbers, $d=1$", _require_one_dimension)
+one_dimension = Assumption(
+    "one dimension",
+    r"the models are numbers, $d=1$",
+    lambda run: expect(run.problem.dimension == 1, f"the problem has {run.problem.dimension} dimensions, not 1"),
+)
 least_squares_loss = Assumption(
     "least squares", r"the objective is the squared loss of a linear model", _require_least_squares_loss
 )

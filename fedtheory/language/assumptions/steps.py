@@ -7,10 +7,6 @@ from fedtheory.language.assumptions.assumption import Setting, expect
 from fedtheory.language.assumptions.clocks import expect_no_cycle
 
 
-def _require_common_local_steps(run: Run) -> None:
-    expect(run.algorithm.work.common_steps, "the clients take different numbers of local steps")
-
-
 def _require_common_step_size(run: Run) -> None:
     """Require one step size for all clients and all steps."""
     work = run.algorithm.work
@@ -20,7 +16,7 @@ def _require_common_step_size(run: Run) -> None:
 
 def _require_common_work(run: Run) -> None:
     """Require one step size and one number of local steps for all clients."""
-    _require_common_local_steps(run)
+    expect(run.algorithm.work.common_steps, "the clients take different numbers of local steps")
     _require_common_step_size(run)
 
 
@@ -39,10 +35,6 @@ def _require_aggregation_scheme(run: Run) -> None:
     expect_no_cycle(run)
     _require_common_work(run)
     run.algorithm.require_update_rule("the server aggregates with scheme (6)")
-
-
-def _require_one_product(run: Run) -> None:
-    expect(run.algorithm.work.common_effective_step is not None, "mu_k E_k is not the same for all clients")
 
 
 same_local_work = Setting(
@@ -64,7 +56,9 @@ same_step_size = Setting("same step size", r"all clients use the same local step
 normalised_steps = Setting(
     "normalised step sizes",
     r"$\mu_k=\mu/E_k$: step size times local steps is the same for all",
-    _require_one_product,
+    lambda run: expect(
+        run.algorithm.work.common_effective_step is not None, "mu_k E_k is not the same for all clients"
+    ),
 )
 server_step_of_one = Setting("server step size one", r"$\eta_g=1$", _require_server_step_of_one)
 unit_server_step = Setting(

@@ -1,4 +1,4 @@
-"""Assumptions on the aggregation weights: values, expectations, fairness."""
+"""Assumptions on the aggregation weights of single clients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ def expect_constant_weights(run: Run) -> None:
 
 
 def _require_client_weights(run: Run) -> None:
-    """Require the client weights as aggregation weights."""
     expect_constant_weights(run)
     expect(run.algorithm.aggregation.chosen is None, "the aggregation weights are not the client weights")
 

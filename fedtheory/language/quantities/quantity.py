@@ -108,7 +108,7 @@ class RunQuantity:
     of_types: bool = False
     """Whether it has values for types of clients, so that a sum over clients is one over types."""
     region: Callable[[Run], Region] | None = None
-    """Region of a constant of an assumption."""
+    """Region on which the constant of an assumption holds."""
     assumption: Assumption | None = None
     """The assumption of which it is the constant."""
     term: Term | None = None
@@ -119,11 +119,6 @@ class RunQuantity:
     def __hash__(self) -> int:
         # Equal quantities have one name, which is quicker to hash than a term and those of its quantities.
         return hash(self.name)
-
-    @property
-    def defining_property(self) -> str:
-        """The property that defines a number without a term: its assumption if it is the constant of one."""
-        return self.meaning if self.assumption is None else f"{self.meaning} ({self.assumption.name})"
 
     @property
     def place(self) -> Place:
@@ -139,21 +134,21 @@ class RunQuantity:
 
     def on(self, run: Run) -> Any:
         """Return the quantity of a run, cached."""
-        return run.memo.compute_once(self._key, lambda: self._measured(run))
 
-    def _measured(self, run: Run) -> Any:
-        """Return the measured value of the run."""
-        measured = self._evaluate(self.measure, run)
-        # Float intervals are converted to single numbers here, because sides are compared one by one.
-        return measured.enclosures() if isinstance(measured, MidpointRadius) else measured
+        def measure() -> Any:
+            measured = self._evaluate(self.measure, run)
+            # Float intervals are converted to single numbers here, because sides are compared one by one.
+            return measured.enclosures() if isinstance(measured, MidpointRadius) else measured
 
-    def _evaluate(self, question: Callable[[Run], Any], run: Run) -> Any:
-        """Evaluate on a run; if the value is undefined, the error names the quantity."""
+        return run.memo.compute_once(self._key, measure)
+
+    def _evaluate(self, function: Callable[[Run], Any], run: Run) -> Any:
+        """Evaluate a function on a run; if the value is undefined, the error names the quantity."""
         try:
             if self.of_types:
                 run.require_single_clients("a type has one value for all its clients")
-            with mistakes_of(question):
-                return question(run)
+            with mistakes_of(function):
+                return function(run)
         except NotApplicable as reason:
             raise reason.about(self.name) from None
 
@@ -163,14 +158,8 @@ class RunQuantity:
 
     def region_on(self, run: Run) -> Region | None:
         """Return the region on which an assumption's constant holds for a run; None for all of space."""
-        if self.region is None:
-            return None
-        found: Region = self._evaluate(self._find_region, run)
+        found: Region | None = None if self.region is None else self._evaluate(self.region, run)
         return found
-
-    def _find_region(self, run: Run) -> Any:
-        """Return the region of a quantity on a run, cached; None for a quantity without one."""
-        return None if self.region is None else run.compute_once(self.region)
 
     @cached_property
     def symbol(self) -> sp.Symbol:
@@ -242,23 +231,6 @@ def mean_over_rounds(quantity: RunQuantity, latex: str) -> RunQuantity:
         MeanOverRounds(quantity),
         term=replace(term, over=(*term.over, Over("rounds", "mean"))),
     )
-
-
-@dataclass(frozen=True)
-class OnOtherRun:
-    """Computes a quantity on a run that is derived from the given one."""
-
-    of: RunQuantity
-    other: Callable[[Run], Run]
-
-    def __call__(self, run: Run) -> Any:
-        """Compute the quantity on the other run."""
-        return self.of.on(self.other(run))
-
-
-def on_other_run(name: str, latex: str, meaning: str, of: RunQuantity, other: Callable[[Run], Run]) -> RunQuantity:
-    """Return a quantity of another run, which is derived from the given one."""
-    return RunQuantity(name, latex, meaning, OnOtherRun(of, other), primitive="process")
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Rate
-from fedtheory.language.definitions import local_step
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
+from fedtheory.sources.landmarks.local_steps import local_step
 
 M, eta, tau, T, mu, L = sp.symbols("M eta tau T mu L", positive=True)
 p, omega, sigma, D, G_star = sp.symbols("p omega sigma D G_*", nonnegative=True)

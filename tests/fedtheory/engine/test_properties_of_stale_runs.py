@@ -14,7 +14,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, spread_times
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 from fedtheory.federation.problem import Problem, quadratic
 from fedtheory.federation.problem.generators import random_rotation
 
@@ -124,7 +124,7 @@ def test_half_an_interval_skips_every_second_update(seed: int, clients: int, dim
     """In FedFix-0.5 with equal clients every second model is the synchronous one with eta_g = 2."""
     generator = np.random.default_rng(seed)
     problem = random_problem(generator, clients, dimension)
-    clock = Clock(FedFix(fmpq(1, 2)), spread_times(clients, 0))
+    clock = Clock(FedFix(fmpq(1, 2)), (fmpq(1),) * clients)
     run = _run(problem, generator, clock, time_based_weights(clock, problem.weights))
     run = run.with_rounds(6)
     single = Run(problem, replace(run.algorithm, aggregation=replace(run.algorithm.aggregation, server_step_size=1)))

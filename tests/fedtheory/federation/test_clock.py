@@ -26,7 +26,6 @@ from fedtheory.federation.clock import (
     Synchronous,
     Ties,
     Update,
-    spread_times,
     synchronous,
 )
 from fedtheory.federation.problem import quadratic
@@ -149,16 +148,6 @@ def test_smallest_window_of_fedfix() -> None:
     """W = lcm of ceil(T_i / interval): 1, 2 and 3 intervals give six updates."""
     schedule = _clock(FedFix(fmpq(1)), 1, "3/2", 3).schedule(24)
     assert schedule.smallest_window(schedule.participates.astype(int)) == 6
-
-
-def test_spread_times() -> None:
-    """F0 has equal times; F80 is evenly spread, and the fastest client is five times as fast as the slowest."""
-    assert spread_times(4, 0) == (1, 1, 1, 1)
-    assert spread_times(5, 80) == (fmpq(1, 5), fmpq(2, 5), fmpq(3, 5), fmpq(4, 5), 1)
-    assert spread_times(1, 80) == (1,)
-    counts = Clock(Asynchronous(), spread_times(5, 80)).schedule(200)
-    whole = counts.times.index(1)
-    assert counts.participates[:whole].sum(axis=0).tolist() == [5, 2, 1, 1, 1]
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.integers(1, 3))

@@ -19,12 +19,12 @@ from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.algorithms import definition, fedprox, names
 from fedtheory.federation.definition import eta
 from fedtheory.kernel.expressions import Gradient
-from fedtheory.language.definitions import local_step
 from fedtheory.language.families import FAMILIES
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run
 from fedtheory.sources.landmarks.exhibits import ROUNDS, compute_errors, find_best_curve, make_page, typeset
+from fedtheory.sources.landmarks.local_steps import local_step
 from verify.check import Check, check
 from verify.instances import families_for
 

@@ -31,10 +31,3 @@ def require_common_steps(run: Run, values: Array) -> Array:
     if run.algorithm.work.common_steps is None:
         raise NotApplicable("the clients take different numbers of local steps: there is no averaged iterate")
     return values
-
-
-def mean_over_updates(values: Array) -> Any:
-    """Average numbers of updates; raise `NotApplicable` if there is none."""
-    if len(values) == 0:
-        raise NotApplicable("the run has fewer than two updates")
-    return values.sum() / len(values)

@@ -66,8 +66,3 @@ def second_moment(at: Expr) -> Expr:
 def variance(at: Expr) -> Expr:
     """Return E|g_i(x) - grad F_i(x)|^2 of each client."""
     return square(SampledGradient(CLIENT_OBJECTIVE, at) - Gradient(CLIENT_OBJECTIVE, at))
-
-
-def gap_of_mean(at: Expr) -> Expr:
-    """Return F(E x) - F*."""
-    return gap(Expectation(at))

@@ -91,11 +91,6 @@ def evaluator_of(term: Term) -> AtSteps | InNumbers:
     return AtSteps(ValueAtStep(replace(term, over=())), Reduced(term.over))
 
 
-def has_fast_path(quantity: RunQuantity) -> bool:
-    """Return whether a quantity has a faster routine than the evaluator of its term."""
-    return quantity.term is not None and quantity.measure != evaluator_of(quantity.term)
-
-
 def is_in_numbers(term: Term) -> bool:
     """Return whether a term contains only numbers of a run, and no vectors or objectives."""
     return all(isinstance(of, RunQuantity) for _, of in term.where)

@@ -16,9 +16,10 @@ from fedtheory.engine.moments.noise_maps import NoiseMaps
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.federation import Algorithm, LocalWork, fedavg
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.federation.clock import Clock, Policy, spread_times
+from fedtheory.federation.clock import Clock, Policy
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.rule import repeat_for_clients
+from fedtheory.sources.fraboni2022.experiments.hardware import spread_times
 
 Weighting = Literal["Identical", "Time-based"]
 """``d_i = 1``, or the closed forms of fraboni2022, Section 4."""

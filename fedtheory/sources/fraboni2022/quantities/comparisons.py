@@ -6,6 +6,7 @@ units of time are theta^{2n}.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, Policy, Synchronous
 from fedtheory.language.quantities import errors
 from fedtheory.language.quantities.measuring.terms import reduce_entries
-from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights, mean_over_rounds, on_other_run
+from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights, mean_over_rounds
 
 _INTERVALS = 2
 """Number of updates of FedFix-0.5 per unit of time, and factor of the other run's server step size."""
@@ -72,6 +73,11 @@ doubled_server_gap = RunQuantity(
 )
 
 
+def _measure_on(name: str, latex: str, meaning: str, of: RunQuantity, twin: Callable[[Run], Run]) -> RunQuantity:
+    """Return a quantity of the run that `twin` derives from the given one."""
+    return RunQuantity(name, latex, meaning, lambda run: of.on(twin(run)), primitive="process")
+
+
 _n = sp.Dummy("n", integer=True)
 _EVERY_SECOND = Over("rounds", "mean", weights=Weights(_n - 2 * sp.floor(_n / 2), _n))
 whole_time_suboptimality = reduce_entries(
@@ -82,14 +88,14 @@ whole_time_suboptimality = reduce_entries(
     _EVERY_SECOND,
 )
 _mean_suboptimality = mean_over_rounds(errors.server_suboptimality_after, r"\frac1R\sum_n\mathbb EF(x^n)-F^*")
-doubled_synchronous_suboptimality = on_other_run(
+doubled_synchronous_suboptimality = _measure_on(
     "doubled_synchronous_suboptimality",
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\vartheta^n_{\mathrm{sync}})]-\mathcal L(\theta^*)",
     "mean of E L - L* over the N/2 models of synchronous FedAvg with twice the server step size",
     _mean_suboptimality,
     lambda run: _make_twin(run, _SYNCHRONOUS),
 )
-doubled_asynchronous_suboptimality = on_other_run(
+doubled_asynchronous_suboptimality = _measure_on(
     "doubled_asynchronous_suboptimality",
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\vartheta^n_{\mathrm{async}})]-\mathcal L(\theta^*)",
     "mean of E L - L* over the N/2 models of asynchronous FedAvg with weights (36), all clients that finish together "
@@ -97,14 +103,14 @@ doubled_asynchronous_suboptimality = on_other_run(
     _mean_suboptimality,
     lambda run: _make_twin(run, _ASYNCHRONOUS),
 )
-synchronous_final_suboptimality = on_other_run(
+synchronous_final_suboptimality = _measure_on(
     "synchronous_final_suboptimality",
     r"\mathbb E\mathcal L(\theta^N_{\mathrm{sync}})-\mathcal L(\theta^*)",
     "E L(theta^N) - L* of synchronous FedAvg with the same local work after the same number N of updates",
     errors.final_suboptimality,
     lambda run: _replace_policy(run, _SYNCHRONOUS, run.algorithm.rounds),
 )
-asynchronous_final_suboptimality = on_other_run(
+asynchronous_final_suboptimality = _measure_on(
     "asynchronous_final_suboptimality",
     r"\mathbb E\mathcal L(\theta^N_{\mathrm{async}})-\mathcal L(\theta^*)",
     "E L(theta^N) - L* of asynchronous FedAvg with weights (36), one report at a time and the same local work, after "

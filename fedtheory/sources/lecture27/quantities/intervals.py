@@ -13,6 +13,7 @@ from fedtheory.engine.frames import common_steps
 from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
+from fedtheory.kernel.expressions import Expectation
 from fedtheory.language import assumptions as a
 from fedtheory.language.quantities import errors
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
@@ -29,7 +30,6 @@ from fedtheory.language.quantities.measuring.symbols import (
     SERVER,
     define_by,
     gap,
-    gap_of_mean,
 )
 from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries
 from fedtheory.language.quantities.quantity import Over, per_round
@@ -73,7 +73,7 @@ interval_end_gap = per_round(
     r"\theta_{[k]}(k\tau)",
     "for each interval: F(v_[k](k tau)) - F*, after tau centralised steps",
     lambda run: place_on_rounds(_measure_interval_ends(run)),
-    term=define_by(gap_of_mean(NEXT_CENTRALISED), LAST_STEP),
+    term=define_by(gap(Expectation(NEXT_CENTRALISED)), LAST_STEP),
 )
 next_interval_start_gap = per_round(
     "next_interval_start_gap",

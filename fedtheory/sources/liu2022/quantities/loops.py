@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fedtheory.arithmetic.enclosures import largest
-from fedtheory.language.quantities.measuring.axes import mean_over_updates
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.sources.liu2022.quantities.restarted import (
     compute_loop_moments,
@@ -11,6 +14,15 @@ from fedtheory.sources.liu2022.quantities.restarted import (
     measure_largest_deviation,
     simulate_as_published,
 )
+
+
+def _average_gradient(run: Run) -> Any:
+    """Return the average of E|grad F(xbar^{t-1})|^2 over the iterations of the printed loop."""
+    values = run.compute_once(compute_loop_moments).gradient_sq
+    if len(values) == 0:
+        raise NotApplicable("the run has fewer than two updates")
+    return values.sum() / len(values)
+
 
 restarted_deviation = RunQuantity(
     "restarted_deviation",
@@ -32,7 +44,7 @@ loop_gradient_sq = RunQuantity(
     "loop_gradient_sq",
     r"\frac1T\sum_{t=1}^T\mathbb E\|\nabla f(\bar x^{t-1})\|^2",
     "(1/T) sum_{t=1..T} E|grad F(xbar^{t-1})|^2 of the printed loop over t: gradients are observed before a restart",
-    lambda run: mean_over_updates(run.compute_once(compute_loop_moments).gradient_sq),
+    _average_gradient,
     primitive="process",
 )
 loop_consensus_error = RunQuantity(

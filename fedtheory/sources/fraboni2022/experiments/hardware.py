@@ -1,4 +1,4 @@
-"""Hardware scenarios: distributions of client times."""
+"""Client times of the hardware scenarios F0 to F80."""
 
 from __future__ import annotations
 
