@@ -133,7 +133,9 @@ class _Rounds:
         )
         self.run, self.bases = run, bases
         aggregation = run.algorithm.aggregation
-        law, self.weights = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
+        law, weights = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
+        # A statement about all outcomes says nothing about impossible ones, such as an empty round where q = 1.
+        law, self.weights = law[law != 0], weights[law != 0]
         first, kinds = _group_clients(run)
         alike = _follow_clients(run, first, bases)
         self.clients = [alike[kind] for kind in kinds]
