@@ -60,9 +60,9 @@ class Terms:
         return replace(self, centres=self.centres - origin[self.coordinates])
 
     def of(self, clients: Sequence[int]) -> Terms:
-        """Return the terms of the given clients, in that order, possibly with repetitions."""
+        """Return the terms of the given clients, in that order, possibly with repetitions, or of none."""
         picked = [np.flatnonzero(self.owners == client) for client in clients]
-        places = np.concatenate(picked)
+        places = np.concatenate([np.empty(0, dtype=int), *picked])
         owners = np.repeat(np.arange(len(picked)), [len(places) for places in picked])
         return replace(self._select(places), owners=owners)
 
