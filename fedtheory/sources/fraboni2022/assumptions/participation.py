@@ -1,4 +1,4 @@
-"""Assumptions on participation: sampling with replacement, exactly one report in an update, at least one."""
+"""Assumptions on participation: laws of sampling, and the number of reports in an update."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ def _require_multinomial_sampling(run: Run) -> None:
     expect_no_cycle(run)
     law = run.algorithm.aggregation.participation.of_clients
     expect(isinstance(law, Multinomial), "the participants are not sampled with replacement")
+
+
+def _require_fixed_number(run: Run) -> None:
+    """Require that every round selects equally many clients."""
+    run.algorithm.aggregation.participation.of_clients.count(run.clients)
 
 
 def _require_one_at_a_time(run: Run) -> None:
@@ -29,6 +34,12 @@ multinomial_sampling = Setting(
     "multinomial sampling",
     r"m clients are sampled with replacement, with the probabilities $p_i$",
     _require_multinomial_sampling,
+)
+
+fixed_number = Setting(
+    "fixed number of participants",
+    r"every round selects $m$ clients, counted with repetition",
+    _require_fixed_number,
 )
 
 

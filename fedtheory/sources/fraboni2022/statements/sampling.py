@@ -157,8 +157,9 @@ CLAIMS = [
     ).with_repair(
         title="The excess of sampled weights is what the pairing leaves",
         chain=(1 - alpha, "<=", beta, "<=", M * q_max * (1 - alpha)),
-        assumptions=SAMPLED,
+        assumptions=(*SAMPLED, a.fixed_number),
         note=(
+            "If each client participates by a coin of its own, $\\alpha=1$ and $\\beta$ is not zero.  "
             "$\\beta$ falls as $\\alpha$ grows with m, and $\\beta=1-\\alpha$ for equal importances: what one loses "
             "the other gains.  The exact values of both laws follow."
         ),
