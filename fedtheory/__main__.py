@@ -6,14 +6,13 @@ import os
 import sys
 
 from fedtheory import find_floors_first
-from fedtheory.process import LINEAR_ALGEBRA, collect_rarely, end_without_collecting
+from fedtheory.process import LINEAR_ALGEBRA, collect_rarely
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
     one_thread_each()
     collect_rarely()
-    end_without_collecting()
     find_floors_first()
     from fedtheory.cli import run
 

@@ -53,7 +53,7 @@ class Card:
 
 
 PICTURES: dict[str, Callable[[Any], str | None]] = {}
-"""Functions that draw an object as an SVG, by the name of its class; `fedtheory.api` registers them."""
+"""Functions that draw an object as an SVG, by the name of its class; None if there is nothing to draw."""
 
 
 class Shown(ABC):
@@ -72,12 +72,9 @@ class Shown(ABC):
         return f"<{type(self).__name__} {self.summary()}>"
 
     def _repr_html_(self) -> str:
-        return replace(self.card(), figure=self._picture()).html
-
-    def _picture(self) -> str | None:
-        """Return a small figure as an SVG; None without Matplotlib, or if there is nothing to draw."""
         draw = PICTURES.get(type(self).__name__)
-        return None if draw is None or find_spec("matplotlib") is None else draw(self)
+        figure = None if draw is None or find_spec("matplotlib") is None else draw(self)
+        return replace(self.card(), figure=figure).html
 
     def _repr_latex_(self) -> str | None:
         formula = self.card().formula
@@ -133,15 +130,14 @@ def frame(columns: Mapping[str, Sequence[Any]], index: str) -> Any:
 
 
 def _build_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return an HTML table."""
-    head = "".join(f'<th style="text-align:left">{escape(column)}</th>' for column in columns)
-    body = "".join("<tr>" + "".join(map(_build_cell, row)) + "</tr>" for row in rows)
-    return f"<table>{f'<thead><tr>{head}</tr></thead>' if columns else ''}<tbody>{body}</tbody></table>"
+    """Return an HTML table, aligned left: notebooks align right by default."""
 
+    def build_row(texts: Sequence[str], tag: str) -> str:
+        return "".join(f'<{tag} style="text-align:left">{escape(text)}</{tag}>' for text in texts)
 
-def _build_cell(text: str) -> str:
-    """Return a cell of a table, aligned left: notebooks align right by default."""
-    return f'<td style="text-align:left">{escape(text)}</td>'
+    body = "".join(f"<tr>{build_row(row, 'td')}</tr>" for row in rows)
+    head = f"<thead><tr>{build_row(columns, 'th')}</tr></thead>" if columns else ""
+    return f"<table>{head}<tbody>{body}</tbody></table>"
 
 
 def _embed_image(svg: str, title: str) -> str:

@@ -18,7 +18,7 @@ from time import sleep
 from typing import Any, TypeVar
 from weakref import ref
 
-from fedtheory.process import collect_rarely, end_without_collecting
+from fedtheory.process import collect_rarely
 
 Result = TypeVar("Result")
 
@@ -37,7 +37,7 @@ class Workers:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a submitted task has no result yet."""
+        """Whether the result of a submitted task is missing."""
         return bool(self._unfinished)
 
     @property
@@ -85,7 +85,6 @@ class Workers:
         return self._results(shared)
 
     def _results(self, tasks: _Tasks) -> Iterator[tuple[int, Any]]:
-        """Yield the number and result of each task."""
         try:
             while tasks.missing:
                 task = tasks.take() if tasks.finished.empty() else None
@@ -116,7 +115,6 @@ class Workers:
         self._terminate()
 
     def _terminate(self) -> None:
-        """Terminate the worker processes."""
         for process in self._processes:
             with suppress(ValueError):  # The pool has closed the process already.
                 process.terminate()
@@ -170,10 +168,10 @@ class _Tasks:
 
 
 def _finish(tasks: ref[_Tasks], number: int, future: Future[Any]) -> None:
-    """Give the result of a task to the tasks, if they still exist."""
-    held = tasks()
-    if held is not None:
-        held.finish(number, future)
+    """Store the result of a task in its tasks, if they still exist."""
+    shared = tasks()
+    if shared is not None:
+        shared.finish(number, future)
 
 
 _POOLS: list[Workers] = []
@@ -208,6 +206,5 @@ def _call(packed: bytes) -> Any:
 def _prepare_worker() -> None:
     """Prepare a worker process: collect garbage rarely and ignore Ctrl-C."""
     collect_rarely()
-    end_without_collecting()
     # Ctrl-C reaches all processes of a terminal; the parent process ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -9,21 +9,14 @@ Like the command line, this package may import `verify` and `report`; it does so
 Uses `planner`, `proofs`, `language`, `runfile`, `engine`, `federation`, `arithmetic`.
 """
 
-from fedtheory.api.commands import check, falsify, plan, prove, simulate, verify
-from fedtheory.api.courses import check_answers
-from fedtheory.api.pictures import bound_figure, error_figure
-from fedtheory.api.problems import problem_from, run_on
-
-__all__ = [
-    "bound_figure",
-    "check",
-    "check_answers",
-    "error_figure",
-    "falsify",
-    "plan",
-    "problem_from",
-    "prove",
-    "run_on",
-    "simulate",
-    "verify",
-]
+from fedtheory.api.commands import check as check
+from fedtheory.api.commands import falsify as falsify
+from fedtheory.api.commands import plan as plan
+from fedtheory.api.commands import prove as prove
+from fedtheory.api.commands import simulate as simulate
+from fedtheory.api.commands import verify as verify
+from fedtheory.api.courses import check_answers as check_answers
+from fedtheory.api.pictures import bound_figure as bound_figure
+from fedtheory.api.pictures import error_figure as error_figure
+from fedtheory.api.problems import problem_from as problem_from
+from fedtheory.api.problems import run_on as run_on

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
@@ -76,17 +76,8 @@ def convert_to_claim(given: ClaimLike) -> Claim:
 def list_targets(given: Sequence[ClaimLike]) -> list[ClaimLike]:
     """Return targets of one claim each; raise `InputError` if there are none."""
     from fedtheory.errors import InputError
+    from fedtheory.language.targets import expand
 
     if not given:
         raise InputError("claims", "expected at least one claim, id, pattern, source or file")
-    return list(_expand(given))
-
-
-def _expand(given: Sequence[ClaimLike]) -> Iterator[ClaimLike]:
-    from fedtheory.language.targets import expand
-
-    for one in given:
-        if isinstance(one, str):
-            yield from expand([one])
-        else:
-            yield one
+    return [target for one in given for target in (expand([one]) if isinstance(one, str) else [one])]

@@ -14,10 +14,7 @@ _IN_A_CELL = "JPY_PARENT_PID"
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Show progress as a bar on standard error or in a notebook, else as occasional lines.
-
-    Yield a callback (done, all).
-    """
+    """Show progress as a bar, or as occasional lines, on standard error; yield a callback (done, all)."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

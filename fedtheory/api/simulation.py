@@ -80,15 +80,13 @@ def simulate_run(run: Run, schedules: int, seed: int) -> Simulation:
     bits = run.precisions[0]
     with precise_enclosures(bits):
         refined = run.refined(bits)
-        return (
-            _average_over_schedules(refined, schedules, seed)
-            if run.algorithm.clock.is_random
-            else _simulate_exactly(refined)
-        )
+        if run.algorithm.clock.is_random:
+            return _average_over_schedules(refined, schedules, seed)
+        return _simulate_exactly(refined)
 
 
 def _simulate_exactly(run: Run) -> Simulation:
-    """Return the exact simulation of a run: its times, gradients and distances as computed in expectation."""
+    """Return the exact expectations of a run with a fixed schedule."""
     trajectory = run.attempted_trajectory
     zero = run.arithmetic.number(0, "time")
     times = [run.arithmetic.number(time, "time") for time in run.algorithm.times(run.problem.weights)]

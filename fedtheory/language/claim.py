@@ -1,9 +1,7 @@
 """Claims as data, stated in SymPy in the notation of their source.
 
-A claim names two sides and a relation, the conditions and assumptions under
-which it is made, and for each symbol the quantity of a run that it stands for.
-The typeset statement, its values on a run, the verdict and the page are derived from
-these data.
+A claim names two sides and a relation, its conditions and assumptions, and the quantity of a run that each symbol
+stands for.  The typeset statement, its values on a run, the verdict and the page follow from these data.
 """
 
 from __future__ import annotations
@@ -274,10 +272,9 @@ class Claim(Shown):
         return [sp.S.Zero, *sides, *rate, *self.conditions]
 
     def typesetting(self) -> AbstractContextManager[None]:
-        """Return a context in which averages over clients are typeset in the claim's notation.
+        """Return a context in which averages over clients, and sums over types, are typeset in the claim's notation.
 
-        They are weighted if weights may differ.
-        Sums over types of clients are typeset as sums over types.
+        Averages are weighted if weights may differ.
         """
         symbols = (latex(symbol) for symbol, quantity in self.where.items() if quantity is importance)
         quantities = ((symbol, one) for symbol, one in self.where.items() if isinstance(one, RunQuantity))
@@ -316,11 +313,9 @@ class Claim(Shown):
         self._copy_containers()
         # Conditions that follow from the signs of symbols, such as mu > 0, are omitted.
         if isinstance(self.conditions, Sequence):
-            each = (
-                part for given in self.conditions for part in (given.args if isinstance(given, sp.And) else (given,))
-            )
-            asked = tuple(condition for condition in each if condition is not True and condition is not sp.true)
-            object.__setattr__(self, "conditions", asked)
+            parts = (part for one in self.conditions for part in (one.args if isinstance(one, sp.And) else (one,)))
+            stated = tuple(part for part in parts if part is not True and part is not sp.true)
+            object.__setattr__(self, "conditions", stated)
         if isinstance(self.chain, Sequence) and len(self.chain) == 3 and not isinstance(self.chain, str):
             for name, value in zip(("lhs", "relation", "rhs", "chain"), (*self.chain, ()), strict=True):
                 object.__setattr__(self, name, value)
@@ -331,8 +326,8 @@ class Claim(Shown):
             object.__setattr__(self, name, _copy_sequence(getattr(self, name)))
         for name in ("where", "for_all"):
             if isinstance(given := getattr(self, name), Mapping):
-                kept = {key: _copy_sequence(value) for key, value in given.items()}
-                object.__setattr__(self, name, MappingProxyType(kept))
+                copied = {key: _copy_sequence(value) for key, value in given.items()}
+                object.__setattr__(self, name, MappingProxyType(copied))
 
     def __deepcopy__(self, _memo: object) -> Claim:
         return self
@@ -342,19 +337,14 @@ class Claim(Shown):
 
         Fields about the publication only, such as a note, are not copied to the correction.
         """
-        shared = {
-            "id": f"{self.id}.fixed",
-            "title": f"{self.title}, corrected",
-            "locator": f"{self.locator}, corrected",
-        }
-        of_the_print = dict.fromkeys(("printed", "implemented_by", "fault", "sharpens", "verdict"))
-        return self, replace(self, **{**shared, "corrects": self.id, "note": "", **of_the_print, **changed})
+        named = {"id": f"{self.id}.fixed", "title": f"{self.title}, corrected", "locator": f"{self.locator}, corrected"}
+        of_publication = dict.fromkeys(("printed", "implemented_by", "fault", "sharpens", "verdict"))
+        return self, replace(self, **{**named, "corrects": self.id, "note": "", **of_publication, **changed})
 
     @property
     def symbols_with_values(self) -> dict[sp.Symbol, str]:
         """Map each symbol under a quantifier to the values that are tried for it, in words."""
-        tried = {symbol: ", ".join(map(str, values)) for symbol, values in self.for_all.items()}
-        return {symbol: f"any number; tried values: {values}" for symbol, values in tried.items()}
+        return {s: f"any number; tried values: {', '.join(map(str, values))}" for s, values in self.for_all.items()}
 
     @cached_property
     def run_conditions(self) -> tuple[Expr, ...]:

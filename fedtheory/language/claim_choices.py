@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import sympy as sp
 
-from fedtheory.arithmetic import NEAR_TIE, Array, floats_of_same_sign
+from fedtheory.arithmetic import NEAR_TIE, Array, Number, floats_of_same_sign
 from fedtheory.arithmetic.enclosures import convert_inexact
 from fedtheory.engine.frames import probes
 from fedtheory.engine.run import Run
@@ -33,22 +33,19 @@ def points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
 def values_of(claim: Claim) -> tuple[tuple[Expr, ...], ...]:
     """Return the values of all quantified symbols with which every condition on these symbols alone holds.
 
-    `InputError` where there are none.
+    Raises `InputError` if there are none.
     """
     varied = claim.for_all.keys()
     alone = [condition for condition in claim.choice_conditions if condition.free_symbols <= varied]
-    found = tuple(
-        values
-        for values in itertools.product(*claim.for_all.values())
-        if all(_holds_with(condition, dict(zip(varied, values, strict=True))) for condition in alone)
-    )
+
+    def satisfies(values: tuple[Expr, ...]) -> bool:
+        chosen = {symbol: sp.sympify(value) for symbol, value in zip(varied, values, strict=True)}
+        return all(condition.subs(chosen) == sp.true for condition in alone)
+
+    found = tuple(filter(satisfies, itertools.product(*claim.for_all.values())))
     if not found:
         raise InputError("for_all", f"{_NONE_ALLOWED.format(_list_varied(claim))}: add one that does")
     return found
-
-
-def _holds_with(condition: Expr, values: Mapping[sp.Symbol, Expr]) -> bool:
-    return bool(condition.subs({symbol: sp.sympify(value) for symbol, value in values.items()}) == sp.true)
 
 
 def _list_varied(claim: Claim) -> str:
@@ -74,7 +71,7 @@ def _compile_conditions(claim: Claim) -> tuple[tuple[str, Compiled, Compiled], .
 def choices_of(claim: Claim, run: Run) -> Sequence[Choice]:
     """Return all choices of the free points and quantified symbols of a claim on a run.
 
-    `NotApplicable` where the conditions allow none of the values there.
+    Raises `NotApplicable` if the conditions allow none of the values there.
     """
     points = points_of(claim)
     candidates = list(probes(run).items()) if points else []
@@ -84,7 +81,7 @@ def choices_of(claim: Claim, run: Run) -> Sequence[Choice]:
             {symbol.name: name for symbol, (name, _) in zip(points, at, strict=True)}
             | {symbol.name: str(value) for symbol, value in zip(claim.for_all, values, strict=True)},
             {symbol: point for symbol, (_, point) in zip(points, at, strict=True)},
-            {s: run.arithmetic.number(str(v), s.name) for s, v in zip(claim.for_all, values, strict=True)},
+            _read_numbers(claim, run, values),
         )
         for at, values in itertools.product(placed, _list_allowed_values(claim, run))
     ]
@@ -103,8 +100,7 @@ def _list_allowed_values(claim: Claim, run: Run) -> Sequence[tuple[Expr, ...]]:
 
 def _iterate_allowed_values(claim: Claim, run: Run, refused: list[NotApplicable]) -> Iterator[tuple[Expr, ...]]:
     for values in values_of(claim):
-        numbers = {s: run.arithmetic.number(str(v), s.name) for s, v in zip(claim.for_all, values, strict=True)}
-        site = Site(run, None, {}, {}, numbers)
+        site = Site(run, None, {}, {}, _read_numbers(claim, run, values))
         try:
             if all(_is_satisfied(*condition, site) for condition in _compile_conditions(claim)):
                 yield values
@@ -115,10 +111,15 @@ def _iterate_allowed_values(claim: Claim, run: Run, refused: list[NotApplicable]
             refused.append(reason)
 
 
-def _is_satisfied(operator: str, left: Compiled, right: Compiled, site: Site) -> bool:
-    """Return whether a condition holds at every entry; what floats cannot tell apart satisfies it.
+def _read_numbers(claim: Claim, run: Run, values: Sequence[Expr]) -> dict[sp.Symbol, Number]:
+    """Return the values of the quantified symbols in the arithmetic of a run."""
+    return {s: run.arithmetic.number(str(v), s.name) for s, v in zip(claim.for_all, values, strict=True)}
 
-    `Unresolved` where enclosures overlap.
+
+def _is_satisfied(operator: str, left: Compiled, right: Compiled, site: Site) -> bool:
+    """Return whether a condition holds at every entry; floats that are equal up to rounding satisfy it.
+
+    Raises `Unresolved` if enclosures overlap.
     """
     (lhs, left_scale), (rhs, right_scale) = left.with_scale(site), right.with_scale(site)
     gap = convert_inexact(rhs - lhs if operator in ("<=", "<") else lhs - rhs)

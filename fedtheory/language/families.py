@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,15 +65,13 @@ class Family:
 
     def part(self, part: int) -> list[Instance]:
         """Return the members of a part."""
-        turns = _TURNS_OF_LADDERS if self.for_rates else _TURNS
-        return [member for member in self.instances if _select_part(member.number, turns) == part]
-
-
-def _select_part(number: int, turns: Sequence[Sequence[int]]) -> int:
-    """Return the part of a family that the member with this number belongs to."""
-    # The assignment is shifted every seven members, because families have patterns of their own.
-    seven, place = divmod(number, 7)
-    return turns[seven % len(turns)][(place + 3 * seven) % 7]
+        turns, found = _TURNS_OF_LADDERS if self.for_rates else _TURNS, []
+        for member in self.instances:
+            # The assignment is shifted every seven members, because families have patterns of their own.
+            seven, place = divmod(member.number, 7)
+            if turns[seven % len(turns)][(place + 3 * seven) % 7] == part:
+                found.append(member)
+        return found
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,6 @@ class Given(Instance):
     table: dict[str, Any]
 
     def run(self) -> Run:
-        """Return the exact run."""
         return parse_run(self.table, RATIONAL)
 
 
@@ -107,10 +104,10 @@ class _Families(dict[str, Family]):
         self.makers: list[Callable[[str], Family | None]] = []
 
     def __missing__(self, name: str) -> Family:
-        made = next((made for made in (make(name) for make in self.makers) if made is not None), None)
-        if made is None:
-            raise KeyError(name)
-        return made
+        for make in self.makers:
+            if (made := make(name)) is not None:
+                return made
+        raise KeyError(name)
 
 
 FAMILIES = _Families()

@@ -40,10 +40,7 @@ def _require_known_expectations(expression: Expr) -> None:
 
 
 def _compute_degree(node: Expr) -> float:
-    """Return the degree of a scalar expression in inner products and function values.
-
-    The degree is infinite if it is no polynomial.
-    """
+    """Return the degree of a scalar expression in inner products and function values; infinite if no polynomial."""
     if isinstance(node, Inner | Value):
         return 1
     if isinstance(node, sp.Mul):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -44,38 +44,36 @@ def weighted_mean(
     the local steps of all rounds.  `weights` is an expression in `index`, which is t, and in symbols of `where`:
     ``weighted_mean("weighted_error", q.suboptimality_at_step, (a + t)**2, t, where)``.
     """
-    found = require_weights(name, weights, index, where or {})
-    weight, total = latex(found.expression), rf"\sum_{{{latex(index)}}}"
-    formula = (
-        rf"\frac{{{total}\left({weight}\right)\,{_require_entries(name, of).latex}}}{{{total}\left({weight}\right)}}"
-    )
+    found, formula = _weigh(name, of, weights, index, where)
+    formula = rf"\frac{{{formula}}}{{\sum_{{{latex(index)}}}\left({latex(found.expression)}\right)}}"
     meaning = f"mean of {of.name} with weights {found.expression}, {index} = 0, 1, ..."
-    return _reduce(RunQuantity(name, formula, meaning, of.measure), of, "mean", found)
+    return _reduce(name, formula, meaning, of, Over("iterations", "mean", weights=found))
 
 
 def weighted_sum(
     name: str, of: RunQuantity, weights: Expr, index: sp.Symbol, where: Mapping[sp.Symbol, RunQuantity] | None = None
 ) -> RunQuantity:
     """Return the weighted sum of a quantity over its rounds or local steps, with the arguments of `weighted_mean`."""
-    found = require_weights(name, weights, index, where or {})
-    formula = rf"\sum_{{{latex(index)}}}\left({latex(found.expression)}\right)\,{_require_entries(name, of).latex}"
+    found, formula = _weigh(name, of, weights, index, where)
     meaning = f"sum of {of.name} times {found.expression}, {index} = 0, 1, ..."
-    return _reduce(RunQuantity(name, formula, meaning, of.measure), of, "sum", found)
+    return _reduce(name, formula, meaning, of, Over("iterations", "sum", weights=found))
 
 
-def _reduce(named: RunQuantity, of: RunQuantity, by: Literal["mean", "sum"], weights: Weights) -> RunQuantity:
-    """Return a quantity that reduces the entries of another one, by a term if that one has a term."""
-    over, term = Over("iterations", by, weights=weights), of.term
-    reduced = None if term is None else replace(term, over=(*term.over, over))
-    return replace(named, measure=_Reduced(of, over), term=reduced)
-
-
-def _require_entries(name: str, of: RunQuantity) -> RunQuantity:
-    """Return a quantity with entries that can be averaged; raise `InputError` for others."""
+def _weigh(
+    name: str, of: RunQuantity, weights: Expr, index: sp.Symbol, where: Mapping[sp.Symbol, RunQuantity] | None
+) -> tuple[Weights, str]:
+    """Return the checked weights and the LaTeX of the weighted sum; `InputError` unless `of` has entries to add."""
+    found = require_weights(name, weights, index, where or {})
     if not isinstance(of, RunQuantity) or of.root or not of.per_round:
         expected = "a quantity with one value for each round or local step, such as quantities.suboptimality_at_step"
         raise InputError(name, f"expected {expected}, got {getattr(of, 'name', of)!r}")
-    return of
+    return found, rf"\sum_{{{latex(index)}}}\left({latex(found.expression)}\right)\,{of.latex}"
+
+
+def _reduce(name: str, notation: str, meaning: str, of: RunQuantity, over: Over) -> RunQuantity:
+    """Return a quantity that reduces the entries of another one, by a term if that one has a term."""
+    reduced = None if of.term is None else replace(of.term, over=(*of.term.over, over))
+    return RunQuantity(name, notation, meaning, _Reduced(of, over), term=reduced)
 
 
 def require_weights(name: str, weights: Expr, index: object, where: Mapping[sp.Symbol, object]) -> Weights:

@@ -5,8 +5,8 @@ all of space, so that claims with such assumptions can be tested within their
 assumptions.  Huber and Hampel losses have rational values; the others are enclosed.
 """
 
-from fedtheory.federation.losses.kinds import KINDS, LossFamily
-from fedtheory.federation.losses.problem import LossProblem, separable
-from fedtheory.federation.losses.terms import Terms
-
-__all__ = ["KINDS", "LossFamily", "LossProblem", "Terms", "separable"]
+from fedtheory.federation.losses.kinds import KINDS as KINDS
+from fedtheory.federation.losses.kinds import LossFamily as LossFamily
+from fedtheory.federation.losses.problem import LossProblem as LossProblem
+from fedtheory.federation.losses.problem import separable as separable
+from fedtheory.federation.losses.terms import Terms as Terms

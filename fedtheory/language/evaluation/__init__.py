@@ -12,17 +12,10 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation.compiler import Compiler, Scalar, total
 from fedtheory.language.evaluation.powers import is_product
 from fedtheory.language.evaluation.rounding import ScaleCompiler
-from fedtheory.language.evaluation.runs import SiteOfRuns
-from fedtheory.language.evaluation.site import Site, whole_run
+from fedtheory.language.evaluation.runs import SiteOfRuns as SiteOfRuns
+from fedtheory.language.evaluation.site import Site as Site
+from fedtheory.language.evaluation.site import whole_run as whole_run
 from fedtheory.language.quantities.quantity import Quantity
-
-__all__ = [
-    "Compiled",
-    "Site",
-    "SiteOfRuns",
-    "compile_expression",
-    "whole_run",
-]
 
 
 @dataclass(frozen=True, eq=False)

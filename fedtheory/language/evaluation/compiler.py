@@ -1,8 +1,4 @@
-"""Compiles expressions of claims into closures over sites.
-
-An expression is compiled once into a closure over its tree; a closure takes a
-site and returns an array with the axes (rounds, steps, clients).
-"""
+"""Compiles expressions of claims into closures, which take a site and return an array (rounds, steps, clients)."""
 
 from __future__ import annotations
 
@@ -81,8 +77,8 @@ class Compiler:
             (ex.Average, self._compile_average),
             (ex.ClientSum, self._compile_average),
             (ex.Expectation, self._compile_expectation),
-            (ex.LocalSum, self._sum),
-            (ex.PastSum, self._sum),
+            (ex.LocalSum, self._compile_sum),
+            (ex.PastSum, self._compile_sum),
             (sp.Max, self._compile_extreme),
             (sp.Min, self._compile_extreme),
             (sp.Abs, self._compile_absolute),
@@ -99,13 +95,11 @@ class Compiler:
         )
 
     def _compile_number(self, node: Expr) -> Scalar:
-        """Compile a number of SymPy."""
         exact = fmpq(int(node.p), int(node.q)) if node.is_Rational else RATIONAL.number(str(node), str(node))
         rounded, as_it_is = np.full((1, 1, 1), plain_float(exact)), RATIONAL.array([[[exact]]])
         return lambda site: as_it_is if site.arithmetic.is_rigorous else rounded
 
     def _compile_combination(self, node: Expr) -> Scalar:
-        """Compile a sum or product."""
         first, *others = (self.scalar(argument) for argument in node.args)
         combine = operator.add if node.is_Add else operator.mul
 
@@ -118,7 +112,6 @@ class Compiler:
         return combined
 
     def _compile_power(self, node: Expr) -> Scalar:
-        """Compile a power."""
         base, exponent = node.as_base_exp()
         if exponent.is_Float:
             exponent = sp.Rational(str(exponent))
@@ -128,33 +121,28 @@ class Compiler:
         if exponent.is_Integer:
             return _raise_to(inside, int(exponent), cancels=not is_product(base))
         if exponent.is_Rational:
-            degree = int(exponent.q)
-            return _raise_to(
-                lambda site: root_of(site, inside(site), degree), int(exponent.p), cancels=not is_product(base)
-            )
+            root = partial(root_of, inside, int(exponent.q))
+            return _raise_to(root, int(exponent.p), cancels=not is_product(base))
         if exponent.is_number:
             raise ValueError(f"expected a power with a rational exponent, got {node}")
         power = self.scalar(exponent)
         return lambda site: site.each(partial(measured_power, node=node), inside(site), power(site))
 
     def _compile_exponential(self, node: Expr) -> Scalar:
-        """Compile an exponential."""
         inside = self.scalar(node.args[0] if node.args else sp.S.One)
         return lambda site: site.each(site.arithmetic.exp, inside(site))
 
     def _compile_logarithm(self, node: Expr) -> Scalar:
-        """Compile a logarithm."""
         inside = self.scalar(node.args[0])
         return lambda site: site.each(site.arithmetic.log, inside(site))
 
     def _compile_symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
-        """Compile an integer power of a symbol."""
         quantity = self.notation.get(symbol)
         if quantity is None:
             return _raise_to(lambda site: site.parameter(symbol), power)
         if isinstance(quantity, ScalarQuantity):
             build = quantity.build
-            return _raise_to(lambda site: build(_round(site)), power)
+            return _raise_to(lambda site: build(_view_round(site)), power)
         if not isinstance(quantity, RunQuantity):
             raise ValueError(f"{symbol} is {quantity.name}, which is not a number")
         if quantity.root and power % 2:
@@ -162,7 +150,6 @@ class Compiler:
         return _raise_to(lambda site: site.measured(quantity), power // 2 if quantity.root else power)
 
     def _compile_inner(self, node: Expr) -> Scalar:
-        """Compile an inner product."""
         left, right = (self.vector(side) for side in node.args)
         return self._cache_on_frame(
             node, lambda site: site.step.expand_axes(inner_of(site.step, left(site), right(site)))
@@ -184,7 +171,6 @@ class Compiler:
         return lambda site: store(site).compute_once(key, lambda: compute(site))
 
     def _compile_value(self, node: Expr) -> Scalar:
-        """Compile the value of an objective at a point."""
         objective, point = self._find_objective(node.args[0]), self.vector(node.args[1])
 
         def value(site: Site) -> Array:
@@ -197,32 +183,30 @@ class Compiler:
         inside = self.scalar(node.args[0])
         return self._cache_on_frame(node, lambda site: site.step.expected(site.step.expand_axes(inside(site))))
 
-    def _sum(self, node: Expr) -> Scalar:
+    def _compile_sum(self, node: Expr) -> Scalar:
         inside, over = self.scalar(node.args[0]), _SUMS[type(node)]
-        return lambda site: over(_round(site), site.step.expand_axes(inside(site)))
+        return lambda site: over(_view_round(site), site.step.expand_axes(inside(site)))
 
     def _compile_extreme(self, node: Expr) -> Scalar:
-        """Compile a maximum or minimum."""
         parts = [self.scalar(argument) for argument in node.args]
         choose = maximum if isinstance(node, sp.Max) else minimum
         return lambda site: np.asarray(reduce(choose, (part(site) for part in parts)))
 
     def _compile_absolute(self, node: Expr) -> Scalar:
-        """Compile an absolute value."""
         inside = self.scalar(node.args[0])
-        return lambda site: stepwise.absolute(inside(site))
+        return lambda site: np.asarray(np.abs(inside(site)))
 
     def _compile_rounded(self, node: Expr) -> Scalar:
         """Compile a number rounded down or up to an integer."""
         inside = Compiler(self.notation).scalar(node.args[0])
-        compute = stepwise.rounded_down if isinstance(node, sp.floor) else stepwise.rounded_up
+        compute = stepwise.round_down if isinstance(node, sp.floor) else stepwise.round_up
         return lambda site: site.each(compute, inside(site))
 
     def _compile_piecewise(self, node: Expr) -> Scalar:
         """Compile an expression defined by cases."""
         exact = Compiler(self.notation).scalar
-        choices = [(self.scalar(value), stepwise.condition(holds, exact)) for value, holds in node.args]
-        return stepwise.piecewise(choices, node)
+        choices = [(self.scalar(value), stepwise.compile_condition(holds, exact)) for value, holds in node.args]
+        return stepwise.compile_cases(choices, node)
 
     def _compile_finite_sum(self, node: Expr) -> Scalar:
         # SymPy's last index is the outermost.
@@ -231,13 +215,12 @@ class Compiler:
             raise ValueError(f"{index} is the index of a sum and a quantity: use different symbols")
         summand = sp.Sum(node.function, *inner) if inner else node.function
         bounds = [Compiler(self.notation).scalar(bound) for bound in (first, last)]
-        closed = stepwise.closed_form(summand, index, first, last)
+        closed = stepwise.find_closed_form(summand, index, first, last)
         if closed is not None:
-            return stepwise.vanish_where_empty(self.scalar(closed), *bounds)
-        return stepwise.added(self.scalar(summand), index, *bounds)
+            return stepwise.compile_closed_sum(self.scalar(closed), *bounds)
+        return stepwise.add_terms(self.scalar(summand), index, *bounds)
 
     def _compile_average(self, node: Expr) -> Scalar:
-        """Compile a client average or a sum over clients."""
         inside = self.scalar(node.args[0])
 
         def average(site: Site) -> Array:
@@ -256,7 +239,6 @@ class Compiler:
         return self._remember("vector", node, self._compose(node), _get_memo)
 
     def _compose(self, node: Expr) -> Vectorial:
-        """Compile a vector expression."""
         if isinstance(node, sp.Add):
             parts = [self.vector(argument) for argument in node.args]
             return lambda site: total(part(site) for part in parts)
@@ -265,7 +247,7 @@ class Compiler:
         if isinstance(node, ex.Gradient):
             return self._compile_gradient(node)
         if isinstance(node, ex.SampledGradient):
-            return self._sample_gradient(node)
+            return self._compile_sampled_gradient(node)
         if isinstance(node, sp.Mul):
             return self._compile_multiple(node)
         if isinstance(node, ex.Expectation | ex.LocalSum | ex.PastSum | ex.Selected):
@@ -273,7 +255,6 @@ class Compiler:
         raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a vector")
 
     def _compile_vector_average(self, node: Expr) -> Vectorial:
-        """Compile a client average or sum of vectors."""
         inside = self.vector(node.args[0])
 
         def average(site: Site) -> Vector:
@@ -285,7 +266,6 @@ class Compiler:
         return average
 
     def _compile_vector_symbol(self, symbol: sp.Symbol) -> Vectorial:
-        """Compile a symbol for a vector."""
         quantity = self.notation.get(symbol)
         if isinstance(quantity, VectorQuantity):
             build = quantity.build
@@ -295,7 +275,6 @@ class Compiler:
         raise ValueError(f"{symbol} is not a vector")
 
     def _compile_gradient(self, node: Expr) -> Vectorial:
-        """Compile a gradient at a point."""
         objective, point = self._find_objective(node.args[0]), self.vector(node.args[1])
 
         def gradient(site: Site) -> Vector:
@@ -303,7 +282,7 @@ class Compiler:
 
         return gradient
 
-    def _sample_gradient(self, node: Expr) -> Vectorial:
+    def _compile_sampled_gradient(self, node: Expr) -> Vectorial:
         """Compile a stochastic gradient of a client at a point."""
         objective, point = self._find_objective(node.args[0]), self.vector(node.args[1])
         if objective.name != "client_objective":
@@ -320,7 +299,7 @@ class Compiler:
         over = _SUMS[type(node)]
 
         def vector(site: Site) -> Vector:
-            frame, found = _round(site), inside(site)
+            frame, found = _view_round(site), inside(site)
             assert isinstance(found, PathVector)
             return PathVector(over(frame, found.values))
 
@@ -363,7 +342,7 @@ def _select_weights(node: Expr, site: Site) -> Array:
     return site.importances if isinstance(node, ex.Average) else site.multiplicities
 
 
-def _round(site: Site) -> RoundFrame:
+def _view_round(site: Site) -> RoundFrame:
     """Return the frame of the whole round."""
     return view_whole_round(site.frame)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -23,9 +24,9 @@ def square_root(site: Site, value: Array) -> Array:
     return site.each(site.arithmetic.sqrt, value)
 
 
-def root_of(site: Site, value: Array, degree: int) -> Array:
-    """Return the root of a degree, in the arithmetic of the site's run."""
-    return site.each(partial(site.arithmetic.root, degree=degree), value)
+def root_of(compute: Callable[[Site], Array], degree: int, site: Site) -> Array:
+    """Return the root of a degree of a value at a site, in the arithmetic of the site's run."""
+    return site.each(partial(site.arithmetic.root, degree=degree), compute(site))
 
 
 def is_product(node: Expr) -> bool:

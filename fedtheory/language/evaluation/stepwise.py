@@ -30,6 +30,7 @@ MOST_TERMS = 10_000
 _ROUNDING = 1e-9
 """Relative distance from a jump within which a float may lie on either side."""
 _CLOSED_DEGREE = 12
+"""Limit on the degree of summands whose sums have a closed form."""
 _NO_BOUND = "a sum has a bound that is not a whole number on this run"
 _COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
     sp.StrictLessThan: operator.lt,
@@ -41,22 +42,18 @@ _COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
-def absolute(value: Array) -> Array:
-    """Return the absolute values."""
-    return np.asarray(np.abs(value))
-
-
-def rounded_down(value: Array) -> Array:
+def round_down(value: Array) -> Array:
     """Return the largest integers that are at most the values; raise `Unresolved` if rounding leaves them undecided."""
-    return _map_entries(_round_down, value)
+    found = np.empty_like(value)
+    for place in np.ndindex(*value.shape):
+        entry = value[place]
+        found[place] = _round_down(float(entry) if value.dtype != object else entry)
+    return found
 
 
-def rounded_up(value: Array) -> Array:
-    """Return the smallest integers that are at least the values.
-
-    Raises `Unresolved` if rounding leaves them undecided.
-    """
-    return -rounded_down(-value)
+def round_up(value: Array) -> Array:
+    """Return the smallest integers that are at least the values; `Unresolved` as for `round_down`."""
+    return -round_down(-value)
 
 
 def _round_down(value: Number) -> Number:
@@ -86,22 +83,13 @@ def _round_float_down(value: float) -> float:
     return float(math.floor(value))
 
 
-def _map_entries(compute: Callable[[Number], Number], value: Array) -> Array:
-    """Return a function of every entry, in an array of the same kind."""
-    found = np.empty_like(value)
-    for place in np.ndindex(*value.shape):
-        entry = value[place]
-        found[place] = compute(float(entry) if value.dtype != object else entry)
-    return found
-
-
-def condition(node: sp.Basic, scalar: Callable[[Expr], Evaluator]) -> Evaluator:
+def compile_condition(node: sp.Basic, scalar: Callable[[Expr], Evaluator]) -> Evaluator:
     """Return a closure for the mask of entries at which a condition holds; raise `ValueError` for other expressions."""
     if node in (sp.true, sp.false):
         holds = np.full((1, 1, 1), node == sp.true)
         return lambda _site: holds
     if isinstance(node, sp.And | sp.Or):
-        parts = [condition(part, scalar) for part in node.args]
+        parts = [compile_condition(part, scalar) for part in node.args]
         combine = np.logical_and if isinstance(node, sp.And) else np.logical_or
         return lambda site: np.asarray(reduce(combine, (part(site) for part in parts)))
     compare = _COMPARISONS.get(type(node))
@@ -119,7 +107,7 @@ def _decide(compare: Callable[[Any, Any], Any], left: Number, right: Number) -> 
     return bool(compare(left, right))
 
 
-def piecewise(choices: Sequence[tuple[Evaluator, Evaluator]], node: Expr) -> Evaluator:
+def compile_cases(choices: Sequence[tuple[Evaluator, Evaluator]], node: Expr) -> Evaluator:
     """Return a closure for the value of the first choice whose condition holds.
 
     Values that are not chosen may be undefined.
@@ -132,7 +120,7 @@ def piecewise(choices: Sequence[tuple[Evaluator, Evaluator]], node: Expr) -> Eva
         for (compute, _), holds in zip(choices, conditions, strict=True):
             chosen, left = left & holds, left & ~holds
             if chosen.any():
-                found = _fill_chosen(found, compute(site), chosen)
+                found = np.where(chosen, compute(site), found)
         return _require(site, found, ~left, f"no condition of {node} holds on this run")
 
     return value
@@ -149,13 +137,7 @@ def _require(site: Site, found: Array, has_value: Array, reason: str) -> Array:
     return found if has_value.all() else site.each(require, found, has_value)
 
 
-def _fill_chosen(found: Array, own: Array, chosen: Array) -> Array:
-    """Return the values so far, with the newly chosen ones filled in."""
-    result: Array = np.where(chosen, own, found)
-    return result
-
-
-def closed_form(summand: Expr, index: sp.Symbol, first: Expr, last: Expr) -> Expr | None:
+def find_closed_form(summand: Expr, index: sp.Symbol, first: Expr, last: Expr) -> Expr | None:
     """Return the closed form of a sum of a polynomial in its index, valid if the sum is not empty.
 
     Returns None for other summands.
@@ -169,18 +151,18 @@ def closed_form(summand: Expr, index: sp.Symbol, first: Expr, last: Expr) -> Exp
     return sp.Add(*(coefficient * power for coefficient, power in powers))
 
 
-def vanish_where_empty(closed: Evaluator, first: Evaluator, last: Evaluator) -> Evaluator:
+def compile_closed_sum(closed: Evaluator, first: Evaluator, last: Evaluator) -> Evaluator:
     """Return a closure for a sum with a closed form; an empty sum is zero."""
 
     def value(site: Site) -> Array:
         start, end, is_whole = _compute_bounds(site, first, last)
         found = closed(site)
-        return _require(site, _fill_chosen(found * 0, found, start <= end), is_whole, _NO_BOUND)
+        return _require(site, np.where(start <= end, found, found * 0), is_whole, _NO_BOUND)
 
     return value
 
 
-def added(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Evaluator) -> Evaluator:
+def add_terms(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Evaluator) -> Evaluator:
     """Return a closure that adds the terms of a sum one by one, at most `MOST_TERMS`; an empty sum is zero."""
 
     def value(site: Site) -> Array:
@@ -191,7 +173,7 @@ def added(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Evaluato
         for step in range(int((end - start).max()) + 1):
             # If a sum is shorter than others in the array, its last term is computed again and masked.
             term = summand(_set_index(site, index, np.minimum(start + step, np.maximum(end, start))))
-            total = total + _fill_chosen(term * 0, term, start + step <= end)
+            total = total + np.where(start + step <= end, term, term * 0)
         total = _require(site, total, is_short, f"a sum over {index} has more than {MOST_TERMS} terms on this run")
         return _require(site, total, is_whole, _NO_BOUND)
 

@@ -12,7 +12,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.language import quantities as q
 from fedtheory.language.evaluation import SiteOfRuns, compile_expression, whole_run
-from fedtheory.language.evaluation.stepwise import MOST_TERMS, rounded_down, rounded_up
+from fedtheory.language.evaluation.stepwise import MOST_TERMS, round_down, round_up
 from fedtheory.runfile import parse_run
 
 eta, T, M = sp.symbols("eta T M", positive=True)
@@ -102,13 +102,13 @@ def test_jumps_are_not_guessed() -> None:
     assert value_on(tenth, run_of(1, "1/10")) == 3
     near = FLOAT.array([[[2.9999999999999996]]])
     with pytest.raises(Unresolved):
-        rounded_down(near)
+        round_down(near)
     wide = RATIONAL.array([[[0]]])
     wide[0, 0, 0] = arb("2 +/- 0.1")
     with pytest.raises(Unresolved):
-        rounded_up(wide)
+        round_up(wide)
     wide[0, 0, 0] = arb("2.5 +/- 0.1")
-    assert rounded_up(wide).item() == 3
+    assert round_up(wide).item() == 3
     with pytest.raises(Unresolved):
         value_on(sp.Piecewise((1, T * eta < sp.Rational(3, 10)), (2, True)), run_of(3, "1/10", FLOAT))
     assert value_on(sp.Piecewise((1, T * eta < sp.Rational(3, 10)), (2, True)), run_of(3, "1/10")) == 2
