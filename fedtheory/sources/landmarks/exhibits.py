@@ -39,6 +39,7 @@ _SHARES = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5)
 """Step sizes that are tried, in units of 1/L, up to those that are unstable."""
 _FEW_SHARES = (2.0,)
 """Step sizes that are tried for slow runs: the edge of stability."""
+_PROGRAM = "from fedtheory.sources.landmarks.exhibits import find_best_curve"
 _SKIPPED = 0.2
 """The communication probability of Scaffnew."""
 
@@ -245,7 +246,7 @@ def make_page(name: str) -> Page:
         claims=list_landmarks(name),
         charts=_draw_charts(curves),
         table=_make_table(curves),
-        program=f'from fedtheory.sources.landmarks.exhibits import curve\n\nprint(curve("{name}").errors)',
+        program=f'{_PROGRAM}\n\nprint(find_best_curve("{name}").errors)',
         run_file=RunFile(f"{name}.toml", "A run file of such a run, with mini-batches", _run_file(name)),
     )
 

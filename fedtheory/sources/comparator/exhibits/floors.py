@@ -117,10 +117,10 @@ _INTRODUCTION = (
     r"moments. For one local step a factor of two is what the proof loses on quadratics, and the rest is Young's "
     r"inequality. A dash is where a condition of the bound fails."
 )
-_PROGRAM = """from fedtheory.sources.comparator.exhibits.floors import SETTLING, floor_over_error
+_PROGRAM = """from fedtheory.sources.comparator.exhibits.floors import SETTLING, compare_floor
 
 for name, settling in SETTLING.items():
-    print(name, floor_over_error(settling))"""
+    print(name, compare_floor(settling))"""
 
 
 def make_floors_page() -> Page:

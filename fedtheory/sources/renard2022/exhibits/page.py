@@ -26,9 +26,9 @@ _INTRODUCTION = (
     "Client shares are in proportion to their data, so that both splits have the same objective, the loss of the "
     "whole training set."
 )
-_PROGRAM = """from fedtheory.sources.renard2022.exhibits.toy_problem import toy_runs
+_PROGRAM = """from fedtheory.sources.renard2022.exhibits.toy_problem import make_toy_runs
 
-for toy in toy_runs():
+for toy in make_toy_runs():
     print(toy.name, toy.loss[-1], toy.inside)"""
 _RUN_FILE = f"""[problem]
 kind = "least-squares"
