@@ -16,7 +16,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, MeanCertificate, Proof, certificate_of, check_certificate
-from fedtheory.sources.comparator.statements import own_curvatures as own
+from fedtheory.sources.comparator.statements import client_curvatures as own
 from fedtheory.sources.comparator.statements.notation import (
     F,
     F_i,
@@ -59,7 +59,7 @@ def test_all_are_proved() -> None:
     assert [claim.id for claim in CLAIMS if not is_proved(claim)] == []
 
 
-DRIFT, IMBALANCE = Expectation(own.APART), Expectation(own.IMBALANCE)
+DRIFT, IMBALANCE = Expectation(own.CURVATURE_DRIFT), Expectation(own.IMBALANCE)
 PER_IMBALANCE = eta / (2 * (1 - eta * own.L_bar))
 FLAT: dict[str, Any] = {"curvatures": ["1", "0"], "pulls": ["-1", "-2"], "step": "1/4"}
 STEEP: dict[str, Any] = {"curvatures": ["4", "1"], "pulls": ["-1", "-2"], "step": "1/2", "local_steps": 1, "rounds": 1}
@@ -80,10 +80,10 @@ FALSE: dict[str, tuple[Claim, dict[str, Any], dict[str, Any]]] = {
         {"rhs": STEP.rhs - PER_IMBALANCE * IMBALANCE / 10},
         FLAT | {"pulls": ["-1", "-20"]},
     ),
-    "twice the step": (STEP, {"conditions": [sp.Lt(eta * own.L_bar, 2), own.PAID_NOISE]}, STEEP),
+    "twice the step": (STEP, {"conditions": [sp.Lt(eta * own.L_bar, 2), own.GAPS_EXCEED_NOISE]}, STEEP),
     "the smallest curvature in the condition": (
         STEP,
-        {"conditions": [sp.Lt(eta * mu, 1), own.PAID_NOISE]},
+        {"conditions": [sp.Lt(eta * mu, 1), own.GAPS_EXCEED_NOISE]},
         STEEP,
     ),
     "the smallest curvature": (STEP, with_smallest(STEP), FLAT | {"step": "1/2", "local_steps": 2}),
@@ -138,7 +138,7 @@ NOT_PROVED: dict[str, tuple[Claim, dict[str, Any]]] = {
     "nine tenths of the noise": (STEP, {"rhs": STEP.rhs - own.batch_noise / 10}),
     "as if shares were equal": (STEP, {"rhs": STEP.rhs.subs(p_max, 1 / M)}),
     "noise that costs nothing": (STEP, {"conditions": [own.SHORT_STEP]}),
-    "any step": (STEP, {"conditions": [own.PAID_NOISE]}),
+    "any step": (STEP, {"conditions": [own.GAPS_EXCEED_NOISE]}),
     "another point": (STEP, {"where": {**STEP.where, y: q.server_model}}),
     "rough noise": (STEP, without(STEP, a.smooth_noise)),
     "not convex": (STEP, {"assumptions": [*without(STEP, a.convex_and_smooth)["assumptions"], a.smooth]}),

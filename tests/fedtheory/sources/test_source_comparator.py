@@ -151,10 +151,12 @@ def is_proved(claim: Claim) -> bool:
 
 
 STEP_CHANGES = {
-    "noise halved": {"rhs": find("comparator:one-step").rhs - full.EQUAL.step_noise / 2},
+    "noise halved": {"rhs": find("comparator:one-step").rhs - full.EQUAL_WEIGHTS.step_noise / 2},
     "dissimilarity halved": {"rhs": find("comparator:one-step").rhs - full.step_dissimilarity / 2},
-    "first condition widened": {"conditions": [eta <= 2 / L, full.EQUAL.short_round]},
-    "second condition widened": {"conditions": [full.SHORT_STEP, sp.Le(full.EQUAL.short_round.lhs, 2, evaluate=False)]},
+    "first condition widened": {"conditions": [eta <= 2 / L, full.EQUAL_WEIGHTS.short_round]},
+    "second condition widened": {
+        "conditions": [full.SHORT_STEP, sp.Le(full.EQUAL_WEIGHTS.short_round.lhs, 2, evaluate=False)]
+    },
     "no condition on rounds": {"conditions": [full.SHORT_STEP]},
     "no smooth noise": {"assumptions": find("comparator:one-step").assumptions[:-1]},
     "not convex": {"assumptions": [*find("comparator:one-step").assumptions[:4], smooth, smooth_noise]},
@@ -172,9 +174,9 @@ STRONG_STEP, LAST = find("comparator:strongly-convex.one-step"), find("comparato
 STRONG_CHANGES = {
     "a faster rate": {"rhs": STRONG_STEP.rhs - eta * mu / 20 * Expectation(norm_sq(xbar - x_star))},
     "a lower floor": {"rhs": STRONG_STEP.rhs - eta * strong.floor},
-    "half of the gaps is not enough": {"conditions": [full.SHORT_STEP, strong.SLOW, strong.SMALL]},
-    "large curvature": {"conditions": [full.SHORT_STEP, strong.PAID, strong.SLOW]},
-    "long rounds": {"conditions": [full.SHORT_STEP, strong.PAID, strong.SMALL]},
+    "half of the gaps is not enough": {"conditions": [full.SHORT_STEP, strong.SLOW_CONTRACTION, strong.SMALL_STEP]},
+    "large curvature": {"conditions": [full.SHORT_STEP, strong.GAPS_SUFFICE, strong.SLOW_CONTRACTION]},
+    "long rounds": {"conditions": [full.SHORT_STEP, strong.GAPS_SUFFICE, strong.SMALL_STEP]},
 }
 
 
@@ -218,7 +220,7 @@ def test_a_contraction_says_what_the_step_says(change: dict[str, Any]) -> None:
 
 SHARES = find("comparator:shares.one-step")
 SHARES_CHANGES: dict[str, dict[str, Any]] = {
-    "half the noise": {"rhs": SHARES.rhs - full.UNEQUAL.batch_noise / 2},
+    "half the noise": {"rhs": SHARES.rhs - full.UNEQUAL_WEIGHTS.batch_noise / 2},
     "half the drift": {"rhs": SHARES.rhs - full.step_dissimilarity / 2},
     "long rounds": {"conditions": [full.SHORT_STEP]},
     "as if the shares were equal": {"rhs": SHARES.rhs.subs(p_max, 1 / M)},
@@ -234,8 +236,8 @@ def test_no_stronger_step_for_unequal_shares_is_proved(change: dict[str, Any]) -
 
 DRIFT = find("comparator:drift.one-step")
 DRIFT_CHANGES: dict[str, dict[str, Any]] = {
-    "half the noise": {"rhs": DRIFT.rhs - full.EQUAL.batch_noise / 2},
-    "long steps": {"conditions": [full.PAID_NOISE]},
+    "half the noise": {"rhs": DRIFT.rhs - full.EQUAL_WEIGHTS.batch_noise / 2},
+    "long steps": {"conditions": [full.GAPS_EXCEED_NOISE]},
     "rough noise": {"conditions": [full.SHORT_STEP]},
     "less drift": {"rhs": DRIFT.rhs - L / 10 * Expectation(Average(norm_sq(xbar - x_i)))},
 }
@@ -250,9 +252,9 @@ def test_no_stronger_step_with_drift_is_proved(change: dict[str, Any]) -> None:
 
 LESS_NOISE = find("comparator:drift.less-noise.one-step")
 LESS_NOISE_CHANGES: dict[str, dict[str, Any]] = {
-    "half the noise": {"rhs": LESS_NOISE.rhs - full.QUIET_NOISE / 2},
-    "long steps": {"conditions": [eta <= 2 / L, full.PAID_QUIET_NOISE]},
-    "noise as rough as before": {"conditions": [full.SHORT_STEP, full.PAID_NOISE]},
+    "half the noise": {"rhs": LESS_NOISE.rhs - full.REDUCED_NOISE / 2},
+    "long steps": {"conditions": [eta <= 2 / L, full.GAPS_EXCEED_REDUCED_NOISE]},
+    "noise as rough as before": {"conditions": [full.SHORT_STEP, full.GAPS_EXCEED_NOISE]},
     "less drift": {"rhs": LESS_NOISE.rhs - L / 4 * Expectation(Average(norm_sq(xbar - x_i)))},
 }
 
@@ -267,7 +269,7 @@ def test_no_stronger_step_with_less_noise_is_proved(change: dict[str, Any]) -> N
 AVERAGE = find("comparator:average-error")
 SMALLER = {
     "start": AVERAGE.rhs - full.start / 2,
-    "noise": AVERAGE.rhs - full.EQUAL.noise / 2,
+    "noise": AVERAGE.rhs - full.EQUAL_WEIGHTS.noise / 2,
     "dissimilarity": AVERAGE.rhs - full.dissimilarity / 2,
     "comparator": AVERAGE.rhs - q.comparator_suboptimality.symbol,
 }

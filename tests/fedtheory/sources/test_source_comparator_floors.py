@@ -13,7 +13,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
-from fedtheory.sources.comparator.exhibits.data_sets import OnData
+from fedtheory.sources.comparator.exhibits.data_sets import DataSetResults
 from fedtheory.sources.comparator.statements import full_rounds as full
 from fedtheory.sources.comparator.statements import strong_convexity as strong
 from fedtheory.sources.comparator.statements.notation import (
@@ -79,31 +79,32 @@ def test_the_noise_in_the_mean_error_is_near_that_of_ridge_regression(ridge: flo
     run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
     assert check(find("comparator:drift.less-noise"), run).holds
     at_optimum = {**LESS_NOISE.notation, sigma_y: q.noise_at_optimum}
-    floor = float(np.ravel(compile_expression(full.QUIET_NOISE, at_optimum)(whole_run(run)))[0])
+    floor = float(np.ravel(compile_expression(full.REDUCED_NOISE, at_optimum)(whole_run(run)))[0])
     assert 1 < floor / q.limiting_suboptimality.on(run) < 4
 
 
 def test_points_of_the_page() -> None:
     """Points on the page agree with checks of the claims; failing conditions leave a point out."""
-    found = OnData("diabetes")
-    point = found.point(0.005, 10)
-    run = found.run(0.005, 10)
+    found = DataSetResults("diabetes")
+    point = found.compute_point(0.005, 10)
+    run = found.make_run(0.005).with_rounds(10)
     for claim, promised in ((AVERAGE, point.bound), (find("comparator:drift.average-error"), point.with_drift)):
         worst = check(claim, run).worst
         assert worst is not None
         assert promised == pytest.approx(worst.rhs)
         assert point.error == pytest.approx(worst.lhs)
     assert point.first_terms < point.bound
-    assert found.point(0.05, 10).bound is None
+    assert found.compute_point(0.05, 10).bound is None
 
 
 def test_other_batches_and_steps_of_the_page() -> None:
     """At the best step size of the theorem the bound is below the initial gap, and at most five times the error."""
-    found = OnData("diabetes", 32, 1)
-    point = found.most_promised
+    found = DataSetResults("diabetes", 32, 1)
+    point = found.smallest_bound
     assert point.bound is not None
-    assert point.error <= point.bound <= min(5 * point.error, found.planned.initial_gap)
-    assert point.bound <= min(one for one in (found.point(f * point.step_size).bound for f in (0.7, 0.5)) if one)
+    assert point.error <= point.bound <= min(5 * point.error, found.base_run.initial_gap)
+    bounds = (found.compute_point(factor * point.step_size).bound for factor in (0.7, 0.5))
+    assert point.bound <= min(bound for bound in bounds if bound)
 
 
 AVERAGE = find("comparator:average-error")

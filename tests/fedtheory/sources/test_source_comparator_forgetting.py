@@ -21,7 +21,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificate_of, check_certificate
-from fedtheory.sources.comparator.statements import forgetting_means as forgetting
+from fedtheory.sources.comparator.statements import discounted_averages as forgetting
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP
 from fedtheory.sources.comparator.statements.notation import average_error, eta, mu, rho, sigma_star, xbar, y
 from verify.check import check
@@ -70,8 +70,8 @@ STEP_CHANGES: dict[str, dict[str, Any]] = {
     "a faster rate": {"rhs": STEP.rhs - eta * mu / 20 * Expectation(norm_sq(xbar - y))},
     "half the floor": {"rhs": STEP.rhs - eta * forgetting.ANY.floor},
     "as if nobody were drawn": {"rhs": STEP.rhs.subs(rho, 0)},
-    "half of the gaps is not enough": {"conditions": [SHORT_STEP, forgetting.SLOW, forgetting.SMALL]},
-    "long rounds": {"conditions": [SHORT_STEP, forgetting.PAID, forgetting.SMALL]},
+    "half of the gaps is not enough": {"conditions": [SHORT_STEP, forgetting.SLOW_CONTRACTION, forgetting.SMALL_STEP]},
+    "long rounds": {"conditions": [SHORT_STEP, forgetting.GAPS_SUFFICE, forgetting.SMALL_STEP]},
 }
 
 
@@ -93,7 +93,7 @@ SMALLER: dict[str, tuple[Claim, dict[str, Any]]] = {
         BEST,
         {"assumptions": [one for one in BEST.assumptions if one is not a.strongly_convex_clients]},
     ),
-    "long steps": (BEST, {"conditions": [SHORT_STEP, forgetting.PAID, forgetting.SLOW]}),
+    "long steps": (BEST, {"conditions": [SHORT_STEP, forgetting.GAPS_SUFFICE, forgetting.SLOW_CONTRACTION]}),
 }
 
 
@@ -110,8 +110,8 @@ OTHER: dict[str, dict[str, Any]] = {
     "more gain": {"gain": 3 * eta},
     "no gain": {"gain": sp.Integer(0)},
     "a smaller offset": {"offset": eta * forgetting.BEST.floor},
-    "another potential": {"potential": 2 * forgetting.CHARGES.drift_potential},
-    "nothing for the draw": {"potential": forgetting.CHARGES.drift_potential.subs(rho, 0)},
+    "another potential": {"potential": 2 * forgetting.COSTS.drift_potential},
+    "nothing for the draw": {"potential": forgetting.COSTS.drift_potential.subs(rho, 0)},
     "another step": {"step": STEP.id},
 }
 

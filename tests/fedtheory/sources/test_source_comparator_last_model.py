@@ -21,7 +21,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import Proof, certificate_of, check_certificate
-from fedtheory.sources.comparator.exhibits.floors import LAST_MODEL, SETTLING, compare_floor
+from fedtheory.sources.comparator.exhibits.floors import CASES, LAST_MODEL, compare_floor
 from fedtheory.sources.comparator.statements import last_model as last
 from fedtheory.sources.comparator.statements.last_rounds import factor, gain
 from fedtheory.sources.comparator.statements.notation import (
@@ -46,7 +46,7 @@ from fedtheory.sources.comparator.statements.notation import x_star as best
 from verify.check import check
 
 STEP, MODEL = find("comparator:last-model.one-step"), find("comparator:last-model.error")
-TOGETHER, PAID, SLOW = last.COSTS.conditions
+COUPLING_STEP, GAPS_SUFFICE, SLOW_CONTRACTION = last.COSTS.conditions
 
 
 a_run = partial(of_two_clients, local_steps=3)
@@ -84,9 +84,9 @@ STEP_CHANGES: dict[str, dict[str, Any]] = {
     "as if nobody were drawn": {"rhs": STEP.rhs.subs(rho, 0)},
     "more errors kept than there were": {"rhs": STEP.rhs - gain * factor * k * _ERROR / 100},
     "more errors kept": {"lhs": STEP.lhs + gain * _NEXT_ERROR / 100},
-    "half of the gaps is not enough": {"conditions": [TOGETHER, SLOW]},
-    "long rounds": {"conditions": [TOGETHER, PAID]},
-    "long steps": {"conditions": [PAID, SLOW]},
+    "half of the gaps is not enough": {"conditions": [COUPLING_STEP, SLOW_CONTRACTION]},
+    "long rounds": {"conditions": [COUPLING_STEP, GAPS_SUFFICE]},
+    "long steps": {"conditions": [GAPS_SUFFICE, SLOW_CONTRACTION]},
 }
 
 
@@ -104,12 +104,12 @@ def without(assumption: a.Assumption) -> dict[str, Any]:
 SMALLER: dict[str, dict[str, Any]] = {
     "the floor alone": {"rhs": last.floor},
     "nothing added to the floor": {"rhs": 24 * last.floor / 25 + last.COSTS.start},
-    "the floor of a mean over steps": {"rhs": last.whole * last.floor + last.COSTS.start},
+    "the floor of a mean over steps": {"rhs": last.kept_fraction * last.floor + last.COSTS.start},
     "half the start": {"rhs": MODEL.rhs - last.COSTS.start / 2},
     "a faster rate": {"rhs": MODEL.rhs.xreplace({(1 - eta * mu) ** K: (1 - 2 * eta * mu) ** K})},
     "as if it began at the optimum": {"rhs": MODEL.rhs.subs(D, 0)},
     "as if nobody were drawn": {"rhs": MODEL.rhs.subs(rho, 0)},
-    "as if noise were the same everywhere": {"conditions": [eta <= 1 / L, PAID.subs(ell, 0), SLOW]},
+    "as if noise were the same everywhere": {"conditions": [eta <= 1 / L, GAPS_SUFFICE.subs(ell, 0), SLOW_CONTRACTION]},
     "the mean over the last round": {
         "lhs": round_error,
         "where": {**MODEL.where, round_error: q.last_round_suboptimality},
@@ -118,8 +118,8 @@ SMALLER: dict[str, dict[str, Any]] = {
     "not smooth": without(a.convex_and_smooth),
     "rough noise": without(a.smooth_noise),
     "other rounds": without(a.averaged_participants),
-    "long rounds": {"conditions": [TOGETHER, PAID]},
-    "runs that do not come together": {"conditions": [PAID, SLOW]},
+    "long rounds": {"conditions": [COUPLING_STEP, GAPS_SUFFICE]},
+    "runs that do not come together": {"conditions": [GAPS_SUFFICE, SLOW_CONTRACTION]},
     "a condition on how long the run is": {"conditions": [*last.COSTS.conditions, sp.Le(T, 5, evaluate=False)]},
     "an assumption about where a run is": {"assumptions": [*MODEL.assumptions, a.bounded_dissimilarity]},
 }
@@ -136,8 +136,8 @@ OTHER: dict[str, dict[str, Any]] = {
     "a factor that is none": {"factor": sp.Integer(1)},
     "more is kept": {"kept": gain * k},
     "nothing is kept": {"kept": sp.Integer(0)},
-    "one error more": {"kept": gain * (last.kept + 1)},
-    "an error of a step that has none": {"kept": gain * last.kept / (k - 1)},
+    "one error more": {"kept": gain * (last.accumulated + 1)},
+    "an error of a step that has none": {"kept": gain * last.accumulated / (k - 1)},
     "a smaller offset": {"offset": eta * last.COSTS.step_floor},
     "the offset of the last step": {"offset": gain * last.COSTS.step_floor.subs(k, tau - 1)},
     "another potential": {"potential": 2 * last.COSTS.drift_potential},
@@ -172,14 +172,14 @@ def failing(step: Proof, **changes: Any) -> list[str]:
 
 def test_nothing_may_be_kept_from_the_round_before() -> None:
     """A step with an additional error before and after it would also count the error of the start."""
-    more = gain * last.whole
+    more = gain * last.kept_fraction
     step = granted(lhs=STEP.lhs + more * _NEXT_ERROR, rhs=STEP.rhs + factor * more * _ERROR)
-    assert any("nothing is kept" in text for text in failing(step, kept=gain * last.kept + more))
+    assert any("nothing is kept" in text for text in failing(step, kept=gain * last.accumulated + more))
 
 
 def test_what_is_kept_is_a_number_at_every_step() -> None:
     """A step that is undefined at one of its places breaks the chain there."""
-    broken, now, later = last.kept / (k - 1), last.kept, last.kept.subs(k, k + 1)
+    broken, now, later = last.accumulated / (k - 1), last.accumulated, last.accumulated.subs(k, k + 1)
     step = granted(
         lhs=STEP.lhs + gain * (broken.subs(k, k + 1) - later) * _NEXT_ERROR,
         rhs=STEP.rhs + factor * gain * (broken - now) * _ERROR,
@@ -189,7 +189,7 @@ def test_what_is_kept_is_a_number_at_every_step() -> None:
 
 def test_the_potential_bounds_the_sampling_error_of_errors() -> None:
     """The error of an average of participants exceeds that of all clients; the potential bounds the difference."""
-    spent = last.COSTS.drift_potential.subs(rho, rho / last.stretch)
+    spent = last.COSTS.drift_potential.subs(rho, rho / last.drift_factor)
     spared = last.COSTS.drift_potential - spent
     step = granted(
         lhs=STEP.lhs - Expectation(spared.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next))),
@@ -199,17 +199,17 @@ def test_the_potential_bounds_the_sampling_error_of_errors() -> None:
     assert found.endswith("after the last step of a round")
 
 
-@pytest.mark.parametrize("name", SETTLING)
+@pytest.mark.parametrize("name", CASES)
 def test_the_floor_is_near_the_error_at_which_models_settle(name: str) -> None:
     """The floor is within a factor of four on three quadratics and on ridge regression."""
-    ratio = compare_floor(SETTLING[name])
+    ratio = compare_floor(CASES[name])
     assert ratio is not None
     assert 1 < ratio < 4
 
 
 def test_long_rounds_are_not_covered() -> None:
     """If a condition fails, the bound has no floor."""
-    settling = next(iter(SETTLING.values()))
+    settling = next(iter(CASES.values()))
     assert LAST_MODEL.divide_by_error(replace(settling, local_steps=5, length=0.9).run) is None
 
 

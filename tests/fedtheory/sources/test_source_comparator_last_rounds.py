@@ -19,13 +19,13 @@ from fedtheory.language import quantities as q
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import Proof, certificate_of, check_certificate
-from fedtheory.sources.comparator.exhibits.floors import LAST_ROUND, SETTLING, compare_floor
+from fedtheory.sources.comparator.exhibits.floors import CASES, LAST_ROUND, compare_floor
 from fedtheory.sources.comparator.statements import last_rounds as last
 from fedtheory.sources.comparator.statements.notation import D, K, L, T, average_error, ell, eta, k, mu, rho, tau, xbar
 from fedtheory.sources.comparator.statements.notation import x_star as best
 from verify.check import check
 
-PAID = last.COSTS.conditions[1]
+GAPS_SUFFICE = last.COSTS.conditions[1]
 STEP, LAST = find("comparator:last-round.one-step"), find("comparator:last-round.error")
 
 
@@ -67,9 +67,9 @@ STEP_CHANGES: dict[str, dict[str, Any]] = {
     "a faster rate": {"rhs": STEP.rhs - eta * mu / 100 * Expectation(norm_sq(xbar - best))},
     "nine tenths of the floor": {"rhs": STEP.rhs - last.gain * last.COSTS.step_floor / 10},
     "as if nobody were drawn": {"rhs": STEP.rhs.subs(rho, 0)},
-    "half of the gaps is not enough": {"conditions": [last.TOGETHER, last.SLOW]},
-    "long rounds": {"conditions": [last.TOGETHER, PAID]},
-    "long steps": {"conditions": [PAID, last.SLOW]},
+    "half of the gaps is not enough": {"conditions": [last.COUPLING_STEP, last.SLOW_CONTRACTION]},
+    "long rounds": {"conditions": [last.COUPLING_STEP, GAPS_SUFFICE]},
+    "long steps": {"conditions": [GAPS_SUFFICE, last.SLOW_CONTRACTION]},
 }
 
 
@@ -91,13 +91,15 @@ SMALLER: dict[str, dict[str, Any]] = {
     "a faster rate": {"rhs": LAST.rhs.xreplace({(1 - eta * mu) ** K: (1 - 2 * eta * mu) ** K})},
     "as if it began at the optimum": {"rhs": LAST.rhs.subs(D, 0)},
     "as if nobody were drawn": {"rhs": LAST.rhs.subs(rho, 0)},
-    "as if noise were the same everywhere": {"conditions": [eta <= 1 / L, PAID.subs(ell, 0), last.SLOW]},
+    "as if noise were the same everywhere": {
+        "conditions": [eta <= 1 / L, GAPS_SUFFICE.subs(ell, 0), last.SLOW_CONTRACTION]
+    },
     "the mean over all rounds": {"lhs": average_error, "where": {**LAST.where, average_error: q.average_suboptimality}},
     "not strongly convex": without(a.strongly_convex_clients),
     "rough noise": without(a.smooth_noise),
     "other rounds": without(a.averaged_participants),
-    "long rounds": {"conditions": [last.TOGETHER, PAID]},
-    "runs that do not come together": {"conditions": [PAID, last.SLOW]},
+    "long rounds": {"conditions": [last.COUPLING_STEP, GAPS_SUFFICE]},
+    "runs that do not come together": {"conditions": [GAPS_SUFFICE, last.SLOW_CONTRACTION]},
     "a condition on how long the run is": {"conditions": [*last.COSTS.conditions, sp.Le(T, 5, evaluate=False)]},
     "an assumption about where a run is": {"assumptions": [*LAST.assumptions, a.bounded_dissimilarity]},
 }
@@ -163,10 +165,10 @@ def test_a_step_alone_does_not_make_runs_come_together(missing: str) -> None:
     assert [step.text for step in checked.steps if not step.holds] == [missing]
 
 
-@pytest.mark.parametrize("name", SETTLING)
+@pytest.mark.parametrize("name", CASES)
 def test_the_floor_is_near_the_error_at_which_runs_settle(name: str) -> None:
     """The floor is within a factor of four on three quadratics and on ridge regression, for all curvatures."""
-    ratio = compare_floor(SETTLING[name], LAST_ROUND)
+    ratio = compare_floor(CASES[name], LAST_ROUND)
     assert ratio is not None
     assert 1 < ratio < 4
 

@@ -159,7 +159,7 @@ def is_proved(claim: Claim) -> bool:
 
 STEP_CHANGES: dict[str, dict[str, Any]] = {
     "half the noise": {"rhs": STEP.rhs - drawn.batch_noise * sigma_y**2 / 2},
-    "half the dissimilarity": {"rhs": STEP.rhs - drawn.spread_slope * zeta_y**2},
+    "half the dissimilarity": {"rhs": STEP.rhs - drawn.gradient_cost * zeta_y**2},
     "as if nobody were drawn": {"rhs": STEP.rhs.subs(rho, 0)},
     "as if the shares were equal": {"rhs": STEP.rhs.subs(p_max, 1 / M)},
     "long steps": {"conditions": [eta <= 2 / L, drawn.SHORT_ROUND]},
@@ -178,9 +178,9 @@ def test_no_stronger_step_is_proved(change: dict[str, Any]) -> None:
 STRONG_CHANGES: dict[str, dict[str, Any]] = {
     "a faster rate": {"rhs": STRONG_STEP.rhs - eta * mu / 20 * Expectation(norm_sq(xbar - x_star))},
     "half the floor": {"rhs": STRONG_STEP.rhs - eta * strong.floor},
-    "half of the gaps is not enough": {"conditions": [SHORT_STEP, strong.SLOW, strong.SMALL]},
-    "large curvature": {"conditions": [SHORT_STEP, strong.PAID, strong.SLOW]},
-    "long rounds": {"conditions": [SHORT_STEP, strong.PAID, strong.SMALL]},
+    "half of the gaps is not enough": {"conditions": [SHORT_STEP, strong.SLOW_CONTRACTION, strong.SMALL_STEP]},
+    "large curvature": {"conditions": [SHORT_STEP, strong.GAPS_SUFFICE, strong.SLOW_CONTRACTION]},
+    "long rounds": {"conditions": [SHORT_STEP, strong.GAPS_SUFFICE, strong.SMALL_STEP]},
 }
 
 
@@ -194,7 +194,7 @@ def test_no_stronger_contraction_is_proved(change: dict[str, Any]) -> None:
 BOUND_CHANGES = {
     "half the start": (AVERAGE, start / 2),
     "half the noise": (AVERAGE, drawn.batch_noise * sigma_y**2 / 2),
-    "half the draw": (AVERAGE, drawn.drawn * eta**2 * zeta_y**2),
+    "half the draw": (AVERAGE, drawn.sampling * eta**2 * zeta_y**2),
     "no comparator": (AVERAGE, q.comparator_suboptimality.symbol),
     "half the floor": (LAST, 3 * strong.floor / (4 * mu)),
     "half the distance": (LAST, factor**K * D**2 / 2),
@@ -219,7 +219,7 @@ def test_the_draw_has_to_be_paid() -> None:
     without = drawn.potential.subs(rho, 0)
     for potential in (without, (drawn.potential + without) / 2):
         assert changed(ALL, potential=potential) == "broken"
-    for potential in (strong.CHARGES.drift_potential.subs(rho, 0), strong.CHARGES.drift_potential / 2):
+    for potential in (strong.COSTS.drift_potential.subs(rho, 0), strong.COSTS.drift_potential / 2):
         assert changed(LAST, potential=potential) == "broken"
 
 

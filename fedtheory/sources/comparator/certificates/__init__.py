@@ -1,10 +1,10 @@
 """Certificates for the bounds against any comparator, one module per setting."""
 
 from fedtheory.sources.comparator.certificates import (
+    client_curvatures,
     full_rounds,
     last_model,
     last_rounds,
-    own_curvatures,
     sampled_rounds,
     strongly_convex,
 )
@@ -15,5 +15,5 @@ CERTIFICATES = [
     *strongly_convex.CERTIFICATES,
     *last_rounds.CERTIFICATES,
     *last_model.CERTIFICATES,
-    *own_curvatures.CERTIFICATES,
+    *client_curvatures.CERTIFICATES,
 ]

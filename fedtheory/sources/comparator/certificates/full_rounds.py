@@ -1,127 +1,119 @@
-"""Certificates for full participation."""
+"""Certificates of the bounds for full participation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import sympy as sp
 
-from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, smoothness, square, strong_convexity
-from fedtheory.kernel.expressions import Average, Gradient
+from fedtheory.kernel import Term, assumption, convexity, one, smoothness, square, strong_convexity
+from fedtheory.kernel.expressions import Gradient
 from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.comparators import DISSIMILARITY_AT_Y, NOISE_AT_Y, SMOOTH_NOISE, noise_at_y
+from fedtheory.proofs.comparators import NOISE_AT_Y, SMOOTH_NOISE, noise_at_y
 from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
+from fedtheory.sources.comparator.certificates.step_terms import (
+    DRIFT,
+    MEAN_GRADIENT,
+    bound_gradients,
+    bound_local_step,
+    bound_next_drift,
+    bound_noise,
+    scale_terms,
+)
 from fedtheory.sources.comparator.statements import strong_convexity as strong
-from fedtheory.sources.comparator.statements.full_rounds import EQUAL, UNEQUAL, Shares, left_to_pay, potential
+from fedtheory.sources.comparator.statements.full_rounds import (
+    EQUAL_WEIGHTS,
+    UNEQUAL_WEIGHTS,
+    NoiseFractions,
+    potential,
+    remaining_cost,
+)
 from fedtheory.sources.comparator.statements.notation import *
 
 _ONE = sp.S.One
-_SLOPE, _SLOPE_AT_Y = Gradient(F_i, x_i), Gradient(F_i, y)
-_MEAN_SLOPE = Average(_SLOPE)
-_CHANGE = _SLOPE - _SLOPE_AT_Y
-_OTHER_CHANGES = _CHANGE - Average(_CHANGE)
-_MISFIT_AT_Y = _SLOPE_AT_Y - Gradient(F, y)
-
 _next_potential = potential.subs(k, k + 1)
-_slope_weight = L * eta**2 * left_to_pay / 4
-"""Coefficient of the squared gradients of the clients' deviations."""
+_gradient_cost = L * eta**2 * remaining_cost / 4
+"""Coefficient of the squared deviations of the clients' gradients."""
 
 
-def _bound_step(shares: Shares, spared: Sequence[Term] = ()) -> list[Term]:
-    """Return the terms of one local step; `spared` covers the excess in the shares of the noise."""
-    noise_weight = shares.of_mean * eta * (1 + L * eta) / 2 + shares.of_spread * eta**2 * _next_potential
-    # Part of the gaps that pays for noise and gradients at step k; at most the part in the condition.
-    spent, budget = 4 * ell * noise_weight + 4 * L * _slope_weight, shares.short_round.lhs
-    more = shares.of_spread * L * eta**2 * (tau - 1 - k) * tau * k * sigma_y**2 / (4 * (k + 2))
-    return [
-        Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
-        Term(1 - budget, convexity(F_i, y, x_i), averaged=True),
-        Term(sp.factor(budget - spent), convexity(F_i, y, x_i), averaged=True),
-        Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE)),
-        # Client drift is bounded by Young's inequality, and changes of gradients by the gaps.
-        Term(_next_potential / (k + 1), square((x_i - xbar) + (k + 1) * eta * (_SLOPE - _MEAN_SLOPE)), averaged=True),
-        Term(_slope_weight, square(_OTHER_CHANGES - _MISFIT_AT_Y), averaged=True),
-        Term(2 * _slope_weight, square(Average(_CHANGE))),
-        Term(4 * L * _slope_weight, cocoercivity(F_i, y, x_i), averaged=True),
-        Term(2 * _slope_weight, assumption(DISSIMILARITY_AT_Y)),
-        # Differences of the noise of one draw are bounded in the same way.
-        Term(noise_weight, square(n_i - 2 * noise_at_y), averaged=True),
-        Term(2 * noise_weight, assumption(SMOOTH_NOISE), averaged=True),
-        Term(2 * noise_weight, assumption(NOISE_AT_Y)),
-        Term(more, one()),
-        *spared,
-    ]
+def _bound_step(noise: NoiseFractions, excess: Sequence[Term] = ()) -> list[Term]:
+    """Return the terms of one local step; `excess` is the excess of the fractions of the noise."""
+    noise_cost = noise.in_average * eta * (1 + L * eta) / 2 + noise.in_drift * eta**2 * _next_potential
+    # Fraction of the gaps that bounds noise and gradients at step k; at most the fraction in the condition.
+    used, available = 4 * ell * noise_cost + 4 * L * _gradient_cost, noise.short_round.lhs
+    rest = noise.in_drift * L * eta**2 * (tau - 1 - k) * tau * k * sigma_y**2 / (4 * (k + 2))
+    gaps = (Term(part, convexity(F_i, y, x_i), averaged=True) for part in (1 - available, sp.factor(available - used)))
+    return bound_local_step(
+        gaps,
+        [
+            bound_next_drift(_next_potential, k + 1),
+            *bound_gradients(_gradient_cost, y, Gradient(F_i, y) - Gradient(F, y)),
+            *bound_noise(noise_cost),
+            Term(rest, one()),
+            *excess,
+        ],
+    )
 
 
-_SPARED = [
+_EXCESS = [
     Term(eta * (1 + L * eta) * (p_max - p_i) / 2, square(n_i), averaged=True),
     Term(_next_potential * eta**2 * p_i, square(n_i), averaged=True),
 ]
 """Excess for clients below the largest weight, and for the common part of a client's noise and the average."""
 
-_batch_weight = eta * (1 + L * eta) / (2 * M)
+_noise_in_average = eta * (1 + L * eta) / (2 * M)
 
 
-def _bound_step_with_drift(weight: int) -> list[Term]:
-    """Return the terms of one local step with the given drift; Young's inequality with a weight bounds the noise at
-    x_i.
-    """
-    for_gaps, at_y = 1 + weight, 1 + sp.Rational(1, weight)
+def _bound_step_with_drift(ratio: int) -> list[Term]:
+    """Return the terms of one local step with the given drift; Young's inequality with a ratio bounds the noise."""
+    at_iterate, at_y = 1 + ratio, 1 + sp.Rational(1, ratio)
     return [
         Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
-        Term(1 - 2 * for_gaps * ell * _batch_weight, convexity(F_i, y, x_i), averaged=True),
-        Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE)),
-        Term(weight * _batch_weight, square(n_i - at_y * noise_at_y), averaged=True),
-        Term(for_gaps * _batch_weight, assumption(SMOOTH_NOISE), averaged=True),
-        Term(at_y * _batch_weight, assumption(NOISE_AT_Y)),
+        Term(1 - 2 * at_iterate * ell * _noise_in_average, convexity(F_i, y, x_i), averaged=True),
+        Term(eta * (1 - L * eta) / 2, square(MEAN_GRADIENT)),
+        Term(ratio * _noise_in_average, square(n_i - at_y * noise_at_y), averaged=True),
+        Term(at_iterate * _noise_in_average, assumption(SMOOTH_NOISE), averaged=True),
+        Term(at_y * _noise_in_average, assumption(NOISE_AT_Y)),
     ]
 
 
-# Strongly convex clients: the same with y = x*, twice the potential, and other weights for the noise.
-_STRONG_MISFIT = Gradient(F_i, x_star)
-_STRONG_CHANGE = _SLOPE - _STRONG_MISFIT
-_strong_noise_weight = eta * (1 + L * eta) / (2 * M) + 2 * (1 - 1 / M) * eta**2 * _next_potential
-_strong_slope_weight = 2 * _slope_weight
-_strong_spent = 10 * ell * _strong_noise_weight + 4 * L * _strong_slope_weight
-_strong_budget = strong.PAID.lhs
+# Strongly convex clients: the same with y = x*, twice the potential, and other coefficients of the noise.
+_strong_noise_cost = eta * (1 + L * eta) / (2 * M) + 2 * (1 - 1 / M) * eta**2 * _next_potential
+_strong_gradient_cost = 2 * _gradient_cost
+_strong_used = 10 * ell * _strong_noise_cost + 4 * L * _strong_gradient_cost
+_strong_available = strong.GAPS_SUFFICE.lhs
 _growth = tau * (tau + 1)
-_left_of_noise = sp.factor(
-    strong.floor - 5 * _strong_noise_weight * sigma_star**2 / 4 - 2 * _strong_slope_weight * zeta_star**2
+_rest_of_floor = sp.factor(
+    strong.floor - 5 * _strong_noise_cost * sigma_star**2 / 4 - 2 * _strong_gradient_cost * zeta_star**2
 )
-_IN_UNITS_OF_F = [
-    Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
+_GAPS = [
     Term(_ONE, strong_convexity(F, xbar_next, x_star)),
     Term(_ONE / 2, strong_convexity(F_i, x_star, x_i), averaged=True),
-    Term((1 - _strong_budget) / 2, convexity(F_i, x_star, x_i), averaged=True),
-    Term(sp.factor(_strong_budget / 2 - _strong_spent), convexity(F_i, x_star, x_i), averaged=True),
-    Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE)),
-    Term(2 * _next_potential / (k + 1), square((x_i - xbar) + (k + 1) * eta * (_SLOPE - _MEAN_SLOPE)), averaged=True),
-    Term(_strong_slope_weight, square(_STRONG_CHANGE - Average(_STRONG_CHANGE) - _STRONG_MISFIT), averaged=True),
-    Term(2 * _strong_slope_weight, square(Average(_STRONG_CHANGE))),
-    Term(4 * L * _strong_slope_weight, cocoercivity(F_i, x_star, x_i), averaged=True),
-    Term(2 * _strong_slope_weight, assumption(DISSIMILARITY_AT_Y)),
-    Term(_strong_noise_weight / 4, square(4 * n_i - 5 * noise_at_y), averaged=True),
-    Term(5 * _strong_noise_weight, assumption(SMOOTH_NOISE), averaged=True),
-    Term(5 * _strong_noise_weight / 4, assumption(NOISE_AT_Y)),
-    # The distance of the average from y, and of the clients from the average, contract.
-    Term((1 - 8 * eta * mu) * mu / 12, square(xbar - x_star)),
-    Term((3 - 4 * _growth * eta * mu) * L / 6, square(x_i - xbar), averaged=True),
-    Term(mu / 4, square(x_i - xbar), averaged=True),
-    Term(sp.factor(2 * L * eta * mu * _growth / 3 - 8 * eta * mu * potential / 3), square(x_i - xbar), averaged=True),
-    Term(_left_of_noise, one()),
+    Term((1 - _strong_available) / 2, convexity(F_i, x_star, x_i), averaged=True),
+    Term(sp.factor(_strong_available / 2 - _strong_used), convexity(F_i, x_star, x_i), averaged=True),
 ]
-_STRONG_STEP = [replace(term, coefficient=2 * eta * term.coefficient) for term in _IN_UNITS_OF_F]
+_PARTS = [
+    bound_next_drift(2 * _next_potential, k + 1),
+    *bound_gradients(_strong_gradient_cost, x_star, Gradient(F_i, x_star)),
+    *bound_noise(_strong_noise_cost, 4),
+    # The distance of the average from the optimum, and of the clients from the average, contract.
+    Term((1 - 8 * eta * mu) * mu / 12, square(xbar - x_star)),
+    Term((3 - 4 * _growth * eta * mu) * L / 6, DRIFT, averaged=True),
+    Term(mu / 4, DRIFT, averaged=True),
+    Term(sp.factor(2 * L * eta * mu * _growth / 3 - 8 * eta * mu * potential / 3), DRIFT, averaged=True),
+    Term(_rest_of_floor, one()),
+]
+_STRONG_STEP = scale_terms(2 * eta, bound_local_step(_GAPS, _PARTS))
 
 _SHARE = 1 / (2 * eta * tau * T)
 
 
 def sum_distances(all_steps: str) -> list[Part]:
-    """Sum over all local steps: the distance from y telescopes, and is non-negative at the end."""
+    """Return the parts of a sum over all local steps: distances from y telescope, and the last is non-negative."""
     return [
         Part(_ONE, all_steps),
         Part(-_SHARE, facts.TELESCOPED_FROM_COMPARATOR),
@@ -130,9 +122,9 @@ def sum_distances(all_steps: str) -> list[Part]:
 
 
 CERTIFICATES = [
-    Certificate(claim="comparator:one-step", links=[_bound_step(EQUAL)]),
+    Certificate(claim="comparator:one-step", links=[_bound_step(EQUAL_WEIGHTS)]),
     MeanCertificate(claim="comparator:all-steps", step="comparator:one-step", span="run", potential=potential),
-    Certificate(claim="comparator:shares.one-step", links=[_bound_step(UNEQUAL, _SPARED)]),
+    Certificate(claim="comparator:shares.one-step", links=[_bound_step(UNEQUAL_WEIGHTS, _EXCESS)]),
     MeanCertificate(
         claim="comparator:shares.all-steps", step="comparator:shares.one-step", span="run", potential=potential
     ),

@@ -27,9 +27,10 @@ DATA: dict[str, dict[str, Any]] = {
 }
 """Data sets with their splits."""
 _LENGTHS = np.geomspace(0.05, 12.8, 17)
-"""Lengths of a round that are tried, eta L tau; diverging runs are skipped."""
-_BLOWN_UP = 100
-"""Number of initial gaps above which a run counts as diverging."""
+"""Lengths of a round, eta L tau, at which errors are computed; diverging runs are left out."""
+_DIVERGED = 100
+"""Ratio of the error to the initial gap above which a run counts as diverging."""
+_BASE_STEP = 0.001
 HORIZONS = (1, 3, 10, 30, ROUNDS)
 
 THEOREM, WITH_DRIFT = (
@@ -40,7 +41,7 @@ THEOREM, WITH_DRIFT = (
 
 @dataclass(frozen=True)
 class Point:
-    """One run: its exact error and the bounds for it."""
+    """The exact error of one run, and the bounds for it."""
 
     step_size: float
     rounds: int
@@ -55,27 +56,27 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class OnData:
-    """Results on one data set."""
+class DataSetResults:
+    """Errors and bounds of FedAvg on one data set."""
 
     name: str
     batch: int = BATCH
     local_steps: int = LOCAL_STEPS
 
-    def run(self, step_size: float, rounds: int = ROUNDS) -> Run:
-        """FedAvg with mini-batches."""
+    def make_run(self, step_size: float) -> Run:
+        """Return FedAvg with mini-batches at a step size."""
         problem = {"kind": "least-squares", "batch": self.batch, **DATA[self.name]}
-        algorithm = {"local_step_size": step_size, "local_steps": self.local_steps, "rounds": rounds}
+        algorithm = {"local_step_size": step_size, "local_steps": self.local_steps, "rounds": ROUNDS}
         return parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
 
     @cached_property
-    def planned(self) -> Run:
-        """Return a run whose constants all other runs share."""
-        return self.run(0.001)
+    def base_run(self) -> Run:
+        """Return the run of which all others are copies, with other step sizes and rounds."""
+        return self.make_run(_BASE_STEP)
 
-    def point(self, step_size: float, rounds: int = ROUNDS) -> Point:
-        """Return one run with its bounds."""
-        run = self.planned.with_step_factor(step_size / 0.001).with_rounds(rounds)
+    def compute_point(self, step_size: float, rounds: int = ROUNDS) -> Point:
+        """Return the error and the bounds of the run with a step size and a number of rounds."""
+        run = self.base_run.with_step_factor(step_size / _BASE_STEP).with_rounds(rounds)
         y = run.comparator
         first = y.suboptimality + y.distance_sq / (2 * step_size * self.local_steps * rounds)
         error = plain_float(q.average_suboptimality.on(run))
@@ -83,33 +84,36 @@ class OnData:
             step_size, rounds, error, evaluate_bound(THEOREM, run), evaluate_bound(WITH_DRIFT, run), plain_float(first)
         )
 
-    @cached_property
-    def over_step_sizes(self) -> Sequence[Point]:
-        """Return runs from short steps up to steps that no theorem covers."""
-        scale = plain_float(self.planned.smoothness) * self.local_steps
-        points = []
-        for length in _LENGTHS:
-            with suppress(Diverging):
-                points.append(self.point(float(length) / scale))
-        return [point for point in points if point.error <= _BLOWN_UP * plain_float(self.planned.initial_gap)]
+    @property
+    def _step_sizes(self) -> list[float]:
+        scale = plain_float(self.base_run.smoothness) * self.local_steps
+        return [float(length) / scale for length in _LENGTHS]
 
     @cached_property
-    def most_promised(self) -> Point:
-        """Return the point with the smallest bound of the theorem; exact errors are computed only there."""
-        scale = plain_float(self.planned.smoothness) * self.local_steps
-        sizes = [float(length) / scale for length in _LENGTHS]
-        found = {size: evaluate_bound(THEOREM, self.planned.with_step_factor(size / 0.001)) for size in sizes}
-        return self.point(min(sizes, key=lambda size: np.inf if (bound := found[size]) is None else bound))
+    def over_step_sizes(self) -> Sequence[Point]:
+        """Return points from small step sizes up to step sizes that no theorem covers."""
+        points = []
+        for step_size in self._step_sizes:
+            with suppress(Diverging):
+                points.append(self.compute_point(step_size))
+        return [point for point in points if point.error <= _DIVERGED * plain_float(self.base_run.initial_gap)]
+
+    @cached_property
+    def smallest_bound(self) -> Point:
+        """Return the point with the smallest bound of the theorem; the exact error is computed only there."""
+        runs = {size: self.base_run.with_step_factor(size / _BASE_STEP) for size in self._step_sizes}
+        bounds = {size: evaluate_bound(THEOREM, run) for size, run in runs.items()}
+        return self.compute_point(min(bounds, key=lambda size: _or_infinite(bounds[size])))
 
     @cached_property
     def best(self) -> Point:
-        """Return the point with the smallest bound of the theorem."""
-        return min(self.over_step_sizes, key=lambda point: np.inf if point.bound is None else point.bound)
+        """Return the point of `over_step_sizes` with the smallest bound of the theorem."""
+        return min(self.over_step_sizes, key=lambda point: _or_infinite(point.bound))
 
     @cached_property
     def best_with_drift(self) -> Point:
         """Return the point with the smallest bound with the exact drift."""
-        return min(self.over_step_sizes, key=lambda point: np.inf if point.with_drift is None else point.with_drift)
+        return min(self.over_step_sizes, key=lambda point: _or_infinite(point.with_drift))
 
     @cached_property
     def best_run(self) -> Point:
@@ -118,16 +122,20 @@ class OnData:
 
     @cached_property
     def over_rounds(self) -> Sequence[Point]:
-        """Return runs over rounds at that step size."""
-        return [*(self.point(self.best.step_size, rounds) for rounds in HORIZONS[:-1]), self.best]
+        """Return points over rounds at the step size with the smallest bound."""
+        return [*(self.compute_point(self.best.step_size, rounds) for rounds in HORIZONS[:-1]), self.best]
+
+
+def _or_infinite(bound: float | None) -> float:
+    return np.inf if bound is None else bound
 
 
 def evaluate_bound(claim: Claim, run: Run) -> float | None:
     """Return the right side of a bound on a run; None if a condition fails."""
     slacks, right = _compile(claim)
-    if min(_format_number(slack(whole_run(run))) for slack in slacks) < 0:
+    if min(_read_float(slack(whole_run(run))) for slack in slacks) < 0:
         return None
-    return _format_number(right(whole_run(run)))
+    return _read_float(right(whole_run(run)))
 
 
 @cache
@@ -137,5 +145,5 @@ def _compile(claim: Claim) -> tuple[Sequence[Compiled], Compiled]:
     return slacks, compile_expression(claim.relations[0].right, claim.notation)
 
 
-def _format_number(values: Array) -> float:
+def _read_float(values: Array) -> float:
     return float(plain_floats(values).ravel()[0])

@@ -6,32 +6,32 @@ from collections.abc import Callable, Iterator, Sequence
 
 from fedtheory.language.exhibits import BLACK, BLUE, DASHED, DOTTED, GREEN, ORANGE, Axis, Chart, Line, Page, Part, Table
 from fedtheory.language.numbers import decimal
-from fedtheory.sources.comparator.exhibits.data_sets import BATCH, DATA, LOCAL_STEPS, ROUNDS, OnData, Point
+from fedtheory.sources.comparator.exhibits.data_sets import BATCH, DATA, LOCAL_STEPS, ROUNDS, DataSetResults, Point
 
 _INTRODUCTION = (
-    r"A printed bound has $|x^{(0)}-x^*|^2/(2\eta\tau T)$ in it, and on real data the optimum $x^*$ is far away: most "
-    r"of the way there lowers $F$ by next to nothing. A bound that holds for every point $y$ may take one that is "
-    r"nearer: here the minimiser of $F(y)+|x^{(0)}-y|^2/(2\eta\tau T)$. Noise and dissimilarity are those at $y$. "
+    r"Published bounds contain $|x^{(0)}-x^*|^2/(2\eta\tau T)$. On real data the optimum $x^*$ is far away, although "
+    r"most of the way there hardly lowers $F$. A bound that holds for every comparator $y$ may use a nearer point: "
+    r"here the minimiser of $F(y)+|x^{(0)}-y|^2/(2\eta\tau T)$. Noise and dissimilarity are those at $y$. "
     rf"Least squares, batches of {BATCH}, $\tau={LOCAL_STEPS}$ local steps, $T={ROUNDS}$ rounds from zero. "
-    r"All numbers of the theorem are known before the run; with the drift of the run one is the run's own. Clients may "
-    r"have unequal curvatures in every bound of this source, $L$ is the largest; where few clients have it, bounds in "
-    r"which each counts with its own curvature are smaller. Unequal importances and participants that are drawn have "
-    r"bounds of their own, and so have strongly convex clients."
+    r"All constants of the theorem are known before the run; the bound with drift uses the exact drift of the run. In "
+    r"every bound of this source clients may have unequal curvatures, of which $L$ is the largest. Where few clients "
+    r"have the largest, the bounds in which each client has its own curvature are smaller. There are further bounds "
+    r"for unequal weights, for client sampling, and for strongly convex clients."
 )
-_PROGRAM = """from fedtheory.sources.comparator.exhibits.data_sets import DATA, OnData
+_PROGRAM = """from fedtheory.sources.comparator.exhibits.data_sets import DATA, DataSetResults
 
 for name in DATA:
-    best = OnData(name).best
+    best = DataSetResults(name).best
     print(name, best.step_size, best.bound, best.error)"""
 
 
 def make_data_page() -> Page:
     """Compute the curves on all data sets; raises `MissingExtra` without scikit-learn."""
-    found = [OnData(name) for name in DATA]
+    found = [DataSetResults(name) for name in DATA]
     charts = [chart for one in found for chart in (_draw_over_step_sizes(one), _draw_over_rounds(one))]
     return Page(
         name="comparator-on-data",
-        title="Bounds that say something on real data",
+        title="Bounds against a comparator on real data",
         occasion="The bounds on three data sets",
         contents="bound against exact error, over step sizes and over rounds",
         locator="full rounds",
@@ -42,7 +42,7 @@ def make_data_page() -> Page:
     )
 
 
-def _draw_over_step_sizes(found: OnData) -> Chart:
+def _draw_over_step_sizes(found: DataSetResults) -> Chart:
     """Draw the exact error and the theorem over step sizes."""
     return Chart(
         name=f"comparator-step-sizes-{_make_slug(found)}",
@@ -51,19 +51,19 @@ def _draw_over_step_sizes(found: OnData) -> Chart:
         parts=list(_draw_curves(found.over_step_sizes, lambda point: point.step_size)),
         caption=(
             f"{found.name.capitalize()}: the exact error and the theorem over step sizes, as far as its conditions go; "
-            "with the drift of the run in place of its bound it goes further."
+            "with the drift of the run in place of its bound they hold for longer steps."
         ),
     )
 
 
-def _draw_over_rounds(found: OnData) -> Chart:
+def _draw_over_rounds(found: DataSetResults) -> Chart:
     """Draw the exact error and the theorem over rounds."""
     return Chart(
         name=f"comparator-rounds-{_make_slug(found)}",
         x=Axis("rounds $T$", "log"),
         y=Axis(r"average of $F-F^*$", "log"),
         parts=list(_draw_curves(found.over_rounds, lambda point: point.rounds)),
-        caption=f"{found.name.capitalize()}: the same over rounds, at the step size where the theorem promises most.",
+        caption=f"{found.name.capitalize()}: the same over rounds, at the step size with the smallest bound.",
     )
 
 
@@ -76,7 +76,7 @@ def _draw_curves(points: Sequence[Point], across: Callable[[Point], float]) -> I
     yield Line([across(p) for p in points], [p.first_terms for p in points], "its first two terms", GREEN, DOTTED)
 
 
-def _make_slug(found: OnData) -> str:
+def _make_slug(found: DataSetResults) -> str:
     return found.name.replace(" ", "-")
 
 
@@ -84,11 +84,11 @@ _OTHERS = ((1, 1), (1, 20), (32, 1), (32, 20))
 """Further combinations of batch size and local steps."""
 
 
-def _make_ratio_column(batch: int, local_steps: int) -> tuple[str, Callable[[OnData], str]]:
+def _make_ratio_column(batch: int, local_steps: int) -> tuple[str, Callable[[DataSetResults], str]]:
     """Return a column of the table: its heading, and the ratio for other batches and local steps."""
 
-    def ratio(found: OnData) -> str:
-        point = OnData(found.name, batch, local_steps).most_promised
+    def ratio(found: DataSetResults) -> str:
+        point = DataSetResults(found.name, batch, local_steps).smallest_bound
         return _format_value(point.bound, point.error)
 
     return rf"theorem over exact error for batches of {batch}, $\tau={local_steps}$", ratio
@@ -99,12 +99,15 @@ def _format_value(value: float | None, over: float = 1) -> str:
     return "-" if value is None else decimal(value / over, 3)
 
 
-_ROWS: Sequence[tuple[str, Callable[[OnData], str]]] = (
+_ROWS: Sequence[tuple[str, Callable[[DataSetResults], str]]] = (
     ("clients, split", lambda found: f"{DATA[found.name]['clients']}, {DATA[found.name]['split']}"),
-    ("initial gap $F(x^{(0)})-F^*$", lambda found: _format_value(found.planned.initial_gap)),
-    ("smoothness $L$ of the clients", lambda found: _format_value(found.planned.smoothness)),
-    (r"$\ell$, how rough the noise is", lambda found: _format_value(found.planned.noise_smoothness)),
-    ("best step size of the theorem, of those drawn", lambda found: _format_value(found.best.step_size)),
+    ("initial gap $F(x^{(0)})-F^*$", lambda found: _format_value(found.base_run.initial_gap)),
+    ("smoothness $L$ of the clients", lambda found: _format_value(found.base_run.smoothness)),
+    (r"$\ell$, smoothness of the noise", lambda found: _format_value(found.base_run.noise_smoothness)),
+    (
+        "step size with the smallest bound, of those drawn",
+        lambda found: _format_value(found.best.step_size),
+    ),
     ("the theorem there", lambda found: _format_value(found.best.bound)),
     ("exact error there", lambda found: _format_value(found.best.error)),
     ("theorem over exact error", lambda found: _format_value(found.best.bound, found.best.error)),
@@ -123,7 +126,7 @@ _ROWS: Sequence[tuple[str, Callable[[OnData], str]]] = (
         lambda found: _format_value(found.best_with_drift.step_size, found.best_run.step_size),
     ),
     (
-        "what it promises there, over exact error",
+        "bound with the drift of the run there, over exact error",
         lambda found: _format_value(found.best_with_drift.with_drift, found.best_with_drift.error),
     ),
     *(_make_ratio_column(batch, local_steps) for batch, local_steps in _OTHERS),

@@ -1,11 +1,11 @@
 """The statements, one module per setting."""
 
 from fedtheory.sources.comparator.statements import (
-    forgetting_means,
+    client_curvatures,
+    discounted_averages,
     full_rounds,
     last_model,
     last_rounds,
-    own_curvatures,
     sampled_rounds,
     sampled_strong_convexity,
     strong_convexity,
@@ -16,8 +16,8 @@ CLAIMS = (
     *strong_convexity.CLAIMS,
     *sampled_rounds.CLAIMS,
     *sampled_strong_convexity.CLAIMS,
-    *forgetting_means.CLAIMS,
+    *discounted_averages.CLAIMS,
     *last_rounds.CLAIMS,
     *last_model.CLAIMS,
-    *own_curvatures.CLAIMS,
+    *client_curvatures.CLAIMS,
 )

@@ -29,7 +29,7 @@ last_error = q.last_round_suboptimality.symbol
 last_model_error = q.final_suboptimality.symbol
 mean_drift, final_error = q.average_round_drift.symbol, q.final_distance_sq.symbol
 
-_SHARED: dict[sp.Symbol, Quantity] = {
+_COMMON: dict[sp.Symbol, Quantity] = {
     M: q.clients,
     p_i: q.importance,
     p_max: q.largest_importance,
@@ -52,8 +52,8 @@ _SHARED: dict[sp.Symbol, Quantity] = {
     last_error: q.last_round_suboptimality,
     mu: q.strong_convexity,
 }
-ANY_POINT: dict[sp.Symbol, Quantity] = {
-    **_SHARED,
+AT_COMPARATOR: dict[sp.Symbol, Quantity] = {
+    **_COMMON,
     y: q.comparator,
     sigma_y: q.comparator_noise,
     zeta_y: q.comparator_dissimilarity,
@@ -64,8 +64,8 @@ ANY_POINT: dict[sp.Symbol, Quantity] = {
     final_distance: q.final_comparator_distance_sq,
     mean_drift: q.average_round_drift,
 }
-THE_OPTIMUM: dict[sp.Symbol, Quantity] = {
-    **_SHARED,
+AT_OPTIMUM: dict[sp.Symbol, Quantity] = {
+    **_COMMON,
     x_star: q.optimum,
     sigma_star: q.noise_at_optimum,
     zeta_star: q.dissimilarity_at_optimum,
@@ -75,10 +75,10 @@ THE_OPTIMUM: dict[sp.Symbol, Quantity] = {
 }
 
 _WORK, _CLIENTS = (a.same_local_work, a.unit_server_step), (a.convex_and_smooth, a.smooth_noise)
-SHARED_SETTING = (*_WORK, a.full_participation, *_CLIENTS)
+WEIGHTED_SETTING = (*_WORK, a.full_participation, *_CLIENTS)
 SAMPLED_SETTING = (*_WORK, a.averaged_participants, *_CLIENTS)
 
-SETTING = (*SHARED_SETTING, a.uniform_shares)
+SETTING = (*WEIGHTED_SETTING, a.uniform_shares)
 
-claim = Statements("comparator", ANY_POINT)
-claim_at_optimum = Statements("comparator", THE_OPTIMUM)
+claim = Statements("comparator", AT_COMPARATOR)
+claim_at_optimum = Statements("comparator", AT_OPTIMUM)

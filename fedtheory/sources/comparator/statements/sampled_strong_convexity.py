@@ -1,7 +1,7 @@
 """Strongly convex clients with client sampling: the last model is near the optimum.
 
-The proof extends that for full participation: the remaining client drift at the end of a round pays for the sampling,
-and contracts with the other terms.
+The proof extends that for full participation: the client drift that remains at the end of a round bounds the cost of
+sampling, and contracts with the other terms.
 """
 
 from __future__ import annotations
@@ -9,44 +9,44 @@ from __future__ import annotations
 from sympy import Rational
 
 from fedtheory.language import assumptions as a
-from fedtheory.sources.comparator.statements.charges import Charges
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP
+from fedtheory.sources.comparator.statements.largest_costs import LargestCosts
 from fedtheory.sources.comparator.statements.notation import *
-from fedtheory.sources.comparator.statements.strong_convexity import contracted, factor
+from fedtheory.sources.comparator.statements.strong_convexity import factor, state_contraction
 
-CHARGES = Charges(Rational(11, 10) * rho * tau / eta)
+COSTS = LargestCosts(Rational(11, 10) * rho * tau / eta)
 """Coefficient 11/10 of the sampling, which is at least the weight 1 + eta mu."""
-floor = CHARGES.floor(sigma_star, zeta_star)
+floor = COSTS.floor(sigma_star, zeta_star)
 
 STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
-PAID = CHARGES.spent <= 1
-"""Condition that half of the gaps pays for noise and gradients."""
-SLOW = 40 * tau * eta * mu <= 3
+GAPS_SUFFICE = COSTS.gaps_used <= 1
+"""Condition that half of the convexity gaps bounds noise and gradients."""
+SLOW_CONTRACTION = 40 * tau * eta * mu <= 3
 """Condition that clients contract towards each other more slowly than a round lets them drift."""
-SMALL = 10 * eta * mu <= 1
-CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
+SMALL_STEP = 10 * eta * mu <= 1
+CONDITIONS = [SHORT_STEP, GAPS_SUFFICE, SLOW_CONTRACTION, SMALL_STEP]
 
 CLAIMS = (
     claim_at_optimum.proved.step(
         "sampled.strongly-convex.one-step",
-        "One local step of strongly convex clients, for participants that are drawn",
+        "One local step of strongly convex clients, with client sampling",
         "sampled rounds, 4",
     )(
-        chain=contracted(CHARGES.drift_potential, floor),
+        chain=state_contraction(COSTS.drift_potential, floor),
         place="step",
         assumptions=STRONG,
         conditions=CONDITIONS,
         note="Young's inequality has the weight 5(tau + k)/4: a fifth of the growth is left for the contraction.",
     ),
     claim_at_optimum.proved.bound(
-        "sampled.last-model", "The last model, for strongly convex clients of which some are drawn", "sampled rounds, 5"
+        "sampled.last-model", "The last model, for strongly convex clients with client sampling", "sampled rounds, 5"
     )(
         chain=(final_error, "<=", factor**K * D**2 + 3 * floor / (2 * mu)),
         assumptions=STRONG,
         conditions=CONDITIONS,
         note=(
-            "Clients may have unequal importances and curvatures; with full participation rho is zero.  The "
-            "draw costs as much as the clients differ at the optimum, whatever the batches."
+            "Clients may have unequal weights and curvatures; with full participation rho is zero.  The cost of "
+            "sampling depends on the dissimilarity of the clients at the optimum, not on the size of mini-batches."
         ),
     ),
 )

@@ -15,30 +15,28 @@ floor = (
     + 5 * (1 - 1 / M) * L * eta**2 * round_square * sigma_star**2 / 16
     + L * eta**2 * round_square * zeta_star**2
 )
-"""Return the largest loss of a step, in units of F."""
+"""Largest sum of noise and dissimilarity terms of a step, in units of F."""
 
 STRONG = (*SETTING, a.strongly_convex_clients)
-PAID = (
+GAPS_SUFFICE = (
     4 * L**2 * round_square * eta**2
     + 5 * (1 - 1 / M) * ell * L * round_square * eta**2
     + (10 * ell * eta * (1 + L * eta) / M)
     <= 1
 )
-"""Condition that half of the gaps pays for the gradients."""
-SLOW = 4 * tau * (tau + 1) * eta * mu <= 3
+"""Condition that half of the convexity gaps bounds noise and gradients."""
+SLOW_CONTRACTION = 4 * tau * (tau + 1) * eta * mu <= 3
 """Condition that clients contract towards each other more slowly than a round lets them drift."""
-SMALL = 8 * eta * mu <= 1
-CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
+SMALL_STEP = 8 * eta * mu <= 1
+CONDITIONS = [SHORT_STEP, GAPS_SUFFICE, SLOW_CONTRACTION, SMALL_STEP]
 
 
-def contracted(drift_potential: Expr, floor: Expr) -> tuple[Expr, str, Expr]:
-    """Return one step: the distances from the optimum and, by the potential, from the average contract up to the
-    floor.
-    """
+def state_contraction(drift_potential: Expr, floor: Expr) -> tuple[Expr, str, Expr]:
+    """Return the chain that distances from the optimum, and drift times its potential, contract up to the floor."""
     before, after = norm_sq(xbar - x_star), norm_sq(xbar_next - x_star)
-    apart, then_apart = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
-    reached = Expectation(weight * after) + Expectation(drift_potential.subs(k, k + 1) * then_apart)
-    had = Expectation(factor * weight * before) + Expectation(factor * drift_potential * apart)
+    drift, next_drift = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
+    reached = Expectation(weight * after) + Expectation(drift_potential.subs(k, k + 1) * next_drift)
+    had = Expectation(factor * weight * before) + Expectation(factor * drift_potential * drift)
     return reached, "<=", had + 2 * eta * floor
 
 
@@ -46,7 +44,7 @@ CLAIMS = (
     claim_at_optimum.proved.step(
         "strongly-convex.one-step", "One local step of strongly convex clients", "strong convexity, 1"
     )(
-        chain=contracted(drift_potential, floor),
+        chain=state_contraction(drift_potential, floor),
         place="step",
         assumptions=STRONG,
         conditions=CONDITIONS,
@@ -59,8 +57,8 @@ CLAIMS = (
         assumptions=STRONG,
         conditions=CONDITIONS,
         note=(
-            "For ever more rounds the first term vanishes.  For one local step, equal curvatures and small steps the "
-            "floor is 15/8 of the error at which the run settles."
+            "As the number of rounds grows, the first term vanishes.  For one local step, equal curvatures and small "
+            "steps the floor is 15/8 of the stationary error."
         ),
     ),
 )

@@ -12,25 +12,25 @@ from sympy import S
 
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
 from fedtheory.language import assumptions as a
-from fedtheory.sources.comparator.statements.charges import Charges
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP
+from fedtheory.sources.comparator.statements.largest_costs import LargestCosts
 from fedtheory.sources.comparator.statements.notation import *
 
-CHARGES = Charges(rho * tau / eta)
+COSTS = LargestCosts(rho * tau / eta)
 factor = 1 - eta * mu / 2
 
 STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
-PAID = CHARGES.spent <= 1
-"""Condition that half of the gaps pays for noise and gradients."""
-SLOW = 5 * tau * eta * mu <= 1
+GAPS_SUFFICE = COSTS.gaps_used <= 1
+"""Condition that half of the convexity gaps bounds noise and gradients."""
+SLOW_CONTRACTION = 5 * tau * eta * mu <= 1
 """Condition that distances contract little in one round."""
-SMALL = eta <= 1 / (5 * mu)
-CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
+SMALL_STEP = eta <= 1 / (5 * mu)
+CONDITIONS = [SHORT_STEP, GAPS_SUFFICE, SLOW_CONTRACTION, SMALL_STEP]
 
 
 @dataclass(frozen=True)
-class Target:
-    """A reference point: its noise and dissimilarity, its distance from the start, its error."""
+class ReferencePoint:
+    """A reference point: its noise and dissimilarity, the distance of the start from it, and its error."""
 
     point: Expr
     noise: Expr
@@ -40,8 +40,8 @@ class Target:
 
     @property
     def floor(self) -> Expr:
-        """Return the largest loss of a step, in units of F."""
-        return CHARGES.floor(self.noise, self.dissimilarity)
+        """Return the largest sum of noise and dissimilarity terms of a step, in units of F."""
+        return COSTS.floor(self.noise, self.dissimilarity)
 
     @property
     def start(self) -> Expr:
@@ -54,14 +54,14 @@ class Target:
         gap = Value(F, xbar_next) - Value(F, self.point)
         before, after = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
         smaller = Expectation(2 * eta * gap + norm_sq(xbar_next - self.point))
-        smaller += Expectation(CHARGES.drift_potential.subs(k, k + 1) * after)
+        smaller += Expectation(COSTS.drift_potential.subs(k, k + 1) * after)
         larger = Expectation(factor * norm_sq(xbar - self.point))
-        larger += Expectation(factor * CHARGES.drift_potential * before)
+        larger += Expectation(factor * COSTS.drift_potential * before)
         return smaller, larger + 2 * eta * self.floor
 
 
-ANY = Target(y, sigma_y, zeta_y, D_y, comparator_gap)
-BEST = Target(x_star, sigma_star, zeta_star, D, S.Zero)
+ANY = ReferencePoint(y, sigma_y, zeta_y, D_y, comparator_gap)
+BEST = ReferencePoint(x_star, sigma_star, zeta_star, D, S.Zero)
 
 CLAIMS = (
     claim.proved.step(
@@ -76,7 +76,7 @@ CLAIMS = (
     ),
     claim.proved.bound(
         "forgetting.mean-error",
-        "A mean error of strongly convex clients that forgets, against any point",
+        "A discounted average error of strongly convex clients, against any point",
         "forgetting means, 2",
     )(
         lhs=discounted_error,
@@ -84,8 +84,8 @@ CLAIMS = (
         assumptions=STRONG,
         conditions=CONDITIONS,
         note=(
-            "For few rounds, where the best point is nearer than the optimum.  Participants may be drawn, and clients "
-            "may have unequal importances and curvatures; for full participation rho is zero."
+            "For few rounds, where the best comparator is nearer than the optimum.  Participants may be sampled, and "
+            "clients may have unequal weights and curvatures; for full participation rho is zero."
         ),
     ),
     claim_at_optimum.proved.step(
@@ -101,7 +101,7 @@ CLAIMS = (
     ),
     claim_at_optimum.proved.bound(
         "forgetting.at-optimum",
-        "A mean error of strongly convex clients that forgets, with a linear rate",
+        "A discounted average error of strongly convex clients, with a linear rate",
         "forgetting means, 4",
     )(
         lhs=discounted_error,
@@ -109,9 +109,8 @@ CLAIMS = (
         assumptions=STRONG,
         conditions=CONDITIONS,
         note=(
-            "For ever more rounds the first term vanishes.  For full participation and one small local step the "
-            "floor is 5/2 of the error at which quadratics settle with noise that is the same everywhere, whatever "
-            "their curvatures are."
+            "As the number of rounds grows, the first term vanishes.  For full participation and one small local step "
+            "the floor is 5/2 of the stationary error of quadratics with constant noise, whatever their curvatures."
         ),
     ),
 )
