@@ -102,3 +102,24 @@ ITERATIONS = zero(
 )
 CURVATURE = least("no curvature is larger than the largest", n.objective_smoothness - n.smallest_curvature)
 STRONG_CURVATURE = least("no client's curvature exceeds the largest", n.smoothness - n.strong_convexity)
+LAST_ERROR = least(
+    "the last error is at most L/2 times the last squared distance",
+    n.smoothness * n.final_distance_sq / 2 - n.final_suboptimality,
+    a.smooth,
+)
+LAST_DISTANCE = least(
+    "the last squared distance is at most 2/mu times the last error",
+    n.final_suboptimality - n.strong_convexity * n.final_distance_sq / 2,
+    a.strongly_convex_clients,
+)
+ONE_GRADIENT = zero(
+    "with one local step the gradients of the rounds are those of the steps",
+    n.average_gradient_sq - n.average_local_gradient_sq,
+    *ROUNDS,
+    where=n.local_steps - 1,
+)
+ALIKE = zero("clients with one objective are not dissimilar", n.gradient_dissimilarity, a.one_type)
+ALIKE_ON_AVERAGE = zero("clients with one objective are not dissimilar on average", n.mean_dissimilarity, a.one_type)
+ALIKE_AT_OPTIMUM = zero(
+    "clients with one objective are not dissimilar at the optimum", n.dissimilarity_at_optimum, a.one_type
+)

@@ -34,10 +34,13 @@ IMPLIED_BY: Mapping[Assumption, Sequence[Sequence[Assumption]]] = {
     a.synchronous: ((a.full_rounds,),),
     a.unbiased_bounded_variance: ((a.full_gradients,),),
     a.bounded_mean_dissimilarity: ((a.bounded_dissimilarity,),),
+    a.bounded_dissimilarity: ((a.one_type,),),
+    a.one_type: ((a.one_client,),),
+    a.smooth: ((a.convex_and_smooth,),),
 }
 """Assumptions that others imply, such as fair weights by client weights, or bounded noise by full gradients.
 
-If each client's dissimilarity is bounded, so is the client average."""
+If each client's dissimilarity is bounded, so is the client average; clients with one objective have none."""
 
 
 @dataclass(frozen=True, repr=False)

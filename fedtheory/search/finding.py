@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fedtheory.errors import InputError
@@ -14,6 +14,7 @@ from fedtheory.search.cases import Search, find_maximum, search_cases
 from fedtheory.search.chains import search_chains
 from fedtheory.search.known import search_known
 from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.reductions import list_linked, search_reduced
 from fedtheory.search.terms import search_terms
 
 EFFORT = 15 * 10**7
@@ -26,11 +27,26 @@ def _search_run(claim: Claim) -> Found | NotFound:
     If a paper defines the quantities by vectors, inequalities between vectors are tried last.
     """
     known = search_known(claim)
-    for family in (search_chains, _search_in_vectors):
+    for family in (search_chains, _search_linked, _search_in_vectors):
         if not isinstance(known, Found):
             found = family(claim)
             known = found if isinstance(found, Found) else known
     return known
+
+
+def _search_linked(claim: Claim) -> Found | NotFound:
+    """Search for a bound on another quantity, from which a fact gives the claim."""
+    return search_reduced(claim, list_linked(claim), lambda other: _first_found(other, (search_known, search_chains)))
+
+
+def _first_found(claim: Claim, families: Sequence[Search]) -> Found | NotFound:
+    """Return the first proof that some families of proofs find, or the reason of the last."""
+    found: Found | NotFound = NotFound("no family of proofs is tried")
+    for family in families:
+        found = family(claim)
+        if isinstance(found, Found):
+            break
+    return found
 
 
 def _search_in_vectors(claim: Claim) -> Found | NotFound:

@@ -194,7 +194,7 @@ def premises_of_facts(claim: Claim) -> list[LinearPremise]:
     for fact in FACTS.values():
         usable = (
             fact is not ONE
-            and _is_where(fact, symbol, claim)
+            and holds_where(fact, symbol, claim)
             and fact.quantities <= own
             and check_assumed(claim, fact.needs, "").holds
         )
@@ -203,8 +203,8 @@ def premises_of_facts(claim: Claim) -> list[LinearPremise]:
     return found
 
 
-def _is_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
-    """Whether an equation among the conditions of a claim makes the quantity zero that a fact requires to be zero."""
+def holds_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
+    """Return whether an equation among the conditions of a claim makes the quantity zero that a fact requires to be zero."""
     if fact.where == 0:
         return True
     equations = [one.lhs - one.rhs for one in claim.conditions if isinstance(one, sp.Eq)]

@@ -33,20 +33,20 @@ def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
     if certificate is None:
         return None
     supposing = replace(claim, assumptions=(*claim.assumptions, *known.missing)) if known.missing else claim
-    document = _rename(document_of(recorded, certificate), recorded.id, claim.id)
+    document = rename_claim(document_of(recorded, certificate), recorded.id, claim.id)
     proof = check_certificate(supposing, document)
     spend(sum(proof.work.values()))
     return Found(proof, [recorded.id], known.missing, 0) if proof.verdict == "proved" else None
 
 
-def _rename(entry: Any, name: str, other: str) -> Any:
+def rename_claim(entry: Any, name: str, other: str) -> Any:
     """Return a document with the name of a claim replaced by another one."""
     if isinstance(entry, Mapping):
         return {
-            key: other if key == "claim" and value == name else _rename(value, name, other)
+            key: other if key == "claim" and value == name else rename_claim(value, name, other)
             for key, value in entry.items()
         }
-    return [_rename(one, name, other) for one in entry] if isinstance(entry, list) else entry
+    return [rename_claim(one, name, other) for one in entry] if isinstance(entry, list) else entry
 
 
 AT_OPTIMUM: Mapping[str, str] = {
