@@ -54,7 +54,7 @@ _OWN = Signs(
     ),
     gaps=(q.final_suboptimality,),
     flat=(q.smoothness, q.objective_smoothness),
-    divided_by=(q.final_suboptimality, q.initial_gap, q.average_local_gradient_sq, q.smoothness),
+    divided_by=(q.final_suboptimality, q.initial_gap, q.average_local_gradient_sq, q.smoothness, q.proximal_weight),
 )
 _TABLES = (_OWN, *(part.SIGNS for part in parts_of_papers("signs")))
 _SIGNS = (*_TABLES, signs_by_terms(_TABLES))

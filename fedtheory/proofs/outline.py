@@ -10,7 +10,7 @@ import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
 from fedtheory.kernel import Context, slack
-from fedtheory.kernel.expressions import Average, ClientSum, Expr, LocalSum
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, LocalSum, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
@@ -28,7 +28,7 @@ from fedtheory.proofs.entries import Entry, Group, entries_of
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import POWER, Course, advance_distance, count_from
-from fedtheory.proofs.links import Induction, Positive, PrefixSum, Products, Squared
+from fedtheory.proofs.links import Induction, Positive, PrefixSum, Products, Rooted, Squared
 from fedtheory.proofs.lyapunov import Lyapunov, build_start_context
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
@@ -121,9 +121,10 @@ def _outline_link(claim: Claim, certificate: Certificate, relation: Relation, wh
     context = build_known_context(claim, relation, certificate.roots, lemmas)
     if isinstance(why, Induction):
         return _outline_induction(claim, relation, why, context)
-    if isinstance(why, Squared):
-        rooted = rf"{latex(why.length)}\le {latex(why.bound)}"
-        return Group(rf"{relation.latex},\quad {rooted}", entries_of(why.terms, context))
+    if isinstance(why, Squared | Rooted):
+        smaller, larger = (why.length, why.bound) if isinstance(why, Squared) else (norm_sq(why.vector), why.bound**2)
+        shown = rf"{latex(smaller)}\le {latex(larger)}"
+        return Group(rf"{relation.latex},\quad {shown}", entries_of(why.terms, context))
     terms = [*why.at_most, *why.at_least] if isinstance(why, BothWays) else why
     return Group(relation.latex, entries_of(terms, context))
 
@@ -181,6 +182,10 @@ _ABOUT_KINDS: dict[type, str] = {
     Squared: (
         "  Where an inequality between norms stands beside another one, the other one is its square, and the "
         "coefficients are those of the inequality between norms."
+    ),
+    Rooted: (
+        "  Where an inequality between squares stands beside one between norms, the latter is its root, and the "
+        "coefficients are those of the squares."
     ),
     Products: (
         "  A relation between quotients is multiplied by its denominators first; its slack is then a sum of products "

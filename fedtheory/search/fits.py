@@ -48,7 +48,8 @@ class Products:
     def _fit_product(self, values: NDArray[np.float64]) -> Expr | None:
         """Fit a product of powers of the factors to the values; None if none fits."""
         unknown = len(self._factors) + 1
-        if len(values) < unknown + _SPARE or not (np.all(values > 0) or np.all(values < 0)):
+        has_one_sign = np.all(values > 0) or np.all(values < 0)
+        if not self._factors or len(values) < unknown + _SPARE or not has_one_sign:
             return _recognise(values)
         spend(100 * unknown * len(values))
         columns = np.vstack([np.ones(len(values)), self._logarithms]).T

@@ -204,7 +204,7 @@ def premises_of_facts(claim: Claim) -> list[LinearPremise]:
 
 
 def holds_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
-    """Return whether an equation among the conditions of a claim makes the quantity zero that a fact requires to be zero."""
+    """Return whether a claim's conditions contain the equation that a fact requires."""
     if fact.where == 0:
         return True
     equations = [one.lhs - one.rhs for one in claim.conditions if isinstance(one, sp.Eq)]

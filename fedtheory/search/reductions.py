@@ -1,4 +1,4 @@
-"""Reductions: a stronger statement that is searched for instead of a claim, and that becomes a lemma of its document."""
+"""Reductions: a stronger statement is searched for instead of a claim, and becomes a lemma of its document."""
 
 from __future__ import annotations
 
@@ -67,17 +67,16 @@ def list_linked(claim: Claim) -> Iterator[Reduction]:
     """Yield bounds on other quantities from which, by a fact, an upper bound on one quantity of a run follows."""
     if claim.place != "run" or claim.relations[0].operator not in ("<=", ">="):
         return
-    smaller, larger = claim.relations[0].ordered
-    wanted = claim.notation.get(smaller)
+    wanted = claim.notation.get(claim.relations[0].ordered[0])
     if wanted is None or wanted in PARAMETERS:
         return
     for fact in FACTS.values():
         others = fact.quantities - {wanted} - PARAMETERS
         if wanted in fact.quantities and len(others) == 1 and check_assumed(claim, fact.needs, "").holds:
-            yield from _list_by_fact(claim, larger, wanted, fact, *others)
+            yield from _list_by_fact(claim, fact, *others)
 
 
-def _list_by_fact(claim: Claim, bound: sp.Expr, wanted: Quantity, fact: Fact, other: Quantity) -> Iterator[Reduction]:
+def _list_by_fact(claim: Claim, fact: Fact, other: Quantity) -> Iterator[Reduction]:
     """Yield the bound on another quantity that a fact turns into a bound on the wanted one."""
     named = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
     added = sorted(quantity.name for quantity in fact.quantities if quantity.name not in named)

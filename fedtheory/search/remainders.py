@@ -9,11 +9,10 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from fedtheory.kernel import Rejected, is_ordering, slack
+from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.kernel.quotients import Quotient, quotient
 from fedtheory.kernel.work import spend
-from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import check_certificate
@@ -24,8 +23,8 @@ from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.proof import follows
 from fedtheory.proofs.run_conditions import conditions_of_run
+from fedtheory.search.conditions import derive_conditions
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import SignFacts, split_into_products, split_with_squares
 from fedtheory.search.premises import LinearPremise, split_linear, without_quantities
@@ -82,44 +81,10 @@ def goal_of(claim: Claim, quantities: Sequence[str], missing: Sequence[Assumptio
     """Return a claim as a goal, with symbols for further quantities and with added assumptions."""
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
     whole = use_plain_symbols(with_quantities(supposing, {"quantities": quantities}))
-    solved = [*_solve(whole), *_weaken_to_counts(whole)]
+    solved = derive_conditions(whole)
     whole = replace(whole, conditions=(*whole.conditions, *solved)) if solved else whole
     signs = SignFacts(numbers_of(whole), tuple(conditions_of_run(whole)))
     return Goal(whole, supposing, quantities, missing, whole.conditions if solved else None, signs)
-
-
-def _solve(claim: Claim) -> list[Expr]:
-    """Rewrite conditions on a product, such as 4 L eta <= 1, as bounds on the step size: eta <= 1/(4 L)."""
-    found = []
-    for condition in claim.conditions:
-        if not is_ordering(condition) or any(side.is_Symbol for side in condition.args):
-            continue
-        used = sorted(
-            condition.free_symbols, key=lambda one: (claim.notation.get(one) is not q.local_step_size, str(one))
-        )
-        for symbol in used[:1]:
-            gap = sp.expand(sp.numer(sp.together(slack(condition))))
-            if gap.is_polynomial(symbol) and sp.degree(gap, symbol) == 1:
-                above, below = gap.coeff(symbol, 0), -gap.coeff(symbol, 1)
-                bound = sp.Le(symbol, above / below, evaluate=False)
-                if follows(bound, claim):
-                    found.append(bound)
-    return found
-
-
-def _weaken_to_counts(claim: Claim) -> list[Expr]:
-    """Weaken conditions to the smallest counts in them: 8 tau L eta <= 1 gives 8 L eta <= 1."""
-    least, found = numbers_of(claim).at_least, list[Expr]()
-    for condition in claim.conditions:
-        counts = {one: least[one] for one in condition.free_symbols if one in least}
-        if not is_ordering(condition) or not counts or counts.keys() == condition.free_symbols:
-            continue
-        weaker = condition.func(*(side.xreplace(counts) for side in condition.args), evaluate=False)
-        # Where a bound divides by what may be zero, the bound without the denominator follows.
-        cleared = sp.Ge(sp.numer(sp.together(slack(weaker))), 0, evaluate=False)
-        new = (one for one in (weaker, cleared) if one.free_symbols and one not in claim.conditions)
-        found += [one for one in new if follows(one, claim)][:1]
-    return found
 
 
 def remainders(goal: Goal, first: Sequence[LinearPremise], others: Sequence[LinearPremise]) -> Iterator[Remainder]:

@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 
 from fedtheory.kernel import Context, InequalityRef, Term, one, scalar
-from fedtheory.kernel.expressions import Average, Expr
+from fedtheory.kernel.expressions import Average, Expr, is_length, parts_of
 from fedtheory.kernel.quotients import ZERO
 from fedtheory.kernel.work import spend
 from fedtheory.language import assumptions as a
@@ -28,11 +28,13 @@ from fedtheory.proofs import Certificate, check_certificate
 from fedtheory.proofs.certificate import BothWays, build_known_context
 from fedtheory.proofs.document import document_of, with_quantities
 from fedtheory.proofs.link_context import write_out
+from fedtheory.proofs.links import Rooted
 from fedtheory.proofs.numbers import list_known_conditions
 from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.blocks import Blocks, move_to_weights, split_form, squares_of, weights_of
 from fedtheory.search.candidates import CandidateInequality, find_candidates, squares_as_written, weighted_squares
+from fedtheory.search.conditions import derive_conditions
 from fedtheory.search.conic import least_support, programs_at
 from fedtheory.search.constants import split_constants
 from fedtheory.search.dimensions import Dimensions
@@ -43,7 +45,7 @@ from fedtheory.search.positivity import SignFacts
 from fedtheory.search.premises import supposable
 from fedtheory.search.samples import Samples, draw_edges, draw_generic
 
-Link = list[Term] | BothWays
+Link = list[Term] | BothWays | Rooted
 _MOST_CANDIDATES = 120
 _SAMPLES = 5
 _SPARE = 8
@@ -101,6 +103,9 @@ def list_unnamed(claim: Claim) -> list[str]:
 
 def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: Sequence[Claim]) -> Found | NotFound:
     """Return a certificate for a claim, also given in plain symbols, with the lemmas that its links need."""
+    derived = derive_conditions(plain)
+    plain = replace(plain, conditions=(*plain.conditions, *derived)) if derived else plain
+    relaxed = plain.conditions if derived else None
     links: list[Link] = []
     for relation in plain.relations:
         link = find_link(plain, relation)
@@ -112,7 +117,7 @@ def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: 
         links.append(link)
     terms = [term for link in links for term in _list_terms(link)]
     named_lemmas = _list_named(terms, lemmas)
-    document = document_of(plain, Certificate(claim=plain.id, links=links, lemmas=named_lemmas))
+    document = document_of(plain, Certificate(claim=plain.id, links=links, relaxed=relaxed, lemmas=named_lemmas))
     symbols = {symbol for term in terms for symbol in _list_symbols(term)}
     unnamed = list_unnamed(claim)
     named = [
@@ -154,6 +159,8 @@ def _list_symbols(term: Term) -> set[sp.Symbol]:
 
 def _list_terms(link: Link) -> list[Term]:
     """Return the terms of a link."""
+    if isinstance(link, Rooted):
+        return list(link.terms)
     return [*link.at_most, *link.at_least] if isinstance(link, BothWays) else link
 
 
@@ -170,7 +177,21 @@ def find_link(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) ->
         if at_most is None or at_least is None:
             return None
         return BothWays(at_most, at_least) if at_most or at_least else []
-    return find_terms(claim, relation, lemmas) if relation.operator in ("<=", ">=") else None
+    if relation.operator not in ("<=", ">="):
+        return None
+    terms = find_terms(claim, relation, lemmas)
+    return _find_by_squares(claim, relation, lemmas) if terms is None else terms
+
+
+def _find_by_squares(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) -> Rooted | None:
+    """Return the proof of a bound on a norm by a multiple of another norm, from the squares of both."""
+    length, bound = relation.ordered
+    others = {part for part in parts_of(bound, sp.Pow) if is_length(part)}
+    if claim.place not in ("points", "path") or not is_length(length) or len(others) != 1:
+        return None
+    squares = Relation(length**2, "<=", sp.expand(bound**2))
+    terms = find_terms(claim, squares, lemmas) if squares.right.coeff(*others) == 0 else None
+    return None if terms is None else Rooted(vector=length.base.args[0], bound=bound, terms=terms)
 
 
 def find_terms(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) -> list[Term] | None:
