@@ -27,6 +27,7 @@ from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
+from fedtheory.proofs.exponentials import Exponentials
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.falling import LastOfContracting, LastOfFalling
 from fedtheory.proofs.fixed_point import FixedPoint
@@ -51,6 +52,7 @@ AnyCertificate = (
     | FixedPoint
     | Lyapunov
     | Cases
+    | Exponentials
 )
 DERIVED: tuple[type[Derived], ...] = (
     Derived,

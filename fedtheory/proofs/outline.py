@@ -25,6 +25,7 @@ from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.document import certificate_in
 from fedtheory.proofs.entries import Entry, Group, entries_of
+from fedtheory.proofs.exponentials import Exponentials, write_powers
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import POWER, Course, advance_distance, count_from
@@ -272,6 +273,20 @@ def _outline_cases(claim: Claim, certificate: Cases) -> Iterator[Group]:
         yield from (replace(group, statement=group.statement + where) for group in describe(supposed, case.why))
 
 
+def _outline_exponentials(claim: Claim, certificate: Exponentials) -> Iterator[Group]:
+    """Yield the outline of the proof of the claim with powers."""
+    _, describe = _KINDS[type(certificate.why)]
+    yield from describe(write_powers(claim, certificate), certificate.why)
+
+
+def _introduce_exponentials(claim: Claim, certificate: Exponentials) -> str:
+    """Introduce a proof with powers in place of exponentials."""
+    introduce, _ = _KINDS[type(certificate.why)]
+    count = rf"${latex(certificate.count)}$"
+    shown = f"  With n = {count}, each exponential exp(-a n) is at least (1 - a)^n, which is written for it."
+    return introduce(write_powers(claim, certificate), certificate.why) + shown
+
+
 def _introduce_cases(claim: Claim, certificate: Cases) -> str:
     """Introduce a proof by cases as that of the first case."""
     first = certificate.cases[0].why
@@ -292,6 +307,7 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
     FixedPoint: (_introduce_fixed_point, _list_fixed_points),
     Lyapunov: (_introduce_lyapunov, _outline_lyapunov),
     Cases: (_introduce_cases, _outline_cases),
+    Exponentials: (_introduce_exponentials, _outline_exponentials),
 }
 
 

@@ -10,8 +10,10 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.work import Exhausted, limited
 from fedtheory.language.claim import Claim, Place
+from fedtheory.proofs.exponentials import list_exponentials
 from fedtheory.search.cases import Search, find_maximum, search_cases
 from fedtheory.search.chains import search_chains
+from fedtheory.search.exponentials import search_powers
 from fedtheory.search.known import search_known
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.reductions import list_linked, search_reduced
@@ -69,6 +71,14 @@ _FAMILIES: Mapping[Place, Search] = {
 }
 
 
+def _search_functions(claim: Claim, family: Search) -> Found | NotFound:
+    """Search for a claim that may contain exponentials or a maximum."""
+    if list_exponentials(claim):
+        return search_powers(claim, lambda other: _search_functions(other, family))
+    maximum = find_maximum(claim)
+    return family(claim) if maximum is None else _search_with_maximum(claim, maximum, family)
+
+
 def find_proof(claim: Claim, effort: int = EFFORT) -> Found | NotFound:
     """Search for a certificate of a claim from its statement alone; a result has been accepted by the kernel.
 
@@ -79,8 +89,7 @@ def find_proof(claim: Claim, effort: int = EFFORT) -> Found | NotFound:
         return NotFound(f"no family of proofs is searched for statements about a {claim.place}")
     with limited(effort) as meter:
         try:
-            maximum = find_maximum(claim)
-            found = family(claim) if maximum is None else _search_with_maximum(claim, maximum, family)
+            found = _search_functions(claim, family)
         except (Rejected, InputError) as reason:
             found = NotFound(str(reason))
         except Exhausted:
