@@ -12,14 +12,17 @@ from typing import Any
 import sympy as sp
 
 from fedtheory.kernel import Rejected
-from fedtheory.kernel.expressions import Expr, has_plain_vectors
+from fedtheory.kernel.expressions import Expectation, Expr, has_plain_vectors
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Quantity, RunQuantity
+from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
 from fedtheory.language.quantities.measuring.symbols import next_run_iterate, run_iterate
 from fedtheory.language.term_relations import find_by_term, is_defined_by_term
 
+_FIXED = frozenset((q.optimum, q.objective, q.client_objective, q.client_optimum))
+"""Points and objectives that are the same at every local step, and in claims about points."""
 _SYNCHRONOUS: Mapping[Quantity, Quantity] = {
     run_iterate: q.average_iterate,
     next_run_iterate: q.next_average_iterate,
@@ -30,15 +33,15 @@ _SYNCHRONOUS: Mapping[Quantity, Quantity] = {
 def unfold_terms(claim: Claim) -> Claim:
     """Return a claim with its quantities replaced by their terms.
 
-    Quantities of a local step are replaced in claims about steps; a user-defined quantity that equals one of the
-    vocabulary is replaced by that one in claims about runs.
+    Quantities of a local step are replaced in claims about steps, those of minimisers also in other claims about
+    vectors.  A user-defined quantity that equals one of the vocabulary is replaced by that one in claims about runs.
     """
     needed = {a.full_participation, a.averaged_participants, a.synchronous}
     same = {} if needed.isdisjoint(claim.assumptions) else _SYNCHRONOUS
     known = {**claim.where, **claim.notation}
     if claim.place == "run":
         return _use_known_quantities(claim, known, same)
-    return _unfold_steps(claim, known, same) if claim.place == "step" else claim
+    return _unfold_steps(claim, known, same)
 
 
 def _use_known_quantities(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[Quantity, Quantity]) -> Claim:
@@ -54,14 +57,14 @@ def _use_known_quantities(claim: Claim, where: dict[sp.Symbol, Quantity], same: 
 
 
 def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[Quantity, Quantity]) -> Claim:
-    """Return a claim about local steps with quantities of a local step replaced by their terms."""
+    """Return a claim about vectors with quantities of a local step, or of minimisers, replaced by their terms."""
     named = {
         symbol: one.term
         for symbol, one in claim.notation.items()
-        if isinstance(one, RunQuantity) and one.term is not None and _is_of_a_step(one) and is_defined_by_term(one)
+        if isinstance(one, RunQuantity) and one.term is not None and is_unfolded(one, claim) and is_defined_by_term(one)
     }
     if any(condition.free_symbols & named.keys() for condition in claim.conditions):
-        raise Rejected("expected conditions on numbers of the run, got one on a quantity of a local step")
+        raise Rejected("expected conditions on numbers of the run, got one on a quantity that vectors define")
     for term in named.values():
         for _, of in term.where:
             if all(known is not same.get(of, of) for known in where.values()):
@@ -71,13 +74,20 @@ def _unfold_steps(claim: Claim, where: dict[sp.Symbol, Quantity], same: Mapping[
         symbol: term.expression.xreplace({own: symbols[same.get(of, of).name] for own, of in term.where})
         for symbol, term in named.items()
     }
+    if claim.place == "points":
+        # Nothing is random there.
+        written = {symbol: one.replace(Expectation, lambda of: of) for symbol, one in written.items()}
     return rewrite(claim, written, {s: one for s, one in where.items() if s not in named}) if named else claim
 
 
-def _is_of_a_step(quantity: RunQuantity) -> bool:
-    """Return whether a number is an expression at each local step, and not one of the whole run or of a round."""
+def is_unfolded(quantity: RunQuantity, claim: Claim) -> bool:
+    """Return whether a number is an expression at each local step of a claim about steps, or one of fixed points."""
     term = quantity.term
-    return term is not None and not term.over and quantity.per_step and has_plain_vectors(term.expression)
+    if term is None or quantity.root or not has_plain_vectors(term.expression):
+        return False
+    if {of for _, of in term.where} <= _FIXED:
+        return claim.place in ("step", "points") and term.over == (FIRST_STEP, FIRST_ROUND)
+    return claim.place == "step" and not term.over and quantity.per_step
 
 
 def rewrite(

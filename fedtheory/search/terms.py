@@ -23,7 +23,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Place, Relation
-from fedtheory.language.quantities.quantity import Quantity
+from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from fedtheory.proofs import Certificate, check_certificate
 from fedtheory.proofs.certificate import BothWays, build_known_context
 from fedtheory.proofs.document import document_of, with_quantities
@@ -32,6 +32,7 @@ from fedtheory.proofs.links import Rooted
 from fedtheory.proofs.numbers import list_known_conditions
 from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.plain_symbols import use_plain_symbols
+from fedtheory.proofs.run_terms import is_unfolded
 from fedtheory.search.blocks import Blocks, move_to_weights, split_form, squares_of, weights_of
 from fedtheory.search.candidates import CandidateInequality, find_candidates, squares_as_written, weighted_squares
 from fedtheory.search.conditions import derive_conditions
@@ -98,7 +99,10 @@ def list_unnamed(claim: Claim) -> list[str]:
         wanted += [q.local_step_size] if {q.next_local_iterate, q.next_average_iterate} & own else []
         # With a single client, its number is not needed.
         wanted += [] if a.one_client in claim.assumptions else [q.clients]
-    return [quantity.name for quantity in wanted if quantity not in own]
+    numbers = (one for one in claim.notation.values() if isinstance(one, RunQuantity))
+    terms = [one.term for one in numbers if is_unfolded(one, claim)]
+    wanted += [of for term in terms if term is not None for _, of in term.where]
+    return [quantity.name for quantity in dict.fromkeys(wanted) if quantity not in own]
 
 
 def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: Sequence[Claim]) -> Found | NotFound:
