@@ -14,10 +14,10 @@ from fedtheory.proofs.proof import follows
 
 def derive_conditions(claim: Claim) -> list[Expr]:
     """Return bounds on the step size, and bounds without counts, that follow from the conditions of a claim."""
-    return [*_solve_for_step_size(claim), *_weaken_to_counts(claim)]
+    return [*solve_for_step_size(claim), *weaken_to_counts(claim)]
 
 
-def _solve_for_step_size(claim: Claim) -> list[Expr]:
+def solve_for_step_size(claim: Claim) -> list[Expr]:
     """Rewrite conditions on a product, such as 4 L eta <= 1, as bounds on the step size: eta <= 1/(4 L)."""
     found = []
     for condition in claim.conditions:
@@ -36,7 +36,7 @@ def _solve_for_step_size(claim: Claim) -> list[Expr]:
     return found
 
 
-def _weaken_to_counts(claim: Claim) -> list[Expr]:
+def weaken_to_counts(claim: Claim) -> list[Expr]:
     """Weaken conditions to the smallest counts in them: 8 tau L eta <= 1 gives 8 L eta <= 1."""
     least, found = numbers_of(claim).at_least, list[Expr]()
     for condition in claim.conditions:

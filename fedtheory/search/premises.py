@@ -112,7 +112,7 @@ def known_claims(claim: Claim) -> list[KnownClaim]:
         # Certificates of a paper take long to load.
         if wanted and wanted <= quantities and certificate_of(name):
             statement = statement_of(name)
-            missing = [one for one in statement.assumptions if not check_assumed(claim, [one], "").holds]
+            missing = tuple(one for one in statement.assumptions if not check_assumed(claim, [one], "").holds)
             if set(missing) <= set(supposable(claim)):
                 found.append(KnownClaim(statement, missing))
     own = set(claim.notation.values())

@@ -150,7 +150,7 @@ def test_a_hostile_quantity_is_not_written_out_at_steps() -> None:
 def test_a_condition_on_quantities_of_a_step_is_refused() -> None:
     spread = own("own_spread", SPREAD)
     claim = replace(at_steps(spread, 0), conditions=[spread.symbol <= eta])
-    with pytest.raises(Rejected, match="got one on a quantity of a local step"):
+    with pytest.raises(Rejected, match="got one on a quantity that vectors define"):
         use_plain_symbols(claim)
 
 

@@ -32,9 +32,9 @@ from fedtheory.proofs.terms.rules.product import Factor, _check_cauchy_schwarz
 from fedtheory.proofs.terms.run_form import RunForm
 from fedtheory.runfile import parse_run
 from fedtheory.search import blocks, chains, contractions, exact, lengths
+from fedtheory.search.conditions import weaken_to_counts
 from fedtheory.search.dimensions import Dimensions, _find_entry_dimension
 from fedtheory.search.positivity import SignFacts, _list_slacks, _list_symbols
-from fedtheory.search.remainders import _weaken_to_counts
 from verify.rocq.numbers import _list_bounds
 
 eta, tau, T, L, G, M = sp.symbols("eta tau T L G M", positive=True)
@@ -244,7 +244,7 @@ def test_conditions_at_the_least_counts() -> None:
 
     def weaker(*conditions: Any) -> list[Any]:
         claim = Claim(id="t:least", lhs=0, rhs=eta * tau * L, where=WHERE, assumptions=WORK, conditions=conditions)
-        return _weaken_to_counts(claim)
+        return weaken_to_counts(claim)
 
     assert weaker(8 * tau * L * eta <= 1) == [sp.Le(8 * L * eta, 1, evaluate=False)]
     assert weaker(8 * L * eta <= 1) == []

@@ -186,6 +186,7 @@ def test_certificates_of_sums(monkeypatch: pytest.MonkeyPatch) -> None:
         return SimpleNamespace(verdict=known["verdict"], steps=steps, work={"a": 2, "b": 3})
 
     spent: list[int] = []
+    monkeypatch.setattr(terms, "derive_conditions", lambda _: [])
     monkeypatch.setattr(terms, "find_link", link)
     monkeypatch.setattr(terms, "choose_lemmas", lambda *_: [["a"], ["b"]])
     monkeypatch.setattr(terms, "document_of", lambda _, certificate: {"lemmas": certificate.lemmas})

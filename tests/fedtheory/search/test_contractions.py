@@ -38,8 +38,9 @@ from fedtheory.proofs import Combination, Part
 from fedtheory.proofs.document import with_quantities
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.plain_symbols import use_plain_symbols
+from fedtheory.search.conditions import solve_for_step_size, weaken_to_counts
 from fedtheory.search.contractions import NEEDED, _bound_by_largest_drift, _bound_by_potential, is_contracting
-from fedtheory.search.remainders import Goal, _find_below, _solve, _weaken_to_counts, goal_of
+from fedtheory.search.remainders import Goal, _find_below, goal_of
 from fedtheory.search.workspace import LemmaGoal, Workspace
 
 LAST = (1 - eta * mu) ** K * D**2
@@ -139,9 +140,9 @@ def test_conditions_are_solved_for_the_step_size() -> None:
     stated |= {"squares": (4 * eta**2 * L**2 <= 1, []), "two": (eta * L + eta * mu <= 1, [eta <= 1 / (L + mu)])}
     for condition, expected in stated.values():
         claim = use_plain_symbols(bound(DISTANCE, LAST, (*ROUNDS, *STRONGLY), [condition]))
-        assert [sp.Le(*map(_own, one.args)) for one in _solve(claim)] == expected
+        assert [sp.Le(*map(_own, one.args)) for one in solve_for_step_size(claim)] == expected
     claim = use_plain_symbols(bound(DISTANCE, LAST, (*ROUNDS, *STRONGLY), [8 * tau * eta * L <= 1]))
-    assert [_own(one.args[0]) for one in _weaken_to_counts(claim)] == [8 * eta * L]
+    assert [_own(one.args[0]) for one in weaken_to_counts(claim)] == [8 * eta * L]
 
 
 def test_a_lemma_without_a_proof_is_none() -> None:

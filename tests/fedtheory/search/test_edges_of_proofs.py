@@ -102,7 +102,7 @@ def test_facts_with_a_condition_need_an_equation_for_it() -> None:
     def is_where(where: sp.Expr, *conditions: sp.Expr, quantities: Any = frozenset()) -> bool:
         fact: Any = SimpleNamespace(where=where, quantities=frozenset(quantities), zero_condition=lambda _: where)
         given: Any = SimpleNamespace(conditions=conditions, where=claim.where, notation=claim.notation)
-        return premises._is_where(fact, None, given)  # type: ignore[arg-type]
+        return premises.holds_where(fact, None, given)  # type: ignore[arg-type]
 
     assert is_where(sp.S.Zero)
     assert is_where(sp.S.Zero, quantities=[q.max_drift])

@@ -23,7 +23,7 @@ def test_a_loose_bound_is_proved_from_its_statement() -> None:
     found = find_proof(error_bound(LOOSE))
     assert isinstance(found, Found)
     assert found.uses == ["renard2022:thm-2.1.sharp"]
-    assert found.supposed == [a.convex_and_smooth]
+    assert found.supposed == (a.convex_and_smooth,)
     claim = error_bound(LOOSE, assumptions=[*CONVEX, a.unbiased_bounded_variance, a.bounded_dissimilarity])
     assert check_certificate(claim, found.proof.document).verdict == "proved"
 

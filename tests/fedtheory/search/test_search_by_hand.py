@@ -35,7 +35,7 @@ from fedtheory.search.positivity import (
     split_with_squares,
 )
 from fedtheory.search.premises import lacking_quantities, supposable
-from fedtheory.search.restated import _rename
+from fedtheory.search.restated import rename_claim
 from fedtheory.search.samples import Samples, draw_generic, draw_samples, find_negative, is_met
 
 NUMBERS = Numbers(symbols=frozenset({eta, L, sigma, tau, M}), at_least={tau: 1, M: 1}, integer=frozenset({tau, M}))
@@ -383,4 +383,4 @@ def test_a_document_is_renamed_where_it_names_its_claim() -> None:
     """Only references to the claim itself are renamed."""
     document = {"claim": "a:1", "note": "a:1", "parts": [{"claim": "a:1"}, {"claim": "a:2"}, "a:1"]}
     renamed = {"claim": "b:1", "note": "a:1", "parts": [{"claim": "b:1"}, {"claim": "a:2"}, "a:1"]}
-    assert _rename(document, "a:1", "b:1") == renamed
+    assert rename_claim(document, "a:1", "b:1") == renamed

@@ -1,0 +1,216 @@
+"""False claims by roots of squares, by powers for exponentials, and by facts that link quantities of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.kernel import Term, one, square
+from fedtheory.kernel.expressions import Expectation, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs import Certificate, Combination, Part, check_certificate, facts
+from fedtheory.proofs.exponentials import Exponentials
+from fedtheory.proofs.links import Rooted
+from fedtheory.proofs.proof import IMPLIED_BY, check_assumed
+
+ONE, HALF = sp.S.One, sp.Rational(1, 2)
+x, y, x_i = sp.symbols("x y x_i", real=True)
+c, L, eta, mu = sp.symbols("c L eta mu", positive=True)
+D, tau, T, sigma = sp.symbols("D tau T sigma", positive=True)
+last, error, steps, rounds = sp.symbols("X e g_s g_r", nonnegative=True)
+zeta, spread = sp.symbols("zeta zeta_s", nonnegative=True)
+NUMBERS = {c: q.smoothness, L: q.smoothness, eta: q.local_step_size, mu: q.strong_convexity, D: q.initial_distance}
+NUMBERS |= {tau: q.local_steps, T: q.rounds, sigma: q.noise_deviation, last: q.final_distance_sq}
+NUMBERS |= {error: q.final_suboptimality, steps: q.average_local_gradient_sq, rounds: q.average_gradient_sq}
+NUMBERS |= {zeta: q.gradient_dissimilarity, spread: q.dissimilarity_at_optimum}
+WORK = (a.same_local_work, a.unit_server_step, a.full_participation)
+
+
+def claim_of(left: Any, right: Any, **stated: Any) -> Claim:
+    """Return a claim with the symbols of its sides and conditions."""
+    parts = (sp.sympify(one) for one in (left, right, *stated.get("conditions", ())))
+    used = set().union(*(part.free_symbols for part in parts))
+    known = {**NUMBERS, **stated.pop("vectors", {})}
+    where = {symbol: quantity for symbol, quantity in known.items() if symbol in used}
+    return Claim(id="t:false", lhs=left, rhs=right, where=where, **stated)
+
+
+def norm(of: Any) -> Any:
+    """Return the norm of a vector."""
+    return sp.sqrt(norm_sq(of))
+
+
+def rooted(left: Any, bound: Any, terms: Any, **stated: Any) -> tuple[Claim, Certificate]:
+    """Return a claim on a norm, and a proof of it by squares."""
+    claim = claim_of(norm(left), bound, **stated)
+    return claim, Certificate(claim=claim.id, links=[Rooted(vector=left, bound=bound, terms=terms)])
+
+
+POINTS: dict[str, Any] = {"place": "points", "vectors": {x: q.point, y: q.second_point}}
+STEP: dict[str, Any] = {"place": "step", "vectors": {x_i: q.local_iterate}}
+NO_ROOTS = {
+    "a negative factor": (rooted(x, -norm(x), [], **POINTS), ">= 0 is not shown"),
+    "a factor of either sign": (
+        rooted(x, (1 - L) * norm(x), [Term(L**2 - 2 * L, square(x))], **POINTS),
+        "is not shown",
+    ),
+    "two norms": (rooted(x + y, norm(x) + norm(y), [], **POINTS), "multiple of one norm"),
+    "a norm and a number": (rooted(x, norm(x) + L, [], **POINTS), "multiple of one norm"),
+    "squares that differ": (rooted(2 * x, norm(x), [], **POINTS), "the squares"),
+    "the norm of an expectation": (
+        rooted(Expectation(x_i), norm(Expectation(x_i)), [], **STEP),
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("pair", "because"), NO_ROOTS.values(), ids=NO_ROOTS)
+def test_no_root_of_other_squares(pair: tuple[Claim, Certificate], because: str) -> None:
+    """The factor is a non-negative number, and nothing is random."""
+    proof = check_certificate(*pair)
+    assert proof.verdict == "broken"
+    assert any(because in step.text for step in proof.steps if not step.holds), [step.text for step in proof.steps]
+
+
+def test_a_root_of_squares() -> None:
+    """|x| <= (1 + L)|x|, as the square of 1 + L is at least one."""
+    claim, certificate = rooted(x, (1 + L) * norm(x), [Term(L**2 + 2 * L, square(x))], **POINTS)
+    assert check_certificate(claim, certificate).verdict == "proved"
+
+
+def powered(left: Any, right: Any, count: Any, parts: Any = (), **stated: Any) -> tuple[Claim, Exponentials]:
+    """Return a claim with exponentials, and a proof of it with powers."""
+    claim = claim_of(left, right, assumptions=(*WORK, *stated.pop("assumptions", ())), **stated)
+    given = stated.pop("given", ())
+    why = Combination(claim=claim.id, links=[list(parts)])
+    return claim, Exponentials(claim=claim.id, count=count, why=why, given=given)
+
+
+BELOW = [eta * mu <= 1]
+DECAY = sp.exp(-eta * mu * T)
+NO_POWERS = {
+    "a base that may be negative": (powered(0, DECAY, T, [Part((1 - eta * mu) ** T, facts.ONE)]), "may be negative"),
+    "an exponential on the smaller side": (
+        powered(DECAY, (1 - eta * mu) ** T, T, conditions=BELOW),
+        "by which",
+    ),
+    "an exponential with a negative factor": (
+        powered(-D * (1 - eta * mu) ** T, -D * DECAY, T, conditions=BELOW),
+        "by which",
+    ),
+    "a number that is no count": (powered(0, DECAY, eta, conditions=BELOW), "product of counts"),
+    "half of a count": (powered(0, DECAY, T / 2, conditions=BELOW), "product of counts"),
+    "the number one as a count": (powered(0, DECAY, ONE, conditions=BELOW), "product of counts"),
+    "a root of an exponential": (powered(0, sp.sqrt(D + DECAY), T, conditions=BELOW), ""),
+    "a product of exponentials": (powered(0, DECAY * sp.exp(-eta * T), T, conditions=[*BELOW, eta <= 1]), ""),
+    "no exponential": (powered(0, D * T, T), "with exponentials"),
+    "a strict bound": (
+        powered(0, DECAY, T, conditions=BELOW, relation="<"),
+        "<=",
+    ),
+}
+
+
+@pytest.mark.parametrize(("pair", "because"), NO_POWERS.values(), ids=NO_POWERS)
+def test_no_powers_for_other_exponentials(pair: tuple[Claim, Exponentials], because: str) -> None:
+    """Bases are non-negative, counts are whole, and the slack increases with the exponential."""
+    proof = check_certificate(*pair)
+    assert proof.verdict == "broken"
+    assert any(because in step.text for step in proof.steps if not step.holds), [step.text for step in proof.steps]
+
+
+def test_a_power_for_an_exponential() -> None:
+    """0 <= exp(-eta mu T) for eta mu <= 1; conditions that do not follow are ignored."""
+    claim, certificate = powered(0, DECAY, T, [Part((1 - eta * mu) ** T, facts.ONE)], conditions=BELOW)
+    assert check_certificate(claim, certificate).verdict == "proved"
+    open_claim, without = powered(0, DECAY, T, [Part((1 - eta * mu) ** T, facts.ONE)])
+    guessed = Exponentials(claim=open_claim.id, count=T, why=without.why, given=BELOW)
+    assert check_certificate(open_claim, guessed).verdict == "broken"
+
+
+EQUAL = sp.Eq(tau, 1, evaluate=False)
+LINKS: dict[str, tuple[Any, Any, Any, dict[str, Any], str]] = {
+    "the last error": (error, L * last / 2, facts.LAST_ERROR, {"assumptions": [a.smooth]}, "proved"),
+    "the last error, convex": (error, L * last / 2, facts.LAST_ERROR, {"assumptions": [a.convex_and_smooth]}, "proved"),
+    "the last error, anyhow": (error, L * last / 2, facts.LAST_ERROR, {}, "broken"),
+    "a quarter of the last error": (error, L * last / 4, facts.LAST_ERROR, {"assumptions": [a.smooth]}, "broken"),
+    "the last distance": (
+        *(mu * last / 2, error, facts.LAST_DISTANCE),
+        {"assumptions": [a.strongly_convex_clients]},
+        "proved",
+    ),
+    "the last distance, convex": (
+        *(mu * last / 2, error, facts.LAST_DISTANCE),
+        {"assumptions": [a.convex_and_smooth]},
+        "broken",
+    ),
+    "gradients": (rounds, steps, facts.ONE_GRADIENT, {"assumptions": WORK, "conditions": [EQUAL]}, "proved"),
+    "gradients of some steps": (rounds, steps, facts.ONE_GRADIENT, {"assumptions": WORK}, "broken"),
+    "gradients of two steps": (
+        *(rounds, steps, facts.ONE_GRADIENT),
+        {"assumptions": WORK, "conditions": [sp.Eq(tau, 2, evaluate=False)]},
+        "broken",
+    ),
+    "one type": (zeta, 0, facts.ALIKE, {"assumptions": [a.one_type]}, "proved"),
+    "one client": (zeta, 0, facts.ALIKE, {"assumptions": [a.one_client]}, "proved"),
+    "several types": (zeta, 0, facts.ALIKE, {"assumptions": [a.bounded_dissimilarity]}, "broken"),
+    "equal weights": (zeta, 0, facts.ALIKE, {"assumptions": [a.uniform_shares]}, "broken"),
+}
+
+
+@pytest.mark.parametrize(("left", "right", "fact", "stated", "expected"), LINKS.values(), ids=LINKS)
+def test_facts_that_link_quantities(left: Any, right: Any, fact: Any, stated: Any, expected: str) -> None:
+    """Each of their assumptions, conditions and constants is needed."""
+    claim = claim_of(left, right, **stated)
+    sign = -ONE if fact in (facts.ONE_GRADIENT, facts.ALIKE) else ONE
+    certificate = Combination(claim=claim.id, links=[[Part(sign, fact)]])
+    assert check_certificate(claim, certificate).verdict == expected
+
+
+def test_no_lemma_hides_a_random_norm() -> None:
+    """A constant is no bound on a norm whose square is not bounded."""
+    claim = claim_of(norm(x), HALF, **POINTS)
+    link = Rooted(vector=x, bound=HALF, terms=[Term(ONE / 4, one())])
+    assert check_certificate(claim, Certificate(claim=claim.id, links=[link])).verdict == "broken"
+
+
+PROBLEMS: dict[str, Any] = {
+    "one client": {"hessians": [[["2"]]], "linear": [["1"]]},
+    "alike": {"hessians": [[["2"]]] * 2, "linear": [["1"]] * 2},
+    "two": {"hessians": [[["1"]], [["3"]]], "linear": [["1"], ["-2"]]},
+    "not convex": {"hessians": [[["-1"]], [["3"]]], "linear": [["1"], ["-2"]]},
+    "flat": {"hessians": [[["0"]], [["0"]]], "linear": [["0"], ["0"]]},
+    "noise": {"hessians": [[["1"]], [["3"]]], "linear": [["1"], ["-2"]], "noise": "1"},
+}
+SETTINGS: dict[str, Any] = {
+    "rounds": {},
+    "drawn": {"participation": {"kind": "uniform", "clients": 1}},
+    "clock": {"clock": {"policy": "sync", "times": ["1", "2"]}},
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_what_implies_an_assumption_does(problem: str, setting: str) -> None:
+    """On each run, an assumption holds if those hold that imply it."""
+    if problem == "one client" and setting == "clock":
+        return
+    table = {"kind": "quadratic", "start": ["3"], **PROBLEMS[problem]}
+    algorithm = {"local_step_size": "1/8", "rounds": 2, "local_steps": 2, **SETTINGS[setting]}
+    run = parse_run({"problem": table, "algorithm": algorithm}, RATIONAL)
+    for assumption, ways in IMPLIED_BY.items():
+        for others in ways:
+            if all(other.failure(run) is None for other in others):
+                assert assumption.failure(run) is None, (assumption.name, [other.name for other in others])
+
+
+def test_implied_assumptions_are_transitive() -> None:
+    """A single client has a bounded dissimilarity on average as well."""
+    claim = claim_of(zeta, L, assumptions=[a.one_client])
+    assert check_assumed(claim, [a.bounded_mean_dissimilarity], "").holds
+    assert not check_assumed(claim, [a.smooth], "").holds
