@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from fedtheory.language.source import Source as Source
     from fedtheory.language.terms import quantity as quantity
     from fedtheory.language.terms import quantity_at_steps as quantity_at_steps
-    from fedtheory.language.weighted import weighted_mean as weighted_mean
-    from fedtheory.language.weighted import weighted_sum as weighted_sum
+    from fedtheory.language.weighted_sums import weighted_mean as weighted_mean
+    from fedtheory.language.weighted_sums import weighted_sum as weighted_sum
     from fedtheory.runfile import parse_run as parse_run
     from fedtheory.runfile import read_run as read_run
 
@@ -77,7 +77,7 @@ _HOMES = {
     "language.schedules": "step_sizes",
     "language.source": "Source",
     "language.terms": "quantity quantity_at_steps",
-    "language.weighted": "weighted_mean weighted_sum",
+    "language.weighted_sums": "weighted_mean weighted_sum",
     "runfile": "parse_run read_run",
 }
 """The public names, by the modules that define them."""

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from fedtheory.errors import MissingExtra
-from fedtheory.language.exhibits.declared import exhibits_for
+from fedtheory.language.exhibits.declarations import exhibits_for
 from fedtheory.language.registry import published_by, repairs_of, sharper_claims
 from fedtheory.language.targets import resolve
 from report.drawn import Drawn, OwnPage, Written

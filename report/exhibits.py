@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fedtheory.errors import MissingExtra
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import Display, Finding
-from fedtheory.language.exhibits.declared import exhibits_for
+from fedtheory.language.exhibits.declarations import exhibits_for
 from fedtheory.language.registry import published_by
 from report.figures.charts import draw_chart
 from report.figures.style import Figure

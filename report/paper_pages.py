@@ -9,7 +9,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import MissingExtra
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import Coverage, Page
-from fedtheory.language.exhibits.declared import pages_of
+from fedtheory.language.exhibits.declarations import pages_of
 from fedtheory.language.numbers import decimal
 from fedtheory.language.registry import find, papers
 from fedtheory.language.source import Source

@@ -13,7 +13,7 @@ from fedtheory.engine.moments.certified import NO_ENCLOSED_VECTORS, CertifiedTra
 from fedtheory.engine.moments.certified_steady import CertifiedSteadyTrajectory
 from fedtheory.engine.run import Run
 from fedtheory.errors import Unresolved
-from fedtheory.federation.problem.enclosed import EnclosedProblem
+from fedtheory.federation.problem.interval_problem import EnclosedProblem
 
 
 @dataclass(frozen=True, eq=False, repr=False)

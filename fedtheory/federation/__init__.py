@@ -4,7 +4,7 @@ Uses `arithmetic`, and the `kernel`'s expressions.
 """
 
 from fedtheory.federation.clock import Cyclic as Cyclic
-from fedtheory.federation.normalised import Normalised as Normalised
+from fedtheory.federation.normalised_weights import Normalised as Normalised
 from fedtheory.federation.participation import Bernoulli as Bernoulli
 from fedtheory.federation.participation import Fixed as Fixed
 from fedtheory.federation.participation import Full as Full

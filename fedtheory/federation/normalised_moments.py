@@ -23,13 +23,13 @@ _STEP = 0.2
 """Distance of the nodes in log t."""
 _SMALLEST, _LARGEST = 1e-9, 50.0
 """Smallest t times the sum of all p_k, and largest t times the smallest sum: the rest is below rounding."""
-_NEWTON = 80
+_BISECTIONS = 80
 _ACCURACY = 1e-10
 """Error of the sum of all moments above which the result is rejected."""
 
 
 def moments_of_coins(weights: Array, chance: float) -> tuple[Array, Array]:
-    """E[w_i], (M,), and E[w_i w_j], (M, M), if each client participates independently with probability `chance`."""
+    """Return E[w_i], (M,), and E[w_i w_j], (M, M), if each client participates with probability `chance`."""
     times = _choose_nodes(weights, float(weights[weights > 0].min()))
     shown = chance * np.exp(-times[:, None] * weights)
     factors = 1 - chance + shown
@@ -44,7 +44,7 @@ def moments_of_draws(weights: Array, selected: int) -> tuple[Array, Array]:
     """Return E[w_i], (M,), and E[w_i w_j], (M, M), if `selected` clients are sampled uniformly without replacement."""
     clients = len(weights)
     together, alone = np.zeros((clients, clients)), np.zeros(clients)
-    for carried, present in _list_circles(weights, selected):
+    for carried, present in _iterate_circles(weights, selected):
         together += ((carried[:, None] * present).T @ present).real
         alone += (carried @ present).real
     if selected == 1:
@@ -55,7 +55,7 @@ def moments_of_draws(weights: Array, selected: int) -> tuple[Array, Array]:
     return _combine_moments(weights, together, alone, 1 - missed)
 
 
-def _list_circles(weights: Array, selected: int) -> Iterator[tuple[Array, Array]]:
+def _iterate_circles(weights: Array, selected: int) -> Iterator[tuple[Array, Array]]:
     """Yield for each t the points of a circle: their weights, (n,), and z x_k / (1 + z x_k) there, (n, M)."""
     ordered = np.sort(weights)
     smallest = ordered[:selected].sum() or ordered[ordered > 0][0]
@@ -79,7 +79,7 @@ def _list_circles(weights: Array, selected: int) -> Iterator[tuple[Array, Array]
 def _find_log_radii(logs: Array, selected: int) -> Array:
     """Return logarithms of the radii r at which ``sum_k r x_k / (1 + r x_k) = m``, (t,), by bisection."""
     low, high = -logs.max(axis=1) - 60.0, -logs.min(axis=1) + 60.0
-    for _ in range(_NEWTON):
+    for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         counted = (1 / (1 + np.exp(np.minimum(-(logs + middle[:, None]), 700.0)))).sum(axis=1)
         low, high = np.where(counted < selected, middle, low), np.where(counted < selected, high, middle)

@@ -58,7 +58,7 @@ class Algorithm:
 
     def _check_definition(self) -> None:
         if self.defined is not None:
-            from fedtheory.federation.definition.allowed import require_setting
+            from fedtheory.federation.definition.requirements import require_setting
 
             require_setting(self.defined.algorithm, self.work, self.aggregation, self.clock)
         elif self.work.schedule is not None:
@@ -100,7 +100,7 @@ class Algorithm:
             if given is not None and len(given) != problem.clients:
                 raise InputError(f"algorithm.{key}", f"expected {problem.clients} numbers, got {len(given)}")
         if self.defined is not None:
-            from fedtheory.federation.definition.allowed import require_problem
+            from fedtheory.federation.definition.requirements import require_problem
 
             defined = self.defined
             require_problem(defined.algorithm, defined.values, defined.mixing, problem)

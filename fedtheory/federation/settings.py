@@ -1,8 +1,4 @@
-"""Named algorithms: settings of the update rule, a few lines each.
-
-To add one, write a function with a problem as its first argument and enter it in `SETTINGS`; run files then know its
-name.
-"""
+"""Named algorithms: settings of the update rule, which run files know by their names in `SETTINGS`."""
 
 from __future__ import annotations
 
@@ -90,14 +86,10 @@ def _fix_keys(name: str, problem: Problem, keys: dict[str, Any], **fixed: Any) -
     """Return FedAvg in which some keys are fixed by the name; raise `InputError` if they are given another value."""
     meant = replace(fedavg(problem, **(keys | fixed)), name=name)
     for key, value in fixed.items():
-        if not _is_equivalent(problem, meant, fedavg(problem, **({**keys, **fixed} | _select_key(keys, key)))):
+        given = {key: keys[key]} if key in keys else {}
+        if not _is_equivalent(problem, meant, fedavg(problem, **(keys | fixed | given))):
             raise InputError(f"algorithm.{key}", f"expected {value} with {name}, got {keys[key]}")
     return meant
-
-
-def _select_key(keys: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a table with one key if it is given, else an empty one."""
-    return {key: keys[key]} if key in keys else {}
 
 
 def _is_equivalent(problem: Problem, one: Algorithm, other: Algorithm) -> bool:

@@ -15,8 +15,8 @@ from fedtheory.arithmetic import Arithmetic, Number
 from fedtheory.errors import InputError
 
 _KEY = "algorithm.local_step_size"
-_LONGEST = 200
-_LARGEST_EXPONENT = 1000
+_LONGEST, _LARGEST_EXPONENT = 200, 1000
+"""Limits on the characters of a formula, and on the size of its exponents."""
 _MOST_BITS = 10**5
 """Limit on the bits of a base times its exponent: a power of powers would exhaust the memory."""
 _OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
@@ -49,7 +49,6 @@ class StepSchedule:
 
     @cached_property
     def _tree(self) -> ast.expr:
-        """Return the parsed formula."""
         if len(self.formula) > _LONGEST:
             raise InputError(_KEY, f"expected a formula of at most {_LONGEST} characters, got {len(self.formula)}")
         try:
@@ -59,9 +58,8 @@ class StepSchedule:
 
     @cached_property
     def changes_with_rounds(self) -> bool:
-        """Return whether the round n occurs in the formula."""
-        names = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
-        return "n" in names
+        """Whether the round n occurs in the formula."""
+        return any(isinstance(node, ast.Name) and node.id == "n" for node in ast.walk(self._tree))
 
     def exactly(self, n: int, k: int) -> Fraction | float:
         """Return the step size at round n and local step k: a fraction, or a float if it is irrational."""
@@ -76,19 +74,6 @@ class StepSchedule:
     def relative(self, n: int, k: int, arithmetic: Arithmetic) -> Number:
         """Return the step size at round n and local step k, divided by the first one."""
         return _divide_by_first(self, n, k, arithmetic)
-
-    def divide_by_first(self, n: int, k: int, arithmetic: Arithmetic) -> Number:
-        """Compute `relative`, without its cache."""
-        first, value = self.exactly(0, 0), self.exactly(n, k)
-        if arithmetic.is_rigorous and not (isinstance(first, Fraction) and isinstance(value, Fraction)):
-            raise InputError(
-                _KEY, f"{self.formula} has irrational values: expected rational ones with exact arithmetic, or floats"
-            )
-        return arithmetic.number(value / first, _KEY)
-
-    def value_at(self, n: int, k: int) -> Any:
-        """Evaluate the formula, without checking the value."""
-        return self._evaluate(self._tree, {"n": Fraction(n), "k": Fraction(k), "pi": math.pi})
 
     def _evaluate(self, node: ast.expr, symbols: dict[str, Any]) -> Any:
         """Evaluate a node of the formula."""
@@ -106,27 +91,21 @@ class StepSchedule:
         raise self._report_formula(ast.unparse(node))
 
     def _apply_operation(self, node: ast.BinOp, left: Any, right: Any) -> Any:
-        """Evaluate a binary operation."""
         if isinstance(node.op, ast.Pow) and abs(right) <= _LARGEST_EXPONENT:
-            return self._raise_to_power(left, right)
+            if isinstance(left, Fraction) and _count_bits(left) * abs(right) > _MOST_BITS:
+                raise InputError(_KEY, f"expected powers of at most {_MOST_BITS} bits in {self.formula!r}")
+            return left**right
         if type(node.op) in _OPERATIONS:
             return _OPERATIONS[type(node.op)](left, right)
         raise self._report_formula(ast.unparse(node))
 
     def _call_function(self, node: ast.Call, arguments: list[Any]) -> Any:
-        """Evaluate a call of an allowed function."""
         name = node.func.id if isinstance(node.func, ast.Name) and not node.keywords else ""
         if name in _EXACT and len(arguments) > 1:
             return _EXACT[name](*arguments)
         if name in _ROUNDED and len(arguments) == 1:
             return _ROUNDED[name](arguments[0])
         raise self._report_formula(ast.unparse(node))
-
-    def _raise_to_power(self, base: Any, exponent: Any) -> Any:
-        """Evaluate a power whose result is not too long."""
-        if isinstance(base, Fraction) and _count_bits(base) * abs(exponent) > _MOST_BITS:
-            raise InputError(_KEY, f"expected powers of at most {_MOST_BITS} bits in {self.formula!r}")
-        return base**exponent
 
     def _report_formula(self, given: str) -> InputError:
         """Return the error for a formula that is not allowed."""
@@ -140,11 +119,15 @@ def _count_bits(number: Fraction) -> int:
 
 @lru_cache(maxsize=2**14)
 def _evaluate_cached(schedule: StepSchedule, n: int, k: int) -> Any:
-    """Return the cached value of a formula, which every client, symbol and outcome of a round uses."""
-    return schedule.value_at(n, k)
+    """Return the value of a formula, which every client, symbol and outcome of a round uses."""
+    return schedule._evaluate(schedule._tree, {"n": Fraction(n), "k": Fraction(k), "pi": math.pi})
 
 
 @lru_cache(maxsize=2**14)
 def _divide_by_first(schedule: StepSchedule, n: int, k: int, arithmetic: Arithmetic) -> Number:
-    """Return the cached step size divided by the first one."""
-    return schedule.divide_by_first(n, k, arithmetic)
+    first, value = schedule.exactly(0, 0), schedule.exactly(n, k)
+    if arithmetic.is_rigorous and not (isinstance(first, Fraction) and isinstance(value, Fraction)):
+        raise InputError(
+            _KEY, f"{schedule.formula} has irrational values: expected rational ones with exact arithmetic, or floats"
+        )
+    return arithmetic.number(value / first, _KEY)

@@ -9,7 +9,7 @@ from typing import Any
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.language.quantities.quantity import RunQuantity
-from fedtheory.language.weighted import require_new_name
+from fedtheory.language.weighted_sums import require_new_name
 from fedtheory.runfile import parse_run, run_table
 from fedtheory.runfile.loading import mistakes_of
 

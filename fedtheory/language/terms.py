@@ -15,7 +15,7 @@ from fedtheory.language.meaning import require_meaning
 from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import Over, Quantity, RunQuantity, Term, Weights
 from fedtheory.language.typesetting import latex
-from fedtheory.language.weighted import require_new_name, require_weights
+from fedtheory.language.weighted_sums import require_new_name, require_weights
 
 Scope = Literal["step", "round", "run"]
 """Whether a quantity has one value for each local step, for each round, or one for the run."""

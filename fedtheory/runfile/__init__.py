@@ -110,7 +110,7 @@ def _require_affordable(problem: Problem, algorithm: Algorithm) -> Run:
     if isinstance(problem, LinearModelProblem):
         require_affordable_models(problem, algorithm)
         return LinearModelRun(problem, algorithm)
-    if algorithm.defined is not None and algorithm.defined.tells_coordinates_apart:
+    if algorithm.defined is not None and algorithm.defined.depends_on_axes:
         problem = in_all_dimensions(problem)
     require_affordable(problem, algorithm)
     return LossRun(problem, algorithm) if isinstance(problem, LossProblem) else Run(problem, algorithm)

@@ -8,10 +8,10 @@ import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Array
 from fedtheory.errors import InputError
+from fedtheory.federation.client_types import expand_weights
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.checks import uniform_weights
-from fedtheory.federation.types import expand_weights
 from fedtheory.runfile.table import TomlTable, whole_number
 
 Counts = tuple[int, ...]

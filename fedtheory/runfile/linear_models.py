@@ -10,13 +10,13 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.errors import InputError
 from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.client_types import expand_weights
 from fedtheory.federation.linear_models import LinearModel, LinearModelProblem, MarginLoss, RowBatches
 from fedtheory.federation.losses import KINDS
 from fedtheory.federation.oracles import ExactOracle, Oracle
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.checks import require_weights, uniform_weights
 from fedtheory.federation.problem.datasets import DataSet
-from fedtheory.federation.types import expand_weights
 from fedtheory.runfile.counts import Counts, ProblemInTypes, read_counts
 from fedtheory.runfile.limits import MOST_NUMBERS
 from fedtheory.runfile.problems import (

@@ -8,9 +8,9 @@ from typing import Any
 
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
+from fedtheory.federation.client_types import InTypes
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.oracles import ExactOracle
-from fedtheory.federation.types import InTypes
 from fedtheory.runfile.algorithms import read_algorithm
 from fedtheory.runfile.counts import ProblemInTypes
 from fedtheory.runfile.table import TomlTable

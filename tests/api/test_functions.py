@@ -147,3 +147,9 @@ def test_linear_algebra_has_one_thread_unless_the_environment_says_how_many(monk
         monkeypatch.setenv("OMP_NUM_THREADS", "2")
         ft.check(replace(FALSE, assumptions=[asked]), RUN)
     assert seen == [several] * len(seen) != []
+
+
+def test_each_public_name_has_an_object() -> None:
+    """The names of the package are those of its modules, of which each exists."""
+    assert {"Claim", "check", "quantities", "weighted_mean"} <= set(ft.__all__)
+    assert all(getattr(ft, name) is not None for name in ft.__all__)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import Assignment
-from fedtheory.language.exercises.own import exercise_of
+from fedtheory.language.exercises.instructors import exercise_of
 from fedtheory.language.registry import papers
 
 PART = "assignments"

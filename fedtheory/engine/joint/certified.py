@@ -11,7 +11,7 @@ from fedtheory.engine.joint.trajectory import JointTrajectory
 from fedtheory.engine.moments.certified import enclosed_moments
 from fedtheory.errors import Unresolved
 from fedtheory.federation import Algorithm
-from fedtheory.federation.problem.enclosed import EnclosedProblem
+from fedtheory.federation.problem.interval_problem import EnclosedProblem
 
 
 class CertifiedJointTrajectory(JointTrajectory):

@@ -17,7 +17,7 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, MiniBatch, Oracle
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.enclosed import EnclosedProblem
+from fedtheory.federation.problem.interval_problem import EnclosedProblem
 
 
 @dataclass(frozen=True, eq=False)

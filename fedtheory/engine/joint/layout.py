@@ -17,7 +17,7 @@ from fedtheory.engine.memo import Memo
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm
 from fedtheory.federation.definition.language import OF_CLIENTS, Compressed, Mixed, Participants, Weighted, start
 from fedtheory.federation.definition.linear import Parts
-from fedtheory.federation.presence import Factor
+from fedtheory.federation.participation_moments import Factor
 from fedtheory.kernel.expressions import Average, Expr
 
 FACTORS: dict[type, Factor] = {Weighted: "weight", Participants: "presence", Average: "one"}

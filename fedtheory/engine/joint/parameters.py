@@ -12,9 +12,9 @@ from fedtheory.engine.joint.kinds import Kinds
 from fedtheory.engine.memo import Memo
 from fedtheory.federation import Algorithm
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm
-from fedtheory.federation.definition.held import with_held_vectors
 from fedtheory.federation.definition.language import eta, eta_g, eta_sum, importance, mean_tau, tau
 from fedtheory.federation.definition.linear import number_of
+from fedtheory.federation.definition.stale_vectors import with_held_vectors
 from fedtheory.federation.problem import Problem
 from fedtheory.kernel.expressions import Expr
 

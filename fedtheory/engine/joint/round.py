@@ -18,7 +18,7 @@ from fedtheory.engine.joint.layout import FACTORS, VectorLayout
 from fedtheory.engine.joint.local import LocalCompiler, LocalStage
 from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.federation.definition.language import SUMS, Mixed, Weighted
-from fedtheory.federation.presence import Factor
+from fedtheory.federation.participation_moments import Factor
 from fedtheory.kernel.expressions import Expr
 
 

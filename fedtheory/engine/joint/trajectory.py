@@ -28,7 +28,7 @@ from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
-from fedtheory.federation.presence import compute_participation_moments, compute_report_moments
+from fedtheory.federation.participation_moments import compute_participation_moments, compute_report_moments
 from fedtheory.federation.problem import Problem
 from fedtheory.kernel.expressions import Average, Expr
 

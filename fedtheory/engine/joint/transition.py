@@ -22,7 +22,7 @@ from fedtheory.engine.joint.forms import Forms, stacked
 from fedtheory.engine.joint.moments import ClientVectors, Joint, correlate_sum, of_one, of_pairs, of_sum, with_shared
 from fedtheory.engine.joint.round import OutcomeMaps
 from fedtheory.engine.memo import Memo
-from fedtheory.federation.presence import Factor, ParticipationMoments
+from fedtheory.federation.participation_moments import Factor, ParticipationMoments
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,7 +76,7 @@ class Replicas:
     def _measure(self, models: Array) -> tuple[Array, ...]:
         """Return group averages of the server's errors at models (R, d), relative to the centre."""
         centred, average = self.problem.centred, self.average
-        values, slopes, right = centred.model.measured(centred.row_weights, models)
+        values, slopes, right = centred.model.evaluate(centred.row_weights, models)
         gaps = self._measure_gaps(models, values)
         return (average(models), *map(average, (values, gaps, squared_norms(models), squared_norms(slopes), right)))
 
@@ -104,7 +104,7 @@ class Replicas:
         centred, average = self.problem.centred, self.average
         points = np.einsum("m,rmd->rd", self.problem.weights, local)
         drift = squared_norms(local - points[:, None])
-        values, slopes, _ = centred.model.measured(centred.row_weights, points)
+        values, slopes, _ = centred.model.evaluate(centred.row_weights, points)
         gaps = self._measure_gaps(points, values)
         return tuple(map(average, (gaps, squared_norms(points), squared_norms(slopes), drift)))
 

@@ -29,7 +29,7 @@ from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.errors import Unresolved
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
-from fedtheory.federation.problem.enclosed import EnclosedProblem
+from fedtheory.federation.problem.interval_problem import EnclosedProblem
 
 NO_ENCLOSED_VECTORS = "enclosures in floats have no vectors at single local steps: use fewer rounds or dimensions"
 _CONSTANTS = tuple(2.0**-power for power in range(0, 21, 2))

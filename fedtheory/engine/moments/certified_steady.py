@@ -27,7 +27,7 @@ from fedtheory.errors import Unresolved
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.enclosed import EnclosedProblem
+from fedtheory.federation.problem.interval_problem import EnclosedProblem
 
 _BITS = (ENCLOSURE_BITS, 4 * ENCLOSURE_BITS)
 """Precisions in bits, tried one after the other until the intervals are narrower than a float's rounding."""

@@ -37,7 +37,7 @@ from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.round_forms import RoundForms
 from fedtheory.errors import NotApplicable, Unresolved
-from fedtheory.federation.problem.enclosed import EnclosedProblem
+from fedtheory.federation.problem.interval_problem import EnclosedProblem
 
 LARGEST_EXACT = 16
 """Largest dimension in rationals: the exact solve costs its sixth power."""

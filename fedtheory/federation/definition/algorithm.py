@@ -95,8 +95,8 @@ class FederatedAlgorithm:
     steps_are_rounds: bool = False
     """Whether a round is a single local step."""
     at_optimum: Mapping[Expr, Expr] = field(default_factory=dict)
-    """Fixed points of all vectors, once the model is x*: multiples of x* and, for a client's, of ``Gradient(optimum)``,
-    which stands for its full gradient there.  Empty where nothing is said."""
+    """Fixed points of all vectors if the model is x*: multiples of x* and, for a client's vector, of its full gradient
+    there, written ``Gradient(optimum)``.  Empty if they are not stated."""
     description: str = ""
 
     def __post_init__(self) -> None:
@@ -121,7 +121,7 @@ class FederatedAlgorithm:
 
     @cached_property
     def digest(self) -> str:
-        """A name for what the definition says, without the words in it."""
+        """Digest of the content, without names and descriptions."""
         return digest_of(self)
 
     @property
@@ -130,7 +130,7 @@ class FederatedAlgorithm:
         return [step.vector for step in self.steps]
 
     def expressions(self) -> Iterator[tuple[Expr, Expr]]:
-        """Every vector with what it starts as or becomes."""
+        """Yield each vector with its start, and with its update."""
         yield from self.server.items()
         yield from self.client.items()
         for step in self.steps:
@@ -145,17 +145,16 @@ class FederatedAlgorithm:
         return any(sp.sympify(expression).has(part) for _, expression in self.expressions())
 
     def nodes(self, kind: type) -> set[Expr]:
-        """All nodes of a kind that the definition has."""
+        """Return all nodes of a kind in the definition."""
         return {node for _, expression in self.expressions() for node in sp.sympify(expression).atoms(kind)}
 
     @property
     def needs_all_clients(self) -> bool:
-        """Whether clients use vectors of the others, for which all clients must take part."""
-        heard = [sp.sympify(expression) for expression in self.client_update.values()]
-        return any(expression.has(*OVER_CLIENTS) for expression in heard)
+        """Whether clients use vectors of other clients, so that all clients must participate."""
+        return any(sp.sympify(update).has(*OVER_CLIENTS) for update in self.client_update.values())
 
     def parts(self, vector: Expr, expression: Expr) -> Parts:
-        """Return an expression as a linear combination of vectors and of what happens to them."""
+        """Return an expression as a linear combination of vectors, gradients, compressed vectors and client sums."""
         if (vector, expression) not in self._linear_cache:
             vectors = {start, optimum, *self.server, *self.client, *self.local_vectors}
             nodes = (Gradient, Compressed, *OVER_CLIENTS)
@@ -165,7 +164,7 @@ class FederatedAlgorithm:
 
     @cached_property
     def _linear_cache(self) -> dict[tuple[Expr, Expr], Parts]:
-        """Linear combinations that were asked for: runs use the same ones in every step."""
+        """Cached linear combinations, which runs use in every step."""
         return {}
 
     def _key(self, vector: Expr | str) -> str:
@@ -173,7 +172,7 @@ class FederatedAlgorithm:
         return f"{self.name}: {vector}"
 
     def _check_types(self) -> None:
-        """Raise `InputError` unless everything is what the language has at its place."""
+        """Raise `InputError` unless all fields have the types that the language expects."""
         for part in ("server", "client", "server_update", "client_update", "coins", "at_optimum"):
             given = getattr(self, part)
             if not isinstance(given, Mapping):
@@ -185,27 +184,27 @@ class FederatedAlgorithm:
                 raise InputError(self._key(vector), f"expected a symbol and an expression, got {expression!r}")
 
     def _check_names(self) -> None:
-        """Raise `InputError` if a symbol stands for two things, or the chance of a coin for none.
+        """Raise `InputError` if a symbol has two meanings, or if a probability has a symbol without meaning.
 
-        Two symbols of one name are one to people and in proofs, though they can be two for SymPy.
+        SymPy may distinguish two symbols of one name, but readers and proofs do not.
         """
         self._check_texts()
         vectors = [start, optimum, *self.server, *self.client, *self.local_vectors]
-        own = [*self.coins, *(parameter.letter for parameter in self.parameters)]
-        for symbols in ([*vectors, *SYMBOLS, *own], map(str, vectors), map(str, [*SYMBOLS, *own])):
+        letters = [parameter.letter for parameter in self.parameters]
+        numbers = [*SYMBOLS, *self.coins, *letters]
+        for symbols in ([*vectors, *numbers], map(str, vectors), map(str, numbers)):
             for symbol in (symbol for symbol, count in Counter(symbols).items() if count > 1):
                 raise InputError(self._key(symbol), "has two meanings: use two different symbols")
         keys = Counter(parameter.key for parameter in self.parameters)
         for key in (key for key, count in keys.items() if count > 1):
             raise InputError(self.name, f"expected different keys for the parameters, got {key} twice")
-        known = {parameter.letter for parameter in self.parameters}
         counts = {node.args[1] for node in self.nodes(Compressed)}
-        for what, numbers in (("probability", set(self.coins.values())), ("number of coordinates", counts)):
-            for symbol in sorted(set().union(*(sp.sympify(n).free_symbols for n in numbers)) - known, key=str):
-                raise InputError(self.name, f"the {what} has the symbol {symbol}, which is not a parameter")
+        for name, given in (("probability", set(self.coins.values())), ("number of coordinates", counts)):
+            for symbol in sorted(set().union(*(sp.sympify(one).free_symbols for one in given)) - {*letters}, key=str):
+                raise InputError(self.name, f"the {name} has the symbol {symbol}, which is not a parameter")
 
     def _check_texts(self) -> None:
-        """Raise `InputError` if people would read a name as another one."""
+        """Raise `InputError` if a name has confusable characters, or a text invisible ones."""
         require_plain("name", self.name)
         require_readable(self._key("description"), self.description)
         for symbol in [*self.server, *self.client, *self.local_vectors, *self.coins]:
@@ -243,12 +242,12 @@ class FederatedAlgorithm:
         self._expect(sp.Symbol("model"), self.model, set(self.server), (Average,))
 
     def _check_optimum(self) -> None:
-        """Raise `InputError` unless `at_optimum` has all vectors, in symbols that are known there."""
+        """Raise `InputError` unless `at_optimum` has all vectors, in symbols that have a value there."""
         for vector in self.at_optimum.keys() ^ {*self.server, *self.client} if self.at_optimum else ():
             raise InputError(self._key(vector), "expected all vectors of the server and of the clients in `at_optimum`")
         for vector, expression in self.at_optimum.items():
             is_own = vector in self.client
-            # Before the first coin is tossed.
+            # No coin has been tossed there.
             vectors, symbols = {optimum}, self.symbols - self.coins.keys() - (set() if is_own else OF_CLIENTS)
             for part, scale in self.parts(vector, expression).items():
                 if part not in (vectors | {Gradient(optimum)} if is_own else vectors):
@@ -274,26 +273,21 @@ class FederatedAlgorithm:
             )
 
     def _expect(self, vector: Expr, expression: Expr, vectors: set[Expr], nodes: Any) -> None:
-        """Raise `InputError` unless an expression is linear in vectors that it may know, inside `nodes` as well."""
+        """Raise `InputError` unless an expression is linear in the given vectors, and in `nodes` of known vectors."""
         for part in self.parts(vector, expression):
             if part in vectors:
                 continue
             if not isinstance(part, nodes):
                 raise InputError(self._key(vector), f"{part} is not known here{_suggest_alternative(part)}")
-            inside = self._inside(part)
+            is_of_model = isinstance(part, Average) and part in sp.sympify(self.model).atoms(Average)
+            inside = {*self.server, *self.client, *(() if is_of_model else self.local_vectors)}
             self._expect(vector, part.args[0], inside, (Compressed,) if isinstance(part, OVER_CLIENTS) else ())
-
-    def _inside(self, node: Expr) -> set[Expr]:
-        """Return the vectors that a node's argument may know."""
-        if isinstance(node, Average) and node in sp.sympify(self.model).atoms(Average):
-            return {*self.server, *self.client}
-        return {*self.server, *self.client, *self.local_vectors}
 
     def _check_symbols(self, vector: Expr, expression: Expr) -> None:
         vectors = {start, *self.server, *self.client, *self.local_vectors}
         unknown = sp.sympify(expression).free_symbols - vectors - self.symbols
         if vector in self.server_update and expression is self.server_update[vector]:
-            self._check_common(vector, expression)
+            self._require_common_factors(vector, expression)
         for symbol in sorted(unknown, key=str):
             raise InputError(
                 self._key(vector),
@@ -301,7 +295,7 @@ class FederatedAlgorithm:
                 f"algorithm's own, declared with parameters=(Parameter({symbol}, {str(symbol)!r}, ...),)",
             )
 
-    def _check_common(self, vector: Expr, expression: Expr) -> None:
+    def _require_common_factors(self, vector: Expr, expression: Expr) -> None:
         """Raise `InputError` if the server uses a client's number outside a sum over clients."""
         for part, scale in self.parts(vector, expression).items():
             for symbol in sorted(scale.free_symbols & OF_CLIENTS, key=str):

@@ -11,7 +11,7 @@ from typing import Any
 import sympy as sp
 
 _WORDS = ("name", "description", "meaning")
-"""Fields that do not affect runs or proofs, such as titles."""
+"""Fields for readers, which do not affect runs or proofs."""
 
 
 def digest_of(definition: object) -> str:
@@ -34,6 +34,6 @@ def _list_content(part: Any) -> Any:
 
 
 def _replace_dummy(symbol: sp.Symbol) -> sp.Symbol:
-    """A symbol of the same name and kind, which does not depend on when it was made, and says all that it implies."""
+    """Return a symbol of the same name and assumptions, which no counter of dummy symbols changes."""
     name = f"Dummy {symbol.name}" if isinstance(symbol, sp.Dummy) else symbol.name
     return sp.Symbol(name, **dict(sorted(symbol.assumptions0.items())))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from fedtheory.arithmetic import FLOAT, Array, Number
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm
-from fedtheory.federation.definition.allowed import require_numbers
 from fedtheory.federation.definition.language import Compressed
+from fedtheory.federation.definition.requirements import require_numbers
 from fedtheory.kernel.expressions import Expr
 
 
@@ -26,7 +26,7 @@ class Defined:
         require_numbers(self.algorithm, self.values, self.mixing)
 
     @property
-    def tells_coordinates_apart(self) -> bool:
+    def depends_on_axes(self) -> bool:
         """Whether the algorithm depends on the coordinate axes, not only on inner products."""
         return self.algorithm.uses(Compressed)
 

@@ -51,7 +51,7 @@ class RowBatches(Oracle):
         return self.replacement and self.batch > self.counts.max()
 
     def draw_counts(self, replicas: int, generator: np.random.Generator) -> Array:
-        """The number of times that a batch of each client has each of its rows, (replicas, n), with replacement."""
+        """Return the count of each row in a batch of its client that is drawn with replacement, (replicas, n)."""
         drawn = [generator.multinomial(self.batch, np.full(count, 1 / count), replicas) for count in self.counts]
         return np.concatenate(drawn, axis=1)
 
@@ -72,7 +72,7 @@ def _draw_integers(uniform: Array, counts: Array) -> Array:
 
 
 def _draw_different(uniform: Array, counts: Array) -> Array:
-    """Different whole numbers below counts (M,), (R, M, B), by Floyd's algorithm, without a permutation of all rows."""
+    """Return different whole numbers below counts (M,), (R, M, B), by Floyd's algorithm, which permutes no rows."""
     chosen = np.empty(uniform.shape, dtype=np.int64)
     batch = uniform.shape[-1]
     for place in range(batch):

@@ -64,12 +64,12 @@ class _Coordinates:
         penalties = np.where(is_last, model.penalties[-1], model.penalties[0]) if basis is not None else model.penalties
         return cls(model, row_weights, base, basis, inputs, model.offsets - model.inputs @ base, penalties)
 
-    def lifted(self, z: Array) -> Array:
+    def lift(self, z: Array) -> Array:
         """Return the model with coordinates z."""
         lifted: Array = self.base + (z if self.basis is None else self.basis @ z)
         return lifted
 
-    def dropped(self, point: Array) -> Array:
+    def project(self, point: Array) -> Array:
         """Return coordinates of the model nearest to a point."""
         away = point - self.base
         return away if self.basis is None else np.asarray(self.basis.T @ away)
@@ -80,7 +80,6 @@ class _Coordinates:
         return margins
 
     def value(self, z: Array) -> float:
-        """Return the objective."""
         return float(self.model.loss.value(self.margins(z)) @ self.row_weights + self.penalties @ (z * z) / 2)
 
     def gradient(self, z: Array) -> Array:
@@ -139,12 +138,12 @@ def minimum_of(model: LinearModel, weights: Array, start: Array, near: Array | N
     `near` is an initial guess.  Raises `NoMinimiser` if no minimiser could be certified.
     """
     coordinates = _Coordinates.of(model, model.row_weights(weights), start)
-    guess = np.zeros(coordinates.inputs.shape[1]) if near is None else coordinates.dropped(near)
+    guess = np.zeros(coordinates.inputs.shape[1]) if near is None else coordinates.project(near)
     found = _run_newton(coordinates, guess)
     strength = _find_least_curvature(coordinates, found)
     bound = coordinates.gradient_bound(found)
     value = coordinates.value(found)
-    return Minimum(coordinates.lifted(found), value, bound / strength, bound * bound / (2 * strength))
+    return Minimum(coordinates.lift(found), value, bound / strength, bound * bound / (2 * strength))
 
 
 def _run_newton(at: _Coordinates, z: Array) -> Array:

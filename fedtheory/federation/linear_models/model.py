@@ -139,10 +139,6 @@ class LinearModel:
         """Return the objectives in coordinates whose origin is the given point, (d,)."""
         return replace(self, offsets=self.offsets - self.inputs @ origin, origin=self.origin - origin)
 
-    def with_penalties(self, penalties: Array, origin: Array) -> LinearModel:
-        """Return the rows with other penalties, relative to another point."""
-        return replace(self, penalties=penalties, origin=origin)
-
     def margins(self, points: Array) -> Array:
         """Return x_j'w - b_j of all rows, (..., n), at points (..., d)."""
         margins: Array = points @ self.inputs.T - self.offsets
@@ -184,11 +180,8 @@ class LinearModel:
         ]
         return np.concatenate(found) + self._compute_ridge_slopes(points)
 
-    def measured(self, row_weights: Array, points: Array) -> tuple[Array, Array, Array]:
-        """Values (K,) and gradients (K, d) of the mixed objective, and the fraction of rows with positive margins.
-
-        A margin of zero counts half.  Margins are computed once for all three.
-        """
+    def evaluate(self, row_weights: Array, points: Array) -> tuple[Array, Array, Array]:
+        """Return values (K,) and gradients (K, d) of the mixed objective, and fractions of positive margins, (K,)."""
         values, slopes, positive = [], [], []
         for block in self._iterate_blocks(points):
             margins = self.margins(block)
@@ -240,7 +233,7 @@ class LinearModel:
         return found
 
     def counted_slopes(self, points: Array, counts: Array) -> Array:
-        """Average gradients (K, M, d) of batches that have each row `counts` times, (K, n), at points (K, M, d)."""
+        """Return average gradients (K, M, d) of batches with each row `counts` times, (K, n), at points (K, M, d)."""
         found = np.empty(points.shape)
         for client in range(self.clients):
             rows = self.rows_of(client)

@@ -183,7 +183,7 @@ class LinearModelProblem(NonquadraticProblem):
         """Return the minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``, (d,)."""
         penalties, model = self.model.penalties, self.model
         joint = penalties + 1 / time
-        moved = model.with_penalties(joint, (penalties * model.origin + self.start / time) / joint)
+        moved = replace(model, penalties=joint, origin=(penalties * model.origin + self.start / time) / joint)
         return minimum_of(moved, self.weights, self.start, near).point
 
     def repeated(self, copies: int) -> LinearModelProblem:

@@ -45,7 +45,7 @@ class Jet:
 Function = Callable[[arb], Jet]
 
 
-def largest_on(function: Function, left: arb, right: arb, floor: arb | None = None) -> arb:
+def enclose_largest(function: Function, left: arb, right: arb, floor: arb | None = None) -> arb:
     """Return an enclosure of the largest value on an interval with exact ends, by branch and bound.
 
     Values below `floor` need not be distinguished from it.
@@ -97,7 +97,7 @@ class _Covering:
             return True
         if over.curvature < 0:
             # If the function is concave, its largest value is at an end or at a zero of the derivative.
-            peak = newton(lambda x: (self._function(x).slope, self._function(x).curvature), whole)
+            peak = run_interval_newton(lambda x: (self._function(x).slope, self._function(x).curvature), whole)
             places = (low, high) if peak is None else (low, high, peak)
             values = [self._function(place).value for place in places]
             if peak is None or values[-1].rad() < abs(values[-1]).upper() * _choose_width():
@@ -110,7 +110,7 @@ class _Covering:
         return False
 
 
-def newton(slopes: Callable[[arb], tuple[arb, arb]], start: arb) -> arb | None:
+def run_interval_newton(slopes: Callable[[arb], tuple[arb, arb]], start: arb) -> arb | None:
     """Return the zero of a function in an interval on which its derivative has one sign; None if there is none.
 
     `slopes` gives the function and its derivative.
@@ -129,13 +129,13 @@ def newton(slopes: Callable[[arb], tuple[arb, arb]], start: arb) -> arb | None:
         within = narrower
 
 
-def narrowed(function: Function, low: arb, high: arb) -> arb:
+def enclose_zero(function: Function, low: arb, high: arb) -> arb:
     """Return the zero of an increasing function between a point where it is negative and one where it is positive."""
     while True:
         whole = low.union(high)
         over, at = function(whole), function(whole.mid()).value
         if over.slope > 0 and abs(at / over.slope).upper() < (high - low) / 4:
-            found = newton(lambda x: (function(x).value, function(x).slope), whole)
+            found = run_interval_newton(lambda x: (function(x).value, function(x).slope), whole)
             assert found is not None
             return found
         # If the zero is at the middle, the sign there is undecided; the sign at the other point is then certain.

@@ -276,7 +276,7 @@ class FunctionsOfCoordinate:
 
 
 def line(terms: Terms, coordinate: int, mixing: Array) -> FunctionsOfCoordinate:
-    """Combinations ``h_r = sum_i mixing_ri dF_i/dx_c`` of the clients' gradients, mixing (R, M), for a coordinate."""
+    """Return ``h_r = sum_i mixing_ri dF_i/dx_c`` of the clients' gradients, mixing (R, M), for a coordinate."""
     here = terms.along(coordinate)
     columns: dict[tuple[Number, Number], Array] = {}
     for owner, weight, key in zip(here.owners, here.weights, zip(here.centres, here.widths, strict=True), strict=True):

@@ -13,7 +13,7 @@ from fedtheory.federation.losses.line import minimiser
 from fedtheory.federation.losses.noise import TwoPointNoise
 from fedtheory.federation.losses.terms import Terms
 from fedtheory.federation.oracles import ExactOracle, Oracle
-from fedtheory.federation.problem.checks import uniform_weights
+from fedtheory.federation.problem.checks import require_weights, uniform_weights
 from fedtheory.federation.problem.nonquadratic import NonquadraticProblem
 
 
@@ -141,9 +141,8 @@ def separable(
 ) -> LossProblem:
     """Return a validated problem of M clients with full gradients or two-point noise.
 
-    `noise` holds the sizes s_i, (M,); missing weights are uniform.  Raises
-    `InputError`, naming the key, if F has no minimiser or a number is out of
-    its range.
+    `noise` holds the sizes s_i, (M,); missing weights are uniform.  An `InputError` names the key of an invalid number;
+    it is raised as well if F has no minimiser.
     """
     shares = uniform_weights(terms.arithmetic, clients) if weights is None else weights
     oracle = ExactOracle() if noise is None or not any(noise) else TwoPointNoise(noise)
@@ -155,10 +154,7 @@ def separable(
 
 def _check(problem: LossProblem) -> None:
     terms, weights, oracle = problem.terms, problem.weights, problem.oracle
-    _expect(all(weight > 0 for weight in weights), "weights", "expected positive numbers")
-    apart = abs(weights.sum() - 1)
-    rounding = 0 if weights.dtype == object else 1e-9
-    _expect(apart <= rounding, "weights", f"expected numbers that sum to 1, got a sum of {weights.sum()}")
+    require_weights(weights)
     _expect(all(weight > 0 for weight in terms.weights), "terms", "expected positive weights")
     allowed = all(width > 0 or (width < 0 and terms.kind.can_reflect) for width in terms.widths)
     _expect(allowed, "terms", "expected positive widths")

@@ -15,7 +15,7 @@ from flint import arb, fmpq
 from fedtheory.arithmetic import Array, Number, simplest_near
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, Enclosure, bare, largest, precise_enclosures
 from fedtheory.errors import InputError, Unresolved
-from fedtheory.federation.losses.covering import Jet, largest_on, narrowed
+from fedtheory.federation.losses.covering import Jet, enclose_largest, enclose_zero
 
 _MOST_DOUBLINGS = 14
 _PRECISIONS = (1, 4, 16)
@@ -67,7 +67,7 @@ class Sigmoids:
                     ).scaled(arb(amplitudes[t]))
                 return found
 
-            return Enclosure(largest_on(jet, arb(first).lower(), arb(last).upper()))
+            return Enclosure(enclose_largest(jet, arb(first).lower(), arb(last).upper()))
 
     def zero(self) -> Number:
         """Return the zero of the only function, whose amplitudes are positive; raise `InputError` if it has none.
@@ -79,7 +79,7 @@ class Sigmoids:
             raise InputError("", "the objective has no minimiser")
         for more in _PRECISIONS:
             with suppress(Unresolved), precise_enclosures(more * ENCLOSURE_BITS):
-                found = narrowed(self._enclose_derivative, *self._bracket_zero())
+                found = enclose_zero(self._enclose_derivative, *self._bracket_zero())
                 simple = fmpq(0) if found.contains(arb(0)) else simplest_near(float(found.mid()))
                 return simple if found.contains(arb(simple)) and self._vanishes(simple) else Enclosure(found)
         raise Unresolved("the objective is too flat for its minimiser to be enclosed")
@@ -115,9 +115,9 @@ class Sigmoids:
         if len(shares) == 1 and self._is_monotone and shares[0] >= 0:
             return limits
         floor = bare(limits)
-        right, beyond_right = self._tail(shares, arb(floor))
-        left, beyond_left = self._reflect()._tail(shares, arb(floor))
-        inside = largest_on(jet, (-left).lower(), right.upper(), arb(floor))
+        right, beyond_right = self._bound_tail(shares, arb(floor))
+        left, beyond_left = self._reflect()._bound_tail(shares, arb(floor))
+        inside = enclose_largest(jet, (-left).lower(), right.upper(), arb(floor))
         found = inside.max(beyond_right).max(beyond_left)
         return limits if not isinstance(limits, Enclosure) and found <= limits else Enclosure(found.max(arb(floor)))
 
@@ -135,8 +135,8 @@ class Sigmoids:
         """Return the functions of -x."""
         return replace(self, amplitudes=-self.amplitudes, centres=-self.centres)
 
-    def _tail(self, shares: list[Number], floor: arb) -> tuple[arb, arb]:
-        """A point, and an enclosure of the largest value beyond it or of `floor`, which is at least the limit."""
+    def _bound_tail(self, shares: list[Number], floor: arb) -> tuple[arb, arb]:
+        """Return a point, and an enclosure of the largest value beyond it or of `floor`, at least the limit."""
         reach = max(self.scales)
         for doubling in range(_MOST_DOUBLINGS):
             point = arb(max(self.centres) + reach * 2**doubling / 2).upper()
@@ -182,7 +182,7 @@ class Sigmoids:
         raise Unresolved("the minimiser is too far away to be enclosed")
 
     def _vanishes(self, point: fmpq) -> bool:
-        """Whether the only function is exactly zero at a rational point, where equal arguments of tanh cancel."""
+        """Return whether the only function vanishes at a rational point, where equal arguments of tanh cancel."""
         sums: dict[fmpq, fmpq] = {}
         for amplitude, centre, scale in zip(self.amplitudes[0], self.centres, self.scales, strict=True):
             argument = (point - centre) / scale

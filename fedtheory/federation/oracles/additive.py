@@ -78,9 +78,8 @@ class AdditiveNoise(Oracle):
         return noise
 
     def draws(self, client: int, linear: Array) -> Draws:
-        # The noise is a random axis with a random sign, and a rational norm: an irrational deviation is rounded up, and
-        # the
-        # noise is zero with the probability that keeps the variance exact.
+        # The noise is a random axis with a random sign and a rational norm: an irrational deviation is rounded up, and
+        # the noise is zero with the probability that keeps the variance exact.
         arithmetic, size = arithmetic_of(linear), linear.shape[1]
         variance = self.variances[client]
         if variance == 0:

@@ -61,7 +61,7 @@ class Oracle(ABC):
 
     @abstractmethod
     def pulled_back(self, forms: Array, gradients: Array) -> Array:
-        """Forms in (1, x), (M, d+1, d+1), with the expectations of the forms `forms` (M, d, d) in the noise at x.
+        """Return forms in (1, x), (M, d+1, d+1), equal to the expectations of `forms` (M, d, d) in the noise at x.
 
         `gradients` (M, d+1, d+1) are the forms in (1, x) of `forms` in the full gradients.
         """
@@ -84,11 +84,11 @@ class Oracle(ABC):
 
     @property
     def sample_products(self) -> int:
-        """The number of products of single samples' numbers that the covariances of all clients need in one step."""
+        """Number of multiplications of entries of single samples for the covariances of all clients in one step."""
         return 0
 
     def prepare(self, _evaluations: int) -> Oracle:
-        """This oracle with precomputed data, if these make `_evaluations` evaluations of its covariances cheaper."""
+        """Return this oracle, with precomputed data if these make `_evaluations` covariances cheaper."""
         return self
 
     def as_floats(self) -> Oracle:

@@ -50,8 +50,8 @@ def number_of(cell: object, decimal: str = ".") -> float | None:
         return _BOOLEANS.get(str(cell).strip().lower())
 
 
-def _locate(row: object, column: str, reason: str, count: int) -> str:
-    """A message with the row and column of the first invalid cell, and the number of invalid cells in the column."""
+def _describe_cell(row: object, column: str, reason: str, count: int) -> str:
+    """Return a message on the first invalid cell of a column, with the number of its invalid cells."""
     more = f" ({count} such cells in this column)" if count > 1 else ""
     return f"row {row}, column {column!r}: {reason}{more}"
 
@@ -84,7 +84,8 @@ class NumberColumn:
         if invalid.any():
             self.bad += int(invalid.sum())
             place = int(invalid.argmax())
-            self.first_bad = self.first_bad or (rows[place], _convert_to_plain(cells[place]))
+            cell = cells[place]
+            self.first_bad = self.first_bad or (rows[place], cell.item() if isinstance(cell, np.generic) else cell)
 
     def _convert_plain_numbers(self, cells: Cells) -> Array | None:
         """Return the numbers if all cells are numbers in a plain form, or missing ones in an array; else None."""
@@ -103,7 +104,7 @@ class NumberColumn:
         if self.first_bad is None:
             return None
         row, cell = self.first_bad
-        return _locate(row, self.name, self._explain_rejection(cell), self.bad)
+        return _describe_cell(row, self.name, self._explain_rejection(cell), self.bad)
 
     def _explain_rejection(self, cell: object) -> str:
         """Explain why a cell is no number, with advice."""
@@ -212,11 +213,6 @@ class LabelColumn(ClassColumn):
         places = np.array([labels.setdefault(label_of(cell), len(labels)) for cell in self._known], dtype=np.intp)
         codes = np.concatenate([np.empty(0, np.int32), *self._codes])
         return Clients.numbered(labels, places[codes])
-
-
-def _convert_to_plain(cell: object) -> object:
-    """Return a number of an array as a Python number."""
-    return cell.item() if isinstance(cell, np.generic) else cell
 
 
 def _quote(cell: object) -> str:

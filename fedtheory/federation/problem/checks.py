@@ -14,14 +14,14 @@ _SEMIDEFINITE: WeakValueDictionary[int, Array] = WeakValueDictionary()
 """Stacks of matrices that are known to be symmetric and semidefinite, for which problems skip the test."""
 
 
-def semidefinite(hessians: Array) -> Array:
+def mark_semidefinite(hessians: Array) -> Array:
     """Mark matrices (M, d, d), sums of squares, as symmetric and semidefinite, so that problems skip the test."""
     _SEMIDEFINITE[id(hessians)] = hessians
     return hessians
 
 
 def is_known_semidefinite(hessians: Array) -> bool:
-    """Return whether this array object has been marked by `semidefinite`."""
+    """Return whether this array object has been marked by `mark_semidefinite`."""
     return _SEMIDEFINITE.get(id(hessians)) is hessians
 
 

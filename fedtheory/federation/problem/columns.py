@@ -60,8 +60,7 @@ class Header:
         """Assign a role to each column.
 
         If neither target nor client is named, the last two columns have these roles.  Otherwise columns called ``y``
-        and
-        ``client`` have the roles that are not named, and all others are features.
+        and ``client`` have the roles that are not named, and all others are features.
         """
         target, client = self._choose_target_and_client(choice)
         if target == client:
@@ -75,7 +74,6 @@ class Header:
                 raise self._report(f"expected different names for the columns, got {name!r} twice")
 
     def _choose_target_and_client(self, choice: ColumnChoice) -> tuple[str, str | None]:
-        """Return the names of the target and client columns."""
         if choice.target is None and choice.client is None:
             return self._choose_last_two()
         return self._require_column("target", choice.target, "y"), self._choose_client(choice.client)
@@ -124,7 +122,7 @@ class Header:
         return None if name is None and "client" not in self.names else self._require_column("client", name, "client")
 
     def _choose_features(self, choice: ColumnChoice, target: str, client: str | None) -> tuple[str, ...]:
-        """Return the names of the feature columns, each at most once."""
+        """Return the features: those named, or all columns but target, client and dropped ones."""
         named, dropped = choice.features, {self._require_column("drop", name, "") for name in choice.dropped}
         if named is not None and dropped:
             raise InputError("problem.drop", "expected either features, the columns to use, or drop, got both")

@@ -20,22 +20,17 @@ def smallest_size(path: Path) -> tuple[int, int]:
     Errors in the file are ignored here; they are reported when it is read.
     """
     try:
-        return _bound_size(path)
+        if path.name.endswith(".npz"):
+            rows, features = _read_shape(path)
+            return rows, features
+        if path.suffix == SUFFIX:
+            source = ParquetSource(path)
+            return source.rows, max(len(source.header.names) - _NO_FEATURES, 0)
+        if path.name.endswith(SUFFIXES):
+            return 0, max(len(Delimited(path).header.names) - _NO_FEATURES, 0)
     except Exception:
         # Broken files raise various errors of the libraries below.
-        return 0, 0
-
-
-def _bound_size(path: Path) -> tuple[int, int]:
-    """Return lower bounds on the numbers of rows and features, from the header of the file."""
-    if path.name.endswith(".npz"):
-        rows, features = _read_shape(path)
-        return rows, features
-    if path.suffix == SUFFIX:
-        source = ParquetSource(path)
-        return source.rows, max(len(source.header.names) - _NO_FEATURES, 0)
-    if path.name.endswith(SUFFIXES):
-        return 0, max(len(Delimited(path).header.names) - _NO_FEATURES, 0)
+        pass
     return 0, 0
 
 

@@ -14,7 +14,7 @@ from fedtheory.arithmetic import Arithmetic, Array, arithmetic_of, product
 from fedtheory.errors import InputError
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import ExactOracle, MiniBatch, Oracle
-from fedtheory.federation.problem.checks import semidefinite, uniform_weights
+from fedtheory.federation.problem.checks import mark_semidefinite, uniform_weights
 from fedtheory.federation.problem.quadratic import Problem, require_well_conditioned
 from fedtheory.federation.problem.row_span import span_of
 from fedtheory.federation.problem.scales import are_uneven, has_constant, sizes_of_data
@@ -62,7 +62,7 @@ def _build_problem(data: ClientData, start: Array, oracle: Oracle, weights: Arra
     hessians = hessians + data.penalties * arithmetic_of(start).identity(len(start))
     linear = np.stack([2 * product(y, x) / len(x) for x, y in data])
     constants = arithmetic_of(start).array([(y @ y) / len(y) for _, y in data])
-    problem = Problem(semidefinite(hessians), linear, constants, weights, start, oracle, data, description)
+    problem = Problem(mark_semidefinite(hessians), linear, constants, weights, start, oracle, data, description)
     require_well_conditioned(problem, "problem.data")
     return problem
 
@@ -82,8 +82,9 @@ def notes_on(problem: Problem) -> list[str]:
     """Return notes on a problem of data: the loss, the columns, the batches, the client weights."""
     if problem.data is None:
         return list(problem.notes)
-    others = (note_on_batches(problem), describe_weights(_count_rows(problem.data), problem.weights))
-    found = [note for note in others if note is not None]
+    counts, oracle = _count_rows(problem.data), problem.oracle
+    batches = describe_batches(oracle.batch, counts) if isinstance(oracle, MiniBatch) else None
+    found = [note for note in (batches, describe_weights(counts, problem.weights)) if note is not None]
     return [THE_LOSS, *problem.data.notes, *notes_on_columns(problem), *found]
 
 
@@ -101,13 +102,6 @@ def describe_columns(are_far_apart: bool, is_one_constant: bool) -> list[str]:
     if not is_one_constant:
         notes.append("no column of ones: intercept = true adds one; without it the model has no constant term")
     return notes
-
-
-def note_on_batches(problem: Problem) -> str | None:
-    """Return a sentence on clients with fewer rows than a batch; None if there are none."""
-    if problem.data is None or not isinstance(problem.oracle, MiniBatch):
-        return None
-    return describe_batches(problem.oracle.batch, _count_rows(problem.data))
 
 
 def describe_batches(batch: int, counts: Sequence[int]) -> str | None:

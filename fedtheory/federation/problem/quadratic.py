@@ -30,11 +30,11 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, Oracle
 from fedtheory.federation.problem.checks import (
     is_known_semidefinite,
+    mark_semidefinite,
     require_shapes,
     require_symmetric,
     require_variances,
     require_weights,
-    semidefinite,
 )
 from fedtheory.federation.problem.row_span import RowSpan
 from fedtheory.federation.problem.rows import (
@@ -146,7 +146,7 @@ class Problem(Shown):
             return True
         if not self.convex_clients.all():
             return False
-        semidefinite(self.hessians)
+        mark_semidefinite(self.hessians)
         return True
 
     @cached_property
@@ -280,7 +280,7 @@ class Problem(Shown):
         return np.concatenate([-self.linear[:, :, None], self.hessians], axis=2)
 
     def noise_covariances(self, moments: Array) -> Array:
-        """Covariances (M, d, d) of the gradients' noise at points with second moments `moments` (M, d+1, d+1)."""
+        """Return covariances (M, d, d) of the gradients' noise at points of second moments `moments`, (M, d+1, d+1)."""
         maps = self.gradient_maps
         return self.oracle.covariances(moments, maps @ moments @ maps.transpose(0, 2, 1))
 
@@ -365,7 +365,7 @@ class Problem(Shown):
         hessians = self.hessians[clients]
         return replace(
             self,
-            hessians=semidefinite(hessians) if is_known_semidefinite(self.hessians) else hessians,
+            hessians=mark_semidefinite(hessians) if is_known_semidefinite(self.hessians) else hessians,
             linear=self.linear[clients],
             constants=self.constants[clients],
             weights=weights,

@@ -7,7 +7,7 @@ rows.  Columns are scaled to norm one before singular values separate directions
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -110,10 +110,10 @@ class WeightedRows:
             raise Unresolved(f"too ill-conditioned for floats ({condition}): {WAY_OUT}")
 
 
-def _split_rows(rows: int, columns: int) -> Iterator[slice]:
-    """Yield slices of rows that are factorised together."""
+def _split_rows(rows: int, columns: int) -> list[slice]:
+    """Return slices of rows that are factorised together."""
     step = _choose_block_size(columns)
-    yield from (slice(first, first + step) for first in range(0, rows, step))
+    return [slice(first, first + step) for first in range(0, rows, step)]
 
 
 def _choose_block_size(columns: int) -> int:
@@ -180,7 +180,7 @@ def smallest_curvatures(data: ClientData, hessians: Array) -> Array:
 
 
 def _find_smallest_eigenvalue(rows: Array, ridge: float, least: float, largest: float) -> float:
-    """The smallest eigenvalue of ``2 A'A + ridge``, whose extreme eigenvalues in floats are `least` and `largest`."""
+    """Return the smallest eigenvalue of ``2 A'A + ridge``; `least` and `largest` are the extreme ones in floats."""
     if least > _LOST * _EPSILON / _DIGITS * largest:
         return least
     values = np.linalg.svd(rows, compute_uv=False)

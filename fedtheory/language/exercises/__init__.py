@@ -11,9 +11,9 @@ from fedtheory.language.exercises.assignment import is_student as is_student
 from fedtheory.language.exercises.copy_symbols import Names as Names
 from fedtheory.language.exercises.copy_symbols import tex as tex
 from fedtheory.language.exercises.draw import Draw as Draw
-from fedtheory.language.exercises.own import exercise_of as exercise_of
-from fedtheory.language.exercises.own import letters_of as letters_of
-from fedtheory.language.exercises.own import same_for_all as same_for_all
+from fedtheory.language.exercises.instructors import exercise_of as exercise_of
+from fedtheory.language.exercises.instructors import letters_of as letters_of
+from fedtheory.language.exercises.instructors import same_for_all as same_for_all
 from fedtheory.language.exercises.questions import BoundQuestion as BoundQuestion
 from fedtheory.language.exercises.questions import ChoiceQuestion as ChoiceQuestion
 from fedtheory.language.exercises.questions import CodeQuestion as CodeQuestion

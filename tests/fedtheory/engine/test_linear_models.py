@@ -63,7 +63,7 @@ def test_a_run_without_draws_is_plain_gradient_descent() -> None:
 
 def _accuracy_at(problem: LinearModelProblem, model: Array) -> float:
     """Return the fraction of rows that a model (d,) classifies correctly."""
-    _, _, fractions = problem.model.measured(problem.row_weights, model[None])
+    _, _, fractions = problem.model.evaluate(problem.row_weights, model[None])
     return float(fractions[0])
 
 

@@ -10,8 +10,8 @@ from flint import fmpq
 
 from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError
-from fedtheory.federation.normalised import Normalised
 from fedtheory.federation.normalised_moments import moments_of_coins, moments_of_draws
+from fedtheory.federation.normalised_weights import Normalised
 from fedtheory.federation.participation import Bernoulli, Uniform
 
 WEIGHTS = {

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.arithmetic.enclosures import precise_enclosures
-from fedtheory.federation.losses.covering import Jet, largest_on, narrowed, newton
+from fedtheory.federation.losses.covering import Jet, enclose_largest, enclose_zero, run_interval_newton
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 centres = st.integers(-9, 9).map(lambda n: arb(n) / 4)
@@ -40,12 +40,12 @@ def quartic(centre: arb) -> object:
 
 def test_largest_values_by_hand() -> None:
     """The largest value of the sine is 1 if the maximum is inside, and the value at an end otherwise."""
-    assert largest_on(sine, arb(0), arb(7)).contains(1)
-    assert largest_on(sine, arb(0), arb(7)).rad() < 1e-70
-    short = largest_on(sine, arb(2), arb(3))
+    assert enclose_largest(sine, arb(0), arb(7)).contains(1)
+    assert enclose_largest(sine, arb(0), arb(7)).rad() < 1e-70
+    short = enclose_largest(sine, arb(2), arb(3))
     assert short.overlaps(arb(2).sin())
     assert short.rad() < 1e-70
-    assert largest_on(sine, arb(0), arb(7), arb(2)).contains(2)
+    assert enclose_largest(sine, arb(0), arb(7), arb(2)).contains(2)
 
 
 @given(centres)
@@ -53,7 +53,7 @@ def test_largest_values_by_hand() -> None:
 def test_flat_tops(centre: arb) -> None:
     """The enclosure of a flat maximum is tight, although no piece is monotone or concave."""
     with precise_enclosures():
-        found = largest_on(quartic(centre), arb(-3), arb(3))
+        found = enclose_largest(quartic(centre), arb(-3), arb(3))
     assert found.contains(0)
     assert found.rad() < 1e-12
 
@@ -64,11 +64,11 @@ def test_newton_by_hand() -> None:
     def slopes(x: arb) -> tuple[arb, arb]:
         return x * x - 2, 2 * x
 
-    found = newton(slopes, arb(1).union(arb(2)))
+    found = run_interval_newton(slopes, arb(1).union(arb(2)))
     assert found is not None
     assert found.overlaps(arb(2).sqrt())
     assert found.rad() < 1e-70
-    assert newton(slopes, arb(2).union(arb(3))) is None
+    assert run_interval_newton(slopes, arb(2).union(arb(3))) is None
 
 
 @given(centres)
@@ -82,6 +82,6 @@ def test_zeros(centre: arb) -> None:
 
     with precise_enclosures():
         for low, high in ((arb(-8), arb(8)), (centre - 1, centre + 1)):
-            found = narrowed(rising, low, high)
+            found = enclose_zero(rising, low, high)
             assert found.contains(centre)
             assert found.rad() < 1e-70

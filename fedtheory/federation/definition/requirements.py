@@ -14,9 +14,9 @@ import sympy as sp
 from fedtheory.arithmetic import RATIONAL, Array, Number
 from fedtheory.errors import InputError
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm, Parameter
-from fedtheory.federation.definition.held import require_clock
 from fedtheory.federation.definition.language import Compressed, Mixed, Participants, Weighted, eta_g
 from fedtheory.federation.definition.linear import number_of
+from fedtheory.federation.definition.stale_vectors import require_clock
 from fedtheory.federation.participation import Full
 from fedtheory.kernel.expressions import Expr
 

@@ -15,12 +15,13 @@ from typing import Literal
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, arithmetic_of
-from fedtheory.federation.normalised import Normalised
+from fedtheory.federation.client_types import InTypes
+from fedtheory.federation.normalised_weights import Normalised
 from fedtheory.federation.participation import Bernoulli, Fixed, Full, Multinomial, Participation, Uniform
-from fedtheory.federation.types import InTypes
 
 Factor = Literal["weight", "presence", "one"]
 """Factor of a client's vector: w_i, b_i or 1."""
+_FACTORS: tuple[Factor, ...] = ("weight", "presence", "one")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +113,6 @@ def _(law: Normalised, weights: Array) -> ParticipationMoments:
         "one": present - present + _create_ones(weights),
     }
     carried = {factor: chances[:, None] * values for factor, values in factors.items()}
-    names: tuple[Factor, ...] = ("weight", "presence", "one")
     # Two clients of one class have the same weight; in a class of one client, no pair is needed.
     other = [next((j for j, w in enumerate(weights) if j != i and w == weights[i]), i) for i in range(len(weights))]
 
@@ -123,7 +123,7 @@ def _(law: Normalised, weights: Array) -> ParticipationMoments:
         return np.asarray(found)
 
     means: dict[Factor, Array] = {factor: values.sum(axis=0) for factor, values in carried.items()}
-    squares = {frozenset({a, b}): (carried[a] * factors[b]).sum(axis=0) for a in names for b in names}
+    squares = {frozenset({a, b}): (carried[a] * factors[b]).sum(axis=0) for a in _FACTORS for b in _FACTORS}
     return ParticipationMoments(False, means, squares, products)
 
 
@@ -171,7 +171,6 @@ def _take_positive_part(values: Array) -> Array:
 
 
 def _create_ones(weights: Array) -> Array:
-    """Return a vector of ones with one entry per client."""
     return arithmetic_of(weights).array([1] * len(weights))
 
 
@@ -188,10 +187,8 @@ def _build_random_moments(
 
 
 def _build_fixed_moments(weights: Array, presence: Array) -> ParticipationMoments:
-    """Build the participation moments of fixed participants."""
     means: dict[Factor, Array] = {"weight": weights, "presence": presence, "one": _create_ones(weights)}
-    factors: tuple[Factor, ...] = ("weight", "presence", "one")
-    squares = {frozenset({a, b}): means[a] * means[b] for a in factors for b in factors}
+    squares = {frozenset({a, b}): means[a] * means[b] for a in _FACTORS for b in _FACTORS}
     return ParticipationMoments(
         True, means, squares, lambda a, b, some: np.multiply.outer(means[a][some], means[b][some])
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,14 +18,14 @@ class EnclosedProblem(Problem):
     Weights stay rational, because they determine the participants, and so does the position of the centre.
     """
 
-    of: Problem | None = None
+    of: Problem = field(kw_only=True)
     """The rational problem, whose matrices have been validated."""
 
     @classmethod
     def around(cls, problem: Problem) -> EnclosedProblem:
         """Return the interval problem of a rational one."""
         centred = problem.centred
-        given: dict[str, Any] = {field.name: getattr(centred, field.name) for field in fields(Problem)}
+        given: dict[str, Any] = {one.name: getattr(centred, one.name) for one in fields(Problem)}
         enclosed = {name: CERTIFIED.array(given[name]) for name in ("hessians", "linear", "constants", "start")}
         return cls(**given | enclosed | {"oracle": _enclose(centred.oracle), "of": problem})
 
@@ -42,27 +42,22 @@ class EnclosedProblem(Problem):
 
     @cached_property
     def has_convex_clients(self) -> bool:
-        assert self.of is not None
         return self.of.has_convex_clients
 
     @cached_property
     def stationary_point(self) -> Array | None:
-        assert self.of is not None
         return self.of.stationary_point
 
     @property
     def centre(self) -> Array:
-        assert self.of is not None
         return self.of.centre
 
     @cached_property
     def optimum(self) -> Array:
-        assert self.of is not None
         return self.of.optimum
 
     @cached_property
     def gradient_map(self) -> Array:
-        assert self.of is not None
         return CERTIFIED.array(self.of.gradient_map)
 
 

@@ -87,7 +87,7 @@ def _compute_moments(
         carried = chances[:, None] * drawn
         mean, second = mean + carried.sum(axis=0), second + carried.T @ drawn
     covariance = second - np.multiply.outer(mean, mean)
-    return WeightMoments(mean, weights - weights, arithmetic.number(1, "one"), directions_of(covariance))
+    return WeightMoments(mean, weights - weights, arithmetic.number(1, "one"), decompose_covariance(covariance))
 
 
 @lru_cache(maxsize=16)
@@ -103,7 +103,7 @@ def _integrate_moments(law: Uniform | Bernoulli, importances: tuple[float, ...])
     else:
         mean, second = moments_of_coins(weights, plain_float(law.probability))
     covariance = second - np.multiply.outer(mean, mean)
-    return WeightMoments(mean, np.zeros_like(weights), 1.0, directions_of(covariance))
+    return WeightMoments(mean, np.zeros_like(weights), 1.0, decompose_covariance(covariance))
 
 
 def _normalise(present: Array, weights: Array) -> Array:
@@ -114,7 +114,7 @@ def _normalise(present: Array, weights: Array) -> Array:
     return np.asarray(chosen / np.where(empty, totals + 1, totals)[:, None])
 
 
-def directions_of(covariance: Array) -> tuple[tuple[Number, Array], ...]:
+def decompose_covariance(covariance: Array) -> tuple[tuple[Number, Array], ...]:
     """Return a covariance (M, M) as ``sum_k s_k v_k v_k'`` with s_k >= 0.
 
     By eigenvectors in floats, and in rationals by a decomposition into L D L'.

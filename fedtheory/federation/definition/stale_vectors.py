@@ -1,7 +1,6 @@
-"""Definitions for clocks that do not wait: clients work with the vectors that they last received from the server.
+"""Definitions for clocks that do not wait: each client holds a copy of the server's vectors as it last received them.
 
-Each client holds a copy of the server's vectors.  Its local steps and its
-report use the copies; when it reports, it receives the server's new vectors.
+Its local steps and its report use the copies; when it reports, it receives the server's new vectors.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def with_held_vectors(algorithm: FederatedAlgorithm) -> FederatedAlgorithm:
         client={held[vector]: begin for vector, begin in algorithm.server.items()},
         server_update=updates,
         client_update={held[vector]: updates.get(vector, vector) for vector in algorithm.server},
-        at_optimum={**algorithm.at_optimum, **{held[v]: where for v, where in algorithm.at_optimum.items()}},
+        at_optimum={**algorithm.at_optimum, **{held[vector]: at for vector, at in algorithm.at_optimum.items()}},
     )
 
 
