@@ -14,7 +14,6 @@ from fedtheory.language.registry import sharper_claims
 from report.curves import compute_bound_curve
 from report.figures.bounds import draw_by_terms, draw_over_rounds, draw_tightness_map
 from report.figures.clock import draw_over_clock_time
-from report.figures.communication import draw_over_workers
 from report.figures.drift import draw_over_local_steps
 from report.figures.paths import draw_path
 from report.figures.rates import draw_over_clients, draw_rate
@@ -65,10 +64,6 @@ def _is_bound_on(*measured: RunQuantity) -> Callable[[Claim], bool]:
         and claim.rate is None
         and claim.notation.get(claim.relations[0].left) in measured
     )
-
-
-def _is_cost(claim: Claim) -> bool:
-    return claim.kind == "cost"
 
 
 def _is_bound_on_a_path(claim: Claim) -> bool:
@@ -180,6 +175,5 @@ _FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]],
     ),
     (_is_policy, _draw_policy),
     (_is_bound_on_a_path, _draw_paths),
-    (_is_cost, lambda claim: [draw_over_workers(claim.slug)]),
 )
 """Functions that draw figures, each with a predicate for claims."""

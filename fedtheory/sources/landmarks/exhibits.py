@@ -15,7 +15,6 @@ from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.run import Run
 from fedtheory.federation.algorithms import definition
 from fedtheory.federation.definition import Average, FederatedAlgorithm, Mixed, Participants, Weighted
-from fedtheory.federation.definition.matrices import BlockMap, local_step, round_end
 from fedtheory.federation.problem import Problem
 from fedtheory.language.assumptions.algorithms import OfAlgorithm
 from fedtheory.language.assumptions.assumption import Assumption
@@ -23,6 +22,7 @@ from fedtheory.language.exhibits import Axis, Chart, Line, Page, RunFile, Table
 from fedtheory.language.numbers import decimal
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run, run_with
+from fedtheory.sources.landmarks.block_matrices import BlockMap, local_step, round_end
 from fedtheory.sources.landmarks.statements import CLAIMS
 
 CLIENTS, LOCAL_STEPS, ROUNDS = 5, 5, 30

@@ -15,7 +15,6 @@ from tiny_shapes import LINE, PLANE, ROWS
 
 from fedtheory import Run
 from fedtheory.errors import Diverging
-from fedtheory.federation.communication import cross_device
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
@@ -31,6 +30,7 @@ from fedtheory.sources.liu2022.exhibits.corollary_4 import (
     measure_errors,
 )
 from fedtheory.sources.liu2022.exhibits.two_sided import ROUNDS, measure_curves
+from fedtheory.sources.liu2022.messages import cross_device
 from fedtheory.sources.liu2022.quantities.restarted import compute_loop_moments
 from verify.check import Check, check
 

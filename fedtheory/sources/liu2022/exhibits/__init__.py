@@ -1,6 +1,7 @@
-"""Measured linear speed-up: exact errors over the number of clients, compared with the corollaries."""
+"""Measured linear speed-up over the number of clients, and the load of one aggregation over that of workers."""
 
 from fedtheory.language.exhibits import Exhibit
+from fedtheory.sources.liu2022.exhibits.communication import show_loads
 from fedtheory.sources.liu2022.exhibits.corollary_2 import (
     CLIENTS,
     ITERATIONS,
@@ -14,6 +15,7 @@ from fedtheory.sources.liu2022.exhibits.two_sided import concerns_two_sided_step
 __all__ = ["CLIENTS", "EXHIBITS", "ITERATIONS", "measure_speed_ups"]
 
 EXHIBITS = (
+    Exhibit(lambda claim: claim.kind == "cost", show_loads),
     Exhibit(gives_iterations, show_speed_up),
     Exhibit(concerns_corollary_4, show_corollary_4),
     Exhibit(concerns_two_sided_steps, show_two_sided),

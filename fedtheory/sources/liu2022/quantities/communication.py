@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.engine.run import Run
-from fedtheory.federation.communication import (
+from fedtheory.language.quantities.quantity import constant
+from fedtheory.sources.liu2022.messages import (
     Message,
     busiest_load,
     most_sent_by_a_worker,
     parameter_server,
     ring_all_reduce,
 )
-from fedtheory.language.quantities.quantity import constant
 
 model_size = constant(
     "model_size",

@@ -321,6 +321,6 @@ CLAIMS = [
             r"\text{population }10^6\text{-}10^{10},\ 50\text{-}5000\text{ devices a round},\ "
             r"10^5\text{-}10^7\text{ devices in all},\ 500\text{-}10000\text{ rounds},\ 1\text{-}10\text{ days}"
         ),
-        implemented_by="fedtheory.federation.communication:cross_device",
+        implemented_by="fedtheory.sources.liu2022.messages:cross_device",
     ),
 ]

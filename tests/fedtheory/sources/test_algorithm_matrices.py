@@ -11,7 +11,9 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.joint import JointTrajectory
 from fedtheory.federation.algorithms import definition, names
 from fedtheory.federation.definition import Average, Mixed, Participants, Weighted
-from fedtheory.federation.definition.matrices import (
+from fedtheory.kernel.expressions import Expr
+from fedtheory.runfile import parse_run
+from fedtheory.sources.landmarks.block_matrices import (
     BlockMap,
     Blocks,
     hessian,
@@ -20,8 +22,6 @@ from fedtheory.federation.definition.matrices import (
     rename_client,
     round_end,
 )
-from fedtheory.kernel.expressions import Expr
-from fedtheory.runfile import parse_run
 from fedtheory.sources.landmarks.exhibits import list_matrices
 from report.mathml import typeset_formula
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_runs import quadratics
 
-from fedtheory.federation.communication import (
+from fedtheory.language import quantities as q
+from fedtheory.sources.liu2022.messages import (
     SERVER,
     Message,
     busiest_load,
@@ -20,7 +21,6 @@ from fedtheory.federation.communication import (
     parameter_server,
     ring_all_reduce,
 )
-from fedtheory.language import quantities as q
 
 Vector = list[int]
 
