@@ -65,7 +65,7 @@ def test_noise_is_what_steps_add_to_the_mean() -> None:
 
 
 def _noise_maps(hardest: Scenario, size: float) -> NoiseMaps:
-    return NoiseMaps.of(hardest.problem.centred, hardest.algorithm(size).work)
+    return NoiseMaps.of(hardest.problem.centred, hardest.make_algorithm(size).work)
 
 
 @pytest.mark.long
@@ -76,12 +76,14 @@ def test_weights_above_one_do_not_let_rounding_grow() -> None:
     )
     assert hardest.weights.max() > 1
     sizes = [float(size) for size in (2.0**-6, np.nextafter(2.0**-6, 1))]
-    ends = [hardest.curve(size).final_loss for size in sizes]
+    ends = [hardest.compute_curve(size).final_loss for size in sizes]
     assert ends[0] == pytest.approx(ends[1], rel=1e-10)
-    step_by_step = [trajectory_of(hardest.problem, hardest.algorithm(size)).server_suboptimality[-1] for size in sizes]
+    step_by_step = [
+        trajectory_of(hardest.problem, hardest.make_algorithm(size)).server_suboptimality[-1] for size in sizes
+    ]
     assert step_by_step[0] == pytest.approx(step_by_step[1], rel=1e-10)
-    recursion = Recursion(hardest.problem, hardest.algorithm(sizes[0]), noise_maps=_noise_maps(hardest, sizes[0]))
-    with_maps = trajectory_of(hardest.problem, hardest.algorithm(sizes[0]), recursion).server_suboptimality[-1]
+    recursion = Recursion(hardest.problem, hardest.make_algorithm(sizes[0]), noise_maps=_noise_maps(hardest, sizes[0]))
+    with_maps = trajectory_of(hardest.problem, hardest.make_algorithm(sizes[0]), recursion).server_suboptimality[-1]
     assert step_by_step[0] == pytest.approx(with_maps, rel=1e-10)
 
 

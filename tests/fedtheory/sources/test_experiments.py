@@ -17,7 +17,7 @@ from fedtheory.language.exhibits import Finding, Line, Mark
 from fedtheory.language.quantities import doubled_server_gap
 from fedtheory.sources.fraboni2022.exhibits.schemes import draw_figure_4, draw_figures_5_to_7
 from fedtheory.sources.fraboni2022.exhibits.weightings import draw_figure_2, draw_figure_3
-from fedtheory.sources.fraboni2022.experiments.curves import Curve, Tuned, make_scenario
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, CurvesByStepSize, make_scenario
 from fedtheory.sources.fraboni2022.experiments.digits import BATCH, SPLITS, Split, make_digits_problem
 from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared, compute_figure_2
 from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared, compute_figure_3
@@ -90,7 +90,8 @@ def test_the_columns_are_standardised_and_divided_by_two() -> None:
 def test_the_first_asynchronous_update_is_that_of_the_fastest_client() -> None:
     """Expected losses after one update are those of a gradient step plus the batch's variance, by hand."""
     problem = make_digits_problem(4, "Dirichlet")
-    curve = make_scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=1, horizon=1).curve(0.1)
+    scenario = make_scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=1, horizon=1)
+    curve = scenario.compute_curve(0.1)
     assert problem.data is not None
     inputs, outputs = problem.data.inputs[0], problem.data.outputs[0]
     gradients = -2 * outputs[:, None] * inputs
@@ -112,9 +113,9 @@ def test_client_losses_average_to_the_loss_all_along() -> None:
     """With the client weights, the weighted loss is E L(theta^n) of the trajectory."""
     problem = make_digits_problem(4, "Dirichlet")
     chosen = make_scenario(problem, Synchronous(), 80, "Time-based", local_steps=3, horizon=5)
-    curve = chosen.curve(0.1)
-    trajectory = Trajectory(problem, chosen.algorithm(0.1))
-    assert curve.weighted_loss(problem.weights) == pytest.approx(curve.loss)
+    curve = chosen.compute_curve(0.1)
+    trajectory = Trajectory(problem, chosen.make_algorithm(0.1))
+    assert curve.compute_weighted_loss(problem.weights) == pytest.approx(curve.loss)
     assert curve.loss == pytest.approx(trajectory.server_suboptimality + problem.optimal_value)
     assert curve.times == pytest.approx(np.arange(6))
 
@@ -122,8 +123,8 @@ def test_client_losses_average_to_the_loss_all_along() -> None:
 def test_the_spread_is_a_standard_deviation_over_clients() -> None:
     """With equal weights the spread is NumPy's standard deviation; for a single client it is zero."""
     curve = small_figure_2("Dirichlet").identical
-    assert curve.spread(np.full(4, 0.25)) == pytest.approx(curve.client_losses.std(axis=1))
-    assert curve.spread(np.array([0.0, 1.0, 0.0, 0.0])) == pytest.approx(np.zeros(len(curve.times)))
+    assert curve.compute_spread(np.full(4, 0.25)) == pytest.approx(curve.client_losses.std(axis=1))
+    assert curve.compute_spread(np.array([0.0, 1.0, 0.0, 0.0])) == pytest.approx(np.zeros(len(curve.times)))
 
 
 def test_final_values_are_over_the_last_twentieth() -> None:
@@ -138,28 +139,30 @@ def test_final_values_are_over_the_last_twentieth() -> None:
 def test_the_first_model_below_a_level() -> None:
     """The time of the first model below a level is returned, also if the loss rises again; infinite without one."""
     curve = Curve(0.1, np.arange(4.0), np.array([3.0, 1.0, 2.0, 0.5]), np.ones((4, 1)), np.zeros(4), diverges=False)
-    assert curve.first_below(1.5) == 1
-    assert curve.first_below(0.6) == 3
-    assert curve.first_below(0.5) == float("inf")
+    assert curve.find_first_time_below(1.5) == 1
+    assert curve.find_first_time_below(0.6) == 3
+    assert curve.find_first_time_below(0.5) == float("inf")
 
 
 def test_tuned_step_sizes_minimise_the_final_loss_on_the_grid() -> None:
     """The best curve has the smallest final loss of all step sizes, tried one by one."""
     problem = make_digits_problem(4, "Dirichlet")
     chosen = make_scenario(problem, Asynchronous("one-by-one"), 80, "Identical", local_steps=1, horizon=6)
-    losses = {size: chosen.curve(size).final_loss for size in STEP_SIZES}
+    losses = {size: chosen.compute_curve(size).final_loss for size in STEP_SIZES}
     best = min(losses, key=losses.__getitem__)
     assert small_figure_2("Dirichlet").step_size == best
-    assert chosen.tuned(STEP_SIZES).best.final_loss == losses[best]
+    assert chosen.compute_curves(STEP_SIZES).best.final_loss == losses[best]
 
 
 def test_the_search_ends_with_the_first_divergence() -> None:
     """Step sizes above a diverging one are not tried, and a diverging one is never the best."""
     problem = make_digits_problem(4, "IID")
-    tuned = make_scenario(problem, Synchronous(), 0, "Time-based", local_steps=2, horizon=30).tuned((0.1, 4.0, 8.0))
+    tuned = make_scenario(problem, Synchronous(), 0, "Time-based", local_steps=2, horizon=30).compute_curves(
+        (0.1, 4.0, 8.0)
+    )
     assert [curve.diverges for curve in tuned.curves] == [False, True]
     assert tuned.best.step_size == tuned.largest_stable == 0.1
-    assert list(tuned.by_step_size) == [0.1, 4.0]
+    assert [curve.step_size for curve in tuned.curves] == [0.1, 4.0]
 
 
 def test_shares_are_those_of_the_reports() -> None:
@@ -167,10 +170,10 @@ def test_shares_are_those_of_the_reports() -> None:
     result = small_figure_2("Dirichlet")
     problem = make_digits_problem(4, "Dirichlet")
     chosen = make_scenario(problem, Asynchronous("one-by-one"), 80, "Identical", local_steps=1, horizon=6)
-    reports = chosen.algorithm(0.1).schedule.participates.sum(axis=0)
+    reports = chosen.make_algorithm(0.1).schedule.participates.sum(axis=0)
     assert result.shares == pytest.approx(reports / reports.sum())
     assert result.minimum <= result.time_based_limit < result.identical_limit
-    assert result.surrogate_minimum <= result.identical.weighted_loss(result.shares).min()
+    assert result.surrogate_minimum <= result.identical.compute_weighted_loss(result.shares).min()
 
 
 def test_findings_of_figure_2_follow_the_curves() -> None:
@@ -246,7 +249,7 @@ def _with_levels(compared: SchemesCompared, levels: tuple[float, float, float]) 
     schemes = {}
     for (name, tuned), level in zip(compared.schemes.items(), levels, strict=True):
         curve = replace(tuned.best, loss=np.full(20, level), diverges=False)
-        schemes[name] = Tuned((curve,))
+        schemes[name] = CurvesByStepSize((curve,))
     return replace(compared, schemes=schemes)
 
 
@@ -319,7 +322,7 @@ def test_a_cross_marks_where_a_scheme_diverges() -> None:
     """A cross of each scheme is at the step size at which it diverges; crosses are drawn one above the other."""
     compared = small_figure_4().by_hardware[1]
     schemes = {
-        name: Tuned((tuned.curves[0], replace(tuned.curves[1], diverges=True)))
+        name: CurvesByStepSize((tuned.curves[0], replace(tuned.curves[1], diverges=True)))
         for name, tuned in compared.schemes.items()
     }
     parts = draw_figures_5_to_7(replace(compared, schemes=schemes), "4 clients").parts

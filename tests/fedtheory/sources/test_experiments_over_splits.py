@@ -93,7 +93,7 @@ def test_moves_without_noise_are_differences_of_models() -> None:
     """With full gradients a run is one path, and its moves are |theta^{n+1} - theta^n|^2."""
     problem = replace(make_digits_problem(4, "Dirichlet"), oracle=ExactOracle())
     runs = make_scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=3, horizon=4)
-    trajectory = runs.trajectory(0.05)
+    trajectory = runs.compute_trajectory(0.05)
     steps = np.diff(trajectory.server_mean, axis=0)
     assert compute_squared_moves(trajectory) == pytest.approx((steps * steps).sum(axis=1))
 
@@ -105,7 +105,7 @@ def test_the_first_move_is_that_of_one_batch() -> None:
     assert problem.data is not None
     gradients = -2 * problem.data.outputs[0][:, None] * problem.data.inputs[0]
     mean, variance = gradients.mean(axis=0), np.cov(gradients.T, bias=True).trace() / BATCH
-    assert compute_squared_moves(runs.trajectory(0.1))[0] == pytest.approx(0.01 * (mean @ mean + variance))
+    assert compute_squared_moves(runs.compute_trajectory(0.1))[0] == pytest.approx(0.01 * (mean @ mean + variance))
 
 
 def test_final_losses_are_over_the_end_of_the_time_budget() -> None:
@@ -124,7 +124,7 @@ def test_best_schemes_are_runs_at_their_step_sizes() -> None:
     problem = make_digits_problem(4, "Dirichlet")
     for each in records:
         runs = make_scheme_scenario(problem, each.scheme, each.slower, 2, 4)
-        curve = replace(runs, server_step_size=each.server_step_size).curve(each.step_size)
+        curve = replace(runs, server_step_size=each.server_step_size).compute_curve(each.step_size)
         loss = average_final_loss(curve, each.time, float(problem.optimal_value))
         assert loss - problem.optimal_value == pytest.approx(each.excess)
     synchronous = [each for each in records if (each.scheme, each.server_step_size) == ("synchronous", 1)]
@@ -140,8 +140,8 @@ def test_a_quarter_of_a_step_size_is_less_of_it() -> None:
     assert len({each.excess for each in found.values()}) == len(found)
     quarter = found["a quarter of the local steps"]
     problem = make_digits_problem(10, "Dirichlet")
-    run = make_scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=1, horizon=50).curve(1 / 64)
-    assert quarter.deviation == pytest.approx(run.fluctuation)
+    scenario = make_scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=1, horizon=50)
+    assert quarter.deviation == pytest.approx(scenario.compute_curve(1 / 64).fluctuation)
 
 
 def test_stored_tables_have_all_splits() -> None:

@@ -8,9 +8,7 @@ from itertools import product
 from fedtheory.language.exhibits import (
     BLUE,
     DASHED,
-    GREEN,
     ORANGE,
-    RED,
     SOLID,
     Axis,
     Band,
@@ -20,6 +18,7 @@ from fedtheory.language.exhibits import (
     Line,
     Part,
 )
+from fedtheory.sources.fraboni2022.exhibits.chart_style import SCHEME_COLOURS
 from fedtheory.sources.fraboni2022.experiments.digits import SPLITS, Split
 from fedtheory.sources.fraboni2022.experiments.figure_4 import SCENARIOS
 from fedtheory.sources.fraboni2022.experiments.findings import (
@@ -33,33 +32,32 @@ from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import BestSc
 from fedtheory.sources.fraboni2022.experiments.over_splits.search import FINE
 from fedtheory.sources.fraboni2022.experiments.over_splits.stored import FEWER_SEEDS, SEEDS, read_records
 
-_TWENTY = 20
-"""Number of clients in the charts."""
-_COLOURS = {"synchronous": BLUE, "FedFix-0.5": GREEN, "asynchronous": RED}
+_CLIENTS = 20
+"""Number of clients of the runs in the charts of Figure 4."""
 
 
 def show_figure_2() -> Display:
-    """Figure 2 on several splits."""
+    """Return Figure 2 on several splits."""
     return _make_display([], compare_splits_of_figure_2(read_records("weightings")))
 
 
 def show_figure_3() -> Display:
-    """Figure 3 on several splits."""
+    """Return Figure 3 on several splits."""
     names = ("local-work", "tuned-local-work", "mitigations")
     works, tuned, changed = (read_records(name) for name in names)
-    charts = [_draw_tuned(tuned, split) for split in SPLITS]
+    charts = [_draw_tuned_local_work(tuned, split) for split in SPLITS]
     return _make_display(charts, compare_splits_of_figure_3(works, tuned, changed))
 
 
 def show_figure_4() -> Display:
-    """Figure 4 on several splits."""
+    """Return Figure 4 on several splits."""
     records = list(repeat_for_hardware(read_records("schemes")))
     charts = [_draw_schemes(records, split, slower) for split, slower in product(SPLITS, SCENARIOS)]
     return _make_display(charts, compare_splits_of_figure_4(records), fewer=True)
 
 
 def show_figures_5_to_7() -> Display:
-    """Figures 5 to 7 on several splits."""
+    """Return Figures 5 to 7 on several splits."""
     return _make_display([], compare_splits_of_figures_5_to_7(read_records("rises")))
 
 
@@ -68,17 +66,17 @@ def _make_display(charts: Sequence[Chart], findings: Sequence[Finding], *, fewer
     return Display(charts, f"What reproduces, {splits} (stored results)", findings)
 
 
-def _draw_tuned(records: Sequence[TunedLocalWork], split: Split) -> Chart:
-    """Excess loss over the number of local steps, each weighting at its best step size."""
+def _draw_tuned_local_work(records: Sequence[TunedLocalWork], split: Split) -> Chart:
+    """Draw the excess loss over the number of local steps, each weighting at its best step size."""
     chosen = [each for each in records if each.split == split]
     steps = sorted({each.local_steps for each in chosen})
 
-    def values(measure: str) -> list[list[float]]:
+    def list_values(measure: str) -> list[list[float]]:
         return [[getattr(each, measure) for each in chosen if each.local_steps == number] for number in steps]
 
     parts = [
-        *_draw_with_range(steps, values("identical_excess"), "Identical", BLUE),
-        *_draw_with_range(steps, values("time_based_excess"), "Time-based", ORANGE),
+        *_draw_with_range(steps, list_values("identical_excess"), "Identical", BLUE),
+        *_draw_with_range(steps, list_values("time_based_excess"), "Time-based", ORANGE),
     ]
     return Chart(
         name=f"tuned-local-steps-{split.lower()}",
@@ -93,11 +91,12 @@ def _draw_tuned(records: Sequence[TunedLocalWork], split: Split) -> Chart:
 
 
 def _draw_schemes(records: Sequence[BestScheme], split: Split, slower: int) -> Chart:
-    """Excess loss over the time budget, each scheme at its best step size."""
-    chosen = [each for each in records if (each.clients, each.split, each.slower) == (_TWENTY, split, slower)]
+    """Draw the excess loss over the time budget, each scheme at its best step size."""
+    setting = (_CLIENTS, split, slower)
+    chosen = [each for each in records if (each.clients, each.split, each.slower) == setting]
     times = sorted({each.time for each in chosen})
     parts: list[Part] = []
-    for scheme, colour in _COLOURS.items():
+    for scheme, colour in SCHEME_COLOURS.items():
         for is_scaled in (False, True):
             runs = [each for each in chosen if each.scheme == scheme and (each.server_step_size > 1) == is_scaled]
             values = [[each.excess for each in runs if each.time == time] for time in times]
@@ -113,13 +112,13 @@ def _draw_schemes(records: Sequence[BestScheme], split: Split, slower: int) -> C
         parts=parts,
         caption=(
             f"Excess loss of problem (2) over the last 5% of each time budget under F{slower} on the {split} splits, "
-            f"{_TWENTY} clients, each scheme at the step size that is best for the split and the budget: average over "
-            f"the splits, and their range. Dashed: server step size $M$ instead of one. {_search(chosen)}"
+            f"{_CLIENTS} clients, each scheme at the step size that is best for the split and the budget: average "
+            f"over the splits, and their range. Dashed: server step size $M$ instead of one. {_describe_search(chosen)}"
         ),
     )
 
 
-def _search(records: Sequence[BestScheme]) -> str:
+def _describe_search(records: Sequence[BestScheme]) -> str:
     interior = sum(each.is_interior for each in records)
     return (
         f"Smaller and larger step sizes were tried beside {interior} of the {len(records)} best ones; neighbours have "
@@ -128,7 +127,7 @@ def _search(records: Sequence[BestScheme]) -> str:
 
 
 def _draw_with_range(x: Sequence[float], values: Sequence[Sequence[float]], label: str, colour: int) -> Iterator[Part]:
-    """The average over the splits as a line, and the range from the smallest to the largest as a band."""
+    """Draw the average over the splits as a line, and the range from the smallest to the largest as a band."""
     yield Band(x, [min(each) for each in values], [max(each) for each in values], colour=colour, opacity=0.2)
     yield Line(x, _average_each(values), label, colour, SOLID, marker="o", size=4)
 

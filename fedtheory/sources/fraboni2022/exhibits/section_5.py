@@ -1,7 +1,4 @@
-"""The experiments of Section 5 on the pages of their figures: charts, and whether the published findings reproduce.
-
-All results are exact expectations; each is computed once for all pages.
-"""
+"""Charts and findings of Section 5 for the pages of its figures: exact expectations, each computed once."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from fedtheory.sources.fraboni2022.experiments.findings import (
 
 TEN, TWENTY, FIFTY = "10 clients", "20 clients", "50 clients"
 _FIFTY_HORIZON, _FIFTY_STEPS = 10, tuple(2.0**-power for power in range(11, -1, -2))
-"""Time budget and step sizes of the search with 50 clients, reduced because the cost is quadratic in their number."""
+"""Time budget and step sizes with 50 clients, fewer than with 20: the cost is quadratic in the number of clients."""
 
 
 @cache
@@ -66,7 +63,7 @@ def _show_figure_4(setting: str, results: Sequence[SplitCompared]) -> Display:
 
 
 def _show_figures_5_to_7(setting: str, results: Sequence[SplitCompared]) -> Display:
-    """Return the exhibit with heterogeneous hardware only, as published."""
+    """Return the charts and findings for heterogeneous hardware (F80) alone, as published."""
     charts = [draw_figures_5_to_7(result.by_hardware[-1], setting) for result in results]
     return _make_display(setting, charts, list_findings_5_to_7(results))
 

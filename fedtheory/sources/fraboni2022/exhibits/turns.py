@@ -1,4 +1,4 @@
-"""Clients that take turns: the two examples of Section 3."""
+"""Charts of the two examples of Section 3, in which clients take turns."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from fedtheory.federation.problem import quadratic
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import Axis, Chart, Display, Level, Line
 
-_PRINTED_LIMIT = 1 / 3
+_PUBLISHED_LIMIT = 1 / 3
 """(q_1 theta_1* + q_2 theta_2*) / (q_1 + q_2) of `clients_in_turn`."""
 _SMALLEST = 1e-12
-"""Lower limit of the distances in the chart."""
+"""Distance below which a point is drawn at this height, since the axis is logarithmic."""
 
 
 def _take_turns(optima: list[int], phi: str, policy: Policy, weights: list[str], rounds: int) -> Run:
-    """Return clients with the losses (theta - optimum)^2/2 that take turns, with one local step of size phi, from 2."""
+    """Return a run of clients with losses (theta - optimum)^2/2 that take turns, with one local step of size phi, from
+    2.
+    """
     array, clients = RATIONAL.array, len(optima)
     problem = quadratic(array([[[1]]] * clients), array([[optimum] for optimum in optima]), array([2]))
     clock = Clock(policy, (fmpq(1),) * clients)
@@ -76,10 +78,10 @@ def draw_cycles(_claim: Claim) -> Display:
         name="cycles",
         x=Axis("server updates $n$"),
         y=Axis(r"$\theta^n$"),
-        parts=[*lines, Level(_PRINTED_LIMIT, "printed limit", width=1)],
+        parts=[*lines, Level(_PUBLISHED_LIMIT, "published limit", width=1)],
         caption=(
             "Two clients that report in turn with weights $q_1=1/2$ and $q_2=1/4$, optima 0 and 1. At a fixed step "
-            "size the models settle in a cycle of two points, which come to the printed limit as $\\phi$ goes to 0. "
+            "size the models settle in a cycle of two points, which come to the published limit as $\\phi$ goes to 0. "
             f"Last two models: {ends}."
         ),
     )

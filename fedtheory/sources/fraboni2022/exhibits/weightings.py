@@ -16,78 +16,76 @@ from fedtheory.language.exhibits import (
     Level,
     Line,
 )
-from fedtheory.sources.fraboni2022.exhibits.axes import CLOCK_TIME, EXCESS
+from fedtheory.sources.fraboni2022.exhibits.chart_style import CLOCK_TIME, EXCESS
 from fedtheory.sources.fraboni2022.experiments.curves import Curve
 from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared
 from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared
 
 Measure = Callable[[WeightsCompared, Curve], Array]
+"""Function that returns a number of each model of a curve."""
 
 
 def draw_figure_2(results: Sequence[WeightsCompared]) -> list[Chart]:
-    """Return Figure 2 (a) to (d): losses and their spread over the clients, of problem (2) and of the surrogate
-    problem.
-    """
-    return [_draw_loss(results), _draw_spread(results), _draw_surrogate_loss(results), _draw_surrogate_spread(results)]
+    """Return Figure 2 (a) to (d): loss and spread over the clients, of problem (2) and of the surrogate problem."""
+    return [
+        _draw_loss(results),
+        _draw_measure(
+            results,
+            "federated-spread",
+            Axis(r"deviation of $\mathbb{E}\,\mathcal{L}_i(\theta^n)$ over $i$"),
+            lambda result, curve: curve.compute_spread(result.importance),
+            "Standard deviation over the clients of their expected losses.",
+        ),
+        _draw_measure(
+            results,
+            "surrogate-loss",
+            Axis(r"$\mathbb{E}\,\bar{\mathcal{L}}(\theta^n)-\bar{\mathcal{L}}(\bar{\theta})$", "log"),
+            lambda result, curve: curve.compute_weighted_loss(result.shares) - result.surrogate_minimum,
+            "Excess loss of the surrogate problem (10), in which clients count as often as they report.",
+        ),
+        _draw_measure(
+            results,
+            "surrogate-spread",
+            Axis(r"weighted deviation of $\mathbb{E}\,\mathcal{L}_i(\theta^n)$ over $i$"),
+            lambda result, curve: curve.compute_spread(result.shares),
+            "Standard deviation over the clients of their expected losses, clients weighted as in the surrogate "
+            "problem (10).",
+        ),
+    ]
 
 
 def _draw_loss(results: Sequence[WeightsCompared]) -> Chart:
-    """Draw the loss of problem (2), and the limit for identical weights."""
+    """Draw the excess loss of problem (2), with the limits for identical weights as levels."""
     limits = [result.identical_limit - result.minimum for result in results]
     named = ", ".join(f"{limit:.3g} ({result.split})" for limit, result in zip(limits, results, strict=True))
-    return Chart(
-        name="federated-loss",
-        x=CLOCK_TIME,
-        y=Axis(EXCESS, "log"),
-        parts=[
-            *_draw_both_weightings(results, lambda result, curve: curve.loss - result.minimum),
-            *(Level(limit, width=1) for limit in limits),
-        ],
-        caption=(
-            "Excess loss of problem (2), asynchronous FedAvg, F80, one local step. Dotted: the loss at the minimiser "
-            f"of the surrogate problem (10) of identical weights, {named}. {_list_step_sizes(results)}"
-        ),
+    return _draw_measure(
+        results,
+        "federated-loss",
+        Axis(EXCESS, "log"),
+        lambda result, curve: curve.loss - result.minimum,
+        "Excess loss of problem (2), asynchronous FedAvg, F80, one local step. Dotted: the loss at the minimiser of "
+        f"the surrogate problem (10) of identical weights, {named}.",
+        levels=[Level(limit, width=1) for limit in limits],
     )
 
 
-def _draw_spread(results: Sequence[WeightsCompared]) -> Chart:
-    """Draw the standard deviation over the clients of their expected losses."""
+def _draw_measure(
+    results: Sequence[WeightsCompared],
+    name: str,
+    axis: Axis,
+    measure: Measure,
+    description: str,
+    *,
+    levels: Sequence[Level] = (),
+) -> Chart:
+    """Draw a number of both weightings over clock time on every split."""
+    sizes = ", ".join(f"${result.step_size:.3g}$ ({result.split})" for result in results)
     return Chart(
-        name="federated-spread",
+        name=name,
         x=CLOCK_TIME,
-        y=Axis(r"deviation of $\mathbb{E}\,\mathcal{L}_i(\theta^n)$ over $i$"),
-        parts=list(_draw_both_weightings(results, lambda result, curve: curve.spread(result.importance))),
-        caption=f"Standard deviation over the clients of their expected losses. {_list_step_sizes(results)}",
-    )
-
-
-def _draw_surrogate_loss(results: Sequence[WeightsCompared]) -> Chart:
-    """Draw the loss of the surrogate problem (10) of identical weights."""
-    return Chart(
-        name="surrogate-loss",
-        x=CLOCK_TIME,
-        y=Axis(r"$\mathbb{E}\,\bar{\mathcal{L}}(\theta^n)-\bar{\mathcal{L}}(\bar{\theta})$", "log"),
-        parts=list(
-            _draw_both_weightings(results, lambda r, curve: curve.weighted_loss(r.shares) - r.surrogate_minimum)
-        ),
-        caption=(
-            "Excess loss of the surrogate problem (10), in which clients count as often as they report. "
-            f"{_list_step_sizes(results)}"
-        ),
-    )
-
-
-def _draw_surrogate_spread(results: Sequence[WeightsCompared]) -> Chart:
-    """Draw the weighted standard deviation over the clients of their expected losses."""
-    return Chart(
-        name="surrogate-spread",
-        x=CLOCK_TIME,
-        y=Axis(r"weighted deviation of $\mathbb{E}\,\mathcal{L}_i(\theta^n)$ over $i$"),
-        parts=list(_draw_both_weightings(results, lambda result, curve: curve.spread(result.shares))),
-        caption=(
-            "Standard deviation over the clients of their expected losses, clients weighted as in the surrogate "
-            f"problem (10). {_list_step_sizes(results)}"
-        ),
+        y=axis,
+        parts=[*_draw_both_weightings(results, measure), *levels],
+        caption=f"{description} Step size, the best for identical weights: {sizes}.",
     )
 
 
@@ -99,13 +97,8 @@ def _draw_both_weightings(results: Sequence[WeightsCompared], measure: Measure) 
             yield Line(curve.times, measure(result, curve), f"{name}, {result.split}", colour, dash, width=1.2)
 
 
-def _list_step_sizes(results: Sequence[WeightsCompared]) -> str:
-    sizes = ", ".join(f"${result.step_size:.3g}$ ({result.split})" for result in results)
-    return f"Step size, the best for identical weights: {sizes}."
-
-
 def draw_figure_3(result: LocalWorkCompared) -> Chart:
-    """Figure 3: mean and deviation of the loss at the end over the number of local steps, log-log."""
+    """Return Figure 3: mean and deviation of the loss at the end over the number of local steps, log-log."""
     weightings = {"Identical": result.identical, "Time-based": result.time_based}
     failures = " ".join(_describe_failure(name, curves) for name, curves in weightings.items())
     return Chart(

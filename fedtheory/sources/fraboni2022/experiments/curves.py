@@ -1,4 +1,4 @@
-"""Exact expected losses of one scenario over clock time, and the best step size."""
+"""Exact expected losses over clock time, for one setting of a run at several step sizes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from fedtheory.federation.rule import repeat_for_clients
 from fedtheory.sources.fraboni2022.experiments.hardware import spread_times
 
 Weighting = Literal["Identical", "Time-based"]
-"""``d_i = 1``, or the closed forms of fraboni2022, Section 4."""
+"""Aggregation weights: d_i = 1, or the closed forms of Section 4."""
+WEIGHTINGS: tuple[Weighting, Weighting] = ("Identical", "Time-based")
 
-LAST = 0.05
+FINAL_FRACTION = 0.05
 """Fraction of the server's updates over which a final value is averaged."""
 
 
@@ -34,7 +35,7 @@ class Curve:
 
     step_size: float
     times: Array
-    """Times t^0 .. t^N, or up to the last model of a diverging run in double precision."""
+    """Times t^0 .. t^N, (N+1,); of a diverging run up to the last model that double precision can represent."""
     loss: Array
     """E L(theta^n), (N+1,)."""
     client_losses: Array
@@ -46,34 +47,30 @@ class Curve:
     @property
     def final_loss(self) -> float:
         """Return the average of E L(theta^n) over the last 5% of the updates; infinite if the run diverges."""
-        return float("inf") if self.diverges else float(take_last(self.loss).mean())
+        return float("inf") if self.diverges else average_last(self.loss)
 
     @property
     def fluctuation(self) -> float:
-        """Return the standard deviation of E L(theta^n) over the last 5% of the updates; infinite if the run
-        diverges.
-        """
+        """Return the deviation of E L(theta^n) over the last 5% of the updates; infinite if the run diverges."""
         return float("inf") if self.diverges else float(take_last(self.loss).std())
 
     @property
     def final_model_variance(self) -> float:
-        """Return the average of E|theta^n - E theta^n|^2 over the last 5% of the updates; infinite if the run
-        diverges.
-        """
-        return float("inf") if self.diverges else float(take_last(self.model_variance).mean())
+        """Return the average of `model_variance` over the last 5% of the updates; infinite if the run diverges."""
+        return float("inf") if self.diverges else average_last(self.model_variance)
 
-    def weighted_loss(self, shares: Array) -> Array:
+    def compute_weighted_loss(self, shares: Array) -> Array:
         """Return ``sum_i shares[i] E L_i(theta^n)``, (N+1,)."""
         losses: Array = self.client_losses @ shares
         return losses
 
-    def spread(self, shares: Array) -> Array:
+    def compute_spread(self, shares: Array) -> Array:
         """Return the standard deviation over the clients, with weights `shares`, of their expected losses, (N+1,)."""
-        apart = self.client_losses - self.weighted_loss(shares)[:, None]
-        deviations: Array = np.sqrt((apart * apart) @ shares)
-        return deviations
+        deviations = self.client_losses - self.compute_weighted_loss(shares)[:, None]
+        spread: Array = np.sqrt((deviations * deviations) @ shares)
+        return spread
 
-    def first_below(self, level: float) -> float:
+    def find_first_time_below(self, level: float) -> float:
         """Return the time of the first model with a smaller loss; infinite if there is none."""
         below = np.flatnonzero(self.loss < level)
         return float(self.times[below[0]]) if below.size else float("inf")
@@ -81,25 +78,25 @@ class Curve:
 
 def take_last(values: Array) -> Array:
     """Return the last 5% of the values, at least one."""
-    return values[-max(1, round(LAST * len(values))) :]
+    return values[-max(1, round(FINAL_FRACTION * len(values))) :]
+
+
+def average_last(values: Array) -> float:
+    """Return the average of the last 5% of the values, at least one."""
+    return float(take_last(values).mean())
 
 
 @dataclass(frozen=True, eq=False)
-class Tuned:
-    """One scenario at several step sizes."""
+class CurvesByStepSize:
+    """Curves of one scenario at several step sizes."""
 
     curves: tuple[Curve, ...]
-    """Curves in ascending order of step sizes; of diverging ones only the first."""
+    """Curves in ascending order of step sizes, up to the first that diverges."""
 
     @cached_property
     def best(self) -> Curve:
         """Return the curve with the smallest final loss."""
         return min(self.curves, key=lambda curve: curve.final_loss)
-
-    @property
-    def by_step_size(self) -> dict[float, Curve]:
-        """Return the curves by their step sizes."""
-        return {curve.step_size: curve for curve in self.curves}
 
     @property
     def largest_stable(self) -> float:
@@ -119,7 +116,7 @@ class Scenario:
     rounds: int
     server_step_size: float = 1
 
-    def algorithm(self, step_size: float) -> Algorithm:
+    def make_algorithm(self, step_size: float) -> Algorithm:
         """Return the run's algorithm at a local step size."""
         return fedavg(
             self.problem,
@@ -131,38 +128,38 @@ class Scenario:
             aggregation=self.weights,
         )
 
-    def curve(self, step_size: float) -> Curve:
-        """Return the expected losses at a local step size."""
-        trajectory = self.trajectory(step_size)
+    def compute_curve(self, step_size: float) -> Curve:
+        """Return the expected losses and variances along the run at a local step size."""
+        trajectory = self.compute_trajectory(step_size)
         times = [0.0, *(plain_float(time) for time in trajectory.algorithm.times(self.problem.weights))]
         return Curve(
             step_size,
             np.array(times[: len(trajectory.moments)]),
             trajectory.server_suboptimality + self.problem.optimal_value,
-            compute_client_losses(trajectory),
+            _compute_client_losses(trajectory),
             _compute_model_variance(trajectory),
             trajectory.divergence is not None,
         )
 
-    def trajectory(self, step_size: float) -> Trajectory:
-        """Return the moments of the models at a local step size."""
-        algorithm = self.algorithm(step_size)
+    def compute_trajectory(self, step_size: float) -> Trajectory:
+        """Return the first and second moments of the models at a local step size."""
+        algorithm = self.make_algorithm(step_size)
         noise_maps = _compute_noise_maps(self.problem, self.local_steps, step_size)
         return trajectory_of(self.problem, algorithm, Recursion(self.problem, algorithm, noise_maps=noise_maps))
 
-    def tuned(self, step_sizes: Sequence[float]) -> Tuned:
+    def compute_curves(self, step_sizes: Sequence[float]) -> CurvesByStepSize:
         """Return the curves for ascending step sizes, up to the first that diverges."""
         curves: list[Curve] = []
         for step_size in step_sizes:
-            curves.append(self.curve(step_size))
+            curves.append(self.compute_curve(step_size))
             if curves[-1].diverges:
                 break
-        return Tuned(tuple(curves))
+        return CurvesByStepSize(tuple(curves))
 
 
 @lru_cache(maxsize=12)
 def _compute_noise_maps(problem: Problem, local_steps: int, step_size: float) -> NoiseMaps:
-    """Return the noise of local steps, which does not depend on policy, hardware and weights."""
+    """Return the noise of the local steps, shared by scenarios that differ in policy, hardware or weights."""
     work = LocalWork((local_steps,) * problem.clients, repeat_for_clients(step_size, problem.weights))
     return NoiseMaps.of(problem.centred, work)
 
@@ -170,7 +167,10 @@ def _compute_noise_maps(problem: Problem, local_steps: int, step_size: float) ->
 def make_scenario(
     problem: Problem, policy: Policy, slower: int, weighting: Weighting, *, local_steps: int, horizon: int
 ) -> Scenario:
-    """Return runs up to the time `horizon` with the hardware F`slower`, whose slowest client needs one unit of time."""
+    """Return the scenario of runs up to the time `horizon` with the hardware F`slower`.
+
+    The slowest client needs one unit of time for its local work, the fastest one 1 - `slower`/100.
+    """
     clock = Clock(policy, spread_times(problem.clients, slower))
     weights = FLOAT.array([1] * problem.clients)
     if weighting == "Time-based":
@@ -178,7 +178,7 @@ def make_scenario(
     return Scenario(problem, clock, weights, local_steps, clock.updates_within(fmpq(horizon)))
 
 
-def compute_client_losses(trajectory: Trajectory) -> Array:
+def _compute_client_losses(trajectory: Trajectory) -> Array:
     """Return E L_i(theta^n), (N+1, M), from the second moments of the server's model."""
     centred = trajectory.problem.centred
     size = centred.dimension + 1
@@ -191,6 +191,7 @@ def compute_client_losses(trajectory: Trajectory) -> Array:
 
 
 def _compute_model_variance(trajectory: Trajectory) -> Array:
+    """Return E|theta^n - E theta^n|^2, (N+1,); distances and means are relative to the optimum."""
     means = trajectory.moments[:, 1:, 0]
     variances: Array = trajectory.server_distance_sq - (means * means).sum(axis=1)
     return variances

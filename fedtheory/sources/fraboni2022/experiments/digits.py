@@ -20,12 +20,13 @@ from fedtheory.federation.problem import Problem, least_squares
 from fedtheory.federation.problem.split import dirichlet_split, iid_split
 
 Split = Literal["IID", "Dirichlet"]
-"""Kind of split: digits at random, or normalised client weights of each digit from a Dirichlet distribution."""
+"""Kind of split: images dealt at random, or each digit divided among clients by a Dirichlet distribution."""
 SPLITS: tuple[Split, ...] = ("IID", "Dirichlet")
 
 BATCH = 64
 """Size of mini-batches, sampled with replacement, so that clients may have fewer samples."""
 CONCENTRATION = 0.1
+"""Parameter of the Dirichlet distribution."""
 
 
 def make_digits_problem(clients: int, split: Split, seed: int = 0) -> Problem:

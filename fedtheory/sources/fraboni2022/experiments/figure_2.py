@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.surrogate import Surrogate
 from fedtheory.federation.clock import Asynchronous
-from fedtheory.sources.fraboni2022.experiments.curves import Curve, Scenario, make_scenario
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, make_scenario
 from fedtheory.sources.fraboni2022.experiments.digits import Split, make_digits_problem
 
 CLIENTS, SLOWER, LOCAL_STEPS, HORIZON = 10, 80, 1, 50
@@ -27,15 +27,15 @@ class WeightsCompared:
     importance: Array
     """p_i, (M,): the weights of problem (2)."""
     shares: Array
-    """q_i / sum_j q_j of the identical weights, (M,): the weights of problem (10), in proportion to 1/T_i."""
+    """q_i / sum_j q_j for identical weights, (M,): the weights of problem (10), in proportion to 1/T_i."""
     minimum: float
     """The smallest loss of (2)."""
     surrogate_minimum: float
     """The smallest loss of (10)."""
     identical_limit: float
-    """The loss of (2) at the minimiser of (10), which identical weights minimise."""
+    """The loss of (2) at the minimiser of (10), the problem that identical weights minimise."""
     time_based_limit: float
-    """The loss of (2) at the minimiser for time-based weights, which differs if the last cycle is incomplete."""
+    """The loss of (2) at the minimiser of (10) for time-based weights; `minimum` if the run ends with a whole cycle."""
 
     @property
     def step_size(self) -> float:
@@ -61,21 +61,17 @@ def compute_figure_2(
     policy = Asynchronous("one-by-one")
     identical = make_scenario(problem, policy, SLOWER, "Identical", local_steps=LOCAL_STEPS, horizon=horizon)
     time_based = make_scenario(problem, policy, SLOWER, "Time-based", local_steps=LOCAL_STEPS, horizon=horizon)
-    best = identical.tuned(step_sizes).best
-    aims = [_build_surrogate(each, best.step_size) for each in (identical, time_based)]
-    shares = aims[0].mean_weights / aims[0].mean_weights.sum()
-    losses = np.stack([aim.client_values(aim.optimum) for aim in aims])
+    best = identical.compute_curves(step_sizes).best
+    surrogates = [Surrogate(problem, scenario.make_algorithm(best.step_size)) for scenario in (identical, time_based)]
+    shares = surrogates[0].mean_weights / surrogates[0].mean_weights.sum()
+    losses = np.stack([surrogate.client_values(surrogate.optimum) for surrogate in surrogates])
     return WeightsCompared(
         split,
         best,
-        time_based.curve(best.step_size),
+        time_based.compute_curve(best.step_size),
         problem.weights,
         shares,
         float(problem.optimal_value),
         float(losses[0] @ shares),
         *(float(loss) for loss in losses @ problem.weights),
     )
-
-
-def _build_surrogate(chosen: Scenario, step_size: float) -> Surrogate:
-    return Surrogate(chosen.problem, chosen.algorithm(step_size))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fedtheory.arithmetic import Array
 from fedtheory.federation.clock import Asynchronous
-from fedtheory.sources.fraboni2022.experiments.curves import Curve, Scenario, make_scenario
+from fedtheory.sources.fraboni2022.experiments.curves import WEIGHTINGS, Curve, Scenario, make_scenario
 from fedtheory.sources.fraboni2022.experiments.digits import Split, make_digits_problem
 
 CLIENTS, SLOWER, HORIZON = 10, 80, 50
@@ -21,7 +21,7 @@ class LocalWorkCompared:
 
     step_size: float
     identical: dict[int, Curve]
-    """Curves by K, ascending; of diverging ones only the first."""
+    """Curves by K, ascending, up to the first that diverges."""
     time_based: dict[int, Curve]
     weights: Array
     """d_i of the time-based weights, (M,), from the fastest client to the slowest."""
@@ -43,17 +43,15 @@ def compute_figure_3(
     """
     problem = make_digits_problem(clients, SPLIT, seed)
     policy = Asynchronous("one-by-one")
-    works = {
-        weighting: [
-            make_scenario(problem, policy, SLOWER, weighting, local_steps=k, horizon=horizon) for k in local_steps
-        ]
-        for weighting in ("Identical", "Time-based")
-    }
+    identical, time_based = (
+        [make_scenario(problem, policy, SLOWER, weighting, local_steps=k, horizon=horizon) for k in local_steps]
+        for weighting in WEIGHTINGS
+    )
     return LocalWorkCompared(
         step_size,
-        _run_until_divergence(works["Identical"], step_size),
-        _run_until_divergence(works["Time-based"], step_size),
-        works["Time-based"][0].weights,
+        _run_until_divergence(identical, step_size),
+        _run_until_divergence(time_based, step_size),
+        time_based[0].weights,
         float(problem.optimal_value),
     )
 
@@ -62,7 +60,7 @@ def _run_until_divergence(scenarios: Sequence[Scenario], step_size: float) -> di
     """Run scenarios with increasing local steps up to the first one that diverges."""
     curves: dict[int, Curve] = {}
     for each in scenarios:
-        curves[each.local_steps] = each.curve(step_size)
+        curves[each.local_steps] = each.compute_curve(step_size)
         if curves[each.local_steps].diverges:
             break
     return curves

@@ -11,7 +11,7 @@ from fedtheory.engine.run import Run
 from fedtheory.federation.clock import Asynchronous, FedFix, Synchronous
 from fedtheory.federation.problem import Problem
 from fedtheory.language.quantities import doubled_server_gap
-from fedtheory.sources.fraboni2022.experiments.curves import Scenario, Tuned, make_scenario
+from fedtheory.sources.fraboni2022.experiments.curves import CurvesByStepSize, Scenario, make_scenario
 from fedtheory.sources.fraboni2022.experiments.digits import Split, make_digits_problem
 
 POLICIES = {
@@ -21,7 +21,7 @@ POLICIES = {
 }
 CLIENTS, LOCAL_STEPS, HORIZON = 20, 10, 20
 SCENARIOS = (0, 80)
-"""Hardware F0, with equal clients, and F80, where the fastest client reports five times as often as the slowest."""
+"""X of the hardware FX: F0 has equal clients; in F80 the fastest reports five times as often as the slowest."""
 STEP_SIZES = tuple(2.0**-power for power in range(11, -1, -1))
 
 
@@ -32,7 +32,7 @@ class SchemesCompared:
     split: Split
     slower: int
     """X of the hardware FX."""
-    schemes: Mapping[str, Tuned]
+    schemes: Mapping[str, CurvesByStepSize]
     minimum: float
     """The smallest loss of (2)."""
 
@@ -53,9 +53,7 @@ class SplitCompared:
 
     by_hardware: tuple[SchemesCompared, ...]
     f0_gap: float
-    """Sum of squared differences of second moments between FedFix-0.5 under F0 and synchronous FedAvg with eta_g =
-    2.
-    """
+    """Sum of squared differences of the moments of FedFix-0.5 under F0 and of synchronous FedAvg with eta_g = 2."""
 
 
 def compute_figure_4(
@@ -70,20 +68,20 @@ def compute_figure_4(
     """Return all schemes on one split of the digits, with time-based weights and ``eta_g = 1``."""
     problem = make_digits_problem(clients, split, seed)
     # All scenarios have the same slowest client, so they share the synchronous rounds.
-    shared = make_scheme_scenario(problem, "synchronous", 0, local_steps, horizon).tuned(step_sizes)
+    shared = make_scheme_scenario(problem, "synchronous", 0, local_steps, horizon).compute_curves(step_sizes)
     compared = []
     for slower in SCENARIOS:
         schemes = {"synchronous": shared}
         for name in ("FedFix-0.5", "asynchronous"):
-            schemes[name] = make_scheme_scenario(problem, name, slower, local_steps, horizon).tuned(step_sizes)
+            schemes[name] = make_scheme_scenario(problem, name, slower, local_steps, horizon).compute_curves(step_sizes)
         compared.append(SchemesCompared(split, slower, schemes, float(problem.optimal_value)))
     fedfix = make_scheme_scenario(problem, "FedFix-0.5", 0, local_steps, horizon)
     step_size = compared[0].schemes["FedFix-0.5"].best.step_size
-    gap = doubled_server_gap.measure(Run(problem, fedfix.algorithm(step_size)))
+    gap = doubled_server_gap.measure(Run(problem, fedfix.make_algorithm(step_size)))
     return SplitCompared(tuple(compared), float(gap))
 
 
 def make_scheme_scenario(problem: Problem, scheme: str, slower: int, local_steps: int, horizon: int) -> Scenario:
-    """Return runs of a scheme with time-based weights and the hardware F`slower`."""
+    """Return the scenario of a scheme with time-based weights and the hardware F`slower`."""
     policy = POLICIES[scheme]
     return make_scenario(problem, policy, slower, "Time-based", local_steps=local_steps, horizon=horizon)

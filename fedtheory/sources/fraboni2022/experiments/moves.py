@@ -17,9 +17,10 @@ def compute_squared_moves(trajectory: Trajectory) -> Array:
     displacements = np.linalg.matrix_power(step_maps(recursion.centred, recursion.work), local_steps) - identity
     moves = []
     for (update, live), noise in zip(trajectory.rounds(), trajectory.noise, strict=True):
+        # Minus the identity on the newest model, the maps to the next model become maps to the difference.
         maps = dict(recursion.maps_after(displacements, live, update))
         maps[live.newest] = maps[live.newest] - identity
         _, moment = live.combine(maps)
-        added = recursion.server_step_size**2 * (noise or recursion.noise(live, update)).server
-        moves.append(float(moment[1:, 1:].trace() + added.trace()))
+        noise_covariance = recursion.server_step_size**2 * (noise or recursion.noise(live, update)).server
+        moves.append(float(moment[1:, 1:].trace() + noise_covariance.trace()))
     return np.array(moves)

@@ -1,7 +1,4 @@
-"""Check the sentences of the paper about its figures on the digits.
-
-Each finding is computed from the results.
-"""
+"""Test each sentence of the paper about its figures on the results for the digits."""
 
 from fedtheory.sources.fraboni2022.experiments.findings.figure_2 import list_findings_2
 from fedtheory.sources.fraboni2022.experiments.findings.figure_2_over_splits import compare_splits_of_figure_2

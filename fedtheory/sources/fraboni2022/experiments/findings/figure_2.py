@@ -1,16 +1,15 @@
-"""Findings of fraboni2022 on Figure 2: the two weightings."""
+"""Findings on Figure 2, on one split of each kind: identical against time-based weights."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from fedtheory.arithmetic import Array
 from fedtheory.language.exhibits import Finding
-from fedtheory.sources.fraboni2022.experiments.curves import Curve, take_last
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, average_last
 from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared
-from fedtheory.sources.fraboni2022.experiments.findings.words import TWICE
+from fedtheory.sources.fraboni2022.experiments.findings.formatting import TWICE
 
-_FIRST, _HALF = 0.75, 0.5
+_EARLY_FRACTIONS = (0.75, 0.5)
 """Fractions of the initial excess loss at which runs are compared "at first"."""
 
 
@@ -35,6 +34,7 @@ def list_findings_2(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[F
 
 
 Measure = Callable[[WeightsCompared, Curve], float]
+"""Function that returns a number of a curve at the end of the run."""
 
 
 def _compute_excess(result: WeightsCompared, curve: Curve) -> float:
@@ -42,19 +42,15 @@ def _compute_excess(result: WeightsCompared, curve: Curve) -> float:
 
 
 def _compute_spread(result: WeightsCompared, curve: Curve) -> float:
-    return _average_end(curve.spread(result.importance))
+    return average_last(curve.compute_spread(result.importance))
 
 
 def _compute_surrogate_excess(result: WeightsCompared, curve: Curve) -> float:
-    return _average_end(curve.weighted_loss(result.shares)) - result.surrogate_minimum
+    return average_last(curve.compute_weighted_loss(result.shares)) - result.surrogate_minimum
 
 
 def _compute_weighted_spread(result: WeightsCompared, curve: Curve) -> float:
-    return _average_end(curve.spread(result.shares))
-
-
-def _average_end(values: Array) -> float:
-    return float(take_last(values).mean())
+    return average_last(curve.compute_spread(result.shares))
 
 
 def _check_lower_everywhere(
@@ -62,20 +58,22 @@ def _check_lower_everywhere(
 ) -> Finding:
     """Test whether a number is lower at the end with time-based weights (identical if `swapped`), on all splits."""
     pairs = [(measure(result, result.identical), measure(result, result.time_based)) for result in results]
-    holds = all(identical < timed if swapped else timed < identical for identical, timed in pairs)
+    holds = all(identical < time_based if swapped else time_based < identical for identical, time_based in pairs)
     texts = [
-        f"{result.split}: {identical:.3g} with Identical, {timed:.3g} with Time-based"
-        for result, (identical, timed) in zip(results, pairs, strict=True)
+        f"{result.split}: {identical:.3g} with Identical, {time_based:.3g} with Time-based"
+        for result, (identical, time_based) in zip(results, pairs, strict=True)
     ]
     return Finding(statement, holds, f"At the end, {'; '.join(texts)}.")
 
 
 def _check_faster_at_first(results: Sequence[WeightsCompared]) -> Finding:
+    """Test whether identical weights are the first to remove a quarter of the initial excess loss, on all splits."""
     times = {}
     for result in results:
         initial = float(result.identical.loss[0]) - result.minimum
-        levels = [result.minimum + part * initial for part in (_FIRST, _HALF)]
-        times[result.split] = [(result.identical.first_below(at), result.time_based.first_below(at)) for at in levels]
+        levels = [result.minimum + part * initial for part in _EARLY_FRACTIONS]
+        curves = (result.identical, result.time_based)
+        times[result.split] = [[curve.find_first_time_below(level) for curve in curves] for level in levels]
     texts = [
         f"{split}: a quarter of the excess loss is gone at $t={first[0]:.3g}$ with Identical and ${first[1]:.3g}$ with "
         f"Time-based, half of it at ${half[0]:.3g}$ and ${half[1]:.3g}$"
@@ -86,6 +84,7 @@ def _check_faster_at_first(results: Sequence[WeightsCompared]) -> Finding:
 
 
 def _check_gaps(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[Finding, Finding]:
+    """Test whether the final losses of the two weightings differ more with label skew, and twice as much."""
     ratio = dirichlet.gap / iid.gap
     evidence = (
         f"The final losses differ by {dirichlet.gap:.3g} on the Dirichlet split and by {iid.gap:.3g} on the IID one: "

@@ -1,4 +1,4 @@
-"""Findings on Figure 2 of fraboni2022, on several splits of each kind."""
+"""Findings on Figure 2, on several splits of each kind: identical against time-based weights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import mean, stdev
 
 from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.digits import SPLITS, Split
-from fedtheory.sources.fraboni2022.experiments.findings.words import TWICE, format_mean_and_deviation
+from fedtheory.sources.fraboni2022.experiments.findings.formatting import TWICE, format_mean_and_deviation
 from fedtheory.sources.fraboni2022.experiments.over_splits.weightings import WeightingOnSplit
 
 
@@ -19,8 +19,8 @@ class _Pair:
     identical: WeightingOnSplit
     time_based: WeightingOnSplit
 
-    def difference(self, measure: str) -> float:
-        """Return a number for Identical minus that for Time-based."""
+    def compute_difference(self, measure: str) -> float:
+        """Return the field `measure` of Identical minus that of Time-based."""
         return float(getattr(self.identical, measure) - getattr(self.time_based, measure))
 
 
@@ -34,12 +34,12 @@ def compare_splits_of_figure_2(records: Sequence[WeightingOnSplit]) -> tuple[Fin
         *_check_ratio("the gap in the spread of the clients' losses", pairs, "spread"),
         _check_significance(pairs["IID"]),
         _check_surrogate(pairs),
-        _check_smaller("Time-based leads to better losses on the fast clients", pairs, "fast_loss", _FAST),
+        _check_smaller("Time-based leads to better losses on the fast clients", pairs, "fast_loss", _WHY_FAST_GAIN),
         _check_smaller("the weighted spread is always worse for Identical", pairs, "weighted_spread"),
     )
 
 
-_FAST = " Identical minimises problem (10), in which the fast clients have the larger weights."
+_WHY_FAST_GAIN = " Identical minimises problem (10), in which the fast clients have the larger weights."
 
 
 def _pair_weightings(records: Sequence[WeightingOnSplit], split: Split) -> list[_Pair]:
@@ -49,8 +49,8 @@ def _pair_weightings(records: Sequence[WeightingOnSplit], split: Split) -> list[
 
 
 def _check_smaller(statement: str, pairs: dict[Split, list[_Pair]], measure: str, cause: str = "") -> Finding:
-    """Return the finding that a number is smaller with time-based weights on every split."""
-    holds = all(pair.difference(measure) > 0 for each in pairs.values() for pair in each)
+    """Test whether a number is smaller with time-based weights on every split; `cause` explains why not."""
+    holds = all(pair.compute_difference(measure) > 0 for each in pairs.values() for pair in each)
     return Finding(statement, holds, f"{_count_splits(pairs, measure, 1)}.{'' if holds else cause}")
 
 
@@ -58,16 +58,17 @@ def _check_surrogate(pairs: dict[Split, list[_Pair]]) -> Finding:
     measure = "surrogate_excess"
     return Finding(
         "Identical is better than Time-based on the surrogate problem (10), but not for Shakespeare",
-        all(pair.difference(measure) < 0 for each in pairs.values() for pair in each),
+        all(pair.compute_difference(measure) < 0 for each in pairs.values() for pair in each),
         f"{_count_splits(pairs, measure, -1)}. The exception is not tested: it is attributed to the overfitting of a "
         "deep model, and least squares has none.",
     )
 
 
 def _count_splits(pairs: dict[Split, list[_Pair]], measure: str, sign: int) -> str:
+    """Count the splits on which Identical minus Time-based has the sign, with the averages of both."""
     texts = []
     for split, each in pairs.items():
-        count = sum(sign * pair.difference(measure) > 0 for pair in each)
+        count = sum(sign * pair.compute_difference(measure) > 0 for pair in each)
         numbers = [
             format_mean_and_deviation([getattr(one, measure) for one in chosen])
             for chosen in ([pair.identical for pair in each], [pair.time_based for pair in each])
@@ -79,7 +80,8 @@ def _count_splits(pairs: dict[Split, list[_Pair]], measure: str, sign: int) -> s
 
 
 def _check_ratio(subject: str, pairs: dict[Split, list[_Pair]], measure: str) -> tuple[Finding, Finding]:
-    gaps = {split: [pair.difference(measure) for pair in each] for split, each in pairs.items()}
+    """Test whether a difference of the weightings is larger with label skew, and twice as large."""
+    gaps = {split: [pair.compute_difference(measure) for pair in each] for split, each in pairs.items()}
     iid, dirichlet = (mean(gaps[split]) for split in ("IID", "Dirichlet"))
     evidence = (
         f"Identical minus Time-based: {format_mean_and_deviation(gaps['Dirichlet'])} on the Dirichlet splits, "
@@ -94,7 +96,7 @@ def _check_ratio(subject: str, pairs: dict[Split, list[_Pair]], measure: str) ->
 
 
 def _check_significance(pairs: list[_Pair]) -> Finding:
-    """Return the finding that the intervals of mean and deviation over the splits do not overlap."""
+    """Test whether the intervals of mean plus or minus deviation over the splits do not overlap."""
     identical, time_based = ([getattr(pair, name).excess for pair in pairs] for name in ("identical", "time_based"))
     distance, reach = abs(mean(identical) - mean(time_based)), stdev(identical) + stdev(time_based)
     evidence = (

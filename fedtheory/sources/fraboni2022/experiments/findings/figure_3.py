@@ -1,13 +1,14 @@
-"""Findings of fraboni2022 on Figure 3: the amount of local work."""
+"""Findings on Figure 3, on one split: the amount of local work."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.curves import Curve
 from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared
-from fedtheory.sources.fraboni2022.experiments.findings.words import format_number_or_divergence
+from fedtheory.sources.fraboni2022.experiments.findings.formatting import format_number_or_divergence
 
 
 def list_findings_3(result: LocalWorkCompared) -> tuple[Finding, ...]:
@@ -26,6 +27,7 @@ def _group_by_weighting(result: LocalWorkCompared) -> dict[str, dict[int, Curve]
 
 
 def _check_fall_and_rise(result: LocalWorkCompared) -> Finding:
+    """Test whether the smallest loss is at neither the fewest nor the most local steps."""
     texts, holds = [], True
     for name, curves in _group_by_weighting(result).items():
         losses = {steps: curve.final_loss for steps, curve in curves.items()}
@@ -41,6 +43,7 @@ def _check_fall_and_rise(result: LocalWorkCompared) -> Finding:
 
 
 def _check_variance(result: LocalWorkCompared) -> Finding:
+    """Test whether the deviation of the loss and the variance of the model increase with the local steps."""
     texts, holds = [], True
     for name, curves in _group_by_weighting(result).items():
         stable = [curve for curve in curves.values() if not curve.diverges]
@@ -54,47 +57,39 @@ def _check_variance(result: LocalWorkCompared) -> Finding:
 
 
 def _compare_sensitivity(result: LocalWorkCompared) -> Finding:
-    """Compare sensitivities: by the first divergence, else by the increase of the loss up to the most local steps of
-    both.
+    """Test whether Time-based diverges with fewer local steps, or if both diverge alike, has the larger increase of the
+    loss.
     """
-    fewest, most = min(result.identical), max(_list_stable(result))
-    increase, failing, texts = {}, {}, []
+    shared = [steps for steps in result.identical if steps in result.time_based]
+    both = [(steps, result.identical[steps], result.time_based[steps]) for steps in shared]
+    fewest = min(result.identical)
+    most = max(steps for steps, one, other in both if not (one.diverges or other.diverges))
+    increase, diverging, texts = {}, {}, []
     for name, curves in _group_by_weighting(result).items():
         increase[name] = curves[most].final_loss - curves[fewest].final_loss
-        failing[name] = min((steps for steps, curve in curves.items() if curve.diverges), default=float("inf"))
+        diverging[name] = min((steps for steps, curve in curves.items() if curve.diverges), default=float("inf"))
         texts.append(
             f"{name}: from $K={fewest}$ to $K={most}$ the loss increases by {increase[name]:.3g}, divergence with "
-            + (f"$K={failing[name]}$" if failing[name] < float("inf") else "no $K$")
+            + (f"$K={diverging[name]}$" if diverging[name] < float("inf") else "no $K$")
         )
-    holds = (-failing["Time-based"], increase["Time-based"]) > (-failing["Identical"], increase["Identical"])
-    evidence = f"{'; '.join(texts)}. Time-based has the larger deviation of the loss {_list_overtaking(result)}."
+    holds = (-diverging["Time-based"], increase["Time-based"]) > (-diverging["Identical"], increase["Identical"])
+    more_variable = [steps for steps, identical, other in both if other.fluctuation > identical.fluctuation]
+    evidence = f"{'; '.join(texts)}. Time-based has the larger deviation of the loss {_list_steps(more_variable)}."
     statement = "Time-based is more sensitive to an increase of local work than Identical"
     return Finding(statement, holds, evidence)
 
 
-def _list_stable(result: LocalWorkCompared) -> list[int]:
-    return [
-        steps
-        for steps, curve in result.identical.items()
-        if steps in result.time_based and not (curve.diverges or result.time_based[steps].diverges)
-    ]
-
-
-def _list_overtaking(result: LocalWorkCompared) -> str:
-    """Return the numbers of local steps at which time-based weights have the larger deviation of the loss."""
-    shared = [steps for steps in result.identical if steps in result.time_based]
-    ahead = [k for k in shared if result.time_based[k].fluctuation > result.identical[k].fluctuation]
-    return f"with $K={', '.join(map(str, ahead))}$" if ahead else "with no $K$"
-
-
 def _compare_with_identical(result: LocalWorkCompared) -> Finding:
-    """Return the finding on the numbers of local steps at which Identical has the lower loss."""
+    """Test whether Identical has the lower loss with every number of local steps."""
     shared = [steps for steps in result.identical if steps in result.time_based]
     ahead = [k for k in shared if result.identical[k].final_loss < result.time_based[k].final_loss]
-    where = f"with $K={', '.join(map(str, ahead))}$" if ahead else "with no $K$"
-    evidence = f"Of $K={', '.join(map(str, shared))}$, Identical has the lower loss {where}."
+    evidence = f"Of $K={', '.join(map(str, shared))}$, Identical has the lower loss {_list_steps(ahead)}."
     statement = "Identical outperforms Time-based at the step size that is best for Identical"
     return Finding(statement, ahead == shared, evidence)
+
+
+def _list_steps(numbers: Sequence[int]) -> str:
+    return f"with $K={', '.join(map(str, numbers))}$" if numbers else "with no $K$"
 
 
 def _check_weights(result: LocalWorkCompared) -> Finding:

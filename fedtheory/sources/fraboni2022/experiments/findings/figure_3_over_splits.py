@@ -1,4 +1,4 @@
-"""Findings on Figure 3 of fraboni2022, on several splits of each kind."""
+"""Findings on Figure 3, on several splits of each kind: the amount of local work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import mean
 
 from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.digits import SPLITS, Split
-from fedtheory.sources.fraboni2022.experiments.findings.words import format_mean_and_deviation
+from fedtheory.sources.fraboni2022.experiments.findings.formatting import format_mean_and_deviation
 from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import (
     CHANGES,
     LocalWorkOnSplit,
@@ -19,12 +19,14 @@ from fedtheory.sources.fraboni2022.experiments.over_splits.local_work import (
 _SIMILAR = 1.5
 """Largest ratio of two numbers that are "very similar"."""
 _FIRST, _LAST = 8, 16
-"""Between these numbers of local steps the source finds Identical very similar."""
+"""Numbers of local steps between which the paper finds Identical very similar."""
 _DEVIATION_AFTER, _MEAN_AFTER = 8, 15
-"""After these numbers of local steps the source finds Time-based behind Identical."""
-_HALVED, _OTHERS = CHANGES[1:4], CHANGES[4:]
+"""Numbers of local steps after which the paper finds Time-based behind Identical."""
+_SMALLER_STEPS, _FEDFIX = CHANGES[1:4], CHANGES[4]
+_BOTH = ("identical_excess", "identical_deviation")
 
 Runs = Sequence[LocalWorkOnSplit]
+"""Runs on one split by ascending number of local steps, or of several splits."""
 
 
 def compare_splits_of_figure_3(
@@ -50,11 +52,12 @@ def _group_by_split(works: Iterable[LocalWorkOnSplit]) -> Iterator[tuple[Split, 
 
 
 def _find_divergence(runs: Runs, measure: str) -> float:
-    """Return the smallest number of local steps at which the run diverges."""
+    """Return the smallest number of local steps at which the run diverges, seen by an infinite `measure`."""
     return min((each.local_steps for each in runs if getattr(each, measure) == inf), default=inf)
 
 
 def _check_similarity(works: Runs) -> Finding:
+    """Test whether mean and deviation of the loss of Identical hardly grow between two numbers of local steps."""
     texts, holds = [], True
     for split, splits in _group_by_split(works):
         limits = [_find_divergence(runs, "identical_excess") for runs in splits]
@@ -71,9 +74,6 @@ def _check_similarity(works: Runs) -> Finding:
     return Finding(statement, holds, f"Split by split, {'; '.join(texts)}.")
 
 
-_BOTH = ("identical_excess", "identical_deviation")
-
-
 def _compute_growth(runs: Runs, measure: str, first: int, last: int) -> float:
     """Return the ratio of a number between two numbers of local steps; infinite if a run diverges."""
     found = {each.local_steps: float(getattr(each, measure)) for each in runs}
@@ -82,12 +82,12 @@ def _compute_growth(runs: Runs, measure: str, first: int, last: int) -> float:
 
 
 def _check_overtaking(works: Runs) -> tuple[Finding, Finding]:
-    """Return the findings on the numbers of local steps after which Time-based stays behind Identical."""
+    """Test the numbers of local steps after which Time-based has the higher deviation and the higher mean."""
     texts, ordered, as_published = [], True, True
     for split, splits in _group_by_split(works):
         deviation = [_find_last_lead(runs, "deviation") for runs in splits]
         average = [_find_last_lead(runs, "excess") for runs in splits]
-        ordered = ordered and all(0 < one <= other for one, other in zip(deviation, average, strict=True))
+        ordered = ordered and all(0 < first <= then for first, then in zip(deviation, average, strict=True))
         as_published = as_published and set(deviation) == {_DEVIATION_AFTER} and set(average) == {_MEAN_AFTER}
         limits = [_find_divergence(runs, "time_based_excess") for runs in splits]
         texts.append(
@@ -111,13 +111,13 @@ def _check_overtaking(works: Runs) -> tuple[Finding, Finding]:
 
 
 def _find_last_lead(runs: Runs, measure: str) -> int:
-    """Return the largest number of local steps at which Time-based is not behind; zero if it always is."""
-    ahead = [
+    """Return the largest number of local steps at which Time-based is at most Identical; zero if it never is."""
+    leads = [
         each.local_steps
         for each in runs
         if getattr(each, f"time_based_{measure}") <= getattr(each, f"identical_{measure}") < inf
     ]
-    return max(ahead, default=0)
+    return max(leads, default=0)
 
 
 def _join(numbers: Sequence[float]) -> str:
@@ -126,7 +126,7 @@ def _join(numbers: Sequence[float]) -> str:
 
 
 def _check_mitigation(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
-    """Return the findings on the changes that reduce the fluctuation of time-based weights."""
+    """Test which changes of the run reduce the fluctuation of time-based weights."""
     counts = {change: _count_improvements(changed, change) for change in CHANGES[1:]}
     texts = {change: f"{change}: {better} of {total} runs" for change, (better, total) in counts.items()}
     evidence = (
@@ -136,14 +136,14 @@ def _check_mitigation(changed: Sequence[Mitigation]) -> tuple[Finding, Finding]:
     return (
         Finding(
             "a smaller global step size, a smaller local step size and less local work mitigate the instability",
-            all(better == total for better, total in (counts[change] for change in _HALVED)),
-            f"{evidence}{'; '.join(texts[change] for change in _HALVED)}. {_count_rescued(changed, _HALVED)}",
+            all(better == total for better, total in (counts[change] for change in _SMALLER_STEPS)),
+            f"{evidence}{'; '.join(texts[change] for change in _SMALLER_STEPS)}. "
+            f"{_count_rescued(changed, _SMALLER_STEPS)}",
         ),
         Finding(
             "only these three mitigate it",
-            not any(better for better, _ in (counts[change] for change in _OTHERS[:1])),
-            f"{evidence}{texts['FedFix-0.5']}, at the same step sizes and local work. "
-            f"{_count_rescued(changed, _OTHERS[:1])}",
+            counts[_FEDFIX][0] == 0,
+            f"{evidence}{texts[_FEDFIX]}, at the same step sizes and local work. {_count_rescued(changed, [_FEDFIX])}",
         ),
     )
 
@@ -163,25 +163,25 @@ def _count_improvements(changed: Iterable[Mitigation], change: str) -> tuple[int
 
 
 def _count_rescued(changed: Iterable[Mitigation], changes: Sequence[str]) -> str:
-    """Count the diverging runs that converge with each of some changes."""
+    """Say how many diverging runs converge with each of some changes."""
     diverging = [runs for runs in _group_by_case(changed).values() if runs["none"].deviation == inf]
-    saved = [sum(runs[change].deviation < inf for runs in diverging) for change in changes]
+    rescued = [sum(runs[change].deviation < inf for runs in diverging) for change in changes]
     order = " (in this order)" if len(changes) > 1 else ""
-    return f"Of the {len(diverging)} runs that diverge without a change, {_join(saved)} converge with it{order}."
+    return f"Of the {len(diverging)} runs that diverge without a change, {_join(rescued)} converge with it{order}."
 
 
 def _check_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
-    """Return the finding that the instability is absent on IID splits, where the clients' data are alike."""
+    """Test whether the instability is absent on IID splits, where the clients' data are alike."""
     limits = {
         split: [_find_divergence(runs, "time_based_excess") for runs in splits]
         for split, splits in _group_by_split(works)
     }
-    fewest = {steps for _, _, steps in _group_by_case(changed)}
+    fewest = min(steps for _, _, steps in _group_by_case(changed))
     finite = {
         split: [
             runs["none"].deviation
             for (kind, _, steps), runs in _group_by_case(changed).items()
-            if kind == split and steps == min(fewest) and runs["none"].deviation < inf
+            if kind == split and steps == fewest and runs["none"].deviation < inf
         ]
         for split in SPLITS
     }
@@ -189,7 +189,7 @@ def _check_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
         f"Time-based diverges from $K={_join(limits['IID'])}$ on the IID splits and from "
         f"$K={_join(limits['Dirichlet'])}$ on the Dirichlet ones, so that "
         f"stale models {'suffice to' if max(limits['IID']) < inf else 'alone do not'} cause it. "
-        f"Where it converges with $K={min(fewest)}$, the deviation is {mean(finite['IID']):.2g} on the IID splits and "
+        f"Where it converges with $K={fewest}$, the deviation is {mean(finite['IID']):.2g} on the IID splits and "
         f"{mean(finite['Dirichlet']):.2g} on the Dirichlet ones."
     )
     statement = "the instability is due to the heterogeneity of the clients' data"
@@ -197,7 +197,7 @@ def _check_heterogeneity(works: Runs, changed: Sequence[Mitigation]) -> Finding:
 
 
 def _check_slow_moves(works: Runs) -> Finding:
-    """Return the finding that each update of a slow client moves the model further with time-based weights."""
+    """Test whether each update of a slow client moves the model further with time-based weights."""
     texts, holds = [], True
     for split, splits in _group_by_split(works):
         known = [each for runs in splits for each in runs if not isnan(each.move_ratio)]
@@ -216,6 +216,7 @@ def _check_slow_moves(works: Runs) -> Finding:
 
 
 def _check_tuned(tuned: Sequence[TunedLocalWork]) -> Finding:
+    """Test whether Time-based has the lower loss where each weighting has its best step size."""
     texts = []
     for split in SPLITS:
         chosen = [each for each in tuned if each.split == split]

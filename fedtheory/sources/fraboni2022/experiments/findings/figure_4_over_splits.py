@@ -1,4 +1,4 @@
-"""Findings on Figures 4 to 7 of fraboni2022, on several splits and with a fine search for each step size."""
+"""Findings on Figures 4 to 7: the schemes on several splits, with a fine search for each step size."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from fedtheory.sources.fraboni2022.experiments.over_splits.rises import Rises
 from fedtheory.sources.fraboni2022.experiments.over_splits.schemes import BestScheme
 
 _SHOWN = 6
-"""Number of largest stable step sizes that are listed."""
+"""Number of largest stable step sizes in the evidence."""
 
 Setting = tuple[int, str, int]
-"""Clients, kind of split, X of the hardware FX."""
+"""Number of clients, kind of split, X of the hardware FX."""
 Excess = dict[tuple[str, int, int], float]
-"""By scheme, time budget and seed."""
+"""Excess losses by scheme, time budget and seed."""
 
 
 def compare_splits_of_figure_4(records: Sequence[BestScheme]) -> tuple[Finding, ...]:
     """Return the findings on Figure 4, on several splits of each kind."""
-    found = compare_settings(records, is_scaled=False)
+    found = group_by_setting(records, is_scaled=False)
     alike = {setting: excess for setting, excess in found.items() if setting[-1] == 0}
     unlike = {setting: excess for setting, excess in found.items() if setting[-1] > 0}
     fedfix, synchronous, asynchronous = "FedFix-0.5", "synchronous", "asynchronous"
@@ -47,7 +47,7 @@ def compare_splits_of_figure_4(records: Sequence[BestScheme]) -> tuple[Finding, 
     )
 
 
-def compare_settings(records: Iterable[BestScheme], *, is_scaled: bool) -> dict[Setting, Excess]:
+def group_by_setting(records: Iterable[BestScheme], *, is_scaled: bool) -> dict[Setting, Excess]:
     """Return excess losses by setting, with server step size one, or the number of clients if `is_scaled`.
 
     Asynchronous FedAvg has the server step size one in both.
@@ -63,7 +63,7 @@ def compare_settings(records: Iterable[BestScheme], *, is_scaled: bool) -> dict[
 def _check_order(
     statement: str, found: dict[Setting, Excess], schemes: tuple[str, str], *, always: bool = True, cause: str = ""
 ) -> Finding:
-    """Return the finding that the first scheme has the lower loss at its best step size, in all cases or in one."""
+    """Test whether the first scheme has the lower loss at its best step size, in all cases or in one."""
     outcomes, texts = [], []
     for clients in sorted({setting[0] for setting in found}):
         chosen = {setting: excess for setting, excess in found.items() if setting[0] == clients}
@@ -81,6 +81,7 @@ def _check_order(
 
 
 def _compare_losses(excess: Excess, better: str, worse: str) -> list[bool]:
+    """Return for each time budget and seed whether the first scheme has the lower loss."""
     return [value < excess[worse, time, seed] for (scheme, time, seed), value in excess.items() if scheme == better]
 
 
@@ -97,13 +98,13 @@ def _count_splits(excess: Excess, better: str, worse: str) -> str:
 
 
 def _list_times(found: Iterable[Excess]) -> str:
-    """List the times at which a loss is too high."""
+    """List the time budgets of all settings."""
     return ", ".join(str(time) for time in sorted({time for excess in found for _, time, _ in excess}))
 
 
 def _compare_server_step_sizes(records: Sequence[BestScheme]) -> str:
     """Compare FedFix, with the better of two server step sizes, with asynchronous FedAvg."""
-    one, scaled = (compare_settings(records, is_scaled=is_scaled) for is_scaled in (False, True))
+    one, scaled = (group_by_setting(records, is_scaled=is_scaled) for is_scaled in (False, True))
     texts = []
     for split in SPLITS:
         outcomes = [
@@ -141,12 +142,7 @@ def _compare_step_sizes(records: Sequence[BestScheme]) -> str:
 
 
 def compare_splits_of_figures_5_to_7(records: Sequence[Rises]) -> tuple[Finding, ...]:
-    """Return the findings on Figures 5 to 7: synchronous FedAvg at each step size."""
-    return (_check_monotone(records),)
-
-
-def _check_monotone(records: Sequence[Rises]) -> Finding:
-    """Return the finding that the loss of sampled runs rises, more often at larger step sizes."""
+    """Test whether the loss of sampled runs of synchronous FedAvg rises more often at larger step sizes."""
     texts, holds = [], True
     for split in SPLITS:
         chosen = [each for each in records if each.split == split]
@@ -161,7 +157,8 @@ def _check_monotone(records: Sequence[Rises]) -> Finding:
         f"which is exact, rises by more than a millionth after {expected} of {rounds} rounds at these and smaller "
         "step sizes."
     )
-    return Finding("even for synchronous FedAvg convergence is not monotone at large step sizes", holds, evidence)
+    statement = "even for synchronous FedAvg convergence is not monotone at large step sizes"
+    return (Finding(statement, holds, evidence),)
 
 
 def _average_rises(records: Sequence[Rises], step_size: float) -> float:

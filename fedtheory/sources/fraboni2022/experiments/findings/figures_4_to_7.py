@@ -1,4 +1,4 @@
-"""Findings of fraboni2022 on Figures 4 to 7: the three schemes, at their best step sizes and at each."""
+"""Findings on Figures 4 to 7: the three schemes on one split of each kind, at their best step sizes and at each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.figure_4 import SchemesCompared, SplitCompared
-from fedtheory.sources.fraboni2022.experiments.findings.words import format_number_or_divergence
+from fedtheory.sources.fraboni2022.experiments.findings.formatting import format_number_or_divergence
 
 
 def list_findings_4(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
@@ -50,6 +50,7 @@ def _check_order(
 
 
 def _check_half_interval(results: Sequence[SplitCompared]) -> Finding:
+    """Test whether the moments of both runs agree up to rounding errors."""
     gap = max(result.f0_gap for result in results)
     return Finding(
         "under F0 FedFix-0.5 is synchronous FedAvg with twice the server step size",
@@ -65,6 +66,7 @@ def list_findings_5_to_7(results: Sequence[SplitCompared]) -> tuple[Finding, ...
 
 
 def _check_small_steps(compared: Sequence[SchemesCompared]) -> Finding:
+    """Test the order of the final losses at the smallest step size of the search."""
     texts, holds = [], True
     for each in compared:
         curves = {name: tuned.curves[0] for name, tuned in each.schemes.items()}
@@ -77,7 +79,7 @@ def _check_small_steps(compared: Sequence[SchemesCompared]) -> Finding:
 
 
 def _check_instability(compared: Sequence[SchemesCompared]) -> Finding:
-    """Compare the variance of the model from the best step size on, because runs with small ones are not yet
+    """Test whether the variance of the model increases from the best step size on; runs with smaller ones are not
     stationary.
     """
     texts, holds = [], True
@@ -96,7 +98,7 @@ def _check_instability(compared: Sequence[SchemesCompared]) -> Finding:
 
 
 def _check_divergence(compared: Sequence[SchemesCompared]) -> Finding:
-    """Test whether only the asynchronous scheme diverges at some step size."""
+    """Test whether some step size makes only the asynchronous scheme diverge."""
     stable = [{name: tuned.largest_stable for name, tuned in each.schemes.items()} for each in compared]
     holds = any(each["asynchronous"] < min(each["FedFix-0.5"], each["synchronous"]) for each in stable)
     texts = [

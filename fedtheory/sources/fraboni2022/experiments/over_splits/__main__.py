@@ -1,4 +1,4 @@
-"""Recomputes the stored tables: ``python -m fedtheory.sources.fraboni2022.experiments.over_splits [TABLE...]``."""
+"""Recompute the stored tables: ``python -m fedtheory.sources.fraboni2022.experiments.over_splits [TABLE...]``."""
 
 from __future__ import annotations
 

@@ -9,7 +9,13 @@ from math import log2, nan
 from fedtheory.federation.clock import Asynchronous, Policy
 from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.problem import Problem
-from fedtheory.sources.fraboni2022.experiments.curves import Scenario, Weighting, make_scenario, take_last
+from fedtheory.sources.fraboni2022.experiments.curves import (
+    WEIGHTINGS,
+    Scenario,
+    Weighting,
+    average_last,
+    make_scenario,
+)
 from fedtheory.sources.fraboni2022.experiments.digits import Split, make_digits_problem
 from fedtheory.sources.fraboni2022.experiments.figure_3 import CLIENTS, HORIZON, SLOWER
 from fedtheory.sources.fraboni2022.experiments.figure_4 import POLICIES
@@ -21,8 +27,6 @@ from fedtheory.sources.fraboni2022.experiments.over_splits.search import (
     compute_step_size,
     search,
 )
-
-WEIGHTINGS: tuple[Weighting, Weighting] = ("Identical", "Time-based")
 
 
 @dataclass(frozen=True)
@@ -49,14 +53,14 @@ class LocalWorkOnSplit:
 def compute_local_work(
     split: Split, seed: int, step_size: float, local_steps: Sequence[int]
 ) -> Iterator[LocalWorkOnSplit]:
-    """Both weightings for ascending numbers of local steps at one step size, until both diverge."""
+    """Yield both weightings for ascending numbers of local steps at one step size, until both diverge."""
     problem = make_digits_problem(CLIENTS, split, seed)
     minimum = float(problem.optimal_value)
     for steps in local_steps:
-        runs = [_make_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
-        identical, time_based = (run.curve(step_size) for run in runs)
+        scenarios = [_make_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
+        identical, time_based = (scenario.compute_curve(step_size) for scenario in scenarios)
         converges = not (identical.diverges or time_based.diverges)
-        larger, ratio = _measure_slow_moves(runs, step_size) if converges else (nan, nan)
+        larger, ratio = _measure_slow_moves(scenarios, step_size) if converges else (nan, nan)
         yield LocalWorkOnSplit(
             split,
             seed,
@@ -78,14 +82,15 @@ def _make_asynchronous(problem: Problem, weighting: Weighting, local_steps: int)
     return make_scenario(problem, policy, SLOWER, weighting, local_steps=local_steps, horizon=HORIZON)
 
 
-def _measure_slow_moves(runs: Sequence[Scenario], step_size: float) -> tuple[float, float]:
-    """Measure the model's change by updates of slow clients, those with a time-based weight above one."""
-    identical, time_based = (run.trajectory(step_size) for run in runs)
-    is_slow = runs[1].weights > 1
-    chosen = [bool(is_slow[update.reports[0]]) for update in identical.algorithm.updates()]
-    moves = [compute_squared_moves(trajectory)[chosen] for trajectory in (identical, time_based)]
-    at_end = [float(take_last(each).mean()) for each in moves]
-    return float((moves[1] > moves[0]).mean()), (at_end[1] / at_end[0]) ** 0.5
+def _measure_slow_moves(scenarios: Sequence[Scenario], step_size: float) -> tuple[float, float]:
+    """Return `larger_moves` and `move_ratio` of `LocalWorkOnSplit`; a client is slow if its time-based weight is above
+    one.
+    """
+    identical, time_based = (scenario.compute_trajectory(step_size) for scenario in scenarios)
+    is_slow = scenarios[1].weights > 1
+    by_slow = [bool(is_slow[update.reports[0]]) for update in identical.algorithm.updates()]
+    moves = [compute_squared_moves(trajectory)[by_slow] for trajectory in (identical, time_based)]
+    return float((moves[1] > moves[0]).mean()), (average_last(moves[1]) / average_last(moves[0])) ** 0.5
 
 
 @dataclass(frozen=True)
@@ -104,18 +109,18 @@ class TunedLocalWork:
 
 
 def tune_local_work(split: Split, seed: int, local_steps: Sequence[int]) -> Iterator[TunedLocalWork]:
-    """Search the best step size on a grid for each number of local steps."""
+    """Yield both weightings at their best step sizes on a grid, for each number of local steps."""
     problem = make_digits_problem(CLIENTS, split, seed)
     minimum = float(problem.optimal_value)
     for steps in local_steps:
-        runs = [_make_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
+        scenarios = [_make_asynchronous(problem, weighting, steps) for weighting in WEIGHTINGS]
         largest = -COARSE * round(FINE * log2(8 * steps) / COARSE)
 
-        def losses_at(point: int, runs: Sequence[Scenario] = runs) -> list[float]:
-            return [run.curve(compute_step_size(point)).final_loss for run in runs]
+        def compute_losses(point: int, scenarios: Sequence[Scenario] = scenarios) -> list[float]:
+            return [scenario.compute_curve(compute_step_size(point)).final_loss for scenario in scenarios]
 
-        found = search(losses_at, largest, largest - 6 * FINE)
-        identical, time_based = (choose_best(found, number) for number in range(len(runs)))
+        found = search(compute_losses, largest, largest - 6 * FINE)
+        identical, time_based = (choose_best(found, number) for number in range(len(scenarios)))
         yield TunedLocalWork(
             split,
             seed,
@@ -153,11 +158,11 @@ class Mitigation:
 
 
 def compute_mitigations(split: Split, seed: int, step_size: float, local_steps: int) -> Iterator[Mitigation]:
-    """Yield the results of all changes, one at a time."""
+    """Yield the run with each of `CHANGES`, one change at a time."""
     problem = make_digits_problem(CLIENTS, split, seed)
     for change in CHANGES:
         size = step_size / 4 if change == "a quarter of the local step size" else step_size
-        curve = _change_scenario(problem, local_steps, change).curve(size)
+        curve = _change_scenario(problem, local_steps, change).compute_curve(size)
         yield Mitigation(
             split,
             seed,
@@ -170,8 +175,9 @@ def compute_mitigations(split: Split, seed: int, step_size: float, local_steps: 
 
 
 def _change_scenario(problem: Problem, local_steps: int, change: str) -> Scenario:
+    """Return the scenario with one of `CHANGES`, except that of the local step size."""
     policy: Policy = POLICIES["FedFix-0.5" if change == "FedFix-0.5" else "asynchronous"]
     steps = local_steps // 4 if change == "a quarter of the local steps" else local_steps
     chosen = replace(problem, oracle=ExactOracle()) if change == "full gradients" else problem
-    runs = make_scenario(chosen, policy, SLOWER, "Time-based", local_steps=steps, horizon=HORIZON)
-    return replace(runs, server_step_size=0.25) if change == "a quarter of the server step size" else runs
+    scenario = make_scenario(chosen, policy, SLOWER, "Time-based", local_steps=steps, horizon=HORIZON)
+    return replace(scenario, server_step_size=0.25) if change == "a quarter of the server step size" else scenario

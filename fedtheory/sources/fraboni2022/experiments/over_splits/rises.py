@@ -14,9 +14,7 @@ from fedtheory.sources.fraboni2022.experiments.figure_4 import CLIENTS, LOCAL_ST
 RUNS = 20
 """Number of sampled runs per step size."""
 NEGLIGIBLE = 1e-6
-"""Relative size below which a rise of an expected loss is ignored, as a run may end slightly below its stationary
-loss.
-"""
+"""Relative size of a rise of an expected loss that is ignored: a run can pass slightly below its stationary loss."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +34,15 @@ class Rises:
 
 
 def count_rises(split: Split, seed: int, rounds: int) -> Iterator[Rises]:
-    """Yield results for all step sizes of the search of Figure 4 at which the scheme does not diverge."""
+    """Yield the rises for ascending step sizes of Figure 4, up to the first at which the scheme diverges."""
     problem = make_digits_problem(CLIENTS, split, seed)
-    runs = make_scheme_scenario(problem, "synchronous", 0, LOCAL_STEPS, rounds)
+    scenario = make_scheme_scenario(problem, "synchronous", 0, LOCAL_STEPS, rounds)
     loss = sampling.loss(problem)
     for step_size in STEP_SIZES:
-        curve = runs.curve(step_size)
+        curve = scenario.compute_curve(step_size)
         if curve.diverges:
             return
-        losses = np.stack([loss(model) for model in sampling.models(problem, runs.algorithm(step_size), RUNS, seed)])
-        steps = np.diff(losses, axis=0)
+        models = sampling.models(problem, scenario.make_algorithm(step_size), RUNS, seed)
+        changes = np.diff(np.stack([loss(model) for model in models]), axis=0)
         expected = int((np.diff(curve.loss) > NEGLIGIBLE * curve.loss[:-1]).sum())
-        yield Rises(split, seed, rounds, step_size, expected, float((steps > 0).mean()), float(steps.max()))
+        yield Rises(split, seed, rounds, step_size, expected, float((changes > 0).mean()), float(changes.max()))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from fedtheory.federation.problem import Problem
-from fedtheory.sources.fraboni2022.experiments.curves import LAST, Curve, Scenario
+from fedtheory.sources.fraboni2022.experiments.curves import FINAL_FRACTION, Curve, Scenario
 from fedtheory.sources.fraboni2022.experiments.digits import Split, make_digits_problem
 from fedtheory.sources.fraboni2022.experiments.figure_4 import LOCAL_STEPS, SCENARIOS, make_scheme_scenario
 from fedtheory.sources.fraboni2022.experiments.over_splits.search import choose_best, compute_step_size, search
@@ -28,7 +28,7 @@ class SchemeCase:
     slower: int
     """X of the hardware FX."""
     is_scaled: bool = False
-    """Whether the server step size is the number of clients instead of one."""
+    """Whether the server step size is the number of clients, instead of one."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class CaseGroup:
 
     cases: tuple[SchemeCase, ...]
     largest: int
+    """Grid point of the largest step size that is searched."""
     smallest: int
-    """Exponent of the smallest step size of the coarse grid."""
 
 
 _SCALED = True
@@ -82,17 +82,20 @@ class BestScheme:
 def compute_best_schemes(
     split: Split, seed: int, *, clients: int, times: Sequence[int], local_steps: int = LOCAL_STEPS
 ) -> Iterator[BestScheme]:
-    """Yield all schemes on one split, for ascending time budgets; synchronous ones with one hardware only."""
+    """Yield each scheme at its best step size for each of the ascending time budgets `times`, on one split.
+
+    Synchronous FedAvg is run with one hardware only; `repeat_for_hardware` adds the others.
+    """
     problem = make_digits_problem(clients, split, seed)
     minimum = float(problem.optimal_value)
     for group in GROUPS:
-        runs = [_make_scenario(problem, case, local_steps, times[-1]) for case in group.cases]
+        scenarios = [_make_scenario(problem, case, local_steps, times[-1]) for case in group.cases]
 
-        def losses_at(point: int, runs: Sequence[Scenario] = runs) -> list[float]:
-            curves = [run.curve(compute_step_size(point)) for run in runs]
+        def compute_losses(point: int, scenarios: Sequence[Scenario] = scenarios) -> list[float]:
+            curves = [scenario.compute_curve(compute_step_size(point)) for scenario in scenarios]
             return [average_final_loss(curve, time, minimum) for curve in curves for time in times]
 
-        found = search(losses_at, group.largest, group.smallest)
+        found = search(compute_losses, group.largest, group.smallest)
         for number, (case, time) in enumerate(product(group.cases, times)):
             best = choose_best(found, number)
             yield BestScheme(
@@ -122,16 +125,16 @@ def repeat_for_hardware(records: Iterable[BestScheme]) -> Iterator[BestScheme]:
 
 
 def _make_scenario(problem: Problem, case: SchemeCase, local_steps: int, horizon: int) -> Scenario:
-    runs = make_scheme_scenario(problem, case.scheme, case.slower, local_steps, horizon)
-    return replace(runs, server_step_size=problem.clients) if case.is_scaled else runs
+    scenario = make_scheme_scenario(problem, case.scheme, case.slower, local_steps, horizon)
+    return replace(scenario, server_step_size=problem.clients) if case.is_scaled else scenario
 
 
 def average_final_loss(curve: Curve, time: float, minimum: float) -> float:
     """Return the average of E L(theta^n) over the last 5% of a time budget; infinite if the run diverges.
 
-    Unbounded moments may finally cancel to losses below the minimum; such a run diverges as well.
+    A run with a loss below the minimum diverges as well: its moments are so large that the loss is rounding error.
     """
     if curve.diverges or (curve.loss < minimum - _ROUNDING).any():
         return float("inf")
-    chosen = (curve.times > (1 - LAST) * time + _ROUNDING) & (curve.times <= time + _ROUNDING)
+    chosen = (curve.times > (1 - FINAL_FRACTION) * time + _ROUNDING) & (curve.times <= time + _ROUNDING)
     return float(curve.loss[chosen].mean())

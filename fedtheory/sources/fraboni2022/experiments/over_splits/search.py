@@ -34,18 +34,18 @@ class Best:
         return compute_step_size(self.point)
 
 
-def search(losses_at: Callable[[int], Sequence[float]], largest: int, smallest: int) -> dict[int, Sequence[float]]:
+def search(compute_losses: Callable[[int], Sequence[float]], largest: int, smallest: int) -> dict[int, Sequence[float]]:
     """Return final losses on the coarse grid, and on the fine one around the best coarse point of each time budget.
 
-    `losses_at` returns the final losses at a grid point, one for each time budget.  The coarse search goes down from
+    `compute_losses` maps a grid point to the final losses, one for each time budget.  The coarse search goes down from
     `largest` to `smallest`; both are multiples of `COARSE`.
     """
-    found = {point: losses_at(point) for point in range(largest, smallest - 1, -COARSE)}
+    found = {point: compute_losses(point) for point in range(largest, smallest - 1, -COARSE)}
     budgets = len(found[largest])
     centres = {choose_best(found, budget).point for budget in range(budgets)}
     around = {centre + shift for centre in centres for shift in range(1 - COARSE, COARSE)}
     for point in sorted(around - found.keys()):
-        found[point] = losses_at(point)
+        found[point] = compute_losses(point)
     return found
 
 

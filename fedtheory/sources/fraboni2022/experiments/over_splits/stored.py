@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
@@ -30,53 +30,18 @@ FEWER_SEEDS = range(3)
 TIMES = (10, 20, 50, 100)
 """Time budgets of the runs with 20 clients."""
 SHORTER_TIMES = (10, 20, 50)
-
-
+"""Time budgets of the runs with 50 clients."""
 LOCAL_STEPS = (*range(1, 17), 20, 25)
 """Numbers K of local steps of Figure 3 at one step size."""
 TUNED_LOCAL_STEPS = (1, 5, 25)
-"""Numbers K of local steps of the grid search."""
+"""Numbers K of local steps for which each weighting has its best step size."""
 MITIGATED_LOCAL_STEPS = (4, 8)
+"""Numbers K of local steps that are run with each mitigating change."""
 ROUNDS = 100
 """Number of rounds of the sampled synchronous runs."""
 
-Part = Callable[[], Iterable[Any]]
-"""Function that computes the records of one split."""
 
-
-def _compute_schemes() -> Iterator[Part]:
-    for seed, split in product(SEEDS, SPLITS):
-        yield partial(compute_best_schemes, split, seed, clients=20, times=TIMES)
-    for seed, split in product(FEWER_SEEDS, SPLITS):
-        yield partial(compute_best_schemes, split, seed, clients=50, times=SHORTER_TIMES)
-
-
-def _compute_weightings() -> Iterator[Part]:
-    for split, seed in product(SPLITS, SEEDS):
-        yield partial(compute_weightings, split, seed)
-
-
-def _compute_local_work() -> Iterator[Part]:
-    for split, seed in product(SPLITS, SEEDS):
-        yield partial(_select_figure_2_step_size, compute_local_work, split, seed, LOCAL_STEPS)
-
-
-def _tune_local_work() -> Iterator[Part]:
-    for seed, split in product(SEEDS, SPLITS):
-        yield partial(tune_local_work, split, seed, TUNED_LOCAL_STEPS)
-
-
-def _compute_mitigations() -> Iterator[Part]:
-    for split, seed, steps in product(SPLITS, SEEDS, MITIGATED_LOCAL_STEPS):
-        yield partial(_select_figure_2_step_size, compute_mitigations, split, seed, steps)
-
-
-def _compute_rises() -> Iterator[Part]:
-    for split, seed in product(SPLITS, SEEDS):
-        yield partial(count_rises, split, seed, ROUNDS)
-
-
-def _select_figure_2_step_size(
+def _use_figure_2_step_size(
     compute: Callable[..., Iterable[Any]], split: Split, seed: int, steps: Any
 ) -> Iterable[Any]:
     """Compute the records at the step size that is best for identical weights and one local step on the split."""
@@ -85,26 +50,46 @@ def _select_figure_2_step_size(
 
 @dataclass(frozen=True)
 class Table(Generic[Record]):
-    """A stored table: the class of its records, and the functions that compute them, split by split."""
+    """A stored table: the class of its records, and the functions that compute them, one for each split."""
 
     kind: type[Record]
-    parts: Callable[[], Iterator[Part]]
+    parts: tuple[Callable[[], Iterable[Record]], ...]
 
 
+_SPLITS = tuple(product(SPLITS, SEEDS))
 TABLES: dict[str, Table[Any]] = {
-    "schemes": Table(BestScheme, _compute_schemes),
-    "weightings": Table(WeightingOnSplit, _compute_weightings),
-    "local-work": Table(LocalWorkOnSplit, _compute_local_work),
-    "tuned-local-work": Table(TunedLocalWork, _tune_local_work),
-    "mitigations": Table(Mitigation, _compute_mitigations),
-    "rises": Table(Rises, _compute_rises),
+    "schemes": Table(
+        BestScheme,
+        tuple(
+            partial(compute_best_schemes, split, seed, clients=clients, times=times)
+            for clients, seeds, times in ((20, SEEDS, TIMES), (50, FEWER_SEEDS, SHORTER_TIMES))
+            for seed, split in product(seeds, SPLITS)
+        ),
+    ),
+    "weightings": Table(WeightingOnSplit, tuple(partial(compute_weightings, *split) for split in _SPLITS)),
+    "local-work": Table(
+        LocalWorkOnSplit,
+        tuple(partial(_use_figure_2_step_size, compute_local_work, *split, LOCAL_STEPS) for split in _SPLITS),
+    ),
+    "tuned-local-work": Table(
+        TunedLocalWork,
+        tuple(partial(tune_local_work, split, seed, TUNED_LOCAL_STEPS) for seed, split in product(SEEDS, SPLITS)),
+    ),
+    "mitigations": Table(
+        Mitigation,
+        tuple(
+            partial(_use_figure_2_step_size, compute_mitigations, *split, steps)
+            for split, steps in product(_SPLITS, MITIGATED_LOCAL_STEPS)
+        ),
+    ),
+    "rises": Table(Rises, tuple(partial(count_rises, *split, ROUNDS) for split in _SPLITS)),
 }
 
 
 def recompute(table: str) -> list[Any]:
-    """Compute the records of a table, and report each split on standard error."""
+    """Return the records of a table, computed split by split; reports each split on standard error."""
     records: list[Any] = []
-    for part in TABLES[table].parts():
+    for part in TABLES[table].parts:
         records += part()
         print(f"{table}: {len(records)} records", file=sys.stderr)
     return records

@@ -1,4 +1,4 @@
-"""Stored results: tables of records in CSV files, numbers with six digits."""
+"""Write records of a dataclass to CSV files, numbers with six digits, and read them."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fedtheory.arithmetic import Array
-from fedtheory.sources.fraboni2022.experiments.curves import Curve, take_last
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, average_last
 from fedtheory.sources.fraboni2022.experiments.digits import Split
 from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared, compute_figure_2
 
@@ -42,21 +41,14 @@ def compute_weightings(split: Split, seed: int) -> Iterator[WeightingOnSplit]:
             weighting,
             curve.step_size,
             curve.final_loss - result.minimum,
-            final(curve.spread(result.importance)),
-            final(curve.weighted_loss(result.shares)) - result.surrogate_minimum,
-            final(curve.spread(result.shares)),
-            average_fast_loss(result, curve),
+            average_last(curve.compute_spread(result.importance)),
+            average_last(curve.compute_weighted_loss(result.shares)) - result.surrogate_minimum,
+            average_last(curve.compute_spread(result.shares)),
+            _average_fast_loss(result, curve),
         )
 
 
-def average_fast_loss(result: WeightsCompared, curve: Curve) -> float:
-    """Return the average of the final expected losses of the fast clients, which participate more often than
-    average.
-    """
+def _average_fast_loss(result: WeightsCompared, curve: Curve) -> float:
+    """Return the average final loss of the fast clients, which participate more often than the average client."""
     is_fast = result.shares > result.importance
-    return final(curve.client_losses[:, is_fast].mean(axis=1))
-
-
-def final(values: Array) -> float:
-    """Return the average over the last 5% of the updates."""
-    return float(take_last(values).mean())
+    return average_last(curve.client_losses[:, is_fast].mean(axis=1))
