@@ -1,6 +1,6 @@
-"""Settings beyond plain FedAvg that the paper's quantities imply.
+"""Defaults of plain FedAvg that the paper's quantities remove from a user's claim.
 
-A claim that mentions staleness concerns any clock; a claim that mentions weights of an update concerns any weights.
+For example, a claim that mentions staleness concerns any clock instead of synchronous rounds.
 """
 
 from __future__ import annotations
@@ -9,31 +9,31 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.setting import Lifted, lifted, lifted_to
 
-_OF_CLOCKS = (
+_CLOCK_QUANTITIES = (
     *(q.staleness, q.largest_staleness, q.reports, q.report_count, q.window, q.buffer, q.common_period),
     *(q.reports_in_a_period, q.most_other_reports, q.update_rate, q.speed_ratio_below, q.speed_ratio_above),
     *(q.remaining_time, q.largest_remaining_time, q.least_remaining_time, q.received_distance_sq, q.received_model),
     *(q.past_step_lengths_sq, q.doubled_server_gap, q.whole_time_suboptimality),
     *(q.doubled_synchronous_suboptimality, q.doubled_asynchronous_suboptimality),
 )
-_OF_INTERVALS = (
+_INTERVAL_QUANTITIES = (
     *(q.interval, q.report_interval, q.common_report_interval, q.longest_report_interval),
     *(q.report_chance, q.exponential_share),
 )
-_OF_TURNS = (q.cycle_residual, q.even_cycle_distance_sq, q.odd_cycle_distance_sq, q.mean_cycle_distance_sq)
-_OF_SAMPLING = (
+_TURN_QUANTITIES = (q.cycle_residual, q.even_cycle_distance_sq, q.odd_cycle_distance_sq, q.mean_cycle_distance_sq)
+_SAMPLING_QUANTITIES = (
     *(q.weight_pairing, q.weight_excess, q.reporting_excess, q.expected_square_weight),
     *(q.spread_factor, q.fastest_pairing, q.fastest_excess, q.fastest_gap, q.fastest_gradient),
 )
-_OF_CLIENT_WEIGHTS = (q.type_importance, q.first_importance)
-_OF_AGGREGATION = (
+_CLIENT_WEIGHT_QUANTITIES = (q.type_importance, q.first_importance)
+_AGGREGATION_QUANTITIES = (
     *(q.aggregation_weight, q.largest_aggregation_weight, q.first_weight, q.second_weight, q.weight_sum),
     *(q.expected_weight, q.largest_expected_weight, q.mean_weight, q.mean_weight_sum, q.largest_weight_sum),
     *(q.smallest_weight_sum, q.weight_share, q.mean_weight_share, q.mean_of_shares, q.largest_share),
     *(q.largest_share_of_all, q.exponential_share, q.weight_pairing, q.weight_excess, q.reporting_excess),
     *(q.expected_square_weight, q.spread_factor, q.distance_from_shares_sq),
 )
-_OF_UPDATES = (
+_UPDATE_QUANTITIES = (
     *(q.type_weight, q.type_share, q.mean_type_weight, q.unrepresented_importance, q.chi_sq, q.mean_chi_sq),
     *(q.largest_chi_sq, q.misfit, q.absences, q.misrepresentation, q.mean_misrepresentation, q.unrepresented_gap),
     *(q.mean_unrepresented_gap, q.window_loss, q.window_round_loss, q.window_surrogate_loss, q.window_weight),
@@ -52,12 +52,13 @@ _OF_UPDATES = (
 """Quantities of the surrogate problem, which depend on the weights q_i(n) of each update."""
 
 LIFTED: Lifted = {
-    a.every_client: lifted(*_OF_SAMPLING),
-    a.importance_weights: lifted(*_OF_AGGREGATION, *_OF_UPDATES, *_OF_TURNS),
+    a.every_client: lifted(*_SAMPLING_QUANTITIES),
+    a.importance_weights: lifted(*_AGGREGATION_QUANTITIES, *_UPDATE_QUANTITIES, *_TURN_QUANTITIES),
     a.synchronous: {
-        **lifted_to(a.turns_of_clients, *_OF_TURNS),
-        **lifted_to(a.fixed_intervals, *_OF_INTERVALS),
-        **lifted(*_OF_CLOCKS, *_OF_UPDATES),
+        **lifted_to(a.turns_of_clients, *_TURN_QUANTITIES),
+        **lifted_to(a.fixed_intervals, *_INTERVAL_QUANTITIES),
+        **lifted(*_CLOCK_QUANTITIES, *_UPDATE_QUANTITIES),
     },
-    a.uniform_shares: lifted(*_OF_CLIENT_WEIGHTS, *_OF_AGGREGATION, *_OF_UPDATES),
+    a.uniform_shares: lifted(*_CLIENT_WEIGHT_QUANTITIES, *_AGGREGATION_QUANTITIES, *_UPDATE_QUANTITIES),
 }
+"""For each part of plain FedAvg, the quantities that remove it, and the assumption that takes its place, if any."""

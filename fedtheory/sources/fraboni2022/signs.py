@@ -1,4 +1,4 @@
-"""Signs of the paper's quantities, and quantities that exist on the same runs; trusted like the kernel."""
+"""Signs of the paper's quantities, and the runs on which a quantity has a value; trusted like the kernel."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.signs import Existing, Signs, defined_with, existing
 
-PER_SHARE: tuple[Quantity, ...] = (
+_WITH_SHARES: tuple[Quantity, ...] = (
     q.weight_share,
     *sorted(
-        (one for one in defined_with({q.weight_share}) if isinstance(one, RunQuantity) and one.per_round),
-        key=lambda one: one.name,
+        (
+            quantity
+            for quantity in defined_with({q.weight_share})
+            if isinstance(quantity, RunQuantity) and quantity.per_round
+        ),
+        key=lambda quantity: quantity.name,
     ),
 )
-"""Quantities of updates that are known only if some client has a weight in each update."""
+"""Quantities of updates that have a value only if some client has a positive weight in each update."""
 _EXISTING = (
     Existing(
         "a minimiser of F",
@@ -30,19 +34,11 @@ _EXISTING = (
         ),
         a.IMPLY_CONVEXITY,
     ),
-    Existing(
-        "a comparator of the updates",
-        frozenset[Quantity]({q.surrogate_comparator}),
-        a.IMPLY_CONVEXITY,
-    ),
+    Existing("a comparator of the updates", frozenset[Quantity]({q.surrogate_comparator}), a.IMPLY_CONVEXITY),
     existing("minimisers of the updates", q.round_optimum, by=a.strongly_convex_clients),
     existing("a minimiser of the surrogate problem", q.surrogate_optimum, by=a.strongly_convex_clients),
     existing("periods of whole times", q.common_period, q.reports_in_a_period, by=a.whole_times),
-    existing(
-        "shares of the clients in every update",
-        *PER_SHARE,
-        by=a.somebody_reports,
-    ),
+    existing("shares of the clients in every update", *_WITH_SHARES, by=a.somebody_reports),
 )
 SIGNS = Signs(
     counts=(
@@ -69,7 +65,7 @@ SIGNS = Signs(
     flat=(q.sample_smoothness,),
     divided_by=(q.weight_sum, q.smallest_weight_sum, q.mean_weight_sum, q.sample_smoothness),
     positive_with={
-        q.weight_sum: frozenset((a.somebody_reports, *PER_SHARE)),
+        q.weight_sum: frozenset((a.somebody_reports, *_WITH_SHARES)),
         q.smallest_weight_sum: frozenset((a.somebody_reports,)),
     },
     existing=_EXISTING,

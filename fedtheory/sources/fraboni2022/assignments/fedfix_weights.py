@@ -1,4 +1,4 @@
-"""The weights of FedFix and of asynchronous FedAvg, from the condition that every client has its weight."""
+"""An assignment: derive the aggregation weights of FedFix and of asynchronous FedAvg."""
 
 from __future__ import annotations
 
@@ -12,38 +12,36 @@ _SYMBOLS = (("t", "D", "p"), ("tau", "Delta", "p"), ("s", "W", "r"), ("u", "I", 
 time, interval, importance, total = sp.symbols("time interval importance total", positive=True)
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     symbols = draw.choice("letters", _SYMBOLS)
     names = {**dict(zip(symbols, (time, interval, importance), strict=True)), "total": total}
     t, wait, p = map(ex.tex, symbols)
     times = [draw.integer(f"t{i}", 1, 12) for i in range(3)]
-    each = draw.integer("interval", 2, 5)
+    interval_length = draw.integer("interval", 2, 5)
     parts = [draw.integer(f"p{i}", 1, 6) for i in range(3)]
     shares = [sp.Rational(part, sum(parts)) for part in parts]
     client = draw.integer("client", 0, 2)
-    tried = tuple((str(own), str(each), str(share)) for own, share in zip(times, shares, strict=True))
-    expected = tuple(str(ceil(own / each) * share) for own, share in zip(times, shares, strict=True))
-    rate = sum((sp.Rational(1, own) for own in times), sp.Integer(0))
+    tried = tuple((str(t_i), str(interval_length), str(share)) for t_i, share in zip(times, shares, strict=True))
+    expected = tuple(str(ceil(t_i / interval_length) * share) for t_i, share in zip(times, shares, strict=True))
+    rate = sum((sp.Rational(1, t_i) for t_i in times), sp.Integer(0))
     given_times = ", ".join(
-        f"${t}_{i}={own}$, ${p}_{i}={share}$" for i, (own, share) in enumerate(zip(times, shares, strict=True), 1)
+        f"${t}_{i}={t_i}$, ${p}_{i}={share}$" for i, (t_i, share) in enumerate(zip(times, shares, strict=True), 1)
     )
     synchronous = f"when ${wait}\\ge\\max_i{t}_i$"
     introduction = (
         f"Client $i$ needs the time ${t}_i$ for its local work and has the importance ${p}_i$. In FedFix the server "
-        f"updates after every interval of ${wait}$ and takes in who is done; a client that is done "
-        f"waits for the end of "
-        "the interval. In asynchronous FedAvg it updates whenever a client is done, one report at a "
-        "time. What a client "
-        "reports is multiplied by its weight $d_i$ (Section 4 of Fraboni et al. 2022)."
+        f"updates after every interval of ${wait}$ with the clients that are done; a client that is done waits for the "
+        "end of the interval. In asynchronous FedAvg it updates whenever a client is done, one report at a time. A "
+        "client's report is multiplied by its weight $d_i$ (Section 4 of Fraboni et al. 2022)."
     )
     worked = (
-        "Over a long time the steps of client $i$ add up to its number of reports times $d_i$. The "
-        "surrogate problem is "
-        f"the true one if, per server update, that is ${p}_i$ for FedFix and for asynchronous FedAvg alike."
+        "Over a long time the weights of client $i$ add up to its number of reports times $d_i$. The surrogate problem "
+        f"is the true one if, per server update, this is ${p}_i$ for FedFix and for asynchronous FedAvg alike."
     )
     questions: tuple[ex.Question, ...] = (
         ex.ExpressionQuestion.worth(4, "fedfix", "FedFix")(
-            text=f"Which $d_i$ does that ask for in FedFix, with `{symbols[0]}`, `{symbols[1]}`, `{symbols[2]}` for "
+            text=f"Which $d_i$ does this require in FedFix, with `{symbols[0]}`, `{symbols[1]}`, `{symbols[2]}` for "
             f"${t}_i$, ${wait}$, ${p}_i$? Rounding up is `ceil`, in LaTeX `\\lceil ... \\rceil`.",
             solution=sp.ceiling(time / interval) * importance,
             names=names,
@@ -70,7 +68,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
                 "regime", (synchronous, f"when ${wait}\\le\\min_i{t}_i$", "for identical data", "for small step sizes")
             ),
             solution=synchronous,
-            why="then everyone reports in every update, and all weights are the importances",
+            why="then all clients report in every update, and all weights are the importances",
         ),
         ex.ManualQuestion.worth(3, "derive", "Derive them")(
             text="Derive both weights from how often a client reports.",
@@ -89,6 +87,6 @@ ASSIGNMENT = ex.Assignment(
     "fedfix-weights",
     "Derive the weights of FedFix",
     ("fraboni2022:eq-40", "fraboni2022:eq-36"),
-    _draw,
+    _write_questions,
     level="advanced",
 )

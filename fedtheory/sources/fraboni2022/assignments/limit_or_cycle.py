@@ -1,4 +1,4 @@
-"""Examples 1 and 2 of Fraboni et al.: does the model converge, or does it approach a cycle?"""
+"""An assignment on Examples 1 and 2: does the model converge, or does it approach a cycle?"""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ _SYMBOLS = (("q_1", "q_2", "phi"), ("a", "b", "s"), ("u", "v", "c"), ("w_1", "w_
 first, second, phi, eta, K = sp.symbols("first second phi eta K", positive=True)
 odd = second / (first + second + first * second * phi)
 even = odd * (1 + first * phi)
+"""Points of the cycle at odd and at even updates, for client optima 0 and 1."""
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     symbols = draw.choice("letters", _SYMBOLS)
     names = {**dict(zip(symbols, (first, second, phi), strict=True)), "eta": eta, "K": K}
     q_1, q_2, part = map(ex.tex, symbols)
@@ -26,11 +28,9 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     both = f"if and only if $0<{part}<1$"
     introduction = (
         r"Clients have $\mathcal L_i(\theta)=\frac12\|\theta-\theta_i^*\|^2$ and take $K$ local steps of size $\eta$, "
-        rf"which move the model a part ${part}$ of the way to $\theta_i^*$. In **Example 1** two pairs "
-        rf"of clients report "
-        rf"in turn, and the errors obey $e_{{n+2}}-e_{{n+1}}+{part}e_n=0$. In **Example 2** two single "
-        rf"clients report in "
-        rf"turn, with weights ${q_1}$ and ${q_2}$, each from a model that is one update old."
+        rf"which move the model a part ${part}$ of the way to $\theta_i^*$. In **Example 1** two pairs of clients "
+        rf"report in turn, and the errors obey $e_{{n+2}}-e_{{n+1}}+{part}e_n=0$. In **Example 2** two single clients "
+        rf"report in turn, with weights ${q_1}$ and ${q_2}$, each from a model that is one update old."
     )
     worked = (
         rf"In Example 2, at even updates $\theta^{{n+1}}=\theta^n+{q_1}{part}(\theta_1^*-\theta^{{n-1}})$, at odd ones "
@@ -53,9 +53,8 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         ),
         ex.ChoiceQuestion.worth(2, "example_2", "Example 2: limit or cycle?")(
             text=(
-                rf"Let $\bar\theta=\frac{{{q_1}\theta_1^*+{q_2}\theta_2^*}}{{{q_1}+{q_2}}}$. Where the "
-                rf"models of Example 2 "
-                r"stay bounded, what do they tend to if $\theta_1^*\neq\theta_2^*$?"
+                rf"Let $\bar\theta=\frac{{{q_1}\theta_1^*+{q_2}\theta_2^*}}{{{q_1}+{q_2}}}$. If the models of Example "
+                r"2 stay bounded, what do they tend to for $\theta_1^*\neq\theta_2^*$?"
             ),
             options=draw.shuffled(
                 "example_2", (cycle, point, r"the optimum $\frac12(\theta_1^*+\theta_2^*)$", "nothing")
@@ -90,6 +89,6 @@ ASSIGNMENT = ex.Assignment(
     "limit-or-cycle",
     "Examples 1 and 2: limit or cycle?",
     ("fraboni2022:example-1", "fraboni2022:example-2", "fraboni2022:example-2.fixed"),
-    _draw,
+    _write_questions,
     level="intermediate",
 )

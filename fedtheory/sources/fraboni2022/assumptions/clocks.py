@@ -8,27 +8,26 @@ from fedtheory.language.assumptions.assumption import Setting, expect
 
 
 def _require_whole_cycles(run: Run) -> None:
-    """Require that all clients have reported in proportion to their speeds when the run ends."""
+    """Require that each client has reported once per client time, in FedFix rounded up to whole intervals."""
     schedule, policy = run.algorithm.schedule, run.algorithm.clock.policy
     times = run.algorithm.clock.times
     if isinstance(policy, FedFix):
         times = tuple((time / policy.interval).ceil() * policy.interval for time in times)
-    expected = [schedule.times[-1] / time for time in times]
-    counts = schedule.participates.sum(axis=0)
-    expect(all(e == int(c) for e, c in zip(expected, counts, strict=True)), "the run does not end with a whole cycle")
+    reports = schedule.participates.sum(axis=0)
+    is_whole = all(count * time == schedule.times[-1] for count, time in zip(map(int, reports), times, strict=True))
+    expect(is_whole, "the run does not end with a whole cycle")
 
 
 def _require_integer_times(run: Run) -> None:
-    """Require client times that are integers."""
     expect(all(time.q == 1 for time in run.algorithm.clock.times), "the update times are not whole numbers")
 
 
 def _require_equal_times(run: Run) -> None:
-    """Require one client time for all clients."""
     expect(len(set(run.algorithm.clock.times)) <= 1, "the clients' update times differ")
 
 
 def _require_half_of_one_time(run: Run) -> None:
+    """Require FedFix with an interval of half the common client time, over whole client times."""
     clock = run.algorithm.clock
     _require_equal_times(run)
     halved = isinstance(clock.policy, FedFix) and 2 * clock.policy.interval == clock.times[0]

@@ -1,4 +1,4 @@
-"""The step sizes of the paper's theorem."""
+"""The step-size condition (98) of Theorem 1."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fedtheory.language.assumptions.assumption import Setting
 def _require_theorem_step_size(run: Run) -> None:
     steps.same_step_size.require(run)
     work = run.algorithm.work
-    total = max(run.arithmetic.number(1, "one"), run.surrogate.totals.max())
-    delay, server = run.algorithm.schedule.largest_staleness, run.algorithm.aggregation.server_step_size
+    rho = max(run.arithmetic.number(1, "one"), run.surrogate.totals.max())
+    staleness, server_step = run.algorithm.schedule.largest_staleness, run.algorithm.aggregation.server_step_size
     scaled = work.step_sizes[0] * 48 * max(work.steps) * run.smoothness
     rounding = 0 if run.arithmetic.name == "rational" else 1e-12
-    if max(scaled, scaled * 3 * total * total * server * (delay + 1)) > 1 + rounding:
+    if max(scaled, scaled * 3 * rho * rho * server_step * (staleness + 1)) > 1 + rounding:
         raise NotApplicable("the local step size is larger than (98) allows")
 
 

@@ -1,4 +1,4 @@
-"""Clients that take turns on quadratics with unit curvature."""
+"""Assumptions of Examples 1 and 2: clients that take turns on quadratics with unit curvature."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from fedtheory.language.assumptions.assumption import Setting, expect
 
 
 def _require_turns(run: Run, clients: int) -> None:
-    """Require plain steps on unit curvatures by clients of equal weight, with the same reports in every second
-    update.
-    """
+    """Require clients of equal weight with unit curvature, of which each half reports in every second update."""
     reason = run.algorithm.clock.policy.changes_weights
     expect(not reason, reason)
     identity = run.arithmetic.identity(run.problem.dimension)
@@ -24,6 +22,7 @@ def _require_turns(run: Run, clients: int) -> None:
 
 
 def _require_pairs(run: Run) -> None:
+    """Require four clients, of which one of each of two types reports in each update, with weights 1/2."""
     _require_turns(run, 4)
     expect(
         (run.surrogate.sum_by_type(run.surrogate.update_shares)[:, :2] * 2 == 1).all(),

@@ -1,4 +1,4 @@
-"""Assumptions on the aggregation weights: values, expectations, fairness."""
+"""Assumptions on the aggregation weights: their values, their expectations, and their sums over types."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ def _require_time_based(run: Run) -> None:
         closed_form = time_based_weights(run.algorithm.clock, RATIONAL.array(run.problem.weights))
     except InputError as reason:
         raise NotApplicable(reason.message) from None
-    apart = abs(weights - run.arithmetic.array(closed_form))
+    difference = abs(weights - run.arithmetic.array(closed_form))
     rounding = 0 if run.arithmetic.is_rigorous else 1e-12 * weights
-    expect((apart <= rounding).all(), "the aggregation weights are not those of the closed form")
+    expect((difference <= rounding).all(), "the aggregation weights are not those of the closed form")
 
 
 def _require_fixed_weights(run: Run) -> None:
-    """Require weights of synchronous updates that are not random."""
+    """Require weights that are not random; those of asynchronous updates never are."""
     law = run.algorithm.aggregation.moments(run.problem.weights)
     expect(law.is_fixed or not run.algorithm.clock.is_synchronous, "the weights of an update are random")
 
 
 def _require_unbiased_updates(run: Run) -> None:
-    apart = abs(run.surrogate.update_weights - run.problem.weights)
+    difference = abs(run.surrogate.update_weights - run.problem.weights)
     rounding = 0 if run.arithmetic.name == "rational" else 1e-12
-    expect(not (apart > rounding).any(), "the expected weights of some update are not the client weights")
+    expect(not (difference > rounding).any(), "the expected weights of some update are not the client weights")
 
 
 def _require_fair_types(run: Run) -> None:
     """Require that the normalised weights of each type sum to its client weights in every update."""
     surrogate = run.surrogate
-    apart = abs(surrogate.sum_by_type(surrogate.update_shares) - surrogate.sum_by_type(run.problem.weights))
+    difference = abs(surrogate.sum_by_type(surrogate.update_shares) - surrogate.sum_by_type(run.problem.weights))
     rounding = 0 if run.arithmetic.is_rigorous else 1e-12
-    expect((apart <= rounding).all(), "some type of clients does not have its normalised weight in some update")
+    expect((difference <= rounding).all(), "some type of clients does not have its normalised weight in some update")
 
 
 positive_weights = Setting(

@@ -17,7 +17,7 @@ from fedtheory.federation.problem.generators import random_quadratics, random_ve
 from fedtheory.federation.problem.matrices import quadratic
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import CURVATURES, NOISES, SPREADS, Choices, family, pick
-from fedtheory.sources.fraboni2022.instances.asynchronous import compute_admissible_step
+from fedtheory.sources.fraboni2022.instances.asynchronous import make_run_at_admissible_step
 
 _POLICIES: tuple[Policy, ...] = (
     Asynchronous("one-by-one"),
@@ -33,21 +33,20 @@ _PAIRS = [0, 1, 0, 1]
 """Types of four clients; the first two and the last two report together."""
 
 
-def _run(generator: np.random.Generator, problem: Problem, **algorithm: Any) -> Run:
-    """Return a run with an admissible step size."""
-    plain = Run(problem, fedavg(problem, local_step_size=fmpq(1), **algorithm))
-    return plain.with_work(plain.algorithm.work.steps, pick(generator, _FRACTIONS) * compute_admissible_step(plain))
+def _make_run(generator: np.random.Generator, problem: Problem, **algorithm: Any) -> Run:
+    """Return a run with a random step size that Theorem 1 admits."""
+    return make_run_at_admissible_step(problem, pick(generator, _FRACTIONS), **algorithm)
 
 
-def _make_types(generator: np.random.Generator, kinds: list[int]) -> Problem:
-    """Return clients of the given types, in one dimension."""
-    spectra = [[pick(generator, CURVATURES)] for _ in kinds]
+def _draw_clients(generator: np.random.Generator, types: list[int]) -> Problem:
+    """Return quadratics in one dimension; clients with the same number in `types` have the same objective."""
+    spectra = [[pick(generator, CURVATURES)] for _ in types]
     noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
     drawn = random_quadratics(generator, spectra, shared=False, heterogeneity=spread, noise=noise)
-    return replace(drawn, hessians=drawn.hessians[kinds], linear=drawn.linear[kinds])
+    return replace(drawn, hessians=drawn.hessians[types], linear=drawn.linear[types])
 
 
-def _draw_unequal(generator: np.random.Generator, clients: int) -> Array:
+def _draw_weights(generator: np.random.Generator, clients: int) -> Array:
     return RATIONAL.array([pick(generator, _WEIGHTS) for _ in range(clients)])
 
 
@@ -60,21 +59,21 @@ def _make_late_client() -> Run:
 
 @family("one type", 216, meant_for=a.one_type)
 def clients_of_one_type(number: int) -> Run:
-    """Two to four clients with the same objective, any policy, unequal weights and client weights."""
+    """Two to four clients with the same objective, any policy, unequal aggregation weights and client weights."""
     if number == 0:
         return _make_late_client()
     generator = np.random.default_rng([18, number])
     clients = 2 + int(generator.integers(3))
-    shares = _draw_unequal(generator, clients)
-    problem = replace(_make_types(generator, [0] * clients), weights=shares / shares.sum())
+    shares = _draw_weights(generator, clients)
+    problem = replace(_draw_clients(generator, [0] * clients), weights=shares / shares.sum())
     times = tuple(fmpq(int(time)) for time in generator.integers(1, 4, clients))
-    return _run(
+    return _make_run(
         generator,
         problem,
         rounds=int(generator.integers(2, 8)),
         local_steps=1 + int(generator.integers(2)),
         clock=Clock(_POLICIES[number % len(_POLICIES)], times),
-        aggregation=_draw_unequal(generator, clients),
+        aggregation=_draw_weights(generator, clients),
     )
 
 
@@ -82,16 +81,16 @@ def _make_slow_run() -> Run:
     """Return a run with one client of small weight that hardly moves in very many updates."""
     one = RATIONAL.identity(1)
     problem = quadratic(one[None], one * 0, one[0])
-    keys: dict[str, Any] = {"rounds": 320, "aggregation": RATIONAL.array([fmpq(1, 4096)])}
-    return Run(problem, fedavg(problem, local_step_size=fmpq(1, 144), **keys))
+    weights = RATIONAL.array([fmpq(1, 4096)])
+    return Run(problem, fedavg(problem, rounds=320, local_step_size=fmpq(1, 144), aggregation=weights))
 
 
 def _draw_alternating_pairs(generator: np.random.Generator) -> Run:
     """Draw a run in which two pairs of clients take turns."""
     weights = RATIONAL.array([pick(generator, _WEIGHTS)] * 4)
-    return _run(
+    return _make_run(
         generator,
-        _make_types(generator, _PAIRS),
+        _draw_clients(generator, _PAIRS),
         rounds=int(generator.integers(2, 7)),
         local_steps=1 + int(generator.integers(2)),
         clock=Clock(FedBuff(2, "one-by-one"), (fmpq(1),) * 4),
@@ -102,10 +101,10 @@ def _draw_alternating_pairs(generator: np.random.Generator) -> Run:
 def _draw_unbiased_run(generator: np.random.Generator) -> Run:
     """Draw a run with unbiased sampling, or full participation."""
     clients = 1 + int(generator.integers(4))
-    problem = _make_types(generator, list(range(clients)))
+    problem = _draw_clients(generator, list(range(clients)))
     law = Uniform(1 + int(generator.integers(clients))) if generator.integers(2) else Full()
     rounds, steps = int(generator.integers(1, 6)), 1 + int(generator.integers(2))
-    return _run(generator, problem, rounds=rounds, local_steps=steps, participation=law)
+    return _make_run(generator, problem, rounds=rounds, local_steps=steps, participation=law)
 
 
 @family("fair types", 210, meant_for=a.fair_types)
@@ -118,6 +117,7 @@ def fair_clients(number: int) -> Run:
 
 
 def _make_unit_curvature(optima: Array, start: Array) -> Problem:
+    """Return the objectives |x - optimum|^2 / 2 of the clients, (M, d), with the start, (d,)."""
     identity = RATIONAL.identity(len(start))
     return quadratic(np.stack([identity] * len(optima)), optima, start)
 
@@ -130,10 +130,10 @@ def pairs_in_turn(number: int) -> Run:
     """Example 1: two pairs of clients, one of each of two types, report in turn, also with large steps."""
     generator = np.random.default_rng([20, number])
     dimension = 1 + number % 4 // 3
-    types = np.stack([random_vector(generator, dimension) for _ in range(2)])
-    away = random_vector(generator, dimension)
-    away[0] = away[0] + (fmpq(3) if away[0] >= 0 else fmpq(-3))
-    problem = _make_unit_curvature(types[_PAIRS], types.sum(axis=0) / fmpq(2) + away)
+    optima = np.stack([random_vector(generator, dimension) for _ in range(2)])
+    distance = random_vector(generator, dimension)
+    distance[0] = distance[0] + (fmpq(3) if distance[0] >= 0 else fmpq(-3))
+    problem = _make_unit_curvature(optima[_PAIRS], optima.sum(axis=0) / fmpq(2) + distance)
     algorithm = fedavg(
         problem,
         rounds=2 * int(generator.integers(2, 7)),
@@ -145,19 +145,20 @@ def pairs_in_turn(number: int) -> Run:
     return Run(problem, algorithm)
 
 
-def _take_turns(problem: Problem, chosen: list[fmpq], step_size: fmpq, rounds: int, local_steps: int = 1) -> Run:
+def _take_turns(problem: Problem, weights: list[fmpq], step_size: fmpq, rounds: int, local_steps: int = 1) -> Run:
+    """Return a run in which two clients report in turn, with the given aggregation weights."""
     algorithm = fedavg(
         problem,
         rounds=rounds,
         local_step_size=step_size,
         local_steps=local_steps,
         clock=Clock(Asynchronous("one-by-one"), (fmpq(1),) * 2),
-        aggregation=RATIONAL.array(chosen),
+        aggregation=RATIONAL.array(weights),
     )
     return Run(problem, algorithm)
 
 
-def _build_shifted_objectives() -> Run:
+def _make_shifted_objectives() -> Run:
     """Return two objectives that differ by a constant, from their common minimiser."""
     zeros = RATIONAL.zeros(2, 1)
     problem = quadratic(zeros[..., None] + 1, zeros, zeros[0], constants=RATIONAL.array([0, 1]))
@@ -174,7 +175,7 @@ def _make_heavy_weights() -> Run:
 def clients_in_turn(number: int) -> Run:
     """Example 2: two clients report in turn, with equal or unequal weights."""
     if number < 2:
-        return _make_heavy_weights() if number else _build_shifted_objectives()
+        return _make_heavy_weights() if number else _make_shifted_objectives()
     generator = np.random.default_rng([21, number])
     dimension = 1 + number % 4 // 3
     optima = np.stack([random_vector(generator, dimension) for _ in range(2)])

@@ -1,4 +1,4 @@
-"""Instances with clocks and unequal reporting (fraboni2022)."""
+"""Instances with every clock policy and unequal reporting: small schedules, whole cycles, sampled rounds."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _POLICIES: tuple[Policy, ...] = (
     FedBuff(2, "together"),
     Synchronous(),
 )
-_SHARES: Choices = (fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(1), fmpq(2), fmpq(4))
+_WEIGHTS: Choices = (fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(1), fmpq(2), fmpq(4))
 """Aggregation weights d_i, times M."""
 
 
 def draw_clients_of_types(generator: np.random.Generator, clients: int, dimension: int) -> Problem:
-    """Return quadratics of which some are of the same type, sometimes with unequal client weights."""
+    """Return random quadratics, sometimes with clients of one type, sometimes with unequal client weights."""
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
     shared = bool(generator.integers(2))
     noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
@@ -49,7 +49,7 @@ def draw_clients_of_types(generator: np.random.Generator, clients: int, dimensio
 
 
 def _draw_data(generator: np.random.Generator, clients: int) -> Problem:
-    """Return two samples in one dimension for each client, with mini-batches of one."""
+    """Return least squares with two samples in one dimension for each client, and mini-batches of one."""
     inputs = tuple(RATIONAL.array(generator.choice([-2, -1, 1, 2], (2, 1))) for _ in range(clients))
     outputs = tuple(RATIONAL.array(generator.integers(-1, 2, 2)) for _ in range(clients))
     return least_squares(ClientData(inputs, outputs), RATIONAL.array(generator.integers(-1, 2, 1)), batch=1)
@@ -61,7 +61,7 @@ def draw_integer_times(generator: np.random.Generator, clients: int, slowest: in
 
 
 def _choose_weights(generator: np.random.Generator, clock: Clock, problem: Problem) -> Array | None:
-    """Return client weights, closed forms, equal weights, or unequal ones."""
+    """Draw aggregation weights: None for the client weights, the closed forms, ones, or unequal numbers."""
     kind = int(generator.integers(4))
     if kind == 0:
         return None
@@ -69,61 +69,53 @@ def _choose_weights(generator: np.random.Generator, clock: Clock, problem: Probl
         return time_based_weights(clock, problem.weights)
     if kind == 2:
         return problem.weights * 0 + 1
-    return RATIONAL.array([pick(generator, _SHARES) / problem.clients for _ in range(problem.clients)])
+    return RATIONAL.array([pick(generator, _WEIGHTS) / problem.clients for _ in range(problem.clients)])
 
 
-def compute_admissible_step(run: Run) -> fmpq:
-    """Return the largest local step size of fraboni2022, Theorem 1."""
-    updates, work = run.surrogate, run.algorithm.work
-    total = max(fmpq(1), updates.totals.max())
-    delay = run.algorithm.schedule.largest_staleness
-    server = run.algorithm.aggregation.server_step_size
-    bound = fmpq(1) / (48 * max(work.steps) * run.smoothness) if run.smoothness > 0 else fmpq(1)
-    largest: fmpq = bound * min(fmpq(1), 1 / (3 * total * total * server * (delay + 1)))
+def _compute_admissible_step(run: Run) -> fmpq:
+    """Return the largest local step size of Theorem 1, (98), with one in place of 48 K L for L = 0."""
+    rho = max(fmpq(1), run.surrogate.totals.max())
+    staleness = run.algorithm.schedule.largest_staleness
+    server_step = run.algorithm.aggregation.server_step_size
+    bound = fmpq(1) / (48 * max(run.algorithm.work.steps) * run.smoothness) if run.smoothness > 0 else fmpq(1)
+    largest: fmpq = bound * min(fmpq(1), 1 / (3 * rho * rho * server_step * (staleness + 1)))
     return largest
 
 
-def _add_steps(run: Run, fraction: fmpq) -> Run:
-    return run.with_work(run.algorithm.work.steps, fraction * compute_admissible_step(run))
-
-
 _FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(6), fmpq(36))
-"""Step sizes as multiples of the largest admissible one; steps of proofs hold for some larger ones."""
+"""Step sizes as multiples of the largest admissible one; some steps of proofs hold for larger ones as well."""
 
 
 def make_run_at_admissible_step(problem: Problem, fraction: fmpq, rounds: int, **algorithm: Any) -> Run:
+    """Return a run whose local step size is a multiple `fraction` of the largest one that Theorem 1 admits."""
     plain = Run(problem, fedavg(problem, rounds=rounds, local_step_size=fmpq(1), **algorithm))
-    return _add_steps(plain, fraction)
+    return plain.with_work(plain.algorithm.work.steps, fraction * _compute_admissible_step(plain))
 
 
-def _build_equal_clients(clients: int, importances: Array | None = None) -> Problem:
+def _make_equal_clients(clients: int, weights: Array | None = None) -> Problem:
     """Return clients with the objective x^2/2, from 1, without noise."""
     array = RATIONAL.array
-    return quadratic(array([[[1]]] * clients), array([[0]] * clients), array([1]), weights=importances)
+    return quadratic(array([[[1]]] * clients), array([[0]] * clients), array([1]), weights=weights)
 
 
-def _make_overtaken() -> Run:
-    """Return a run in which one client moves the server to the optimum, and another reports from the start with weight
-    1/16.
+def _make_stale_report() -> Run:
+    """Return a run in which the first client moves the server to the optimum, and the second one, of weight 1/16, then
+    reports from the start.
     """
-    clock, weights = Clock(Asynchronous(), (fmpq(2), fmpq(3))), RATIONAL.array(["1", "1/16"])
-    return Run(
-        _build_equal_clients(2),
-        fedavg(_build_equal_clients(2), rounds=2, local_step_size=fmpq(1), clock=clock, aggregation=weights),
-    )
+    problem, clock = _make_equal_clients(2), Clock(Asynchronous(), (fmpq(2), fmpq(3)))
+    weights = RATIONAL.array(["1", "1/16"])
+    return Run(problem, fedavg(problem, rounds=2, local_step_size=fmpq(1), clock=clock, aggregation=weights))
 
 
-def _make_overshooting() -> Run:
+def _make_large_server_step() -> Run:
     """Return a run with one client, two local steps, and a server step of 20."""
-    algorithm = fedavg(
-        _build_equal_clients(1), rounds=1, local_step_size=fmpq(1, 4), local_steps=2, server_step_size=fmpq(20)
-    )
-    return Run(_build_equal_clients(1), algorithm)
+    problem, size = _make_equal_clients(1), fmpq(1, 4)
+    return Run(problem, fedavg(problem, rounds=1, local_step_size=size, local_steps=2, server_step_size=fmpq(20)))
 
 
-def _build_sampled_run() -> Run:
-    """Return a run with one of 16 clients per round, very unequal client weights, at the step size of the theorem."""
-    problem = _build_equal_clients(16, RATIONAL.array(["15/16", *["1/240"] * 15]))
+def _make_unequal_sampled_clients() -> Run:
+    """Return a round of one of 16 clients with very unequal client weights, at the step size of Theorem 1."""
+    problem = _make_equal_clients(16, RATIONAL.array(["15/16", *["1/240"] * 15]))
     return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 144), participation=Uniform(1)))
 
 
@@ -131,35 +123,40 @@ def make_one_of_two(local_steps: int, rounds: int, step_size: fmpq, server_step:
     """Return a run of two clients with opposite gradients at the optimum, one of which participates in each round."""
     array = RATIONAL.array
     problem = quadratic(array([[[1]]] * 2), array([[1], [-1]]), array([0]))
-    keys: dict[str, Any] = {"rounds": rounds, "local_steps": local_steps, "server_step_size": fmpq(server_step)}
-    return Run(problem, fedavg(problem, local_step_size=step_size, participation=Uniform(1), **keys))
+    algorithm = fedavg(
+        problem,
+        rounds=rounds,
+        local_step_size=step_size,
+        local_steps=local_steps,
+        server_step_size=fmpq(server_step),
+        participation=Uniform(1),
+    )
+    return Run(problem, algorithm)
 
 
 def make_rare_sample(samples: int, rounds: int) -> Run:
-    """Return a run with one client of which only one sample has any curvature, mini-batches of one, from 1 to the
-    optimum 0.
-    """
+    """Return a run of one client, only one of whose samples has curvature, with mini-batches of one, from 1."""
     inputs, outputs = RATIONAL.array([[1], *[[0]] * (samples - 1)]), RATIONAL.array([0] * samples)
     problem = least_squares(ClientData((inputs,), (outputs,)), RATIONAL.array([1]), batch=1)
     return make_run_at_admissible_step(problem, fmpq(1), rounds)
 
 
-_BY_HAND: tuple[Callable[[], Run], ...] = (
-    _make_overtaken,
-    _make_overshooting,
-    _build_sampled_run,
+_SPECIAL_RUNS: tuple[Callable[[], Run], ...] = (
+    _make_stale_report,
+    _make_large_server_step,
+    _make_unequal_sampled_clients,
     lambda: make_one_of_two(64, 1, fmpq(1, 4096), 64),
     lambda: make_one_of_two(8, 1, fmpq(1, 8000), 1),
     lambda: make_rare_sample(40, 1),
 )
-_DRAWN = 340
+_RANDOM_RUNS = 340
 
 
-@family("small schedules", _DRAWN + len(_BY_HAND), meant_for=a.aggregation_scheme)
+@family("small schedules", _RANDOM_RUNS + len(_SPECIAL_RUNS), meant_for=a.aggregation_scheme)
 def small_schedules(number: int) -> Run:
     """Up to four clients with every policy, times from 1 to 3, up to three local steps, weights of every kind."""
-    if number >= _DRAWN:
-        return _BY_HAND[number - _DRAWN]()
+    if number >= _RANDOM_RUNS:
+        return _SPECIAL_RUNS[number - _RANDOM_RUNS]()
     generator = np.random.default_rng([13, number])
     clients = 1 + int(generator.integers(4))
     problem = (
@@ -172,10 +169,10 @@ def small_schedules(number: int) -> Run:
     if isinstance(policy, FedBuff):
         policy = replace(policy, buffer=min(policy.buffer, clients))
     clock = Clock(policy, draw_integer_times(generator, clients, 1 if number % 5 == 0 else 3))
-    chosen = _choose_weights(generator, clock, problem)
+    weights = _choose_weights(generator, clock, problem)
     law: Participation = Full()
     if isinstance(policy, Synchronous) and generator.integers(3):
-        law, chosen = Uniform(1 + int(generator.integers(clients))), None
+        law, weights = Uniform(1 + int(generator.integers(clients))), None
     return make_run_at_admissible_step(
         problem,
         pick(generator, _FRACTIONS),
@@ -183,13 +180,21 @@ def small_schedules(number: int) -> Run:
         local_steps=1 + int(generator.integers(3)),
         server_step_size=pick(generator, (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(2))),
         clock=clock,
-        aggregation=chosen,
+        aggregation=weights,
         participation=law,
     )
 
 
-def _make_cycles(problem: Problem, clock: Clock, updates: int, chosen: Array | None, step_size: fmpq) -> Run:
-    algorithm = fedavg(problem, rounds=updates, local_step_size=step_size, clock=clock, aggregation=chosen)
+def _draw_cycling_clients(generator: np.random.Generator, clients: int, number: int) -> Problem:
+    """Return random quadratics in one dimension, with equal client weights unless `number` is a multiple of six."""
+    problem = draw_clients_of_types(generator, clients, 1)
+    return replace(problem, weights=RATIONAL.array([fmpq(1, clients)] * clients)) if number % 6 else problem
+
+
+def _make_cycles(problem: Problem, clock: Clock, updates: int, step_size: fmpq, *, has_equal_weights: bool) -> Run:
+    """Return a run with the aggregation weights one, or with those of the closed forms."""
+    weights = problem.weights * 0 + 1 if has_equal_weights else time_based_weights(clock, problem.weights)
+    algorithm = fedavg(problem, rounds=updates, local_step_size=step_size, clock=clock, aggregation=weights)
     return Run(problem, algorithm)
 
 
@@ -198,15 +203,13 @@ def asynchronous_cycles(number: int) -> Run:
     """Two to four clients with times from 1 to 4, one report at a time or ties together, one or two whole cycles."""
     generator = np.random.default_rng([14, number])
     clients = 2 + int(generator.integers(3))
-    ties = Asynchronous("one-by-one" if number % 2 else "together")
-    clock = Clock(ties, draw_integer_times(generator, clients, 1 if number % 7 == 0 else 4))
-    problem = draw_clients_of_types(generator, clients, 1)
-    if number % 6:
-        problem = replace(problem, weights=RATIONAL.array([fmpq(1, clients)] * clients))
+    policy = Asynchronous("one-by-one" if number % 2 else "together")
+    clock = Clock(policy, draw_integer_times(generator, clients, 1 if number % 7 == 0 else 4))
+    problem = _draw_cycling_clients(generator, clients, number)
     period = fmpq(int(np.lcm.reduce([int(time.p) for time in clock.times])))
     updates = clock.updates_within(period * (1 + int(generator.integers(2))))
-    chosen = problem.weights * 0 + 1 if number % 5 == 0 else time_based_weights(clock, problem.weights)
-    return _make_cycles(problem, clock, updates, chosen, pick(generator, (fmpq(1, 64), fmpq(1, 8))))
+    step_size = pick(generator, (fmpq(1, 64), fmpq(1, 8)))
+    return _make_cycles(problem, clock, updates, step_size, has_equal_weights=number % 5 == 0)
 
 
 @family("fixed intervals", 240, meant_for=a.fixed_intervals)
@@ -214,15 +217,13 @@ def fixed_intervals(number: int) -> Run:
     """Two to four clients with times from 1 to 4, an interval of 1/2 to 4, one or two whole cycles."""
     generator = np.random.default_rng([15, number])
     clients = 2 + int(generator.integers(3))
-    length = pick(generator, (fmpq(1, 2), fmpq(1), fmpq(1), fmpq(3, 2), fmpq(2), fmpq(4)))
-    clock = Clock(FedFix(length), draw_integer_times(generator, clients, 1 if number % 7 == 0 else 4))
-    problem = draw_clients_of_types(generator, clients, 1)
-    if number % 6:
-        problem = replace(problem, weights=RATIONAL.array([fmpq(1, clients)] * clients))
-    cycle = int(np.lcm.reduce([int((time / length).ceil()) for time in clock.times]))
-    chosen = problem.weights * 0 + 1 if number % 5 == 0 else time_based_weights(clock, problem.weights)
+    interval = pick(generator, (fmpq(1, 2), fmpq(1), fmpq(1), fmpq(3, 2), fmpq(2), fmpq(4)))
+    clock = Clock(FedFix(interval), draw_integer_times(generator, clients, 1 if number % 7 == 0 else 4))
+    problem = _draw_cycling_clients(generator, clients, number)
+    cycle = int(np.lcm.reduce([int((time / interval).ceil()) for time in clock.times]))
     step_size = pick(generator, (fmpq(1, 64), fmpq(1, 8)))
-    return _make_cycles(problem, clock, cycle * (1 + int(generator.integers(2))), chosen, step_size)
+    updates = cycle * (1 + int(generator.integers(2)))
+    return _make_cycles(problem, clock, updates, step_size, has_equal_weights=number % 5 == 0)
 
 
 @family("sampled weights", 240, meant_for=a.synchronous)

@@ -1,4 +1,4 @@
-"""Instances for single policies: one client, full rounds, sampling with replacement, long horizons."""
+"""Instances with one policy each: one client, full rounds, sampling with replacement, ladders of updates."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def much_local_work(_number: int) -> Run:
 
 
 def _make_steady(number: int, seed: int, policy: Policy) -> Run:
-    """Return strongly convex quadratics of up to three clients with times up to 3 and the closed-form weights."""
+    """Return four updates of up to three strongly convex clients with times up to 3 and the closed-form weights."""
     generator = np.random.default_rng([seed, number])
     clients = 1 + int(generator.integers(3))
     spectra = [[pick(generator, (fmpq(1, 2), fmpq(1), fmpq(2)))] for _ in range(clients)]
@@ -81,12 +81,15 @@ def _make_steady(number: int, seed: int, policy: Policy) -> Run:
         generator, spectra, shared=False, heterogeneity=pick(generator, SPREADS), noise=pick(generator, NOISES)
     )
     clock = Clock(policy, draw_integer_times(generator, clients, 3))
-    weights = time_based_weights(clock, problem.weights)
-    steps = 1 + int(generator.integers(2))
-    return Run(
+    algorithm = fedavg(
         problem,
-        fedavg(problem, rounds=4, local_step_size=fmpq(1, 64), local_steps=steps, clock=clock, aggregation=weights),
+        rounds=4,
+        local_step_size=fmpq(1, 64),
+        local_steps=1 + int(generator.integers(2)),
+        clock=clock,
+        aggregation=time_based_weights(clock, problem.weights),
     )
+    return Run(problem, algorithm)
 
 
 @family("steady full rounds", 204, in_floats=True, meant_for=a.full_rounds, for_rates=True)

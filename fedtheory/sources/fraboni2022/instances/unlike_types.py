@@ -1,4 +1,4 @@
-"""Instances with clients that all differ, and with servers that wait for the slowest client."""
+"""Instances with clients of different types, and with FedFix intervals as long as the slowest client's time."""
 
 from __future__ import annotations
 
@@ -20,48 +20,46 @@ _CURVATURES: Choices = (fmpq(1, 2), fmpq(1), fmpq(2))
 _STEPS: Choices = (fmpq(1, 64), fmpq(1, 8), fmpq(1, 4))
 
 
-def _make_distinct(generator: np.random.Generator, clients: int) -> Problem:
+def _draw_distinct_clients(generator: np.random.Generator, clients: int) -> Problem:
     """Return one-dimensional clients h_i/2 (x - i)^2 with different minimisers i, from a start of at most 2."""
     curvatures = [pick(generator, _CURVATURES) for _ in range(clients)]
     hessians = RATIONAL.array([[[h]] for h in curvatures])
-    linear = RATIONAL.array([[h * place] for place, h in enumerate(curvatures)])
+    linear = RATIONAL.array([[h * minimiser] for minimiser, h in enumerate(curvatures)])
     return quadratic(hessians, linear, RATIONAL.array(generator.integers(-2, 3, 1)))
 
 
-def _make_waiting(generator: np.random.Generator, clients: int) -> Run:
-    """Return FedFix with the weights (40) and an interval that no client exceeds."""
-    problem, times = _make_distinct(generator, clients), draw_integer_times(generator, clients, 3)
+def _make_long_interval_run(generator: np.random.Generator, clients: int) -> Run:
+    """Return FedFix with the weights (40) and an interval of at least the slowest client's time."""
+    problem, times = _draw_distinct_clients(generator, clients), draw_integer_times(generator, clients, 3)
     clock = Clock(FedFix(max(times) * pick(generator, (fmpq(1), fmpq(3, 2)))), times)
-    return Run(
+    algorithm = fedavg(
         problem,
-        fedavg(
-            problem,
-            rounds=1 + int(generator.integers(3)),
-            local_step_size=pick(generator, _STEPS),
-            local_steps=1 + int(generator.integers(2)),
-            clock=clock,
-            aggregation=time_based_weights(clock, problem.weights),
-        ),
+        rounds=1 + int(generator.integers(3)),
+        local_step_size=pick(generator, _STEPS),
+        local_steps=1 + int(generator.integers(2)),
+        clock=clock,
+        aggregation=time_based_weights(clock, problem.weights),
     )
+    return Run(problem, algorithm)
 
 
 @family("intervals that no client exceeds", 140, meant_for=a.fixed_intervals)
 def long_intervals(number: int) -> Run:
     """Two or three clients of FedFix that all report in every update."""
-    return _make_waiting(np.random.default_rng([24, number]), 2 + number % 2)
+    return _make_long_interval_run(np.random.default_rng([24, number]), 2 + number % 2)
 
 
 @family("one client and long intervals", 210, meant_for=a.one_client)
 def one_client_and_long_intervals(number: int) -> Run:
     """One client of FedFix that reports in every update."""
-    return _make_waiting(np.random.default_rng([25, number]), 1)
+    return _make_long_interval_run(np.random.default_rng([25, number]), 1)
 
 
 @family("every client a type", 140, meant_for=a.fair_types)
 def every_client_a_type(number: int) -> Run:
     """One to three clients of different types, all of them in every round, or sampled without bias."""
     generator = np.random.default_rng([26, number])
-    problem = _make_distinct(generator, 1 + number % 3)
+    problem = _draw_distinct_clients(generator, 1 + number % 3)
     law = Full() if number % 2 else Uniform(1 + int(generator.integers(problem.clients)))
     size, rounds = pick(generator, _STEPS), 1 + int(generator.integers(3))
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, participation=law))
@@ -71,7 +69,7 @@ def every_client_a_type(number: int) -> Run:
 def unlike_clients_one_at_a_time(number: int) -> Run:
     """Two or three clients with different minimisers that report in turn, or every seventh time all together."""
     generator = np.random.default_rng([27, number])
-    problem = _make_distinct(generator, 2 + number % 2)
+    problem = _draw_distinct_clients(generator, 2 + number % 2)
     if number % 7 == 0:
         return Run(problem, fedavg(problem, rounds=2, local_step_size=pick(generator, _STEPS)))
     clock = Clock(Asynchronous("one-by-one"), draw_integer_times(generator, problem.clients, 3))
@@ -84,7 +82,7 @@ def unlike_clients_one_at_a_time(number: int) -> Run:
 def some_of_unlike_clients(number: int) -> Run:
     """One of two, or one or two of three clients with different minimisers, with moderate steps."""
     generator = np.random.default_rng([28, number])
-    problem = _make_distinct(generator, 2 + number % 2)
+    problem = _draw_distinct_clients(generator, 2 + number % 2)
     law = Uniform(1 + int(generator.integers(problem.clients - 1)))
     effective = pick(generator, (fmpq(1, 32), fmpq(1, 128)))
     steps = tuple(1 + int(count) for count in generator.integers(2, size=problem.clients))
