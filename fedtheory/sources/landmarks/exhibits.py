@@ -1,6 +1,4 @@
-"""A page for each algorithm: its definition, and its exact error compared with FedAvg's on real data; one page for
-all.
-"""
+"""Pages of the algorithms: definitions, and exact errors on real data compared with those of FedAvg."""
 
 from __future__ import annotations
 
@@ -12,16 +10,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array
-from fedtheory.engine.run import Run
 from fedtheory.federation.algorithms import definition
 from fedtheory.federation.definition import Average, FederatedAlgorithm, Mixed, Participants, Weighted
 from fedtheory.federation.problem import Problem
 from fedtheory.language.assumptions.algorithms import OfAlgorithm
-from fedtheory.language.assumptions.assumption import Assumption
 from fedtheory.language.exhibits import Axis, Chart, Line, Page, RunFile, Table
 from fedtheory.language.numbers import decimal
 from fedtheory.language.typesetting import latex
-from fedtheory.runfile import parse_run, run_with
+from fedtheory.runfile import parse_run, run_toml, run_with
 from fedtheory.sources.landmarks.block_matrices import BlockMap, local_step, round_end
 from fedtheory.sources.landmarks.statements import CLAIMS
 
@@ -35,40 +31,37 @@ DATA = {
     "ridge": "1/100",
 }
 _RING = [[["0", "1/3"][abs(i - j) in (0, 1, CLIENTS - 1)] for j in range(CLIENTS)] for i in range(CLIENTS)]
-_SHARES = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5)
-"""Step sizes that are tried, in units of 1/L, up to those that are unstable."""
-_FEW_SHARES = (2.0,)
-"""Step sizes that are tried for slow runs: the edge of stability."""
+_STEP_SIZES = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5)
+"""Step sizes of the search for the best one, in units of 1/L, up to unstable ones."""
+_FEW_STEP_SIZES = (2.0,)
+"""The same for slow runs: only the step size at the edge of stability."""
 _PROGRAM = "from fedtheory.sources.landmarks.exhibits import find_best_curve"
-_SKIPPED = 0.2
-"""The communication probability of Scaffnew."""
 
 
 @dataclass(frozen=True)
 class ShownAlgorithm:
-    """An algorithm on the pages: its keys, and the number of models that each client sends per round."""
+    """An algorithm on the pages, with the keys of its run file."""
 
     label: str
     keys: dict[str, Any]
     sent: float
-    """Number of models that a client sends per round."""
-    shares: Sequence[float] = _SHARES
+    """Expected number of models that a client sends per round."""
+    step_sizes: Sequence[float] = _STEP_SIZES
 
 
-def _list_algorithms() -> dict[str, ShownAlgorithm]:
-    """List the algorithms of the figures, each with its settings on the common problem."""
-    local = {"local_steps": LOCAL_STEPS, "rounds": ROUNDS}
-    single = {"rounds": ROUNDS * LOCAL_STEPS}
-    return {
-        "fedavg": ShownAlgorithm("FedAvg", local, 1),
-        "fedprox": ShownAlgorithm("FedProx", local | {"proximal": "1/2"}, 1),
-        "fednova": ShownAlgorithm("FedNova", local | {"local_steps": [3, 4, 5, 6, 7]}, 1),
-        "fedavgm": ShownAlgorithm("FedAvgM", local | {"momentum": "1/2"}, 1),
-        "scaffold": ShownAlgorithm("SCAFFOLD", local, 2),
-        "scaffnew": ShownAlgorithm("Scaffnew", single | {"probability": "1/5"}, _SKIPPED, _FEW_SHARES),
-        "dsgd": ShownAlgorithm("DSGD on a ring", single | {"mixing": _RING}, 2),
-        "compressed": ShownAlgorithm("rand-k, a quarter of the coordinates", local | {"coordinates": 16}, 0.25),
-    }
+_SEVERAL_STEPS = {"local_steps": LOCAL_STEPS, "rounds": ROUNDS}
+_SINGLE_STEPS = {"rounds": ROUNDS * LOCAL_STEPS}
+_ALGORITHMS = {
+    "fedavg": ShownAlgorithm("FedAvg", _SEVERAL_STEPS, 1),
+    "fedprox": ShownAlgorithm("FedProx", _SEVERAL_STEPS | {"proximal": "1/2"}, 1),
+    "fednova": ShownAlgorithm("FedNova", _SEVERAL_STEPS | {"local_steps": [3, 4, 5, 6, 7]}, 1),
+    "fedavgm": ShownAlgorithm("FedAvgM", _SEVERAL_STEPS | {"momentum": "1/2"}, 1),
+    "scaffold": ShownAlgorithm("SCAFFOLD", _SEVERAL_STEPS, 2),
+    "scaffnew": ShownAlgorithm("Scaffnew", _SINGLE_STEPS | {"probability": "1/5"}, 0.2, _FEW_STEP_SIZES),
+    "dsgd": ShownAlgorithm("DSGD on a ring", _SINGLE_STEPS | {"mixing": _RING}, 2),
+    "compressed": ShownAlgorithm("rand-k, a quarter of the coordinates", _SEVERAL_STEPS | {"coordinates": 16}, 0.25),
+}
+"""The algorithms of the figures, each with its settings on the common problem."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +69,7 @@ class Curve:
     """An algorithm at its best step size."""
 
     shown: ShownAlgorithm
-    share: float
+    step_size: float
     """The step size in units of 1/L."""
     errors: Array
     """E F(x^n) - F*, (rounds + 1,)."""
@@ -96,23 +89,23 @@ def _load_problem() -> Problem:
 
 @cache
 def find_best_curve(name: str) -> Curve:
-    """Return the curve of the tried step size with the smallest final error."""
-    shown = _list_algorithms()[name]
-    found = [Curve(shown, share, compute_errors(name, share)) for share in shown.shares]
+    """Return the curve with the smallest final error among the step sizes of the search."""
+    shown = _ALGORITHMS[name]
+    found = [Curve(shown, size, compute_errors(name, size)) for size in shown.step_sizes]
     return min(found, key=lambda one: float(one.errors[-1]) if len(one.errors) > ROUNDS else np.inf)
 
 
-def compute_errors(name: str, share: float) -> Array:
+def compute_errors(name: str, step_size: float) -> Array:
     """Return E F(x^n) - F* at a step size in units of 1/L, up to the end or overflow of the run."""
-    smoothness = Run(_load_problem(), run_with(_load_problem(), _list_keys(name, 1.0)).algorithm).smoothness
-    found: Array = run_with(
-        _load_problem(), _list_keys(name, share / smoothness)
-    ).attempted_trajectory.server_suboptimality
-    return found
+    problem = _load_problem()
+    smoothness = run_with(problem, _list_keys(name, 1.0)).smoothness
+    run = run_with(problem, _list_keys(name, step_size / smoothness))
+    errors: Array = run.attempted_trajectory.server_suboptimality
+    return errors
 
 
 def _list_keys(name: str, size: float) -> dict[str, Any]:
-    return {"name": name, "local_step_size": size} | _list_algorithms()[name].keys
+    return {"name": name, "local_step_size": size} | _ALGORITHMS[name].keys
 
 
 def _draw_charts(curves: list[Curve]) -> list[Chart]:
@@ -120,7 +113,7 @@ def _draw_charts(curves: list[Curve]) -> list[Chart]:
     error = Axis(r"$\mathbb{E}\,F(x^n)-F^*$", "log")
     over: dict[str, tuple[Axis, Callable[[Curve], Array]]] = {
         "rounds": (Axis("rounds"), lambda one: np.arange(len(one.errors))),
-        "models sent": (Axis("models that a client has sent, in the mean"), lambda one: one.sent),
+        "models sent": (Axis("expected number of models that a client has sent"), lambda one: one.sent),
     }
     return [
         Chart(
@@ -128,7 +121,7 @@ def _draw_charts(curves: list[Curve]) -> list[Chart]:
             x=axis,
             y=error,
             parts=[Line(at(one), one.errors, one.shown.label, n, n) for n, one in enumerate(curves)],
-            caption=f"Exact error of {names} over {what}, each at the best of its step sizes.",
+            caption=f"Exact error of {names} over {what}, each at its best step size.",
         )
         for what, (axis, at) in over.items()
     ]
@@ -136,7 +129,7 @@ def _draw_charts(curves: list[Curve]) -> list[Chart]:
 
 def _make_table(curves: list[Curve]) -> Table:
     columns: list[tuple[str, Callable[[Curve], str]]] = [
-        (r"step size, in units of $1/L$", lambda one: decimal(one.share)),
+        (r"step size, in units of $1/L$", lambda one: decimal(one.step_size)),
         ("models that a client sends in a round", lambda one: decimal(one.shown.sent)),
         ("rounds", lambda one: str(len(one.errors) - 1)),
         ("error at the end", lambda one: decimal(one.errors[-1])),
@@ -156,8 +149,8 @@ def typeset(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
         "The end of a round:": ends,
     }
     coins = ", ".join(rf"\mathbb P({latex(coin)}=1)={latex(chance)}" for coin, chance in algorithm.coins.items())
-    tossed = [("Coins, 1 or 0 for all clients at once, anew in every round:", coins)] if coins else []
-    return [(words, _assign(pairs)) for words, pairs in lines.items()] + tossed
+    coin_lines = [("Coins, 1 or 0 for all clients at once, drawn in every round:", coins)] if coins else []
+    return [(words, _assign(pairs)) for words, pairs in lines.items()] + coin_lines
 
 
 def _assign(pairs: list[tuple[Any, Any]]) -> str:
@@ -165,13 +158,9 @@ def _assign(pairs: list[tuple[Any, Any]]) -> str:
 
 
 def list_landmarks(name: str) -> list[str]:
-    """Return the ids of the landmarks about an algorithm."""
-    return [claim.id for claim in CLAIMS if any(_names_algorithm(one, name) for one in claim.assumptions)]
-
-
-def _names_algorithm(assumption: Assumption, name: str) -> bool:
-    """Return whether an assumption names an algorithm."""
-    return isinstance(assumption, OfAlgorithm) and name in assumption.names
+    """List the ids of the landmarks that assume an algorithm."""
+    named = ((claim, one.names) for claim in CLAIMS for one in claim.assumptions if isinstance(one, OfAlgorithm))
+    return [claim.id for claim, names in named if name in names]
 
 
 _SUMS: dict[type[Any], str] = {
@@ -185,8 +174,8 @@ _SUMS: dict[type[Any], str] = {
 def list_matrices(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
     """Return the block matrices of a local step and of the end of a round, with descriptions."""
     words = (
-        r"A local step in the mean, on $F_i(x)=\frac12x^\top H_ix-b_i^\top x$:",
-        "The end of a round, for clients that take part, in the mean over what compression leaves out:",
+        r"The expected local step on $F_i(x)=\frac12x^\top H_ix-b_i^\top x$:",
+        "The end of a round for participants, in expectation over the compression:",
     )
     return list(zip(words, map(_format_blocks, (local_step(algorithm), round_end(algorithm))), strict=True))
 
@@ -206,16 +195,16 @@ def _format_matrix(rows: list[list[Any]]) -> str:
 
 
 def _format_exact(algorithm: FederatedAlgorithm) -> str:
-    """Return the table of an algorithm's exact properties and their costs."""
+    """Describe which moments of an algorithm are exact, and what a round costs."""
     counted = f"{len(algorithm.server)} of the server, {len(algorithm.client)} of each client"
     price = (
-        "The clients keep nothing between rounds, so that a round costs the same for any number of them."
+        "The clients have no state between rounds, so that a round costs the same for any number of clients."
         if not algorithm.client
-        else "The second moments between the vectors of any two clients are propagated, or, where only gradients are "
-        "random, the model's alone from its end."
+        else "The second moments between the vectors of any two clients are propagated; where only gradients "
+        "are random, only those that the last model needs."
     )
-    apart = " So is how far clients are apart, inside rounds and between them."
-    inside = apart if isinstance(algorithm.model, Average) else " So is how far clients drift apart inside rounds."
+    consensus = " So is the consensus error, inside rounds and between them."
+    inside = consensus if isinstance(algorithm.model, Average) else " So is the client drift inside rounds."
     return f"First and second moments of its vectors ({counted}) are exact on quadratics.{inside} {price}"
 
 
@@ -226,19 +215,19 @@ _SETTING = (
 
 
 _TRIED = (
-    f"of {len(_SHARES)} from {_SHARES[0]} to {_SHARES[-1]}, in units of 1/L, the largest of which are unstable; for "
-    f"Scaffnew of {' and '.join(map(str, _FEW_SHARES))}."
+    f"the best of {len(_STEP_SIZES)} from {_STEP_SIZES[0]} to {_STEP_SIZES[-1]}, in units of 1/L, the largest of which "
+    f"are unstable; for Scaffnew of {' and '.join(map(str, _FEW_STEP_SIZES))}."
 )
 
 
 def make_page(name: str) -> Page:
     """Return the page of one algorithm, compared with FedAvg; raises `MissingExtra` without scikit-learn."""
-    algorithm, own = definition(name), find_best_curve(name)
-    curves = [own, find_best_curve("fedavg")]
+    algorithm, curve = definition(name), find_best_curve(name)
+    curves = [curve, find_best_curve("fedavg")]
     return Page(
         name=f"algorithm-{name}",
-        title=own.shown.label,
-        occasion=f"The algorithm {own.shown.label}",
+        title=curve.shown.label,
+        occasion=f"The algorithm {curve.shown.label}",
         contents="its definition, and its exact error beside FedAvg's on digits",
         locator=f"fedtheory/federation/algorithms/{name}.py",
         introduction=f"{algorithm.description} {_format_exact(algorithm)} {_SETTING}",
@@ -247,29 +236,27 @@ def make_page(name: str) -> Page:
         charts=_draw_charts(curves),
         table=_make_table(curves),
         program=f'{_PROGRAM}\n\nprint(find_best_curve("{name}").errors)',
-        run_file=RunFile(f"{name}.toml", "A run file of such a run, with mini-batches", _run_file(name)),
+        run_file=RunFile(f"{name}.toml", "A run file of such a run, with mini-batches", _write_run_file(name)),
     )
 
 
 def compare_algorithms() -> Page:
-    """Return the page of all algorithms on one problem; raises `MissingExtra` without scikit-learn."""
-    curves = [find_best_curve(name) for name in _list_algorithms()]
+    """Return the page that compares all algorithms on one problem; raises `MissingExtra` without scikit-learn."""
+    curves = [find_best_curve(name) for name in _ALGORITHMS]
     return Page(
         name="algorithms",
         title="Algorithms side by side",
         occasion="All algorithms on one problem",
         contents="their exact errors over rounds and over models sent",
         locator="fedtheory/federation/algorithms",
-        introduction=f"Every algorithm at its own best step size: {_TRIED} {_SETTING}",
+        introduction=f"Every algorithm at its best step size: {_TRIED} {_SETTING}",
         charts=_draw_charts(curves),
         table=_make_table(curves),
     )
 
 
-def _run_file(name: str) -> str:
-    from fedtheory.runfile import run_toml
-
+def _write_run_file(name: str) -> str:
     return run_toml({"problem": DATA | {"batch": 8}, "algorithm": _list_keys(name, 0.02)})
 
 
-PAGES = (*(partial(make_page, name) for name in _list_algorithms() if name != "fedavg"), compare_algorithms)
+PAGES = (*(partial(make_page, name) for name in _ALGORITHMS if name != "fedavg"), compare_algorithms)

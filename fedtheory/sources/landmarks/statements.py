@@ -57,65 +57,65 @@ def proximal_step(point: sp.Symbol) -> Expr:
     return local_step(fedprox.algorithm, F_i, {fedprox.x: x, fedprox.y: point}, numbers)[fedprox.y]
 
 
-SETTLES = (q.limiting_mean_distance_sq, "==", sp.S.Zero)
+TENDS_TO_OPTIMUM = (q.limiting_mean_distance_sq, "==", sp.S.Zero)
 """Relation: the expected model tends to x*."""
-RESTS = (q.optimum_displacement_sq, "==", sp.S.Zero)
+STAYS_AT_OPTIMUM = (q.optimum_displacement_sq, "==", sp.S.Zero)
 """Relation: an algorithm that starts at the optimum stays there."""
 
-STEADY = (a.strongly_convex_clients, a.unbiased_bounded_variance, a.same_step_size)
+STATIONARY_SETTING = (a.strongly_convex_clients, a.unbiased_bounded_variance, a.same_step_size)
 _PLAIN = (a.update_rule, a.full_participation, a.importance_weights, a.same_step_size, a.strongly_convex_clients)
 
-skipped = sp.Max(1 - eta * mu, 1 - p**2)
+scaffnew_factor = sp.Max(1 - eta * mu, 1 - p**2)
 """The factor of one iteration of Scaffnew."""
-averaged = (1 - eta * mu) ** 2
-grown = (1 + 1 / c) * (1 + 2 / c) ** 2
-"""Upper bound on the part of its errors that the weights (n + c)(n + c + 1) of round n add."""
-kept = 1 - rho**2
+squared_step_factor = (1 - eta * mu) ** 2
+weight_growth = (1 + 1 / c) * (1 + 2 / c) ** 2
+"""Upper bound on the growth of the weights (n + c)(n + c + 1) from a round n to the next."""
+mixing_loss = 1 - rho**2
 """Lower bound on the fraction of the squared distance between clients that a round of mixing removes."""
-compressed = averaged + 2 * omega * eta**2 * L**2 / M
+compressed_factor = squared_step_factor + 2 * omega * eta**2 * L**2 / M
 
 CLAIMS = (
     claim.refuted.limit("fedavg.settles", "Federated averaging settles at the optimum", "folklore")(
-        chain=SETTLES,
+        chain=TENDS_TO_OPTIMUM,
         assumptions=_PLAIN,
-        note="What one would wish for.  With several local steps and different clients it settles elsewhere.",
+        note="With several local steps and dissimilar clients it settles at another point.",
     ),
     claim.supported.limit(
         "fedavg.settles.one-step",
         "With one local step federated averaging settles at the optimum",
         "folklore, corrected",
     )(
-        chain=SETTLES,
+        chain=TENDS_TO_OPTIMUM,
         conditions=[tau <= 1],
         assumptions=_PLAIN,
         corrects="landmarks:fedavg.settles",
     ),
     claim.supported.limit("scaffold.settles", "SCAFFOLD settles at the optimum", "after Karimireddy et al., ICML 2020")(
-        chain=SETTLES,
+        chain=TENDS_TO_OPTIMUM,
         assumptions=(a.scaffold, a.full_participation, a.strongly_convex_clients),
         note=(
-            "Whatever the clients, their numbers of local steps and their step sizes: a fixed point has c = 0, each "
-            "c_i is the gradient of F_i there, and their mean is c."
+            "For any clients, numbers of local steps and step sizes: a fixed point has c = 0, and each c_i is the "
+            "gradient of F_i there, of which c is the average."
         ),
     ),
     claim.supported.limit("scaffnew.settles", "Scaffnew settles at the optimum", "after Mishchenko et al., ICML 2022")(
-        chain=SETTLES,
+        chain=TENDS_TO_OPTIMUM,
         assumptions=(a.scaffnew, a.strongly_convex_clients, a.same_step_size),
     ),
     claim.proved.identity("fedavg.at-rest", "With one local step federated averaging stays at the optimum", "folklore")(
-        chain=RESTS,
+        chain=STAYS_AT_OPTIMUM,
         conditions=[tau <= 1],
         assumptions=_PLAIN,
-        note="The mean of the clients' gradients vanishes there; with more steps each client leaves on its own way.",
+        note="The average of the clients' gradients vanishes there; after several local steps updates do not cancel.",
     ),
     claim.proved.identity(
         "scaffold.at-rest", "The optimum is a fixed point of SCAFFOLD", "after Karimireddy et al., ICML 2020"
     )(
-        chain=RESTS,
+        chain=STAYS_AT_OPTIMUM,
         assumptions=(a.scaffold, a.strongly_convex_clients),
         note=(
-            "With x = x*, c = 0 and c_i = grad F_i(x*) a local step moves nothing: for any clients, numbers of local "
-            "steps and step sizes, for any draw of clients."
+            "With x = x*, c = 0 and c_i = grad F_i(x*) a local step changes nothing: for any clients, numbers of local "
+            "steps, step sizes and participants."
         ),
     ),
     claim.supported.bound(
@@ -138,7 +138,7 @@ CLAIMS = (
         ),
         note=(
             "The Lyapunov function is |x - x*|^2 + (2/3)(eta tau)^2 sum_i p_i |c_i - grad F_i(x*)|^2.  Local steps "
-            "leave x by at most k eta |grad F_i(x) - c_i + c|, c_i becomes the mean of the gradients of the round, and "
+            "leave x by at most k eta |grad F_i(x) - c_i + c|, c_i becomes the average gradient of the round, and "
             "<grad F_i(y), x - x*> is at least F_i(x) - F_i(x*) + (mu/4) |x - x*|^2 - L |x - y|^2.  For any convex "
             "clients, not only quadratics."
         ),
@@ -146,7 +146,7 @@ CLAIMS = (
     claim.proved.identity(
         "scaffnew.at-rest", "The optimum is a fixed point of Scaffnew", "after Mishchenko et al., ICML 2022"
     )(
-        chain=RESTS,
+        chain=STAYS_AT_OPTIMUM,
         assumptions=(a.scaffnew, a.strongly_convex_clients, a.same_step_size),
         note="With x_i = x* and h_i = grad F_i(x*), whether the clients communicate or not.",
     ),
@@ -155,7 +155,7 @@ CLAIMS = (
         "With one local step the optimum is a fixed point of FedAvg with momentum",
         "after Hsu et al., 2019",
     )(
-        chain=RESTS,
+        chain=STAYS_AT_OPTIMUM,
         conditions=[tau <= 1],
         assumptions=(
             a.server_momentum,
@@ -172,9 +172,9 @@ CLAIMS = (
         "after Mishchenko et al., ICML 2022, Theorem 3.6",
     )(
         lhs=q.final_distance_sq,
-        rhs=skipped**T * (D**2 + eta**2 / p**2 * G_star**2) + eta**2 * sigma**2 / (1 - skipped),
+        rhs=scaffnew_factor**T * (D**2 + eta**2 / p**2 * G_star**2) + eta**2 * sigma**2 / (1 - scaffnew_factor),
         conditions=[eta <= 1 / L],
-        assumptions=(a.scaffnew, a.convex_and_smooth, *STEADY),
+        assumptions=(a.scaffnew, a.convex_and_smooth, *STATIONARY_SETTING),
         note=(
             "The Lyapunov function is sum_i p_i |x_i - x*|^2 + (eta/p)^2 sum_i p_i |h_i - grad F_i(x*)|^2; an "
             "iteration multiplies it by max(1 - eta mu, 1 - p^2) and adds at most eta^2 sigma^2."
@@ -182,14 +182,14 @@ CLAIMS = (
     ),
     claim.supported.bound(
         "scaffnew.stationary",
-        "Scaffnew settles at a noise floor, and clients that differ add nothing to it",
+        "Scaffnew settles at a noise floor that does not depend on dissimilarity",
         "after Mishchenko et al., ICML 2022",
     )(
         lhs=q.limiting_distance_sq,
-        rhs=eta**2 * sigma**2 / (1 - skipped),
+        rhs=eta**2 * sigma**2 / (1 - scaffnew_factor),
         conditions=[eta <= 1 / L],
-        assumptions=(a.scaffnew, a.convex_and_smooth, *STEADY),
-        note="The limit of the bound on its contraction for ever more rounds.",
+        assumptions=(a.scaffnew, a.convex_and_smooth, *STATIONARY_SETTING),
+        note="The limit of the bound on its contraction as T grows.",
     ),
     claim.asymptotic.rate(
         "fednova.settles",
@@ -203,10 +203,10 @@ CLAIMS = (
     claim.supported.limit(
         "fedavgm.settles", "Momentum at the server does not move the fixed point", "after Hsu et al., 2019"
     )(
-        chain=SETTLES,
+        chain=TENDS_TO_OPTIMUM,
         conditions=[tau <= 1],
         assumptions=(a.server_momentum, a.full_participation, a.same_step_size, a.strongly_convex_clients),
-        note="With one local step that is the optimum, for heavy-ball and for Nesterov momentum.",
+        note="With one local step the fixed point is the optimum, for heavy-ball and for Nesterov momentum.",
     ),
     claim.supported.bound(
         "fedavgm.stationary",
@@ -221,16 +221,16 @@ CLAIMS = (
             eta * sigma**2 / (M * mu * (2 * (1 - beta) - eta * mu)),
         ),
         conditions=[eta <= (1 - beta) / L, tau <= 1],
-        assumptions=(a.heavy_ball, *STEADY, a.full_participation, a.uniform_shares, a.server_step_of_one),
+        assumptions=(a.heavy_ball, *STATIONARY_SETTING, a.full_participation, a.uniform_shares, a.server_step_of_one),
         note=(
             "With one local step momentum beta and step size eta move the model as steps of size eta/(1 - beta) do; "
-            "the last side is where plain averaging with such steps settles.  The first relation is an equation in one "
-            "dimension; both sides agree to first order in eta: momentum is no remedy for noise."
+            "the last side is the stationary error of plain averaging with such steps.  The first relation is an "
+            "equation in one dimension; both sides agree to first order in eta, so that momentum does not reduce it."
         ),
     ),
     claim.proved.bound(
         "fedavgm.contraction",
-        "With momentum the distance to the optimum shrinks as with steps of size eta/(1 - beta)",
+        "With momentum the distance to the optimum contracts as with steps of size eta/(1 - beta)",
         "after Polyak, 1964, and Liu, Gao and Yin, NeurIPS 2020",
     )(
         lhs=q.final_distance_sq,
@@ -240,7 +240,7 @@ CLAIMS = (
         assumptions=(
             a.heavy_ball,
             a.convex_and_smooth,
-            *STEADY,
+            *STATIONARY_SETTING,
             a.full_participation,
             a.importance_weights,
             a.uniform_shares,
@@ -262,7 +262,7 @@ CLAIMS = (
         assumptions=(a.fedprox, a.convex_and_smooth, a.strongly_convex_clients, a.same_step_size),
         where=NOTATION | POINTS,
         place="points",
-        note="From any two points, for the same model of the round.",
+        note="From any two points, with the same server model.",
     ),
     claim.supported.bound(
         "fedavg.decreasing-steps",
@@ -272,7 +272,9 @@ CLAIMS = (
         lhs=q.final_distance_sq,
         rhs=(
             c * (c + 1) * D**2
-            + T * grown * (4 * sigma**2 / (mu**2 * tau * M) + 2 * L**2 * (1 - 1 / tau) ** 2 * G_star**2 / (c * mu**4))
+            + T
+            * weight_growth
+            * (4 * sigma**2 / (mu**2 * tau * M) + 2 * L**2 * (1 - 1 / tau) ** 2 * G_star**2 / (c * mu**4))
         )
         / ((T + c) * (T + c + 1)),
         conditions=[mu * tau * c >= 2 * L],
@@ -285,10 +287,10 @@ CLAIMS = (
             a.server_step_of_one,
         ),
         note=(
-            "Compare each client with its own gradient descent from x*: distances to it shrink by (1 - eta mu)^tau, "
-            "and the mean of the clients' descents leaves x* by eta^2 L tau (tau - 1) G_*/2 at most.  Weigh round n "
-            "by (n + c)(n + c + 1).  Gradients need not be bounded; on objectives that are not quadratic the argument "
-            "has sigma^2 in place of sigma^2/M."
+            "The proof compares each client with gradient descent on F_i from x*: their distance contracts by "
+            "(1 - eta mu)^tau, and the average of these descents leaves x* by at most eta^2 L tau (tau - 1) G_*/2.  "
+            "Round n has the weight (n + c)(n + c + 1).  Gradients need not be bounded; on objectives that are not "
+            "quadratic the proof has sigma^2 in place of sigma^2/M."
         ),
     ),
     claim.proved.bound(
@@ -297,7 +299,7 @@ CLAIMS = (
         "after Lian et al., NeurIPS 2017, and Koloskova et al., ICML 2020",
     )(
         lhs=q.final_consensus_distance_sq,
-        rhs=2 * rho**2 * eta**2 / kept * ((1 + rho**2) / kept * zeta**2 + sigma**2),
+        rhs=2 * rho**2 * eta**2 / mixing_loss * ((1 + rho**2) / mixing_loss * zeta**2 + sigma**2),
         conditions=[eta <= 1 / L, rho < 1],
         assumptions=(
             a.dsgd,
@@ -308,33 +310,38 @@ CLAIMS = (
             a.bounded_dissimilarity,
         ),
         note=(
-            "A gradient step moves the clients apart by at most eta zeta in the mean square and by the noise; mixing "
-            "shrinks what they are apart by rho.  By Young's inequality (1 + rho^2)/2 of the square is left."
+            "A gradient step increases the consensus error by at most eta zeta and the noise, in the root mean square; "
+            "mixing multiplies it by rho.  By Young's inequality its square has the factor (1 + rho^2)/2."
         ),
     ),
     claim.supported.bound(
         "dsgd.one-hessian",
-        "Where clients have one Hessian, their average does not feel the graph",
+        "If all clients have one Hessian, their average does not depend on the graph",
         "after Lian et al., NeurIPS 2017",
     )(
-        chain=(q.final_distance_sq, "<=", (1 - eta * mu) ** (2 * T) * D**2 + eta**2 * sigma**2 / (M * (1 - averaged))),
+        chain=(
+            q.final_distance_sq,
+            "<=",
+            (1 - eta * mu) ** (2 * T) * D**2 + eta**2 * sigma**2 / (M * (1 - squared_step_factor)),
+        ),
         conditions=[eta <= 1 / L],
-        assumptions=(a.dsgd, *STEADY, a.uniform_shares, a.bounded_dissimilarity),
+        assumptions=(a.dsgd, *STATIONARY_SETTING, a.uniform_shares, a.bounded_dissimilarity),
         note="Gradients differ by a constant on all of space only where all Hessians are equal.",
     ),
     claim.supported.bound(
         "compressed.price",
-        "What rand-k compression costs with one local step",
+        "The error of rand-k compression with one local step",
         "after Khirirat, Feyzmahdavian and Johansson, 2018",
     )(
         lhs=q.final_distance_sq,
-        rhs=compressed**T * D**2 + eta**2 * (2 * omega * G_star**2 + (1 + omega) * sigma**2) / (M * (1 - compressed)),
-        conditions=[eta <= 1 / L, tau <= 1, compressed < 1],
-        assumptions=(a.compressed, *STEADY, a.full_participation, a.uniform_shares, a.server_step_of_one),
+        rhs=compressed_factor**T * D**2
+        + eta**2 * (2 * omega * G_star**2 + (1 + omega) * sigma**2) / (M * (1 - compressed_factor)),
+        conditions=[eta <= 1 / L, tau <= 1, compressed_factor < 1],
+        assumptions=(a.compressed, *STATIONARY_SETTING, a.full_participation, a.uniform_shares, a.server_step_of_one),
         note=(
             "The variance of a compressed gradient is omega |grad F_i|^2 + (1 + omega) sigma^2, and |grad F_i|^2 is at "
-            "most 2 L^2 |x - x*|^2 + 2 |grad F_i(x*)|^2: even without noise, clients that differ leave an error of "
-            "the order of the step size."
+            "most 2 L^2 |x - x*|^2 + 2 |grad F_i(x*)|^2: even without noise, dissimilar clients cause an error of the "
+            "order of the step size."
         ),
     ),
 )

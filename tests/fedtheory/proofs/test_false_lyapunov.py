@@ -25,7 +25,7 @@ from fedtheory.proofs.cases import Case, Cases, claims_of
 from fedtheory.proofs.definitions import NOISE, OBJECTIVE, OPTIMUM, state
 from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
 from fedtheory.runfile import parse_run
-from fedtheory.sources.landmarks.statements import STEADY
+from fedtheory.sources.landmarks.statements import STATIONARY_SETTING
 from verify.check import check
 
 SCAFFNEW, DSGD, FEDAVGM = (
@@ -240,7 +240,7 @@ def test_nesterov_momentum_is_another_algorithm() -> None:
 M, eta_, tau, T, mu, L, sigma, D = (_SYMBOLS[name] for name in ("M", "eta", "tau", "T", "mu", "L", "sigma", "D"))
 _PLAIN = (
     a.convex_and_smooth,
-    *STEADY,
+    *STATIONARY_SETTING,
     a.full_participation,
     a.importance_weights,
     a.uniform_shares,

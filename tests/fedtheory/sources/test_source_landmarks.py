@@ -315,7 +315,7 @@ def test_a_curve_is_at_the_best_step_size() -> None:
     """The best of the tried step sizes is not the largest: larger ones are unstable, smaller ones slower."""
     pytest.importorskip("sklearn")
     best = find_best_curve("fedavg")
-    others = [compute_errors("fedavg", share) for share in best.shown.shares]
-    assert min(best.shown.shares) < best.share < max(best.shown.shares)
+    others = [compute_errors("fedavg", share) for share in best.shown.step_sizes]
+    assert min(best.shown.step_sizes) < best.step_size < max(best.shown.step_sizes)
     assert best.errors[-1] == min(errors[-1] for errors in others)
     assert others[-1][-1] > others[-1][0]
