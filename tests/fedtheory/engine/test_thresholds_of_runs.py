@@ -87,8 +87,8 @@ def test_weights_that_do_not_sum_to_one(apart: float) -> None:
 def test_the_control_that_is_estimated(smoothness: float, expected: float) -> None:
     """(20 |w - w(0)|)^2 / (1 - eta beta / 2) with |w - w(0)|^2 = 3 and eta = 1/2, where eta beta counts up to 1."""
     shown = Estimates(lipschitz=1.0, smoothness=smoothness, divergence=1.0, distance_sq=3.0)
-    assert Controller(0.5, Budget(1, 1, 10)).inverse_control(shown) == pytest.approx(expected, rel=1e-14)
-    assert Controller(0.5, Budget(1, 1, 10), control=0.25).inverse_control(shown) == 4
+    assert Controller(0.5, Budget(1, 1, 10)).compute_inverse_control(shown) == pytest.approx(expected, rel=1e-14)
+    assert Controller(0.5, Budget(1, 1, 10), control=0.25).compute_inverse_control(shown) == 4
 
 
 def test_a_finished_client_has_no_further_gradient() -> None:

@@ -74,12 +74,12 @@ def test_bad_budgets(costs: tuple[object, ...], key: str) -> None:
 def test_costs_are_exact() -> None:
     """Decimal costs are exact rationals."""
     budget = Budget(0.1, "1/5", 3)
-    assert budget.cost(3) == fmpq(1, 2)
-    assert budget.affordable(100, fmpq(0)) == 28
-    assert budget.affordable(5, fmpq(0)) == 5
-    assert budget.affordable(100, fmpq(27, 10)) == 1
-    assert budget.affordable(100, fmpq(14, 5)) == 0
-    assert budget.affordable(100, fmpq(29, 10)) == 0
+    assert budget.compute_cost(3) == fmpq(1, 2)
+    assert budget.limit_local_steps(100, fmpq(0)) == 28
+    assert budget.limit_local_steps(5, fmpq(0)) == 5
+    assert budget.limit_local_steps(100, fmpq(27, 10)) == 1
+    assert budget.limit_local_steps(100, fmpq(14, 5)) == 0
+    assert budget.limit_local_steps(100, fmpq(29, 10)) == 0
 
 
 costs = st.fractions(0, 5, max_denominator=12).map(str)
@@ -115,7 +115,7 @@ def assert_accounts(run: BudgetedRun) -> None:
     budget = run.budget
     for n, spent in enumerate(run.spent, start=1):
         assert spent == budget.local_cost * sum(run.local_steps[:n]) + budget.aggregation_cost * n
-    assert run.spent[-1] <= budget.total < run.spent[-1] + budget.cost(1)
+    assert run.spent[-1] <= budget.total < run.spent[-1] + budget.compute_cost(1)
     assert min(run.local_steps) >= 1
     assert len(run.local_steps) == len(run.spent) == len(run.suboptimality) == len(run.values)
     assert run.best == min(run.suboptimality) <= run.suboptimality[-1] == run.final
@@ -282,7 +282,7 @@ def test_long_drift_bounds_do_not_fail() -> None:
     """Powers beyond double precision are infinite, and tau is not chosen because of them."""
     assert np.isinf(compute_drift_bounds(1000, 1.0, 1e6, 1.0)[-1])
     assert (compute_drift_bounds(1000, 1.0, 1e6, 0.0) == 0).all()
-    assert Controller(1.0, Budget(1, 1, 100), 1000).local_steps(estimates(smoothness=1e6), 100) == 1
+    assert Controller(1.0, Budget(1, 1, 100), 1000).choose_local_steps(estimates(smoothness=1e6), 100) == 1
 
 
 @given(st.integers(1, 200), st.integers(1, 30), st.floats(0.001, 100))
@@ -290,23 +290,23 @@ def test_without_divergence_tau_is_as_large_as_allowed(longest: int, before: int
     """With delta = 0 tau is as large as allowed."""
     controller = Controller(0.1, Budget(1, "1/7", 100), longest)
     shown = estimates(divergence=0, distance_sq=distance_sq)
-    assert controller.local_steps(shown, before) == min(longest, GROWTH * before)
+    assert controller.choose_local_steps(shown, before) == min(longest, GROWTH * before)
 
 
 @given(st.floats(0, 10), st.floats(0, 10), st.floats(0, 10), st.floats(0, 1e6), st.integers(1, 100))
 def test_free_aggregations(lipschitz: float, smoothness: float, divergence: float, apart: float, before: int) -> None:
     """With b = 0 local steps cannot help, so that tau = 1."""
     controller = Controller(0.1, Budget("1/3", 0, 100))
-    assert controller.local_steps(Estimates(lipschitz, smoothness, divergence, apart), before) == 1
+    assert controller.choose_local_steps(Estimates(lipschitz, smoothness, divergence, apart), before) == 1
 
 
 def test_dearer_aggregations_never_shorten_intervals() -> None:
     """tau grows with b and shrinks with delta."""
-    by_cost = [Controller(0.1, Budget(1, b, 5000)).local_steps(estimates(), 100) for b in (0, 1, 10, 100, 1000)]
+    by_cost = [Controller(0.1, Budget(1, b, 5000)).choose_local_steps(estimates(), 100) for b in (0, 1, 10, 100, 1000)]
     assert by_cost == sorted(by_cost)
     assert by_cost[0] < by_cost[-1]
     controller = Controller(0.1, Budget(1, 10, 5000))
-    by_divergence = [controller.local_steps(estimates(divergence=d), 100) for d in (0, 0.01, 0.1, 1, 10)]
+    by_divergence = [controller.choose_local_steps(estimates(divergence=d), 100) for d in (0, 0.01, 0.1, 1, 10)]
     assert by_divergence == sorted(by_divergence, reverse=True)
 
 
@@ -322,8 +322,8 @@ def test_choice_is_the_minimiser_of_the_bound() -> None:
         return half + (half**2 + 1.5 * h / (eta * phi * tau)) ** 0.5 + 1.5 * h
 
     controller = Controller(eta, budget, control=phi)
-    assert controller.bounds(shown, 100) == pytest.approx([bound(tau) for tau in range(1, 101)], rel=1e-9)
-    assert controller.local_steps(shown, 100) == min(range(1, 101), key=bound)
+    assert controller.compute_bounds(shown, 100) == pytest.approx([bound(tau) for tau in range(1, 101)], rel=1e-9)
+    assert controller.choose_local_steps(shown, 100) == min(range(1, 101), key=bound)
 
 
 def test_comparison() -> None:

@@ -18,15 +18,11 @@ GROWTH = 10
 """gamma: the largest ratio of the local steps of an interval to those of the previous one (Wang et al. 2019)."""
 
 REACH = 20
-"""Assumed ratio of |w(0) - w*|, which a run does not know, to the distance that the run has moved.
+"""Assumed ratio of |w(0) - w*|, which a run does not know, to the distance of the model from the start.
 
-With the ratio 1 the estimate is far too small in the first intervals, and the bound then allows no local steps.
-Compared on digits, breast_cancer and diabetes with fixed numbers of local steps, ratios from 10 to 30 were about
-equally good, and 1 was bad.
+With the ratio 1 the estimate is far too small in the first intervals, and the bound then allows no more than one local
+step. On digits, breast_cancer and diabetes ratios from 10 to 30 gave about equal losses, and the ratio 1 larger ones.
 """
-
-_NOTHING = 1e-12
-"""Relative distance below which a client's model equals the average up to rounding."""
 
 
 @dataclass(frozen=True)
@@ -41,44 +37,6 @@ class Estimates:
     """delta, the average of |grad F_i(w) - grad F(w)|."""
     distance_sq: float
     """|w - w(0)|^2, the squared distance from the start."""
-
-
-@dataclass(frozen=True, eq=False)
-class Interval:
-    """Values known to clients and server after an aggregation, in floats."""
-
-    weights: Array
-    """D_i / D, (M,)."""
-    changes: Array
-    """w_i - w, (M, d)."""
-    loss_changes: Array
-    """F_i(w_i) - F_i(w), (M,)."""
-    gradient_changes: Array
-    """grad F_i(w_i) - grad F_i(w), (M, d)."""
-    gradients: Array
-    """grad F_i(w), (M, d)."""
-    model: Array
-    """w, (d,)."""
-    start: Array
-    """w(0), (d,)."""
-
-    def estimates(self) -> Estimates:
-        """Return rho, beta and delta of Wang et al. 2019, Algorithm 2.
-
-        A client whose model equals the average gives no estimate of rho and beta (0/0) and is left out of their
-        averages; they are zero without any estimate.
-        """
-        lengths = np.linalg.norm(self.changes, axis=1)
-        telling = lengths > _NOTHING * np.linalg.norm(self.model)
-        shares = self.weights[telling] / self.weights[telling].sum() / lengths[telling]
-        apart = self.gradients - self.weights @ self.gradients
-        travelled = self.model - self.start
-        return Estimates(
-            lipschitz=float(shares @ np.abs(self.loss_changes[telling])),
-            smoothness=float(shares @ np.linalg.norm(self.gradient_changes[telling], axis=1)),
-            divergence=float(self.weights @ np.linalg.norm(apart, axis=1)),
-            distance_sq=float(travelled @ travelled),
-        )
 
 
 def compute_drift_bounds(longest: int, step_size: float, smoothness: float, divergence: float) -> Array:
@@ -98,7 +56,7 @@ def compute_drift_bounds(longest: int, step_size: float, smoothness: float, dive
 
 @dataclass(frozen=True)
 class Controller:
-    """Choose tau: the integer that minimises the explicit bound on F(w^f) - F* (lecture27:tau-choice)."""
+    """Chooses tau: the integer that minimises the explicit bound on F(w^f) - F* (lecture27:tau-choice)."""
 
     step_size: float
     """eta."""
@@ -106,7 +64,7 @@ class Controller:
     longest: int = 100
     """Largest allowed tau."""
     control: float | None = None
-    """phi, a constant in Wang et al. 2019; by default it is estimated, see `inverse_control`."""
+    """phi, a constant in Wang et al. 2019; by default it is estimated, see `compute_inverse_control`."""
 
     def __post_init__(self) -> None:
         if self.longest < 1:
@@ -114,28 +72,28 @@ class Controller:
         if self.control is not None and not 0 < self.control < np.inf:
             raise InputError("control", f"expected a positive number, got {self.control}")
 
-    def inverse_control(self, estimates: Estimates) -> float:
+    def compute_inverse_control(self, estimates: Estimates) -> float:
         """Return 1/phi: as given, or ``(REACH |w - w(0)|)^2 / (1 - eta beta / 2)``.
 
         phi = omega (1 - eta beta / 2) with 1/omega the largest squared distance to w* at the start of an interval
-        (lecture27:lemma-4).  The theory wants eta beta <= 1; a larger estimate counts as 1.
+        (lecture27:lemma-4).  The theory assumes eta beta <= 1; a larger estimate is replaced by 1.
         """
         if self.control is not None:
             return 1 / self.control
-        shrinkage = 1 - min(self.step_size * estimates.smoothness, 1) / 2
-        return REACH**2 * estimates.distance_sq / shrinkage
+        contraction = 1 - min(self.step_size * estimates.smoothness, 1) / 2
+        return REACH**2 * estimates.distance_sq / contraction
 
-    def bounds(self, estimates: Estimates, longest: int) -> Array:
+    def compute_bounds(self, estimates: Estimates, longest: int) -> Array:
         """Return the explicit bound for tau = 1 .. longest, (longest,), with the whole budget used.
 
         ``1/(2 eta phi T) + sqrt(1/(4 eta^2 phi^2 T^2) + rho h(tau)/(eta phi tau)) + rho h(tau)`` with
         ``1/T = (c tau + b)/(R tau)`` (lecture27:thm-2.explicit, lecture27:tau-choice).
         """
         steps = np.arange(1, longest + 1)
-        # With two terms, 1/T is exactly equal for all tau without an aggregation cost, not only up to rounding.
+        # The two terms are added separately, so that without an aggregation cost 1/T is exactly equal for all tau.
         per_step = plain_float(self.budget.local_cost / self.budget.total)
         inverse_updates = per_step + plain_float(self.budget.aggregation_cost / self.budget.total) / steps
-        scale = self.inverse_control(estimates) / self.step_size
+        scale = self.compute_inverse_control(estimates) / self.step_size
         drift = compute_drift_bounds(longest, self.step_size, estimates.smoothness, estimates.divergence)[1:]
         loss = estimates.lipschitz * drift if estimates.lipschitz > 0 else np.zeros(longest)
         half = scale * inverse_updates / 2
@@ -143,7 +101,7 @@ class Controller:
             bounds: Array = half + np.sqrt(half * half + scale * loss / steps) + loss
         return bounds
 
-    def local_steps(self, estimates: Estimates, before: int) -> int:
-        """Return tau of the next interval after one of `before` local steps; the smallest minimiser."""
+    def choose_local_steps(self, estimates: Estimates, before: int) -> int:
+        """Return tau of the interval after one of `before` local steps: the smallest minimiser of the bound."""
         longest = min(self.longest, GROWTH * before)
-        return int(np.argmin(self.bounds(estimates, longest))) + 1
+        return int(np.argmin(self.compute_bounds(estimates, longest))) + 1

@@ -39,27 +39,25 @@ class Budget:
         self._check_total()
 
     def _check_total(self) -> None:
-        shortest = self.cost(1)
+        shortest = self.compute_cost(1)
         if shortest == 0:
             raise InputError(
-                "local_cost", "expected a positive cost of local updates or of aggregations, got two zeros"
+                "local_cost", "expected a positive cost of local updates or of aggregations, got zero for both"
             )
         if self.total < shortest:
             needed = f"expected at least {shortest}, the cost of one local update and one aggregation"
             raise InputError("budget", f"{needed}, got {self.total}")
         if self.total > _MOST_INTERVALS * shortest:
             most = f"expected at most {_MOST_INTERVALS} times the cost of one local update and one aggregation"
-            raise InputError("budget", f"{most}, got more")
+            raise InputError("budget", f"{most}, got {self.total}")
 
-    def cost(self, local_steps: int) -> fmpq:
+    def compute_cost(self, local_steps: int) -> fmpq:
         """Return c tau + b, the cost of an interval of tau local updates and its aggregation."""
         cost: fmpq = self.local_cost * local_steps + self.aggregation_cost
         return cost
 
-    def affordable(self, wanted: int, spent: fmpq) -> int:
-        """Return the largest number of local updates, up to `wanted`, whose interval the rest of the budget pays; 0 if
-        none.
-        """
+    def limit_local_steps(self, wanted: int, spent: fmpq) -> int:
+        """Return the largest affordable number of local updates up to `wanted`, with an aggregation; 0 if none."""
         left = self.total - spent - self.aggregation_cost
         if left < 0:
             return 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from flint import fmpq
@@ -19,13 +18,15 @@ from fedtheory.engine.moments.local import step_maps
 from fedtheory.errors import InputError
 from fedtheory.federation import distributed_gd
 from fedtheory.federation.problem import Problem
-from fedtheory.sources.lecture27.budget.controller import Controller, Estimates, Interval
+from fedtheory.sources.lecture27.budget.controller import Controller, Estimates
 from fedtheory.sources.lecture27.budget.cost import Budget
 
 FIXED_STEPS = (1, 2, 3, 5, 10, 20, 50, 100)
 """Numbers of local steps with which the adaptive run is compared."""
 
 _OVERFLOW = 1e290
+_ROUNDING = 1e-12
+"""Relative distance below which a client's model equals the average up to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,7 @@ class BudgetedRun:
 
     budget: Budget
     local_steps: tuple[int, ...]
-    """tau of each interval, (K,); the last one is limited by the rest of the budget."""
+    """tau of each interval, (K,); the rest of the budget limits the last one."""
     spent: tuple[fmpq, ...]
     """Total cost after each aggregation, exact, (K,)."""
     suboptimality: Array
@@ -71,7 +72,7 @@ class BudgetedRun:
 
 @dataclass(frozen=True, eq=False)
 class BudgetComparison:
-    """Runs with the same problem, step size and budget."""
+    """The adaptive run and runs with fixed numbers of local steps, with the same problem, step size and budget."""
 
     fixed: dict[int, BudgetedRun]
     """Runs by their fixed number of local steps."""
@@ -83,57 +84,8 @@ class BudgetComparison:
         return min(self.fixed, key=lambda local_steps: plain_float(self.fixed[local_steps].final))
 
 
-class _Schedule(Protocol):
-    """Interface that determines the number of local steps of the next interval."""
-
-    @property
-    def local_steps(self) -> int:
-        """Return tau of the next interval, before the limit by the budget."""
-
-    @property
-    def estimates(self) -> tuple[Estimates, ...]:
-        """Return the estimates after each interval."""
-
-    def learn(self, local: Array, model: Array) -> None:
-        """Record an interval that ended with the clients' models (M, d) and their average (d,)."""
-
-
-class _Constant:
-    """A schedule with the same number of local steps in every interval."""
-
-    estimates: tuple[Estimates, ...] = ()
-
-    def __init__(self, local_steps: int) -> None:
-        if local_steps < 1:
-            raise InputError("local_steps", f"expected a positive whole number, got {local_steps}")
-        self.local_steps = local_steps
-
-    def learn(self, local: Array, model: Array) -> None:
-        """Record nothing."""
-
-
-class _Chosen:
-    """The schedule of the controller; the first intervals have one local step, until there are estimates."""
-
-    def __init__(self, descent: _Descent, controller: Controller) -> None:
-        self._descent, self._controller = descent, controller
-        self.local_steps = 1
-        self._shown: list[Estimates] = []
-
-    @property
-    def estimates(self) -> tuple[Estimates, ...]:
-        """Return the estimates after each interval."""
-        return tuple(self._shown)
-
-    def learn(self, local: Array, model: Array) -> None:
-        """Record estimates; clients evaluate the new average, and send the values with their next models."""
-        if self._shown:
-            self.local_steps = self._controller.local_steps(self._shown[-1], self.local_steps)
-        self._shown.append(self._descent.interval(local, model).estimates())
-
-
 class _Descent:
-    """The algorithm on a problem, in coordinates centred at the optimum; the maps of intervals are cached."""
+    """Distributed gradient descent on a problem, in coordinates centred at the optimum, with cached maps."""
 
     def __init__(self, problem: Problem, step_size: Number) -> None:
         self.problem = problem
@@ -143,26 +95,44 @@ class _Descent:
         self._one_step = step_maps(self._centred, work)
         self._maps: dict[int, Array] = {}
 
-    def run(self, budget: Budget, schedule: _Schedule) -> BudgetedRun:
-        """Run intervals while the budget pays for one more."""
-        model, taken, spent = self._centred.start, list[int](), [fmpq(0)]
-        gaps: list[Number] = []
+    def run(self, budget: Budget, local_steps: int, controller: Controller | None = None) -> BudgetedRun:
+        """Run intervals while the budget pays for one more, with a fixed number of local steps.
+
+        A controller changes this number after the second interval: the clients evaluate the new average, and send
+        the values with their next models.
+        """
+        if local_steps < 1:
+            raise InputError("local_steps", f"expected a positive whole number, got {local_steps}")
+        model, steps_of_intervals, spent = self._centred.start, list[int](), [fmpq(0)]
+        gaps, estimates = list[Number](), list[Estimates]()
         # Overflow is detected and reported as divergence, without a warning for each operation.
         with np.errstate(over="ignore", invalid="ignore"):
-            while steps := budget.affordable(schedule.local_steps, spent[-1]):
+            while steps := budget.limit_local_steps(local_steps, spent[-1]):
                 local = self._move_locally(model, steps)
                 model = sum_with_weights(self.problem.weights, local)
-                taken.append(steps)
-                spent.append(spent[-1] + budget.cost(steps))
+                steps_of_intervals.append(steps)
+                spent.append(spent[-1] + budget.compute_cost(steps))
                 gaps.append(model @ self.problem.about_optimum.hessian @ model / 2)
                 if _overflows(local, gaps[-1]):
                     gaps[-1] = np.inf
                     break
-                schedule.learn(local, model)
+                if controller is not None:
+                    if estimates:
+                        local_steps = controller.choose_local_steps(estimates[-1], local_steps)
+                    estimates.append(self._estimate_constants(local, model))
         suboptimality: Array = np.array(gaps, dtype=self.problem.arithmetic.dtype)
         return BudgetedRun(
-            budget, tuple(taken), tuple(spent[1:]), suboptimality, self.problem.optimal_value, schedule.estimates
+            budget,
+            tuple(steps_of_intervals),
+            tuple(spent[1:]),
+            suboptimality,
+            self.problem.optimal_value,
+            tuple(estimates),
         )
+
+    def run_adaptively(self, budget: Budget, longest: int = 100, control: float | None = None) -> BudgetedRun:
+        """Run intervals with the numbers of local steps that a controller chooses, one at first."""
+        return self.run(budget, 1, Controller(plain_float(self.step_size), budget, longest, control))
 
     def _move_locally(self, model: Array, steps: int) -> Array:
         """Return w_i after `steps` local steps from a model (d,), (M, d)."""
@@ -172,15 +142,28 @@ class _Descent:
         moved: Array = self._maps[steps] @ point
         return moved[:, 1:]
 
-    def interval(self, local: Array, model: Array) -> Interval:
-        """Compute the values known after an aggregation, from the clients' models (M, d) and their average (d,)."""
+    def _estimate_constants(self, local: Array, model: Array) -> Estimates:
+        """Return rho, beta and delta of Wang et al. 2019, Algorithm 2, from clients' models (M, d) and their average.
+
+        A client whose model equals the average gives no estimate of rho and beta (0/0) and is left out of their
+        averages; they are zero without any estimate.
+        """
         centred, changes = self._centred, local - model
         gradients = centred.gradients(np.broadcast_to(model, local.shape))
         gradient_changes = (centred.hessians @ changes[:, :, None])[:, :, 0]
         # F_i(w + u) - F_i(w) = <grad F_i(w) + H_i u / 2, u>, without the cancellation.
-        loss_changes = ((gradients + gradient_changes / 2) * changes).sum(axis=1)
-        known = (self.problem.weights, changes, loss_changes, gradient_changes, gradients, model, centred.start)
-        return Interval(*map(plain_floats, known))
+        loss_changes = plain_floats(((gradients + gradient_changes / 2) * changes).sum(axis=1))
+        weights, gradients, moved = map(plain_floats, (self.problem.weights, gradients, model - centred.start))
+        distances = np.linalg.norm(plain_floats(changes), axis=1)
+        used = distances > _ROUNDING * np.linalg.norm(plain_floats(model))
+        factors = weights[used] / weights[used].sum() / distances[used]
+        deviations = gradients - weights @ gradients
+        return Estimates(
+            lipschitz=float(factors @ np.abs(loss_changes[used])),
+            smoothness=float(factors @ np.linalg.norm(plain_floats(gradient_changes)[used], axis=1)),
+            divergence=float(weights @ np.linalg.norm(deviations, axis=1)),
+            distance_sq=float(moved @ moved),
+        )
 
 
 def _raise_to_power(maps: Array, exponent: int) -> Array:
@@ -207,7 +190,7 @@ def descend_fixed(problem: Problem, step_size: Number, budget: Budget, local_ste
 
     Raises `InputError` where the problem's gradients are not full ones.
     """
-    return _Descent(problem, step_size).run(budget, _Constant(local_steps))
+    return _Descent(problem, step_size).run(budget, local_steps)
 
 
 def descend_adaptively(
@@ -219,16 +202,13 @@ def descend_adaptively(
     `Controller`). The paper's cost of evaluating the loss of the final model is not charged (lecture27:resource).
     Raises `InputError` where the problem's gradients are not full ones.
     """
-    descent = _Descent(problem, step_size)
-    controller = Controller(plain_float(descent.step_size), budget, longest, control)
-    return descent.run(budget, _Chosen(descent, controller))
+    return _Descent(problem, step_size).run_adaptively(budget, longest, control)
 
 
 def compare(
     problem: Problem, step_size: Number, budget: Budget, fixed: Sequence[int] = FIXED_STEPS
 ) -> BudgetComparison:
-    """Compare the adaptive run with runs with fixed numbers of local steps, all with the same budget."""
+    """Return the adaptive run and runs with fixed numbers of local steps, all with the same budget."""
     descent = _Descent(problem, step_size)
-    runs = {local_steps: descent.run(budget, _Constant(local_steps)) for local_steps in fixed}
-    controller = Controller(plain_float(descent.step_size), budget)
-    return BudgetComparison(runs, descent.run(budget, _Chosen(descent, controller)))
+    runs = {local_steps: descent.run(budget, local_steps) for local_steps in fixed}
+    return BudgetComparison(runs, descent.run_adaptively(budget))
