@@ -1,4 +1,4 @@
-"""The adaptive controller compared with fixed numbers of local steps on real data, at one budget."""
+"""A chart that compares the adaptive controller with fixed numbers of local steps on real data, at one budget."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from fedtheory.runfile.problems import split_data
 from fedtheory.sources.lecture27.budget import Budget, BudgetComparison, compare
 
 LOCAL_COST, AGGREGATION_COST, TOTAL = 1, 10, 2200
-CLIENTS, SHARE_OF_LIMIT, CONCENTRATION = 10, 0.5, 0.1
+CLIENTS, STEP_FRACTION, CONCENTRATION = 10, 0.5, 0.1
 DATA = {"digits": "digits:3-8", "breast cancer": "breast_cancer"}
 
 
 @dataclass(frozen=True)
 class BudgetCase:
-    """One data set in one split."""
+    """The comparison on one data set with one split."""
 
     name: str
     comparison: BudgetComparison
@@ -43,20 +43,20 @@ def _make_case(name: str, split: str) -> BudgetCase:
         rows = iid_split(count, CLIENTS, seed=0)
     else:
         rows = dirichlet_split(data.outputs, CLIENTS, CONCENTRATION, seed=0)
-    shares = FLOAT.array([len(chosen) / count for chosen in rows])
+    weights = FLOAT.array([len(part) / count for part in rows])
     problem = least_squares(
-        split_data(data, rows, FLOAT), FLOAT.zeros(data.inputs.shape[1]), weights=shares, description=name
+        split_data(data, rows, FLOAT), FLOAT.zeros(data.inputs.shape[1]), weights=weights, description=name
     )
     smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=1.0)).smoothness
     budget = Budget(LOCAL_COST, AGGREGATION_COST, TOTAL)
-    return BudgetCase(f"{name}, {split}", compare(problem, SHARE_OF_LIMIT / smoothness, budget))
+    return BudgetCase(f"{name}, {split}", compare(problem, STEP_FRACTION / smoothness, budget))
 
 
 def draw_budget_chart(cases: Sequence[BudgetCase]) -> Chart:
     """Draw the final loss over fixed tau, log-log; the adaptive run is a line from its smallest to its largest tau."""
     costs = (
         f"$c={LOCAL_COST}$ for a local update, $b={AGGREGATION_COST}$ for an aggregation, budget $R={TOTAL}$, "
-        f"{CLIENTS} clients, $\\eta={SHARE_OF_LIMIT}/\\beta$"
+        f"{CLIENTS} clients, $\\eta={STEP_FRACTION}/\\beta$"
     )
     return Chart(
         name="budget",

@@ -1,4 +1,4 @@
-"""Signs of the slides' quantities; trusted like the kernel."""
+"""Signs of the quantities of the notes; trusted like the kernel."""
 
 from __future__ import annotations
 

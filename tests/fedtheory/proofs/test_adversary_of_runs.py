@@ -17,7 +17,7 @@ from fedtheory.proofs import Certificate, Combination, Part, check_certificate, 
 from fedtheory.proofs.links import Induction, PrefixSum, Products
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.sources.fraboni2022.context import updates as u
-from fedtheory.sources.lecture27.context.intervals import Telescoped
+from fedtheory.sources.lecture27.context.intervals import SumOverSteps
 
 eta, L, tau, omega = sp.symbols("eta L tau omega", positive=True)
 gap, spread, sigma, delta = sp.symbols("g D sigma delta", nonnegative=True)
@@ -231,7 +231,7 @@ def test_gaps_with_the_number_of_the_step_do_not_telescope() -> None:
     v, after = sp.symbols("v after", real=True)
     where = {v: q.centralised_model, after: q.next_centralised_model, F: q.objective, k: q.local_step_index}
     premise = Claim(id="t:step", lhs=k * (Value(F, v) - Value(F, after)), rhs=eta, where={**where, eta: q.rounds})
-    derived = Telescoped(premise.id)
+    derived = SumOverSteps(premise.id)
     with pytest.raises(Rejected, match="differs from step to step"):
         derived.slack(symbols_of(premise), premise.relations[0].slack)
 

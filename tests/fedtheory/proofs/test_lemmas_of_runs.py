@@ -23,7 +23,7 @@ from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import SymbolTable, divisors
-from fedtheory.sources.lecture27.context.intervals import AtEnd
+from fedtheory.sources.lecture27.context.intervals import AtLastStep
 from verify.check import check
 
 TWO: dict[str, Any] = {"hessians": [[["1"]], [["3"]]], "linear": [["1"], ["-2"]], "start": ["3"]}
@@ -170,7 +170,7 @@ def derivations() -> dict[str, Derived]:
     return {f"{type(one).__name__} of {one.claim}, relation {one.link + 1}": one for one in premises}
 
 
-DERIVED = {name: one for name, one in derivations().items() if not isinstance(one, AtEnd)}
+DERIVED = {name: one for name, one in derivations().items() if not isinstance(one, AtLastStep)}
 """Derivations for the last step of a round, which concern its vectors and are no claims about a run."""
 
 

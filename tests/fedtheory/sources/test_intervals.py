@@ -25,11 +25,11 @@ from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import Proof
 from fedtheory.sources.lecture27.context.intervals import (
-    AtEnd,
     AtFirstStart,
+    AtLastStep,
     AtNextStart,
-    Summed,
-    Telescoped,
+    SumOverRounds,
+    SumOverSteps,
     gap_conditions,
 )
 from fedtheory.sources.lecture27.statements.notation import (
@@ -60,7 +60,7 @@ NOW, LATER, LEAST = Value(F, v), Value(F, v_next), Value(F, w_star)
 
 def test_differences_telescope() -> None:
     """Gaps, their reciprocals, and constants per step telescope."""
-    telescoped = Telescoped("a claim")
+    telescoped = SumOverSteps("a claim")
     assert telescoped.slack(SYMBOLS, NOW - LATER - eta) == theta_start - theta_end - tau * eta
     grown = 1 / (LATER - LEAST) - 1 / (NOW - LEAST) - eta
     assert sp.simplify(telescoped.slack(SYMBOLS, grown) - (1 / theta_end - 1 / theta_start - tau * eta)) == 0
@@ -80,18 +80,18 @@ def test_differences_telescope() -> None:
 def test_other_relations_do_not_telescope(slack: Any) -> None:
     """Only A(v') - A(v), plus constants, telescopes."""
     with pytest.raises(Rejected, match="does not telescope"):
-        Telescoped("a claim").slack(SYMBOLS, slack)
+        SumOverSteps("a claim").slack(SYMBOLS, slack)
 
 
 def test_the_last_step() -> None:
     """At the last step the step index is tau, and the next models are those at the end of the round."""
-    found = AtEnd("a claim").slack(SYMBOLS, rho * h(x + 1) - (Value(F, w_t_next) - LATER))
+    found = AtLastStep("a claim").slack(SYMBOLS, rho * h(x + 1) - (Value(F, w_t_next) - LATER))
     assert sp.simplify(found - (rho * h(tau) - theta_next_start + theta_end)) == 0
 
 
 def test_sums_over_rounds() -> None:
     """Two differences have known sums; constants are multiplied by K."""
-    both = Summed("a claim")
+    both = SumOverRounds("a claim")
     assert (
         both.slack(SYMBOLS, 1 / theta_next_start - 1 / theta_start - eta) == 1 / final_gap - 1 / theta_first - K * eta
     )
@@ -197,14 +197,14 @@ STEEPNESS = norm_sq(Gradient(F, v))
 def test_what_differs_from_step_to_step_does_not_telescope(slack: Any) -> None:
     """The squared gradient differs between steps."""
     with pytest.raises(Rejected, match="does not telescope"):
-        Telescoped("a claim").slack(SYMBOLS, slack)
+        SumOverSteps("a claim").slack(SYMBOLS, slack)
 
 
-@pytest.mark.parametrize("derived", [Summed("a claim"), AtNextStart("a claim"), AtFirstStart("a claim")])
+@pytest.mark.parametrize("derived", [SumOverRounds("a claim"), AtNextStart("a claim"), AtFirstStart("a claim")])
 def test_other_quantities_of_a_round_stay_with_their_round(derived: Any) -> None:
     """A relation with such a quantity is neither summed nor moved to another round."""
     symbols = symbols_of(replace(CLAIM, where={**CLAIM.where, drift: q.round_drift}))
-    slack = 1 / theta_end - 1 / theta_start + drift if isinstance(derived, Summed) else theta_start - drift
+    slack = 1 / theta_end - 1 / theta_start + drift if isinstance(derived, SumOverRounds) else theta_start - drift
     with pytest.raises(Rejected, match="differs from round to round"):
         derived.slack(symbols, slack)
 

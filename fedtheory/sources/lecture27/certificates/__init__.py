@@ -1,5 +1,5 @@
 """Certificates for Lecture 27, *Introduction to Federated Learning*."""
 
-from fedtheory.sources.lecture27.certificates import printed, sharper
+from fedtheory.sources.lecture27.certificates import published, tightened
 
-CERTIFICATES = [*printed.CERTIFICATES, *sharper.CERTIFICATES]
+CERTIFICATES = [*published.CERTIFICATES, *tightened.CERTIFICATES]

@@ -27,7 +27,7 @@ NEEDS = (*ROUNDS, a.full_gradients)
 
 
 @dataclass(frozen=True)
-class Telescoped(Derived):
+class SumOverSteps(Derived):
     """A lower bound on A(v') - A(v) at every local step, summed over the steps of a round."""
 
     kind = "telescoped"
@@ -54,7 +54,7 @@ class Telescoped(Derived):
 
 
 @dataclass(frozen=True)
-class AtEnd(Derived):
+class AtLastStep(Derived):
     """A relation at every local step, applied to the last step of a round; its vectors are those of that step."""
 
     kind = "at the last step"
@@ -73,7 +73,7 @@ class AtEnd(Derived):
 
 
 @dataclass(frozen=True)
-class Summed(Derived):
+class SumOverRounds(Derived):
     """A relation about each round, summed over all rounds; the next round starts from the aggregated model."""
 
     kind = "summed over rounds"
@@ -82,7 +82,7 @@ class Summed(Derived):
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
-        _require_of_ends(symbol, slack)
+        _require_gaps_at_ends(symbol, slack)
         start, end, following = (symbol(gap) for gap in _ENDS)
         totals = {
             1 / end - 1 / start: symbol(q.reciprocal_progress),
@@ -97,7 +97,7 @@ class Summed(Derived):
 
 @dataclass(frozen=True)
 class AtNextStart(Derived):
-    """A relation about the start of each round, for the aggregated model; it must hold for the last one as well."""
+    """A relation about the start of each round, applied to the next round; it must hold for the last model as well."""
 
     kind = "at the next start"
     label = "a proved claim, for the next round or the end of the run"
@@ -106,11 +106,11 @@ class AtNextStart(Derived):
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
-        return _move(symbol, slack, q.next_interval_start_gap)
+        return _exchange_start(symbol, slack, q.next_interval_start_gap)
 
     def requires(self, symbol: SymbolTable, slack: Expr) -> tuple[Expr, ...]:
         """Return the requirement that the relation holds for the last model."""
-        return (_move(symbol, slack, q.final_suboptimality),)
+        return (_exchange_start(symbol, slack, q.final_suboptimality),)
 
 
 @dataclass(frozen=True)
@@ -123,32 +123,31 @@ class AtFirstStart(Derived):
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
         """Return the non-negative expression."""
-        return _move(symbol, slack, q.initial_gap)
+        return _exchange_start(symbol, slack, q.initial_gap)
 
 
 _ENDS = (q.interval_start_gap, q.interval_end_gap, q.next_interval_start_gap)
 
 
 def _write_gaps(symbol: SymbolTable, slack: Expr, gaps: Mapping[q.VectorQuantity, Expr]) -> Expr:
-    """Return a slack in which objective values are written as the minimum plus gaps."""
+    """Return a slack with objective values written as the minimum plus gaps."""
     objective = symbol(q.objective)
     least = Value(objective, symbol(q.optimum))
     found: Expr = slack.xreplace({Value(objective, symbol(model)): gap + least for model, gap in gaps.items()})
     return found
 
 
-def _require_of_ends(symbol: SymbolTable, slack: Expr) -> None:
-    """Raise `Rejected` if a relation contains quantities that vary between rounds, except for the gaps at their
-    ends.
-    """
+def _require_gaps_at_ends(symbol: SymbolTable, slack: Expr) -> None:
+    """Raise `Rejected` if a relation has other quantities that vary between rounds than the gaps at their ends."""
     for each in sorted(slack.free_symbols, key=str):
         quantity = symbol.quantity(each)
         if isinstance(quantity, q.RunQuantity) and quantity.per_round and quantity not in _ENDS:
             raise Rejected(f"{quantity.name} differs from round to round")
 
 
-def _move(symbol: SymbolTable, slack: Expr, to: q.Quantity) -> Expr:
-    _require_of_ends(symbol, slack)
+def _exchange_start(symbol: SymbolTable, slack: Expr, to: q.Quantity) -> Expr:
+    """Return a slack with another gap in place of that at the start of a round."""
+    _require_gaps_at_ends(symbol, slack)
     start, end, following = (symbol(gap) for gap in _ENDS)
     if slack.has(end, following):
         raise Rejected("the relation is not about the start of a round alone")
@@ -157,7 +156,7 @@ def _move(symbol: SymbolTable, slack: Expr, to: q.Quantity) -> Expr:
 
 
 def gap_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """State that the smallest gap is at most each gap that a claim names, by its definition."""
+    """Return the conditions that the smallest gap is at most each gap that a claim names, by its definition."""
     among = (q.interval_end_gap, q.last_interval_gap, q.final_suboptimality)
     return symbols_of(claim).at_most(*((q.smallest_gap, gap) for gap in among))
 
@@ -179,8 +178,8 @@ def _bound_starts(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
     is_start = (is_path or claim.place == "step") and a.uniform_sampling not in claim.assumptions
     if not symbol.has(q.nearest_start) or not is_start:
         return {}
-    apart = norm_sq(symbol(q.server_model) - symbol(q.optimum))
-    return {"nearest start": 1 / symbol(q.nearest_start) - apart}
+    distance_sq = norm_sq(symbol(q.server_model) - symbol(q.optimum))
+    return {"nearest start": 1 / symbol(q.nearest_start) - distance_sq}
 
 
 def _bound_divergences(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
@@ -188,12 +187,12 @@ def _bound_divergences(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
     if a.bounded_dissimilarity not in claim.assumptions or not symbol.has(q.client_dissimilarity):
         return {}
     model = symbol(q.centralised_model)
-    apart = norm_sq(Gradient(symbol(q.client_objective), model) - Gradient(symbol(q.objective), model))
-    return {"divergence at the centralised model": symbol(q.client_dissimilarity) ** 2 - apart}
+    divergence_sq = norm_sq(Gradient(symbol(q.client_objective), model) - Gradient(symbol(q.objective), model))
+    return {"divergence at the centralised model": symbol(q.client_dissimilarity) ** 2 - divergence_sq}
 
 
 CONTEXT = PaperRules(
     conditions=gap_conditions,
-    derived=(Telescoped, AtEnd, Summed, AtNextStart, AtFirstStart),
+    derived=(SumOverSteps, AtLastStep, SumOverRounds, AtNextStart, AtFirstStart),
     extend=with_bounds,
 )

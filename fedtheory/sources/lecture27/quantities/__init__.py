@@ -1,4 +1,4 @@
-"""Quantities of the slides: gaps at the ends of intervals, and divergences of the clients' gradients."""
+"""Quantities of the notes: gaps at the ends of intervals, and divergences of the clients' gradients."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""Largest differences of the clients' gradients from that of F, and the Lipschitz constant of F."""
+"""Divergences of the clients' gradients from that of F, and the Lipschitz constant of F."""
 
 from __future__ import annotations
 

@@ -40,15 +40,15 @@ CLAIMS = [
         place="step",
         assumptions=CONVEX_GD,
         conditions=[SMALL_STEP],
-        note="Not printed.  The mean of the clients is followed, not the centralised descent.",
+        note="Not in the notes.  The proof uses the average of the clients, not centralised gradient descent.",
     ),
-    claim.proved.bound("thm-2.any-point.drift", "How far the clients are apart in a run", "Theorem 1, mean, any step")(
+    claim.proved.bound("thm-2.any-point.drift", "The mean drift of a run", "Theorem 1, mean, any step")(
         chain=(mean_drift, "<=", drift_bound),
         assumptions=_DIVERSE,
         conditions=[LONG_STEP],
         note=(
-            "Not printed.  A gradient step of a convex client takes no two points farther apart, so that clients part "
-            "by eta times their divergence in each step, and not by a factor."
+            "Not in the notes.  A gradient step of a convex client does not increase the distance of two points, so "
+            "that the drift grows by eta times the divergence in each step, and not by a factor."
         ),
     ),
     claim.proved.step("thm-2.any-point.steps", "All local steps, against any point", "Theorem 2, any y, 2")(
@@ -63,10 +63,10 @@ CLAIMS = [
         assumptions=_DIVERSE,
         conditions=[SMALL_STEP],
         note=(
-            "Not printed.  For every point y; a run is compared with the minimiser of F(y) + |w(0) - y|^2/(2 eta tau "
-            "K).  sigma_G^2 is the mean of the clients' squared divergences, at most that of delta_i^2; neither a "
-            "smallest gap, nor a nearest start, nor a Lipschitz constant is asked for, and tau may be any number.  The "
-            "mean is over w(1), ..., w(T)."
+            "Not in the notes.  For every point y; a run is compared with the minimiser of F(y) + |w(0) - y|^2/(2 eta "
+            "tau K).  sigma_G^2 is the mean of the clients' squared divergences, at most that of delta_i^2; no "
+            "smallest gap, nearest start or Lipschitz constant is needed, and tau may be any number.  The mean is over "
+            "w(1), ..., w(T)."
         ),
     ),
 ]

@@ -6,7 +6,7 @@ from fedtheory.kernel.expressions import Expr, Gradient, Value, inner, norm_sq
 from fedtheory.language.claim import Relation
 from fedtheory.sources.lecture27.statements.notation import *
 
-apart_sq = norm_sq(w - w_other)
+points_distance_sq = norm_sq(w - w_other)
 
 
 def gap_above_tangent(objective: Expr) -> Expr:
@@ -26,7 +26,7 @@ def gradient_change_sq(objective: Expr) -> Expr:
 
 
 def gap_below_tangent(objective: Expr) -> Relation:
-    """Return smoothness of a convex f, as in property (1)."""
+    """Return property (1), the smoothness of a convex f, as a relation."""
     left = Value(objective, w) - Value(objective, w_other)
     right = inner(Gradient(objective, w), w - w_other) - gradient_change_sq(objective) / (2 * beta)
     return Relation(left, "<=", right)
@@ -43,7 +43,7 @@ CLAIMS = [
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
     ),
     claim.assumption("assumption-2", "Lipschitz losses", "p. 2, assumption 2)")(
-        chain=(change_sq(F_i), "<=", rho**2 * apart_sq),
+        chain=(change_sq(F_i), "<=", rho**2 * points_distance_sq),
         place="points",
         assumptions=ASSUMPTIONS,
         printed=r"F_i(w)\text{ is }\rho\text{-Lipschitz: }\|F_i(w)-F_i(w')\|\le\rho\|w-w'\|",
@@ -54,7 +54,7 @@ CLAIMS = [
         implemented_by="fedtheory.language.assumptions:lipschitz_losses",
     ),
     claim.assumption("assumption-3", "Smoothness", "p. 2, assumption 3)")(
-        chain=(gradient_change_sq(F_i), "<=", beta**2 * apart_sq),
+        chain=(gradient_change_sq(F_i), "<=", beta**2 * points_distance_sq),
         place="points",
         assumptions=ASSUMPTIONS,
         printed=(
@@ -74,13 +74,13 @@ CLAIMS = [
         note="Checked for f = F_i and for f = F.",
     ),
     claim.proved.inequality("smooth-property-2", "The error of a linear approximation", "p. 2, property (2)")(
-        chain=(gap_above_tangent(F_i) ** 2, "<=", (beta / 2 * apart_sq) ** 2),
+        chain=(gap_above_tangent(F_i) ** 2, "<=", (beta / 2 * points_distance_sq) ** 2),
         also=(
             Relation(gap_above_tangent(F_i), ">=", 0),
-            Relation(gap_above_tangent(F_i), "<=", beta / 2 * apart_sq),
-            Relation(gap_above_tangent(F) ** 2, "<=", (beta / 2 * apart_sq) ** 2),
+            Relation(gap_above_tangent(F_i), "<=", beta / 2 * points_distance_sq),
+            Relation(gap_above_tangent(F) ** 2, "<=", (beta / 2 * points_distance_sq) ** 2),
             Relation(gap_above_tangent(F), ">=", 0),
-            Relation(gap_above_tangent(F), "<=", beta / 2 * apart_sq),
+            Relation(gap_above_tangent(F), "<=", beta / 2 * points_distance_sq),
         ),
         place="points",
         assumptions=ASSUMPTIONS,
@@ -98,8 +98,8 @@ CLAIMS = [
         also=(
             Relation(rho_mean**2, "<=", rho**2),
             Relation(beta_mean, "<=", beta),
-            Relation(change_sq(F), "<=", rho**2 * apart_sq),
-            Relation(gradient_change_sq(F), "<=", beta**2 * apart_sq),
+            Relation(change_sq(F), "<=", rho**2 * points_distance_sq),
+            Relation(gradient_change_sq(F), "<=", beta**2 * points_distance_sq),
         ),
         place="points",
         assumptions=ASSUMPTIONS,

@@ -25,8 +25,8 @@ CLAIMS = [
             r"\theta_{[k]}(t)=F(v_{[k]}(t))-F(w^*),\quad(k-1)\tau\le t\le k\tau,\quad\text{assumed }\theta_{[k]}(t)>0"
         ),
         note=(
-            "theta is not negative, and zero on runs that reach the optimum; the notes wonder at the assumption, but "
-            "1/theta needs it.  The equation says that the intervals' first gaps, which Theorem 2 uses, are these."
+            "theta is not negative, and zero on runs that reach the optimum; the notes question the assumption, "
+            "but 1/theta needs it.  By the equation theta at the start of an interval is its first gap in Theorem 2."
         ),
         implemented_by="fedtheory.language.quantities:centralised_model",
     ),
@@ -54,8 +54,8 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note=(
-            "Not printed.  For w = w^* it is stronger than the lemma, and it says more: descent approaches every point "
-            "that is better than where it goes, whether there is an optimum or not."
+            "Not in the notes.  For w = w^* it is stronger than the lemma.  It also shows that descent approaches "
+            "every point with a smaller value than the next iterate, whether there is an optimum or not."
         ),
     ),
     claim.proved.step("lemma-3.proof", "One step of centralised gradient descent", "proof of Lemma 3")(
@@ -100,7 +100,7 @@ CLAIMS = [
         printed=(
             rf"-\frac\eta\beta\|{_NABLA}\|^2+\eta^2\|{_NABLA}\|^2=\eta\left(\frac1\beta-\eta\right)\|{_NABLA}\|^2"
         ),
-        note="As transcribed; the sign is lost.  With it the distance would be allowed to grow.",
+        note="As transcribed; the sign is lost.  With this sign the bound would let the distance grow.",
         fault="misprint",
     ).with_repair(
         title="Collecting the squared gradient, with its sign",
@@ -119,8 +119,7 @@ CLAIMS = [
             r"\omega=\min_k\frac1{\|v_{[k]}((k-1)\tau)-w^*\|^2}"
         ),
         note=(
-            "The proof is left out in the notes.  Runs on which a theta is zero are not covered: 1/theta means nothing "
-            "there."
+            "The notes omit the proof.  Runs on which a theta is zero are not covered, as 1/theta is undefined there."
         ),
     ),
     claim.proved.inequality(
@@ -133,7 +132,7 @@ CLAIMS = [
         place="path",
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
-        note="What the proof of Lemma 4 needs of Lemma 3; not printed, as that proof is left out in the notes.",
+        note="The part of Lemma 3 that the proof of Lemma 4 uses; the notes omit that proof.",
     ),
     claim.proved.inequality(
         "lemma-4.descent",
@@ -144,7 +143,7 @@ CLAIMS = [
         place="path",
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
-        note="What the proof of Theorem 2 needs; it holds on runs that reach the optimum as well.",
+        note="The proof of Theorem 2 uses it; it also holds on runs that reach the optimum.",
     ),
     claim.proved.inequality("lemma-4.consequence", "The loss of the auxiliary sequence decreases", "Lemma 4, remark")(
         chain=((Value(F, v_next) - Value(F, v)) / theta**2, "<=", -progress, "<", 0),
@@ -156,8 +155,8 @@ CLAIMS = [
             r"\text{ i.e., }F(v_{[k]}(t))\text{ is decreasing}"
         ),
         note=(
-            "Strict, and by how much: by omega eta (1 - beta eta/2) theta^2 at least.  Divided by theta^2, which means "
-            "nothing where theta is zero: the notes assume that it is positive."
+            "The decrease is strict, and at least omega eta (1 - beta eta/2) theta^2.  The relation is divided by "
+            "theta^2, which is undefined where theta is zero; the notes assume that theta is positive."
         ),
     ),
 ]

@@ -83,7 +83,7 @@ NOTATION: dict[sp.Symbol, Quantity] = {
 }
 
 DISTRIBUTED_GD = (a.full_gradients, a.same_local_work, a.unit_server_step, a.full_participation)
-"""The algorithm of page 1: full gradients, and w is the average of all w_i with weights D_i / D."""
+"""Assumptions of the algorithm on page 1: full gradients, and w is the average of all w_i with weights D_i / D."""
 CONVEX_GD = (*DISTRIBUTED_GD, a.convex_and_smooth)
 """Assumptions 1 and 2."""
 ASSUMPTIONS = (*CONVEX_GD, a.lipschitz_losses)
@@ -100,7 +100,7 @@ def growth(steps: Expr) -> Expr:
 
 
 def per_divergence(steps: Expr) -> Expr:
-    """Return h without its factor delta; a rational number, so that h is exactly zero where it must be."""
+    """Return h without its factor delta: a rational number, so that h(0) = h(1) = 0 exactly."""
     return growth(steps) - eta * steps
 
 

@@ -37,14 +37,14 @@ CLAIMS = [
         note="The last relation says that an interval starts from the aggregated model: 0^x is 1 at x = 0, else 0.",
         implemented_by="fedtheory.federation.settings:distributed_gd",
     ),
-    claim.proved.condition("resource", "What a run costs", "p. 1")(
+    claim.proved.condition("resource", "The cost of a run", "p. 1")(
         chain=(T * c + K * b, "==", T * c + T / tau * b, "==", T * (c + b / tau)),
         for_all=COSTS,
         assumptions=DISTRIBUTED_GD,
         printed=r"Tc+Kb=Tc+\frac T\tau b=T\left(c+\frac b\tau\right)\le R",
         note=(
-            "The equations are checked, for several costs c of a local update and b of an aggregation; R is then the "
-            "user's choice, which fedtheory.sources.lecture27.budget keeps to in exact rationals."
+            "The equations are checked for several costs c of a local update and b of an aggregation.  R is the user's "
+            "choice; runs of fedtheory.sources.lecture27.budget stay within it, in exact rationals."
         ),
     ),
     claim.definition("goal", "The best use of a budget", "p. 1")(

@@ -1,4 +1,4 @@
-"""Theorem 1: distributed gradient descent stays near the centralised one, and its proof."""
+"""Theorem 1 and its proof: the distance between distributed and centralised gradient descent."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Relation
 from fedtheory.sources.lecture27.statements.notation import *
 
-grown = (eta * beta + 1) ** x - 1
-client_apart, client_apart_next = w_i - v, w_i_next - v_next
+growth_of_distance = (eta * beta + 1) ** x - 1
+client_difference, client_difference_next = w_i - v, w_i_next - v_next
 d = sp.Symbol("d", nonnegative=True)
-"""An arbitrary divergence."""
+"""A divergence, any non-negative number."""
 
 _APART = r"\|w(t)-v_{[k]}(t)\|"
 _APART_BEFORE = r"\|w(t-1)-v_{[k]}(t-1)\|"
@@ -30,8 +30,8 @@ CLAIMS = [
         assumptions=WITH_DIVERGENCE,
         printed=r"h(x)\triangleq\frac\delta\beta\left[(\eta\beta+1)^x-1\right]-\eta\delta x",
         note=(
-            "Checked besides: h(x) is not negative, does not decrease and is convex over whole x.  For h(0) = h(1) = 0 "
-            "see the remark after the theorem.  The implementation sums instead, as the end of the proof does."
+            "Also checked: h(x) is not negative, does not decrease and is convex over whole x.  For h(0) = h(1) = 0 "
+            "see the remark after the theorem.  The implementation computes the sum at the end of the proof."
         ),
         implemented_by="fedtheory.sources.lecture27.budget:compute_drift_bounds",
     ),
@@ -49,7 +49,7 @@ CLAIMS = [
             "the end of an interval is its last t + 1."
         ),
     ),
-    claim.proved.bound("thm-1.loss", "What the distance costs in the loss", "Theorem 1, second part")(
+    claim.proved.bound("thm-1.loss", "The difference of the losses by the distance", "Theorem 1, second part")(
         chain=(
             Value(F, w_t_next) - Value(F, v_next),
             "<=",
@@ -65,14 +65,15 @@ CLAIMS = [
     claim.proved.bound(
         "thm-1.g.linear", "Distance of one client from centralised gradient descent, sharpened", "proof of Theorem 1"
     )(
-        chain=(norm_sq(client_apart_next), "<=", (eta * delta_i * (x + 1)) ** 2),
-        also=(Relation(norm_sq(client_apart), "<=", (eta * delta_i * x) ** 2),),
+        chain=(norm_sq(client_difference_next), "<=", (eta * delta_i * (x + 1)) ** 2),
+        also=(Relation(norm_sq(client_difference), "<=", (eta * delta_i * x) ** 2),),
         place="path",
         assumptions=(*CONVEX_GD, a.bounded_dissimilarity),
         conditions=[LONG_STEP],
         note=(
-            "Not printed.  The notes let a gradient step take two points apart by the factor 1 + eta beta; one of a "
-            "convex client with eta <= 2/beta does not take them apart at all.  g_i(x) is at least eta delta_i x."
+            "Not in the notes.  There a gradient step may increase the distance of two points by the factor "
+            "1 + eta beta; for a convex client and eta <= 2/beta it does not increase it.  g_i(x) is at least "
+            "eta delta_i x."
         ),
         sharpens="lecture27:thm-1.g",
     ),
@@ -85,12 +86,12 @@ CLAIMS = [
         assumptions=(*CONVEX_GD, a.bounded_dissimilarity),
         conditions=[LONG_STEP],
         note=(
-            "Not printed.  It grows with the square of the number of local steps, where h grows without a bound on its "
-            "power: it is the first term of h(x), whose others vanish beside it only for small eta beta x."
+            "Not in the notes.  It grows with the square of the number of local steps, h grows exponentially.  It is "
+            "the first term of h(x); the other terms are small only for small eta beta x."
         ),
         sharpens="lecture27:thm-1",
     ),
-    claim.supported.identity("thm-1.remark-zero", "With one local step nothing is lost", "Theorem 1, remark (1)")(
+    claim.supported.identity("thm-1.remark-zero", "With one local step both methods agree", "Theorem 1, remark (1)")(
         chain=(h(z), "==", 0),
         also=(
             Relation(at_start(norm_sq(w_t_next - v_next)), "==", 0),
@@ -106,8 +107,8 @@ CLAIMS = [
         ),
     ),
     claim.proved.bound("thm-1.g", "Distance of one client from centralised gradient descent", "proof of Theorem 1")(
-        chain=(norm_sq(client_apart_next), "<=", g(x + 1) ** 2),
-        also=(Relation(norm_sq(client_apart), "<=", g(x) ** 2),),
+        chain=(norm_sq(client_difference_next), "<=", g(x + 1) ** 2),
+        also=(Relation(norm_sq(client_difference), "<=", g(x) ** 2),),
         place="path",
         assumptions=WITH_DIVERGENCE,
         printed=(
@@ -115,15 +116,15 @@ CLAIMS = [
             r"g_i(x)\triangleq\frac{\delta_i}\beta\left[(\eta\beta+1)^x-1\right]"
         ),
         note=(
-            "Both sides are squared, because the bound is attained after one step: so equality is seen exactly.  t is "
-            "read up to the end of the interval, before the aggregation resets the client."
+            "Both sides are squared, so that equality after one step is exact in rationals.  t is read up to the end "
+            "of the interval, before the aggregation replaces the client's model."
         ),
     ),
     claim.proved.step("thm-1.g-step", "One local step of one client", "proof of Theorem 1, induction")(
-        lhs=norm_sq(client_apart_next) - (1 + eta * beta) ** 2 * norm_sq(client_apart) - (eta * delta_i) ** 2,
-        rhs=2 * (1 + eta * beta) * norm(client_apart) * eta * delta_i,
+        lhs=norm_sq(client_difference_next) - (1 + eta * beta) ** 2 * norm_sq(client_difference) - (eta * delta_i) ** 2,
+        rhs=2 * (1 + eta * beta) * norm(client_difference) * eta * delta_i,
         also=(
-            Relation((1 + eta * beta) ** 2 * norm_sq(client_apart), "<=", ((1 + eta * beta) * g(x)) ** 2),
+            Relation((1 + eta * beta) ** 2 * norm_sq(client_difference), "<=", ((1 + eta * beta) * g(x)) ** 2),
             Relation((eta * beta + 1) * d * growth(x) + eta * d, "==", d * growth(x + 1)),
         ),
         for_all={d: (1, "5/3")},
@@ -146,7 +147,7 @@ CLAIMS = [
             Relation(norm_sq(Gradient(F_i, w_i) - Gradient(F_i, v)), "<=", beta**2 * norm_sq(w_i - v)),
             Relation(norm_sq(w_i - v), "<=", g(x) ** 2),
             Relation(norm(w_t_next - v_next) - norm(w_t - v), "<=", eta * beta * Average(g(x))),
-            Relation(norm(w_t_next - v_next) - norm(w_t - v), "<=", eta * delta * grown),
+            Relation(norm(w_t_next - v_next) - norm(w_t - v), "<=", eta * delta * growth_of_distance),
         ),
         place="path",
         assumptions=WITH_DIVERGENCE,
@@ -163,7 +164,7 @@ CLAIMS = [
         ),
     ),
     claim.proved.identity("thm-1.sum", "The geometric sum", "proof of Theorem 1, end")(
-        chain=(eta * d * PastSum(grown), "==", d * per_divergence(x + 1)),
+        chain=(eta * d * PastSum(growth_of_distance), "==", d * per_divergence(x + 1)),
         for_all={d: (1, "5/3")},
         place="round",
         assumptions=WITH_DIVERGENCE,

@@ -11,7 +11,7 @@ from fedtheory.sources.lecture27.statements.setting import COSTS
 
 phi = omega * (1 - beta * eta / 2)
 loss = rho * h(tau)
-"""Cost of one interval's drift in the loss."""
+"""Bound on the increase of the loss by the drift of one interval."""
 rate = eta * phi - loss / (tau * epsilon**2)
 
 _PROGRESS = r"\omega\eta\left(1-\frac{\beta\eta}2\right)"
@@ -37,7 +37,7 @@ CLAIMS = [
             "smallest.  T counts local updates."
         ),
     ),
-    claim.proved.step("thm-2.interval", "Progress of one interval, and of all", "proof of Theorem 2")(
+    claim.proved.step("thm-2.interval", "Progress of one interval, and of all intervals", "proof of Theorem 2")(
         chain=(1 / theta_end - 1 / theta_start, ">=", tau * progress),
         also=(
             Relation(summed_progress, ">=", K * tau * progress),
@@ -65,7 +65,7 @@ CLAIMS = [
         conditions=[SMALL_STEP],
         note="(3) and (4) are about the ends of the intervals and of the run, and within an interval gaps do not grow.",
     ),
-    claim.proved.step("thm-2.jump", "What an aggregation loses", "proof of Theorem 2")(
+    claim.proved.step("thm-2.jump", "The increase of the gap by an aggregation", "proof of Theorem 2")(
         chain=(
             1 / theta_next_start - 1 / theta_end,
             "==",
@@ -117,7 +117,7 @@ CLAIMS = [
             "Reconstructed.  The equation is checked as K = T / tau under its factor.  "
             + _FACTORED
             + "  Condition (2) "
-            "is needed only to turn the inequality round."
+            "is needed only to take reciprocals of the inequality."
         ),
     ),
     claim.supported.bound(
@@ -134,12 +134,12 @@ CLAIMS = [
             "is not among them, which makes the statement stronger."
         ),
     ),
-    claim.algorithm("tau-choice", "Choosing tau as the run goes", "the notes' goal (Wang et al. 2019)")(
+    claim.algorithm("tau-choice", "Choosing tau during the run", "the notes' goal (Wang et al. 2019)")(
         chain=(1 / T, "==", (c * tau + b) / (T * (c + b / tau) * tau)),
         for_all=COSTS,
         assumptions=DISTRIBUTED_GD,
         note=(
-            "Not in the notes beyond the goal; from the paper that they follow.  There tau is the integer that "
+            "The notes have the goal only; this is from the paper that they follow.  There tau is the integer that "
             "minimises the explicit bound with 1/T = (c tau + b)/(R tau), where rho, beta and delta are estimated "
             "during the run until R is used.  Checked here: this 1/T is exact for a run that uses its whole budget, "
             "R = T (c + b/tau)."

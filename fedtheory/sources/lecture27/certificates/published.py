@@ -1,4 +1,4 @@
-"""Certificates of the published statements, and of their lemmas."""
+"""Certificates of the statements and lemmas as published."""
 
 from __future__ import annotations
 
@@ -36,8 +36,14 @@ from fedtheory.proofs.links import (
     Squared,
 )
 from fedtheory.proofs.parts import Part
-from fedtheory.sources.lecture27.context.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped
-from fedtheory.sources.lecture27.statements.assumptions import apart_sq, gap_above_tangent
+from fedtheory.sources.lecture27.context.intervals import (
+    AtFirstStart,
+    AtLastStep,
+    AtNextStart,
+    SumOverRounds,
+    SumOverSteps,
+)
+from fedtheory.sources.lecture27.statements.assumptions import gap_above_tangent, points_distance_sq
 from fedtheory.sources.lecture27.statements.lemmas import (
     distance_after_sq,
     distance_sq,
@@ -55,19 +61,19 @@ DIVERGENCE = "divergence at the centralised model"
 # A client compared with centralised gradient descent: their distance, the difference of their gradients due to this
 # distance, and the divergence of the client's objective. Young's inequality has the weight of equality.
 _BASE = 1 + eta * beta
-APART, PULL = w_i - v, Gradient(F_i, w_i) - Gradient(F_i, v)
-OWN = Gradient(F_i, v) - Gradient(F, v)
+DIFFERENCE, GRADIENT_CHANGE = w_i - v, Gradient(F_i, w_i) - Gradient(F_i, v)
+DEVIATION = Gradient(F_i, v) - Gradient(F, v)
 _WEIGHT = eta * beta / (_BASE * (POWER - 1))
 
 
 # The squared distance is at most (delta_i / beta)^2 ((1 + eta beta)^k - 1)^2 after k steps.
-_AWAY = Induction(
-    measured=norm_sq(APART),
+_CLIENT_DISTANCE = Induction(
+    measured=norm_sq(DIFFERENCE),
     factor=(1 + _WEIGHT) * _BASE**2,
     offset=(1 + 1 / _WEIGHT) * eta**2 * delta_i**2,
     terms=[
-        Term(_WEIGHT, square(APART - eta * PULL + eta / _WEIGHT * OWN)),
-        Term((1 + _WEIGHT) * 2 * eta * beta, square(APART)),
+        Term(_WEIGHT, square(DIFFERENCE - eta * GRADIENT_CHANGE + eta / _WEIGHT * DEVIATION)),
+        Term((1 + _WEIGHT) * 2 * eta * beta, square(DIFFERENCE)),
         Term((1 + _WEIGHT) * eta**2, lipschitz_gradient(F_i, w_i, v)),
         Term((1 + _WEIGHT) * 2 * eta, convexity(F_i, w_i, v)),
         Term((1 + _WEIGHT) * 2 * eta, convexity(F_i, v, w_i)),
@@ -82,84 +88,84 @@ _AWAY = Induction(
 # The average of the clients compared with centralised gradient descent: their distance grows at most by the differences
 # of the clients' gradients.
 _CLIENT, _MEAN = "lecture27:thm-1.g", "lecture27:thm-1"
-_TRIANGLE = [Term(_ONE, triangle(w_t - v, -eta * Average(PULL))), Term(eta, length_of_mean(PULL))]
+_TRIANGLE = [Term(_ONE, triangle(w_t - v, -eta * Average(GRADIENT_CHANGE))), Term(eta, length_of_mean(GRADIENT_CHANGE))]
 
 
 def contract_distance(distance: sp.Expr, lemma: str = _CLIENT) -> list[Term]:
-    """Return one step of the average, with a lemma that bounds each client's distance."""
+    """Return the terms of one step of the average, by a lemma that bounds each client's distance."""
     return [
         *_TRIANGLE,
         Term(eta, lipschitz_gradient_length(F_i, w_i, v), averaged=True),
-        Term(eta * beta, root(f"{lemma}, relation 2", distance, APART), averaged=True),
+        Term(eta * beta, root(f"{lemma}, relation 2", distance, DIFFERENCE), averaged=True),
     ]
 
 
-_GROWN = delta_i / beta * (POWER - 1)
-_MEAN_AWAY = Induction(
+_CLIENT_BOUND = delta_i / beta * (POWER - 1)
+_AVERAGE_DISTANCE = Induction(
     measured=norm(w_t - v),
     factor=_ONE,
-    offset=eta * beta * Average(_GROWN),
-    terms=contract_distance(_GROWN),
+    offset=eta * beta * Average(_CLIENT_BOUND),
+    terms=contract_distance(_CLIENT_BOUND),
     bound=h(x),
     base=_BASE,
 )
 
-# Lemma 4: within an interval the optimum is no farther than at its start. The decrease of a step is a multiple of the
-# squared gradient, which by convexity and Cauchy-Schwarz is at least theta^2 over the squared distance.
-_NOT_AWAY = [
+# Lemma 4: within an interval the distance from the optimum is at most that at its start. The decrease of the loss in a
+# step is a multiple of the squared gradient, which by convexity and Cauchy-Schwarz is at least theta^2 / R.
+_NO_INCREASE = [
     Term(2 * eta, cocoercivity(F, w_star, v)),
     Term(2 * eta, cocoercivity(F, v, w_star)),
     Term(2 * eta / beta - eta**2, square(Gradient(F, v))),
 ]
-_NEAR = Induction(
+_DISTANCE_IN_INTERVAL = Induction(
     measured=distance_sq,
     factor=_ONE,
     offset=sp.S.Zero,
-    terms=_NOT_AWAY,
+    terms=_NO_INCREASE,
     bound=1 / omega,
     start=[Term(_ONE, assumption("nearest start"))],
 )
 _DISTANCE = "lecture27:lemma-4.distance"
-_SHARE = eta * (1 - beta * eta / 2)
-_theta, _theta_next, _slope_sq, _distance_sq, _product = sp.symbols("theta theta' G R a", real=True)
+_DECREASE_PER_GRADIENT = eta * (1 - beta * eta / 2)
+_theta, _theta_next, _gradient_sq, _distance_sq, _product = sp.symbols("theta theta' G R a", real=True)
 _change = sp.Symbol("c", real=True)
 _SCALARS = {
     _theta: theta,
-    _slope_sq: norm_sq(gradient),
+    _gradient_sq: norm_sq(gradient),
     _distance_sq: distance_sq,
     _product: inner(gradient, v - w_star),
 }
-_GAP = Nonnegative(_theta, [Term(_ONE, optimality(F, v))])
-_SLOPE_FACTS: dict[str, Nonnegative | CauchySchwarz] = {
-    "theta(t)": _GAP,
-    "squared gradient": Nonnegative(_slope_sq, [Term(_ONE, square(gradient))]),
+_GAP_SIGN = Nonnegative(_theta, [Term(_ONE, optimality(F, v))])
+_GRADIENT_FACTS: dict[str, Nonnegative | CauchySchwarz] = {
+    "theta(t)": _GAP_SIGN,
+    "squared gradient": Nonnegative(_gradient_sq, [Term(_ONE, square(gradient))]),
     "convexity": Nonnegative(_product - _theta, [Term(_ONE, convexity(F, w_star, v))]),
     "distance": Nonnegative(1 - omega * _distance_sq, [Term(omega, assumption(f"{_DISTANCE}, relation 1"))]),
-    "Cauchy-Schwarz": CauchySchwarz(_slope_sq, _distance_sq, _product),
+    "Cauchy-Schwarz": CauchySchwarz(_gradient_sq, _distance_sq, _product),
 }
 _DESCENDED = [Term(_ONE, smoothness(F, v_next, v))]
 _DECREASE = [
     Product(_ONE, ["descent"]),
-    Product(_SHARE, ["squared gradient", "distance"]),
-    Product(_SHARE * omega, ["Cauchy-Schwarz"]),
-    Product(_SHARE * omega, ["convexity", "convexity"]),
-    Product(2 * _SHARE * omega, ["convexity", "theta(t)"]),
+    Product(_DECREASE_PER_GRADIENT, ["squared gradient", "distance"]),
+    Product(_DECREASE_PER_GRADIENT * omega, ["Cauchy-Schwarz"]),
+    Product(_DECREASE_PER_GRADIENT * omega, ["convexity", "convexity"]),
+    Product(2 * _DECREASE_PER_GRADIENT * omega, ["convexity", "theta(t)"]),
 ]
 """The decrease of the loss in a step, minus its lower bound as a multiple of theta^2 / R."""
 _DECREASING = Products(
     scalars={**_SCALARS, _change: Value(F, v_next) - Value(F, v)},
-    facts={**_SLOPE_FACTS, "descent": Nonnegative(-_change - _SHARE * _slope_sq, _DESCENDED)},
+    facts={**_GRADIENT_FACTS, "descent": Nonnegative(-_change - _DECREASE_PER_GRADIENT * _gradient_sq, _DESCENDED)},
     divided_by=["theta(t)", "theta(t)"],
     parts=_DECREASE,
 )
 _PROGRESS = [Term(2 * eta, cocoercivity(F, w_star, v)), Term(2 * eta, optimality(F, v))]
 """2 eta <gradient, v - w*> minus eta/beta times the squared gradient."""
-_TOWARDS = Products(
-    scalars={_theta: theta, _slope_sq: norm_sq(gradient), _product: inner(gradient, v - w_star)},
+_GRADIENT_PRODUCT = Products(
+    scalars={_theta: theta, _gradient_sq: norm_sq(gradient), _product: inner(gradient, v - w_star)},
     facts={
-        "theta(t)": _GAP,
+        "theta(t)": _GAP_SIGN,
         "co-coercivity": Nonnegative(
-            _product - _slope_sq / (2 * beta) - _theta, [Term(_ONE, cocoercivity(F, w_star, v))]
+            _product - _gradient_sq / (2 * beta) - _theta, [Term(_ONE, cocoercivity(F, w_star, v))]
         ),
     },
     divided_by=["theta(t)"],
@@ -169,7 +175,7 @@ _before, _after = sp.symbols("d d'", real=True)
 _STRICTLY_CLOSER = Products(
     scalars={_theta: theta, _before: distance_sq, _after: distance_after_sq},
     facts={
-        "theta(t)": _GAP,
+        "theta(t)": _GAP_SIGN,
         "step": Nonnegative(
             _before - _after - 2 * eta * _theta,
             [Term(2 * eta, cocoercivity(F, w_star, v)), Term(eta / beta - eta**2, square(gradient))],
@@ -181,38 +187,38 @@ _STRICTLY_CLOSER = Products(
 _RECIPROCAL = Products(
     scalars={**_SCALARS, _theta_next: theta_after},
     facts={
-        **_SLOPE_FACTS,
+        **_GRADIENT_FACTS,
         "theta(t+1)": Nonnegative(_theta_next, [Term(_ONE, optimality(F, v_next))]),
-        "descent": Nonnegative(_theta - _theta_next - _SHARE * _slope_sq, _DESCENDED),
+        "descent": Nonnegative(_theta - _theta_next - _DECREASE_PER_GRADIENT * _gradient_sq, _DESCENDED),
     },
     divided_by=["theta(t)", "theta(t+1)"],
     parts=[
         *_DECREASE,
-        Product(_SHARE * omega, ["theta(t)", "descent"]),
-        Product(_SHARE**2 * omega, ["theta(t)", "squared gradient"]),
+        Product(_DECREASE_PER_GRADIENT * omega, ["theta(t)", "descent"]),
+        Product(_DECREASE_PER_GRADIENT**2 * omega, ["theta(t)", "squared gradient"]),
     ],
 )
 
 
 # Theorem 2: the reciprocals of the gaps telescope over the steps of an interval and over the intervals; an aggregation
 # reduces them by the cost of drift in the loss.
-_DESCENT, _EACH, _GAPS, _JUMP, _LOSS = (
+_DESCENT, _EACH_INTERVAL, _GAPS, _AGGREGATION, _LOSS = (
     f"lecture27:{name}" for name in ("lemma-4.descent", "thm-2.each-interval", "thm-2.gaps", "thm-2.jump", "thm-1.loss")
 )
-_BELOW = 1 / (theta_end * theta_next_start)
-_LOST = Part(loss * (1 / epsilon**2 - _BELOW), ONE)
+_OVER_GAPS = 1 / (theta_end * theta_next_start)
+_DRIFT_LOSS = Part(loss * (1 / epsilon**2 - _OVER_GAPS), ONE)
 
-_gap, _apart_sq = sp.symbols("g' r", real=True)
+_gap, _points_sq = sp.symbols("g' r", real=True)
 
 
 def _derive_tangent(objective: sp.Symbol) -> list[Link]:
-    """Derive convexity and smoothness at another point: squared, and both."""
+    """Derive the three relations of the error of a linear approximation: squared, and its two signs."""
     above, below = [Term(_ONE, convexity(objective, w, w_other))], [Term(_ONE, smoothness(objective, w, w_other))]
     within = Products(
-        scalars={_gap: gap_above_tangent(objective), _apart_sq: apart_sq},
+        scalars={_gap: gap_above_tangent(objective), _points_sq: points_distance_sq},
         facts={
             "above": Nonnegative(_gap, above),
-            "below": Nonnegative(beta / 2 * _apart_sq - _gap, below),
+            "below": Nonnegative(beta / 2 * _points_sq - _gap, below),
         },
         parts=[Product(_ONE, ["below", "below"]), Product(sp.Integer(2), ["below", "above"])],
     )
@@ -228,7 +234,7 @@ CERTIFICATES = [
     ),
     Certificate(
         claim="lecture27:lemma-3",
-        links=[_NOT_AWAY],
+        links=[_NO_INCREASE],
         relaxed=[eta <= 2 / beta],
     ),
     Certificate(
@@ -236,7 +242,7 @@ CERTIFICATES = [
         links=[
             _PROGRESS,
             [Term(_ONE, optimality(F, v))],
-            _TOWARDS,
+            _GRADIENT_PRODUCT,
             _PROGRESS,
             [],
             _STRICTLY_CLOSER,
@@ -244,7 +250,7 @@ CERTIFICATES = [
         ],
     ),
     Certificate(claim="lecture27:lemma-3.proof.factor.fixed", links=[[]], relaxed=[]),
-    Certificate(claim="lecture27:thm-1.g", links=[_AWAY, _AWAY]),
+    Certificate(claim="lecture27:thm-1.g", links=[_CLIENT_DISTANCE, _CLIENT_DISTANCE]),
     Certificate(
         claim="lecture27:thm-1.step",
         links=[
@@ -261,11 +267,11 @@ CERTIFICATES = [
         links=[
             Squared(
                 length=norm(w_i_next - v_next),
-                bound=_BASE * norm(APART) + eta * delta_i,
+                bound=_BASE * norm(DIFFERENCE) + eta * delta_i,
                 terms=[
-                    Term(_ONE, triangle(APART, -eta * PULL, -eta * OWN)),
+                    Term(_ONE, triangle(DIFFERENCE, -eta * GRADIENT_CHANGE, -eta * DEVIATION)),
                     Term(eta, lipschitz_gradient_length(F_i, w_i, v)),
-                    Term(eta, root(DIVERGENCE, delta_i, OWN)),
+                    Term(eta, root(DIVERGENCE, delta_i, DEVIATION)),
                 ],
             ),
             [Term(_BASE**2, assumption(f"{_CLIENT}, relation 2"))],
@@ -283,31 +289,33 @@ CERTIFICATES = [
             ]
         ],
     ),
-    Certificate(claim=_DISTANCE, links=[_NEAR, _NEAR], relaxed=[eta <= 2 / beta]),
+    Certificate(claim=_DISTANCE, links=[_DISTANCE_IN_INTERVAL, _DISTANCE_IN_INTERVAL], relaxed=[eta <= 2 / beta]),
     Certificate(claim="lecture27:lemma-4.consequence", links=[_DECREASING, Positive()], lemmas=[_DISTANCE]),
     Certificate(claim="lecture27:lemma-4", links=[_RECIPROCAL, Positive()], lemmas=[_DISTANCE]),
-    Certificate(claim=_DESCENT, links=[[Term(_ONE, smoothness(F, v_next, v)), Term(_SHARE, square(gradient))]]),
+    Certificate(
+        claim=_DESCENT, links=[[Term(_ONE, smoothness(F, v_next, v)), Term(_DECREASE_PER_GRADIENT, square(gradient))]]
+    ),
     Combination(
         claim="lecture27:thm-2.gaps",
-        links=[[Part(_ONE, Telescoped(_DESCENT)), Part(_ONE, epsilon <= theta_end)]],
+        links=[[Part(_ONE, SumOverSteps(_DESCENT)), Part(_ONE, epsilon <= theta_end)]],
     ),
-    Combination(claim=_EACH, links=[[Part(_ONE, Telescoped("lecture27:lemma-4"))]]),
+    Combination(claim=_EACH_INTERVAL, links=[[Part(_ONE, SumOverSteps("lecture27:lemma-4"))]]),
     Combination(
         claim="lecture27:thm-2.interval",
-        links=[[Part(_ONE, _EACH)], [Part(_ONE, Summed(_EACH))], [Part(progress, ITERATIONS)]],
+        links=[[Part(_ONE, _EACH_INTERVAL)], [Part(_ONE, SumOverRounds(_EACH_INTERVAL))], [Part(progress, ITERATIONS)]],
     ),
     Combination(
-        claim=_JUMP,
-        links=[[], [Part(_BELOW, AtEnd(_LOSS)), Part(_BELOW, AtEnd(_LOSS, 1))], [_LOST]],
+        claim=_AGGREGATION,
+        links=[[], [Part(_OVER_GAPS, AtLastStep(_LOSS)), Part(_OVER_GAPS, AtLastStep(_LOSS, 1))], [_DRIFT_LOSS]],
         known=[AtNextStart(_GAPS)],
     ),
     Combination(
         claim="lecture27:thm-2.round",
         links=[
             [
-                Part(_ONE, _EACH),
-                Part(_ONE, Derived(_JUMP, 1)),
-                _LOST,
+                Part(_ONE, _EACH_INTERVAL),
+                Part(_ONE, Derived(_AGGREGATION, 1)),
+                _DRIFT_LOSS,
             ]
         ],
         known=[AtNextStart(_GAPS)],
@@ -316,7 +324,7 @@ CERTIFICATES = [
         claim="lecture27:thm-2.last",
         links=[
             [Part(1 / theta_first, ONE)],
-            [Part(_ONE, Summed("lecture27:thm-2.round")), Part(-progress, ITERATIONS)],
+            [Part(_ONE, SumOverRounds("lecture27:thm-2.round")), Part(-progress, ITERATIONS)],
             [Part(loss * (1 / epsilon**2 - 1 / (final_gap * theta_last)), ONE)],
             [Part(loss / (tau * epsilon**2), ITERATIONS)],
         ],
@@ -334,7 +342,7 @@ CERTIFICATES = [
         known=[AtFirstStart(_GAPS)],
     ),
     Certificate(claim="lecture27:thm-1.sum", links=[PrefixSum()]),
-    Certificate(claim=_MEAN, links=[_MEAN_AWAY, _MEAN_AWAY], lemmas=[_CLIENT]),
+    Certificate(claim=_MEAN, links=[_AVERAGE_DISTANCE, _AVERAGE_DISTANCE], lemmas=[_CLIENT]),
     Certificate(
         claim="lecture27:thm-1.loss",
         links=[

@@ -1,4 +1,4 @@
-"""Certificates of tightened statements: gradient steps of convex clients do not increase distances."""
+"""Certificates of the tightened statements, by gradient steps that do not increase distances."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fedtheory.proofs.links import Induction
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.sources.lecture27.certificates.printed import APART, DIVERGENCE, contract_distance
+from fedtheory.sources.lecture27.certificates.published import DIFFERENCE, DIVERGENCE, contract_distance
 from fedtheory.sources.lecture27.statements.any_point import sigma_G, y
 from fedtheory.sources.lecture27.statements.notation import *
 
@@ -29,29 +29,29 @@ _STEP, _STEPS, _DRIFT = (f"lecture27:thm-2.any-point.{name}" for name in ("step"
 def _bound_divergence(model: sp.Expr, steps: sp.Expr) -> list[Term]:
     """Bound a client's distance from another model after a gradient step of both, up to the divergence there.
 
-    Young's inequality has the number of previous steps as its weight, so that the distance grows by an equal amount in
+    The weight of Young's inequality is the number of previous steps, so that the distance grows by an equal amount in
     each step.
     """
-    pull = Gradient(F_i, w_i) - Gradient(F_i, model)
-    own = Gradient(F_i, model) - Gradient(F, model)
+    change = Gradient(F_i, w_i) - Gradient(F_i, model)
+    deviation = Gradient(F_i, model) - Gradient(F, model)
     weight = 1 + 1 / steps
     return [
-        Term(1 / steps, square(w_i - model - eta * pull + steps * eta * own)),
+        Term(1 / steps, square(w_i - model - eta * change + steps * eta * deviation)),
         Term(2 * eta * weight, cocoercivity(F_i, w_i, model)),
         Term(2 * eta * weight, cocoercivity(F_i, model, w_i)),
-        Term((2 * eta / beta - eta**2) * weight, square(pull)),
+        Term((2 * eta / beta - eta**2) * weight, square(change)),
     ]
 
 
-_AWAY = Induction(
-    measured=norm_sq(APART),
+_CLIENT_DISTANCE = Induction(
+    measured=norm_sq(DIFFERENCE),
     factor=1 + 1 / x,
     offset=(1 + x) * eta**2 * delta_i**2,
     terms=[*_bound_divergence(v, x), Term((1 + x) * eta**2, assumption(DIVERGENCE))],
     bound=(eta * delta_i * x) ** 2,
     first=[Term(eta**2, assumption(DIVERGENCE))],
 )
-_MEAN_AWAY = Induction(
+_AVERAGE_DISTANCE = Induction(
     measured=norm(w_t - v),
     factor=_ONE,
     offset=eta * beta * Average(eta * delta_i * x),
@@ -59,14 +59,14 @@ _MEAN_AWAY = Induction(
     bound=eta**2 * beta * delta * x * (x - 1) / 2,
 )
 
-# The clients' distances from their average, which moves with the average of their gradients.
+# The clients' distances from their average, which moves by the average of their gradients.
 _MOVED = w_i - w_t - eta * (Gradient(F_i, w_i) - Gradient(F, w_t))
 _MEAN_DIVERGENCE = assumption("bounded mean dissimilarity")
 _SHARE = 1 / (2 * eta * tau * K)
 
 CERTIFICATES = [
-    Certificate(claim=_CLIENT, links=[_AWAY, _AWAY]),
-    Certificate(claim=_MEAN, links=[_MEAN_AWAY, _MEAN_AWAY], lemmas=[_CLIENT]),
+    Certificate(claim=_CLIENT, links=[_CLIENT_DISTANCE, _CLIENT_DISTANCE]),
+    Certificate(claim=_MEAN, links=[_AVERAGE_DISTANCE, _AVERAGE_DISTANCE], lemmas=[_CLIENT]),
     Certificate(
         claim=_STEP,
         links=[
