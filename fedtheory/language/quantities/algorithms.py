@@ -56,17 +56,11 @@ compression_variance = constant(
 )
 
 
-def _measure_optimum_gradient(run: Run) -> Any:
-    """Return the client average of the squared gradient norms at the optimum."""
-    gradients = run.problem.about_optimum.linear
-    return run.problem.weights @ (gradients * gradients).sum(axis=1)
-
-
 optimum_gradient = constant(
     "optimum_gradient",
     "G_*",
     "G_*, G_*^2 = sum_i p_i |grad F_i(x*)|^2",
-    _measure_optimum_gradient,
+    lambda run: run.at_optimum.dissimilarity_sq,
     root=True,
     term=define_by(Average(square(Gradient(CLIENT_OBJECTIVE, OPTIMUM))), FIRST_STEP, FIRST_ROUND),
 )

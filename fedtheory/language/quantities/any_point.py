@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Average, Expr, Gradient
 from fedtheory.language import assumptions as a
@@ -30,6 +29,7 @@ from fedtheory.language.quantities.measuring.symbols import (
     square,
     variance,
 )
+from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import Over, RunQuantity, Term, VectorQuantity, constant, symbol_of
 
 comparator = VectorQuantity(
@@ -121,20 +121,11 @@ noise_smoothness = constant(
 )
 
 
-def _build_distance_form(run: Run) -> Array:
-    """Return |x - y|^2 as a form in (1, x - x*), (1, d+1, d+1)."""
-    point = run.comparator.point
-    form = run.arithmetic.identity(run.problem.dimension + 1)
-    form[0, 0] = point @ point
-    form[0, 1:] = form[1:, 0] = -point
-    return form[None]
-
-
 def _measure_total_progress(run: Run) -> Any:
-    """Return the sum over rounds of the decrease of the squared distance to the comparator."""
-    distances = require_common_steps(
-        run, run.trajectory.evaluate_at_virtual_iterates(_build_distance_form(run))[..., 0]
-    )
+    """Return the sum over rounds of the decrease of the squared distance to the comparator y, a form in (1, x - x*)."""
+    point, form = run.comparator.point, run.arithmetic.identity(run.problem.dimension + 1)
+    form[0, 0], form[0, 1:], form[1:, 0] = point @ point, -point, -point
+    distances = require_common_steps(run, run.trajectory.evaluate_at_virtual_iterates(form[None])[..., 0])
     return (distances[:, 0] - distances[:, -1]).sum()
 
 
@@ -147,16 +138,9 @@ total_comparator_progress = RunQuantity(
 )
 
 
-def _measure_final_distance(run: Run) -> Any:
-    """Return the expected squared distance of the last model to the comparator."""
-    point, model = run.comparator.point, run.trajectory.final_mean - run.problem.optimum
-    return run.trajectory.final_distance_sq - 2 * (point @ model) + point @ point
-
-
-final_comparator_distance_sq = RunQuantity(
+final_comparator_distance_sq = define(
     "final_comparator_distance_sq",
     r"\mathbb E\|x^T-y\|^2",
     "E|x^T - y|^2, the distance of the last model from the comparator y",
-    _measure_final_distance,
-    term=_define(square(NEXT_VIRTUAL - COMPARATOR), LAST_STEP, LAST_ROUND),
+    _define(square(NEXT_VIRTUAL - COMPARATOR), LAST_STEP, LAST_ROUND),
 )

@@ -10,7 +10,6 @@ from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import smallest
 from fedtheory.engine.moments.stationary import stationary_round_suboptimality
 from fedtheory.engine.run import Run
-from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities import local_work, problem
 from fedtheory.language.quantities.measuring.axes import place_on_rounds, require_common_steps
 from fedtheory.language.quantities.measuring.reductions import (
@@ -34,6 +33,7 @@ from fedtheory.language.quantities.measuring.symbols import (
     gradient_sq,
     square,
 )
+from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights, per_round, per_step
 
 
@@ -52,40 +52,23 @@ average_suboptimality = RunQuantity(
 )
 
 
-def _discount_steps(run: Run) -> Any:
-    """Return the exponentially weighted average over all local steps."""
-    sizes = run.algorithm.work.step_sizes
-    factor = 1 - sizes[0] * run.strong_convexity / 2
-    if (sizes != sizes[0]).any() or factor <= 0:
-        raise NotApplicable("the weights of the average need one step size for all clients, below 2/mu")
-    errors = require_common_steps(run, run.trajectory.local_suboptimality)[:, 1:].ravel()
-    weights = run.arithmetic.array([factor**age for age in reversed(range(len(errors)))])
-    return (weights @ errors) / weights.sum()
-
-
 _j = sp.Dummy("j", integer=True)
 _ETA, _MU = local_work.local_step_size, problem.strong_convexity
-_FORGETTING = Weights((1 - _ETA.symbol * _MU.symbol / 2) ** (-_j), _j, ((_ETA.symbol, _ETA), (_MU.symbol, _MU)))
-discounted_suboptimality = RunQuantity(
+_DISCOUNTS = Weights((1 - _ETA.symbol * _MU.symbol / 2) ** (-_j), _j, ((_ETA.symbol, _ETA), (_MU.symbol, _MU)))
+discounted_suboptimality = define(
     "discounted_suboptimality",
     r"\textstyle\sum_{j=1}^{\tau T}q^{-j}\,\mathbb E\left[F(\bar x_j)-F(x^*)\right]/\sum_{j=1}^{\tau T}q^{-j}",
     "sum_j q^-j (E F(xbar_j) - F*) / sum_j q^-j, q = 1 - eta mu/2, over the local steps j = 1 .. tau T of all rounds: "
     "an exponentially weighted average",
-    _discount_steps,
-    term=define_by(gap(NEXT_ITERATE), Over("iterations", "mean", weights=_FORGETTING)),
+    define_by(gap(NEXT_ITERATE), Over("iterations", "mean", weights=_DISCOUNTS)),
 )
-
-
-def _measure_last_round(run: Run) -> Any:
-    """Return the average suboptimality of the last round's iterates."""
-    return _average(require_common_steps(run, run.trajectory.last_local_suboptimality)[1:])
 
 
 last_round_suboptimality = RunQuantity(
     "last_round_suboptimality",
     r"\mathbb E\left[\frac{1}{\tau}\sum_{k=1}^{\tau}F(\bar x^{(T-1,k)})-F(x^*)\right]",
     "(1/tau) sum_{k=1..tau} E F(xbar^{T-1,k}) - F*, over the local steps of the last round",
-    _measure_last_round,
+    lambda run: _average(require_common_steps(run, run.trajectory.last_local_suboptimality)[1:]),
     limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
     term=define_by(gap(NEXT_ITERATE), MEAN_OVER_STEPS, LAST_ROUND),
 )

@@ -14,6 +14,7 @@ from lasting_runs import is_proved
 
 from fedtheory import FLOAT, RATIONAL, parse_run
 from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
 from fedtheory.kernel.expressions import Expectation, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -47,12 +48,18 @@ def test_later_steps_count_more() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"local_step_size": "2"}, {"local_step_size": ["1/100", "1/50"]}], ids=["long steps", "several sizes"]
+    ("size", "reason"),
+    [
+        ("2", "divides by a quantity that is zero"),
+        ("3", "expected weights that are not negative"),
+        (["1/100", "1/50"], "different step sizes"),
+        ("1/(100 + n)", "changing step sizes"),
+    ],
 )
-def test_a_mean_without_weights_is_refused(changes: dict[str, Any]) -> None:
+def test_a_mean_without_weights_is_refused(size: object, reason: str) -> None:
     """The average is rejected if its factor is not positive, or not a single number."""
-    with pytest.raises(Exception, match="weights of the average"):
-        q.discounted_suboptimality.on(a_run(**changes))
+    with pytest.raises(NotApplicable, match=reason):
+        q.discounted_suboptimality.on(a_run(local_step_size=size))
 
 
 RUNS = lasting_runs.RUNS | {"one of two is drawn": {"participation": lasting_runs.DRAWN, "local_step_size": "1/200"}}
