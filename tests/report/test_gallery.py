@@ -10,7 +10,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims, find, sharper_claims
 from fedtheory.sources.lecture27.exhibits import TOTAL, compute_budget_cases
-from fedtheory.sources.liu2022.exhibits import CLIENTS, ITERATIONS, measure_speed_ups
+from fedtheory.sources.liu2022.exhibits import CLIENTS, ITERATIONS, fit_slope, measure_speed_ups
 from report import gallery
 from report.exhibits import collect_exhibits
 from report.figures.rates import draw_over_clients, draw_rate
@@ -94,7 +94,7 @@ def test_speed_up_is_linear_within_the_limit_and_ends_beyond_it() -> None:
         one_step = measure_speed_ups(alike=alike)[0]
         assert one_step.local_steps**4 * one_step.clients[one_step.inside - 1] ** 3 <= ITERATIONS
         assert one_step.clients[one_step.inside] > one_step.limit
-        slope = one_step.slope(0, one_step.inside)
+        slope = fit_slope(one_step, 0, one_step.inside)
         assert slope is not None
         assert slope[0] == pytest.approx(-0.5, abs=0.01)
         assert slope[1] < 0.01

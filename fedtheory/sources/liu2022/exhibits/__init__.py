@@ -5,6 +5,7 @@ from fedtheory.sources.liu2022.exhibits.communication import show_loads
 from fedtheory.sources.liu2022.exhibits.corollary_2 import (
     CLIENTS,
     ITERATIONS,
+    fit_slope,
     gives_iterations,
     measure_speed_ups,
     show_speed_up,
@@ -12,7 +13,7 @@ from fedtheory.sources.liu2022.exhibits.corollary_2 import (
 from fedtheory.sources.liu2022.exhibits.corollary_4 import concerns_corollary_4, show_corollary_4
 from fedtheory.sources.liu2022.exhibits.two_sided import concerns_two_sided_steps, show_two_sided
 
-__all__ = ["CLIENTS", "EXHIBITS", "ITERATIONS", "measure_speed_ups"]
+__all__ = ["CLIENTS", "EXHIBITS", "ITERATIONS", "fit_slope", "measure_speed_ups"]
 
 EXHIBITS = (
     Exhibit(lambda claim: claim.kind == "cost", show_loads),
