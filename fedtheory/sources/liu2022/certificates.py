@@ -19,7 +19,7 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LOOP_PAIR, SECOND_MOMENT, VARIANCE, LoopMean
-from fedtheory.sources.liu2022.context import definition_facts as own
+from fedtheory.sources.liu2022.context import definition_facts as definitions
 from fedtheory.sources.liu2022.statements.corollary_2 import constant
 from fedtheory.sources.liu2022.statements.loop import ALONG_THE_LOOP
 from fedtheory.sources.liu2022.statements.non_iid import c
@@ -51,7 +51,7 @@ from fedtheory.sources.liu2022.statements.notation import (
 
 _ONE = sp.S.One
 _DESCENT = Term(_ONE, smoothness(f, xbar_next, xbar))
-_DIFFERENCE = Gradient(f_i, xbar) - Gradient(f_i, x_i)
+_CHANGE_TO_AVERAGE = Gradient(f_i, xbar) - Gradient(f_i, x_i)
 
 
 def _bound_variance(coefficient: sp.Expr) -> Term:
@@ -59,16 +59,14 @@ def _bound_variance(coefficient: sp.Expr) -> Term:
 
 
 def _bound_gradient_error(coefficient: sp.Expr) -> list[Term]:
-    """Bound the difference between the average gradient at the clients and the gradient at their average by the
-    drift.
-    """
+    """Bound the difference between the clients' average gradient and the gradient at their average by the drift."""
     return [
-        Term(coefficient, square(_DIFFERENCE - Average(_DIFFERENCE)), averaged=True),
+        Term(coefficient, square(_CHANGE_TO_AVERAGE - Average(_CHANGE_TO_AVERAGE)), averaged=True),
         Term(coefficient, lipschitz_gradient(f_i, xbar, x_i), averaged=True),
     ]
 
 
-# Two clients: their stochastic gradients have second moments of at most G^2.
+# Two clients, whose stochastic gradients have second moments of at most G^2.
 _G_I, _G_J = pair.SLOPE_I + pair.n_i, pair.SLOPE_J + pair.n_j
 
 
@@ -80,7 +78,7 @@ def _bound_second_moments(coefficient: sp.Expr, name: str) -> list[Term]:
 
 
 def _prove_lemma_1(claim: str, moment: sp.Symbol, name: str, measure: Measure = PAIR) -> Recursion:
-    """Return the certificate that two clients are at most 2 s G k apart after k local steps."""
+    """Return the certificate that the distance of two clients is at most 2 s G k after k local steps."""
     return Recursion(
         claim=claim,
         measure=measure,
@@ -95,13 +93,13 @@ def _prove_lemma_1(claim: str, moment: sp.Symbol, name: str, measure: Measure = 
     )
 
 
-# All clients: gradients at their own iterates, relative to the gradient of f at their average.
-_SLOPE = Gradient(f_i, x_i)
-_MISFIT = Gradient(f_i, xbar) - Gradient(f, xbar)
-_SEEN = _SLOPE - Gradient(f, xbar)
+# All clients: gradients at their definitions iterates, relative to the gradient of f at their average.
+_GRADIENT = Gradient(f_i, x_i)
+_DEVIATION = Gradient(f_i, xbar) - Gradient(f, xbar)
+_CHANGE = _GRADIENT - Gradient(f, xbar)
 _GROWTH, _SUMMED = k * (1 + 5 * k / (4 * K)), k * (k - 1) / 2 + 5 * k * (k - 1) * (2 * k - 1) / (24 * K)
 _SPREAD_FACTOR = 1 + 10 / (9 * K)
-_FEW_STEPS = s <= 1 / (6 * L * K)
+_STEP_CONDITION = s <= 1 / (6 * L * K)
 
 
 def _write_spread_offset(noise: sp.Symbol) -> sp.Expr:
@@ -109,11 +107,11 @@ def _write_spread_offset(noise: sp.Symbol) -> sp.Expr:
 
 
 def _bound_spread_step(noise: Sequence[Term]) -> list[Term]:
-    """Return one step of all clients; `noise` bounds the variance of their gradients."""
+    """Return the terms of one step of all clients; those of `noise` bound the variance of their gradients."""
     return [
-        Term(1 / K, square((x_i - xbar) + K * s * (_SLOPE - client_gradients)), averaged=True),
-        Term((1 + K) * s**2, square(Average(_SEEN))),
-        Term((1 + K) * s**2, square(_SEEN - 2 * _MISFIT), averaged=True),
+        Term(1 / K, square((x_i - xbar) + K * s * (_GRADIENT - client_gradients)), averaged=True),
+        Term((1 + K) * s**2, square(Average(_CHANGE))),
+        Term((1 + K) * s**2, square(_CHANGE - 2 * _DEVIATION), averaged=True),
         Term(2 * (1 + K) * s**2, lipschitz_gradient(f_i, x_i, xbar), averaged=True),
         Term(2 * (1 + K) * s**2, assumption("bounded mean dissimilarity")),
         Term(1 / (9 * K) - 2 * (1 + K) * s**2 * L**2, square(x_i - xbar), averaged=True),
@@ -132,21 +130,22 @@ _MEAN = [Part(_ONE, "liu2022:thm-1.mean"), Part(2 / (s * T), facts.DESCENT)]
 # The equation s - sqrt(N)/(L sqrt(T)) = 0, used in each of the three terms of the theorem's bound.
 _ROOT = sp.sqrt(N * T)
 _TUNED = sp.sqrt(N) / sp.sqrt(T)
-_FROM_STEP = 2 * gap * L / (T * s * _TUNED) - 4 * K**2 * G**2 * L**2 * (s + _TUNED / L) - L * sigma**2 / N
+_STEP_COEFFICIENT = 2 * gap * L / (T * s * _TUNED) - 4 * K**2 * G**2 * L**2 * (s + _TUNED / L) - L * sigma**2 / N
 
 
-# 1 - y = (1 - y^2)/(1 + y) for y = N^(3/2) K^2/sqrt(T), and 1 - x = (1 - x^4)/((1 + x)(1 + x^2)) for x = 6 L s K.
-def _use_few_steps(moment: sp.Symbol) -> list[Part]:
-    """Return the part that uses the condition on the number of local steps."""
-    spared = sp.sqrt(N) * sp.sqrt(T) * T * (1 + sp.sqrt(N) ** 3 * K**2 / sp.sqrt(T))
-    return [Part(4 * moment**2 / spared, FEW_LOCAL_STEPS)]
+def _use_few_local_steps(factor: sp.Expr) -> Part:
+    """Return the part that proves factor/sqrt(N T) - factor K^2 N/T >= 0, by K^4 N^3 <= T.
+
+    It is (1 - y)/sqrt(N T) times the factor, and 1 - y = (1 - y^2)/(1 + y) for y = N^(3/2) K^2/sqrt(T).
+    """
+    return Part(factor / (_ROOT * T * (1 + sp.sqrt(N) ** 3 * K**2 / sp.sqrt(T))), FEW_LOCAL_STEPS)
 
 
-_FEW = _use_few_steps(G)
-_PLAIN = own.PLAIN_SPEEDUP_STEP
-_NINE = 9 * L**2 * K**2 * spread**2
+_FEW = _use_few_local_steps(4 * G**2)
+_PLAIN_STEP = definitions.PLAIN_SPEEDUP_STEP
+_DISSIMILARITY = 9 * L**2 * K**2 * spread**2
 _ELEVEN_TWELFTHS = sp.Rational(11, 12)
-_ELEVEN = _ELEVEN_TWELFTHS * L**2 * (K - 1) * (2 * (K + 1) * spread**2 + (1 - 1 / N) * sigma**2)
+_TIGHTENED_DRIFT = _ELEVEN_TWELFTHS * L**2 * (K - 1) * (2 * (K + 1) * spread**2 + (1 - 1 / N) * sigma**2)
 
 
 def _weigh_plain_step(drift: sp.Expr) -> sp.Expr:
@@ -154,40 +153,36 @@ def _weigh_plain_step(drift: sp.Expr) -> sp.Expr:
     return 2 * gap / (T * s * _TUNED) - L * sigma**2 / N - drift * (s + _TUNED)
 
 
-def _use_speedup_condition(factor: sp.Expr) -> list[Part]:
-    """Return the parts of factor/sqrt(N T) - factor K^2 N/T >= 0, by K^4 N^3 <= T."""
-    return [Part(factor / (_ROOT * T * (1 + sp.sqrt(N) ** 3 * K**2 / sp.sqrt(T))), FEW_LOCAL_STEPS)]
+# 1 - x = (1 - x^4)/((1 + x)(1 + x^2)) for x = 6 L s K.
+_FOURTH_POWER = (1 + 6 * L * s * K) * (1 + (6 * L * s * K) ** 2)
 
-
-_FOURTH = (1 + 6 * L * s * K) * (1 + (6 * L * s * K) ** 2)
-
-# Lemma 1 as published: sums of gradients over the steps since the last aggregation, and Jensen three times.
-_SUM, _WORST = LocalSum(g_i), 2 * s**2 * T_0
+# The proof of Lemma 1 as published: sums of gradients since the last aggregation, and Jensen's inequality three times.
+_SUM, _COEFFICIENT = LocalSum(g_i), 2 * s**2 * T_0
 _MOMENT = assumption("bounded second moment")
 _PRINTED_LEMMA_1 = [
     [],
     [Term(s**2, square(_SUM + Average(_SUM)))],
     [
-        Term(_WORST, square(Average(g_i) - Average(_SUM) / T_0), summed=True),
-        Term(_WORST, square(g_i - _SUM / T_0), summed=True),
+        Term(_COEFFICIENT, square(Average(g_i) - Average(_SUM) / T_0), summed=True),
+        Term(_COEFFICIENT, square(g_i - _SUM / T_0), summed=True),
     ],
-    [Term(_WORST, square(g_i - Average(g_i)), averaged=True, summed=True)],
+    [Term(_COEFFICIENT, square(g_i - Average(g_i)), averaged=True, summed=True)],
     [
-        Term(_WORST, _MOMENT, averaged=True, summed=True),
-        Term(_WORST, _MOMENT, summed=True),
+        Term(_COEFFICIENT, _MOMENT, averaged=True, summed=True),
+        Term(_COEFFICIENT, _MOMENT, summed=True),
         Term(4 * s**2 * G**2 * (K**2 - T_0**2), one()),
     ],
 ]
 
 CERTIFICATES = [
     Certificate(claim="liu2022:two-sided.special-case", links=[[]]),
-    Combination(claim="liu2022:architecture.ps", links=[[Part(-sp.S.One, own.SERVER_MESSAGES)]]),
+    Combination(claim="liu2022:architecture.ps", links=[[Part(-sp.S.One, definitions.SERVER_MESSAGES)]]),
     Certificate(
         claim="liu2022:noniid.GB.special",
         links=[[], [Term(_ONE, square(Gradient(f, x)))]],
     ),
-    Combination(claim="liu2022:noniid.GB.B1", links=[[Part(-sp.S.One, own.GROWTH)]]),
-    Combination(claim="liu2022:architecture.rar", links=[[Part(-1 / N, own.RING_MESSAGES)]]),
+    Combination(claim="liu2022:noniid.GB.B1", links=[[Part(-sp.S.One, definitions.GROWTH)]]),
+    Combination(claim="liu2022:architecture.rar", links=[[Part(-1 / N, definitions.RING_MESSAGES)]]),
     Certificate(claim="liu2022:eq-5", links=[[]]),
     Certificate(claim="liu2022:eq-6", links=[[]]),
     Certificate(claim="liu2022:lemma-1.proof", links=_PRINTED_LEMMA_1),
@@ -199,14 +194,14 @@ CERTIFICATES = [
     Certificate(claim="liu2022:eq-4", links=[[]]),
     Certificate(
         claim="liu2022:eq-7.any-sum",
-        links=[[Term(N**2, square(_DIFFERENCE - Average(_DIFFERENCE)), averaged=True)]],
+        links=[[Term(N**2, square(_CHANGE_TO_AVERAGE - Average(_CHANGE_TO_AVERAGE)), averaged=True)]],
     ),
     Certificate(claim="liu2022:eq-7.fixed", links=[[_DESCENT, _bound_variance(L * s**2 / (2 * N))]], relaxed=[]),
     Certificate(
         claim="liu2022:eq-7.a",
         links=[
             [],
-            [Term(_ONE, square(_DIFFERENCE - Average(_DIFFERENCE)), averaged=True)],
+            [Term(_ONE, square(_CHANGE_TO_AVERAGE - Average(_CHANGE_TO_AVERAGE)), averaged=True)],
             [Term(_ONE, lipschitz_gradient(f_i, xbar, x_i), averaged=True)],
         ],
     ),
@@ -271,12 +266,12 @@ CERTIFICATES = [
         terms=_bound_spread_step(
             [
                 Term((1 - 1 / N) * s**2, assumption("bounded second moment"), averaged=True),
-                Term((1 - 1 / N) * s**2, square(_SLOPE), averaged=True),
+                Term((1 - 1 / N) * s**2, square(_GRADIENT), averaged=True),
             ]
         ),
         bound=_GROWTH * _write_spread_offset(G),
         total=_SUMMED * _write_spread_offset(G),
-        relaxed=[_FEW_STEPS],
+        relaxed=[_STEP_CONDITION],
     ),
     Recursion(
         claim="liu2022:thm-3.drift.sharp",
@@ -286,17 +281,17 @@ CERTIFICATES = [
         terms=_bound_spread_step([_bound_variance((1 - 1 / N) * s**2)]),
         bound=_GROWTH * _write_spread_offset(sigma),
         total=_SUMMED * _write_spread_offset(sigma),
-        relaxed=[_FEW_STEPS],
+        relaxed=[_STEP_CONDITION],
     ),
     Combination(claim="liu2022:thm-3", links=[[*_MEAN, Part(L**2, "liu2022:thm-3.drift")]]),
     Combination(claim="liu2022:thm-3.sharp", links=[[*_MEAN, Part(L**2, "liu2022:thm-3.drift.sharp")]]),
     Combination(
         claim="liu2022:cor-2.step",
-        links=[[Part(_ONE, "liu2022:thm-1"), Part(_FROM_STEP, own.SPEEDUP_STEP)], []],
+        links=[[Part(_ONE, "liu2022:thm-1"), Part(_STEP_COEFFICIENT, definitions.SPEEDUP_STEP)], []],
     ),
     Combination(
         claim="liu2022:cor-2.K",
-        links=[[Part(_ONE, "liu2022:cor-2.step"), *_FEW], _FEW],
+        links=[[Part(_ONE, "liu2022:cor-2.step"), _FEW], [_FEW]],
     ),
     _prove_lemma_1("liu2022:lemma-1.loop", G_loop, SECOND_MOMENT + " of {}", LOOP_PAIR),
     LoopMean(
@@ -315,13 +310,13 @@ CERTIFICATES = [
         links=[
             [
                 Part(_ONE, "liu2022:thm-1.loop"),
-                Part(_FROM_STEP.xreplace(ALONG_THE_LOOP), own.SPEEDUP_STEP),
+                Part(_STEP_COEFFICIENT.xreplace(ALONG_THE_LOOP), definitions.SPEEDUP_STEP),
             ],
         ],
     ),
     Combination(
         claim="liu2022:cor-2.loop",
-        links=[[Part(_ONE, "liu2022:cor-2.loop.step"), *_use_few_steps(G_loop)]],
+        links=[[Part(_ONE, "liu2022:cor-2.loop.step"), _use_few_local_steps(4 * G_loop**2)]],
     ),
     Combination(
         claim="liu2022:cor-2.speedup.fixed",
@@ -333,7 +328,7 @@ CERTIFICATES = [
         links=[
             [
                 Part(1 / (T * (1 + 6 * L * s)), T >= 36 * L**2 * N),
-                Part(-36 * L**2 * (s + _TUNED) / (1 + 6 * L * s), own.PLAIN_SPEEDUP_STEP),
+                Part(-36 * L**2 * (s + _TUNED) / (1 + 6 * L * s), definitions.PLAIN_SPEEDUP_STEP),
             ]
         ],
     ),
@@ -341,27 +336,31 @@ CERTIFICATES = [
         claim="liu2022:cor-4.K.implied",
         links=[
             [
-                Part(1 / (T * _FOURTH), FEW_LOCAL_STEPS),
-                Part(N**2 * K**4 / (T**2 * _FOURTH), N * T >= (6 * L) ** 4),
-                Part(-((6 * L * K) ** 4) * (s**2 + N / T) * (s + _TUNED) / _FOURTH, own.PLAIN_SPEEDUP_STEP),
+                Part(1 / (T * _FOURTH_POWER), FEW_LOCAL_STEPS),
+                Part(N**2 * K**4 / (T**2 * _FOURTH_POWER), N * T >= (6 * L) ** 4),
+                Part(
+                    -((6 * L * K) ** 4) * (s**2 + N / T) * (s + _TUNED) / _FOURTH_POWER, definitions.PLAIN_SPEEDUP_STEP
+                ),
             ]
         ],
     ),
     Combination(
         claim="liu2022:cor-4.K1.explicit",
-        links=[[Part(_ONE, "liu2022:thm-3"), Part(_weigh_plain_step(4 * K * G**2 * L**2 + _NINE), _PLAIN)]],
+        links=[
+            [Part(_ONE, "liu2022:thm-3"), Part(_weigh_plain_step(4 * K * G**2 * L**2 + _DISSIMILARITY), _PLAIN_STEP)]
+        ],
     ),
     Combination(
         claim="liu2022:cor-4.K1.explicit.sharp",
-        links=[[Part(_ONE, "liu2022:thm-3.sharp"), Part(_weigh_plain_step(_ELEVEN), _PLAIN)]],
+        links=[[Part(_ONE, "liu2022:thm-3.sharp"), Part(_weigh_plain_step(_TIGHTENED_DRIFT), _PLAIN_STEP)]],
     ),
     Combination(
         claim="liu2022:cor-4.explicit",
         links=[
             [
                 Part(_ONE, "liu2022:cor-4.K1.explicit"),
-                *_use_speedup_condition(9 * L**2 * spread**2),
-                *_use_speedup_condition(4 * G**2 * L**2 / K),
+                _use_few_local_steps(9 * L**2 * spread**2),
+                _use_few_local_steps(4 * G**2 * L**2 / K),
                 Part(4 * G**2 * L**2 * (1 - 1 / K) / _ROOT, facts.ONE),
             ]
         ],
@@ -376,7 +375,7 @@ CERTIFICATES = [
         links=[
             [
                 Part(_ONE, "liu2022:cor-4.K1.explicit.sharp"),
-                *_use_speedup_condition(_ELEVEN_TWELFTHS * L**2 * (2 * spread**2 + sigma**2)),
+                _use_few_local_steps(_ELEVEN_TWELFTHS * L**2 * (2 * spread**2 + sigma**2)),
                 Part(
                     _ELEVEN_TWELFTHS * L**2 * N / T * (2 * spread**2 + sigma**2 * (K**2 - (K - 1) * (1 - 1 / N))),
                     facts.ONE,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 SERVER = -1
-"""The parameter server's index as a sender or receiver; workers are 0 .. N-1."""
+"""Index of the parameter server as a sender or receiver; workers are 0 .. N-1."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Message:
 
 
 def parameter_server(workers: int, size: Fraction) -> Iterator[Message]:
-    """Every worker sends its model to the server, then receives the result."""
+    """Yield the messages through a server: every worker sends its model, then receives the result."""
     for worker in range(workers):
         yield Message(0, worker, SERVER, size)
     for worker in range(workers):
@@ -35,7 +35,7 @@ def parameter_server(workers: int, size: Fraction) -> Iterator[Message]:
 
 
 def ring_all_reduce(workers: int, size: Fraction) -> Iterator[Message]:
-    """Scatter-reduce, then all-gather: 2(N-1) phases in which each worker sends one chunk of b/N to its neighbour."""
+    """Yield the messages around a ring: in 2(N-1) phases each worker sends a chunk of b/N to its neighbour."""
     for phase in range(2 * (workers - 1)):
         for worker in range(workers):
             yield Message(phase, worker, (worker + 1) % workers, size / workers)
@@ -60,8 +60,8 @@ def most_sent_by_a_worker(messages: Iterator[Message]) -> Fraction:
 
 
 @dataclass(frozen=True)
-class OrderOfMagnitude:
-    """Ranges of a federation's size and training time: lowest and highest value."""
+class FederationSize:
+    """The lowest and highest values of the size and training time of a federation."""
 
     population: tuple[int, int]
     devices_per_round: tuple[int, int]
@@ -72,9 +72,9 @@ class OrderOfMagnitude:
     """Training time."""
 
 
-def cross_device() -> OrderOfMagnitude:
+def cross_device() -> FederationSize:
     """Return the ranges of Kairouz et al., arXiv:1912.04977, as cited by liu2022."""
-    return OrderOfMagnitude(
+    return FederationSize(
         population=(10**6, 10**10),
         devices_per_round=(50, 5000),
         participants=(10**5, 10**7),

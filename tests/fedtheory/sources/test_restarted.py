@@ -16,7 +16,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Uniform
 from fedtheory.language import quantities as q
-from fedtheory.sources.liu2022.quantities.restarted import (
+from fedtheory.sources.liu2022.quantities.published_loop import (
     iterate_with_early_restart,
     measure_largest_deviation,
     simulate_as_published,
@@ -101,7 +101,7 @@ def test_unequal_steps_and_random_participants_are_refused() -> None:
     """The loop needs one K and full participation."""
     with pytest.raises(NotApplicable, match="different numbers of local steps"):
         next(iterate_with_early_restart(quadratics(**LINE, steps=(1, 2)).engine))
-    with pytest.raises(NotApplicable, match="this server does something else"):
+    with pytest.raises(NotApplicable, match="the loop over iterations averages all clients"):
         q.restarted_deviation.measure(quadratics(**LINE, steps=2, law=Uniform(1)).engine)
 
 

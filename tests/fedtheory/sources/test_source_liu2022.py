@@ -31,7 +31,7 @@ from fedtheory.sources.liu2022.exhibits.corollary_4 import (
 )
 from fedtheory.sources.liu2022.exhibits.two_sided import ROUNDS, measure_curves, scale_errors
 from fedtheory.sources.liu2022.messages import cross_device
-from fedtheory.sources.liu2022.quantities.restarted import compute_loop_moments
+from fedtheory.sources.liu2022.quantities.published_loop import compute_loop_moments
 from verify.check import Check, check
 
 

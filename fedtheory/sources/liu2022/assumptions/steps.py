@@ -1,4 +1,4 @@
-"""The step sizes of the slides' corollaries."""
+"""Assumptions that the step size is that of a corollary of the slides."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from fedtheory.language.assumptions import steps
 from fedtheory.language.assumptions.assumption import Setting, expect
 
 
-def _expect_clients(run: Run, scale: Number, step_size: str) -> None:
-    """Require (scale s)^2 T = N."""
+def _require_step(run: Run, scale: Number, step_size: str) -> None:
+    """Raise `NotApplicable` unless scale * s = sqrt(N/T), up to rounding in floats."""
     steps.same_local_work.require(run)
     work = run.algorithm.work
     scaled = (work.step_sizes[0] * scale) ** 2 * run.algorithm.rounds * max(work.steps)
@@ -17,15 +17,13 @@ def _expect_clients(run: Run, scale: Number, step_size: str) -> None:
     expect(abs(scaled - run.clients) <= rounding, f"the step size is not {step_size}")
 
 
-def _require_speedup_step(run: Run) -> None:
-    _expect_clients(run, run.smoothness, "sqrt(N) / (L sqrt(T))")
+speedup_step = Setting(
+    "step size of the corollary",
+    r"$s=\sqrt N/(L\sqrt T)$",
+    lambda run: _require_step(run, run.smoothness, "sqrt(N) / (L sqrt(T))"),
+)
 
 
-def _require_plain_speedup_step(run: Run) -> None:
-    _expect_clients(run, 1, "sqrt(N) / sqrt(T)")
-
-
-speedup_step = Setting("step size of the corollary", r"$s=\sqrt N/(L\sqrt T)$", _require_speedup_step)
-
-
-plain_speedup_step = Setting("step size of the corollary", r"$s=\sqrt N/\sqrt T$", _require_plain_speedup_step)
+plain_speedup_step = Setting(
+    "step size of the corollary", r"$s=\sqrt N/\sqrt T$", lambda run: _require_step(run, 1, "sqrt(N) / sqrt(T)")
+)

@@ -84,8 +84,8 @@ def draw_speed_up() -> Chart:
         caption=(
             f"Exact error at $s=\\sqrt{{N/T}}$, $T={ITERATIONS}$, for one objective $f$ that is split over $N$ clients "
             f"of two kinds.  Largest $K$ with $K^4N^3\\le T$ among powers of two: {steps}.  Slope in $N$: "
-            f"{fit_order(one):.4f} for $K=1$, {fit_order(most):.4f} for the largest $K$; linear speed-up "
-            f"is $-1/2$.  The error is at most {largest_ratio:.2f} of the bound, whose dissimilarity term is 0 at $N=1$."
+            f"{fit_order(one):.4f} for $K=1$, {fit_order(most):.4f} for the largest $K$; linear speed-up is $-1/2$.  "
+            f"The error is at most {largest_ratio:.2f} of the bound, whose dissimilarity term is 0 at $N=1$."
         ),
     )
 

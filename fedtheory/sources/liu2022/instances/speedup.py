@@ -28,7 +28,7 @@ from fedtheory.language.families import (
     with_fedavg,
 )
 
-_BY_HAND = [(fmpq(h), fmpq(1, division)) for h in (1, 2) for division in (1, 16, 256)]
+_CURVED_AND_FLAT = [(fmpq(h), fmpq(1, division)) for h in (1, 2) for division in (1, 16, 256)]
 """Curvature of the first client, and step size as a fraction of 1/L."""
 
 
@@ -40,10 +40,10 @@ def _make_curved_and_flat(curvature: fmpq, fraction: fmpq) -> Run:
 
 
 @family("steps up to 1/L", 318, meant_for=a.bounded_second_moment)
-def bold_steps(number: int) -> Run:
+def large_steps(number: int) -> Run:
     """Up to four clients, local steps and rounds; steps up to 1/L, a few of 2/L, two of three at most 1/(6 K L)."""
-    if number < len(_BY_HAND):
-        return _make_curved_and_flat(*_BY_HAND[number])
+    if number < len(_CURVED_AND_FLAT):
+        return _make_curved_and_flat(*_CURVED_AND_FLAT[number])
     generator = np.random.default_rng([6, number])
     # Many instances are one-dimensional, where noise has two outcomes and a round can be enumerated.
     dimension, clients = 1 + number % 5 // 4, 1 + int(generator.integers(4))
@@ -51,9 +51,9 @@ def bold_steps(number: int) -> Run:
     if number % 6 == 1:
         problem = replace(problem, start=problem.optimum)
     local_steps, rounds = 1 + int(generator.integers(4)), 1 + int(generator.integers(4))
-    bold = pick(generator, (fmpq(4), fmpq(4), fmpq(2), fmpq(8)))
-    tame = pick(generator, (fmpq(1), fmpq(1, 2), fmpq(1, 64))) * fmpq(4, 6 * local_steps)
-    return with_fedavg(problem, bold if number % 3 == 0 else tame, local_steps, rounds)
+    large = pick(generator, (fmpq(4), fmpq(4), fmpq(2), fmpq(8)))
+    small = pick(generator, (fmpq(1), fmpq(1, 2), fmpq(1, 64))) * fmpq(4, 6 * local_steps)
+    return with_fedavg(problem, large if number % 3 == 0 else small, local_steps, rounds)
 
 
 def _draw_shape(generator: np.random.Generator, number: int) -> tuple[int, int, int]:
@@ -83,8 +83,8 @@ def corollary_steps(number: int) -> Run:
     return _set_speedup_step(problem, 1 / smoothness, root_iterations, local_steps)
 
 
-_GENTLE: Choices = (*[fmpq(1, 16)] * 5, fmpq(1, 12), fmpq(1, 8), fmpq(1))
-"""Curvatures small enough for most steps sqrt(N/T), and one that is too large."""
+_SMALL_CURVATURES: Choices = (*[fmpq(1, 16)] * 5, fmpq(1, 12), fmpq(1, 8), fmpq(1))
+"""Curvatures, small enough for most steps sqrt(N/T), and one that is too large."""
 
 
 @family("steps sqrt(N/T)", 372, meant_for=a.plain_speedup_step)
@@ -92,7 +92,7 @@ def plain_corollary_steps(number: int) -> Run:
     """N = 1, 4 or 9 clients, T = 1 to 64 iterations, s = sqrt(N) / sqrt(T), curvatures from 1/16 to 1."""
     generator = np.random.default_rng([10, number])
     root_clients, root_iterations, local_steps = _draw_shape(generator, number)
-    curvature = pick(generator, _GENTLE)
+    curvature = pick(generator, _SMALL_CURVATURES)
     problem = random_quadratics(
         generator,
         [[curvature]] * root_clients**2,
@@ -104,7 +104,7 @@ def plain_corollary_steps(number: int) -> Run:
 
 
 @family("gentle quadratics", 252, in_floats=True, meant_for=a.bounded_second_moment, for_rates=True)
-def gentle_quadratics(number: int) -> Run:
+def flat_quadratics(number: int) -> Run:
     """Up to three clients with curvatures of 1/4 and 1/2, for ladders on which the step size is sqrt(N) / sqrt(T)."""
     generator = np.random.default_rng([11, number])
     dimension, clients = 1 + number % 2, 1 + int(generator.integers(3))

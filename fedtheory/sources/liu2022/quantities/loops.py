@@ -1,4 +1,4 @@
-"""Loops over iterations as published in the slides, compared with FedAvg."""
+"""Quantities of the loop over iterations as published in the slides, compared with FedAvg."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.quantity import RunQuantity
-from fedtheory.sources.liu2022.quantities.restarted import (
+from fedtheory.sources.liu2022.quantities.published_loop import (
     compute_loop_moments,
     iterate_with_early_restart,
     measure_largest_deviation,

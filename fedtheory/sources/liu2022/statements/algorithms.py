@@ -9,7 +9,7 @@ from fedtheory.sources.liu2022.statements.notation import *
 
 TWO_SIDED = (a.two_sided_steps, a.uniform_sampling, a.uniform_shares)
 increment = -s * LocalSum(g_i)
-"""A client's change, with the local rate s_L included."""
+"""A client's change in a round, which includes the local step size s_L."""
 
 CLAIMS = [
     claim.algorithm("sgd", "Mini-batch SGD as workers that average", "p. 3")(
@@ -21,8 +21,8 @@ CLAIMS = [
             r"x_{k+1}=x_k-\frac{s_k}{B_k}\sum_{i=1}^{B_k}\nabla f(x_k,\xi_i)"
         ),
         note=(
-            "B_k workers with one stochastic gradient each move their average by the mini-batch step; the check is "
-            "made at every local step, of which SGD has one in a round."
+            "With B_k workers and one stochastic gradient each, their average makes the mini-batch step.  Checked at "
+            "every local step; SGD has one in a round."
         ),
         implemented_by="fedtheory.federation.settings:sgd",
     ),

@@ -18,7 +18,7 @@ FEW_STEPS = 1 / (6 * L * s) >= K
 thm_3_error = L * s * sigma**2 / N + 4 * s**2 * K * G**2 * L**2 + 9 * L**2 * s**2 * K**2 * spread**2
 """The constant error of Theorem 3, as the slides call it."""
 sharp_drift = sp.Rational(11, 12) * (K - 1) * s**2 * (2 * (K + 1) * spread**2 + (1 - 1 / N) * sigma**2)
-TUNED = sp.sqrt(N) / sp.sqrt(T)
+TUNED_STEP = sp.sqrt(N) / sp.sqrt(T)
 MOST_LOCAL_STEPS = T ** sp.Rational(1, 4) / N ** sp.Rational(3, 4)
 r = sp.Symbol("r", positive=True)
 """Square root of the number R of communication rounds."""
@@ -29,7 +29,7 @@ _ERROR = r"\frac1T\sum_{t=0}^{T-1}\mathbb E[\|\nabla f(\bar x^t)\|^2]"
 _WITH_STEP = (a.same_local_work, a.plain_speedup_step)
 
 WITHIN_FEW_STEPS = s <= 1 / (6 * L * K)
-"""Condition K <= 1/(6 L s), which implies s <= 1/L."""
+"""Condition K <= 1/(6 L s), solved for s; it implies s <= 1/L."""
 _CONDITION = (
     "At this step size $s\\le1/(6LK)$ is $T\\ge36L^2K^2N$: for K = 1 the condition of the corollary, and for "
     "$K^4N^3\\le T$ it follows from $NT\\ge(6L)^4$ (`liu2022:cor-4.K.implied`)."
@@ -53,7 +53,7 @@ CLAIMS = [
             r"\|\nabla f_i(x)-\nabla f(x)\|^2\le\sigma_G^2"
         ),
         note=(
-            "Two definitions with one letter.  The smallest constant of the first is called $\\sigma_G$ here, that of "
+            "Two definitions with one symbol.  The smallest constant of the first is called $\\sigma_G$ here, that of "
             "the second $\\zeta$; the second implies the first.  Both are those of the stated region."
         ),
         implemented_by="fedtheory.language.assumptions:bounded_mean_dissimilarity",
@@ -139,7 +139,7 @@ CLAIMS = [
         chain=(mean_drift, "<=", 4 * s**2 * K * G**2 + 9 * s**2 * K**2 * spread**2),
         assumptions=NON_IID,
         conditions=[FEW_STEPS],
-        note="What Theorem 3 adds to the mean over t before the drift is bounded.",
+        note="The terms that bound the drift in Theorem 3.",
     ),
     claim.proved.bound(
         "thm-3.drift.sharp", "Mean drift with heterogeneous gradients", "Theorem 3, its last two terms, sharpened"
@@ -148,8 +148,8 @@ CLAIMS = [
         assumptions=HETEROGENEOUS,
         conditions=[FEW_STEPS],
         note=(
-            "The variance spreads the clients like $K$, their dissimilarity like $K^2$; $6KLs\\le1$ keeps what "
-            "smoothness adds to the growth below a ninth of 1/K in each step."
+            "The variance contributes a term of order $K$, the dissimilarity one of order $K^2$.  By $6KLs\\le1$ "
+            "smoothness increases the growth factor of a step by at most 1/(9K)."
         ),
         sharpens="liu2022:thm-3.drift",
     ),
@@ -168,7 +168,7 @@ CLAIMS = [
         sharpens="liu2022:thm-3",
     ),
     claim.asymptotic.rate("cor-4.K1", "Corollary 4 with one local step", "Corollary 4, first part")(
-        rate=Rate(error, 1 / sp.sqrt(N * T) + N / T, (T, N), step_size=TUNED, local_steps=sp.S.One),
+        rate=Rate(error, 1 / sp.sqrt(N * T) + N / T, (T, N), step_size=TUNED_STEP, local_steps=sp.S.One),
         assumptions=NON_IID,
         conditions=[T >= 36 * L**2 * N],
         printed=(
@@ -185,7 +185,7 @@ CLAIMS = [
         note="$s=\\sqrt N/\\sqrt T\\le1/(6L)$, which is both conditions of Theorem 3 for K = 1.",
     ),
     claim.asymptotic.rate("cor-4.K", "Corollary 4 with several local steps", "Corollary 4, second part")(
-        rate=Rate(error, 1 / sp.sqrt(N * T), (T, N), step_size=TUNED, local_steps=MOST_LOCAL_STEPS),
+        rate=Rate(error, 1 / sp.sqrt(N * T), (T, N), step_size=TUNED_STEP, local_steps=MOST_LOCAL_STEPS),
         assumptions=NON_IID,
         conditions=[T >= L**2 * N],
         printed=_SECOND_PART,

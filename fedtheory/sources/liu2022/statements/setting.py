@@ -31,7 +31,7 @@ CLAIMS = [
             r"M=N,\quad \min_{x\in\mathbb R^m}f(x)\triangleq\min_{x\in\mathbb R^m}\frac1N\sum_{i=1}^Nf_i(x),\quad "
             r"f_i(x)\triangleq\mathbb E_{\xi_i\sim\mathcal D_i}[F_i(x,\xi_i)]\text{ nonconvex}"
         ),
-        note="Exact runs are made on convex quadratics, a part of the nonconvex functions that the print allows.",
+        note="Exact runs have convex quadratics, which are a special case of the functions in the slides.",
         implemented_by="fedtheory.federation.problem:Problem",
     ),
     claim.assumption("assumption-smooth", "Smoothness", "i.i.d. case")(

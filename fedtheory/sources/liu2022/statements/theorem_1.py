@@ -31,6 +31,6 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=r"\frac2{sT}(f(\bar x^0)-f^*)=O\left(\frac1T\right)",
-        note="The mark stands under the formula of the theorem; it is read as one of its first term.",
+        note="The mark stands under the formula of the theorem; it is read as a statement on its first term.",
     ),
 ]

@@ -10,8 +10,8 @@ before, after = Expectation(Value(f, xbar)), Expectation(Value(f, xbar_next))
 move = xbar_next - xbar
 move_sq = Expectation(norm_sq(move))
 noise = g_i - Gradient(f_i, x_i)
-apart_sq = Expectation(norm_sq(Gradient(f, xbar) - client_gradients))
-apart_i = Gradient(f_i, xbar) - Gradient(f_i, x_i)
+gradient_error_sq = Expectation(norm_sq(Gradient(f, xbar) - client_gradients))
+gradient_change_i = Gradient(f_i, xbar) - Gradient(f_i, x_i)
 drift = Expectation(Average(norm_sq(xbar - x_i)))
 progress = before - (s - s**2 * L) / 2 * mean_gradient_sq - s / 2 * gradient_sq
 noise_term = L * s**2 * sigma**2 / (2 * N)
@@ -19,7 +19,7 @@ MEAN = r"\frac1N\sum_{i=1}^N"
 BEFORE, AFTER = r"\mathbb E[f(\bar x^{t-1})]", r"\mathbb E[f(\bar x^t)]"
 _CLIENTS = rf"\mathbb E\left[\left\|{MEAN}\nabla f_i(x_i^{{t-1}})\right\|^2\right]"
 GRADIENT = r"\mathbb E[\|\nabla f(\bar x^{t-1})\|^2]"
-_APART = rf"\left\|\nabla f(\bar x^{{t-1}})-{MEAN}\nabla f_i(x_i^{{t-1}})\right\|^2"
+_GRADIENT_ERROR = rf"\left\|\nabla f(\bar x^{{t-1}})-{MEAN}\nabla f_i(x_i^{{t-1}})\right\|^2"
 _MOVE = r"\mathbb E[\|\bar x^t-\bar x^{t-1}\|^2]"
 _NOISE = rf"\left\|{MEAN}(g_i^t-\nabla f_i(x_i^{{t-1}}))\right\|^2"
 
@@ -57,8 +57,8 @@ CLAIMS = [
             rf"\le\frac1Ns^2{_CLIENTS}"
         ),
         note=(
-            "As transcribed, the last line has lost the variance and carries its factor 1/N to the gradients.  (7) "
-            "uses the right one."
+            "As transcribed, the last line lacks the variance, and its factor 1/N stands at the gradients.  (7) "
+            "uses the correct line."
         ),
         fault="misprint",
     ).with_repair(
@@ -77,7 +77,7 @@ CLAIMS = [
             r"\mathbb E[\|z_1+\dots+z_n\|^2]\le\mathbb E[\|z_1\|^2+\dots+\|z_n\|^2]"
             r"\text{ for r.v. }z_1,\dots,z_n\text{ indep. and 0-mean}"
         ),
-        note="Checked for the clients' gradient noises; it is an equation there, as for all independent ones.",
+        note="Checked for the gradient noise of the clients; there it is an equation, as for all independent vectors.",
     ),
     claim.proved.identity(
         "eq-3.variance", "The second moment is the variance and the squared mean", "proof of Theorem 1, margin of (3)"
@@ -99,12 +99,16 @@ CLAIMS = [
         ),
     ),
     claim.proved.identity("eq-4", "The cross term", "proof of Theorem 1, (4)")(
-        chain=(Expectation(inner(Gradient(f, xbar), move)), "==", -s / 2 * (gradient_sq + mean_gradient_sq - apart_sq)),
+        chain=(
+            Expectation(inner(Gradient(f, xbar), move)),
+            "==",
+            -s / 2 * (gradient_sq + mean_gradient_sq - gradient_error_sq),
+        ),
         place="step",
         assumptions=ASSUMPTIONS,
         printed=(
             r"\mathbb E[\nabla f(\bar x^{t-1})^T(\bar x^t-\bar x^{t-1})]=-\frac s2\mathbb E\left["
-            rf"\|\nabla f(\bar x^{{t-1}})\|^2+\left\|{MEAN}\nabla f_i(x_i^{{t-1}})\right\|^2-{_APART}\right]"
+            rf"\|\nabla f(\bar x^{{t-1}})\|^2+\left\|{MEAN}\nabla f_i(x_i^{{t-1}})\right\|^2-{_GRADIENT_ERROR}\right]"
         ),
         note=(
             "By $a^Tb=\\frac12(\\|a\\|^2+\\|b\\|^2-\\|a-b\\|^2)$, where the margin has a sign +- for the half.  "
@@ -112,26 +116,30 @@ CLAIMS = [
         ),
     ),
     *claim.refuted.step("eq-7", "Descent before the drift is bounded", "proof of Theorem 1, (7)")(
-        chain=(after, "<=", progress + s / 2 * apart_sq + L**2 * s**2 / (2 * N)),
+        chain=(after, "<=", progress + s / 2 * gradient_error_sq + L**2 * s**2 / (2 * N)),
         place="step",
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=(
             rf"{AFTER}\le{BEFORE}-\frac{{s-s^2L}}2{_CLIENTS}-\frac s2{GRADIENT}"
-            rf"+\frac s2\mathbb E\left[{_APART}\right]+\frac{{L^2s^2}}{{2N}}"
+            rf"+\frac s2\mathbb E\left[{_GRADIENT_ERROR}\right]+\frac{{L^2s^2}}{{2N}}"
         ),
-        note="As transcribed the last term has $L^2$ and no variance; (8) has it right.",
+        note="As transcribed the last term has $L^2$ and no variance; (8) has the correct term.",
         fault="misprint",
     ).with_repair(
         title="Descent before the drift is bounded, with the variance",
-        rhs=progress + s / 2 * apart_sq + noise_term,
+        rhs=progress + s / 2 * gradient_error_sq + noise_term,
         note="(3) with its variance and (4), put into (1): the last term is $Ls^2\\sigma^2/(2N)$.",
         verdict="proved",
     ),
     claim.proved.inequality(
         "eq-7.any-sum", "Sums of vectors that need not be independent", "proof of Theorem 1, margin of (a)"
     )(
-        chain=(Expectation(norm_sq(N * Average(apart_i))), "<=", N * Expectation(N * Average(norm_sq(apart_i)))),
+        chain=(
+            Expectation(norm_sq(N * Average(gradient_change_i))),
+            "<=",
+            N * Expectation(N * Average(norm_sq(gradient_change_i))),
+        ),
         place="step",
         assumptions=ASSUMPTIONS,
         printed=(
@@ -145,11 +153,11 @@ CLAIMS = [
     ),
     claim.proved.step("eq-7.a", "The gradient's error is the drift", "proof of Theorem 1, term (a)")(
         chain=(
-            apart_sq,
+            gradient_error_sq,
             "==",
-            Expectation(norm_sq(Average(apart_i))),
+            Expectation(norm_sq(Average(gradient_change_i))),
             "<=",
-            Expectation(Average(norm_sq(apart_i))),
+            Expectation(Average(norm_sq(gradient_change_i))),
             "<=",
             L**2 * drift,
         ),

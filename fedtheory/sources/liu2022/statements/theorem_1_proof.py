@@ -76,7 +76,7 @@ CLAIMS = [
         place="step",
         assumptions=(*ALGORITHM, a.smooth, a.unbiased_bounded_variance),
         conditions=[SMALL_STEP],
-        note="What the proof has before Lemma 1 comes in: no second moment is needed so far.",
+        note="The proof before Lemma 1, which needs no second moment.",
     ),
     claim.proved.bound(
         "thm-1.mean", "The mean over t, before the drift is bounded", "proof of Theorem 1, summed over t before Lemma 1"

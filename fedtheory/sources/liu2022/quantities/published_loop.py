@@ -23,12 +23,12 @@ Observe = Callable[[Array], Array]
 
 
 def simulate_as_published(run: Run, seed: int = 0) -> Iterator[Array]:
-    """Yield clients' iterates (M, d), centred, for t = 1 .. T: gradient, then restart if t mod K = 0, then step."""
+    """Yield the clients' centred iterates (M, d), t = 1 .. T: gradient, restart if t mod K = 0, step."""
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
         gradients = observe(iterates)
-        restarted = _average_moments(run, iterates) if t % common_steps(run) == 0 else iterates
-        return np.asarray(restarted - _list_step_sizes(run) * gradients)
+        restarted = _repeat_average(run, iterates) if t % common_steps(run) == 0 else iterates
+        return np.asarray(restarted - run.algorithm.work.step_sizes[:, None] * gradients)
 
     return _iterate_loop(run, seed, step)
 
@@ -37,8 +37,8 @@ def iterate_with_early_restart(run: Run, seed: int = 0) -> Iterator[Array]:
     """Yield clients' iterates of the loop that, if (t - 1) mod K = 0, restarts before the gradient is computed."""
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
-        restarted = _average_moments(run, iterates) if (t - 1) % common_steps(run) == 0 else iterates
-        return np.asarray(restarted - _list_step_sizes(run) * observe(restarted))
+        restarted = _repeat_average(run, iterates) if (t - 1) % common_steps(run) == 0 else iterates
+        return np.asarray(restarted - run.algorithm.work.step_sizes[:, None] * observe(restarted))
 
     return _iterate_loop(run, seed, step)
 
@@ -57,10 +57,12 @@ def measure_largest_deviation(run: Run, loop: Callable[[Run, int], Iterator[Arra
 
     Raises `NotApplicable` unless the server averages all clients, as the loops do.
     """
-    everyone = run.algorithm.aggregation.moments(run.problem.weights)
-    plain = everyone.is_fixed and (everyone.mean == run.problem.weights).all()
-    if not plain or run.algorithm.aggregation.server_step_size != 1:
-        raise NotApplicable("the loop over iterations averages all clients; this server does something else")
+    law = run.algorithm.aggregation.moments(run.problem.weights)
+    averages_all = law.is_fixed and (law.mean == run.problem.weights).all()
+    if not averages_all or run.algorithm.aggregation.server_step_size != 1:
+        raise NotApplicable(
+            "the loop over iterations averages all clients with server step size 1; this server does not"
+        )
     pairs = zip(loop(run, seed), _iterate_fedavg(run, seed), strict=True)
     return largest([largest(((x - fedavg) ** 2).sum(axis=1)) for x, fedavg in pairs])
 
@@ -71,11 +73,7 @@ def _iterate_fedavg(run: Run, seed: int) -> Iterator[Array]:
         yield frame.next_local.values  # type: ignore[attr-defined]
 
 
-def _list_step_sizes(run: Run) -> Array:
-    return run.algorithm.work.step_sizes[:, None]
-
-
-def _average_moments(run: Run, iterates: Array) -> Array:
+def _repeat_average(run: Run, iterates: Array) -> Array:
     return np.tile(sum_with_weights(run.problem.weights, iterates), (len(iterates), 1))
 
 
@@ -119,7 +117,7 @@ def compute_loop_moments(run: Run) -> LoopMoments:
     joint = np.multiply.outer(start, start)
     before, after = [], []
     for t in range(1, run.algorithm.rounds * steps + 1):
-        before.append(_compute_at_iterates(run, joint))
+        before.append(_compute_gradient_moments(run, joint))
         change = restarting if t % steps == 0 else stepping
         with np.errstate(over="ignore", invalid="ignore"):
             joint = product(product(change, joint), change.T) + _add_noise(run, joint)
@@ -137,9 +135,7 @@ def _slice_clients(run: Run) -> Iterator[slice]:
 
 
 def _build_joint_map(run: Run, restarts: bool) -> Array:
-    """Return one iteration in expectation, as a map of (1, x_1, ..., x_M); with `restarts` it starts from the
-    average.
-    """
+    """Return an expected iteration as a map of (1, x_1, ..., x_M); with `restarts` it starts from the average."""
     problem, arithmetic = run.problem, run.arithmetic
     blocks, identity = [*_slice_clients(run)], arithmetic.identity(problem.dimension)
     found = arithmetic.identity(1 + problem.clients * problem.dimension)
@@ -170,14 +166,12 @@ def _add_noise(run: Run, joint: Array) -> Array:
     return added
 
 
-def _compute_at_iterates(run: Run, joint: Array) -> tuple[Number, Array, Array]:
-    """Return E|grad F(xbar)|^2, and for each client E|G_i|^2 and E|G_i - grad F_i|^2, from a joint moment of the
-    iterates.
-    """
+def _compute_gradient_moments(run: Run, joint: Array) -> tuple[Number, Array, Array]:
+    """Return E|grad F(xbar)|^2, and E|G_i|^2 and E|G_i - grad F_i|^2 of each client, from the joint moment."""
     moments, forms = _select_client_moments(run, joint), run.gradient_forms
-    slope = product(run.problem.hessian, _build_average_map(run))
-    slope[:, 0] = run.problem.gradient_map[:, 0]
-    mean = product(product(slope, joint), slope.T).trace()
+    gradient_map = product(run.problem.hessian, _build_average_map(run))
+    gradient_map[:, 0] = run.problem.gradient_map[:, 0]
+    mean = product(product(gradient_map, joint), gradient_map.T).trace()
     return mean, _expect_form(forms.stochastic, moments), _expect_form(forms.noise, moments)
 
 
@@ -200,7 +194,7 @@ def _measure_consensus_error(run: Run, joint: Array) -> list[Number]:
     """Return E|x_i - xbar|^2 of each client."""
     average, found = _build_average_map(run), []
     for block in _slice_clients(run):
-        away = -average
-        away[:, block] = away[:, block] + run.arithmetic.identity(run.problem.dimension)
-        found.append(product(product(away, joint), away.T).trace())
+        difference = -average
+        difference[:, block] = difference[:, block] + run.arithmetic.identity(run.problem.dimension)
+        found.append(product(product(difference, joint), difference.T).trace())
     return found
