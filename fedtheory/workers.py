@@ -198,7 +198,6 @@ def stop_workers() -> None:
 
 
 def _call(packed: bytes) -> Any:
-    """Call a pickled function with its pickled arguments."""
     work, arguments = pickle.loads(packed)
     return work(*arguments)
 

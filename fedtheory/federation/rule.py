@@ -186,15 +186,6 @@ class Algorithm:
         )
 
 
-def local_work(steps: int | tuple[int, ...], step_sizes: Array) -> LocalWork:
-    """Return the work of M clients from one step count or one for each, and step sizes (M,)."""
-    clients = len(step_sizes)
-    counts = (steps,) * clients if isinstance(steps, int) else steps
-    if len(counts) != clients:
-        raise InputError("algorithm.local_steps", f"expected one number or {clients}, got {len(counts)}")
-    return LocalWork(counts, step_sizes)
-
-
 def repeat_for_clients(value: Number, like: Array) -> Array:
     """Return (M,) copies of a number, in the arithmetic and for the clients of `like`."""
     return arithmetic_of(like).array([value] * len(like))

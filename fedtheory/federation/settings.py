@@ -11,9 +11,9 @@ from fedtheory.errors import InputError
 from fedtheory.federation.clock import Clock, synchronous
 from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.participation import Full, Participation
-from fedtheory.federation.policies import Aggregation
+from fedtheory.federation.policies import Aggregation, LocalWork
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.rule import Algorithm, local_work, repeat_for_clients
+from fedtheory.federation.rule import Algorithm, repeat_for_clients
 
 
 def fedavg(
@@ -27,19 +27,21 @@ def fedavg(
     clock: Clock | None = None,
     aggregation: Array | None = None,
 ) -> Algorithm:
-    """Federated averaging: local SGD from a model of the server, then a weighted sum of the changes.
+    """Return federated averaging: local SGD from a model of the server, then a weighted sum of the changes.
 
-    renard2022, Algorithm 1, is the case of equal weights, equal step sizes,
-    ``server_step_size = 1`` and the synchronous clock (the default).  Other
-    clocks and `aggregation` weights d_i (M,), default p_i, make it Algorithm 1
+    renard2022, Algorithm 1, is the case of equal weights, equal step sizes, ``server_step_size = 1`` and the
+    synchronous clock (the default).  Other clocks and `aggregation` weights d_i (M,), default p_i, make it Algorithm 1
     of fraboni2022.
     """
     arithmetic = problem.arithmetic
     shared = not hasattr(local_step_size, "shape") or local_step_size.shape == ()
     sizes = repeat_for_clients(local_step_size, problem.weights) if shared else local_step_size
+    steps = (local_steps,) * len(sizes) if isinstance(local_steps, int) else local_steps
+    if len(steps) != len(sizes):
+        raise InputError("algorithm.local_steps", f"expected one number or {len(sizes)}, got {len(steps)}")
     return Algorithm(
         "fedavg",
-        local_work(local_steps, sizes),
+        LocalWork(steps, sizes),
         Aggregation(
             arithmetic.number(server_step_size, "algorithm.server_step_size"),
             participation,
@@ -56,17 +58,17 @@ def sgd(problem: Problem, **keys: Any) -> Algorithm:
 
 
 def two_sided_fedavg(problem: Problem, **keys: Any) -> Algorithm:
-    """FedAvg with a server step s next to the clients' s_L (liu2022, G-FedAvg-TSLR)."""
+    """Return FedAvg with a server step s next to the clients' s_L (liu2022, G-FedAvg-TSLR)."""
     return _fix_keys("two-sided-fedavg", problem, keys)
 
 
 def parallel_restarted_sgd(problem: Problem, **keys: Any) -> Algorithm:
-    """Local SGD of all clients, restarted from their average every K steps (liu2022; Yu et al., AAAI 2019)."""
+    """Return local SGD of all clients, restarted from their average every K steps (liu2022; Yu et al., AAAI 2019)."""
     return _fix_keys("parallel-restarted-sgd", problem, keys, server_step_size=1, participation=Full())
 
 
 def distributed_gd(problem: Problem, **keys: Any) -> Algorithm:
-    """Distributed gradient descent with full gradients and all workers (lecture27, p. 1; Wang et al. 2019)."""
+    """Return distributed gradient descent with full gradients and all workers (lecture27, p. 1; Wang et al. 2019)."""
     if not isinstance(problem.oracle, ExactOracle):
         raise InputError("problem", "distributed-gd uses full gradients: leave out noise and batch")
     return _fix_keys("distributed-gd", problem, keys, server_step_size=1, participation=Full())

@@ -76,7 +76,6 @@ class StepSchedule:
         return _divide_by_first(self, n, k, arithmetic)
 
     def _evaluate(self, node: ast.expr, symbols: dict[str, Any]) -> Any:
-        """Evaluate a node of the formula."""
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             return Fraction(repr(node.value))
         if isinstance(node, ast.Name) and node.id in symbols:
@@ -108,7 +107,6 @@ class StepSchedule:
         raise self._report_formula(ast.unparse(node))
 
     def _report_formula(self, given: str) -> InputError:
-        """Return the error for a formula that is not allowed."""
         return InputError(_KEY, f"expected {_ALLOWED}, got {given!r}")
 
 

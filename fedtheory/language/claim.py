@@ -301,7 +301,6 @@ class Claim(Shown):
 
     @cached_property
     def _text_cache(self) -> dict[Expr, str]:
-        """Cached texts of expressions."""
         return {}
 
     @property

@@ -74,7 +74,6 @@ def _split(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _is_start_of_word(text: str, place: int) -> bool:
-    """Return whether a new word starts at this position."""
     before = text[place - 1] if place else " "
     return not text[place].isspace() and not (before.isalnum() or before in "-_^~'.")
 

@@ -31,7 +31,7 @@ def folders_of_papers() -> tuple[str, ...]:
 
 def parts_of_papers(name: str) -> list[ModuleType]:
     """Import the part of that name of each paper that has one."""
-    return [importlib.import_module(f"{GROUP}.{key}.{name}") for key in folders_of_papers() if _has(key, name)]
+    return [importlib.import_module(f"{GROUP}.{key}.{name}") for key in _list_papers_with(name)]
 
 
 def modules_of_papers(name: str) -> list[ModuleType]:
@@ -41,9 +41,8 @@ def modules_of_papers(name: str) -> list[ModuleType]:
 
 def names_of_modules(name: str) -> list[str]:
     """List the modules in the folder of that name of each paper that has one, without importing any."""
-    folders = ((key, FOLDER / key / name) for key in folders_of_papers() if _has(key, name))
-    found = ((key, module.name) for key, folder in folders for module in pkgutil.iter_modules([str(folder)]))
-    return [f"{GROUP}.{key}.{name}.{module}" for key, module in found]
+    folders = {key: str(FOLDER / key / name) for key in _list_papers_with(name)}
+    return [f"{GROUP}.{key}.{name}.{module.name}" for key in folders for module in pkgutil.iter_modules([folders[key]])]
 
 
 def tables_of_papers(part: str, name: str) -> dict[Any, Any]:
@@ -79,8 +78,9 @@ def modules_in(package: ModuleType) -> list[ModuleType]:
     return [importlib.import_module(module.name) for module in found]
 
 
-def _has(key: str, name: str) -> bool:
-    return name in _list_parts(key)
+def _list_papers_with(name: str) -> list[str]:
+    """Return the papers that have a part of that name."""
+    return [key for key in folders_of_papers() if name in _list_parts(key)]
 
 
 @cache

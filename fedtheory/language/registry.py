@@ -60,7 +60,6 @@ def _load_installed_papers() -> dict[str, Paper]:
 
 @cache
 def _list_installed_papers() -> dict[str, Paper]:
-    """Return the papers of other distributions."""
     from importlib.metadata import entry_points
 
     names = sorted({point.value for point in entry_points(group=GROUP)})
@@ -161,7 +160,6 @@ def is_an_id(claim_id: str) -> bool:
 
 
 def _find_claim(claim_id: str) -> Claim | None:
-    """Return the claim of an id; None if no paper has it."""
     paper = paper_with(claim_id.partition(":")[0])
     claims = () if paper is None else paper.source.claims
     return next((claim for claim in claims if claim.id == claim_id), None)

@@ -162,5 +162,4 @@ def _list_names(claim: Claim) -> Iterator[str]:
 
 @cache
 def _collect_python_names() -> dict[Assumption, str]:
-    """Return the Python names of the assumptions."""
     return {getattr(a, name): name for name in a.__all__}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
 import sympy as sp
 
@@ -37,9 +37,7 @@ _SIGNS: Mapping[Reduction, str] = {
     "largest": r"\max",
     "smallest": r"\min",
 }
-_REDUCTIONS: tuple[Reduction, ...] = ("mean", "sum", "largest", "smallest")
 Extreme = Literal["largest", "smallest"]
-_EXTREMES: tuple[Extreme, ...] = ("largest", "smallest")
 
 
 def quantity(
@@ -62,10 +60,11 @@ def quantity(
     index=t)``.  With `clients`, the largest or smallest of the clients' values counts at each local step.
     """
     require_new_name(name)
-    if over not in _OVER or by not in _REDUCTIONS or clients not in (None, *_EXTREMES):
-        expected = f"over= one of {', '.join(_OVER)}, by= one of {', '.join(_REDUCTIONS)}"
+    extremes = get_args(Extreme)
+    if over not in _OVER or by not in _SIGNS or clients not in (None, *extremes):
+        expected = f"over= one of {', '.join(_OVER)}, by= one of {', '.join(_SIGNS)}"
         got = f"{over!r}, {by!r} and {clients!r}"
-        raise InputError(name, f"expected {expected}, and clients= one of {', '.join(_EXTREMES)} or None, got {got}")
+        raise InputError(name, f"expected {expected}, and clients= one of {', '.join(extremes)} or None, got {got}")
     at_step = _build_term_at_step(name, term, where)
     if clients is not None:
         at_step = replace(at_step, over=(Over("clients", clients),))

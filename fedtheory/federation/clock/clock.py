@@ -38,14 +38,11 @@ class Clock:
             raise InputError("algorithm.clock.times", f"expected positive numbers, got {min(self.times)}")
         self.policy.check(len(self.times))
         if self.is_random:
-            self._require_floats()
-
-    def _require_floats(self) -> None:
-        """Raise `InputError` if random times, which are sampled in floats, do not fit into floats."""
-        for n, time in enumerate(self.times):
-            FLOAT.positive(time, f"algorithm.clock.times[{n}]")
-        if isinstance(self.policy, FedFix):
-            FLOAT.positive(self.policy.interval, "algorithm.clock.interval")
+            # Random times are sampled in floats.
+            for n, time in enumerate(self.times):
+                FLOAT.positive(time, f"algorithm.clock.times[{n}]")
+            if isinstance(self.policy, FedFix):
+                FLOAT.positive(self.policy.interval, "algorithm.clock.interval")
 
     @property
     def is_synchronous(self) -> bool:
@@ -98,7 +95,6 @@ class Clock:
         return count
 
     def _updates(self, duration: Callable[[int], Number]) -> Iterator[Update]:
-        """Yield the updates for clients with these durations."""
         return self.policy.updates(len(self.times), duration)
 
 

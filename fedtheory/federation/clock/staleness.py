@@ -39,7 +39,6 @@ class StalenessWeight:
         return arithmetic.array([known[age] for age in staleness])
 
     def _factor(self, age: int, arithmetic: Arithmetic) -> Number:
-        """Return the weight of a report of this age: (1 + age)^(-exponent)."""
         if arithmetic is FLOAT:
             return float(1 + age) ** -plain_float(self.exponent)
         if arithmetic is not RATIONAL:

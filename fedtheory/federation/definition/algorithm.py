@@ -168,7 +168,6 @@ class FederatedAlgorithm:
         return {}
 
     def _key(self, vector: Expr | str) -> str:
-        """Return the key of an error about this vector."""
         return f"{self.name}: {vector}"
 
     def _check_types(self) -> None:

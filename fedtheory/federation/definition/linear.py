@@ -74,5 +74,4 @@ def number_of(expression: Expr, values: Mapping[Expr, Any], arithmetic: Arithmet
 
 
 def _raise_to_power(base: Any, exponent: int) -> Any:
-    """Return an integer power."""
     return base**exponent if exponent >= 0 else 1 / base**-exponent

@@ -40,7 +40,6 @@ class MarginLoss:
 
     @cached_property
     def _width(self) -> Array:
-        """Return the width of the loss as an array."""
         return np.asarray(self.width)
 
     @cached_property
@@ -144,17 +143,12 @@ class LinearModel:
         margins: Array = points @ self.inputs.T - self.offsets
         return margins
 
-    @cached_property
-    def _largest_row(self) -> tuple[float, float]:
-        """The largest |x_ij| and the largest |b_ij|."""
-        return float(self.lengths_sq.max(initial=0.0) ** 0.5), float(np.abs(self.offsets).max(initial=0.0))
-
     def positive_fractions(self, points: Array, margins: Array) -> Array:
         """Return the fraction of rows with positive margins, (K,), at points (K, d) with margins (K, n).
 
         A margin that is zero up to rounding errors counts half.
         """
-        longest, farthest = self._largest_row
+        longest, farthest = self.lengths_sq.max(initial=0.0) ** 0.5, np.abs(self.offsets).max(initial=0.0)
         zero = _ROUNDING * (np.linalg.norm(points, axis=-1)[:, None] * longest + farthest)
         return np.asarray(((margins > zero).mean(axis=-1) + (margins >= -zero).mean(axis=-1)) / 2)
 

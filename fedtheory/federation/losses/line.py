@@ -104,7 +104,6 @@ class FunctionsOfCoordinate:
 
     @cached_property
     def _kinks(self) -> Array:
-        """Return the kinks of the slopes, in ascending order."""
         reaches = [factor * self.widths for factor in self.kind.kinks]
         places = sorted({place for reach in reaches for place in (*(self.centres - reach), *(self.centres + reach))})
         return self.arithmetic.array(places)
@@ -175,7 +174,6 @@ class FunctionsOfCoordinate:
         return left - low * (right - left) / (high - low)
 
     def _find_single_zero(self) -> float:
-        """Return the zero of a strictly increasing function."""
         from scipy.optimize import brentq
 
         def value(point: float) -> float:

@@ -123,7 +123,6 @@ class Sigmoids:
 
     @property
     def _is_monotone(self) -> bool:
-        """Return whether the first function is monotone."""
         return len({bool(amplitude > 0) for amplitude in self.amplitudes[0] if amplitude != 0}) <= 1
 
     def _enclose_limit(self, shares: list[Number]) -> Number:

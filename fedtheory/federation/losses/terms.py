@@ -76,7 +76,6 @@ class Terms:
         return replace(kept, owners=kept.owners * 0, weights=kept.weights * weights[kept.owners])
 
     def _select(self, places: Array) -> Terms:
-        """Return the terms at these places."""
         arrays = (self.owners, self.coordinates, self.weights, self.centres, self.widths)
         return Terms(self.kind, *(array[places] for array in arrays))
 

@@ -115,12 +115,7 @@ class MiniBatch(Oracle):
     @cached_property
     def _mean_maps(self) -> Array:
         """Return the average gradient of each client's samples as a map of (1, x), (M, d, d+1)."""
-        return np.stack([self._mean_map(client) for client in range(len(self.data.outputs))])
-
-    def _mean_map(self, client: int) -> Array:
-        inputs, outputs = self.data.inputs[client], self.data.outputs[client]
-        mean: Array = 2 * product(inputs.T, np.column_stack([-outputs, inputs])) / len(outputs)
-        return mean
+        return np.stack([2 * product(x.T, np.column_stack([-y, x])) / len(y) for x, y in self.data])
 
     def _build_residuals(self, client: int) -> Array:
         """Return a client's samples as linear forms in (1, x), (n_i, d+1)."""

@@ -107,7 +107,6 @@ class NumberColumn:
         return _describe_cell(row, self.name, self._explain_rejection(cell), self.bad)
 
     def _explain_rejection(self, cell: object) -> str:
-        """Explain why a cell is no number, with advice."""
         if is_missing(cell):
             return f"missing value ({str(cell)!r}): fill it in, leave out the row, or leave out the column by drop"
         if number_of(cell, self.decimal) is not None:

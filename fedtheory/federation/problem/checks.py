@@ -72,5 +72,4 @@ def _require_shape(key: str, array: Array, shape: tuple[int, ...]) -> None:
 
 
 def _format_shape(shape: tuple[int, ...]) -> str:
-    """Format the shape of an array."""
     return " x ".join(map(str, shape))

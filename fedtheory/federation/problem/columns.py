@@ -76,7 +76,10 @@ class Header:
     def _choose_target_and_client(self, choice: ColumnChoice) -> tuple[str, str | None]:
         if choice.target is None and choice.client is None:
             return self._choose_last_two()
-        return self._require_column("target", choice.target, "y"), self._choose_client(choice.client)
+        target = self._require_column("target", choice.target, "y")
+        if choice.client is None and "client" not in self.names:
+            return target, None
+        return target, self._require_column("client", choice.client, "client")
 
     def _choose_last_two(self) -> tuple[str, str]:
         """Return the names of the last two columns, which are the target and the client by default."""
@@ -91,7 +94,6 @@ class Header:
         return names[-2], names[-1]
 
     def _advise_roles(self) -> str:
-        """Return advice on the keys that name the target and the client column."""
         if "client" in self.names:
             return "target and client by target = 'y' and client = 'client'"
         return "the client's column by client, or without one target = 'y' and the number of clients"
@@ -117,10 +119,6 @@ class Header:
         names = self.names
         return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" * (len(names) > _MOST_NAMES))
 
-    def _choose_client(self, name: str | None) -> str | None:
-        """Return the name of the client column; None if the table has none."""
-        return None if name is None and "client" not in self.names else self._require_column("client", name, "client")
-
     def _choose_features(self, choice: ColumnChoice, target: str, client: str | None) -> tuple[str, ...]:
         """Return the features: those named, or all columns but target, client and dropped ones."""
         named, dropped = choice.features, {self._require_column("drop", name, "") for name in choice.dropped}
@@ -141,7 +139,6 @@ class Header:
         return chosen
 
     def _report(self, message: str) -> InputError:
-        """Return an error about this table."""
         return InputError(KEY, f"{self.source}: {message}")
 
 

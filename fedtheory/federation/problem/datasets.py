@@ -124,7 +124,6 @@ def load(name: str, choice: ColumnChoice | None = None) -> DataSet:
 
 
 def _load(name: str, chosen: ColumnChoice) -> DataSet:
-    """Load the data set of this name: a file or a loader."""
     if chosen.is_made and not name.endswith(WITH_NAMES):
         raise InputError(KEY, f"columns have names in files that end in {' or '.join(WITH_NAMES)}, got {name!r}")
     if name.endswith(FILES):
@@ -243,7 +242,6 @@ def _read_npz(path: Path, choice: ColumnChoice) -> DataSet:
 
 
 def _read_columns(path: Path, choice: ColumnChoice) -> DataSet:
-    """Read a file with named columns."""
     source = ParquetSource(path) if path.suffix == SUFFIX else Delimited(path)
     return data_of(source, choice, path.name)
 

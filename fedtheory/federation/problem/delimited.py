@@ -102,7 +102,6 @@ class Delimited:
 
     @contextmanager
     def _open_reader(self) -> Iterator[_Reader]:
-        """Open the file as rows of cells."""
         delimiter = self._delimiter
         with self._open_text() as file:
             yield csv.reader(file, delimiter=delimiter)
@@ -122,7 +121,6 @@ class Delimited:
             raise InputError(KEY, f"{self.path} is not a readable csv file ({error})") from None
 
     def _report(self, message: str) -> InputError:
-        """Return an error about this file."""
         return InputError(KEY, f"{self.path}: {message}")
 
 

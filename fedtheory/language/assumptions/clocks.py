@@ -8,7 +8,6 @@ from fedtheory.language.assumptions.assumption import Setting, expect
 
 
 def _require_fixed_times(run: Run) -> None:
-    """Require client times that are not random."""
     expect(not run.algorithm.clock.is_random, "the clients' update times are random")
 
 

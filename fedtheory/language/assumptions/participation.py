@@ -17,7 +17,6 @@ def _full_participation(run: Run) -> None:
 
 
 def _require_full_participation(run: Run) -> None:
-    """Require that all clients participate in every round."""
     clocks.expect_no_cycle(run)
     expect(isinstance(run.algorithm.aggregation.participation.of_clients, Full), "some clients are left out of a round")
 

@@ -8,7 +8,6 @@ from fedtheory.language.assumptions.clocks import expect_no_cycle
 
 
 def _require_common_step_size(run: Run) -> None:
-    """Require one step size for all clients and all steps."""
     work = run.algorithm.work
     expect(work.schedule is None, "the step size changes along the run")
     expect(work.common_step_size is not None, "the clients use different step sizes")

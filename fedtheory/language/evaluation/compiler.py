@@ -197,13 +197,11 @@ class Compiler:
         return lambda site: np.asarray(np.abs(inside(site)))
 
     def _compile_rounded(self, node: Expr) -> Scalar:
-        """Compile a number rounded down or up to an integer."""
         inside = Compiler(self.notation).scalar(node.args[0])
         compute = stepwise.round_down if isinstance(node, sp.floor) else stepwise.round_up
         return lambda site: site.each(compute, inside(site))
 
     def _compile_piecewise(self, node: Expr) -> Scalar:
-        """Compile an expression defined by cases."""
         exact = Compiler(self.notation).scalar
         choices = [(self.scalar(value), stepwise.compile_condition(holds, exact)) for value, holds in node.args]
         return stepwise.compile_cases(choices, node)
@@ -343,7 +341,6 @@ def _select_weights(node: Expr, site: Site) -> Array:
 
 
 def _view_round(site: Site) -> RoundFrame:
-    """Return the frame of the whole round."""
     return view_whole_round(site.frame)
 
 

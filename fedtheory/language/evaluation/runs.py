@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from fedtheory.arithmetic import FLOAT, Array, Number
+from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.frames import PlaceLayout
 from fedtheory.engine.memo import Memo
 from fedtheory.engine.run import Run
@@ -88,9 +88,4 @@ class SiteOfRuns(Site):
             try:
                 yield np.asarray(compute(*own))
             except NotApplicable:
-                yield np.full_like(own[0], self._no_number)
-
-    @property
-    def _no_number(self) -> Number:
-        """Return NaN in the arithmetic of the runs."""
-        return np.nan if self.arithmetic is FLOAT else arb("nan")
+                yield np.full_like(own[0], np.nan if self.arithmetic is FLOAT else arb("nan"))

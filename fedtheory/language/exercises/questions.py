@@ -90,7 +90,6 @@ class BoundQuestion(Question):
 
     @property
     def how(self) -> str:
-        """Describe the format of the answer: an expression in these symbols."""
         return describe_format("bound", self.names)
 
     @property
@@ -124,7 +123,6 @@ class ChoiceQuestion(Question):
 
     @property
     def how(self) -> str:
-        """Describe the format of the answer: the character of one option."""
         return f'The letter of one option: `{self.name} = "a"`.'
 
     @property
@@ -148,7 +146,6 @@ class CodeQuestion(Question):
 
     @property
     def how(self) -> str:
-        """Describe the format of the answer: a Python function of exact rationals."""
         return f"A function `{self._head}` of exact rationals (`fractions.Fraction`), which returns one."
 
     @property
@@ -161,7 +158,6 @@ class CodeQuestion(Question):
 
     @property
     def _head(self) -> str:
-        """Return the name with the arguments in parentheses."""
         return f"{self.name}({', '.join(self.arguments)})"
 
 
@@ -174,7 +170,6 @@ class ExpressionQuestion(Question):
 
     @property
     def how(self) -> str:
-        """Describe the format of the answer: a formula in these symbols."""
         return describe_format("formula", self.names)
 
     @property
@@ -191,7 +186,6 @@ class ManualQuestion(Question):
 
     @property
     def how(self) -> str:
-        """Describe the format of the answer: a text that a person grades."""
         return "A text, in Markdown with LaTeX; it is read by a person."
 
     @property
@@ -212,7 +206,6 @@ class NumberQuestion(Question):
 
     @property
     def how(self) -> str:
-        """Describe the format of the answer: an exact number, or one within the tolerance."""
         if not self.tolerance:
             return f'An integer or an exact fraction, as a string: `{self.name} = "3/7"`.'
         return (

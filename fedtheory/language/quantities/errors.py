@@ -38,7 +38,6 @@ from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights, p
 
 
 def _average(values: Array) -> Any:
-    """Return the average of all values."""
     return values.sum() / values.size
 
 

@@ -112,7 +112,6 @@ client_local_steps = constant(
 
 
 def _list_client_step_sizes(run: Run) -> Any:
-    """Return the step size of each client; raise NotApplicable if it changes."""
     work = run.algorithm.work
     if work.schedule is not None:
         raise NotApplicable("the step sizes change from step to step")
@@ -129,7 +128,6 @@ client_step_size = constant(
 
 
 def _read_effective_step_size(run: Run) -> Any:
-    """Return the common product of step size and number of local steps."""
     size = run.algorithm.work.common_effective_step
     if size is None:
         raise NotApplicable("the clients' step sizes times their numbers of local steps differ")

@@ -15,7 +15,6 @@ from fedtheory.language.quantities.quantity import constant
 
 
 def _count_participants(run: Run) -> Number:
-    """Return the number of clients that take part in a round."""
     policy, clients = run.algorithm.clock.policy, run.clients
     count = policy.clients if isinstance(policy, Cyclic) else run.algorithm.aggregation.participation.count(clients)
     return run.arithmetic.number(count, "L")

@@ -56,7 +56,6 @@ objective_smoothness = constant(
 
 
 def _measure_smallest_curvature(run: Run) -> Any:
-    """Return the smallest curvature of F; raise NotApplicable if it is negative."""
     if run.smallest_curvature < 0:
         raise NotApplicable("the objective F is not convex: it has a negative curvature")
     return run.smallest_curvature

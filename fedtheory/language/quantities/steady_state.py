@@ -29,7 +29,6 @@ limiting_model_suboptimality = constant(
 
 
 def _measure_limiting_distance(run: Run) -> Any:
-    """Return the limit of the expected squared distance to the optimum."""
     _ = run.problem.about_optimum
     if run.algorithm.defined is None:
         return stationary_distance_sq(run.trajectory.recursion)

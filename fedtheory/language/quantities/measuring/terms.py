@@ -102,7 +102,6 @@ def term_at_steps(expression: Expr, *of: Quantity, over: tuple[Over, ...] = ()) 
 
 
 def _pair_used(expression: Expr, of: Iterable[Quantity]) -> tuple[tuple[sp.Symbol, Quantity], ...]:
-    """Pair the symbols of an expression with their quantities."""
     known: dict[sp.Symbol, Quantity] = {}
     for one in of:
         # Two quantities with the same notation would be one symbol, and the term would be ambiguous.
