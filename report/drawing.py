@@ -15,18 +15,18 @@ from fedtheory.errors import MissingExtra
 from fedtheory.language.exhibits.declarations import exhibits_for
 from fedtheory.language.registry import published_by, repairs_of, sharper_claims
 from fedtheory.language.targets import resolve
-from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE, list_ledgers
+from report.finished_pages import FinishedPages, ListedPage, PageFiles
 from report.gallery import draw_figures
-from report.kept import Depends, find_page, store_page
 from report.miniatures import draw_miniature
-from report.own_runs import OwnRun, run_sections
+from report.page_cache import Depends, find_page, store_page
 from report.pages import make_claim_page
 from report.paper_pages import make_paper_pages
-from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, list_comparable_claims, plan_page
 from report.slack import SLACK_PAGE, make_slack_tables
 from report.slack_overview import summarise_terms
+from report.step_size_page import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, list_comparable_claims, make_plan_page
 from report.theorems import find_accepted
+from report.user_runs import UserRun, make_run_sections
 from report.worst_case import compute_over_local_steps
 from verify.claim_verdict import ClaimVerdict
 from verify.content import STATEMENTS, digest_claim, digest_paper, digest_target, digest_verdict
@@ -51,7 +51,7 @@ class ClaimTask:
     verdict: ClaimVerdict
     before: Neighbour | None
     after: Neighbour | None
-    runs: Sequence[OwnRun]
+    runs: Sequence[UserRun]
     jobs: int = 1
     """Number of processes for a single page, which is then drawn in this process; several pages share the processes."""
 
@@ -71,9 +71,9 @@ class ClaimTask:
             *beside,
         )
 
-    def draw(self, environment: Environment) -> Drawn:
+    def draw(self, environment: Environment) -> FinishedPages:
         """Draw the page, and write the certificate and the theorem next to it."""
-        runs = run_sections(self.verdict.given, self.runs, self.jobs)
+        runs = make_run_sections(self.verdict.given, self.runs, self.jobs)
         worst_cases = compute_over_local_steps(self.verdict.given, self.jobs)
         page = make_claim_page(self.verdict, draw_figures(self.verdict), runs, worst_cases, self.runs)
         text = environment.get_template("claim.html").render(page=page, before=self.before, after=self.after)
@@ -82,7 +82,7 @@ class ClaimTask:
         of_runs = [section.summary for section in page.runs]
         is_explored = page.explorer is not None
         files = {page.file: text, **certificate, **theorem}
-        return Drawn(files, is_explored, self.verdict.target, of_runs, miniature=draw_miniature(self.verdict))
+        return FinishedPages(files, is_explored, self.verdict.target, of_runs, miniature=draw_miniature(self.verdict))
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class PaperTask:
         """Return the inputs of the pages: the whole paper."""
         return "paper", self.key, digest_paper(self.key)
 
-    def draw(self, environment: Environment) -> Drawn:
+    def draw(self, environment: Environment) -> FinishedPages:
         """Draw all pages of the paper."""
         template, found = environment.get_template("page.html"), make_paper_pages({self.key})
         files = {
@@ -109,8 +109,8 @@ class PaperTask:
             )
             for other in found
         }
-        own = [OwnPage(self.key, str(other.page.occasion), str(other.page.contents), other.file) for other in found]
-        return Drawn(files, own=own)
+        own = [ListedPage(self.key, str(other.page.occasion), str(other.page.contents), other.file) for other in found]
+        return FinishedPages(files, own=own)
 
 
 @dataclass(frozen=True)
@@ -124,10 +124,12 @@ class ErrataTask:
         """Return the inputs of the page: all claims."""
         return "errata", *self.targets, *map(digest_target, self.targets)
 
-    def draw(self, environment: Environment) -> Drawn:
+    def draw(self, environment: Environment) -> FinishedPages:
         """Draw the page."""
         found = list_ledgers([resolve(target) for target in self.targets])
-        return Drawn({ERRATA_PAGE: environment.get_template("errata.html").render(ledgers=found)} if found else {})
+        return FinishedPages(
+            {ERRATA_PAGE: environment.get_template("errata.html").render(ledgers=found)} if found else {}
+        )
 
 
 @dataclass(frozen=True)
@@ -142,11 +144,11 @@ class SlackTask:
         keys = sorted({resolve(target).source for target in self.targets})
         return "slack", *self.targets, *map(digest_target, self.targets), *map(digest_paper, keys)
 
-    def draw(self, environment: Environment) -> Drawn:
+    def draw(self, environment: Environment) -> FinishedPages:
         """Draw the page."""
         found = make_slack_tables([resolve(target) for target in self.targets])
         page = environment.get_template("slack.html")
-        return Drawn({SLACK_PAGE: page.render(tables=found, overview=summarise_terms)} if found else {})
+        return FinishedPages({SLACK_PAGE: page.render(tables=found, overview=summarise_terms)} if found else {})
 
 
 @dataclass(frozen=True)
@@ -158,20 +160,20 @@ class PlanTask:
         """Return the inputs of the page: the claims that it compares."""
         return "plan", *map(digest_claim, list_comparable_claims())
 
-    def draw(self, environment: Environment) -> Drawn:
+    def draw(self, environment: Environment) -> FinishedPages:
         """Draw the page."""
         try:
-            page = plan_page()
+            page = make_plan_page()
         except MissingExtra:
-            return Drawn({})
+            return FinishedPages({})
         template = environment.get_template("plan.html")
-        return Drawn({PLAN_PAGE: template.render(plan=page, columns=COLUMNS, family_columns=FAMILY_COLUMNS)})
+        return FinishedPages({PLAN_PAGE: template.render(plan=page, columns=COLUMNS, family_columns=FAMILY_COLUMNS)})
 
 
 Task = ClaimTask | PaperTask | ErrataTask | SlackTask | PlanTask
 
 
-def draw_pages(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]:
+def draw_pages(tasks: Sequence[Task], written: PageFiles, jobs: int) -> Iterator[FinishedPages]:
     """Yield the pages of all tasks as they are finished; links lead to the pages in `written`."""
     unknown = []
     for task in tasks:
@@ -207,12 +209,12 @@ def _find_exhibitor(task: Task) -> str | None:
     return claim.source if paper is not None and exhibits_for(paper, claim) else None
 
 
-def _draw_all(tasks: Sequence[Task], written: Written) -> list[Drawn]:
+def _draw_all(tasks: Sequence[Task], written: PageFiles) -> list[FinishedPages]:
     """Draw all pages in this process."""
     return [_draw(task, written) for task in tasks]
 
 
-def _draw(task: Task, written: Written) -> Drawn:
+def _draw(task: Task, written: PageFiles) -> FinishedPages:
     found = task.draw(load_templates(written))
     if task.depends is not None:
         store_page(found, written, task.depends)
@@ -220,7 +222,7 @@ def _draw(task: Task, written: Written) -> Drawn:
 
 
 @lru_cache(maxsize=1)
-def load_templates(written: Written) -> Environment:
+def load_templates(written: PageFiles) -> Environment:
     """Return the compiled templates, once for each process."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 

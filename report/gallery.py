@@ -17,16 +17,16 @@ from report.figures.clock import draw_over_clock_time
 from report.figures.drift import draw_over_local_steps
 from report.figures.paths import draw_path
 from report.figures.rates import draw_over_clients, draw_rate
-from report.figures.sharpened import draw_tightened
 from report.figures.style import Figure
+from report.figures.tightened_bounds import draw_tightened
 from report.figures.timeline import draw_timeline
 from report.showcases import (
     CYCLE,
     make_clocked_runs,
+    make_map_problems,
     make_noiseless_run,
     make_showcase,
     make_stale_run,
-    map_problems,
 )
 from verify.check import check
 from verify.claim_verdict import ClaimVerdict
@@ -92,7 +92,7 @@ def _draw_bounds(claim: Claim) -> list[Figure]:
     return [
         draw_over_rounds(claim.slug, curve, words),
         draw_by_terms(claim.slug, curve, words),
-        draw_tightness_map(claim, map_problems(), _find_step_limit(claim)),
+        draw_tightness_map(claim, make_map_problems(), _find_step_limit(claim)),
     ]
 
 

@@ -76,17 +76,17 @@ class ClaimRow:
 
 
 @dataclass(frozen=True)
-class Findings:
+class ClaimCounts:
     """Numbers of statements, proofs and refutations."""
 
     statements: int
     proved: int
     refuted: int
-    repaired: int
+    corrected: int
     """Number of refuted statements with a corrected claim."""
 
     @classmethod
-    def of(cls, rows: Sequence[ClaimRow]) -> Findings:
+    def of(cls, rows: Sequence[ClaimRow]) -> ClaimCounts:
         """Count the rows."""
         refuted = [row for row in rows if row.verdict == "refuted"]
         proved = sum(row.verdict == "proved" for row in rows)
@@ -94,13 +94,13 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class Main:
+class MainTheorem:
     """The main theorem of a source, with its verdict."""
 
     row: ClaimRow
     statement: Markup
-    repaired: Sequence[ClaimRow]
-    sharpened: Sequence[ClaimRow]
+    corrections: Sequence[ClaimRow]
+    tightened: Sequence[ClaimRow]
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class SourceGroup:
         return self.source is not None and len(self.rows) >= len(self.source.claims)
 
     @cached_property
-    def main(self) -> Main | None:
+    def main(self) -> MainTheorem | None:
         """Return the main theorem; None if the source names none, or it is not included."""
         rows = {row.claim.id: row for row in self.rows}
         row = None if self.source is None else rows.get(f"{self.source.key}:{self.source.main}")
@@ -139,7 +139,7 @@ class SourceGroup:
         beside = [
             [rows[c.id] for c in found if c.id in rows] for found in (repairs_of(row.claim), sharper_claims(row.claim))
         ]
-        return Main(row, typeset_statement(row.claim.statement), *beside)
+        return MainTheorem(row, typeset_statement(row.claim.statement), *beside)
 
     def graph(self) -> DependencyGraph | None:
         """Return the graph of the claims' dependencies; None if there are none."""

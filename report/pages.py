@@ -21,10 +21,10 @@ from report.exhibits import ExhibitSection, collect_exhibits
 from report.explorer import ExplorerSection, explain_missing_explorer, make_explorer_section
 from report.figures.style import Figure
 from report.mathml import typeset_formula, typeset_prose, typeset_statement
-from report.own_runs import OwnRun, RunSection
-from report.regimes import SearchSection, search_section
+from report.regimes import SearchSection, make_search_section
 from report.slack import SlackSection, make_slack_section
 from report.theorems import TheoremSection, make_theorem_section
+from report.user_runs import RunSection, UserRun
 from report.worst_case import WorstCaseSection, make_worst_case_section
 from verify.claim_verdict import ClaimVerdict
 from verify.instances import FAMILIES, families_for
@@ -63,7 +63,7 @@ class ClaimPage:
     exhibits: Sequence[ExhibitSection]
     """Exhibits with a section of their own."""
     corrected_by: Sequence[str]
-    sharpened_by: Sequence[Sharper]
+    tightened_by: Sequence[TightenedClaim]
     certificate: CertificateSection | None
     theorem: TheoremSection | None
     """The theorem that Rocq has accepted."""
@@ -79,7 +79,7 @@ class ClaimPage:
 
 
 @dataclass(frozen=True)
-class Sharper:
+class TightenedClaim:
     """A tightened claim, shown on the page of the published one."""
 
     id: str
@@ -88,9 +88,9 @@ class Sharper:
     verdict: str
 
 
-def _build_link(claim: Claim) -> Sharper:
+def _build_link(claim: Claim) -> TightenedClaim:
     """Return the link to a tightened claim: id, title, formula and verdict."""
-    return Sharper(claim.id, claim.title, typeset_statement(claim.encoded), claim.verdict or "")
+    return TightenedClaim(claim.id, claim.title, typeset_statement(claim.encoded), claim.verdict or "")
 
 
 def format_largest_ratio(verdict: ClaimVerdict) -> str:
@@ -112,11 +112,11 @@ def make_claim_page(
     figures: Sequence[Figure],
     runs: Iterable[RunSection] = (),
     worst_cases: Iterable[WorstCase | None] = (),
-    explored: Sequence[OwnRun] = (),
+    explored: Sequence[UserRun] = (),
 ) -> ClaimPage:
     """Return the page of a claim: its verdict, the figures for its statement, and user-defined runs.
 
-    `runs` come from `run_sections`, and `worst_cases` from `compute_over_local_steps`; both are consumed last. The
+    `runs` come from `make_run_sections`, and `worst_cases` from `compute_over_local_steps`; both are consumed last. The
     explorer uses the problems of the runs in `explored`.
     """
     claim = verdict.claim
@@ -139,11 +139,11 @@ def make_claim_page(
             symbols=_list_symbols(claim),
             families=[f"{name}: {FAMILIES[name].description} ({FAMILIES[name].size})" for name in families_for(claim)],
             evidence=describe_evidence(verdict, called),
-            search=search_section(verdict),
+            search=make_search_section(verdict),
             figures=[*(figure for each in shown if not each.heading for figure in each.figures), *figures],
             exhibits=[each for each in shown if each.heading],
             corrected_by=[repair.id for repair in repairs_of(claim)],
-            sharpened_by=[_build_link(other) for other in sharper_claims(claim)],
+            tightened_by=[_build_link(other) for other in sharper_claims(claim)],
             certificate=make_certificate_section(claim),
             theorem=make_theorem_section(claim),
             printed_proof=check_published_proof(claim),

@@ -34,7 +34,7 @@ class SearchSection:
     """Description of runs that no exact check decides."""
 
 
-def search_section(verdict: ClaimVerdict) -> SearchSection | None:
+def make_search_section(verdict: ClaimVerdict) -> SearchSection | None:
     """Return the search of a verdict; None if no regime was tried."""
     if not verdict.regimes:
         return None

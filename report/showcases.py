@@ -29,7 +29,7 @@ def make_showcase(local_steps: int) -> Run:
 
 
 @cache
-def map_problems() -> tuple[Run, ...]:
+def make_map_problems() -> tuple[Run, ...]:
     """Return problems for the tightness map, with and without noise and dissimilarity."""
     runs = []
     for number, (spread, noise) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):

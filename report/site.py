@@ -27,14 +27,14 @@ from report.drawing import (
     draw_pages,
     load_templates,
 )
-from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE
 from report.figures.style import Figure
-from report.listing import ClaimRow, Findings, SourceGroup, list_groups
-from report.own_runs import OnRun, OwnRun, draw_together, read_runs, run_figures
-from report.planning import PLAN_PAGE, list_comparable_claims
+from report.finished_pages import FinishedPages, ListedPage, PageFiles
+from report.listing import ClaimCounts, ClaimRow, SourceGroup, list_groups
+from report.progress_page import ProgressPage
 from report.slack import SLACK_PAGE
-from report.waiting import Waiting
+from report.step_size_page import PLAN_PAGE, list_comparable_claims
+from report.user_runs import RunSummary, UserRun, draw_run_figures, draw_together, read_runs
 from verify.claim_verdict import ClaimVerdict
 from verify.slack import has_runs
 from verify.verdict import verify
@@ -56,7 +56,7 @@ def write_site(
     files.
     """
     own = read_runs(runs)
-    waiting = Waiting(folder / "index.html", targets, on_progress)
+    waiting = ProgressPage(folder / "index.html", targets, on_progress)
     verdicts = verify(targets, jobs=jobs, search=_SEARCH, on_progress=waiting)
     folder.mkdir(parents=True, exist_ok=True)
     site = _Site(folder, list_groups([ClaimRow.of(verdict) for verdict in verdicts]), own)
@@ -85,7 +85,7 @@ def _write(path: Path, text: str) -> Path:
 
 
 def _list_tasks(
-    verdicts: Sequence[ClaimVerdict], groups: Sequence[SourceGroup], runs: Sequence[OwnRun], jobs: int = 1
+    verdicts: Sequence[ClaimVerdict], groups: Sequence[SourceGroup], runs: Sequence[UserRun], jobs: int = 1
 ) -> list[Task]:
     """Return all pages to draw, the longest tasks first; previous and next pages follow the order of the lists.
 
@@ -111,11 +111,11 @@ class _Site:
 
     folder: Path
     groups: Sequence[SourceGroup]
-    runs: Sequence[OwnRun]
+    runs: Sequence[UserRun]
     names: list[str] = field(default_factory=lambda: ["index.html"])
     """Names of the files, the index first."""
-    own_pages: list[OwnPage] = field(default_factory=list)
-    on_runs: dict[str, Sequence[OnRun]] = field(default_factory=dict)
+    own_pages: list[ListedPage] = field(default_factory=list)
+    on_runs: dict[str, Sequence[RunSummary]] = field(default_factory=dict)
     miniatures: dict[str, Figure] = field(default_factory=dict)
     """Figures of main theorems and their corrections, by target."""
     has_explorer: bool = False
@@ -126,7 +126,7 @@ class _Site:
         return [row for group in self.groups for row in group.rows]
 
     @cached_property
-    def linked(self) -> Written:
+    def linked(self) -> PageFiles:
         """Return the pages to which others link."""
         sources = {group.source.key: group.file for group in self.groups if group.source is not None}
         has_errata = any(row.claim.verdict == "refuted" for row in self.rows)
@@ -147,7 +147,7 @@ class _Site:
         text = self._render(
             "index.html",
             groups=self.groups,
-            found=Findings.of(self.rows),
+            found=ClaimCounts.of(self.rows),
             verdicts=[verdict for verdict in get_args(Verdict) if any(row.verdict == verdict for row in self.rows)],
             kinds=sorted({row.claim.kind for row in self.rows}),
             runs=self.runs,
@@ -158,7 +158,7 @@ class _Site:
 
     def _draw_miniature(self, group: SourceGroup) -> tuple[ClaimRow, Figure] | None:
         """Return the figure of a source's main theorem, or of its correction if the theorem has none."""
-        rows = [] if group.main is None else [group.main.row, *group.main.repaired]
+        rows = [] if group.main is None else [group.main.row, *group.main.corrections]
         drawn_rows = [row for row in rows if row.target in self.miniatures]
         return (drawn_rows[0], self.miniatures[drawn_rows[0].target]) if drawn_rows else None
 
@@ -166,7 +166,7 @@ class _Site:
         others = sorted(self.own_pages, key=lambda page: (page.source, page.file))
         return load_templates(self.linked).get_template(template).render(others=others, **values)
 
-    def add(self, found: Drawn) -> None:
+    def add(self, found: FinishedPages) -> None:
         """Write drawn pages."""
         for name, text in found.files.items():
             self.write(name, text)
@@ -191,7 +191,7 @@ class _Site:
         for number, own in enumerate(self.runs):
             found = [(row, self.on_runs[row.target][number]) for row in self.rows]
             curves = {row.called: section.curve for row, section in found if section.curve is not None}
-            drawn = run_figures(own)
+            drawn = draw_run_figures(own)
             bounds = draw_together(own, curves)
             yield own.page, self._render("run.html", own=own, rows=found, together=bounds, drawn=drawn)
 

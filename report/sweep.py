@@ -17,7 +17,7 @@ from markupsafe import Markup
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.numbers import decimal
 from report.figures.style import Figure
-from report.figures.sweep import SweptRun, draw_ratio, draw_ratio_map
+from report.figures.sweep import SweepPoint, draw_ratio, draw_ratio_map
 from report.figures.sweep_errors import draw_error
 from report.mathml import typeset_statement
 from verify.sweeps import Results, Summary, read_results
@@ -120,7 +120,7 @@ def _draw_errors(results: Results, name: str) -> list[Figure]:
         if places is not None:
             labels, of_rows = places
             points = [
-                SweptRun(place, row[name], row["verdict"] or "") for place, row in zip(of_rows, rows, strict=True)
+                SweepPoint(place, row[name], row["verdict"] or "") for place, row in zip(of_rows, rows, strict=True)
             ]
             found.append(draw_error(key, name, points, labels, f"{_make_slug(name)}-{_make_slug(key)}"))
     return found
@@ -207,7 +207,7 @@ def _draw_ratio_over(key: str, rows: Sequence[dict[str, Any]], kind: str, anchor
     if places is None:
         return None
     labels, of_rows = places
-    points = [SweptRun(place, row["ratio"], row["verdict"]) for place, row in zip(of_rows, rows, strict=True)]
+    points = [SweepPoint(place, row["ratio"], row["verdict"]) for place, row in zip(of_rows, rows, strict=True)]
     return draw_ratio(key, points, labels, f"{anchor}-{_make_slug(key)}")
 
 

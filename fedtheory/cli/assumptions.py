@@ -18,7 +18,7 @@ Word = Annotated[str, typer.Argument(metavar="[WORD]", help="Part of a name, a s
 
 def run(word: Word = "", as_json: Json = False) -> None:
     """List the assumptions that a claim can make: name in Python, and statement."""
-    from fedtheory.cli.words import select_matching
+    from fedtheory.cli.search_words import select_matching
     from fedtheory.language.vocabulary import assumed
 
     expected = "no assumption has {} in its name, statement or chapter"

@@ -20,7 +20,7 @@ from fedtheory.cli.output import (
     short,
 )
 from fedtheory.cli.setting import encode_setting, print_setting
-from fedtheory.cli.typed import NamedOrTyped, is_relation, parse_relation
+from fedtheory.cli.typed_relations import NamedOrTyped, is_relation, parse_relation
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -60,7 +60,7 @@ def run(
     with name_file_in_errors(run_file):
         write_figure(figure, lambda: draw_bound(claim, given))
     if as_json:
-        print_json(document(found))
+        print_json(encode_check(found))
     else:
         print_text(found)
         if found.worst is not None and found.holds is None and found.worst.holds is False:
@@ -74,7 +74,7 @@ def draw_bound(claim: Claim, given: Run) -> Figure:
     return bound_figure(claim, given)
 
 
-def document(found: Check) -> dict[str, Any]:
+def encode_check(found: Check) -> dict[str, Any]:
     """Return the JSON document of a check."""
     from dataclasses import asdict
 

@@ -28,7 +28,7 @@ def run(targets: Wanted = None, source: SourceKey = None, *, _no_code: NoCode = 
     """List the encoded claims, in the order of their sources' pages; a word selects those that mention it."""
     claims = _select_claims(targets, source)
     if as_json:
-        print_json([summary(claim) for claim in claims])
+        print_json([encode_summary(claim) for claim in claims])
         return
     rows = [[claim.id, claim.kind, claim.title, claim.locator, style_verdict(claim.verdict)] for claim in claims]
     columns = ["id", "kind", "title", "where", "verdict"]
@@ -56,7 +56,7 @@ def _is_word(target: str) -> bool:
 
 def _find_claims_with(word: str, source: str | None) -> list[Claim]:
     """Return the claims with a word in their id, title, place, or in the name of one of their quantities."""
-    from fedtheory.cli.words import select_matching
+    from fedtheory.cli.search_words import select_matching
     from fedtheory.language.registry import claims_of
 
     return select_matching(word, claims_of(source), _list_texts, "no claim has {} in its id, title or quantities", NAME)
@@ -68,7 +68,7 @@ def _list_texts(claim: Claim) -> tuple[str, ...]:
     return claim.id, claim.title, claim.locator, names, " ".join(one.name for one in claim.assumptions)
 
 
-def summary(claim: Claim) -> dict[str, Any]:
+def encode_summary(claim: Claim) -> dict[str, Any]:
     """Return an entry of the list, as JSON."""
     return {
         "id": claim.id,

@@ -64,7 +64,7 @@ def run(
     """Describe a data file: columns, clients, curvatures, heterogeneity of the clients, and a first run file."""
     from fedtheory.errors import InputError
     from fedtheory.federation.problem.columns import ColumnChoice
-    from fedtheory.planner.description import describe, document
+    from fedtheory.planner.description import describe, encode_description
     from fedtheory.runfile import run_toml
 
     choice = ColumnChoice(target, client, tuple(feature) if feature else None, dropped=tuple(drop or ()))
@@ -76,7 +76,7 @@ def run(
     named = None if save is None else _make_relative(save, file)
     written = [] if save is None else [write_text(save, run_toml(found.run_table(named)), "--save")]
     if as_json:
-        print_json({**document(found, named), "files": written})
+        print_json({**encode_description(found, named), "files": written})
         return
     print_text(found)
     print_lines(*(f"wrote {path}" for path in written))

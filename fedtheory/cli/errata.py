@@ -19,12 +19,12 @@ def run(targets: Targets = None, source: SourceKey = None, *, _no_code: NoCode =
 
     entries = list_errata([resolve(target) for target in expand_targets(targets, source)])
     if as_json:
-        print_json([document(entry) for entry in entries])
+        print_json([encode_erratum(entry) for entry in entries])
     else:
         print_text(entries)
 
 
-def document(entry: Erratum) -> dict[str, Any]:
+def encode_erratum(entry: Erratum) -> dict[str, Any]:
     """Return the JSON entry; `counterexample` is a run file, `lhs` and `rhs` are the sides there."""
     claim, repairs, sides = entry.claim, entry.repairs, entry.sides
     return {

@@ -8,7 +8,7 @@ import typer
 
 from fedtheory.cli.output import Json, NoCode, print_json, print_lines, progress, short, style_verdict
 from fedtheory.cli.setting import encode_setting, print_setting
-from fedtheory.cli.typed import NamedOrTyped, is_relation, parse_relation
+from fedtheory.cli.typed_relations import NamedOrTyped, is_relation, parse_relation
 from fedtheory.cli.witness import Save, name_saved_file, print_witness, save_witness
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ def run(
         finding = explain_finding(falsify(claim, budget, seed, report))
     save_witness(finding.run_file, finding.found, save)
     if as_json:
-        print_json(document(target, finding))
+        print_json(encode_finding(target, finding))
     else:
         print_text(target, finding, save)
     if finding.contradicts:
         raise typer.Exit(1)
 
 
-def document(target: str, finding: Finding) -> dict[str, Any]:
+def encode_finding(target: str, finding: Finding) -> dict[str, Any]:
     """Return the JSON document of a search; `run` is the run file of the counterexample, or of the largest ratio."""
     from verify.shown_place import choose_place
 

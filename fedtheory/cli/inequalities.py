@@ -33,7 +33,7 @@ class Inequality:
 
 def run(word: Word = "", claim: OfClaim = None, as_json: Json = False) -> None:
     """List the inequalities for certificates: name, arguments in order, and the non-negative expression."""
-    from fedtheory.cli.words import select_matching
+    from fedtheory.cli.search_words import select_matching
 
     entries = [*_list_kernel_inequalities(), *([] if claim is None else _list_assumed(claim))]
     expected = "no inequality has {} in its name or formula"

@@ -18,7 +18,7 @@ from fedtheory.cli.output import (
     progress,
     write_text,
 )
-from fedtheory.cli.plan_document import document
+from fedtheory.cli.plan_document import encode_plan
 from fedtheory.cli.plan_tables import print_first, print_guarantees, print_plan
 
 if TYPE_CHECKING:
@@ -93,11 +93,11 @@ def run(
     if map_over is not None:
         _require_symbols(_read_symbols(map_over), chosen)
     kinds = tuple(part.strip() for part in (vary or "").split(",") if part.strip())
-    asked = _Asked(accuracy, error, margin, kinds, _read_costs(local_cost, aggregation_cost), as_json)
+    asked = _PlanOptions(accuracy, error, margin, kinds, _read_costs(local_cost, aggregation_cost), as_json)
     found, planned = _plan(files, given, chosen, asked)
     written = _write_files(found, planned, map_over, output, files[0] if files else "constants")
     if as_json:
-        print_json({**document(found), "files": written})
+        print_json({**encode_plan(found), "files": written})
         return
     print_plan(found, planned, reasons=show_all or bool(claim), details=bool(claim))
     print_lines(*(f"wrote {path}" for path in written))
@@ -140,7 +140,7 @@ class _Accuracy:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _PlanOptions:
     """Options of a plan: error, margin from the edge of divergence, varied settings, costs."""
 
     accuracy: _Accuracy | None
@@ -189,12 +189,12 @@ def _choose(source: str | None, ids: list[str]) -> list[Claim] | None:
     from fedtheory.language.registry import claims_of
     from fedtheory.language.targets import expand, resolve
     from fedtheory.planner import covering_claims
-    from fedtheory.planner.measurements import bounded_error
+    from fedtheory.planner.measurements import require_bounded_error
 
     if ids:
         named = [resolve(claim_id) for claim_id in expand(ids)]
         for claim in named:
-            bounded_error(claim)
+            require_bounded_error(claim)
         return named
     wanted = {claim.id for claim in claims_of(source)}
     return [claim for claim in covering_claims() if claim.id in wanted]
@@ -204,14 +204,14 @@ def _plan(
     files: list[str],
     given: dict[str, str],
     claims: list[Claim] | None,
-    asked: _Asked,
+    asked: _PlanOptions,
 ) -> tuple[Plan, Run | None]:
     """Return the plan and its run; the run is None if only constants are given."""
     from fedtheory import planner
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
     from fedtheory.federation.problem.datasets import FILES
-    from fedtheory.planner.data import run_of_data
+    from fedtheory.planner.data import build_run_from_data
     from fedtheory.runfile import read_run
 
     accuracy = asked.accuracy
@@ -225,7 +225,7 @@ def _plan(
             raise InputError("target", "expected a number: F* does not follow from constants alone")
         return planner.plan_numbers(numbers, None if accuracy is None else accuracy.number, claims), None
     if files[0].endswith(FILES):
-        run = run_of_data(files[0], given)
+        run = build_run_from_data(files[0], given)
     elif given:
         raise InputError(next(iter(given)), "expected either a run file or constants, got both")
     else:
@@ -274,9 +274,9 @@ def _write_files(found: Plan, planned: Run | None, over: str | None, output: str
     maps = [] if over is None else [_map(found, over)]
     if output is None or not output.endswith(_PAGE):
         return [write_text(output or _MAP, maps[0].svg, "--output")]
-    from report.own_plan import make_own_plan_page
+    from report.user_plan import make_user_plan_page
 
-    return [write_text(output, make_own_plan_page(found, planned, maps, name, _format_command()), "--output")]
+    return [write_text(output, make_user_plan_page(found, planned, maps, name, _format_command()), "--output")]
 
 
 def _format_command() -> str:
@@ -291,7 +291,7 @@ def _map(found: Plan, over: str) -> Figure:
     """Return the map of the recommended bound, or of the first bound that is a formula in constants alone."""
     from fedtheory.errors import InputError
     from fedtheory.planner import regime_map
-    from report.planning import draw_regimes
+    from report.step_size_page import draw_regimes
 
     bounded = [plan for plan in [found.recommended, *found.claims] if plan is not None and plan.bound is not None]
     shown = next((plan for plan in bounded if found.cost is None or not plan.measures_the_run), None)
@@ -320,9 +320,9 @@ def _require_symbols(symbols: list[str], chosen: list[Claim] | None) -> None:
     """Raise `InputError` for symbols that no bound has; the recommended bound is checked later, when it is known."""
     from fedtheory.errors import InputError
     from fedtheory.planner import covering_claims
-    from fedtheory.planner.coverage import meanings
+    from fedtheory.planner.coverage import collect_meanings
 
-    known = meanings(covering_claims() if chosen is None else chosen)
+    known = collect_meanings(covering_claims() if chosen is None else chosen)
     unknown = next((symbol for symbol in symbols if symbol not in known), None)
     if unknown is not None:
         raise InputError("map", f"no bound has a symbol or a quantity {unknown!r}; expected two such as eta,tau")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
 
 
-def document(found: Plan) -> dict[str, Any]:
+def encode_plan(found: Plan) -> dict[str, Any]:
     """Return the JSON document of a plan.
 
     ``{recommended_step_size, use, answer, claims: [...], recommended, exact, refuted: [{id, repair}], round: {time,
@@ -203,11 +203,11 @@ def _encode_claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
 
 def _encode_bound(plan: ClaimPlan) -> dict[str, Any]:
     """Return the bound, its terms and its symbols."""
-    from fedtheory.planner.planning import terms_by_value
+    from fedtheory.planner.planning import sort_terms
 
     if plan.bound is None:
         return {"step_size": None, "bound": None, "terms": [], "dominating": None, "symbols": []}
-    terms = terms_by_value(plan.bound)
+    terms = sort_terms(plan.bound)
     symbols = [
         {"symbol": _latex(symbol), "name": name, "value": _encode_number(plan.bound.values.get(name))}
         for symbol, name in plan.bound.names.items()

@@ -21,18 +21,18 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
 
     from fedtheory.planner.listing import group_reasons
     from fedtheory.planner.other_settings import describe_other_settings
-    from fedtheory.planner.setting_in_words import notes_of, planned_lines
-    from fedtheory.planner.words import answer_lines, describe_constants_plan
+    from fedtheory.planner.sentences import describe_answer, describe_constants_plan
+    from fedtheory.planner.setting_in_words import describe_planned_run, list_notes
 
     if found.answer is not None:
         # The lines on the run and the recommendation have been printed before.
         _print_headed(describe_other_settings(found.answer))
     elif planned is not None:
-        print_lines(*map(escape, planned_lines(planned)))
-        _print_headed(answer_lines(found))
+        print_lines(*map(escape, describe_planned_run(planned)))
+        _print_headed(describe_answer(found))
     else:
         _print_headed(describe_constants_plan(found))
-    print_lines(*map(escape, [] if planned is None else notes_of(planned)), "")
+    print_lines(*map(escape, [] if planned is None else list_notes(planned)), "")
     _print_varied(found)
     _print_bounds(found, every=details)
     if reasons:
@@ -49,19 +49,19 @@ def print_first(planned: Run, answer: Answer) -> None:
     """Print the planned run and the recommendation, before any bound is evaluated."""
     from rich.markup import escape
 
-    from fedtheory.planner.setting_in_words import planned_lines
-    from fedtheory.planner.words import use
+    from fedtheory.planner.sentences import describe_use
+    from fedtheory.planner.setting_in_words import describe_planned_run
 
-    print_lines(*map(escape, planned_lines(planned)))
-    _print_headed([("use:", use(answer))])
+    print_lines(*map(escape, describe_planned_run(planned)))
+    _print_headed([("use:", describe_use(answer))])
 
 
 def print_guarantees(found: Plan) -> None:
     """Print the guarantees of the bounds and what limits the error, before the table of bounds is complete."""
-    from fedtheory.planner.words import guarantees
+    from fedtheory.planner.sentences import describe_guarantees
 
     if found.answer is not None:
-        _print_headed(guarantees(found, found.answer))
+        _print_headed(describe_guarantees(found, found.answer))
 
 
 def _print_headed(lines: list[tuple[str, str]]) -> None:
@@ -72,17 +72,17 @@ def _print_headed(lines: list[tuple[str, str]]) -> None:
 
 
 def _print_varied(found: Plan) -> None:
-    from fedtheory.planner.other_settings import table_of_settings
+    from fedtheory.planner.other_settings import tabulate_settings
 
     if found.varied and found.answer is not None:
-        columns, rows = table_of_settings(found.varied, found.answer.accuracy)
+        columns, rows = tabulate_settings(found.varied, found.answer.accuracy)
         print_table("other settings, each at its best step size", columns, rows, whole=tuple(columns))
 
 
 def _print_bounds(found: Plan, every: bool) -> None:
-    from fedtheory.planner.listing import listing
+    from fedtheory.planner.listing import list_bounds
 
-    table = listing(found, every=every)
+    table = list_bounds(found, every=every)
     if not table.rows:
         return
     rows = [
@@ -100,7 +100,7 @@ def _print_bounds(found: Plan, every: bool) -> None:
 def _print_details(plan: ClaimPlan, cost: RoundCost | None, recommended: bool) -> None:
     from rich.markup import escape
 
-    from fedtheory.planner.listing import details
+    from fedtheory.planner.listing import list_details
 
     print_lines("", f"[bold]{plan.claim.id}[/bold]  {escape(plan.claim.title)}{', recommended' if recommended else ''}")
-    print_lines(*(f"  {escape(line)}" for line in details(plan, cost)))
+    print_lines(*(f"  {escape(line)}" for line in list_details(plan, cost)))

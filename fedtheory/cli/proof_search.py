@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Searched:
+class ProofSearch:
     """A claim without a recorded certificate, and the result of a search for one."""
 
     claim: Claim
@@ -33,14 +33,14 @@ class Searched:
         return self.result.proof if isinstance(self.result, Found) else Proof(self.claim, None, ())
 
 
-def search(claim: Claim, target: str, effort: int | None) -> Searched:
+def search_proof(claim: Claim, target: str, effort: int | None) -> ProofSearch:
     """Search for a certificate with an amount of work `effort`; None for the default amount."""
     from fedtheory.search import EFFORT, find_proof
 
-    return Searched(claim, target, find_proof(claim, EFFORT if effort is None else effort))
+    return ProofSearch(claim, target, find_proof(claim, EFFORT if effort is None else effort))
 
 
-def write_found(searched: Iterable[Searched | None]) -> list[Path]:
+def write_certificates(searched: Iterable[ProofSearch | None]) -> list[Path]:
     """Write the found certificates that need no further assumptions into the folders of their papers."""
     from fedtheory.language.registry import published_by
     from fedtheory.proofs.document import text_of
@@ -60,7 +60,7 @@ def write_found(searched: Iterable[Searched | None]) -> list[Path]:
     return written
 
 
-def encode_search(searched: Searched) -> dict[str, Any]:
+def encode_search(searched: ProofSearch) -> dict[str, Any]:
     """Return the JSON keys that a search adds to those of a proof, or replaces."""
     from fedtheory.language.setting import setting_line
     from fedtheory.search import Found
@@ -81,7 +81,7 @@ def encode_search(searched: Searched) -> dict[str, Any]:
     return {**common, "reason": result.reason, "nearest": result.nearest, "below": below}
 
 
-def print_search(searched: Searched) -> None:
+def print_search(searched: ProofSearch) -> None:
     """Print the certificate that was found and the claims that it uses, or the closest result."""
     from rich.markup import escape
 

@@ -20,7 +20,7 @@ from fedtheory.cli.output import (
 from fedtheory.cli.setting import encode_setting, print_setting
 
 if TYPE_CHECKING:
-    from fedtheory.cli.proof_search import Searched
+    from fedtheory.cli.proof_search import ProofSearch
     from fedtheory.language.claim import Claim
     from fedtheory.proofs import Proof
     from fedtheory.proofs.document import Document
@@ -78,7 +78,7 @@ def run(
     For a paper's folder, a source, a pattern or a file.py, the certificates of all claims are checked.  A certificate
     is data, and refers to published claims, or to those in files given by --claims mine.py.  No other code is executed.
     """
-    from fedtheory.cli.proof_search import write_found
+    from fedtheory.cli.proof_search import write_certificates
     from fedtheory.cli.proof_terms import encode_terms, print_terms, restate_steps, write_as_terms
     from fedtheory.cli.tightening import encode_tightened, print_tightened, tighten_found
     from verify.printed import check_published_proof
@@ -94,7 +94,7 @@ def run(
     proofs = proofs if terms is None else [restate_steps(terms, proofs[0])]
     if save is not None:
         _save(proofs, save)
-    files = write_found(searched) if search else []
+    files = write_certificates(searched) if search else []
     found = [(proof, check_published_proof(proof.claim)) for proof in proofs]
     if as_json:
         documents = _encode_proofs(found, searched)
@@ -120,16 +120,16 @@ def _choose_exit_code(proofs: list[Proof]) -> int:
 
 
 def _encode_proofs(
-    found: list[tuple[Proof, list[PrintedStep]]], searched: list[Searched | None]
+    found: list[tuple[Proof, list[PrintedStep]]], searched: list[ProofSearch | None]
 ) -> list[dict[str, Any]]:
     """Return the proofs as JSON objects, with the results of a search."""
     from fedtheory.cli.proof_search import encode_search
 
     pairs = zip(found, searched, strict=True)
-    return [document(*each) | ({} if search is None else encode_search(search)) for each, search in pairs]
+    return [encode_proof(*each) | ({} if search is None else encode_search(search)) for each, search in pairs]
 
 
-def _print_one(found: tuple[Proof, list[PrintedStep]], searched: Searched | None) -> None:
+def _print_one(found: tuple[Proof, list[PrintedStep]], searched: ProofSearch | None) -> None:
     from fedtheory.cli.proof_search import print_search
 
     if searched is None:
@@ -177,12 +177,12 @@ def _is_open(proof: Proof, in_folder: bool) -> bool:
     return proof.verdict == "no certificate" and is_eligible
 
 
-def _search(target: str, proofs: list[Proof], chosen: list[bool], effort: int | None) -> list[Searched | None]:
+def _search(target: str, proofs: list[Proof], chosen: list[bool], effort: int | None) -> list[ProofSearch | None]:
     """Search for a certificate of the chosen claims; return the results."""
-    from fedtheory.cli.proof_search import search
+    from fedtheory.cli.proof_search import search_proof
 
     return [
-        search(proof.claim, target, effort) if is_chosen else None
+        search_proof(proof.claim, target, effort) if is_chosen else None
         for proof, is_chosen in zip(proofs, chosen, strict=True)
     ]
 
@@ -235,7 +235,7 @@ def _save(proofs: list[Proof], file: str) -> None:
     write_text(file, text_of(proof.document), "--save")
 
 
-def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
+def choose_verdict(proof: Proof, printed: list[PrintedStep]) -> str:
     """Return the kernel's verdict on the certificate.
 
     Without a certificate, the verdict is that of the published proof, if one of its steps fails.
@@ -247,7 +247,7 @@ def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
     return proof.verdict
 
 
-def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
+def encode_proof(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
     """Return the JSON document of a proof; `steps` are those of the certificate, or else of the published proof."""
     from fedtheory.language.registry import explain_unproved
     from fedtheory.language.typesetting import latex
@@ -263,7 +263,7 @@ def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
     certified = [{"text": step.text, "holds": step.holds} for step in proof.steps]
     return {
         "id": proof.claim.id,
-        "verdict": verdict(proof, printed),
+        "verdict": choose_verdict(proof, printed),
         "relaxed_conditions": None if proof.relaxed is None else [latex(condition) for condition in proof.relaxed],
         "digest": proof.digest,
         "steps": certified or as_printed,
@@ -320,7 +320,7 @@ def _list_hints(proof: Proof) -> Iterator[str]:
 
 def _describe_outcome(proof: Proof, printed: list[PrintedStep]) -> str:
     """Return the verdict on the certificate, with its digest; without one, the verdict on the published proof."""
-    found = verdict(proof, printed)
+    found = choose_verdict(proof, printed)
     if found != proof.verdict:
         return "[bold red]the published proof does not go through[/bold red]"
     # These digits of the digest suffice to identify the certificate.

@@ -20,7 +20,7 @@ _PLACES = {"run": "the whole run", "round": "each round", "step": "each local st
 
 def run(word: Word = "", as_json: Json = False) -> None:
     """List the quantities that symbols of a claim can stand for: name, symbol, formula, and assumption."""
-    from fedtheory.cli.words import select_matching
+    from fedtheory.cli.search_words import select_matching
     from fedtheory.language.vocabulary import vocabulary
 
     expected = "no quantity has {} in its name, symbol, formula or chapter"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.claims import summary
+from fedtheory.cli.claims import encode_summary
 from fedtheory.cli.output import Json, NoCode, Target, print_json, print_lines, style_verdict
 from fedtheory.cli.setting import encode_setting, list_setting_lines
 
@@ -20,19 +20,19 @@ def run(target: Target, *, _no_code: NoCode = False, as_json: Json = False) -> N
 
     claim = resolve(target)
     if as_json:
-        print_json(details(claim))
+        print_json(encode_claim(claim))
         return
     print_text(claim)
 
 
-def details(claim: Claim) -> dict[str, Any]:
+def encode_claim(claim: Claim) -> dict[str, Any]:
     """Return all data of a claim, as JSON."""
     from fedtheory.language.registry import explain_unproved
     from fedtheory.language.typesetting import latex
 
     with claim.typesetting():
         conditions = [latex(condition) for condition in claim.conditions]
-    return summary(claim) | {
+    return encode_summary(claim) | {
         "encoded": claim.encoded,
         "assumptions": [{"name": a.name, "statement": a.statement} for a in claim.assumptions],
         **encode_setting(claim),

@@ -51,15 +51,15 @@ def run(
         if simulated.algorithm.clock.is_random:
             found = average_over_schedules(simulated, schedules, seed)
             if as_json:
-                print_json(document_sampled_run(simulated, found, seed))
+                print_json(encode_sampled_run(simulated, found, seed))
             else:
-                print_sampled_run(simulated, constants(simulated), found)
+                print_sampled_run(simulated, encode_constants(simulated), found)
         elif as_json:
-            print_json(document(simulated))
+            print_json(encode_run(simulated))
         elif isinstance(simulated, LinearModelRun):
-            print_models(simulated, constants(simulated))
+            print_models(simulated, encode_constants(simulated))
         else:
-            print_run(simulated, constants(simulated))
+            print_run(simulated, encode_constants(simulated))
 
 
 def draw_errors(simulated: Run, schedules: int, seed: int) -> Figure:
@@ -104,7 +104,7 @@ def _encode_facts(simulated: Run) -> dict[str, Any]:
     """Return the data that do not depend on the schedule."""
     return {
         "arithmetic": simulated.arithmetic.kind,
-        "constants": constants(simulated),
+        "constants": encode_constants(simulated),
         "optimum": _encode_lists(
             simulated, measure_or_none(lambda: simulated.problem.lifted(simulated.problem.optimum))
         ),
@@ -113,7 +113,7 @@ def _encode_facts(simulated: Run) -> dict[str, Any]:
     }
 
 
-def document_sampled_run(simulated: Run, found: DrawnRuns, seed: int) -> dict[str, Any]:
+def encode_sampled_run(simulated: Run, found: DrawnRuns, seed: int) -> dict[str, Any]:
     """Return the JSON document of a run whose schedule is sampled: averages and their intervals."""
     estimates = {name: getattr(found, name) for name in MEASURED}
     return _encode_facts(simulated) | {
@@ -131,7 +131,7 @@ def document_sampled_run(simulated: Run, found: DrawnRuns, seed: int) -> dict[st
     }
 
 
-def document(simulated: Run) -> dict[str, Any]:
+def encode_run(simulated: Run) -> dict[str, Any]:
     """Return the JSON document of a run."""
     trajectory = simulated.attempted_trajectory
     divergence = trajectory.divergence
@@ -185,7 +185,7 @@ def _encode_local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
     return {name: _encode_lists(simulated, values) for name, values in inside.items()}
 
 
-def constants(simulated: Run) -> dict[str, Any]:
+def encode_constants(simulated: Run) -> dict[str, Any]:
     """Return the constants of a run; a constant that needs a region names it; null if unbounded, with the reason."""
     from fedtheory.errors import NotApplicable
 

@@ -54,12 +54,14 @@ def run(
     summaries = [results.summary(claim) for claim in results.claims]
     seconds = perf_counter() - begin
     if as_json:
-        print_json(document(table, results, summaries, stored, seconds))
+        print_json(encode_sweep(table, results, summaries, stored, seconds))
     else:
         print_text(table, results, summaries, stored, seconds)
 
 
-def document(table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float) -> dict[str, Any]:
+def encode_sweep(
+    table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float
+) -> dict[str, Any]:
     """Return the JSON document: the table's file, numbers of rows, runs and reused runs, and each claim's summary."""
     return {
         "file": str(table),

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from fedtheory.cli.output import print_lines, progress
 
 if TYPE_CHECKING:
-    from fedtheory.cli.proof_search import Searched
+    from fedtheory.cli.proof_search import ProofSearch
     from fedtheory.search import Tightened
 
 
-def tighten_found(searched: Sequence[Searched | None], effort: int | None) -> Tightened:
+def tighten_found(searched: Sequence[ProofSearch | None], effort: int | None) -> Tightened:
     """Lower the constants of the one bound that a search has proved; raise `InputError` if there is no such bound."""
     from fedtheory.errors import InputError
     from fedtheory.search import EFFORT, Found, Tightened, tighten

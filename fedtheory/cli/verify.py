@@ -78,7 +78,7 @@ def run(
         save_witness(verdicts[0].run_file, verdicts[0].evidence, save)
     if as_json:
         faulty = [{"target": target, "error": str(error)} for target, error in faults.items()]
-        claims = [document(verdict) for verdict in verdicts]
+        claims = [encode_verdict(verdict) for verdict in verdicts]
         print_json({"claims": claims, "faulty": faulty, "seconds": round(seconds, 3)})
     else:
         print_text(verdicts, seconds, save)
@@ -104,7 +104,7 @@ def _select_well_formed(targets: list[str]) -> tuple[list[str], dict[str, InputE
     return [target for target in targets if target not in faults], faults
 
 
-def document(verdict: ClaimVerdict) -> dict[str, Any]:
+def encode_verdict(verdict: ClaimVerdict) -> dict[str, Any]:
     """Return the JSON entry of one verdict; `run` is the run file of the counterexample, or of the largest ratio."""
     sides = verdict.sides
     return {

@@ -33,12 +33,12 @@ def run(
     with progress("cases") as report:
         found = worst_case(resolve(target), clients, local_steps, on_progress=report)
     if as_json:
-        print_json(document(found))
+        print_json(encode_worst_case(found))
     else:
         print_text(found)
 
 
-def document(found: WorstCase) -> dict[str, Any]:
+def encode_worst_case(found: WorstCase) -> dict[str, Any]:
     """Return the JSON document: the decisive case, and all of them."""
     from verify.worst_case import KNOWN_ASSUMPTIONS
 

@@ -12,7 +12,7 @@ from sympy.polys.polyroots import roots_linear, roots_quadratic
 
 from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.kernel.expressions import Expr
-from fedtheory.planner.bound import NumericBound, Slack, free_symbols_of, slack_between
+from fedtheory.planner.bound import NumericBound, Slack, compute_slack, get_free_symbols
 
 _DOUBLINGS = 60
 _START = 2.0**-30
@@ -56,7 +56,7 @@ def largest(bound: NumericBound, name: str) -> Edge:
     return min(edges, key=lambda edge: edge.value, default=UNLIMITED)
 
 
-def largest_count(bound: NumericBound, name: str) -> Edge:
+def find_largest_whole(bound: NumericBound, name: str) -> Edge:
     """Return the largest whole number for which all conditions hold, at least zero."""
     edge = largest(bound, name)
     if math.isinf(edge.value):
@@ -67,8 +67,8 @@ def largest_count(bound: NumericBound, name: str) -> Edge:
 def _find_edge(bound: NumericBound, condition: Expr, name: str) -> Edge:
     """Return the limit that a condition sets to the variable, with a formula if there is one."""
     sides = ((condition.lhs, condition.rhs), (condition.rhs, condition.lhs))
-    symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
-    alone = [other for side, other in sides if [side] == symbols and side not in free_symbols_of(other)]
+    symbols = [symbol for symbol in bound.symbols(name) if symbol in get_free_symbols(condition)]
+    alone = [other for side, other in sides if [side] == symbols and side not in get_free_symbols(other)]
     if alone and bound.names[symbols[0]] == name and (formula := _solve(bound, condition, name)) is not None:
         return Edge(bound.number(formula), condition, (bound, name))
     return Edge(_search(bound, condition, name), condition, (bound, name))
@@ -76,7 +76,7 @@ def _find_edge(bound: NumericBound, condition: Expr, name: str) -> Edge:
 
 def _solve(bound: NumericBound, condition: Expr, name: str) -> Expr | None:
     """Return the largest allowed number in closed form, if it has one symbol and the condition holds below it."""
-    symbols = [symbol for symbol in bound.symbols(name) if symbol in free_symbols_of(condition)]
+    symbols = [symbol for symbol in bound.symbols(name) if symbol in get_free_symbols(condition)]
     if len(symbols) != 1 or bound.names[symbols[0]] != name:
         return None
     known = [(bound.number(formula), formula) for formula in _list_candidates(condition, symbols[0])]
@@ -113,16 +113,16 @@ def _search(bound: NumericBound, condition: Expr, name: str) -> float:
     left, right = (bound.along(name, side) for side in (condition.lhs, condition.rhs))
 
     def slack(value: float) -> Slack:
-        return slack_between(condition, left(value), right(value))
+        return compute_slack(condition, left(value), right(value))
 
-    found = search(lambda value: slack(value).holds, _START * bound.values.get(name, 1.0))
+    found = find_interval_end(lambda value: slack(value).holds, _START * bound.values.get(name, 1.0))
     # Near ties hold as well: at the edge, both sides are equal.
     before = found * (1 - _NEAR)
     is_beyond = 0 < found < math.inf and slack(found).slack < 0 <= slack(before).slack
-    return search(lambda value: slack(value).slack >= 0, before) if is_beyond else found
+    return find_interval_end(lambda value: slack(value).slack >= 0, before) if is_beyond else found
 
 
-def search(holds: Callable[[float], bool], start: float) -> float:
+def find_interval_end(holds: Callable[[float], bool], start: float) -> float:
     """Return the end of the interval from `start` on in which `holds` is true, by doubling and bisection.
 
     Returns zero if it is false at the start, infinity if the interval is unbounded.

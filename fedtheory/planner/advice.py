@@ -11,12 +11,12 @@ from typing import Any
 from fedtheory.language.assumptions import server_step_of_one, unit_server_step
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.planner.admissible import Edge, largest, largest_count
+from fedtheory.planner.admissible import Edge, find_largest_whole, largest
 from fedtheory.planner.bound import ROUNDS, SERVER_STEP, STEP, STEPS, NumericBound, Slack
-from fedtheory.planner.comparators import NAMES, ComparedWith
+from fedtheory.planner.comparators import NAMES, ComparatorValues
 from fedtheory.planner.exact import ExactOptimum
-from fedtheory.planner.extent import UsefulLocalSteps, find_useful_local_steps, linear_speed_up
 from fedtheory.planner.optimum import Optimum, StepSizes
+from fedtheory.planner.speed_up import UsefulLocalSteps, find_linear_clients, find_useful_local_steps
 from fedtheory.planner.target import RoundsToAccuracy, find_rounds_at_best_step, find_rounds_at_step
 from fedtheory.shown import number
 
@@ -106,7 +106,7 @@ class ClaimPlan:
         """Largest number of local steps, with all other numbers as planned."""
         if self._covered is None or self.bound is None or not self.bound.symbols(STEPS):
             return None
-        return largest_count(self._covered, STEPS)
+        return find_largest_whole(self._covered, STEPS)
 
     @cached_property
     def target(self) -> RoundsToAccuracy | None:
@@ -127,7 +127,7 @@ class ClaimPlan:
     @cached_property
     def linear_clients(self) -> float | None:
         """Number of clients up to which the speed-up is linear, by the bound."""
-        return None if self._sizes is None or self._is_of_one_run else linear_speed_up(self._sizes)
+        return None if self._sizes is None or self._is_of_one_run else find_linear_clients(self._sizes)
 
     @cached_property
     def useful_local_steps(self) -> UsefulLocalSteps | None:
@@ -168,7 +168,7 @@ class ClaimPlan:
         return found
 
     @property
-    def comparator(self) -> ComparedWith | None:
+    def comparator(self) -> ComparatorValues | None:
         """The comparator of the bound, at the best step size if there is one."""
         if self.bound is None:
             return None

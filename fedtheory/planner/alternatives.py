@@ -15,12 +15,12 @@ from fedtheory.federation.linear_models import LinearModelProblem, RowBatches
 from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.problem import Problem
 from fedtheory.planner.closed_rounds import has_closed_rounds
+from fedtheory.planner.deterministic_runs import is_deterministic
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.mean_rounds import is_one_path
 from fedtheory.planner.outcomes import ErrorAtStepSize
-from fedtheory.planner.rounds_needed import planned_and_best
+from fedtheory.planner.rounds_needed import find_planned_and_best
 from fedtheory.planner.run_costs import count_operations
-from fedtheory.planner.target import vectors_of_a_client
+from fedtheory.planner.target import count_vectors_of_client
 
 KINDS = ("steps", "batch", "algorithm")
 """Settings that can be varied."""
@@ -48,12 +48,12 @@ class Costs:
         """Return the cost of a round of a run, relative to the planned batch and messages."""
         rows, before = _average_gradient_rows(run), _average_gradient_rows(planned)
         ratio = rows / before if rows and before else 1.0
-        messages = vectors_of_a_client(run.algorithm) / vectors_of_a_client(planned.algorithm)
+        messages = count_vectors_of_client(run.algorithm) / count_vectors_of_client(planned.algorithm)
         return max(run.algorithm.work.steps) * self.local * ratio + self.aggregation * messages
 
 
 @dataclass(frozen=True)
-class ErrorAndCosts:
+class Objective:
     """The error to reduce, and the costs."""
 
     error: str
@@ -84,7 +84,7 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class Beside:
+class CheapAlternatives:
     """Alternatives that are cheap to compute."""
 
     planned: Alternative | None
@@ -98,7 +98,7 @@ class Beside:
 class Alternatives:
     """Settings for one run, error and target; without a target, each may cost as much as the planned one."""
 
-    def __init__(self, run: Run, asked: ErrorAndCosts, best: ErrorAtStepSize | None = None) -> None:
+    def __init__(self, run: Run, asked: Objective, best: ErrorAtStepSize | None = None) -> None:
         self.run, self.asked, self.accuracy = run, asked, asked.accuracy
         self.steps = run.algorithm.work.common_steps
         self._tried: dict[tuple[str, int, int | None], Alternative | None] = {}
@@ -128,7 +128,7 @@ class Alternatives:
             if self.accuracy is None:
                 total = self.run.algorithm.rounds * self.asked.costs.of_round(self.run, self.run)
                 run = run.with_rounds(max(1, math.floor(total / each * (1 + 1e-12))))
-            reached = planned_and_best(ExactErrors(run), self.asked.error, self.accuracy, self.asked.margin)
+            reached = find_planned_and_best(ExactErrors(run), self.asked.error, self.accuracy, self.asked.margin)
         except (Diverging, FedtheoryError):
             return None
         if reached is None or not math.isfinite(reached.best.error):
@@ -161,7 +161,7 @@ class Alternatives:
         cost = _RUNS * count_operations(run, run.algorithm.rounds)
         if isinstance(run, LinearModelRun):
             return cost <= _LESS_PATIENCE
-        return cost <= _PATIENCE and (name is None or is_one_path(run))
+        return cost <= _PATIENCE and (name is None or is_deterministic(run))
 
     def find_better_local_steps(self) -> Alternative | None:
         """Return a number of local steps, by doubling and halving, that is clearly better than the planned one.
@@ -187,10 +187,12 @@ class Alternatives:
         (missed, value), (missed_before, value_before) = one.rank(self.accuracy), other.rank(self.accuracy)
         return missed < missed_before or (missed == missed_before and value <= _PAYS * value_before)
 
-    def beside(self) -> Beside:
+    def beside(self) -> CheapAlternatives:
         """Return the cheap alternatives to the recommended setting."""
         tried = self.steps is not None and self.is_cheap(2 * self.steps)
-        return Beside(self.planned, self.find_better_local_steps() if tried else None, tried, self.scaffold())
+        return CheapAlternatives(
+            self.planned, self.find_better_local_steps() if tried else None, tried, self.scaffold()
+        )
 
     def scaffold(self) -> Alternative | None:
         """Return SCAFFOLD with the planned local steps; None if it is costly to compute."""

@@ -17,13 +17,13 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.advice import FOLLOWED, ClaimPlan
-from fedtheory.planner.alternatives import Alternative, Beside
+from fedtheory.planner.alternatives import Alternative, CheapAlternatives
 from fedtheory.planner.bound import STEP, NumericBound
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import Cause, explain_divergence
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.measurements import DRIFTS, compare_numbers, covering_bound
-from fedtheory.planner.outcomes import ErrorAtStepSize, Reached
+from fedtheory.planner.measurements import DRIFTS, compare_numbers, find_covering_bound
+from fedtheory.planner.outcomes import ErrorAtStepSize, PlannedAndBest
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
 from fedtheory.planner.target import RoundCost
 from fedtheory.shown import Card, Shown, frame, number
@@ -79,7 +79,7 @@ class Answer:
 
     run: Run
     """The run as planned, in floats."""
-    reached: Reached
+    reached: PlannedAndBest
     """Errors of the run as planned and at its best step size."""
     accuracy: float | None
     """The target accuracy; None to minimise the error after the planned rounds."""
@@ -97,7 +97,7 @@ class Answer:
     """The cause of the divergence of the planned run; None if it does not diverge."""
     time: float | None = None
     """Clock time of the recommended rounds; None if it is random."""
-    others: Beside | None = None
+    others: CheapAlternatives | None = None
     """Other local steps and SCAFFOLD; None if the run has no such settings."""
 
     @property
@@ -185,9 +185,9 @@ class Plan(Shown):
         return frame({"id": [plan.claim.id for plan in self.claims]} | table, "id")
 
 
-def answered(
+def build_answer(
     errors: ExactErrors,
-    reached: Reached,
+    reached: PlannedAndBest,
     accuracy: float | None,
     plans: Sequence[ClaimPlan],
     measured: Callable[[ClaimPlan], ClaimPlan] = lambda plan: plan,
@@ -212,7 +212,7 @@ def answered(
     return Answer(errors.run, reached, accuracy, steps, beside, promise, elsewhere, widest, cause, time)
 
 
-def _explain_divergence(errors: ExactErrors, reached: Reached) -> Cause | None:
+def _explain_divergence(errors: ExactErrors, reached: PlannedAndBest) -> Cause | None:
     """Return the cause of the divergence of the planned run; None if it does not diverge."""
     diverges = math.isinf(reached.planned.error) or errors.planned >= reached.diverges_from
     return explain_divergence(errors.run, reached.diverges_from) if diverges else None
@@ -247,7 +247,7 @@ def _is_of_runs(error: RunQuantity) -> bool:
 
 def _list_covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan, NumericBound]]:
     """Return the bounds that cover a run, with its constants."""
-    found = [(plan, covering_bound(plan.claim, run)) for plan in plans]
+    found = [(plan, find_covering_bound(plan.claim, run)) for plan in plans]
     return [(plan, bound) for plan, bound in found if bound is not None and all(s.holds for s in bound.slacks())]
 
 
@@ -285,10 +285,10 @@ _OF_THE_LAST_MODEL = (q.final_suboptimality, q.final_distance_sq)
 
 def _compute_promise(plan: ClaimPlan, step_size: float, bound: NumericBound, run: Run) -> Promise:
     """Return the value of the bound at a step size, with the error at the start."""
-    return Promise(plan, step_size, bound, error_at_start(plan.error, run))
+    return Promise(plan, step_size, bound, compute_error_at_start(plan.error, run))
 
 
-def error_at_start(error: RunQuantity, run: Run) -> float | None:
+def compute_error_at_start(error: RunQuantity, run: Run) -> float | None:
     """Return the error of a run that never leaves its start; None if it is unknown."""
     try:
         with np.errstate(all="ignore"):

@@ -24,9 +24,9 @@ from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import comparators
-from fedtheory.planner.comparators import Comparators, ComparedWith
-from fedtheory.planner.coverage import error_of
-from fedtheory.planner.model_comparators import comparators_of
+from fedtheory.planner.comparators import Comparators, ComparatorValues
+from fedtheory.planner.coverage import find_bounded_error
+from fedtheory.planner.model_comparators import get_comparators
 
 STEP, SERVER_STEP, STEPS, ROUNDS, CLIENTS = (
     "local_step_size",
@@ -61,7 +61,7 @@ class Slack:
     slack: float
 
 
-def slack_between(condition: Expr, left: float, right: float) -> Slack:
+def compute_slack(condition: Expr, left: float, right: float) -> Slack:
     """Return a condition whose sides have these values.
 
     A non-strict condition holds up to the tolerance of near ties.
@@ -111,20 +111,20 @@ class NumericBound:
 
     def _complete(self, changes: Mapping[str, float]) -> dict[str, float]:
         """Return all numbers, with changes and their consequences."""
-        found = completed({**self.values, **changes}, frozenset(changes))
+        found = complete_products({**self.values, **changes}, frozenset(changes))
         if self.comparators is None or not found.keys() >= set(_TIME):
             return found
         return {**found, **self.comparators.numbers(math.prod(found[name] for name in _TIME)), **changes}
 
     def depends_on(self, expression: Expr, name: str) -> bool:
         """Return whether an expression depends on the named number."""
-        return not free_symbols_of(expression).isdisjoint(self.symbols(name))
+        return not get_free_symbols(expression).isdisjoint(self.symbols(name))
 
     def at(self, changes: Mapping[str, float]) -> NumericBound:
         """Return the bound with changed numbers, and their consequences."""
         return replace(self, values=self._complete(changes))
 
-    def compared_with(self, changes: Mapping[str, float] | None = None) -> ComparedWith | None:
+    def compared_with(self, changes: Mapping[str, float] | None = None) -> ComparatorValues | None:
         """Return the comparator; None for a bound without one, or if the length of the run is open."""
         found = self._complete(changes or {})
         if self.comparators is None or not found.keys() >= set(_TIME):
@@ -171,7 +171,7 @@ class NumericBound:
 
     def slack(self, condition: Expr, changes: Mapping[str, float] | None = None) -> Slack:
         """Return a condition at the numbers of the bound, or at changed ones."""
-        return slack_between(condition, self.number(condition.lhs, changes), self.number(condition.rhs, changes))
+        return compute_slack(condition, self.number(condition.lhs, changes), self.number(condition.rhs, changes))
 
     def slacks(self, changes: Mapping[str, float] | None = None) -> list[Slack]:
         """Return all conditions at the numbers of the bound."""
@@ -193,25 +193,25 @@ class NumericBound:
     @cached_property
     def _compiled(self) -> Callable[[Expr], Function]:
         """Compiled expressions as functions of the numbers of the bound."""
-        return functions_of(tuple(self.names))
+        return get_compiler(tuple(self.names))
 
 
 @cache
-def free_symbols_of(expression: Expr) -> frozenset[sp.Symbol]:
+def get_free_symbols(expression: Expr) -> frozenset[sp.Symbol]:
     """Return the symbols of an expression, cached, because searches need them in every step."""
     return frozenset(expression.free_symbols)
 
 
 @cache
-def functions_of(symbols: tuple[sp.Symbol, ...]) -> Callable[[Expr], Function]:
+def get_compiler(symbols: tuple[sp.Symbol, ...]) -> Callable[[Expr], Function]:
     """Return a function that compiles expressions in these symbols, each once.
 
     A separate cache for each tuple of symbols makes lookups in searches faster.
     """
-    return cache(partial(compiled, symbols))
+    return cache(partial(compile_function, symbols))
 
 
-def compiled(symbols: tuple[sp.Symbol, ...], expression: Expr) -> Function:
+def compile_function(symbols: tuple[sp.Symbol, ...], expression: Expr) -> Function:
     """Compile an expression to a function of the values of its symbols; NaN if it has no real value."""
     # SymPy's `lambdify` takes ten times as long for the same code.
     aliases = {symbol: sp.Symbol(f"x{n}") for n, symbol in enumerate(symbols)}
@@ -228,7 +228,7 @@ def compiled(symbols: tuple[sp.Symbol, ...], expression: Expr) -> Function:
     return evaluate
 
 
-def completed(values: Mapping[str, float], given: frozenset[str] = frozenset()) -> dict[str, float]:
+def complete_products(values: Mapping[str, float], given: frozenset[str] = frozenset()) -> dict[str, float]:
     """Return numbers with the products that follow from them, and factors that follow from products.
 
     A `given` product is kept; otherwise it is computed from its factors.
@@ -258,8 +258,8 @@ def bound_of_run(claim: Claim, run: Run) -> NumericBound:
     names = {symbol: claim.notation[symbol].name for symbol in scalars} | {s: s.name for s in named.values()}
     values |= {names[symbol]: number for symbol, number in scalars.items()} | _collect_factors(run)
     known = tuple(condition for condition in conditions if condition.free_symbols <= names.keys())
-    followed = comparators_of(run, asked) if (asked := comparators.NAMES & set(names.values())) else None
-    return NumericBound(claim, terms, known, names, completed(values), followed)
+    followed = get_comparators(run, asked) if (asked := comparators.NAMES & set(names.values())) else None
+    return NumericBound(claim, terms, known, names, complete_products(values), followed)
 
 
 def _collect_factors(run: Run) -> dict[str, float]:
@@ -294,7 +294,7 @@ def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> NumericBound:
     broken = [name for name in sorted(WHOLE & values.keys()) if values[name] != math.floor(values[name])]
     if broken:
         raise NotApplicable(f"expected a whole number: {', '.join(broken)}")
-    values = completed(values)
+    values = complete_products(values)
     missing = [_find_name(symbol, name) for symbol, name in names.items() if name not in values and name not in _CHOSEN]
     if missing:
         raise NotApplicable(f"{NOT_GIVEN}: {', '.join(missing)}")
@@ -312,14 +312,14 @@ def _find_name(symbol: sp.Symbol, name: str) -> str:
 
 def _divide_sides(claim: Claim) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
     """Return the terms of the right side divided by the factor of the error, and the conditions."""
-    error, main = error_of(claim), claim.relations[0]
+    error, main = find_bounded_error(claim), claim.relations[0]
     assert error is not None
     symbol = next(s for s in main.left.free_symbols if claim.notation.get(s) == error)
     factor = main.left / symbol
-    return tuple(term / factor for term in terms_of(main.right)), tuple(map(sp.sympify, claim.conditions))
+    return tuple(term / factor for term in list_terms(main.right)), tuple(map(sp.sympify, claim.conditions))
 
 
-def terms_of(right: Expr) -> tuple[Expr, ...]:
+def list_terms(right: Expr) -> tuple[Expr, ...]:
     """Return the terms of a sum; a product is expanded over its first factor that is a sum without negative terms."""
     if isinstance(right, sp.Mul):
         sums = (factor for factor in right.args if isinstance(factor, sp.Add))
@@ -328,7 +328,7 @@ def terms_of(right: Expr) -> tuple[Expr, ...]:
     return tuple(sp.Add.make_args(right))
 
 
-def with_means(claim: Claim, expression: Expr) -> Expr:
+def restore_means(claim: Claim, expression: Expr) -> Expr:
     """Return an expression of a bound with client averages in place of the symbols that stand for them."""
     found: Expr = expression.xreplace({symbol: mean for mean, symbol in _choose_symbols_for_means(claim).items()})
     return found

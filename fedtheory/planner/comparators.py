@@ -23,7 +23,7 @@ NAMES = frozenset({GAP, DISTANCE, NOISE, DISSIMILARITY}) | CURVED
 
 
 @dataclass(frozen=True)
-class ComparedWith:
+class ComparatorValues:
     """The comparator y of a bound."""
 
     suboptimality: float
@@ -63,10 +63,10 @@ class Comparators:
             self.found[time] = self._at(time)
         return self.found[time]
 
-    def compared_with(self, time: float) -> ComparedWith:
+    def compared_with(self, time: float) -> ComparatorValues:
         """Return the values of the comparator that are displayed."""
         numbers = self.numbers(time)
-        return ComparedWith(numbers[GAP], numbers[DISTANCE] ** 2)
+        return ComparatorValues(numbers[GAP], numbers[DISTANCE] ** 2)
 
     def _at(self, time: float) -> dict[str, float]:
         """Return the quantities of the comparator at this time of the gradient flow."""

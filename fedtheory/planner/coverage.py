@@ -40,7 +40,7 @@ TRUE = ("proved", "supported")
 """Recorded verdicts of claims that a plan relies on."""
 
 
-def error_of(claim: Claim) -> RunQuantity | None:
+def find_bounded_error(claim: Claim) -> RunQuantity | None:
     """Return the error that a claim bounds; None if it bounds no error of a run.
 
     The left side must be the error, or a multiple of it.
@@ -58,10 +58,12 @@ def error_of(claim: Claim) -> RunQuantity | None:
 @cache
 def covering_claims() -> tuple[Claim, ...]:
     """Return the true bounds on an error of a run, in the order of their sources."""
-    return tuple(claim for claim in all_claims().values() if claim.verdict in TRUE and error_of(claim) is not None)
+    return tuple(
+        claim for claim in all_claims().values() if claim.verdict in TRUE and find_bounded_error(claim) is not None
+    )
 
 
-def meanings(claims: Iterable[Claim]) -> dict[str, set[str]]:
+def collect_meanings(claims: Iterable[Claim]) -> dict[str, set[str]]:
     """Return the quantities that each symbol of the claims, and each name of a quantity, can denote."""
     found: dict[str, set[str]] = {}
     for claim in claims:
@@ -75,7 +77,7 @@ def refuted_bounds(asked: Sequence[Claim] | None = None) -> tuple[Claim, ...]:
     """Return refuted bounds on an error of a run, of the selected papers; no plan uses them."""
     sources = None if asked is None else {claim.source for claim in asked if claim.is_published}
     refuted = (claim for claim in all_claims().values() if claim.verdict == "refuted")
-    return tuple(c for c in refuted if (sources is None or c.source in sources) and error_of(c) is not None)
+    return tuple(c for c in refuted if (sources is None or c.source in sources) and find_bounded_error(c) is not None)
 
 
 def repair_of(claim: Claim) -> Claim | None:

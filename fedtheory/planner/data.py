@@ -17,7 +17,7 @@ _ALGORITHM: dict[str, Any] = {"rounds": 100, "local_steps": 1, "local_step_size"
 _NAME = "name"
 
 
-def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
+def build_run_from_data(file: str, settings: Mapping[str, str | float]) -> Run:
     """Return FedAvg on the rows of a file: least squares, or the regression that the key `kind` names.
 
     An npz file has the arrays X, y and client; the last two columns of a csv file are y and client.

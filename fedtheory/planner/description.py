@@ -316,7 +316,7 @@ def _round_down(number: float) -> float:
     return float(f"{floor(number / unit * (1 + 1e-12)) * unit:.2g}")
 
 
-def document(found: DataDescription, data: str | None = None) -> Mapping[str, Any]:
+def encode_description(found: DataDescription, data: str | None = None) -> Mapping[str, Any]:
     """Return everything as nested dictionaries and lists."""
     return {
         "file": found.file,

@@ -13,7 +13,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.planner.closed_rounds import ClosedRounds, has_closed_rounds
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.stability import diverges_from
+from fedtheory.planner.stability import find_divergence_edge
 from fedtheory.shown import short, short_below
 
 _HOPELESS = 1e-6
@@ -77,7 +77,7 @@ def explain_divergence(run: Run, edge: float | None = None) -> Cause | None:
     data = problem.data
     if edge is None:
         closed = ClosedRounds(floats) if has_closed_rounds(floats) else None
-        edge = diverges_from(ExactErrors(floats), closed)
+        edge = find_divergence_edge(ExactErrors(floats), closed)
     return Cause(
         client=str(steepest) if data is None else data.name_of(steepest),
         rows=None if data is None else len(data.outputs[steepest]),

@@ -14,7 +14,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.planner.mean_rounds import errors_of_path, is_one_path
+from fedtheory.planner.deterministic_runs import compute_path_errors, is_deterministic
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +55,8 @@ def compute_errors(run: Run, error: RunQuantity) -> Array:
     """
     with np.errstate(all="ignore"):
         try:
-            if error is q.final_suboptimality and is_one_path(run):
-                return errors_of_path(run, run.algorithm.rounds)
+            if error is q.final_suboptimality and is_deterministic(run):
+                return compute_path_errors(run, run.algorithm.rounds)
             if error is q.final_suboptimality:
                 return plain_floats(run.trajectory.server_suboptimality[1:])
             per_round = plain_floats(np.asarray(q.round_suboptimality.on(run))).reshape(-1)

@@ -93,7 +93,7 @@ class ExactErrors:
     def best(self, quantity: RunQuantity) -> ExactOptimum | None:
         """Return the step size with the smallest exact error; None if the error decreases down to the smallest one.
 
-        The search is logarithmic, see `lowest`; all errors of a run share its coarse grid.
+        The search is logarithmic, see `find_lowest`; all errors of a run share its coarse grid.
         """
         if quantity.name not in self._best:
             self._best[quantity.name] = self._search(quantity)
@@ -105,7 +105,7 @@ class ExactErrors:
             return None
         compute_trajectories(run for run in map(self.at, self.grid) if "attempted_trajectory" not in vars(run))
         evaluations = _FEW_EVALUATIONS if self.is_large else _EVALUATIONS
-        found = lowest(lambda exponent: self.error(quantity, self.step(exponent)), GRID, evaluations)
+        found = find_lowest(lambda exponent: self.error(quantity, self.step(exponent)), GRID, evaluations)
         return None if found is None else ExactOptimum(self.step(found[0]), found[1])
 
 
@@ -119,7 +119,7 @@ def _round(step_size: float) -> str:
     return f"{step_size:.12g}"
 
 
-def lowest(
+def find_lowest(
     score: Callable[[float], float], coarse: Sequence[float], evaluations: int = _EVALUATIONS
 ) -> tuple[float, float] | None:
     """Return the exponent with the lowest score, and that score; None if scores only decrease towards small exponents.

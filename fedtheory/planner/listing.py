@@ -12,9 +12,9 @@ from fedtheory.planner.answer import Plan
 from fedtheory.planner.bound import NOT_GIVEN
 from fedtheory.planner.coverage import LIMITS
 from fedtheory.planner.measurements import DRIFTS
-from fedtheory.planner.planning import terms_by_value
+from fedtheory.planner.planning import sort_terms
+from fedtheory.planner.sentences import Write, write_formula
 from fedtheory.planner.target import RoundCost, RoundsToAccuracy
-from fedtheory.planner.words import Write, write_formula
 from fedtheory.shown import short, short_below
 
 
@@ -30,7 +30,7 @@ class Listing:
     """Meaning of the mark at the recommended bound; empty if none is recommended."""
 
 
-def listing(found: Plan, *, every: bool = False) -> Listing:
+def list_bounds(found: Plan, *, every: bool = False) -> Listing:
     """Return the bounds that cover the run; if there is none, those at other step sizes; all if `every` is true."""
     usable = [plan for plan in found.claims if plan.bound is not None]
     errors = [plan for plan in usable if plan.error.name not in DRIFTS and plan.error not in LIMITS]
@@ -82,14 +82,14 @@ def group_reasons(found: Plan) -> list[tuple[str, str]]:
     return lines
 
 
-def details(plan: ClaimPlan, cost: RoundCost | None, write: Write = write_formula) -> list[str]:
+def list_details(plan: ClaimPlan, cost: RoundCost | None, write: Write = write_formula) -> list[str]:
     """Return all details of a bound: conditions with their slack, terms, limits, rounds."""
     assert plan.bound is not None
     lines = [f"bounds {plan.error.name}: {plan.error.meaning}"]
     lines += [
         f"condition {write(plan.claim, slack.condition)}: slack {short(slack.slack)}" for slack in plan.conditions
     ]
-    lines += [f"{short(value)}  {write(plan.claim, term)}" for term, value in terms_by_value(plan.bound)]
+    lines += [f"{short(value)}  {write(plan.claim, term)}" for term, value in sort_terms(plan.bound)]
     return lines + _describe_limits(plan, write) + _list_round_lines(plan, cost)
 
 

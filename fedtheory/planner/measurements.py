@@ -16,7 +16,7 @@ from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.advice import Measurements, StepSizeComparison
 from fedtheory.planner.bound import STEP, NumericBound, bound_of_run
-from fedtheory.planner.coverage import error_of
+from fedtheory.planner.coverage import find_bounded_error
 from fedtheory.planner.exact import ExactErrors, ExactOptimum
 from fedtheory.planner.optimum import Optimum, StepSizes
 
@@ -24,15 +24,15 @@ DRIFTS = ("average_round_drift", "max_drift")
 """Errors that are increasing in the step size."""
 
 
-def bounded_error(claim: Claim) -> RunQuantity:
+def require_bounded_error(claim: Claim) -> RunQuantity:
     """Return the error that a claim bounds; raise `InputError` if it bounds none."""
-    error = error_of(claim)
+    error = find_bounded_error(claim)
     if error is None:
         raise InputError(claim.id, "expected a bound on the error of a whole run")
     return error
 
 
-def failures_on(claim: Claim, run: Run) -> list[str]:
+def list_failures(claim: Claim, run: Run) -> list[str]:
     """Return the assumptions that fail on a run, with the reasons."""
     try:
         return [str(failed) for failed in failed_premises(claim, run)]
@@ -40,7 +40,7 @@ def failures_on(claim: Claim, run: Run) -> list[str]:
         return [str(reason)]
 
 
-def measurements(claim: Claim, optimum: Optimum, bound: NumericBound, errors: ExactErrors, edge: Edge) -> Measurements:
+def measure_bound(claim: Claim, optimum: Optimum, bound: NumericBound, errors: ExactErrors, edge: Edge) -> Measurements:
     """Return the bound with constants of the run at its best step size, and the best step size with such constants.
 
     The candidates are a coarse grid, the given step size, the largest admissible one, `edge`, and, if runs are small,
@@ -88,7 +88,7 @@ def _evaluate_at(steps: Sequence[float], claim: Claim, errors: ExactErrors) -> d
     return {step: bound.value() for step, bound in known if all(slack.holds for slack in bound.slacks())}
 
 
-def covered_up_to(claim: Claim, edge: Edge, errors: ExactErrors) -> Edge:
+def find_covered_edge(claim: Claim, edge: Edge, errors: ExactErrors) -> Edge:
     """Return the largest step size for which conditions and assumptions hold; `edge` is that of the conditions alone.
 
     Most assumptions on the step size require ``step size * curvature <= 2``, with the largest curvature
@@ -96,7 +96,7 @@ def covered_up_to(claim: Claim, edge: Edge, errors: ExactErrors) -> Edge:
     """
 
     def covered(step: float) -> bool:
-        return not failures_on(claim, errors.at(step))
+        return not list_failures(claim, errors.at(step))
 
     top = min(edge.value, _FAR * errors.planned)
     if top <= 0 or covered(top):
@@ -121,13 +121,13 @@ _BISECTIONS = 8
 
 def _find_bound_at(claim: Claim, errors: ExactErrors, step: float) -> NumericBound | None:
     """Return the bound with the constants of the run at a step size; None if the claim does not cover it."""
-    return covering_bound(claim, errors.at(step))
+    return find_covering_bound(claim, errors.at(step))
 
 
-def covering_bound(claim: Claim, run: Run) -> NumericBound | None:
+def find_covering_bound(claim: Claim, run: Run) -> NumericBound | None:
     """Return the bound with the constants of a run; None if the claim does not cover it."""
     with np.errstate(all="ignore"):
-        if failures_on(claim, run):
+        if list_failures(claim, run):
             return None
         try:
             return bound_of_run(claim, run)
@@ -142,14 +142,14 @@ def compare(claim: Claim, errors: ExactErrors) -> StepSizeComparison | None:
     """
     bound = _find_bound_at(claim, errors, errors.planned)
     best = None if bound is None else StepSizes(bound).best(bound)
-    error = bounded_error(claim)
+    error = require_bounded_error(claim)
     if best is None:
         return None
     step, _ = best
-    return compared(step, errors.error(error, step), errors.best(error))
+    return compare_with_optimum(step, errors.error(error, step), errors.best(error))
 
 
-def compared(step: float, choice: float, exact: ExactOptimum | None) -> StepSizeComparison | None:
+def compare_with_optimum(step: float, choice: float, exact: ExactOptimum | None) -> StepSizeComparison | None:
     """Compare the best step size of a bound, where the exact error is `choice`, with that of the exact error.
 
     Returns None if no step size is best for the exact error.

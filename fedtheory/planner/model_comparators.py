@@ -51,7 +51,7 @@ class ModelComparators(Comparators):
         return {GAP: found.suboptimality, **{name: math.sqrt(square) for name, square in squares.items()}}
 
 
-def comparators_of(run: Run, names: frozenset[str] = NAMES) -> Comparators:
+def get_comparators(run: Run, names: frozenset[str] = NAMES) -> Comparators:
     """Return the comparators of a run; those of linear models are cached for all claims about a problem."""
     return _get_comparators(run.problem) if isinstance(run, LinearModelRun) else Comparators.of(run, names)
 

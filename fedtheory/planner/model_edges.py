@@ -26,7 +26,7 @@ _SLACK = 1e-6
 """Growth above one that may be rounding error if a map has no basis of eigenvectors."""
 
 
-def find_divergence_edge(run: LinearModelRun) -> float:
+def find_model_edge(run: LinearModelRun) -> float:
     """Return the largest step size for which expected models stay bounded; infinite if no edge is known.
 
     A local step multiplies a distant model by ``1 - eta ridge``, and the server averages the clients' models.  For an

@@ -19,7 +19,7 @@ import sympy as sp
 from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.kernel.expressions import Expr
 from fedtheory.planner.admissible import Edge, largest
-from fedtheory.planner.bound import STEP, NumericBound, functions_of
+from fedtheory.planner.bound import STEP, NumericBound, get_compiler
 
 _WIDTH = 60.0
 """The numeric search goes down to exp(-60) times the largest step size."""
@@ -66,7 +66,7 @@ class Optimum:
         return StepSizes(bound).numeric(bound, edge)
 
 
-def powers(bound: NumericBound) -> Powers | None:
+def expand_powers(bound: NumericBound) -> Powers | None:
     """Return the bound as a sum of whole powers of the step size; None if it is not of this form."""
     symbols = bound.symbols(STEP)
     if len(symbols) != 1 or bound.names[symbols[0]] != STEP:
@@ -120,7 +120,7 @@ def find_closed_form(coefficients: Mapping[int, Expr], values: Mapping[int, floa
     return sp.sqrt(3 * a / b) / (2 * trisected)
 
 
-def root(coefficients: Mapping[int, float]) -> float | None:
+def find_minimiser(coefficients: Mapping[int, float]) -> float | None:
     """Return the value of `find_closed_form`, accurate also for small coefficients; None if there is none."""
     present = _select_present(coefficients)
     if present is None:
@@ -156,7 +156,7 @@ def _compute_discriminant(coefficients: Mapping[int, float]) -> float:
     return c * math.sqrt(27 * a) / scale if scale > 0 else math.inf
 
 
-def numeric_minimiser(function: Callable[[float], float], largest: float, smallest: float) -> float:
+def minimise_numerically(function: Callable[[float], float], largest: float, smallest: float) -> float:
     """Minimise a function on an interval of positive numbers: a grid, then Brent's method, both in logarithms."""
     from scipy.optimize import minimize_scalar
 
@@ -185,14 +185,14 @@ class StepSizes:
 
     def __init__(self, bound: NumericBound) -> None:
         self.bound = bound
-        self.powers = powers(bound)
+        self.powers = expand_powers(bound)
         self._edges: dict[tuple[float | None, ...], Edge] = {}
         symbols = {symbol for condition in bound.conditions for symbol in condition.free_symbols}
         self._in_conditions = [name for symbol, name in bound.names.items() if symbol in symbols and name != STEP]
         self._coefficients = (
             {}
             if self.powers is None
-            else {p: functions_of(tuple(bound.names))(c) for p, c in self.powers.coefficients.items()}
+            else {p: get_compiler(tuple(bound.names))(c) for p, c in self.powers.coefficients.items()}
         )
 
     @property
@@ -212,7 +212,7 @@ class StepSizes:
         coefficients = self.coefficients(at)
         if coefficients and not any(power < 0 and value > 0 for power, value in coefficients.items()):
             return None
-        free = root(coefficients)
+        free = find_minimiser(coefficients)
         if free is not None:
             return min(free, edge.value)
         if math.isinf(edge.value) and not any(power > 0 and value > 0 for power, value in coefficients.items()):
@@ -225,7 +225,7 @@ class StepSizes:
     def numeric(self, at: NumericBound, edge: Edge) -> float:
         """Minimise numerically on the admissible interval."""
         top = self._find_upper_end(at, edge)
-        return numeric_minimiser(at.along(STEP), top, top * math.exp(-_WIDTH))
+        return minimise_numerically(at.along(STEP), top, top * math.exp(-_WIDTH))
 
     def _find_upper_end(self, at: NumericBound, edge: Edge) -> float:
         """Return the upper end of the search for the best step size."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fedtheory.planner.alternatives import Alternative
-from fedtheory.planner.setting_in_words import describe_counts, short_error
+from fedtheory.planner.setting_in_words import describe_counts, format_error
 from fedtheory.shown import short, short_below
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _describe_result(one: Alternative, accuracy: float | None) -> str:
     if accuracy is not None and one.outcome.reached:
         return f"needs {rounds}"
     never = "" if accuracy is None else f"misses {short(accuracy)}: "
-    return f"{never}reaches {short_error(one.outcome)} in {rounds}"
+    return f"{never}reaches {format_error(one.outcome)} in {rounds}"
 
 
 def _describe_scaffold(planned: Alternative, other: Alternative, accuracy: float | None) -> str:
@@ -62,7 +62,7 @@ def _describe_scaffold(planned: Alternative, other: Alternative, accuracy: float
     )
 
 
-def table_of_settings(varied: Sequence[Alternative], accuracy: float | None) -> tuple[list[str], list[list[str]]]:
+def tabulate_settings(varied: Sequence[Alternative], accuracy: float | None) -> tuple[list[str], list[list[str]]]:
     """Return columns and rows, the best setting marked with a star, the planned one with a p."""
     columns = ["algorithm", "local steps", "batch", "step size", "rounds", "error", "cost"]
     best = min(varied, key=lambda one: one.rank(accuracy))
@@ -72,6 +72,6 @@ def table_of_settings(varied: Sequence[Alternative], accuracy: float | None) -> 
         outcome = one.outcome
         rounds = str(outcome.rounds) if accuracy is None or outcome.reached else "never"
         batch = "all rows" if one.batch is None else str(one.batch)
-        step, error = short_below(outcome.step_size), short_error(outcome)
+        step, error = short_below(outcome.step_size), format_error(outcome)
         rows.append([one.name + mark, str(one.local_steps), batch, step, rounds, error, short(one.cost)])
     return columns, rows

@@ -40,7 +40,7 @@ class ErrorAtStepSize:
 
 
 @dataclass(frozen=True)
-class Reached:
+class PlannedAndBest:
     """Errors of a run as planned and at its best step size."""
 
     error: RunQuantity

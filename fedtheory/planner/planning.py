@@ -20,9 +20,8 @@ from fedtheory.language.premises import failures_among, premises
 from fedtheory.planner import target
 from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.advice import SERVER_STEPS_OF_ONE, ClaimPlan
-from fedtheory.planner.ahead import Ahead, start_worker
-from fedtheory.planner.alternatives import KINDS, Alternatives, Costs, ErrorAndCosts
-from fedtheory.planner.answer import Answer, Plan, answered
+from fedtheory.planner.alternatives import KINDS, Alternatives, Costs, Objective
+from fedtheory.planner.answer import Answer, Plan, build_answer
 from fedtheory.planner.bound import (
     NOT_GIVEN,
     ROUNDS,
@@ -33,15 +32,23 @@ from fedtheory.planner.bound import (
     Slack,
     bound_of_numbers,
     bound_of_run,
-    with_means,
+    restore_means,
 )
-from fedtheory.planner.coverage import ERRORS, LIMITS, covering_claims, meanings, refuted_bounds
+from fedtheory.planner.coverage import ERRORS, LIMITS, collect_meanings, covering_claims, refuted_bounds
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.measurements import DRIFTS, bounded_error, compared, covered_up_to, failures_on, measurements
+from fedtheory.planner.measurements import (
+    DRIFTS,
+    compare_with_optimum,
+    find_covered_edge,
+    list_failures,
+    measure_bound,
+    require_bounded_error,
+)
 from fedtheory.planner.optimum import Optimum, StepSizes
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
-from fedtheory.planner.rounds_needed import FINAL, MARGIN, planned_and_best
-from fedtheory.planner.target import cost_of_a_round
+from fedtheory.planner.rounds_needed import FINAL, MARGIN, find_planned_and_best
+from fedtheory.planner.target import compute_round_cost
+from fedtheory.planner.worker import PlanWorker, start_worker
 
 _SMALLER = (1.0, 1 / 8, 1 / 64, 1 / 512)
 """Fractions of the planned step size at which assumptions are checked, if they fail because it is too large."""
@@ -80,10 +87,10 @@ def plan(
         on_progress(0, len(chosen) + 1)
         # The worker process starts with claims while this one computes the recommended run.
         plans = [work.start(_plan_claim, claim, accuracy) for claim in chosen]
-        reached = planned_and_best(errors, error, accuracy, margin)
+        reached = find_planned_and_best(errors, error, accuracy, margin)
         answer: Answer | None = None
         if on_answer is not None and reached is not None:
-            on_answer(answered(errors, reached, accuracy, []))
+            on_answer(build_answer(errors, reached, accuracy, []))
         for claim_plan in plans:
             planned.append(claim_plan())
             on_progress(len(planned), len(chosen) + 1)
@@ -91,19 +98,19 @@ def plan(
         for one in filter(_has_exact_error, planned):
             work.best(one.error)
         if reached is not None:
-            answer = answered(errors, reached, accuracy, planned, lambda one: measured[one.claim.id]())
+            answer = build_answer(errors, reached, accuracy, planned, lambda one: measured[one.claim.id]())
             if on_bounds is not None:
-                on_bounds(Plan(tuple(planned), None, (), cost_of_a_round(errors.run), answer))
+                on_bounds(Plan(tuple(planned), None, (), compute_round_cost(errors.run), answer))
         planned = [one if one.optimum is None else measured[one.claim.id]() for one in planned]
         for one in filter(_has_exact_error, planned):
             work.error(one.error, _find_step_size(one))
         planned = [_add_exact_errors(one, work, run.errors_are) for one in planned]
-        cost, refuted = cost_of_a_round(errors.run), refuted_bounds(claims)
+        cost, refuted = compute_round_cost(errors.run), refuted_bounds(claims)
         found = Plan(tuple(planned), _recommend(planned, work), refuted, cost, answer)
     on_progress(len(chosen) + 1, len(chosen) + 1)
     if reached is None or answer is None:
         return found
-    others = Alternatives(errors.run, ErrorAndCosts(error, accuracy, margin, costs or Costs()), reached.best)
+    others = Alternatives(errors.run, Objective(error, accuracy, margin, costs or Costs()), reached.best)
     varied = tuple(others.table(vary)) if vary else ()
     return replace(found, answer=replace(answer, others=others.beside()), varied=varied)
 
@@ -127,16 +134,16 @@ def _has_exact_error(found: ClaimPlan) -> bool:
     return found.optimum is not None and found.applicable and found.error.name not in DRIFTS
 
 
-def _add_exact_errors(found: ClaimPlan, work: Ahead, errors_are: str) -> ClaimPlan:
+def _add_exact_errors(found: ClaimPlan, work: PlanWorker, errors_are: str) -> ClaimPlan:
     """Return a plan with the exact error at its best step size, and the best step size of the exact error."""
     if found.optimum is None or not _has_exact_error(found):
         return found
     choice, best = work.error(found.error, _find_step_size(found)), work.best(found.error)
-    comparison = compared(found.optimum.step_size, choice(), best())
+    comparison = compare_with_optimum(found.optimum.step_size, choice(), best())
     return replace(found, exact=None if comparison is None else replace(comparison, errors_are=errors_are))
 
 
-def _recommend(plans: Sequence[ClaimPlan], work: Ahead) -> ClaimPlan | None:
+def _recommend(plans: Sequence[ClaimPlan], work: PlanWorker) -> ClaimPlan | None:
     """Return the claim at whose best step size one exact error is smallest.
 
     That error is the first of `ERRORS` that is bounded and has a best step size;
@@ -183,7 +190,7 @@ def plan_numbers(
 
 def _require_known_numbers(numbers: Mapping[str, float], claims: Sequence[Claim]) -> None:
     """Raise `InputError` for a number that no bound has, or that is invalid for its symbol."""
-    known = meanings((*covering_claims(), *claims))
+    known = collect_meanings((*covering_claims(), *claims))
     for name, value in numbers.items():
         if name not in known:
             raise InputError(name, "no bound has a symbol or a quantity of this name")
@@ -197,14 +204,14 @@ def _plan_of_numbers(claim: Claim, numbers: Mapping[str, float], accuracy: float
     """Plan with a claim from given numbers alone."""
     contradiction = _find_contradiction(claim, numbers)
     if contradiction is not None:
-        return ClaimPlan(claim, bounded_error(claim), False, contradiction)
+        return ClaimPlan(claim, require_bounded_error(claim), False, contradiction)
     try:
         bound = _set_rounds(bound_of_numbers(claim, numbers), accuracy)
     except NotApplicable as reason:
-        return ClaimPlan(claim, bounded_error(claim), False, str(reason))
+        return ClaimPlan(claim, require_bounded_error(claim), False, str(reason))
     conditions = tuple(bound.slacks()) if STEP in bound.values or not bound.symbols(STEP) else ()
     failed = _list_failed_conditions(claim, conditions)
-    found = ClaimPlan(claim, bounded_error(claim), not failed, failed or None, conditions, bound)
+    found = ClaimPlan(claim, require_bounded_error(claim), not failed, failed or None, conditions, bound)
     found = _optimise(found, bound, accuracy, largest(bound, STEP))
     if not bound.symbols(STEP) or found.bound is None or STEP in found.bound.values:
         return found
@@ -245,18 +252,18 @@ def _plan_claim(errors: ExactErrors, claim: Claim, accuracy: float | None) -> Cl
     settings = [assumption for assumption in premises(claim) if isinstance(assumption, Setting)]
     others = failures_among(settings, errors.run)
     if others and failures_among(settings, errors.at(errors.planned * _SMALLER[-1])):
-        return ClaimPlan(claim, bounded_error(claim), False, "; ".join(map(str, others)))
-    failures = failures_on(claim, errors.run)
+        return ClaimPlan(claim, require_bounded_error(claim), False, "; ".join(map(str, others)))
+    failures = list_failures(claim, errors.run)
     reasons = list(failures)
     for part in _SMALLER if failures else _SMALLER[:1]:
         run = errors.at(errors.planned * part)
-        if failures_on(claim, run):
+        if list_failures(claim, run):
             continue
         try:
             return _plan(claim, errors, bound_of_run(claim, run), failures, accuracy)
         except (NotApplicable, Diverging) as reason:
             reasons = reasons or [str(reason)]
-    return ClaimPlan(claim, bounded_error(claim), False, "; ".join(reasons))
+    return ClaimPlan(claim, require_bounded_error(claim), False, "; ".join(reasons))
 
 
 def _plan(
@@ -266,8 +273,8 @@ def _plan(
     planned = bound.at({STEP: errors.planned}) if bound.symbols(STEP) else bound
     conditions = (*planned.slacks(), *_list_slacks_of_clients(claim, bound, errors.run))
     reasons = [*failures, *filter(None, [_list_failed_conditions(claim, conditions)])]
-    found = ClaimPlan(claim, bounded_error(claim), not reasons, "; ".join(reasons) or None, conditions, planned)
-    edge = covered_up_to(claim, largest(planned, STEP), errors)
+    found = ClaimPlan(claim, require_bounded_error(claim), not reasons, "; ".join(reasons) or None, conditions, planned)
+    edge = find_covered_edge(claim, largest(planned, STEP), errors)
     return _optimise(found, planned, accuracy, edge)
 
 
@@ -276,7 +283,7 @@ def _measure(errors: ExactErrors, found: ClaimPlan) -> ClaimPlan:
     assert found.optimum is not None
     assert found.bound is not None
     edge = found.step or Edge(math.inf)
-    found = replace(found, measurements=measurements(found.claim, found.optimum, found.bound, errors, edge))
+    found = replace(found, measurements=measure_bound(found.claim, found.optimum, found.bound, errors, edge))
     return found if found.self_contained else _use_measurements(found, edge)
 
 
@@ -297,7 +304,7 @@ def _use_measurements(found: ClaimPlan, edge: Edge) -> ClaimPlan:
 def _list_slacks_of_clients(claim: Claim, bound: NumericBound, run: Run) -> list[Slack]:
     """Return conditions on each client, for the client where they are closest to failing."""
     found = []
-    known = {with_means(claim, condition) for condition in bound.conditions}
+    known = {restore_means(claim, condition) for condition in bound.conditions}
     for condition in claim.conditions:
         if condition in known:
             continue
@@ -309,7 +316,7 @@ def _list_slacks_of_clients(claim: Claim, bound: NumericBound, run: Run) -> list
 
 
 def _list_failed_conditions(claim: Claim, conditions: Sequence[Slack]) -> str:
-    failed = [claim.in_words(with_means(claim, slack.condition)) for slack in conditions if not slack.holds]
+    failed = [claim.in_words(restore_means(claim, slack.condition)) for slack in conditions if not slack.holds]
     return "; ".join(f"the condition {words} does not hold" for words in failed)
 
 
@@ -332,6 +339,6 @@ def _optimise(found: ClaimPlan, bound: NumericBound, accuracy: float | None, edg
     )
 
 
-def terms_by_value(bound: NumericBound) -> list[tuple[Expr, float]]:
+def sort_terms(bound: NumericBound) -> list[tuple[Expr, float]]:
     """Return the terms of a bound with their values, the dominating one first."""
     return sorted(zip(bound.terms, bound.term_values(), strict=True), key=lambda pair: -pair[1])

@@ -13,14 +13,14 @@ from fedtheory.errors import InputError, NotApplicable, Unresolved
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.closed_rounds import ClosedRounds, RoundsInEigenbasis, has_closed_rounds
+from fedtheory.planner.deterministic_runs import is_deterministic
 from fedtheory.planner.error_curves import ErrorCurve, measure_curve
+from fedtheory.planner.error_limits import compute_limit
 from fedtheory.planner.exact import BASE, ExactErrors
 from fedtheory.planner.margins import keep_margin
-from fedtheory.planner.mean_rounds import is_one_path
-from fedtheory.planner.outcomes import ErrorAtStepSize, Reached
+from fedtheory.planner.outcomes import ErrorAtStepSize, PlannedAndBest
 from fedtheory.planner.run_costs import count_operations
-from fedtheory.planner.settling import limit_of
-from fedtheory.planner.stability import diverges_from, has_one_map
+from fedtheory.planner.stability import find_divergence_edge, has_one_map
 
 FINAL, AVERAGE = "final", "average"
 ERRORS: dict[str, RunQuantity] = {FINAL: q.final_suboptimality, AVERAGE: q.average_suboptimality}
@@ -85,7 +85,7 @@ class RoundsNeeded:
     def diverges_from(self) -> float:
         """The step size from which the run diverges; infinite if none is known."""
         closed = ClosedRounds(self.errors.run) if has_closed_rounds(self.errors.run) else None
-        return diverges_from(self.errors, closed)
+        return find_divergence_edge(self.errors, closed)
 
     @property
     def largest(self) -> float:
@@ -276,7 +276,7 @@ class RoundsNeeded:
         for one in sorted([best, *others], key=self._make_rank):
             if lasting and self._make_rank(lasting[0]) <= self._make_rank(one):
                 break
-            limit = limit_of(self.errors.at(one.step_size), self.error)
+            limit = compute_limit(self.errors.at(one.step_size), self.error)
             if self.accuracy is None or not one.reached:
                 return replace(one, limit=limit)
             later = self._confirm_later(one) if limit is None or limit <= self.accuracy else None
@@ -322,7 +322,9 @@ class RoundsNeeded:
         run, size = self.errors.run, self.errors.run.problem.dimension + 1
         if not run.algorithm.work.has_sizes_until(rounds):
             return False
-        return count_operations(run, rounds) <= _PATIENCE and (rounds * size**2 <= _MOST_LISTED or is_one_path(run))
+        return count_operations(run, rounds) <= _PATIENCE and (
+            rounds * size**2 <= _MOST_LISTED or is_deterministic(run)
+        )
 
     def _make_rank(self, outcome: ErrorAtStepSize) -> tuple[bool, int, float]:
         """Return a sorting key, smaller is better: the rounds if the target is kept, else the error."""
@@ -358,7 +360,9 @@ def _space_step_sizes(least: float, largest: float, count: int) -> list[float]:
     return [float(size) for size in np.geomspace(least, largest, count)]
 
 
-def planned_and_best(errors: ExactErrors, name: str, accuracy: float | None, margin: float = MARGIN) -> Reached | None:
+def find_planned_and_best(
+    errors: ExactErrors, name: str, accuracy: float | None, margin: float = MARGIN
+) -> PlannedAndBest | None:
     """Return the requested error of the run as planned and at its best step size.
 
     Without averaged iterates the error is that of the last model.  Returns None if no exact error is known.
@@ -371,5 +375,5 @@ def planned_and_best(errors: ExactErrors, name: str, accuracy: float | None, mar
             planned = search.confirm_outcome(errors.planned, rounds)
         except NotApplicable:
             continue
-        return Reached(error, planned, best, search.diverges_from, margin, search.reason(best))
+        return PlannedAndBest(error, planned, best, search.diverges_from, margin, search.reason(best))
     return None

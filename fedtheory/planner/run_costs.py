@@ -6,7 +6,7 @@ from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.linear_models.replicas import multiplications
 from fedtheory.engine.moments import rounds_repeat
 from fedtheory.engine.run import Run
-from fedtheory.planner.mean_rounds import is_one_path, numbers_of_path
+from fedtheory.planner.deterministic_runs import count_numbers, is_deterministic
 
 _OVERHEAD = 5e5
 """Overhead of a local step, in operations."""
@@ -16,8 +16,8 @@ _SLOWER = 10
 
 def count_operations(run: Run, rounds: int) -> float:
     """Return about how many operations the errors of a run take for a number of rounds."""
-    if is_one_path(run):
-        return rounds * (_OVERHEAD / 100 + numbers_of_path(run) ** 2)
+    if is_deterministic(run):
+        return rounds * (_OVERHEAD / 100 + count_numbers(run) ** 2)
     steps, size = rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
     if isinstance(run, LinearModelRun):
         work = _SLOWER * run.replicas * multiplications(run.problem, run.algorithm)

@@ -20,12 +20,12 @@ _MOST_DECIMALS = 6
 """Number of decimals above which an error with an interval is written with an exponent."""
 
 
-def planned_lines(run: Run) -> list[str]:
+def describe_planned_run(run: Run) -> list[str]:
     """Return the description of the planned run, and of its smallest error."""
     return [_plan(run), *filter(None, [_describe_optimal_value(run)])]
 
 
-def notes_of(run: Run) -> list[str]:
+def list_notes(run: Run) -> list[str]:
     """Return notes for readers of the numbers."""
     return [f"note: {note}" for note in [*notes_on(run.problem), *_note_on_minimum(run), *_note_on_weights(run)]]
 
@@ -71,7 +71,7 @@ def describe_step_size(run: Run, size: float) -> str:
     return first
 
 
-def short_error(found: ErrorAtStepSize) -> str:
+def format_error(found: ErrorAtStepSize) -> str:
     """Return an exact error in few digits; of an average over replicas the digits that its 95 % interval leaves."""
     half = found.half_width
     if not half > 0 or math.isinf(found.error):

@@ -12,9 +12,9 @@ from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.planner.closed_rounds import ClosedRounds
+from fedtheory.planner.deterministic_runs import compute_path_errors, is_deterministic
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.mean_rounds import errors_of_path, is_one_path
-from fedtheory.planner.model_edges import find_divergence_edge
+from fedtheory.planner.model_edges import find_model_edge
 
 _NARROW, _WIDE, _HALF = 1.05, 1.3, 2.0
 """Ratios of tried step sizes, if one costs a decomposition, and if one costs rounds."""
@@ -33,19 +33,19 @@ _GROWN = 1e6
 """Ratio of an error to its start that counts as divergence if no map decides."""
 
 
-def diverges_from(errors: ExactErrors, closed: ClosedRounds | None) -> float:
+def find_divergence_edge(errors: ExactErrors, closed: ClosedRounds | None) -> float:
     """Return the step size from which the run diverges; infinite if no tried one diverges.
 
     With a closed form it is the first at which the spectral radius of the round map exceeds one. Random weights and
     mini-batch noise diverge earlier: second moments are then computed at a few smaller step sizes.
     """
     if isinstance(errors.run, LinearModelRun):
-        return find_divergence_edge(errors.run)
+        return find_model_edge(errors.run)
     if closed is not None:
         return errors.planned * _find_unstable(lambda f: closed.at(f).is_stable, closed.safe_factor, _NARROW, _EXACTLY)
     start = 1 / (4 * plain_float(errors.run.smoothness)) if errors.run.smoothness > 0 else errors.planned
     if has_one_map(errors.run):
-        edge_of_mean = diverges_from(errors, ClosedRounds(errors.run))
+        edge_of_mean = find_divergence_edge(errors, ClosedRounds(errors.run))
         return _search_downwards(lambda step: _is_stable(errors.at(step)), edge_of_mean)
     return _find_unstable(lambda step: _is_stable(errors.at(step)), start, _WIDE, _ROUGHLY)
 
@@ -110,9 +110,9 @@ def _is_stable(run: Run) -> bool:
 
 def _is_settling(run: Run) -> bool:
     """Return whether the errors of a run stay bounded over many rounds."""
-    if is_one_path(run):
+    if is_deterministic(run):
         rounds = run.algorithm.rounds
-        path = errors_of_path(run, max(rounds, _PATH) if run.algorithm.rounds_are_alike else rounds)
+        path = compute_path_errors(run, max(rounds, _PATH) if run.algorithm.rounds_are_alike else rounds)
         return bool(np.isfinite(path[-1]) and path[-1] <= _GROWN * max(path[0], 1e-300))
     trajectory = run.attempted_trajectory
     if trajectory.divergence is not None:

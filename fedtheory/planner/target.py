@@ -47,19 +47,19 @@ class RoundsToAccuracy:
     """The reason why there is no such number."""
 
 
-def cost_of_a_round(run: Run) -> RoundCost:
+def compute_round_cost(run: Run) -> RoundCost:
     """Return time and messages of a server update, averaged over the run if clients do not wait for each other."""
     algorithm, rounds = run.algorithm, run.algorithm.rounds
     time, vectors = (
         plain_float(algorithm.times(run.problem.weights)[-1]) / rounds,
-        float(vectors_of_a_client(algorithm)),
+        float(count_vectors_of_client(algorithm)),
     )
     if algorithm.clock.is_synchronous:
         return RoundCost(time, vectors * algorithm.aggregation.participation.participants(run.problem.clients))
     return RoundCost(time, vectors * float(np.sum(algorithm.schedule.participates)) / rounds)
 
 
-def vectors_of_a_client(algorithm: Algorithm) -> int:
+def count_vectors_of_client(algorithm: Algorithm) -> int:
     """Return the number of vectors that a participant receives and sends in a round: models and control variates."""
     if algorithm.defined is None:
         return 2
@@ -105,7 +105,9 @@ def _find_rounds(
     if not bound.depends_on(bound.expression, ROUNDS):
         reason = None if floor <= accuracy else f"the bound does not depend on the rounds, and is {floor:.6g} {where}"
         return RoundsToAccuracy(accuracy, 1 if reason is None else None, promised(1)[0], floor, reason)
-    rounds = None if floor >= accuracy else smallest_count(lambda count: promised(count)[1] <= accuracy, MOST_ROUNDS)
+    rounds = (
+        None if floor >= accuracy else find_smallest_count(lambda count: promised(count)[1] <= accuracy, MOST_ROUNDS)
+    )
     if rounds is not None:
         return RoundsToAccuracy(accuracy, rounds, promised(rounds)[0], floor, None)
     reason = (
@@ -116,7 +118,7 @@ def _find_rounds(
     return RoundsToAccuracy(accuracy, None, None, floor, reason)
 
 
-def smallest_count(holds: Callable[[int], bool], most: int) -> int | None:
+def find_smallest_count(holds: Callable[[int], bool], most: int) -> int | None:
     """Return the smallest positive count from which `holds` is true.
 
     Returns None if it is above `most`.
@@ -133,7 +135,7 @@ def smallest_count(holds: Callable[[int], bool], most: int) -> int | None:
     return high
 
 
-def largest_count(holds: Callable[[int], bool], most: int) -> float:
+def find_largest_count(holds: Callable[[int], bool], most: int) -> float:
     """Return the largest count up to which `holds` is true; zero if never, infinity if it is above `most`."""
-    first = smallest_count(lambda count: not holds(count), most)
+    first = find_smallest_count(lambda count: not holds(count), most)
     return math.inf if first is None else float(first - 1)

@@ -21,11 +21,11 @@ from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.premises import failed_premises
 from fedtheory.planner import comparators
 from fedtheory.planner.bound import ROUNDS, STEP, STEPS
-from fedtheory.planner.model_comparators import comparators_of
+from fedtheory.planner.model_comparators import get_comparators
 from report.explorer.ranges import NOTCHES, Range, make_range_around
 from report.explorer.subject import ExploredLink
-from report.own_runs import OwnRun
 from report.showcases import make_noiseless_run, make_showcase
+from report.user_runs import UserRun
 
 _FACTORS = ((STEP, STEPS, ROUNDS), (STEP, "iterations"))
 """Names of the factors of the length of a run."""
@@ -61,7 +61,7 @@ def find_length_factors(subject: ExploredLink) -> Sequence[int]:
     return [names.index(factor) for factor in factors]
 
 
-def list_problems(claim: Claim, subject: ExploredLink, runs: Sequence[OwnRun]) -> list[ExploredProblem]:
+def list_problems(claim: Claim, subject: ExploredLink, runs: Sequence[UserRun]) -> list[ExploredProblem]:
     """Return the problems of the runs to which a claim applies, or otherwise of the run of the figures."""
     if not find_length_factors(subject):
         return []
@@ -108,7 +108,7 @@ def _compute_factor(notches: int) -> float:
 def _build_tables(subject: ExploredLink, run: Run, lengths: Sequence[float]) -> dict[int, list[float]]:
     names = {place: _name(symbol, subject) for place, symbol in enumerate(subject.symbols)}
     asked = {place: name for place, name in names.items() if name in comparators.NAMES}
-    points = comparators_of(run, frozenset(asked.values()))
+    points = get_comparators(run, frozenset(asked.values()))
     found = [points.numbers(length) for length in lengths]
     return {place: [float(f"{at[name]:.{_DIGITS}g}") for at in found] for place, name in asked.items()}
 

@@ -11,7 +11,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.quantities.quantity import Quantity
-from fedtheory.planner.bound import CLIENTS, COUNTS, ROUNDS, SERVER_STEP, STEP, STEPS, functions_of, slack_between
+from fedtheory.planner.bound import CLIENTS, COUNTS, ROUNDS, SERVER_STEP, STEP, STEPS, compute_slack, get_compiler
 
 NOTCHES = 20
 """Number of notches of a slider per decade."""
@@ -124,8 +124,8 @@ def find_nearest_notch(number: float) -> int:
 
 def is_satisfied(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequence[float]) -> bool:
     """Return whether a condition holds at the given values."""
-    left, right = (functions_of(tuple(symbols))(side)(list(numbers)) for side in (condition.lhs, condition.rhs))
-    return slack_between(condition, left, right).holds
+    left, right = (get_compiler(tuple(symbols))(side)(list(numbers)) for side in (condition.lhs, condition.rhs))
+    return compute_slack(condition, left, right).holds
 
 
 def _list_places(first: list[int], is_step: list[bool], is_count: list[bool]) -> Iterator[list[int]]:

@@ -22,7 +22,7 @@ from report.explorer.ranges import NOTCHES, Range
 from report.explorer.subject import ExploredLink, find_subject
 from report.figures.style import CYCLE, DASHES, choose_colour, choose_dash
 from report.mathml import typeset_formula, typeset_statement
-from report.own_runs import OwnRun
+from report.user_runs import UserRun
 
 _STROKES = dict(zip(DASHES, ("none", "7 4", "9 3 2 3", "2 3", "12 3", "4 2 1 2"), strict=True))
 """Matplotlib's dash patterns in SVG format."""
@@ -85,7 +85,7 @@ class ExplorerSection:
     """The compiled right side, terms and conditions as the body of a JavaScript object."""
 
 
-def make_explorer_section(claim: Claim, runs: Sequence[OwnRun] = ()) -> ExplorerSection | None:
+def make_explorer_section(claim: Claim, runs: Sequence[UserRun] = ()) -> ExplorerSection | None:
     """Return the explorer of a claim on the problems of some runs; None if no link is a function of numbers."""
     subject = find_subject(claim)
     return None if subject is None else _build_section(subject, list_problems(claim, subject, runs))

@@ -11,7 +11,7 @@ from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.typesetting import latex
-from fedtheory.planner.bound import STEP, terms_of
+from fedtheory.planner.bound import STEP, list_terms
 from report.explorer.javascript import describe_obstacle
 from report.explorer.ranges import STEP_SIZES, Range, choose_ranges
 
@@ -125,7 +125,7 @@ def _build_subject(claim: Claim, stated: StatementLink) -> ExploredLink:
     ]
     decided = [c for c in conditions if all(describe_obstacle(side, claim.notation) is None for side in c.args)]
     symbols = _list_symbols([link.right, *decided], claim)
-    terms = terms_of(link.right)
+    terms = list_terms(link.right)
     # Lower bounds may be negative for all values.
     wishes = [] if link.relation in (">=", ">") else [sp.Gt(link.right, 0, evaluate=False)]
     return ExploredLink(
@@ -153,7 +153,7 @@ def _replace_step_size(claim: Claim, condition: Expr) -> Expr:
     step = None if claim.rate is None else claim.rate.step_size
     if step is None or describe_obstacle(step, claim.notation) is not None:
         return condition
-    chosen = {symbol: step for symbol in claim.notation if name_of(symbol, claim) == STEP}
+    chosen = {symbol: step for symbol in claim.notation if get_name(symbol, claim) == STEP}
     return condition.func(*(side.xreplace(chosen) for side in condition.args), evaluate=False)
 
 
@@ -163,13 +163,13 @@ def _list_symbols(expressions: Sequence[Expr], claim: Claim) -> list[sp.Symbol]:
 
     def rank(symbol: sp.Symbol) -> tuple[int, str, str]:
         """Return a sort key of a symbol: common symbols first, then in alphabetical order."""
-        name, symbols = name_of(symbol, claim), str(symbol)
+        name, symbols = get_name(symbol, claim), str(symbol)
         return (_FIRST.index(name) if name in _FIRST else len(_FIRST), symbols.lower(), symbols)
 
     return sorted(found, key=rank)
 
 
-def name_of(symbol: sp.Symbol, claim: Claim) -> str:
+def get_name(symbol: sp.Symbol, claim: Claim) -> str:
     """Return the name of a symbol's quantity; empty for a universally quantified symbol."""
     return claim.notation[symbol].name if symbol in claim.notation else ""
 

@@ -26,7 +26,7 @@ _WITHOUT_SIDES = {"not applicable": "#8a939e", "diverging": ORANGE, "invalid": "
 
 
 @dataclass(frozen=True)
-class SweptRun:
+class SweepPoint:
     """A run of a sweep, with its value of one key."""
 
     place: float
@@ -35,7 +35,7 @@ class SweptRun:
     verdict: str
 
 
-def draw_ratio(key: str, points: Sequence[SweptRun], labels: Sequence[str], name: str) -> Figure:
+def draw_ratio(key: str, points: Sequence[SweepPoint], labels: Sequence[str], name: str) -> Figure:
     """Draw the ratios over a key: all of them, maximum and median at each value, and the runs without a ratio.
 
     `labels` name the positions 0, 1, ... of a key whose values are not numbers.
@@ -54,7 +54,7 @@ def draw_ratio(key: str, points: Sequence[SweptRun], labels: Sequence[str], name
     return finish(canvas, name, _write_caption(key, drawn, points, labels))
 
 
-def set_scales(axes: Axes, drawn: Sequence[SweptRun], points: Sequence[SweptRun], labels: Sequence[str]) -> None:
+def set_scales(axes: Axes, drawn: Sequence[SweepPoint], points: Sequence[SweepPoint], labels: Sequence[str]) -> None:
     """Set logarithmic axes where numbers span more than one order of magnitude, and integer ticks for counts."""
     from matplotlib.ticker import MaxNLocator
 
@@ -83,7 +83,7 @@ def _is_geometric(places: Sequence[float]) -> bool:
     return _needs_log_axis(places) and max(places) > 5 * median(places)
 
 
-def _draw_lines(axes: Axes, drawn: Sequence[SweptRun]) -> None:
+def _draw_lines(axes: Axes, drawn: Sequence[SweepPoint]) -> None:
     groups = _group(drawn, axes.get_xscale() == "log")
     largest = {place: max(ratios) for place, ratios in groups.items()}
     axes.plot(list(largest), list(largest.values()), color=BLACK, marker="o", markersize=3, label="largest")
@@ -92,7 +92,7 @@ def _draw_lines(axes: Axes, drawn: Sequence[SweptRun]) -> None:
         axes.plot(list(groups), middle, color=GREEN, linestyle="-.", label="median")
 
 
-def _group(drawn: Sequence[SweptRun], logarithmic: bool) -> dict[float, list[float]]:
+def _group(drawn: Sequence[SweepPoint], logarithmic: bool) -> dict[float, list[float]]:
     """Group the ratios by value, or into evenly spaced bins if there are many values."""
     places = np.array([point.place for point in drawn])
     if len(set(places.tolist())) > _MOST_PLACES:
@@ -113,7 +113,7 @@ def _choose_bins(places: Array) -> Array:
     return middles
 
 
-def _draw_dots(axes: Axes, drawn: Sequence[SweptRun]) -> None:
+def _draw_dots(axes: Axes, drawn: Sequence[SweepPoint]) -> None:
     """Draw every run, or every n-th if there are many; violations are always drawn."""
     stride = -(-len(drawn) // _MOST_POINTS)
     for verdict, colour in _COLOURS.items():
@@ -124,7 +124,7 @@ def _draw_dots(axes: Axes, drawn: Sequence[SweptRun]) -> None:
             axes.plot(places, ratios, "o", color=colour, markersize=3, alpha=0.45, markeredgewidth=0, label=verdict)
 
 
-def _draw_marks(axes: Axes, points: Sequence[SweptRun]) -> None:
+def _draw_marks(axes: Axes, points: Sequence[SweepPoint]) -> None:
     """Draw ticks along the lower edge for runs without a ratio, with one height for each reason."""
     height = 0.03
     for verdict, colour in _WITHOUT_SIDES.items():
@@ -137,7 +137,7 @@ def _draw_marks(axes: Axes, points: Sequence[SweptRun]) -> None:
             height += 0.04
 
 
-def _write_caption(key: str, drawn: Sequence[SweptRun], points: Sequence[SweptRun], labels: Sequence[str]) -> str:
+def _write_caption(key: str, drawn: Sequence[SweepPoint], points: Sequence[SweepPoint], labels: Sequence[str]) -> str:
     worst = max(drawn, key=lambda point: point.ratio or 0)
     place = labels[int(worst.place)] if labels else f"{worst.place:.4g}"
     without = len(points) - len(drawn)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from report.figures.style import BLACK, BLUE, ORANGE, Figure, finish, open_canvas
-from report.figures.sweep import SweptRun, set_scales
+from report.figures.sweep import SweepPoint, set_scales
 
 
-def draw_error(key: str, error: str, points: Sequence[SweptRun], labels: Sequence[str], name: str) -> Figure:
+def draw_error(key: str, error: str, points: Sequence[SweepPoint], labels: Sequence[str], name: str) -> Figure:
     """Draw an error over a key: every run, the smallest at each value, the best of all, and runs without an error.
 
     `labels` name the positions 0, 1, ... of a key whose values are not numbers.

@@ -15,7 +15,7 @@ import fedtheory as ft
 from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.least_squares import notes_on_columns
-from fedtheory.planner.data import run_of_data
+from fedtheory.planner.data import build_run_from_data
 from fedtheory.planner.description import describe
 
 X = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 1.0], [1.0, 3.0]])
@@ -54,7 +54,7 @@ def test_frames_are_prepared_as_files_are(tmp_path: Path) -> None:
     frame = table().assign(u=lambda rows: 1000 * rows.u)
     frame.to_csv(tmp_path / "mine.csv", index=False)
     columns = {"target": "y", "client": "who"}
-    planned = run_of_data(str(tmp_path / "mine.csv"), columns).problem
+    planned = build_run_from_data(str(tmp_path / "mine.csv"), columns).problem
     described = describe(str(tmp_path / "mine.csv"), ColumnChoice(**columns))
     assert described.standardize
     assert described.intercept
@@ -76,7 +76,9 @@ def test_classes_of_a_frame(tmp_path: Path) -> None:
     file = tmp_path / "ill.csv"
     frame.to_csv(file, index=False)
     found = ft.problem_from(frame, "ill", client="site", kind="logistic", ridge="1/10")
-    by_file = run_of_data(str(file), {"target": "ill", "client": "site", "kind": "logistic", "ridge": "1/10"}).problem
+    by_file = build_run_from_data(
+        str(file), {"target": "ill", "client": "site", "kind": "logistic", "ridge": "1/10"}
+    ).problem
     assert isinstance(found, LinearModelProblem)
     assert isinstance(by_file, LinearModelProblem)
     assert found.classes == by_file.classes == ("no", "yes")

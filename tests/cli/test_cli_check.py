@@ -347,7 +347,7 @@ def test_the_answer_comes_first(command, write_run) -> None:
 def test_averages_over_clients_have_the_weights_of_the_claim() -> None:
     """With unequal weights a condition shows sum p_i L_i, which determines its slack, not (1/M) sum L_i."""
     from fedtheory.arithmetic import FLOAT
-    from fedtheory.cli.check import document
+    from fedtheory.cli.check import encode_check
     from fedtheory.language.registry import find
     from fedtheory.runfile import parse_run
     from verify.check import check
@@ -361,8 +361,8 @@ def test_averages_over_clients_have_the_weights_of_the_claim() -> None:
     }
     run = parse_run({"problem": problem, "algorithm": {"local_step_size": 0.1, "local_steps": 2, "rounds": 3}}, FLOAT)
     found = check(find("comparator:curvatures.average-error"), run)
-    condition = document(found)["conditions"][0]
+    condition = encode_check(found)["conditions"][0]
     assert condition["slack"] == pytest.approx(1 - 0.1 * (1 / 4 * 1 + 3 / 4 * 3))
     assert "p_{i} L_{i}" in condition["condition"]
-    assert all(r"\frac{1}{M}\sum_{i=1}^M L" not in term["term"] for term in document(found)["terms"])
+    assert all(r"\frac{1}{M}\sum_{i=1}^M L" not in term["term"] for term in encode_check(found)["terms"])
     assert r"\frac{1}{M}\sum_{i=1}^M L" not in str(found.card())

@@ -14,8 +14,8 @@ import pytest
 from fedtheory.language.registry import find
 from report import site
 from report.drawing import load_templates
-from report.own_runs import OwnRun
 from report.pages import make_claim_page, name_page
+from report.user_runs import UserRun
 from verify.claim_verdict import ClaimVerdict
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     """Return the address of the page of a claim, without figures and worst cases, with an explorer for some runs."""
     folder, environment = Path(tmp_path_factory.mktemp("pages")), load_templates(())
 
-    def write(claim_id: str, *runs: OwnRun) -> str:
+    def write(claim_id: str, *runs: UserRun) -> str:
         verdict = ClaimVerdict(claim_id, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
         page = make_claim_page(verdict, [], explored=runs)
         text = environment.get_template("claim.html").render(page=page, before=None, after=None)

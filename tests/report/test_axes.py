@@ -10,7 +10,7 @@ import pytest
 
 from report.figures.ratios import draw_ratio
 from report.figures.style import finish, format_power_of_ten, open_canvas
-from report.figures.sweep import SweptRun, set_scales
+from report.figures.sweep import SweepPoint, set_scales
 
 
 def boxes(canvas: Any, axis: Any) -> list[tuple[float, float]]:
@@ -72,7 +72,7 @@ def test_ticks_at_values_are_apart(planned: float, monkeypatch: pytest.MonkeyPat
 
 def test_counts_have_whole_numbers() -> None:
     """Axes of local steps have integer numbers."""
-    points = [SweptRun(float(steps), 0.5, "holds") for steps in (1, 2, 3, 4)]
+    points = [SweepPoint(float(steps), 0.5, "holds") for steps in (1, 2, 3, 4)]
     with open_canvas() as (canvas, axes):
         set_scales(axes, points, points, [])
         axes.plot([point.place for point in points], [1, 2, 3, 4])

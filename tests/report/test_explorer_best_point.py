@@ -14,7 +14,7 @@ from fedtheory.language.registry import find
 from fedtheory.planner import NumericBound, bound_of_run, comparators
 from fedtheory.planner.comparators import Comparators
 from report.explorer.subject import ExploredLink, find_subject
-from report.own_runs import OwnRun
+from report.user_runs import UserRun
 
 pytestmark = pytest.mark.long
 
@@ -47,20 +47,20 @@ ROUNDING = 1e-4
 """Relative rounding error of five digits at both ends."""
 
 
-def written_run(folder: Path, name: str, content: Mapping[str, str]) -> OwnRun:
+def written_run(folder: Path, name: str, content: Mapping[str, str]) -> UserRun:
     """Return a user-defined run."""
     (folder / name).write_text(RUN.format(**content), encoding="utf-8")
-    return OwnRun(str(folder / name))
+    return UserRun(str(folder / name))
 
 
 @pytest.fixture
-def unequal(tmp_path: Path) -> OwnRun:
+def unequal(tmp_path: Path) -> UserRun:
     """Return clients of unequal Hessians."""
     return written_run(tmp_path, "unequal.toml", UNEQUAL)
 
 
 @pytest.fixture
-def agreeing(tmp_path: Path) -> OwnRun:
+def agreeing(tmp_path: Path) -> UserRun:
     """Return clients whose gradients agree at one point."""
     return written_run(tmp_path, "agreeing.toml", AGREEING)
 
@@ -121,12 +121,12 @@ def between_notches() -> list[float]:
     return [0.02 * 10 ** ((n + share) / 20) for n in range(-59, 59) for share in (1 / 3, 2 / 3)]
 
 
-def planned(own: OwnRun) -> NumericBound:
+def planned(own: UserRun) -> NumericBound:
     """Return the bound with the numbers of a run, as in plans."""
     return bound_of_run(find(BOUND), own.run)
 
 
-def test_the_page_starts_at_the_run_with_its_best_point(desk: Chrome, written: Any, unequal: OwnRun) -> None:
+def test_the_page_starts_at_the_run_with_its_best_point(desk: Chrome, written: Any, unequal: UserRun) -> None:
     """The bound agrees with `check` and `plan`; numbers of the point are shown without sliders."""
     desk.get(written(BOUND, unequal))
     assert bound_shown(desk) == pytest.approx(planned(unequal).value(), rel=ROUNDING)
@@ -137,7 +137,7 @@ def test_the_page_starts_at_the_run_with_its_best_point(desk: Chrome, written: A
     assert desk.get_log("browser") == []
 
 
-def test_the_point_follows_step_size_local_steps_and_rounds(desk: Chrome, written: Any, unequal: OwnRun) -> None:
+def test_the_point_follows_step_size_local_steps_and_rounds(desk: Chrome, written: Any, unequal: UserRun) -> None:
     """When one of the three sliders moves, the numbers are those of the point for that length."""
     from selenium.webdriver.common.keys import Keys
 
@@ -154,7 +154,7 @@ def test_the_point_follows_step_size_local_steps_and_rounds(desk: Chrome, writte
             assert shown[one] == pytest.approx(exact[one], rel=CURVED + ROUNDING)
 
 
-def test_interpolation_loses_a_sixth_of_a_percent_at_most(desk: Chrome, written: Any, unequal: OwnRun) -> None:
+def test_interpolation_loses_a_sixth_of_a_percent_at_most(desk: Chrome, written: Any, unequal: UserRun) -> None:
     """Logarithms of the gap, over that of the length, have a second derivative of one at most; distances have half."""
     desk.get(written(BOUND, unequal))
     points, steps = Comparators.of(unequal.run), between_notches()
@@ -167,7 +167,7 @@ def test_interpolation_loses_a_sixth_of_a_percent_at_most(desk: Chrome, written:
 
 
 def test_a_number_that_vanishes_at_a_point_stays_between_its_neighbours(
-    desk: Chrome, written: Any, agreeing: OwnRun
+    desk: Chrome, written: Any, agreeing: UserRun
 ) -> None:
     """Near a zero of a number its value is between the two neighbouring ones."""
     desk.get(written(BOUND, agreeing))
@@ -184,7 +184,7 @@ def test_a_number_that_vanishes_at_a_point_stays_between_its_neighbours(
 
 
 def test_the_curve_over_the_step_size_is_the_bound_with_its_best_points(
-    desk: Chrome, written: Any, unequal: OwnRun
+    desk: Chrome, written: Any, unequal: UserRun
 ) -> None:
     """The curve over the step size uses the best points, and is flat for small steps."""
     desk.get(written(BOUND, unequal))
@@ -197,7 +197,7 @@ def test_the_curve_over_the_step_size_is_the_bound_with_its_best_points(
     assert first > 5 * planned(unequal).value({"local_step_size": steps[0]})
 
 
-def test_any_point_takes_over_the_numbers_and_frees_the_sliders(desk: Chrome, written: Any, unequal: OwnRun) -> None:
+def test_any_point_takes_over_the_numbers_and_frees_the_sliders(desk: Chrome, written: Any, unequal: UserRun) -> None:
     """With an arbitrary point lengths change nothing at the point; a reset restores the run."""
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.ui import Select, WebDriverWait
@@ -222,7 +222,7 @@ def test_any_point_takes_over_the_numbers_and_frees_the_sliders(desk: Chrome, wr
 
 
 def test_each_of_several_runs_has_its_own_numbers(
-    desk: Chrome, written: Any, unequal: OwnRun, agreeing: OwnRun
+    desk: Chrome, written: Any, unequal: UserRun, agreeing: UserRun
 ) -> None:
     """Choosing a run moves all sliders to its numbers."""
     desk.get(written(BOUND, unequal, agreeing))
@@ -232,7 +232,7 @@ def test_each_of_several_runs_has_its_own_numbers(
         assert at_sliders(desk)["clients"] == own.run.problem.clients
 
 
-def test_on_a_phone_the_choice_fits(phone: Chrome, written: Callable[..., str], unequal: OwnRun) -> None:
+def test_on_a_phone_the_choice_fits(phone: Chrome, written: Callable[..., str], unequal: UserRun) -> None:
     """On a phone the menu is large enough for a finger, and the page does not scroll sideways."""
     phone.get(written("comparator:curvatures.rounds", unequal))
     width, inner = phone.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")

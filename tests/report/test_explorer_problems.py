@@ -21,7 +21,7 @@ from report.explorer import make_explorer_section
 from report.explorer.problems import ExploredProblem, find_length_factors, list_problems
 from report.explorer.ranges import Range, make_range_around
 from report.explorer.subject import ExploredLink, find_subject
-from report.own_runs import OwnRun
+from report.user_runs import UserRun
 
 RUN = """[problem]
 kind = "quadratic"
@@ -39,10 +39,10 @@ OWN_CURVATURES = "comparator:curvatures.rounds"
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> OwnRun:
+def own(tmp_path: Path) -> UserRun:
     """Return a run of clients with unequal Hessians."""
     (tmp_path / "mine.toml").write_text(RUN, encoding="utf-8")
-    return OwnRun(str(tmp_path / "mine.toml"))
+    return UserRun(str(tmp_path / "mine.toml"))
 
 
 def explored(claim_id: str) -> ExploredLink:
@@ -52,7 +52,7 @@ def explored(claim_id: str) -> ExploredLink:
     return subject
 
 
-def problem(claim_id: str, *runs: OwnRun) -> ExploredProblem:
+def problem(claim_id: str, *runs: UserRun) -> ExploredProblem:
     """Return the only problem that the explorer of a claim uses."""
     (found,) = list_problems(find(claim_id), explored(claim_id), runs)
     return found
@@ -72,7 +72,7 @@ def squares_at_y(run: Run) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("claim_id", [OWN_CURVATURES, "comparator:shares.average-error"])
-def test_tables_are_those_of_the_exact_comparator(own: OwnRun, claim_id: str) -> None:
+def test_tables_are_those_of_the_exact_comparator(own: UserRun, claim_id: str) -> None:
     """Table entries agree with rationals in all digits; twenty notches are ten times as many rounds."""
     found, subject, exact = problem(claim_id, own), explored(claim_id), own.convert_to_rationals()
     quantities = {place: subject.notation[subject.symbols[place]] for place in found.tables}
@@ -86,7 +86,7 @@ def test_tables_are_those_of_the_exact_comparator(own: OwnRun, claim_id: str) ->
             assert found.tables[place][notches - found.first] == pytest.approx(number, rel=5.1e-5), quantity.name
 
 
-def test_sliders_start_at_the_numbers_of_the_run_and_tables_reach_as_far_as_they_do(own: OwnRun) -> None:
+def test_sliders_start_at_the_numbers_of_the_run_and_tables_reach_as_far_as_they_do(own: UserRun) -> None:
     """Tables reach from one step of one round to the longest run."""
     found, subject = problem(OWN_CURVATURES, own), explored(OWN_CURVATURES)
     numbers = dict(zip(map(str, subject.symbols), (span.first for span in found.ranges), strict=True))
@@ -121,7 +121,7 @@ def has_point(claim: Claim) -> bool:
 
 
 @pytest.mark.long
-def test_every_bound_for_any_point_has_a_problem_and_all_other_explorers_are_as_they_were(own: OwnRun) -> None:
+def test_every_bound_for_any_point_has_a_problem_and_all_other_explorers_are_as_they_were(own: UserRun) -> None:
     """If the figures have a run, the best point of a bound on it is known, without a run of the reader's own.
 
     Steps of proofs with the progress of a run towards y have none: y is another one for each length.
@@ -138,7 +138,7 @@ def test_every_bound_for_any_point_has_a_problem_and_all_other_explorers_are_as_
             assert json.loads(section.data.replace("\\u003c", "<").replace("\\u003e", ">")).keys() == keys
 
 
-def test_a_run_that_a_claim_is_not_about_is_left_out(own: OwnRun) -> None:
+def test_a_run_that_a_claim_is_not_about_is_left_out(own: UserRun) -> None:
     """Runs to which a claim does not apply, such as noisy ones for lecture27, are skipped."""
     for claim_id, name in {OWN_CURVATURES: own.name, "lecture27:thm-2.any-point": "four clients without noise"}.items():
         section = make_explorer_section(find(claim_id), [own])
@@ -147,7 +147,7 @@ def test_a_run_that_a_claim_is_not_about_is_left_out(own: OwnRun) -> None:
         assert section.best.problems == [name]
     losses = Path(own.file).with_name("losses.toml")
     losses.write_text(LOSSES, encoding="utf-8")
-    assert problem("comparator:average-error", OwnRun(str(losses))).name == "ten clients with noise"
+    assert problem("comparator:average-error", UserRun(str(losses))).name == "ten clients with noise"
 
 
 LOSSES = """[problem]

@@ -12,7 +12,7 @@ from fedtheory.proofs import certificate_of
 from report.dependencies import list_dependencies, list_premises
 from report.drawing import load_templates
 from report.figures.dependency_graph import DependencyGraph, Node, draw_dependency_graph
-from report.listing import ClaimRow, Findings, SourceGroup, list_groups
+from report.listing import ClaimCounts, ClaimRow, SourceGroup, list_groups
 from verify.claim_verdict import ClaimVerdict
 
 
@@ -47,16 +47,16 @@ def test_a_main_theorem_says_what_became_of_it(groups: list[SourceGroup]) -> Non
     printed = main["vlaski2023"]
     assert printed is not None
     assert printed.row.verdict == "refuted"
-    assert {row.claim.corrects for row in printed.repaired} == {printed.row.claim.id}
+    assert {row.claim.corrects for row in printed.corrections} == {printed.row.claim.id}
     proved = main["renard2022"]
     assert proved is not None
-    assert "renard2022:thm-2.1.sharp" in [row.claim.id for row in proved.sharpened]
+    assert "renard2022:thm-2.1.sharp" in [row.claim.id for row in proved.tightened]
 
 
 def test_three_numbers() -> None:
     """The numbers are those of statements, proofs, refutations, and corrected refutations."""
     ids = ["renard2022:thm-2.1", "renard2022:lemma-2.2", "renard2022:lemma-2.2.fixed", "renard2022:assumption-1"]
-    assert Findings.of(recorded(ids)) == Findings(4, 2, 1, 1)
+    assert ClaimCounts.of(recorded(ids)) == ClaimCounts(4, 2, 1, 1)
 
 
 def test_premises_are_those_of_certificates_and_printed_proofs() -> None:
@@ -105,7 +105,7 @@ def test_what_a_search_needs_is_on_the_page(groups: list[SourceGroup]) -> None:
     """Each statement has a row with its verdict, kind, formula and symbol names in the file itself."""
     environment = load_templates(tuple((row.claim.id, row.file) for group in groups for row in group.rows))
     rows = [row for group in groups for row in group.rows]
-    values = {"groups": groups, "found": Findings.of(rows), "runs": [], "plan": None, "others": []}
+    values = {"groups": groups, "found": ClaimCounts.of(rows), "runs": [], "plan": None, "others": []}
     text = environment.get_template("index.html").render(**values, miniatures={}, verdicts=["proved"], kinds=["bound"])
     assert text.count("<tr data-verdict") + text.count('<tr class="repair" data-verdict') == len(rows)
     row = re.search(

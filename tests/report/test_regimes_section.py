@@ -9,7 +9,7 @@ import pytest
 from fedtheory.language.claim import Verdict
 from report.drawing import load_templates
 from report.pages import make_claim_page
-from report.regimes import Level, search_section
+from report.regimes import Level, make_search_section
 from verify.claim_verdict import ClaimVerdict
 from verify.falsify.regimes import Pairs, Regime
 
@@ -30,8 +30,8 @@ def rendered(verdict: ClaimVerdict) -> str:
 
 def test_levels_stand_below_what_is_varied() -> None:
     """Levels are listed below their factor with runs and ratios; without a search there is no section."""
-    assert search_section(PLAIN) is None
-    section = search_section(SEARCHED)
+    assert make_search_section(PLAIN) is None
+    section = make_search_section(SEARCHED)
     assert section is not None
     assert section.varied == [
         ("clients", [Level("1", 40, "0.5"), Level("2", 50, "")]),

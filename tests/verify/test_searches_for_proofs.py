@@ -9,7 +9,7 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.cli.verify import document, print_text
+from fedtheory.cli.verify import encode_verdict, print_text
 from fedtheory.engine.run import Run
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
@@ -66,7 +66,7 @@ def test_the_verdict_names_what_a_proof_needs(capsys: pytest.CaptureFixture[str]
     """Without convexity the claim is supported, and its verdict names the assumption that would prove it."""
     (verdict,) = verify([_drift(SETTING)], jobs=1, search=1)
     assert (verdict.verdict, verdict.searched) == ("supported", 0)
-    assert document(verdict)["found_proof"]["supposed"] == ["convex and smooth"]
+    assert encode_verdict(verdict)["found_proof"]["supposed"] == ["convex and smooth"]
     print_text([verdict], 1.0)
     printed = " ".join(capsys.readouterr().out.split())
     assert "mine:drift would be proved if it assumed: convex and smooth" in printed

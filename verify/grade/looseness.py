@@ -19,7 +19,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity
-from fedtheory.planner.bound import functions_of
+from fedtheory.planner.bound import get_compiler
 from verify.grade.equations import eliminate_equations
 from verify.grade.same import number_at
 
@@ -126,7 +126,7 @@ class _Places:
         self._symbols, self._answer, self._reference = symbols, answer, reference
         self._quantities = [claim.where[symbol] for symbol in symbols]
         self._ranges = [_RANGES[quantity] for quantity in self._quantities]
-        function_of = functions_of(symbols)
+        function_of = get_compiler(symbols)
         self._sides = function_of(answer), function_of(reference)
         self._slacks = [function_of(slack) for slack in _list_slacks(claim, symbols)]
 

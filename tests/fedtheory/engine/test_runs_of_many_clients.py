@@ -16,7 +16,7 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import minibatch
 from fedtheory.federation.problem import least_squares
 from fedtheory.language import quantities as q
-from fedtheory.planner import ahead, exact
+from fedtheory.planner import exact, worker
 from fedtheory.planner.exact import ExactErrors
 
 
@@ -60,10 +60,10 @@ def test_mean_drift_is_that_of_the_rounds() -> None:
 
 def test_large_problems_stay_in_one_process(monkeypatch) -> None:
     run = _run()
-    monkeypatch.setattr(ahead, "_LONG", 0)
-    assert ahead._pays(run)
-    monkeypatch.setattr(ahead, "_LARGE", 12 * 4 * 3)
-    assert not ahead._pays(run)
+    monkeypatch.setattr(worker, "_LONG", 0)
+    assert worker._pays(run)
+    monkeypatch.setattr(worker, "_LARGE", 12 * 4 * 3)
+    assert not worker._pays(run)
 
 
 def test_fewer_step_sizes_of_large_runs_are_tried(monkeypatch) -> None:

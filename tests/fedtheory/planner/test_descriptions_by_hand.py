@@ -13,8 +13,8 @@ from planned_runs import a_run
 from fedtheory import FLOAT, InputError, Run
 from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.planner.alternatives import Costs
-from fedtheory.planner.description import DataDescription, _round_down, describe, document
-from fedtheory.planner.mean_rounds import numbers_of_path
+from fedtheory.planner.description import DataDescription, _round_down, describe, encode_description
+from fedtheory.planner.deterministic_runs import count_numbers
 from fedtheory.runfile import parse_run
 
 ROWS = {"u": [(1, 2), (1, 4)], "v": [(2, 2)] * 3}
@@ -92,7 +92,7 @@ def test_notes_on_rows(tmp_path: Path) -> None:
 
 def test_scales_of_columns(tmp_path: Path) -> None:
     """Scales are those of inputs 1, 1, 2, 2, 2 and outputs 2, 4, 2, 2, 2."""
-    found: Any = document(_describe(tmp_path, ROWS))
+    found: Any = encode_description(_describe(tmp_path, ROWS))
     assert found["rows"] == 5
     (feature,) = found["features"]
     expected = {"name": "a", "mean": 8 / 5, "deviation": 0.24**0.5, "least": 1, "largest": 2}
@@ -116,8 +116,8 @@ def _run(**algorithm: Any) -> Run:
 
 def test_numbers_between_rounds() -> None:
     """In the plane, runs keep the model alone; with SCAFFOLD two server vectors and one of each of three clients."""
-    assert numbers_of_path(_run()) == 2
-    assert numbers_of_path(_run(name="scaffold")) == 2 * (2 + 3)
+    assert count_numbers(_run()) == 2
+    assert count_numbers(_run(name="scaffold")) == 2 * (2 + 3)
 
 
 def test_a_round_costs_the_steps_of_its_slowest_client() -> None:
@@ -164,7 +164,7 @@ def test_the_document_of_classes_satisfies_its_schema(labelled: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     schemas = Path(__file__).parents[3] / "docs" / "schemas" / "outputs.schema.json"
     defined = json.loads(schemas.read_text(encoding="utf-8"))["$defs"]
-    written = json.loads(json.dumps({**document(describe(str(labelled), CHOICE)), "files": []}))
+    written = json.loads(json.dumps({**encode_description(describe(str(labelled), CHOICE)), "files": []}))
     jsonschema.Draft202012Validator({"$ref": "#/$defs/data", "$defs": defined}).validate(written)
     assert written["classes"] == ["no", "yes"]
 

@@ -11,7 +11,7 @@ import pytest
 from fedtheory.arithmetic import FLOAT
 from fedtheory.errors import InputError
 from fedtheory.planner import plan
-from fedtheory.planner.setting_in_words import notes_of
+from fedtheory.planner.setting_in_words import list_notes
 from fedtheory.runfile import parse_run
 
 GENERATOR = np.random.default_rng(3)
@@ -79,8 +79,8 @@ def test_plans_say_why_errors_are_not_defined(tmp_path: Path) -> None:
     """The plan says that a hyperplane separates the classes and nothing penalises large models."""
     separable = _run(tmp_path, INPUTS[:, 0] > 0, ridge=0)
     assert plan(separable, claims=[]).answer is None
-    assert any("errors are not defined: " in note and "add a ridge" in note for note in notes_of(separable))
-    assert not any("errors are not defined" in note for note in notes_of(_run(tmp_path, TRUE)))
+    assert any("errors are not defined: " in note and "add a ridge" in note for note in list_notes(separable))
+    assert not any("errors are not defined" in note for note in list_notes(_run(tmp_path, TRUE)))
 
 
 def test_step_sizes_far_below_the_planned_one_are_found(tmp_path: Path) -> None:

@@ -13,14 +13,14 @@ from planned_runs import THEOREM
 from test_plan_thresholds import ETA, _bound
 
 from fedtheory.language import quantities as q
-from fedtheory.planner import ahead
+from fedtheory.planner import worker
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Answer
-from fedtheory.planner.bound import slack_between
-from fedtheory.planner.listing import listing
+from fedtheory.planner.bound import compute_slack
+from fedtheory.planner.listing import list_bounds
 from fedtheory.planner.outcomes import ErrorAtStepSize
+from fedtheory.planner.pickling import pack
 from fedtheory.planner.rounds_needed import RoundsNeeded
-from fedtheory.planner.travel import packed
 
 
 def _facts(*, promise: Any = None, diverges_from: float = math.inf, is_covered: bool = True) -> dict[str, str]:
@@ -55,7 +55,7 @@ def test_bounds_that_cover_the_run_are_listed_alone() -> None:
 
     def listed(*plans: ClaimPlan, every: bool = False) -> list[ClaimPlan]:
         found = SimpleNamespace(claims=plans, answer=None, recommended=None)
-        return [plan for plan, _ in listing(found, every=every).rows]  # type: ignore[arg-type]
+        return [plan for plan, _ in list_bounds(found, every=every).rows]  # type: ignore[arg-type]
 
     assert listed(other, covers, nothing) == [covers]
     assert listed(other, nothing) == [other]
@@ -63,7 +63,7 @@ def test_bounds_that_cover_the_run_are_listed_alone() -> None:
 
 
 def test_no_bound_covers_a_run_without_bounds() -> None:
-    found = listing(SimpleNamespace(claims=(), answer=None, recommended=None))  # type: ignore[arg-type]
+    found = list_bounds(SimpleNamespace(claims=(), answer=None, recommended=None))  # type: ignore[arg-type]
     assert found.title == "bounds at smaller step sizes: none covers the run"
     assert (list(found.rows), found.remark) == ([], "")
 
@@ -74,9 +74,9 @@ def test_conditions_at_their_edge() -> None:
     given = [(x <= 1, 1.0, True), (x < 1, 1.0, False), (x >= 1, 1.0, True), (x > 1, 1.0, False), (x < 1, 0.5, True)]
     given += [(x > 1, 1.5, True), (sp.Eq(x, 1), 1.0, True), (sp.Eq(x, 1), 1.5, False), (sp.Eq(x, 1), 0.5, False)]
     for condition, left, holds in given:
-        assert slack_between(condition, left, 1.0).holds is holds
-    assert slack_between(x <= 1, 1.0 + 1e-15, 1.0).holds
-    assert not slack_between(x < 1, 1.0 + 1e-15, 1.0).holds
+        assert compute_slack(condition, left, 1.0).holds is holds
+    assert compute_slack(x <= 1, 1.0 + 1e-15, 1.0).holds
+    assert not compute_slack(x < 1, 1.0 + 1e-15, 1.0).holds
 
 
 @pytest.mark.parametrize(("reached", "longer"), [([True, False], 0), ([False, True], 0), ([False, False], 2)])
@@ -125,32 +125,32 @@ def _double(_errors: object, number: int) -> int:
 def test_the_worker_has_one_work_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker gets the first task, then the latest one; this process does tasks that are not started."""
     worker = _Worker()
-    monkeypatch.setattr(ahead, "workers", lambda _: worker)
-    work = ahead.Ahead(SimpleNamespace(), "run.toml")  # type: ignore[arg-type]
+    monkeypatch.setattr(worker, "workers", lambda _: worker)
+    work = worker.Ahead(SimpleNamespace(), "run.toml")  # type: ignore[arg-type]
     ends = [work.start(_double, number) for number in (1, 2, 3, 4)]
     assert len(worker.futures) == 1
     assert ends[1]() == 4
-    worker.futures[0].set_result(packed(20))
+    worker.futures[0].set_result(pack(20))
     assert len(worker.futures) == 2
-    worker.futures[1].set_result(packed(80))
+    worker.futures[1].set_result(pack(80))
     assert len(worker.futures) == 3
     assert [ends[0](), ends[3]()] == [20, 80]
     work.stop()
-    worker.futures[2].set_result(packed(60))
+    worker.futures[2].set_result(pack(60))
     assert ends[2]() == 60
     again = work.start(_double, 5)
     assert len(worker.futures) == 4
     work.stop()
-    worker.futures[3].set_result(packed(100))
+    worker.futures[3].set_result(pack(100))
     assert again() == 100
     busy, waiting = (work.start(_double, number) for number in (6, 7))
     work.stop()
-    worker.futures[4].set_result(packed(120))
+    worker.futures[4].set_result(pack(120))
     assert len(worker.futures) == 5
     assert (busy(), waiting()) == (120, 14)
 
 
 def test_without_a_worker_all_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(ahead, "workers")
-    work = ahead.Ahead(SimpleNamespace())  # type: ignore[arg-type]
+    monkeypatch.delattr(worker, "workers")
+    work = worker.PlanWorker(SimpleNamespace())  # type: ignore[arg-type]
     assert [work.start(_double, number)() for number in (1, 2)] == [2, 4]

@@ -15,16 +15,16 @@ from planned_runs import LIU, THEOREM, a_run
 from fedtheory import FLOAT, Run, fedavg, quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.planner import ExactErrors, NumericBound, StepSizes, largest, plan, settling
-from fedtheory.planner.admissible import Edge, largest_count
+from fedtheory.planner import ExactErrors, NumericBound, StepSizes, error_limits, largest, plan
+from fedtheory.planner.admissible import Edge, find_largest_whole
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import _find_widest
 from fedtheory.planner.bound import STEP, STEPS, bound_of_run
 from fedtheory.planner.closed_rounds import RoundsInEigenbasis
 from fedtheory.planner.description import _scale
-from fedtheory.planner.exact import GRID, lowest
-from fedtheory.planner.measurements import _refine_grid, covering_bound
-from fedtheory.planner.optimum import root
+from fedtheory.planner.exact import GRID, find_lowest
+from fedtheory.planner.measurements import _refine_grid, find_covering_bound
+from fedtheory.planner.optimum import find_minimiser
 from fedtheory.planner.rounds_needed import RoundsNeeded
 
 ETA, TAU, A, B = sp.symbols("eta tau A B", positive=True)
@@ -51,7 +51,7 @@ def test_a_quotient_just_below_a_count_is_the_count() -> None:
     names = {TAU: STEPS, A: "A", B: "B"}
     for a, b, count in ((0.3, 0.1, 3), (0.29999, 0.1, 2), (0.3, 0.4, 0)):
         bound = NumericBound(THEOREM, (TAU,), (TAU <= A / B,), names, {STEPS: 1.0, "A": a, "B": b})
-        assert largest_count(bound, STEPS).value == count
+        assert find_largest_whole(bound, STEPS).value == count
     assert largest(NumericBound(THEOREM, (TAU,), (), names, {}), STEPS).value == math.inf
 
 
@@ -88,14 +88,14 @@ def test_a_search_ends_where_the_error_is_flat_towards_small_steps() -> None:
         asked.append(exponent)
         return max(exponent, -1.0)
 
-    assert lowest(score, GRID) is None
+    assert find_lowest(score, GRID) is None
     assert sorted(asked) == list(GRID)
 
 
 @pytest.mark.parametrize("best", [-7.3, 0.4, 3.6])
 def test_a_search_goes_on_where_the_end_of_the_grid_is_the_best(best: float) -> None:
     """The grid of exponents is from -4 to 1."""
-    found = lowest(lambda exponent: (exponent - best) ** 2, GRID)
+    found = find_lowest(lambda exponent: (exponent - best) ** 2, GRID)
     assert found is not None
     assert found[0] == pytest.approx(best, abs=0.02)
 
@@ -112,7 +112,7 @@ def test_a_bound_along_a_number_is_the_bound(name: str) -> None:
 
 def test_a_power_that_falls_faster_has_no_formula() -> None:
     """The minimum of 1/eta^2 + 1/eta + eta is a root of eta^3 = eta + 2, for which there is no formula."""
-    assert root({-2: 1.0, -1: 1.0, 1: 1.0}) is None
+    assert find_minimiser({-2: 1.0, -1: 1.0, 1: 1.0}) is None
     bound = _bound(ETA**-2 + 1 / ETA + ETA)
     found = StepSizes(bound).best(bound)
     assert found is not None
@@ -147,7 +147,7 @@ def test_a_round_map_of_radius_one_is_stable_up_to_rounding() -> None:
 
 def test_a_search_beside_the_edge_of_divergence() -> None:
     """Scores are infinite above the edge; the smallest one below it is found as accurately as elsewhere."""
-    found = lowest(lambda exponent: (exponent - 0.4) ** 2 + 1 if exponent < 0.7 else math.inf, GRID)
+    found = find_lowest(lambda exponent: (exponent - 0.4) ** 2 + 1 if exponent < 0.7 else math.inf, GRID)
     assert found is not None
     assert found[0] == pytest.approx(0.4, abs=0.01)
 
@@ -183,18 +183,18 @@ def test_a_limit_is_solved_for_in_few_dimensions(monkeypatch: pytest.MonkeyPatch
     setting = quadratic(FLOAT.array([[[1.0]]]), FLOAT.array([[0.0]]), FLOAT.array([1.0]), noise=FLOAT.array([1.0]))
     run = Run(setting, fedavg(setting, rounds=3, local_step_size=0.5))
     for most, expected in ((1, pytest.approx(1 / 6)), (0, None)):
-        monkeypatch.setattr(settling, "_MOST_DIMENSIONS", most)
-        assert settling.limit_of(run, q.final_suboptimality) == expected
-    assert settling.limit_of(run, q.average_suboptimality) is None
+        monkeypatch.setattr(error_limits, "_MOST_DIMENSIONS", most)
+        assert error_limits.compute_limit(run, q.final_suboptimality) == expected
+    assert error_limits.compute_limit(run, q.average_suboptimality) is None
 
 
 def test_no_bound_covers_a_run_against_its_assumptions() -> None:
     """The theorem assumes a server that adds the average change, and equal steps."""
     run = a_run()
-    assert covering_bound(THEOREM, run) is not None
+    assert find_covering_bound(THEOREM, run) is not None
     for changed in ({"local_steps": (1, 2)}, {"server_step_size": 0.5}):
         other = fedavg(run.problem, rounds=5, local_step_size=0.05, **changed)
-        assert covering_bound(THEOREM, Run(run.problem, other)) is None
+        assert find_covering_bound(THEOREM, Run(run.problem, other)) is None
 
 
 def test_the_scale_of_a_column() -> None:

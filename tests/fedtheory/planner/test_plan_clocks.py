@@ -10,7 +10,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
 from fedtheory.planner.error_curves import compute_errors
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.rounds_needed import FINAL, planned_and_best
+from fedtheory.planner.rounds_needed import FINAL, find_planned_and_best
 from fedtheory.runfile import parse_run
 
 PROBLEM = {
@@ -31,7 +31,7 @@ def _run(rounds: int = 34) -> Run:
 def test_a_target_is_reached_for_whole_cycles() -> None:
     """A target must hold for whole cycles, and in all later ones."""
     run, target = _run(), 0.1
-    reached = planned_and_best(ExactErrors(run), FINAL, target)
+    reached = find_planned_and_best(ExactErrors(run), FINAL, target)
     assert reached is not None
     assert reached.best.reached
     assert reached.best.followed is not None
@@ -44,7 +44,7 @@ def test_a_target_is_reached_for_whole_cycles() -> None:
 def test_what_is_nearest_has_the_smallest_error_of_whole_cycles() -> None:
     """If a target is missed, the largest error of the last rounds is reported."""
     run = _run(8)
-    reached = planned_and_best(ExactErrors(run), FINAL, 1e-9)
+    reached = find_planned_and_best(ExactErrors(run), FINAL, 1e-9)
     assert reached is not None
     best = reached.best
     assert not best.reached
@@ -58,9 +58,9 @@ def test_what_is_nearest_has_the_smallest_error_of_whole_cycles() -> None:
 def test_a_plan_of_a_clock_tells_how_far_it_was_followed() -> None:
     """The first line of the plan names the time that was simulated."""
     from fedtheory.planner import plan
-    from fedtheory.planner.words import use
+    from fedtheory.planner.sentences import describe_use
 
     answer = plan(_run(), 0.1, []).answer
     assert answer is not None
-    assert f"below the target up to round {answer.best.followed}" in use(answer)
-    assert "time units" in use(answer)
+    assert f"below the target up to round {answer.best.followed}" in describe_use(answer)
+    assert "time units" in describe_use(answer)

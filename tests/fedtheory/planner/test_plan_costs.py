@@ -15,8 +15,8 @@ from fedtheory.planner import bound, measurements, plan, run_costs
 
 def test_operations_of_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each round costs a hundredth of the overhead plus the square of the stored numbers."""
-    monkeypatch.setattr(run_costs, "is_one_path", lambda _: True)
-    monkeypatch.setattr(run_costs, "numbers_of_path", lambda _: 7)
+    monkeypatch.setattr(run_costs, "is_deterministic", lambda _: True)
+    monkeypatch.setattr(run_costs, "count_numbers", lambda _: 7)
     run: Any = SimpleNamespace()
     assert run_costs.count_operations(run, 3) == 3 * (run_costs._OVERHEAD / 100 + 49)
 
@@ -54,9 +54,9 @@ def test_a_run_with_the_constants_of_its_bound_is_not_searched(monkeypatch: pyte
     monkeypatch.setattr(measurements, "_evaluate_at", values_at)
     monkeypatch.setattr(measurements, "_refine_grid", lambda *_: [])
     best: Any = SimpleNamespace(step_size=0.25)
-    found = measurements.measurements(None, best, known, errors, edge)  # type: ignore[arg-type]
+    found = measurements.measure_bound(None, best, known, errors, edge)  # type: ignore[arg-type]
     assert (found, tried) == (measurements.Measurements((), 5.0, 0.25, 5.0), [])
     run.values = {"L": 3.0}
-    found = measurements.measurements(None, best, known, errors, edge)  # type: ignore[arg-type]
+    found = measurements.measure_bound(None, best, known, errors, edge)  # type: ignore[arg-type]
     assert found == measurements.Measurements(("L",), 5.0, 0.1, 1.0)
     assert tried == [[0.1, 0.2, 0.3], []]

@@ -13,7 +13,7 @@ from planned_runs import LIU, THEOREM, a_run
 
 from fedtheory.errors import NotApplicable
 from fedtheory.language import quantities as q
-from fedtheory.planner import alternatives, answer, comparators, coverage, extent, listing, rounds_needed
+from fedtheory.planner import alternatives, answer, comparators, coverage, listing, rounds_needed, speed_up
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.alternatives import Alternatives
 from fedtheory.planner.answer import Promise
@@ -21,7 +21,7 @@ from fedtheory.planner.bound import ROUNDS, STEP, NumericBound
 from fedtheory.planner.model_edges import _compute_growth
 from fedtheory.planner.optimum import StepSizes
 from fedtheory.planner.outcomes import ErrorAtStepSize
-from fedtheory.planner.rounds_needed import RoundsNeeded, planned_and_best
+from fedtheory.planner.rounds_needed import RoundsNeeded, find_planned_and_best
 from fedtheory.planner.run_costs import count_operations
 
 ETA, T, A, B = sp.symbols("eta T A B", positive=True)
@@ -54,7 +54,7 @@ def test_settings_that_a_plan_may_look_at(kind: str, name: str | None, monkeypat
         (1e30, True, "final", kind == "closed"),
         (1e30, True, "mean", False),
     ):
-        monkeypatch.setattr(alternatives, "is_one_path", lambda _, path=path: path)
+        monkeypatch.setattr(alternatives, "is_deterministic", lambda _, path=path: path)
         monkeypatch.setattr(
             alternatives, "count_operations", lambda _, rounds, n=operations_: n if rounds == 7 else math.inf
         )
@@ -134,16 +134,16 @@ def test_twice_the_clients_bring_exactly_half_of_linear(monkeypatch: pytest.Monk
         half, is_odd = divmod(int(number), 2)
         if is_odd:
             return 1.0
-        return (extent.HALF_OF_LINEAR if half <= 8 else 1.0) * value_at(None, "", half)
+        return (speed_up.HALF_OF_LINEAR if half <= 8 else 1.0) * value_at(None, "", half)
 
-    monkeypatch.setattr(extent, "value_at", value_at)
+    monkeypatch.setattr(speed_up, "compute_best_value", value_at)
     bound: Any = SimpleNamespace(depends_on=lambda *_: True, expression=None)
     sizes: Any = SimpleNamespace(bound=bound, best=lambda _: (1.0, 1.0))
-    assert extent.linear_speed_up(sizes) == 8
+    assert speed_up.find_linear_clients(sizes) == 8
     sizes.best = lambda _: None
-    assert extent.linear_speed_up(sizes) is None
+    assert speed_up.find_linear_clients(sizes) is None
     sizes.best, bound.depends_on = lambda _: (1.0, 1.0), lambda *_: False
-    assert extent.linear_speed_up(sizes) is None
+    assert speed_up.find_linear_clients(sizes) is None
 
 
 def test_refuted_bounds_of_the_papers_that_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_refuted_bounds_of_the_papers_that_are_asked(monkeypatch: pytest.MonkeyP
 
     known = [claim("a"), claim("b"), claim("a", "proved"), claim("b", error=False), claim("c")]
     monkeypatch.setattr(coverage, "all_claims", lambda: dict(enumerate(known)))
-    monkeypatch.setattr(coverage, "error_of", lambda one: "error" if one.error else None)
+    monkeypatch.setattr(coverage, "find_bounded_error", lambda one: "error" if one.error else None)
     assert coverage.refuted_bounds() == (known[0], known[1], known[4])
     assert coverage.refuted_bounds([claim("b")]) == (known[1],)
     assert coverage.refuted_bounds([claim("b"), claim("c", published=False)]) == (known[1],)
@@ -199,7 +199,7 @@ def _search(accuracy: float | None) -> Any:
 @pytest.mark.parametrize("lasting", [(), (0.5,), (0.25,), (0.125,), (0.5, 0.25), (0.25, 0.125)])
 def test_the_first_outcome_that_lasts(lasting: tuple[float, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """The first stable outcome in the order of rounds is chosen; without one the best is not reached."""
-    monkeypatch.setattr(rounds_needed, "limit_of", lambda *_: None)
+    monkeypatch.setattr(rounds_needed, "compute_limit", lambda *_: None)
     search = _search(1.0)
     search._confirm_later = lambda one: _outcome(one.step_size, one.rounds, reached=one.step_size in lasting)
     few, more, most = _outcome(0.5, 3), _outcome(0.25, 5), _outcome(0.125, 9)
@@ -213,7 +213,7 @@ def test_the_first_outcome_that_lasts(lasting: tuple[float, ...], monkeypatch: p
 def test_limits_above_the_target_do_not_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit above the target is unstable, without another run; without a target the best is the answer."""
     for limit, reached in ((1.0, True), (1.01, False), (None, True)):
-        monkeypatch.setattr(rounds_needed, "limit_of", lambda *_, limit=limit: limit)
+        monkeypatch.setattr(rounds_needed, "compute_limit", lambda *_, limit=limit: limit)
         search = _search(1.0)
         search._confirm_later = lambda one: one
         settled = RoundsNeeded._choose_lasting(search, _outcome(0.5, 3), [])
@@ -278,7 +278,7 @@ def test_errors_without_averages_are_those_of_the_last_model(monkeypatch: pytest
     monkeypatch.setattr(rounds_needed, "ERRORS", {"average": average, "final": final})
     for known, found in (((average, final), average), ((final,), final), ((), None)):
         Search.known = known
-        reached: Any = planned_and_best(errors, "average", None)
+        reached: Any = find_planned_and_best(errors, "average", None)
         assert (None if reached is None else (reached.error, reached.planned)) == (
             None if found is None else (found, (0.25, 12))
         )
@@ -345,7 +345,7 @@ def test_details_of_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
         conditions=[SimpleNamespace(condition=ETA <= A, slack=7.0)],
         claim=None,
     )
-    lines = listing.details(plan, None, lambda _, one: str(one))
+    lines = listing.list_details(plan, None, lambda _, one: str(one))
     assert lines[0].startswith(f"bounds {q.final_suboptimality.name}: ")
     assert [line.split() for line in lines[1:4]] == [
         ["condition", *str(ETA <= A).split()[:-1], f"{A!s}:", "slack", "7"],

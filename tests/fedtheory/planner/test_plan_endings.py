@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.planner import coverage, mean_rounds, rounds_needed
-from fedtheory.planner.mean_rounds import errors_of_path
+from fedtheory.planner import coverage, deterministic_runs, rounds_needed
+from fedtheory.planner.deterministic_runs import compute_path_errors
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.rounds_needed import RoundsNeeded
 
@@ -18,13 +18,13 @@ from fedtheory.planner.rounds_needed import RoundsNeeded
 def _errors(monkeypatch: pytest.MonkeyPatch, step: list[list[float]], state: list[float], rounds: int) -> list[float]:
     size = len(state)
     parts = np.array(step), np.array(state), np.eye(size)
-    monkeypatch.setattr(mean_rounds, "joint_trajectory", lambda _: SimpleNamespace(mean_round=lambda: parts))
+    monkeypatch.setattr(deterministic_runs, "joint_trajectory", lambda _: SimpleNamespace(mean_round=lambda: parts))
     centred = SimpleNamespace(hessian=2 * np.eye(size))
     algorithm = SimpleNamespace(rounds_are_alike=True)
     run: Any = SimpleNamespace(
         with_rounds=lambda _: None, problem=SimpleNamespace(centred=centred), algorithm=algorithm
     )
-    found: list[float] = errors_of_path(run, rounds).tolist()
+    found: list[float] = compute_path_errors(run, rounds).tolist()
     return found
 
 

@@ -11,15 +11,15 @@ import pytest
 from plan_stand_ins import _answer, _outcome
 
 from fedtheory.arithmetic import FLOAT
-from fedtheory.cli.plan_document import document
+from fedtheory.cli.plan_document import encode_plan
 from fedtheory.planner import plan
 from fedtheory.planner.error_curves import ErrorCurve
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.margins import keep_margin
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.rounds_needed import RoundsNeeded
-from fedtheory.planner.setting_in_words import describe_step_size, planned_lines
-from fedtheory.planner.words import use
+from fedtheory.planner.sentences import describe_use
+from fedtheory.planner.setting_in_words import describe_planned_run, describe_step_size
 from fedtheory.runfile import parse_run
 
 
@@ -78,11 +78,13 @@ def test_sentences_about_margins() -> None:
     """The sentence names the larger step size and its result in place of a divergence that is far away."""
     reached = _outcome(reached=True, beyond=_outcome(reached=True))
     missed = _outcome(reached=True, beyond=_outcome())
-    assert "step size 0.25 the error stays below 0.6 as well, a margin of 10% is kept;" in use(
+    assert "step size 0.25 the error stays below 0.6 as well, a margin of 10% is kept;" in describe_use(
         _answer(accuracy=0.6, best=reached)
     )
-    assert "does not stay below 0.6: no step size tried has a margin of 10%;" in use(_answer(accuracy=0.6, best=missed))
-    free = use(_answer(best=_outcome(beyond=_outcome(error=0.7))))
+    assert "does not stay below 0.6: no step size tried has a margin of 10%;" in describe_use(
+        _answer(accuracy=0.6, best=missed)
+    )
+    free = describe_use(_answer(best=_outcome(beyond=_outcome(error=0.7))))
     assert "at step size 0.25, a margin of 10% above, it is 0.7;" in free
     assert "diverges" not in free
 
@@ -138,9 +140,9 @@ def test_step_sizes_of_schedules_and_of_unlike_clients() -> None:
     assert describe_step_size(schedule, 0.5) == "step size 0.5 at first, 2 times the planned 1/(4 + 2*n)"
     assert describe_step_size(unlike, 0.5) == "step size 0.5 for the largest one, 2.5 times the planned ones"
     assert describe_step_size(plain, 0.5) == "step size 0.5"
-    assert "step sizes 1/(4 + 2*n) in round n, from 0.25, 2 local steps" in planned_lines(schedule)[0]
-    assert "step sizes 0.1 to 0.2, 2 local steps" in planned_lines(unlike)[0]
-    assert "step size 0.1, 2 local steps" in planned_lines(plain)[0]
+    assert "step sizes 1/(4 + 2*n) in round n, from 0.25, 2 local steps" in describe_planned_run(schedule)[0]
+    assert "step sizes 0.1 to 0.2, 2 local steps" in describe_planned_run(unlike)[0]
+    assert "step size 0.1, 2 local steps" in describe_planned_run(plain)[0]
 
 
 def test_schedules_that_end_are_not_followed_further() -> None:
@@ -157,7 +159,7 @@ def test_schedules_that_end_are_not_followed_further() -> None:
 
 def test_the_margin_in_json() -> None:
     """The JSON names the larger step size and its result; for quadratics the edge of divergence decides."""
-    found = document(plan(_logistic(), 0.002, claims=[]))["use"]
+    found = encode_plan(plan(_logistic(), 0.002, claims=[]))["use"]
     assert found["beyond"]["step_size"] == pytest.approx(found["step_size"] / 0.9)
     assert found["beyond"]["reached"] is True
-    assert document(plan(_quadratic(0.1), claims=[]))["use"]["beyond"] is None
+    assert encode_plan(plan(_quadratic(0.1), claims=[]))["use"]["beyond"] is None

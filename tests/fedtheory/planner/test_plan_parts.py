@@ -14,11 +14,11 @@ from planned_runs import LIU, THEOREM
 from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.planner import answer, planning
-from fedtheory.planner.admissible import Edge, _find_roots, _solve, search
+from fedtheory.planner.admissible import Edge, _find_roots, _solve, find_interval_end
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Answer, Plan, Promise, _find_widest, _make_rank, _rank_error
-from fedtheory.planner.bound import ROUNDS, STEP, STEPS, NumericBound, compiled, completed, terms_of
-from fedtheory.planner.planning import _find_smallest_bound, terms_by_value
+from fedtheory.planner.bound import ROUNDS, STEP, STEPS, NumericBound, compile_function, complete_products, list_terms
+from fedtheory.planner.planning import _find_smallest_bound, sort_terms
 from fedtheory.planner.regimes import _space_axis, resolve_name
 
 ETA, T, A = sp.symbols("eta T A", positive=True)
@@ -45,29 +45,31 @@ def test_bounds_promise_nothing_where_they_are_negative_or_undefined() -> None:
         assert bound.value() == expected
         assert bound.along(STEP)(1.0) == expected
     assert _bound(ETA).along(STEP, ETA - 2)(1.0) == -1
-    assert math.isnan(compiled((ETA,), sp.sqrt(ETA - 2))([1.0]))
+    assert math.isnan(compile_function((ETA,), sp.sqrt(ETA - 2))([1.0]))
 
 
 def test_products_follow_from_their_factors() -> None:
     """Products follow from factors, and a factor from a product; given values are kept."""
-    assert completed({"rounds": 3.0, "local_steps": 4.0})["iterations"] == 12
-    assert completed({"iterations": 12.0, "local_steps": 4.0, "rounds": 9.0}, frozenset({"iterations"})) == {
+    assert complete_products({"rounds": 3.0, "local_steps": 4.0})["iterations"] == 12
+    assert complete_products({"iterations": 12.0, "local_steps": 4.0, "rounds": 9.0}, frozenset({"iterations"})) == {
         "iterations": 12.0,
         "local_steps": 4.0,
         "rounds": 3.0,
     }
-    both = completed({"iterations": 12.0, "local_steps": 4.0, "rounds": 9.0}, frozenset({"iterations", "rounds"}))
+    both = complete_products(
+        {"iterations": 12.0, "local_steps": 4.0, "rounds": 9.0}, frozenset({"iterations", "rounds"})
+    )
     assert (both["iterations"], both["rounds"]) == (12, 9)
-    assert completed({"iterations": 12.0, "local_steps": 4.0}).get("rounds") in (None, 3.0)
+    assert complete_products({"iterations": 12.0, "local_steps": 4.0}).get("rounds") in (None, 3.0)
 
 
 def test_terms_of_products_of_sums() -> None:
     """A factor that is a sum is expanded if none of its terms is subtracted."""
-    assert set(terms_of(A * (ETA + T))) == {A * ETA, A * T}
-    assert terms_of(A * (ETA - T)) == (A * (ETA - T),)
-    assert set(terms_of(ETA + T)) == {ETA, T}
-    assert terms_of(A * ETA) == (A * ETA,)
-    assert terms_of(ETA) == (ETA,)
+    assert set(list_terms(A * (ETA + T))) == {A * ETA, A * T}
+    assert list_terms(A * (ETA - T)) == (A * (ETA - T),)
+    assert set(list_terms(ETA + T)) == {ETA, T}
+    assert list_terms(A * ETA) == (A * ETA,)
+    assert list_terms(ETA) == (ETA,)
 
 
 @pytest.mark.parametrize(
@@ -94,10 +96,10 @@ def test_edges_that_hold_beyond_are_none() -> None:
     """A condition that holds above its root has no edge there; a negative root is ignored."""
     assert _solve(_bound(ETA, a=3.0), ETA >= A, STEP) is None
     assert _solve(_bound(ETA, a=-3.0), ETA <= A, STEP) is None
-    assert search(lambda x: x <= 5, 1.0) == pytest.approx(5.0, rel=1e-13)
-    assert search(lambda x: x < 1, 1.0) == 0.0
-    assert search(lambda x: x >= 1, 1.0) == math.inf
-    assert search(lambda x: x < 2, 1.0) == pytest.approx(2.0, rel=1e-13)
+    assert find_interval_end(lambda x: x <= 5, 1.0) == pytest.approx(5.0, rel=1e-13)
+    assert find_interval_end(lambda x: x < 1, 1.0) == 0.0
+    assert find_interval_end(lambda x: x >= 1, 1.0) == math.inf
+    assert find_interval_end(lambda x: x < 2, 1.0) == pytest.approx(2.0, rel=1e-13)
 
 
 def test_axes_of_maps() -> None:
@@ -153,7 +155,7 @@ def test_the_largest_term_of_a_promise() -> None:
     (term, share) = Promise(None, 1.0, _bound(3 * ETA + 1 / ETA), None).largest_term  # type: ignore[arg-type]
     assert (term, share) == (3 * ETA, 0.75)
     assert Promise(None, 1.0, _bound(ETA - 1), None).largest_term[1] == 1.0  # type: ignore[arg-type]
-    assert terms_by_value(_bound(1 / ETA + 3 * ETA + 2)) == [(3 * ETA, 3), (2, 2), (1 / ETA, 1)]
+    assert sort_terms(_bound(1 / ETA + 3 * ETA + 2)) == [(3 * ETA, 3), (2, 2), (1 / ETA, 1)]
 
 
 def test_what_covers_most() -> None:

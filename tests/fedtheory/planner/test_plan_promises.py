@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 from planned_runs import a_run
 
-from fedtheory.planner.answer import answered
+from fedtheory.planner.answer import build_answer
 from fedtheory.planner.coverage import covering_claims
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.planning import _measure, _plan_claim
-from fedtheory.planner.rounds_needed import FINAL, planned_and_best
+from fedtheory.planner.rounds_needed import FINAL, find_planned_and_best
 
 
 @pytest.mark.long
 def test_runs_are_made_for_bounds_of_a_better_kind_only() -> None:
     """Runs are built only for bounds of a better kind, with the constants at each bound's best step size."""
     errors = ExactErrors(a_run())
-    reached = planned_and_best(errors, FINAL, None)
+    reached = find_planned_and_best(errors, FINAL, None)
     assert reached is not None
     plans = [_plan_claim(errors, claim, None) for claim in covering_claims()]
     asked = []
@@ -25,9 +25,9 @@ def test_runs_are_made_for_bounds_of_a_better_kind_only() -> None:
         asked.append(plan.claim.id)
         return _measure(errors, plan)
 
-    found = answered(errors, reached, None, plans, measured)
+    found = build_answer(errors, reached, None, plans, measured)
     every = [plan if plan.optimum is None else _measure(errors, plan) for plan in plans]
-    expected = answered(errors, reached, None, every)
+    expected = build_answer(errors, reached, None, every)
     for one, other in ((found.promise, expected.promise), (found.elsewhere, expected.elsewhere)):
         assert (one is None) is (other is None)
         if one is not None and other is not None:

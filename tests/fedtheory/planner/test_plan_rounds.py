@@ -21,7 +21,7 @@ from fedtheory.planner.bound import STEP, STEPS, NumericBound
 from fedtheory.planner.divergence import explain_divergence
 from fedtheory.planner.error_curves import ErrorCurve
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.optimum import root
+from fedtheory.planner.optimum import find_minimiser
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.rounds_needed import RoundsNeeded
 
@@ -185,7 +185,7 @@ def test_outcomes_that_are_looked_at_for_longer() -> None:
 def test_the_best_outcome_stays_below_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
     """The best outcome stays below its target in the limit; otherwise the first one is kept."""
     limits = {1.0: 0.5, 2.0: 0.05, 3.0: None}
-    monkeypatch.setattr(rounds_needed, "limit_of", lambda size, _: limits[size])
+    monkeypatch.setattr(rounds_needed, "compute_limit", lambda size, _: limits[size])
     one, two, three = (_outcome(size, round(size), 0.1, reached=True) for size in (1.0, 2.0, 3.0))
     search: Any = SimpleNamespace(
         errors=_errors(), error=None, accuracy=0.2, _make_rank=_rank, _confirm_later=lambda found: found
@@ -216,7 +216,7 @@ def test_runs_that_are_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
         (1.1e10, True, 10, False),
     ):
         monkeypatch.setattr(rounds_needed, "count_operations", lambda *_, o=operations: o)
-        monkeypatch.setattr(rounds_needed, "is_one_path", lambda _, o=one_path: o)
+        monkeypatch.setattr(rounds_needed, "is_deterministic", lambda _, o=one_path: o)
         assert RoundsNeeded._is_affordable(search, rounds) is affordable
 
 
@@ -284,7 +284,7 @@ def test_bounds_that_cover_a_run_meet_all_conditions(monkeypatch: pytest.MonkeyP
         return SimpleNamespace(slacks=lambda: [SimpleNamespace(holds=one) for one in holds])
 
     bounds = {"all": bound(True, True), "one": bound(True, False), "none": None, "free": bound()}
-    monkeypatch.setattr(answer, "covering_bound", lambda claim, _: bounds[claim])
+    monkeypatch.setattr(answer, "find_covering_bound", lambda claim, _: bounds[claim])
     plans: Any = [SimpleNamespace(claim=name) for name in bounds]
     found = answer._list_covering(plans, None)  # type: ignore[arg-type]
     assert [plan.claim for plan, _ in found] == ["all", "free"]
@@ -326,14 +326,14 @@ def test_promises_of_an_answer(
     errors: Any = SimpleNamespace(at=lambda _: run, run=run)
     for rounds, steps in ((9, (1,)), (7, (2,))):
         reached: Any = SimpleNamespace(error=wanted, best=SimpleNamespace(step_size=0.5, rounds=rounds))
-        found = answer.answered(errors, reached, None, [])
+        found = answer.build_answer(errors, reached, None, [])
         names = tuple(None if one is None else one.name for one in (found.promise, found.elsewhere))  # type: ignore[attr-defined]
         assert (names, found.local_steps) == (expected, steps)
 
 
 def test_sums_of_two_falling_powers_have_no_root() -> None:
     for powers in ({-1: 1.0, -2: 1.0}, {-1: 1.0, -2: 1.0, 1: 1.0}, {-2: 1.0, 1: 1.0}, {-1: 0.0, 1: 1.0}):
-        assert root(powers) is None
+        assert find_minimiser(powers) is None
 
 
 def test_step_sizes_are_halved_until_one_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -344,15 +344,15 @@ def test_step_sizes_are_halved_until_one_is_covered(monkeypatch: pytest.MonkeyPa
         asked.append(step)
         return step > 0.3
 
-    monkeypatch.setattr(measurements, "failures_on", failures)
+    monkeypatch.setattr(measurements, "list_failures", failures)
     errors: Any = SimpleNamespace(planned=1.0, at=lambda step: step, run=SimpleNamespace(sample_smoothness=1.0))
-    found = measurements.covered_up_to(THEOREM, Edge(1.0), errors).value
+    found = measurements.find_covered_edge(THEOREM, Edge(1.0), errors).value
     assert asked[:3] == [1.0, 0.5, 0.25]
     assert len(asked) == 11
     assert 0.3 * 2 ** (-1 / 256) <= found <= 0.3
     asked.clear()
-    monkeypatch.setattr(measurements, "failures_on", lambda _, step: asked.append(step) or True)
-    assert measurements.covered_up_to(THEOREM, Edge(1.0), errors).value == 0
+    monkeypatch.setattr(measurements, "list_failures", lambda _, step: asked.append(step) or True)
+    assert measurements.find_covered_edge(THEOREM, Edge(1.0), errors).value == 0
     assert asked[1:] == [2.0**-power for power in range(1, 16)]
 
 

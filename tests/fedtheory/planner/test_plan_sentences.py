@@ -11,7 +11,7 @@ from plan_stand_ins import _answer, _outcome
 from planned_runs import THEOREM
 
 from fedtheory.language import quantities as q
-from fedtheory.planner import words
+from fedtheory.planner import sentences
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.bound import ROUNDS as T_
 from fedtheory.planner.bound import STEP, NumericBound
@@ -32,13 +32,13 @@ def test_the_run_to_make() -> None:
     run = "step size 0.25, 2 local steps, 7 rounds"
     exact = "exact final_suboptimality 0.5 (the last model)"
     rest = "diverges from 2 on, a margin of 10% is kept; as planned (step size 0.25) it is 0.5 after 7 rounds"
-    assert words.use(_answer()) == f"{run}: {exact}; {rest}"
-    assert words.use(_answer(accuracy=0.1)) == (
+    assert sentences.describe_use(_answer()) == f"{run}: {exact}; {rest}"
+    assert sentences.describe_use(_answer(accuracy=0.1)) == (
         f"no step size tried stays below 0.1: noise; nearest is {run}: {exact}; {rest}"
     )
-    assert words.use(_answer(accuracy=0.1, best=_outcome(reached=True))) == f"{run}: {exact}; {rest}"
+    assert sentences.describe_use(_answer(accuracy=0.1, best=_outcome(reached=True))) == f"{run}: {exact}; {rest}"
     hopeless = "no step size: the run diverges at every one tried, down to 2"
-    assert words.use(_answer(is_hopeless=True)) == hopeless
+    assert sentences.describe_use(_answer(is_hopeless=True)) == hopeless
 
 
 def test_the_time_of_the_rounds() -> None:
@@ -52,38 +52,39 @@ def test_the_time_of_the_rounds() -> None:
         (hurries, 7.0, "7 time units; "),
         (hurries, None, ""),
     ):
-        assert words._describe_time(_answer(run=run, time=time)) == text
+        assert sentences._describe_time(_answer(run=run, time=time)) == text
 
 
 def test_errors_of_whole_cycles() -> None:
     """The sentence says how far the target was followed; if none is reached, it gives the largest error."""
     followed = " then, and below the target up to round 28, the last one tried"
-    assert words._describe_cycle(_outcome(reached=True, followed=28)) == followed
-    assert words._describe_cycle(_outcome(reached=True, highest=0.9)) == ""
-    assert words._describe_cycle(_outcome(highest=0.9, followed=28)) == " then, up to 0.9 in the last rounds"
-    assert words._describe_cycle(_outcome(highest=0.5)) == ""
-    assert words._describe_cycle(_outcome()) == ""
+    assert sentences._describe_cycle(_outcome(reached=True, followed=28)) == followed
+    assert sentences._describe_cycle(_outcome(reached=True, highest=0.9)) == ""
+    assert sentences._describe_cycle(_outcome(highest=0.9, followed=28)) == " then, up to 0.9 in the last rounds"
+    assert sentences._describe_cycle(_outcome(highest=0.5)) == ""
+    assert sentences._describe_cycle(_outcome()) == ""
 
 
 def test_both_errors_are_named() -> None:
     beside = (q.average_suboptimality, 0.75)
-    assert words._describe_errors(_answer(beside=beside)) == " (the last model; the average over the path: 0.75)"
-    assert words._describe_errors(_answer(error=q.average_suboptimality)) == " (the average over the path)"
+    assert sentences._describe_errors(_answer(beside=beside)) == " (the last model; the average over the path: 0.75)"
+    assert sentences._describe_errors(_answer(error=q.average_suboptimality)) == " (the average over the path)"
 
 
 def test_margins_and_plans() -> None:
     """A run that reaches its target says when; at or above the edge it diverges."""
     far = SimpleNamespace(diverges_from=math.inf, margin=0.1)
-    assert words._describe_margin(_answer(reached=far)) == "no step size tried diverges"
+    assert sentences._describe_margin(_answer(reached=far)) == "no step size tried diverges"
     lead = "as planned (step size 0.25) "
     assert (
-        words._describe_planned(_answer(accuracy=0.1, planned=_outcome(3, reached=True))) == f"{lead}0.1 takes 3 rounds"
+        sentences._describe_planned(_answer(accuracy=0.1, planned=_outcome(3, reached=True)))
+        == f"{lead}0.1 takes 3 rounds"
     )
-    assert words._describe_planned(_answer(planned=_outcome(3, reached=True))) == f"{lead}it is 0.5 after 3 rounds"
-    assert words._describe_planned(_answer(planned=_outcome(error=math.inf))) == f"{lead}it diverges"
+    assert sentences._describe_planned(_answer(planned=_outcome(3, reached=True))) == f"{lead}it is 0.5 after 3 rounds"
+    assert sentences._describe_planned(_answer(planned=_outcome(error=math.inf))) == f"{lead}it diverges"
     for edge, text in ((0.25, "it diverges"), (0.3, "it is 0.5 after 7 rounds")):
         reached = SimpleNamespace(diverges_from=edge)
-        assert words._describe_planned(_answer(reached=reached)) == f"{lead}{text}"
+        assert sentences._describe_planned(_answer(reached=reached)) == f"{lead}{text}"
 
 
 def test_limits_of_exact_errors() -> None:
@@ -94,13 +95,13 @@ def test_limits_of_exact_errors() -> None:
         (0.5, 0.0, f"{lead} falls to 0.5 (0.5 by drift, 0 by noise)"),
         (0.25, None, f"{lead} falls to 0.25"),
     ):
-        assert words._describe_exact_limit(_outcome(limit=limit, noise_floor=floor), "exact") == text
-    rounding = words._describe_exact_limit(_outcome(error=1e-24, limit=1e-14), "exact", 1e-13)
+        assert sentences._describe_exact_limit(_outcome(limit=limit, noise_floor=floor), "exact") == text
+    rounding = sentences._describe_exact_limit(_outcome(error=1e-24, limit=1e-14), "exact", 1e-13)
     assert rounding == f"{lead} falls to zero, up to rounding"
     settled = "the exact error has settled: noise and drift at this step size keep it up, not the rounds"
     for limit in (None, math.inf):
-        assert words._describe_exact_limit(_outcome(limit=limit), "exact") == settled
-        falls = words._describe_exact_limit(_outcome(limit=limit, still_falls=True), "exact")
+        assert sentences._describe_exact_limit(_outcome(limit=limit), "exact") == settled
+        falls = sentences._describe_exact_limit(_outcome(limit=limit, still_falls=True), "exact")
         assert falls == "the exact error still falls with the rounds"
 
 
@@ -117,7 +118,7 @@ def test_limits_of_guarantees() -> None:
         promise = SimpleNamespace(
             plan=SimpleNamespace(claim=None), bound=bound, largest_term=(term, share), is_vacuous=False
         )
-        return words._describe_limits(_answer(promise=promise), write).partition("; ")[2]
+        return sentences._describe_limits(_answer(promise=promise), write).partition("; ")[2]
 
     bound = _bound(1 / T + ETA)
     assert limits(bound, ETA, 0.8) == "80% of the guarantee is its term eta"
@@ -125,10 +126,10 @@ def test_limits_of_guarantees() -> None:
     assert limits(bound, 1 / T, 1.5) == (
         "the largest term of the guarantee is 1/T, before others are subtracted; more rounds lower it"
     )
-    without = words._describe_limits(_answer(promise=None), write)
+    without = sentences._describe_limits(_answer(promise=None), write)
     assert without.startswith("the exact error has settled")
     vacuous = SimpleNamespace(is_vacuous=True)
-    assert words._describe_limits(_answer(promise=vacuous), write) == without
+    assert sentences._describe_limits(_answer(promise=vacuous), write) == without
 
 
 def _plan(error: q.RunQuantity = q.final_suboptimality, *, verdict: str | None = "proved", **more: Any) -> Any:
@@ -137,8 +138,8 @@ def _plan(error: q.RunQuantity = q.final_suboptimality, *, verdict: str | None =
 
 def test_guarantees_of_bounds() -> None:
     """A guarantee names an unmeasured error, the numbers of the run, and its kind of evidence."""
-    assert words._describe_bound_value(_plan(), 0.5) == "t:bound (proved) guarantees final_suboptimality below 0.5"
-    own = words._describe_bound_value(_plan(q.final_distance_sq, verdict=None), 0.5, " there", ["a", "b"])
+    assert sentences._describe_bound_value(_plan(), 0.5) == "t:bound (proved) guarantees final_suboptimality below 0.5"
+    own = sentences._describe_bound_value(_plan(q.final_distance_sq, verdict=None), 0.5, " there", ["a", "b"])
     meaning = q.final_distance_sq.meaning
     assert own == (
         f"t:bound (of your own) guarantees final_distance_sq below 0.5 there ({meaning}), "
@@ -156,23 +157,23 @@ def test_promises_there_and_elsewhere() -> None:
     """The bound is given at the step size to use, or at the largest covered one; or there is none."""
     kept = "t:bound (proved) guarantees final_suboptimality below 0.5"
     there = _answer(promise=_promise(0.25, 0.5), widest=None, is_covered=True, elsewhere=None)
-    assert words._describe_promise(there) == f"{kept} there, from 0.125 at the start"
+    assert sentences._describe_promise(there) == f"{kept} there, from 0.125 at the start"
     unknown = _answer(promise=_promise(0.25, 0.5, start=None), widest=None, is_covered=True, elsewhere=None)
-    assert words._describe_promise(unknown) == f"{kept} there"
+    assert sentences._describe_promise(unknown) == f"{kept} there"
     there.elsewhere = _promise(0.125, 0.5, vacuous=True)
-    assert words._describe_promise(there) == (
+    assert sentences._describe_promise(there) == (
         f"{kept} there, from 0.125 at the start; at step size 0.125 {kept} after the planned rounds, "
         "which promises nothing: the error is 0.125 at the start"
     )
     other = _answer(promise=_promise(0.125, 0.5), widest=None, is_covered=False, elsewhere=None)
     rest = f"at step size 0.125 {kept} after the planned rounds, from 0.125 at the start"
-    assert words._describe_promise(other) == f"no bound covers step size 0.25; {rest}"
+    assert sentences._describe_promise(other) == f"no bound covers step size 0.25; {rest}"
     other.widest = _plan(step=Edge(0.2))
-    assert words._describe_promise(other) == (
+    assert sentences._describe_promise(other) == (
         f"no bound covers step size 0.25: theory covers step sizes up to 0.2 (t:bound) only; {rest}"
     )
     other.widest = _plan(step=None)
-    assert words._describe_promise(other) == f"no bound covers step size 0.25; {rest}"
+    assert sentences._describe_promise(other) == f"no bound covers step size 0.25; {rest}"
 
 
 def test_runs_that_no_bound_covers() -> None:
@@ -185,10 +186,10 @@ def test_runs_that_no_bound_covers() -> None:
         ([_plan(applicable=False, bound=bound, measured=[])], "; --all says why"),
         ([_plan(q.limiting_distance_sq, applicable=True, bound=bound, measured=[])], "; --all says why"),
         ([_plan(applicable=True, bound=None, measured=[])], "; --all says why"),
-        ([covers], f"; as planned {words._describe_bound_value(covers, 3.0)}"),
+        ([covers], f"; as planned {sentences._describe_bound_value(covers, 3.0)}"),
     ):
         found: Any = SimpleNamespace(claims=plans)
-        assert words._describe_no_promise(found) == lead + text
+        assert sentences._describe_no_promise(found) == lead + text
 
 
 def test_lines_of_an_answer() -> None:
@@ -201,7 +202,7 @@ def test_lines_of_an_answer() -> None:
     ):
         answer = _answer(promise=None, is_hopeless=hopeless, cause=given, others=None)
         found: Any = SimpleNamespace(claims=[], answer=answer)
-        assert [head for head, _ in words.guarantees(found, answer)] == heads
+        assert [head for head, _ in sentences.describe_guarantees(found, answer)] == heads
 
 
 def test_answers_of_constants_alone() -> None:
@@ -210,17 +211,17 @@ def test_answers_of_constants_alone() -> None:
     best = _plan(bound=bound, optimum=SimpleNamespace(step_size=1.0, value=4.0))
     write = lambda _, term: str(term)  # noqa: E731
     found: Any = SimpleNamespace(recommended=best)
-    assert dict(words.describe_constants_plan(found, write)) == {
+    assert dict(sentences.describe_constants_plan(found, write)) == {
         "use:": "step size 1, at which the bound of t:bound is smallest",
         "promised:": "it keeps final_suboptimality below 4 (proved)",
         "limits:": "its term 3*eta, 75% of it",
     }
     best.optimum.value = 2.0
-    assert words.describe_constants_plan(found, write)[2][1] == "its term 3*eta, 3 before others are subtracted"
+    assert sentences.describe_constants_plan(found, write)[2][1] == "its term 3*eta, 3 before others are subtracted"
     best.optimum.value = 3.0
-    assert words.describe_constants_plan(found, write)[2][1] == "its term 3*eta, 100% of it"
+    assert sentences.describe_constants_plan(found, write)[2][1] == "its term 3*eta, 100% of it"
     for missing in ({"bound": None}, {"optimum": None}):
         nothing: Any = SimpleNamespace(recommended=SimpleNamespace(**{**vars(best), **missing}))
-        assert [head for head, _ in words.describe_constants_plan(nothing, write)] == ["promised:"]
+        assert [head for head, _ in sentences.describe_constants_plan(nothing, write)] == ["promised:"]
     none: Any = SimpleNamespace(recommended=None)
-    assert len(words.describe_constants_plan(none, write)) == 1
+    assert len(sentences.describe_constants_plan(none, write)) == 1

@@ -15,7 +15,7 @@ from planned_runs import THEOREM
 
 from fedtheory.federation.clock import Clock, FedBuff, FedFix, Synchronous
 from fedtheory.federation.clock.policy import Asynchronous
-from fedtheory.planner import listing, words
+from fedtheory.planner import listing, sentences
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.divergence import Cause
 from fedtheory.planner.other_settings import (
@@ -33,8 +33,8 @@ ETA, T = sp.symbols("eta T", positive=True)
 def test_long_formulas_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """A formula with more than 120 characters is cut after 117."""
     for length, written in ((120, "x" * 120), (121, "x" * 117 + "...")):
-        monkeypatch.setattr(words, "write_formula", lambda _, __, length=length: "x" * length)
-        assert words.abbreviate(THEOREM, ETA) == written
+        monkeypatch.setattr(sentences, "write_formula", lambda _, __, length=length: "x" * length)
+        assert sentences.abbreviate(THEOREM, ETA) == written
 
 
 def _setting(rounds: int, *, steps: int = 2, reached: bool = True, rank: int = 0) -> Any:

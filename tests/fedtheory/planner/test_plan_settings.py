@@ -18,14 +18,14 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.planner import alternatives, measurements, model_edges, stability
 from fedtheory.planner.admissible import Edge
-from fedtheory.planner.alternatives import Alternative, Alternatives, Costs, ErrorAndCosts, _list_doubled, _list_halved
+from fedtheory.planner.alternatives import Alternative, Alternatives, Costs, Objective, _list_doubled, _list_halved
 from fedtheory.planner.bound import ROUNDS, STEP, NumericBound, bound_of_numbers
 from fedtheory.planner.description import _round_down
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.measurements import compare_numbers, covered_up_to
+from fedtheory.planner.measurements import compare_numbers, find_covered_edge
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.planning import _find_contradiction, _set_rounds
-from fedtheory.planner.rounds_needed import FINAL, RoundsNeeded, planned_and_best
+from fedtheory.planner.rounds_needed import FINAL, RoundsNeeded, find_planned_and_best
 from fedtheory.runfile import parse_run
 
 ETA, T, A = sp.symbols("eta T A", positive=True)
@@ -98,9 +98,9 @@ def test_step_sizes_that_assumptions_allow(
     edge: float, true_edge: float, smoothness: float, expected: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Step sizes are limited by conditions, by two over the smoothness, or by bisection, down to 2^-15."""
-    monkeypatch.setattr(measurements, "failures_on", lambda _, step: step > true_edge)
+    monkeypatch.setattr(measurements, "list_failures", lambda _, step: step > true_edge)
     errors: Any = SimpleNamespace(planned=1.0, at=lambda step: step, run=SimpleNamespace(sample_smoothness=smoothness))
-    found = covered_up_to(THEOREM, Edge(edge), errors).value
+    found = find_covered_edge(THEOREM, Edge(edge), errors).value
     assert found == pytest.approx(expected, rel=3e-3)
     assert found <= true_edge
 
@@ -143,7 +143,7 @@ def test_counts_of_local_steps() -> None:
 def test_other_settings_cost_as_much_as_planned() -> None:
     """Without a target other settings have the planned cost; the planned one is named."""
     run = a_run(local_steps=2, rounds=10)
-    asked = ErrorAndCosts("final", None, 0.1, Costs(1.0, 4.0))
+    asked = Objective("final", None, 0.1, Costs(1.0, 4.0))
     best = ErrorAtStepSize(0.25, 10, 0.5, False, False)
     known = Alternatives(run, asked, best)
     assert known.planned is not None
@@ -189,7 +189,7 @@ def test_edges_of_losses_with_a_ridge() -> None:
         )
         problem = SimpleNamespace(model=SimpleNamespace(ridge=ridge), weights=None)
         run: Any = SimpleNamespace(algorithm=algorithm, problem=problem)
-        return model_edges.find_divergence_edge(run)
+        return model_edges.find_model_edge(run)
 
     assert edge(0.0, (1,), (1.0,)) == math.inf
     assert edge(0.5, (1,), (1.0,)) == pytest.approx(4.0)
@@ -202,12 +202,12 @@ def test_edges_of_losses_with_a_ridge() -> None:
 
 def test_growth_of_errors_decides_where_no_map_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """Growth up to a million times the first error is allowed; non-finite errors are not."""
-    monkeypatch.setattr(stability, "is_one_path", lambda _: True)
+    monkeypatch.setattr(stability, "is_deterministic", lambda _: True)
     run: Any = SimpleNamespace(algorithm=SimpleNamespace(rounds=5, rounds_are_alike=True))
     asked = []
     for last, settles in ((1e6, True), (1.1e6, False), (math.inf, False), (0.0, True)):
         monkeypatch.setattr(
-            stability, "errors_of_path", lambda _, rounds, last=last: asked.append(rounds) or np.array([1.0, last])
+            stability, "compute_path_errors", lambda _, rounds, last=last: asked.append(rounds) or np.array([1.0, last])
         )
         assert stability._is_settling(run) is settles
     assert set(asked) == {200}
@@ -234,7 +234,7 @@ def test_a_client_of_one_row_does_not_hide_large_step_sizes() -> None:
     rows = {"inputs": [[[1.0]] * 999, [[20.0]]], "outputs": [[3.0] * 999, [0.0]]}
     problem = {"kind": "huber", **rows, "width": 1, "shares": "samples", "start": [9.0]}
     run = parse_run({"problem": problem, "algorithm": {"local_step_size": 0.001, "rounds": 40}}, FLOAT)
-    found = planned_and_best(ExactErrors(run), FINAL, 0.1)
+    found = find_planned_and_best(ExactErrors(run), FINAL, 0.1)
     assert found is not None
     assert found.best.step_size > 0.1
     assert found.best.rounds < 20

@@ -16,21 +16,21 @@ from fedtheory import FLOAT, Run, fedavg, quadratic
 from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.planner import ExactErrors, NumericBound, StepSizes, largest, measurements
-from fedtheory.planner.admissible import Edge, search
+from fedtheory.planner.admissible import Edge, find_interval_end
 from fedtheory.planner.alternatives import _set_batch_size
 from fedtheory.planner.bound import CLIENTS, ROUNDS, STEP, STEPS
 from fedtheory.planner.closed_rounds import ClosedRounds, RoundsInEigenbasis
-from fedtheory.planner.coverage import error_of
+from fedtheory.planner.coverage import find_bounded_error
 from fedtheory.planner.error_curves import ErrorCurve
-from fedtheory.planner.exact import lowest
-from fedtheory.planner.extent import find_useful_local_steps, linear_speed_up
-from fedtheory.planner.measurements import compared
-from fedtheory.planner.optimum import _compute_minimiser_bound, numeric_minimiser, powers, root
-from fedtheory.planner.other_settings import table_of_settings
+from fedtheory.planner.exact import find_lowest
+from fedtheory.planner.measurements import compare_with_optimum
+from fedtheory.planner.optimum import _compute_minimiser_bound, expand_powers, find_minimiser, minimise_numerically
+from fedtheory.planner.other_settings import tabulate_settings
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.planner.rounds_needed import RoundsNeeded
+from fedtheory.planner.speed_up import find_linear_clients, find_useful_local_steps
 from fedtheory.planner.stability import _bisect, _find_unstable, _search_downwards
-from fedtheory.planner.target import _find_rounds, find_rounds_at_step, largest_count, smallest_count
+from fedtheory.planner.target import _find_rounds, find_largest_count, find_rounds_at_step, find_smallest_count
 
 ETA, TAU, T, M, A = sp.symbols("eta tau T M A", positive=True)
 NAMES = {ETA: STEP, TAU: STEPS, T: ROUNDS, M: CLIENTS}
@@ -47,26 +47,26 @@ def _bound(expression: Any, *conditions: Any, **values: float) -> NumericBound:
 @pytest.mark.parametrize("first", [1, 2, 3, 7, 8, 9, 99, 100])
 def test_counts_by_bisection(first: int) -> None:
     """The first count that satisfies a condition is found, and the last one before it."""
-    assert smallest_count(lambda count: count >= first, 100) == first
-    assert largest_count(lambda count: count < first, 100) == first - 1
-    assert smallest_count(lambda count: count >= first, first) == first
+    assert find_smallest_count(lambda count: count >= first, 100) == first
+    assert find_largest_count(lambda count: count < first, 100) == first - 1
+    assert find_smallest_count(lambda count: count >= first, first) == first
 
 
 def test_counts_that_are_out_of_reach() -> None:
-    assert smallest_count(lambda count: count > 100, 100) is None
-    assert largest_count(lambda count: count <= 100, 100) == math.inf
-    assert largest_count(lambda _: False, 100) == 0
+    assert find_smallest_count(lambda count: count > 100, 100) is None
+    assert find_largest_count(lambda count: count <= 100, 100) == math.inf
+    assert find_largest_count(lambda _: False, 100) == 0
 
 
 @pytest.mark.parametrize("edge", [1.0, 1.5, 3.0, 1e6, 2.0**100])
 def test_the_end_of_an_interval(edge: float) -> None:
-    assert search(lambda value: value <= edge, 1.0) == pytest.approx(edge, rel=1e-13)
-    assert search(lambda value: value <= edge, 1.0) <= edge
+    assert find_interval_end(lambda value: value <= edge, 1.0) == pytest.approx(edge, rel=1e-13)
+    assert find_interval_end(lambda value: value <= edge, 1.0) <= edge
 
 
 def test_an_interval_without_an_end() -> None:
-    assert search(lambda _: True, 1.0) == math.inf
-    assert search(lambda value: value < 1.0, 1.0) == 0.0
+    assert find_interval_end(lambda _: True, 1.0) == math.inf
+    assert find_interval_end(lambda value: value < 1.0, 1.0) == 0.0
 
 
 def test_the_condition_that_fails_first() -> None:
@@ -283,8 +283,8 @@ def test_speed_up_ends_where_the_other_term_takes_over() -> None:
     sizes = StepSizes(_bound(1 / (ETA * T) + ETA / M + rest, rounds=1.0))
     gain = 2.0**-0.25
     expected = max(m for m in range(1, 2000) if 2 / math.sqrt(2 * m) + 0.1 <= gain * (2 / math.sqrt(m) + 0.1))
-    assert linear_speed_up(sizes) == expected
-    assert linear_speed_up(StepSizes(_bound(1 / (ETA * T) + ETA))) is None
+    assert find_linear_clients(sizes) == expected
+    assert find_linear_clients(StepSizes(_bound(1 / (ETA * T) + ETA))) is None
 
 
 def test_local_steps_within_a_tenth_of_the_best() -> None:
@@ -300,11 +300,11 @@ def test_local_steps_within_a_tenth_of_the_best() -> None:
 
 
 def test_a_minimum_at_an_end_of_the_interval() -> None:
-    assert numeric_minimiser(lambda step: step, 8.0, 1e-3) == pytest.approx(1e-3)
-    assert numeric_minimiser(lambda step: -step, 8.0, 1e-3) == pytest.approx(8.0)
+    assert minimise_numerically(lambda step: step, 8.0, 1e-3) == pytest.approx(1e-3)
+    assert minimise_numerically(lambda step: -step, 8.0, 1e-3) == pytest.approx(8.0)
     for valley in (0.017, 1.0, 5.5):
-        assert numeric_minimiser(lambda s, v=valley: s / v + v / s, 8.0, 1e-3) == pytest.approx(valley, rel=1e-4)  # type: ignore[misc]
-    assert numeric_minimiser(lambda step: step if step < 1 else math.inf, 8.0, 0.5) == pytest.approx(0.5)
+        assert minimise_numerically(lambda s, v=valley: s / v + v / s, 8.0, 1e-3) == pytest.approx(valley, rel=1e-4)  # type: ignore[misc]
+    assert minimise_numerically(lambda step: step if step < 1 else math.inf, 8.0, 0.5) == pytest.approx(0.5)
 
 
 def test_where_bounds_have_no_best_step_size() -> None:
@@ -328,13 +328,13 @@ def test_roots_of_sums_of_powers() -> None:
     """The minimum of a/eta + b eta^p is (a / (p b))^(1/(p+1)); that of 1/eta + b eta + c eta^2 is one for b + 2 c =
     1.
     """
-    assert root({-1: 8.0, 2: 0.5}) == pytest.approx(2.0)
-    assert root({-1: 9.0, 1: 1.0, 0: 7.0}) == pytest.approx(3.0)
+    assert find_minimiser({-1: 8.0, 2: 0.5}) == pytest.approx(2.0)
+    assert find_minimiser({-1: 9.0, 1: 1.0, 0: 7.0}) == pytest.approx(3.0)
     for b in (1e-9, 0.2, 0.5, 0.9, 1 - 1e-9):
-        assert root({-1: 1.0, 1: b, 2: (1 - b) / 2}) == pytest.approx(1.0)
+        assert find_minimiser({-1: 1.0, 1: b, 2: (1 - b) / 2}) == pytest.approx(1.0)
     for none in ({-1: 1.0}, {1: 1.0}, {-1: -1.0, 1: 1.0}, {-1: 1.0, 1: -1.0}, {-1: 1.0, 3: 1.0, 1: 1.0}):
-        assert root(none) is None
-    assert root({-1: 1.0, 1: 1e-40, 2: 0.5}) == pytest.approx(1.0)
+        assert find_minimiser(none) is None
+    assert find_minimiser({-1: 1.0, 1: 1e-40, 2: 0.5}) == pytest.approx(1.0)
 
 
 def test_beyond_the_last_crossing() -> None:
@@ -344,35 +344,35 @@ def test_beyond_the_last_crossing() -> None:
 
 
 def test_powers_of_the_step_size() -> None:
-    found = powers(_bound((1 + ETA) ** 2 / ETA + 3))
+    found = expand_powers(_bound((1 + ETA) ** 2 / ETA + 3))
     assert found is not None
     assert dict(found.coefficients) == {-1: 1, 0: 5, 1: 1}
-    assert powers(_bound(sp.sqrt(ETA))) is None
-    assert powers(_bound(1 / (1 + ETA))) is None
+    assert expand_powers(_bound(sp.sqrt(ETA))) is None
+    assert expand_powers(_bound(1 / (1 + ETA))) is None
 
 
 def test_a_search_needs_a_value_below_its_smallest_step() -> None:
     """Scores that decrease towards small exponents have no best one, and none is finite if all diverge."""
-    assert lowest(lambda exponent: exponent, (-2.0, -1.0, 0.0)) is None
-    assert lowest(lambda _: math.inf, (-2.0, -1.0, 0.0)) is None
-    found = lowest(lambda exponent: abs(exponent + 0.5), (-2.0, -1.0, 0.0))
+    assert find_lowest(lambda exponent: exponent, (-2.0, -1.0, 0.0)) is None
+    assert find_lowest(lambda _: math.inf, (-2.0, -1.0, 0.0)) is None
+    found = find_lowest(lambda exponent: abs(exponent + 0.5), (-2.0, -1.0, 0.0))
     assert found is not None
     assert found[0] == pytest.approx(-0.5, abs=0.03)
 
 
 def test_best_step_sizes_are_compared_as_ratios() -> None:
     exact = SimpleNamespace(step_size=0.5, error=2.0)
-    found = compared(0.25, 3.0, exact)  # type: ignore[arg-type]
+    found = compare_with_optimum(0.25, 3.0, exact)  # type: ignore[arg-type]
     assert found is not None
     assert (found.ratio, found.error_at_choice, found.error_ratio) == (0.5, 3.0, 1.5)
-    assert compared(0.25, 3.0, None) is None
+    assert compare_with_optimum(0.25, 3.0, None) is None
 
 
 def test_errors_of_claims() -> None:
-    assert error_of(THEOREM) is not None
-    assert error_of(LIU) is not None
-    assert error_of(replace(THEOREM, kind="definition")) is None
-    assert error_of(replace(THEOREM, for_all={A: (1,)})) is None
+    assert find_bounded_error(THEOREM) is not None
+    assert find_bounded_error(LIU) is not None
+    assert find_bounded_error(replace(THEOREM, kind="definition")) is None
+    assert find_bounded_error(replace(THEOREM, for_all={A: (1,)})) is None
 
 
 def _alternative(name: str, rank: int, *, planned: bool = False, reached: bool = True, batch: int | None = None) -> Any:
@@ -386,12 +386,12 @@ def _alternative(name: str, rank: int, *, planned: bool = False, reached: bool =
 def test_the_best_of_several_settings_is_marked() -> None:
     """The best setting has a star; one that never reaches the target says so."""
     varied = [_alternative("a", 2, planned=True), _alternative("b", 1, batch=3), _alternative("c", 3, reached=False)]
-    _, rows = table_of_settings(varied, 0.1)
+    _, rows = tabulate_settings(varied, 0.1)
     assert [row[0] for row in rows] == ["a p", "b *", "c"]
     assert [row[2] for row in rows] == ["all rows", "3", "all rows"]
     assert [row[4] for row in rows] == ["20", "10", "never"]
-    assert [row[4] for row in table_of_settings(varied, None)[1]] == ["20", "10", "30"]
-    assert [row[0] for row in table_of_settings(varied[:1], 0.1)[1]] == ["a *"]
+    assert [row[4] for row in tabulate_settings(varied, None)[1]] == ["20", "10", "30"]
+    assert [row[0] for row in tabulate_settings(varied[:1], 0.1)[1]] == ["a *"]
 
 
 def test_only_step_sizes_that_all_conditions_allow_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,11 +14,11 @@ from planned_runs import LIU, SHARP, THEOREM, a_run
 from fedtheory import InputError, NotApplicable, planner
 from fedtheory.language.registry import find
 from fedtheory.planner import NumericBound, StepSizes, bound_of_numbers, bound_of_run, largest
-from fedtheory.planner.admissible import search
+from fedtheory.planner.admissible import find_interval_end
 from fedtheory.planner.bound import STEP, STEPS
-from fedtheory.planner.extent import HALF_OF_LINEAR, linear_speed_up, value_at
-from fedtheory.planner.optimum import find_closed_form, numeric_minimiser, root
-from fedtheory.planner.target import find_rounds_at_best_step, find_rounds_at_step, smallest_count
+from fedtheory.planner.optimum import find_closed_form, find_minimiser, minimise_numerically
+from fedtheory.planner.speed_up import HALF_OF_LINEAR, compute_best_value, find_linear_clients
+from fedtheory.planner.target import find_rounds_at_best_step, find_rounds_at_step, find_smallest_count
 from verify.check import check
 
 magnitudes = st.floats(-6, 6).map(lambda exponent: 10.0**exponent)
@@ -31,13 +31,13 @@ magnitudes = st.floats(-6, 6).map(lambda exponent: 10.0**exponent)
 def test_closed_forms_are_minimisers(a: float, b: float, c: float, power: int, cubic: bool) -> None:
     """The closed forms of a/eta + b eta^p and a/eta + b eta + c eta^2 agree with a numeric minimiser."""
     values = {-1: a, 1: b, 2: c} if cubic else {-1: a, power: b}
-    found = root(values)
+    found = find_minimiser(values)
     assert found is not None
 
     def bound(eta: float) -> float:
         return sum(value * eta**exponent for exponent, value in values.items())
 
-    numeric = numeric_minimiser(bound, found * 1e4, found * 1e-4)
+    numeric = minimise_numerically(bound, found * 1e4, found * 1e-4)
     assert numeric == pytest.approx(found, rel=1e-6)
     assert bound(found) <= bound(numeric) * (1 + 1e-14)
     symbols = {exponent: sp.Symbol(f"c_{exponent + 1}", positive=True) for exponent in values}
@@ -68,7 +68,7 @@ def test_conditions_that_are_equations() -> None:
 def test_no_closed_form() -> None:
     """Increasing sums, negative coefficients, and more than three powers have no closed form here."""
     for values in ({1: 1.0}, {-1: 1.0, 1: -1.0}, {-1: 1.0, 1: 1.0, 3: 1.0}, {0: 2.0}):
-        assert root(values) is None
+        assert find_minimiser(values) is None
         assert find_closed_form({power: sp.Float(value) for power, value in values.items()}, values) is None
 
 
@@ -138,16 +138,16 @@ def test_edges_on_a_run(claim_id: str) -> None:
 @given(edge=magnitudes)
 def test_search(edge: float) -> None:
     """Bisection finds where a condition ends to hold, and recognises one that never or always holds."""
-    assert search(lambda value: value <= edge, 1e-7) == pytest.approx(edge, rel=1e-13)
-    assert search(lambda value: value <= edge, 1e7) == 0
-    assert search(lambda value: value > 0, 1.0) == math.inf
+    assert find_interval_end(lambda value: value <= edge, 1e-7) == pytest.approx(edge, rel=1e-13)
+    assert find_interval_end(lambda value: value <= edge, 1e7) == 0
+    assert find_interval_end(lambda value: value > 0, 1.0) == math.inf
 
 
 @given(threshold=st.integers(1, 10**9))
 def test_smallest_count(threshold: int) -> None:
     """The smallest count from which something holds."""
-    assert smallest_count(lambda count: count >= threshold, 10**9) == threshold
-    assert smallest_count(lambda count: count >= threshold, threshold - 1) is None or threshold == 1
+    assert find_smallest_count(lambda count: count >= threshold, 10**9) == threshold
+    assert find_smallest_count(lambda count: count >= threshold, threshold - 1) is None or threshold == 1
 
 
 @given(numbers=constants, accuracy=st.floats(0.01, 10), eta=st.floats(0.001, 0.02))
@@ -224,10 +224,10 @@ def test_linear_speed_up(numbers: dict[str, float]) -> None:
     """Up to the number of clients given, twice the clients lower the bound by half of what linear speed-up would."""
     assume(numbers["sigma"] > 0.1)
     sizes = StepSizes(bound_of_numbers(THEOREM, numbers))
-    clients = linear_speed_up(sizes)
+    clients = find_linear_clients(sizes)
 
     def gain(count: float) -> float:
-        return value_at(sizes, "clients", 2 * count) / value_at(sizes, "clients", count)
+        return compute_best_value(sizes, "clients", 2 * count) / compute_best_value(sizes, "clients", count)
 
     assert clients is not None
     if math.isinf(clients):

@@ -17,7 +17,7 @@ from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation.oracles import MiniBatch
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.planner import ahead, model_comparators, planning, stability, target
+from fedtheory.planner import model_comparators, planning, stability, target, worker
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.alternatives import Alternatives, _list_batch_sizes, _list_doubled, _list_halved
 from fedtheory.planner.comparators import CURVED_DISSIMILARITY, CURVED_NOISE, DISSIMILARITY, DISTANCE, GAP, NOISE
@@ -50,7 +50,7 @@ def test_conditions_at_the_client_that_is_closest_to_failing(
 
     monkeypatch.setattr(planning, "compile_expression", compiled)
     monkeypatch.setattr(planning, "whole_run", lambda run: run)
-    monkeypatch.setattr(planning, "with_means", lambda _, one: one)
+    monkeypatch.setattr(planning, "restore_means", lambda _, one: one)
     claim: Any = SimpleNamespace(conditions=[condition], notation={})
     found = planning._list_slacks_of_clients(claim, SimpleNamespace(conditions=[]), None)  # type: ignore[arg-type]
     assert [(one.condition, one.holds, one.slack) for one in found] == [(condition, holds, slack)]
@@ -70,9 +70,9 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(planning, "premises", lambda _: [])
     monkeypatch.setattr(planning, "failures_among", lambda _, size: known["setting"] if size > known["below"] else ())
-    monkeypatch.setattr(planning, "failures_on", lambda _, size: ["too large"] if size > known["below"] else [])
+    monkeypatch.setattr(planning, "list_failures", lambda _, size: ["too large"] if size > known["below"] else [])
     monkeypatch.setattr(planning, "bound_of_run", bound)
-    monkeypatch.setattr(planning, "bounded_error", lambda _: "error")
+    monkeypatch.setattr(planning, "require_bounded_error", lambda _: "error")
     monkeypatch.setattr(planning, "_plan", lambda _claim, _errors, bound, failures, _: (bound, failures))
 
     def made(**given: Any) -> Any:
@@ -105,7 +105,7 @@ def test_plans_of_a_claim_begin_at_the_planned_step_size(plans: Any) -> None:
 )
 def test_costs_of_a_round(*, synchronous: bool, cost: tuple[float, float], monkeypatch: pytest.MonkeyPatch) -> None:
     """The cost is the time per server update, and the vectors of participants or of reporting clients."""
-    monkeypatch.setattr(target, "vectors_of_a_client", lambda _: 2)
+    monkeypatch.setattr(target, "count_vectors_of_client", lambda _: 2)
     algorithm = SimpleNamespace(
         rounds=4,
         times=lambda _: [1.0, 10.0],
@@ -114,7 +114,7 @@ def test_costs_of_a_round(*, synchronous: bool, cost: tuple[float, float], monke
         schedule=SimpleNamespace(participates=np.array([[1, 1, 0], [1, 1, 1], [0, 1, 0], [1, 0, 0]])),
     )
     run: Any = SimpleNamespace(algorithm=algorithm, problem=SimpleNamespace(weights=None, clients=3))
-    found = target.cost_of_a_round(run)
+    found = target.compute_round_cost(run)
     assert tuple(vars(found).values()) == cost
 
 
@@ -171,7 +171,7 @@ def test_growth_of_second_moments(moments: Moments, *, stable: bool, monkeypatch
 )
 def test_errors_that_settle(errors: list[float], *, settles: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Errors must be finite and at most a million times the first; without an error nothing is known to diverge."""
-    monkeypatch.setattr(stability, "is_one_path", lambda _: False)
+    monkeypatch.setattr(stability, "is_deterministic", lambda _: False)
 
     class Trajectory:
         """A trajectory with errors."""
@@ -198,8 +198,8 @@ def test_errors_of_one_path_settle_over_many_rounds(monkeypatch: pytest.MonkeyPa
     """The growth is computed over the rounds of the run, and at least two hundred if they are alike."""
     asked: list[int] = []
     path = [[1.0, 1e6]]
-    monkeypatch.setattr(stability, "is_one_path", lambda _: True)
-    monkeypatch.setattr(stability, "errors_of_path", lambda _, rounds: asked.append(rounds) or path[0])  # type: ignore[func-returns-value]
+    monkeypatch.setattr(stability, "is_deterministic", lambda _: True)
+    monkeypatch.setattr(stability, "compute_path_errors", lambda _, rounds: asked.append(rounds) or path[0])  # type: ignore[func-returns-value]
     for rounds, last, settles, alike in (
         (3, 1e6, True, True),
         (300, 2e6, False, True),
@@ -242,11 +242,11 @@ def test_workers_that_save_time(
             """Record the end."""
             stopped.append(True)
 
-    monkeypatch.setattr(ahead, "Ahead", Recorded)
+    monkeypatch.setattr(worker, "PlanWorker", Recorded)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    monkeypatch.setattr(ahead, "_pays", lambda _: pays)
+    monkeypatch.setattr(worker, "_pays", lambda _: pays)
     errors: Any = SimpleNamespace(run={"a": 1})
-    with pytest.raises(ZeroDivisionError), ahead.start_worker(errors, jobs):
+    with pytest.raises(ZeroDivisionError), worker.start_worker(errors, jobs):
         raise ZeroDivisionError
     assert [file is not None for file in files] == [shared]
     assert stopped == [True] * shared
@@ -254,19 +254,19 @@ def test_workers_that_save_time(
 
 
 def test_long_runs_of_small_problems_pay_for_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "count_operations", lambda run, rounds: rounds * run.each)
+    monkeypatch.setattr(worker, "count_operations", lambda run, rounds: rounds * run.each)
 
     def pays(rows: int | None, clients: int, dimension: int, work: float) -> bool:
         data = None if rows is None else SimpleNamespace(inputs=[np.zeros(1), np.zeros(rows - 1)])
         problem = SimpleNamespace(data=data, clients=clients, dimension=dimension)
         run: Any = SimpleNamespace(problem=problem, algorithm=SimpleNamespace(rounds=2), each=work / 2)
-        return ahead._pays(run)
+        return worker._pays(run)
 
-    large = ahead._LARGE
-    assert pays(None, 1, 1, ahead._LONG)
-    assert not pays(None, 1, 1, ahead._LONG - 2)
-    assert pays(large - 9, 2, 2, ahead._LONG)
-    assert not pays(large - 8, 2, 2, ahead._LONG)
+    large = worker._LARGE
+    assert pays(None, 1, 1, worker._LONG)
+    assert not pays(None, 1, 1, worker._LONG - 2)
+    assert pays(large - 9, 2, 2, worker._LONG)
+    assert not pays(large - 8, 2, 2, worker._LONG)
 
 
 def test_comparators_start_from_the_nearest_known_one(monkeypatch: pytest.MonkeyPatch) -> None:

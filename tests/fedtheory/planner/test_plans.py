@@ -16,13 +16,13 @@ from planned_runs import LECTURE, SHARP, THEOREM, a_run
 from fedtheory import FLOAT, InputError, Run, fedavg, planner, quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.planner import ahead
+from fedtheory.planner import worker
 from fedtheory.planner.bound import STEP
-from fedtheory.planner.data import run_of_data
-from fedtheory.planner.listing import details
-from fedtheory.planner.target import cost_of_a_round
-from fedtheory.planner.travel import packed, unpacked
-from fedtheory.planner.words import answer_lines
+from fedtheory.planner.data import build_run_from_data
+from fedtheory.planner.listing import list_details
+from fedtheory.planner.pickling import pack, unpack
+from fedtheory.planner.sentences import describe_answer
+from fedtheory.planner.target import compute_round_cost
 from verify.check import check
 
 
@@ -53,7 +53,7 @@ def test_means_over_clients_are_read_in_a_line_of_text(step: str) -> None:
     claim = find("comparator:curvatures.average-error")
     found = planner.plan(a_run().with_work((3, 3), FLOAT.number(step, "step")), claims=[claim])
     (plan,) = found.claims
-    words = [*(line for _, line in answer_lines(found)), *details(plan, None), plan.reason or ""]
+    words = [*(line for _, line in describe_answer(found)), *list_details(plan, None), plan.reason or ""]
     assert any("Average(L_i)" in line for line in words)
     assert not any("\\" in line for line in words)
 
@@ -70,7 +70,7 @@ def test_plan_of_a_run() -> None:
     assert best.measurements.value == pytest.approx(best.optimum.value)
     assert best.exact.error_at_choice <= best.optimum.value
     assert best.exact.error_ratio >= 1
-    assert found.cost == cost_of_a_round(a_run())
+    assert found.cost == compute_round_cost(a_run())
     assert (found.cost.time, found.cost.messages) == (1, 4)
     assert [claim.verdict for claim in found.refuted] == ["refuted"] * len(found.refuted)
 
@@ -79,9 +79,9 @@ def test_plan_of_a_run() -> None:
 def test_searches_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search in another process gives the same result; if that process is killed, it is repeated here."""
     here = planner.plan(a_run(), accuracy=0.2, claims=[SHARP])
-    monkeypatch.setattr(ahead, "_LONG", 0)
+    monkeypatch.setattr(worker, "_LONG", 0)
     there = planner.plan(a_run(), accuracy=0.2, claims=[SHARP], jobs=2)
-    monkeypatch.setattr(ahead, "_compute_packed", _end)
+    monkeypatch.setattr(worker, "_compute_packed", _end)
     ended = planner.plan(a_run(), accuracy=0.2, claims=[SHARP], jobs=2)
     for found in (there, ended):
         assert found.answer.best == here.answer.best
@@ -125,7 +125,7 @@ def test_a_bound_above_the_error_at_the_start_is_no_promise() -> None:
     both = [find(f"comparator:{name}") for name in ("last-model.error", "strongly-convex.last-model")]
     alone, beside = (planner.plan(run, 0.5, claims=claims) for claims in (both[:1], both))
     assert alone.answer.promise.is_vacuous
-    assert "which promises nothing: the error is" in dict(answer_lines(alone))["promised:"]
+    assert "which promises nothing: the error is" in dict(describe_answer(alone))["promised:"]
     assert beside.answer.promise.plan.claim is both[1]
     assert not beside.answer.promise.is_vacuous
 
@@ -227,24 +227,26 @@ def test_run_of_data(tmp_path: Path) -> None:
     generator = np.random.default_rng(2)
     rows = generator.normal(size=(30, 3))
     np.savez(tmp_path / "mine.npz", X=rows, y=rows @ [1.0, -1.0, 2.0], client=np.repeat([0, 1, 2], 10))
-    run = run_of_data(str(tmp_path / "mine.npz"), {"rounds": 7, "local_steps": 2})
+    run = build_run_from_data(str(tmp_path / "mine.npz"), {"rounds": 7, "local_steps": 2})
     assert (run.problem.clients, run.algorithm.rounds, run.algorithm.work.steps) == (3, 7, (2, 2, 2))
     assert run.algorithm.work.step_sizes[0] == pytest.approx(1 / (4 * run.smoothness))
-    assert run_of_data(str(tmp_path / "mine.npz"), {"name": "scaffold"}).algorithm.name == "scaffold"
-    assert run_of_data(str(tmp_path / "mine.npz"), {"local_step_size": 0.01}).algorithm.work.step_sizes[0] == 0.01
+    assert build_run_from_data(str(tmp_path / "mine.npz"), {"name": "scaffold"}).algorithm.name == "scaffold"
+    assert (
+        build_run_from_data(str(tmp_path / "mine.npz"), {"local_step_size": 0.01}).algorithm.work.step_sizes[0] == 0.01
+    )
     with pytest.raises(InputError, match="whole"):
-        run_of_data(str(tmp_path / "mine.npz"), {"rounds": 7.5})
+        build_run_from_data(str(tmp_path / "mine.npz"), {"rounds": 7.5})
     with pytest.raises(InputError, match="expected one of"):
-        run_of_data(str(tmp_path / "mine.npz"), {"zeta": 1})
+        build_run_from_data(str(tmp_path / "mine.npz"), {"zeta": 1})
 
 
 def test_what_travels_between_the_processes_of_a_plan() -> None:
     """Pickled claims and errors are those of the reading process; user-defined claims are not sent."""
     found = planner.plan(a_run(), claims=[SHARP]).claims[0]
-    again = unpacked(packed(found))
+    again = unpack(pack(found))
     assert again.claim is found.claim
     assert again.error is found.error
     assert again.bound.value() == found.bound.value()
     assert again.optimum == found.optimum
     with pytest.raises(pickle.PicklingError, match="which is in no paper of the package"):
-        packed(replace(SHARP, id="mine:own"))
+        pack(replace(SHARP, id="mine:own"))

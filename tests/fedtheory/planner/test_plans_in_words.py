@@ -11,14 +11,14 @@ import pytest
 
 from fedtheory import FLOAT, Run, planner
 from fedtheory.language import quantities as q
-from fedtheory.planner.answer import error_at_start
+from fedtheory.planner.answer import compute_error_at_start
 from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.divergence import describe_divergence, explain_divergence
 from fedtheory.planner.measurements import DRIFTS
 from fedtheory.planner.outcomes import ErrorAtStepSize
-from fedtheory.planner.setting_in_words import notes_of, planned_lines, short_error
-from fedtheory.planner.target import vectors_of_a_client
-from fedtheory.planner.words import answer_lines
+from fedtheory.planner.sentences import describe_answer
+from fedtheory.planner.setting_in_words import describe_planned_run, format_error, list_notes
+from fedtheory.planner.target import count_vectors_of_client
 from fedtheory.runfile import parse_run
 
 ROWS = ([[[1.0], [3.0]], [[10.0]]], [[1.0, 2.0], [4.0]])
@@ -33,11 +33,11 @@ def run_of(problem: dict[str, Any] | None = None, **algorithm: Any) -> Run:
 
 def test_the_first_line_names_everything_that_is_planned() -> None:
     """The first line names algorithm, batches, participation, and clock."""
-    words = planned_lines(run_of({"batch": 1}, participation={"kind": "uniform", "clients": 1}))[0]
+    words = describe_planned_run(run_of({"batch": 1}, participation={"kind": "uniform", "clients": 1}))[0]
     assert "2 clients; planned: fedavg, step size 0.01, 5 local steps, 20 rounds" in words
     assert "batches of 1 rows drawn with replacement" in words
     assert "1 of 2 clients a round, drawn uniformly" in words
-    clocked = planned_lines(run_of(clock={"policy": "fedbuff", "buffer": 2, "times": [1, 3]}))[0]
+    clocked = describe_planned_run(run_of(clock={"policy": "fedbuff", "buffer": 2, "times": [1, 3]}))[0]
     assert "an update for each 2 reports, client times 1 to 3" in clocked
 
 
@@ -50,7 +50,7 @@ def test_weights_that_trainers_would_normalise_are_noted() -> None:
         ({}, "unbiased", False),
     ):
         law = {"kind": "uniform", "clients": 1, "weights": weights}
-        assert any("normalised" in note for note in notes_of(run_of(problem, participation=law))) == is_noted
+        assert any("normalised" in note for note in list_notes(run_of(problem, participation=law))) == is_noted
 
 
 def test_the_smallest_error_has_a_meaning() -> None:
@@ -58,9 +58,9 @@ def test_the_smallest_error_has_a_meaning() -> None:
     # F(w) = ((w - 1)^2 + (3 w - 2)^2)/4 + (10 w - 4)^2/2, smallest at w = 87/210.
     best = 87 / 210
     lowest = ((best - 1) ** 2 + (3 * best - 2) ** 2) / 4 + (10 * best - 4) ** 2 / 2
-    line = planned_lines(run_of())[1]
+    line = describe_planned_run(run_of())[1]
     assert line.startswith(f"F* = {lowest:.6g} (smallest mean squared error, RMSE {np.sqrt(lowest):.6g})")
-    assert "RMSE" not in planned_lines(run_of({"ridge": 0.1}))[1]
+    assert "RMSE" not in describe_planned_run(run_of({"ridge": 0.1}))[1]
 
 
 def test_a_diverging_run_names_the_client_and_the_largest_stable_step_size() -> None:
@@ -72,7 +72,7 @@ def test_a_diverging_run_names_the_client_and_the_largest_stable_step_size() -> 
     assert cause.diverges_from == pytest.approx(2 / 105, rel=1e-5)
     assert "client 1 (1 row) has curvature 200, 2/200 = 0.01; this run is stable up to 0.019047" in cause.sentence()
     found = planner.plan(run_of(local_step_size=0.1, local_steps=1), claims=[])
-    assert ("diverges:", f"as planned: {cause.sentence()}") in answer_lines(found)
+    assert ("diverges:", f"as planned: {cause.sentence()}") in describe_answer(found)
     assert planner.plan(run_of(), claims=[]).answer.cause is None
 
 
@@ -126,7 +126,7 @@ def test_smaller_steps_do_not_help_updates_that_grow(tmp_path: Path) -> None:
     assert cause.is_hopeless
     assert "smaller step sizes diverge as well" in cause.sentence()
     found = planner.plan(run, claims=[])
-    lines = dict(answer_lines(found))
+    lines = dict(describe_answer(found))
     assert lines["use:"].startswith("no step size: the run diverges at every one tried")
     assert not {"limits:", "local steps:"} & lines.keys()
 
@@ -136,7 +136,7 @@ def test_messages_are_counted_by_vectors(name: str, vectors: int) -> None:
     """SCAFFOLD sends a control variate next to the model, each way."""
     extra = {"proximal": 1} if name == "fedprox" else {}
     run = run_of(name=name, **extra)
-    assert vectors_of_a_client(run.algorithm) == vectors
+    assert count_vectors_of_client(run.algorithm) == vectors
     assert planner.target.cost_of_a_round(run).messages == 2 * vectors
 
 
@@ -144,7 +144,7 @@ def test_messages_are_counted_by_vectors(name: str, vectors: int) -> None:
 def test_the_error_at_the_start_is_known_for_every_measure(error: q.RunQuantity) -> None:
     """Without noise no error grows at small step sizes, so the error of a run is below that at the start."""
     run = run_of(local_step_size=1e-4, local_steps=2, clock={"policy": "async", "times": [1, 2]})
-    start = error_at_start(error, run)
+    start = compute_error_at_start(error, run)
     assert start is not None
     assert start >= 0
     gap = {q.average_suboptimality, q.final_suboptimality, q.best_aggregated_suboptimality}
@@ -190,4 +190,4 @@ def test_clients_keep_the_labels_of_their_file(tmp_path: Path) -> None:
 )
 def test_errors_with_intervals_have_the_digits_that_they_leave(error: float, half_width: float, expected: str) -> None:
     outcome = ErrorAtStepSize(0.1, 5, error, reached=True, still_falls=False, half_width=half_width)
-    assert short_error(outcome) == expected
+    assert format_error(outcome) == expected

@@ -10,9 +10,9 @@ import pytest
 
 from fedtheory import FLOAT, InputError, Run, planner
 from fedtheory.arithmetic import plain_floats
-from fedtheory.planner.alternatives import Alternatives, Costs, ErrorAndCosts
-from fedtheory.planner.mean_rounds import errors_of_path, is_one_path
-from fedtheory.planner.words import answer_lines
+from fedtheory.planner.alternatives import Alternatives, Costs, Objective
+from fedtheory.planner.deterministic_runs import compute_path_errors, is_deterministic
+from fedtheory.planner.sentences import describe_answer
 from fedtheory.runfile import parse_run
 
 TRIPLE: dict[str, Any] = {
@@ -37,7 +37,7 @@ def run_of(problem: dict[str, Any] = TRIPLE, **algorithm: Any) -> Run:
 
 def alternatives(run: Run, accuracy: float | None = None, costs: Costs | None = None) -> Alternatives:
     """Return settings of a run for its final error."""
-    return Alternatives(run, ErrorAndCosts("final", accuracy, 0.1, costs or Costs()))
+    return Alternatives(run, Objective("final", accuracy, 0.1, costs or Costs()))
 
 
 @pytest.mark.parametrize("name", ["scaffold", "fedprox", "fedavgm"])
@@ -45,28 +45,28 @@ def test_a_run_without_chance_is_followed_by_its_mean(name: str) -> None:
     """The errors of a deterministic run are those of second moments, round by round."""
     extra = {"fedprox": {"proximal": "1/2"}, "fedavgm": {"momentum": "1/2"}}.get(name, {})
     run = run_of(name=name, **extra)
-    assert is_one_path(run)
+    assert is_deterministic(run)
     exact = plain_floats(run.trajectory.server_suboptimality[1:])
-    assert errors_of_path(run, 50) == pytest.approx(exact, rel=1e-9, abs=1e-12)
+    assert compute_path_errors(run, 50) == pytest.approx(exact, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("keys", [{}, {"local_steps": [1, 2, 4]}, {"server_step_size": "3/4"}])
 def test_a_run_with_changing_step_sizes_is_followed_by_its_mean(keys: dict[str, Any]) -> None:
     """The errors of second moments, and those of the followed models, are equal round by round."""
     run = run_of(local_step_size="1/(20 + 4*n + k)", **keys)
-    assert is_one_path(run)
+    assert is_deterministic(run)
     exact = plain_floats(run.trajectory.server_suboptimality[1:])
-    assert errors_of_path(run, len(exact)) == pytest.approx(exact, rel=1e-9, abs=1e-12)
-    assert not is_one_path(run_of(TRIPLE | {"noise": "1"}, local_step_size="1/(20 + 4*n + k)"))
+    assert compute_path_errors(run, len(exact)) == pytest.approx(exact, rel=1e-9, abs=1e-12)
+    assert not is_deterministic(run_of(TRIPLE | {"noise": "1"}, local_step_size="1/(20 + 4*n + k)"))
     drawn = {"participation": {"kind": "uniform", "clients": 1}}
-    assert not is_one_path(run_of(local_step_size="1/(20 + 4*n + k)", **drawn))
+    assert not is_deterministic(run_of(local_step_size="1/(20 + 4*n + k)", **drawn))
 
 
 def test_noise_and_drawn_clients_are_no_single_path() -> None:
     """Noise and sampled clients are no single path; nor is the update rule, which has closed forms."""
     for keys in ({}, {"name": "scaffold", "participation": {"kind": "uniform", "clients": 1}}):
-        assert not is_one_path(run_of(**keys))
-    assert not is_one_path(run_of(TRIPLE | {"noise": "1"}, name="scaffold"))
+        assert not is_deterministic(run_of(**keys))
+    assert not is_deterministic(run_of(TRIPLE | {"noise": "1"}, name="scaffold"))
 
 
 def test_fewer_local_steps_help_unlike_clients() -> None:
@@ -113,7 +113,7 @@ def test_scaffold_stands_beside_federated_averaging() -> None:
     own = planner.plan(run_of(name="scaffold"), 1e-10, claims=[])
     assert own.answer is not None
     assert own.answer.best.rounds == scaffold.outcome.rounds
-    heads = [head for head, _ in answer_lines(found)]
+    heads = [head for head, _ in describe_answer(found)]
     assert heads == ["use:", "promised:", "limits:", "local steps:", "scaffold:"]
 
 

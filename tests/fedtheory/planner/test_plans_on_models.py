@@ -14,9 +14,9 @@ from fedtheory.engine.linear_models import LinearModelRun
 from fedtheory.errors import NotApplicable
 from fedtheory.language import quantities as q
 from fedtheory.planner import plan
-from fedtheory.planner.alternatives import Alternatives, Costs, ErrorAndCosts
-from fedtheory.planner.model_edges import find_divergence_edge
-from fedtheory.planner.setting_in_words import planned_lines
+from fedtheory.planner.alternatives import Alternatives, Costs, Objective
+from fedtheory.planner.model_edges import find_model_edge
+from fedtheory.planner.setting_in_words import describe_planned_run
 from fedtheory.runfile import parse_run
 
 CLIENTS, ROWS, RIDGE = 3, 6, 0.2
@@ -75,24 +75,24 @@ def test_steps_of_clients_at_the_ridge_alone_diverge_from_two_over_it(name: str)
     """With server momentum the edge is (2 + 2 beta) / ridge, by the eigenvalues of [[1-s+b, -b], [1, 0]]."""
     run = _run(name).with_work((1,) * CLIENTS, 0.08)
     edge = (2 + 2 * 0.6) / RIDGE if name == "fedavgm" else 2 / RIDGE
-    assert find_divergence_edge(run) == pytest.approx(edge, rel=1e-5)
+    assert find_model_edge(run) == pytest.approx(edge, rel=1e-5)
 
 
 def test_the_proximal_weight_limits_steps_without_a_ridge() -> None:
     """Two steps from x: x (1 - eta r), and back towards x by eta rho; without curvature the model stays."""
-    edge, rho = find_divergence_edge(_run("fedprox")), 0.5
+    edge, rho = find_model_edge(_run("fedprox")), 0.5
     for factor, grows in ((0.999, False), (1.001, True)):
         eta = factor * edge
         first = 1 - eta * RIDGE
         second = first - eta * (RIDGE * first + rho * (first - 1))
         assert (abs(second) > 1) == grows
-    assert math.isinf(find_divergence_edge(_run("fedprox", ridge=0)))
+    assert math.isinf(find_model_edge(_run("fedprox", ridge=0)))
     many = _run("fedprox", ridge=0).with_work((50,) * CLIENTS, 0.08)
-    assert math.isinf(find_divergence_edge(many))
+    assert math.isinf(find_model_edge(many))
 
 
 def test_edges_of_changing_steps_are_not_known() -> None:
-    assert math.isinf(find_divergence_edge(_run("fedavg")))
+    assert math.isinf(find_model_edge(_run("fedavg")))
 
 
 def test_limits_of_moments_are_not_known_on_models() -> None:
@@ -106,7 +106,7 @@ def test_limits_of_moments_are_not_known_on_models() -> None:
 def test_settings_beside_the_planned_one_are_runs_of_the_same_kind() -> None:
     """Other local steps, batches and SCAFFOLD have the errors of their own runs."""
     run = _plain().with_many_rounds()
-    others = Alternatives(run, ErrorAndCosts("final", None, 0.1, Costs()))
+    others = Alternatives(run, Objective("final", None, 0.1, Costs()))
     table = others.table(("batch", "algorithm"))
     assert {one.name for one in table} == {"fedavg", "scaffold"}
     assert {one.batch for one in table} == {None, 1, 4}
@@ -122,5 +122,5 @@ def test_settings_beside_the_planned_one_are_runs_of_the_same_kind() -> None:
 
 
 def test_batches_are_named() -> None:
-    assert "batches of 3 rows drawn with replacement" in planned_lines(_plain(3))[0]
-    assert "batches" not in planned_lines(_plain())[0]
+    assert "batches of 3 rows drawn with replacement" in describe_planned_run(_plain(3))[0]
+    assert "batches" not in describe_planned_run(_plain())[0]

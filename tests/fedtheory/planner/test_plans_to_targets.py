@@ -14,9 +14,9 @@ from fedtheory import FLOAT, InputError, Run, planner
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.planner.closed_rounds import ClosedRounds, has_closed_rounds
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.outcomes import Reached
-from fedtheory.planner.rounds_needed import planned_and_best
-from fedtheory.planner.words import answer_lines
+from fedtheory.planner.outcomes import PlannedAndBest
+from fedtheory.planner.rounds_needed import find_planned_and_best
+from fedtheory.planner.sentences import describe_answer
 from fedtheory.runfile import parse_run
 
 PAIR: dict[str, Any] = {
@@ -34,9 +34,9 @@ def run_of(**changes: Any) -> Run:
     return parse_run({"problem": PAIR, "algorithm": PLAIN | changes}, FLOAT, Path())
 
 
-def reached(run: Run, accuracy: float | None, error: str = "final", margin: float = 0.1) -> Reached:
+def reached(run: Run, accuracy: float | None, error: str = "final", margin: float = 0.1) -> PlannedAndBest:
     """Return the error that a run reaches."""
-    found = planned_and_best(ExactErrors(run), error, accuracy, margin)
+    found = find_planned_and_best(ExactErrors(run), error, accuracy, margin)
     assert found is not None
     return found
 
@@ -104,7 +104,7 @@ def test_unequal_local_steps_stay_away_from_the_optimum() -> None:
     assert found.reason is not None
     assert "unequal local steps" in found.reason
     plan = planner.plan(run, 0.01, claims=[])
-    line = dict(answer_lines(plan))["use:"]
+    line = dict(describe_answer(plan))["use:"]
     assert "no step size tried stays below 0.01: small steps tend to a model with error 0.256688" in line
 
 
@@ -154,7 +154,7 @@ def test_the_margin_is_kept_and_reported() -> None:
     with pytest.raises(InputError, match="margin"):
         planner.plan(run, claims=[], margin=1.0)
     plan = planner.plan(run, claims=[], margin=0.25)
-    line = dict(answer_lines(plan))["use:"]
+    line = dict(describe_answer(plan))["use:"]
     assert "diverges from 1.13394 on, a margin of 25% is kept" in line
 
 
@@ -167,11 +167,11 @@ def test_the_last_model_counts_unless_the_average_is_asked_for() -> None:
     assert average.answer.error.name == "average_suboptimality"
     assert final.answer.best.error < average.answer.best.error
     assert average.answer.best.step_size > final.answer.best.step_size
-    assert "(the last model; the average over the path: " in dict(answer_lines(final))["use:"]
-    assert "(the average over the path; the last model: " in dict(answer_lines(average))["use:"]
+    assert "(the last model; the average over the path: " in dict(describe_answer(final))["use:"]
+    assert "(the average over the path; the last model: " in dict(describe_answer(average))["use:"]
 
 
 def test_a_diverging_plan_is_called_so() -> None:
     """A diverging plan says so, instead of printing "inf"."""
     plan = planner.plan(run_of(local_step_size="2"), claims=[])
-    assert "as planned (step size 2) it diverges" in dict(answer_lines(plan))["use:"]
+    assert "as planned (step size 2) it diverges" in dict(describe_answer(plan))["use:"]

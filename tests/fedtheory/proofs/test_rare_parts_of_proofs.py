@@ -20,7 +20,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.planner import admissible, error_curves, measurements, model_edges, travel
+from fedtheory.planner import admissible, error_curves, measurements, model_edges, pickling
 from fedtheory.planner.setting_in_words import _describe_optimal_value
 from fedtheory.proofs import certificate_of, check_certificate
 from fedtheory.proofs.numbers import numbers_of
@@ -286,7 +286,7 @@ def test_ends_of_intervals(edge: float, start: float, expected: float) -> None:
         calls.append(step)
         return step <= edge
 
-    assert admissible.search(holds, start) == pytest.approx(expected, rel=1e-13)
+    assert admissible.find_interval_end(holds, start) == pytest.approx(expected, rel=1e-13)
     assert len(calls) < 4 * admissible._DOUBLINGS + 200
 
 
@@ -323,8 +323,8 @@ def test_fine_steps_around_the_best_one() -> None:
 
 def test_errors_after_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """The errors are those of the final model along its path or trajectory, or means over the rounds so far."""
-    monkeypatch.setattr(error_curves, "is_one_path", lambda run: run.is_path)
-    monkeypatch.setattr(error_curves, "errors_of_path", lambda _run, rounds: ("path", rounds))
+    monkeypatch.setattr(error_curves, "is_deterministic", lambda run: run.is_path)
+    monkeypatch.setattr(error_curves, "compute_path_errors", lambda _run, rounds: ("path", rounds))
     quantity = SimpleNamespace(on=lambda run: run.per_round)
     monkeypatch.setattr(error_curves, "q", SimpleNamespace(final_suboptimality="final", round_suboptimality=quantity))
     trajectory = SimpleNamespace(server_suboptimality=np.array([9.0, 4.0, 2.0]))
@@ -365,10 +365,10 @@ def test_optimal_values_in_words() -> None:
 def test_what_travels_between_processes() -> None:
     """Claims of the package and errors travel by name; user-defined claims do not travel."""
     claim = find("renard2022:thm-2.1")
-    found = travel.unpacked(travel.packed([claim, q.final_suboptimality, 3]))
+    found = pickling.unpack(pickling.pack([claim, q.final_suboptimality, 3]))
     assert found[0] is claim
     assert found[1] is q.final_suboptimality
     assert found[2] == 3
     for own in (CLAIM, replace(claim)):
         with pytest.raises(pickle.PicklingError, match="other processes cannot load"):
-            travel.packed(own)
+            pickling.pack(own)

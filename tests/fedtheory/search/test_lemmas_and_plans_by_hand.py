@@ -183,7 +183,7 @@ def test_numbers_of_bounds(numbers: dict[str, float], trouble: str | None, monke
     whole = next(iter(planning.WHOLE))
     known = {"eta": {"local_step_size"}, "T": {whole}}
     monkeypatch.setattr(planning, "covering_claims", tuple)
-    monkeypatch.setattr(planning, "meanings", lambda _: known)
+    monkeypatch.setattr(planning, "collect_meanings", lambda _: known)
     if trouble is None:
         planning._require_known_numbers(numbers, ())
     else:

@@ -13,8 +13,8 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import NotApplicable
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.planner import planning, words
-from fedtheory.planner.exact import lowest
+from fedtheory.planner import planning, sentences
+from fedtheory.planner.exact import find_lowest
 from fedtheory.search import exact, known, lemmas, remainders
 from verify.check import applicability, escalation
 from verify.falsify import search
@@ -125,7 +125,7 @@ def test_the_lowest_score_between_grid_points(valley: float) -> None:
     def score(exponent: float) -> float:
         return math.inf if exponent > valley + 0.6 else (exponent - valley) ** 2
 
-    found = lowest(score, range(-6, 4), 200)
+    found = find_lowest(score, range(-6, 4), 200)
     assert found is not None
     assert found[0] == pytest.approx(valley, abs=1e-2)
     assert found[1] == score(found[0])
@@ -215,9 +215,9 @@ def test_remainders_that_are_shown(verdict: str, monkeypatch: pytest.MonkeyPatch
 
 def test_lines_of_plans_without_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without exact errors the plan is that of constants, in the given notation."""
-    monkeypatch.setattr(words, "describe_constants_plan", lambda found, write: [(found.word, write("formula"))])
+    monkeypatch.setattr(sentences, "describe_constants_plan", lambda found, write: [(found.word, write("formula"))])
     found: Any = SimpleNamespace(answer=None, word="plan")
-    lines = words.answer_lines(found, lambda text: f"short {text}")  # type: ignore[arg-type, return-value]
+    lines = sentences.describe_answer(found, lambda text: f"short {text}")  # type: ignore[arg-type, return-value]
     assert lines == [("exact:", "the error of this run is not available"), ("plan", "short formula")]
 
 
@@ -232,8 +232,8 @@ def test_plans_at_the_planned_step_size(monkeypatch: pytest.MonkeyPatch, *, free
     monkeypatch.setattr(
         planning, "_list_failed_conditions", lambda _, conditions: "it fails" if "slack" in conditions else ""
     )
-    monkeypatch.setattr(planning, "bounded_error", lambda _: "error")
-    monkeypatch.setattr(planning, "covered_up_to", lambda *_: "edge")
+    monkeypatch.setattr(planning, "require_bounded_error", lambda _: "error")
+    monkeypatch.setattr(planning, "find_covered_edge", lambda *_: "edge")
     monkeypatch.setattr(planning, "largest", lambda one, name: (one is failing, name))
     monkeypatch.setattr(planning, "ClaimPlan", lambda *given: given)
     monkeypatch.setattr(planning, "_optimise", lambda found, one, accuracy, edge: (found, one, accuracy, edge))

@@ -18,7 +18,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
-from fedtheory.planner import mean_rounds, rounds_needed
+from fedtheory.planner import deterministic_runs, rounds_needed
 from fedtheory.proofs import Recursion, cases, certificate_of, check_certificate
 from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.induction import k
@@ -279,7 +279,7 @@ def test_runs_of_one_path(changes: dict[str, Any], expected: bool, monkeypatch: 
         "fixed": True,
     }
     run |= changes
-    monkeypatch.setattr(mean_rounds, "numbers_of_path", lambda _: run["numbers"])
+    monkeypatch.setattr(deterministic_runs, "count_numbers", lambda _: run["numbers"])
     definition = SimpleNamespace(coins=run["coins"], uses=lambda _: run["compressed"])
     given: Any = SimpleNamespace(
         algorithm=SimpleNamespace(
@@ -290,15 +290,15 @@ def test_runs_of_one_path(changes: dict[str, Any], expected: bool, monkeypatch: 
         ),
         problem=SimpleNamespace(
             is_quadratic=True,
-            arithmetic=mean_rounds.FLOAT,
-            oracle=mean_rounds.ExactOracle(),
+            arithmetic=deterministic_runs.FLOAT,
+            oracle=deterministic_runs.ExactOracle(),
             is_bounded_below=run["bounded"],
             weights=None,
         ),
     )
-    assert mean_rounds.is_one_path(given) is expected
+    assert deterministic_runs.is_deterministic(given) is expected
     given.algorithm.defined = None
-    assert mean_rounds.is_one_path(given) is False
+    assert deterministic_runs.is_deterministic(given) is False
 
 
 def test_the_best_step_size_of_a_coarse_search_is_kept() -> None:

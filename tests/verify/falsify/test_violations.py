@@ -12,7 +12,7 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.cli.verify import document, print_text
+from fedtheory.cli.verify import encode_verdict, print_text
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from verify.claim_verdict import ClaimVerdict
@@ -159,7 +159,7 @@ def test_a_verdict_counts_what_its_search_leaves_open(
 ) -> None:
     """Such a claim is undecided, in JSON and for people, who read how many pairs of regimes were covered as well."""
     assert (left_open.verdict, left_open.left_open, left_open.undecided) == ("undecided", 2, 0)
-    found = document(left_open)
+    found = encode_verdict(left_open)
     assert (found["left_open"], found["pairs"]) == (2, {"covered": 8, "all": 9, "given_up": 1})
     print_text([left_open], 1.0)
     printed = " ".join(capsys.readouterr().out.split())

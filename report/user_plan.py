@@ -12,9 +12,9 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import ClaimPlan, Plan
-from fedtheory.planner.listing import Listing, details, group_reasons, listing
-from fedtheory.planner.setting_in_words import notes_of, planned_lines
-from fedtheory.planner.words import answer_lines, describe_constants_plan
+from fedtheory.planner.listing import Listing, group_reasons, list_bounds, list_details
+from fedtheory.planner.sentences import describe_answer, describe_constants_plan
+from fedtheory.planner.setting_in_words import describe_planned_run, list_notes
 from report.drawing import load_templates
 from report.figures.plans import draw_errors_of_plan
 from report.figures.style import Figure
@@ -31,7 +31,7 @@ class Detail:
 
 
 @dataclass(frozen=True)
-class OwnPlanPage:
+class UserPlanPage:
     """Everything on the page."""
 
     name: str
@@ -46,27 +46,27 @@ class OwnPlanPage:
     command: str
 
 
-def make_own_plan_page(found: Plan, planned: Run | None, maps: Sequence[Figure], name: str, command: str) -> str:
+def make_user_plan_page(found: Plan, planned: Run | None, maps: Sequence[Figure], name: str, command: str) -> str:
     """Return the HTML of a plan for a run, or for constants only; `maps` follow the curves of the exact error."""
-    lines = describe_constants_plan(found, _typeset) if planned is None else answer_lines(found, _typeset)
+    lines = describe_constants_plan(found, _typeset) if planned is None else describe_answer(found, _typeset)
     curves = [] if found.answer is None else [draw_errors_of_plan(found.answer)]
     known = [plan for plan in found.claims if plan.bound is not None]
-    page = OwnPlanPage(
+    page = UserPlanPage(
         name=name,
-        planned=[] if planned is None else [*planned_lines(planned), *notes_of(planned)],
+        planned=[] if planned is None else [*describe_planned_run(planned), *list_notes(planned)],
         answer=[(head.removesuffix(":"), typeset_prose(line)) for head, line in lines],
         figures=[*curves, *maps],
-        table=listing(found),
+        table=list_bounds(found),
         recommended=found.recommended,
         reasons=group_reasons(found),
         details=[_build_detail(plan, found) for plan in known],
         command=command,
     )
-    return load_templates(()).get_template("own_plan.html").render(page=page)
+    return load_templates(()).get_template("user_plan.html").render(page=page)
 
 
 def _build_detail(plan: ClaimPlan, found: Plan) -> Detail:
-    lines = [typeset_prose(line) for line in details(plan, found.cost, _typeset)]
+    lines = [typeset_prose(line) for line in list_details(plan, found.cost, _typeset)]
     return Detail(plan.claim, plan is found.recommended, lines)
 
 

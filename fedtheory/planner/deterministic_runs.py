@@ -22,13 +22,13 @@ _MOST = 1500
 """Limit on the numbers in the server's and all clients' vectors."""
 
 
-def is_one_path(run: Run) -> bool:
+def is_deterministic(run: Run) -> bool:
     """Return whether a definition's run has neither noise nor coins, and the same participants in every round."""
     problem, algorithm = run.problem, run.algorithm
     if algorithm.defined is None or not problem.is_quadratic or problem.arithmetic is not FLOAT:
         return False
     definition = algorithm.defined.algorithm
-    if numbers_of_path(run) > _MOST or definition.coins or definition.uses(Compressed):
+    if count_numbers(run) > _MOST or definition.coins or definition.uses(Compressed):
         return False
     is_quiet = isinstance(problem.oracle, ExactOracle) and problem.is_bounded_below
     if not is_quiet or not (algorithm.rounds_are_alike or _only_step_sizes_change(algorithm)):
@@ -41,14 +41,14 @@ def _only_step_sizes_change(algorithm: Algorithm) -> bool:
     return algorithm.is_fedavg_of_changing_steps and algorithm.clock.is_synchronous
 
 
-def numbers_of_path(run: Run) -> int:
+def count_numbers(run: Run) -> int:
     """Return the count of numbers that server and clients store between rounds."""
     definition = run.algorithm.defined.algorithm if run.algorithm.defined is not None else None
     vectors = 1 if definition is None else len(definition.server) + run.problem.clients * len(definition.client)
     return vectors * run.problem.dimension
 
 
-def errors_of_path(run: Run, rounds: int) -> Array:
+def compute_path_errors(run: Run, rounds: int) -> Array:
     """Return F(x^n) - F* after n = 1 .. `rounds`, (rounds,); infinite if the run diverges."""
     points = _follow_map(run) if run.algorithm.rounds_are_alike else _follow_step_sizes(run)
     half = plain_floats(run.problem.centred.hessian) / 2

@@ -36,13 +36,13 @@ def _is_in_package(claim: Claim) -> bool:
     return is_of_the_package(claim.source) and is_registered(claim)
 
 
-def packed(found: object) -> bytes:
+def pack(found: object) -> bytes:
     """Return an object as bytes; raise `PicklingError` for claims that another process may not know."""
     into = io.BytesIO()
     _Packer(into, pickle.HIGHEST_PROTOCOL).dump(found)
     return into.getvalue()
 
 
-def unpacked(data: bytes) -> Any:
+def unpack(data: bytes) -> Any:
     """Restore an object from bytes, with the claims and errors of this process."""
     return _Unpacker(io.BytesIO(data)).load()

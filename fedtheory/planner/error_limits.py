@@ -15,7 +15,7 @@ _MOST_DIMENSIONS = 16
 """Dimension up to which the second moments of a limit are computed: the cost is its sixth power."""
 
 
-def limit_of(run: Run, error: RunQuantity) -> float | None:
+def compute_limit(run: Run, error: RunQuantity) -> float | None:
     """Return the limit of the last model's error.
 
     Returns None for other errors, in many dimensions, or if there is no limit.

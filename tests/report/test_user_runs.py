@@ -16,8 +16,8 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run, read_run
 from report import worst_case
 from report.figures import drift, errors
-from report.own_runs import OwnRun, read_runs, run_figures
 from report.site import write_site
+from report.user_runs import UserRun, draw_run_figures, read_runs
 from verify.check import check
 
 pytestmark = pytest.mark.long
@@ -175,8 +175,8 @@ def test_pictures_of_a_run(
     labels: list[str] = []
     for module in (errors, drift):
         monkeypatch.setattr(module, "finish", lambda canvas, *_: labels.append(canvas.axes[0].get_xlabel()))
-    monkeypatch.setattr(OwnRun, "run", run)
-    run_figures(OwnRun(str(tmp_path / "any.toml")))
+    monkeypatch.setattr(UserRun, "run", run)
+    draw_run_figures(UserRun(str(tmp_path / "any.toml")))
     assert len(labels) == len(figures)
     for label, expected in zip(labels, figures, strict=True):
         assert label.startswith(expected)

@@ -6,30 +6,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.figures.style import Figure
-from report.own_runs import OnRun
+from report.user_runs import RunSummary
 
 Files = dict[str, str]
 """Texts by file name."""
-Written = tuple[tuple[str, str], ...]
+PageFiles = tuple[tuple[str, str], ...]
 """Names of page files by ids of claims, keys of sources, and ``errata``."""
 
 
 @dataclass(frozen=True)
-class Drawn:
+class FinishedPages:
     """Finished files, and the data that other pages show of them."""
 
     files: Files
     has_explorer: bool = False
     target: str | None = None
     """The claim of the page."""
-    runs: Sequence[OnRun] = ()
-    own: Sequence[OwnPage] = ()
+    runs: Sequence[RunSummary] = ()
+    own: Sequence[ListedPage] = ()
     miniature: Figure | None = None
     """Figure of a main theorem, for the front page."""
 
 
 @dataclass(frozen=True)
-class OwnPage:
+class ListedPage:
     """A page of a paper, as listed in the index."""
 
     source: str

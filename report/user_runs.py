@@ -40,7 +40,7 @@ _FACTORS = (1 / 16, 1 / 4, 1 / 2, 1, 2, 4, 16)
 
 
 @dataclass(frozen=True)
-class OwnRun:
+class UserRun:
     """A run file."""
 
     file: str
@@ -97,7 +97,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class OnRun:
+class RunSummary:
     """Summary of a claim on the page of a run."""
 
     outcome: str
@@ -115,8 +115,8 @@ class OnRun:
 class RunSection:
     """A claim on a run."""
 
-    own: OwnRun
-    summary: OnRun
+    own: UserRun
+    summary: RunSummary
     sides: Sequence[Side]
     regions: Sequence[str]
     figures: Sequence[Figure]
@@ -138,9 +138,9 @@ def _change_run(file: str, rounds: int | None, factor: float, steps: int | None)
     return run.with_work((steps,) * run.problem.clients, run.algorithm.work.common_step_size)
 
 
-def read_runs(files: Sequence[str]) -> list[OwnRun]:
+def read_runs(files: Sequence[str]) -> list[UserRun]:
     """Read run files; raises `InputError` for an invalid file, or for two files with one name."""
-    runs = [OwnRun(file) for file in files]
+    runs = [UserRun(file) for file in files]
     for number, own in enumerate(runs):
         if own.slug in {other.slug for other in runs[:number]}:
             raise InputError("--run", f"expected files of different names, got {own.name} twice")
@@ -148,7 +148,7 @@ def read_runs(files: Sequence[str]) -> list[OwnRun]:
     return runs
 
 
-def run_sections(target: Target, runs: Sequence[OwnRun], jobs: int = 1) -> Iterator[RunSection]:
+def make_run_sections(target: Target, runs: Sequence[UserRun], jobs: int = 1) -> Iterator[RunSection]:
     """Return the sections of a claim on each run.
 
     With several `jobs` other processes start at once; with one, each section is computed on request.
@@ -156,17 +156,17 @@ def run_sections(target: Target, runs: Sequence[OwnRun], jobs: int = 1) -> Itera
     return run_in_order(_build_section, [(target, own) for own in runs], jobs)
 
 
-def _build_section(target: Target, own: OwnRun) -> RunSection:
-    return run_section(resolve(target), own)
+def _build_section(target: Target, own: UserRun) -> RunSection:
+    return make_run_section(resolve(target), own)
 
 
-def run_section(claim: Claim, own: OwnRun) -> RunSection:
+def make_run_section(claim: Claim, own: UserRun) -> RunSection:
     """Return the section of a claim on a run."""
     with claim.typesetting():
         found = check_and_escalate(claim, own.run, own.convert_to_rationals)
         curve = _compute_curve(claim, own) if found.applicable and _is_bound(found) else None
         worst = found.worst
-        summary = OnRun(
+        summary = RunSummary(
             outcome=_describe_outcome(found),
             remark=typeset_prose(_describe_finding(found)),
             left="" if worst is None else decimal(worst.lhs),
@@ -184,7 +184,7 @@ def run_section(claim: Claim, own: OwnRun) -> RunSection:
         )
 
 
-def draw_together(own: OwnRun, curves: Mapping[str, ComparedBound]) -> Figure | None:
+def draw_together(own: UserRun, curves: Mapping[str, ComparedBound]) -> Figure | None:
     """Draw the bounds of several claims on one run, by displayed names; None if fewer than two apply."""
     if len(curves) < 2:
         return None
@@ -235,11 +235,11 @@ def _list_sides(found: Check) -> Iterator[Side]:
         yield Side(typeset_prose("ratio"), decimal(worst.ratio))
 
 
-def _compute_curve(claim: Claim, own: OwnRun) -> BoundCurve | None:
+def _compute_curve(claim: Claim, own: UserRun) -> BoundCurve | None:
     return compute_curve_up_to(claim, own.run.algorithm.rounds, lambda rounds: own.with_changes(rounds=rounds))
 
 
-def _draw_figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
+def _draw_figures(claim: Claim, own: UserRun, curve: BoundCurve) -> list[Figure]:
     name, words = f"{claim.slug}-{own.slug}", f"On the run “{own.name}”."
     figures = [draw_over_rounds(name, curve, words), draw_by_terms(name, curve, words)]
     figures += [*_draw_over_step_sizes(claim, own, name), *_draw_over_local_steps(claim, own, name)]
@@ -252,7 +252,7 @@ def _draw_figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
     )
 
 
-def run_figures(own: OwnRun) -> list[Figure]:
+def draw_run_figures(own: UserRun) -> list[Figure]:
     """Draw the exact error of a run over rounds or clock time, and the drift inside its rounds."""
     figures = (_draw_error, _draw_loss, _draw_drift)
     return _draw_possible(*(partial(figure, own.slug, own) for figure in figures))
@@ -269,7 +269,7 @@ def _draw_possible(*figures: Callable[[], Figure]) -> list[Figure]:
     return drawn
 
 
-def _draw_error(name: str, own: OwnRun) -> Figure:
+def _draw_error(name: str, own: UserRun) -> Figure:
     run, words = _select_rounds(own, _LISTED)
     how = (
         "exact for each schedule, averaged over sampled ones"
@@ -279,7 +279,7 @@ def _draw_error(name: str, own: OwnRun) -> Figure:
     return draw_exact_error(name, run, f"The expected error, {how}. {words}")
 
 
-def _draw_loss(name: str, own: OwnRun) -> Figure:
+def _draw_loss(name: str, own: UserRun) -> Figure:
     run, words = _select_rounds(own, _LISTED)
     return draw_loss_and_accuracy(
         name,
@@ -293,7 +293,7 @@ def _describe_errors(run: Run) -> str:
     return f"by Monte-Carlo over {run.replicas} replicas, with 95 % intervals" if run.is_estimated else "exact"
 
 
-def _draw_drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
+def _draw_drift(name: str, own: UserRun, bound: Claim | None = None) -> Figure:
     """Draw the drift, with its bound if there is one."""
     if own.run.algorithm.work.common_steps is None:
         raise NotApplicable("the clients take different numbers of local steps")
@@ -301,14 +301,14 @@ def _draw_drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
     return draw_inside_rounds(name, run, words) if bound is None else draw_over_local_steps(name, bound, run, words)
 
 
-def _select_rounds(own: OwnRun, most: int) -> tuple[Run, str]:
+def _select_rounds(own: UserRun, most: int) -> tuple[Run, str]:
     """Return the run with at most `most` rounds, and a description."""
     if own.run.algorithm.rounds <= most:
         return own.run, f"On the run “{own.name}”."
     return own.with_changes(rounds=most), f"On the first {most} rounds of {own.name}."
 
 
-def _draw_over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
+def _draw_over_step_sizes(claim: Claim, own: UserRun, name: str) -> list[Figure]:
     """Draw the ratio of exact error to bound over the local step size."""
     planned = plain_float(max(own.run.algorithm.work.step_sizes))
     found = {f * planned: check_if_applicable(claim, partial(own.with_changes, factor=f)) for f in _FACTORS}
@@ -316,7 +316,7 @@ def _draw_over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
     return _draw_ratios(f"{name}-step", found, planned, r"local step size $\eta$", words)
 
 
-def _draw_over_local_steps(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
+def _draw_over_local_steps(claim: Claim, own: UserRun, name: str) -> list[Figure]:
     """Draw the ratio of exact error to bound over the number of local steps."""
     work = own.run.algorithm.work
     steps = work.common_steps

@@ -19,7 +19,7 @@ _EVERY = 3.0
 
 
 @dataclass
-class Waiting:
+class ProgressPage:
     """Progress as a page; a front page with earlier results is kept until its claims are checked again."""
 
     path: Path
@@ -40,7 +40,7 @@ class Waiting:
             self._write(done, whole)
 
     def _write(self, done: int, whole: int) -> None:
-        template = load_templates(()).get_template("waiting.html")
+        template = load_templates(()).get_template("progress.html")
         text = template.render(sources=_count_sources(self.targets), done=done, whole=whole, every=round(_EVERY))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(text, encoding="utf-8")

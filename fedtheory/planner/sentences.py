@@ -9,14 +9,14 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.answer import Answer, Plan, Promise
-from fedtheory.planner.bound import ROUNDS, with_means
+from fedtheory.planner.bound import ROUNDS, restore_means
 from fedtheory.planner.coverage import LIMITS
 from fedtheory.planner.other_settings import describe_other_settings
 from fedtheory.planner.outcomes import ErrorAtStepSize
-from fedtheory.planner.planning import terms_by_value
+from fedtheory.planner.planning import sort_terms
 from fedtheory.planner.rounds_needed import AVERAGE, FINAL
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
-from fedtheory.planner.setting_in_words import describe_counts, describe_step_size, short_error
+from fedtheory.planner.setting_in_words import describe_counts, describe_step_size, format_error
 from fedtheory.shown import short, short_below
 
 Write = Callable[[Claim, Expr], str]
@@ -25,7 +25,7 @@ Write = Callable[[Claim, Expr], str]
 
 def write_formula(claim: Claim, expression: Expr) -> str:
     """Write a formula in Python notation."""
-    return claim.in_words(with_means(claim, expression))
+    return claim.in_words(restore_means(claim, expression))
 
 
 def abbreviate(claim: Claim, expression: Expr) -> str:
@@ -38,15 +38,19 @@ _BRIEF = 120
 """Largest number of characters of a formula in a sentence."""
 
 
-def answer_lines(found: Plan, write: Write = abbreviate) -> list[tuple[str, str]]:
+def describe_answer(found: Plan, write: Write = abbreviate) -> list[tuple[str, str]]:
     """Return three lines with headings: by exact errors, by the best bound, and the limits of both."""
     answer = found.answer
     if answer is None:
         return [("exact:", "the error of this run is not available"), *describe_constants_plan(found, write)]
-    return [("use:", use(answer)), *guarantees(found, answer, write), *describe_other_settings(answer)]
+    return [
+        ("use:", describe_use(answer)),
+        *describe_guarantees(found, answer, write),
+        *describe_other_settings(answer),
+    ]
 
 
-def guarantees(found: Plan, answer: Answer, write: Write = abbreviate) -> list[tuple[str, str]]:
+def describe_guarantees(found: Plan, answer: Answer, write: Write = abbreviate) -> list[tuple[str, str]]:
     """Return the second and third line, and a fourth if the run as planned diverges."""
     promised = _describe_promise(answer) if answer.promise is not None else _describe_no_promise(found)
     limits = [] if answer.is_hopeless else [("limits:", _describe_limits(answer, write))]
@@ -56,7 +60,7 @@ def guarantees(found: Plan, answer: Answer, write: Write = abbreviate) -> list[t
     return lines
 
 
-def use(answer: Answer) -> str:
+def describe_use(answer: Answer) -> str:
     """Describe the recommended step size, local steps and rounds, and the resulting error."""
     if answer.is_hopeless:
         return f"no step size: the run diverges at every one tried, down to {short(answer.reached.diverges_from)}"
@@ -64,7 +68,7 @@ def use(answer: Answer) -> str:
     steps, rounds = describe_counts(answer.local_steps, "local step"), describe_counts((best.rounds,), "round")
     run = f"{describe_step_size(answer.run, best.step_size)}, {steps}, {rounds}"
     further = f"{_describe_cycle(best)}{_describe_errors(answer)}"
-    exact = f"{_describe_time(answer)}{answer.run.errors_are} {answer.error.name} {short_error(best)}{further}"
+    exact = f"{_describe_time(answer)}{answer.run.errors_are} {answer.error.name} {format_error(best)}{further}"
     rest = f"{_describe_margin(answer)}; {_describe_planned(answer)}"
     if answer.accuracy is None or best.reached:
         return f"{run}: {exact}; {rest}"
@@ -111,7 +115,7 @@ def _describe_result_beyond(answer: Answer, beyond: ErrorAtStepSize) -> str:
     """Return the sentence about the step size that is larger by the margin, if no divergence is near."""
     lead, margin = f"at step size {short_below(beyond.step_size)}", f"{answer.reached.margin:.0%}"
     if answer.accuracy is None or not answer.best.reached:
-        return f"{lead}, a margin of {margin} above, it is {short_error(beyond)}"
+        return f"{lead}, a margin of {margin} above, it is {format_error(beyond)}"
     if beyond.reached:
         return f"{lead} the error stays below {short(answer.accuracy)} as well, a margin of {margin} is kept"
     return f"{lead} it does not stay below {short(answer.accuracy)}: no step size tried has a margin of {margin}"
@@ -125,7 +129,7 @@ def _describe_planned(answer: Answer) -> str:
         return f"{lead} {short(accuracy)} takes {describe_counts((planned.rounds,), 'round')}"
     if math.isinf(planned.error) or planned.step_size >= answer.reached.diverges_from:
         return f"{lead} it diverges"
-    return f"{lead} it is {short_error(planned)} after {describe_counts((planned.rounds,), 'round')}"
+    return f"{lead} it is {format_error(planned)} after {describe_counts((planned.rounds,), 'round')}"
 
 
 def _describe_promise(answer: Answer) -> str:
@@ -227,7 +231,7 @@ def describe_constants_plan(found: Plan, write: Write = abbreviate) -> list[tupl
     if best is None or best.bound is None or best.optimum is None:
         return [("promised:", "no bound has a best step size for these numbers; --all says why")]
     at_best = best.bound.at({"local_step_size": best.optimum.step_size})
-    term, value = terms_by_value(at_best)[0]
+    term, value = sort_terms(at_best)[0]
     share = value / best.optimum.value if best.optimum.value > 0 else 1.0
     part = f"{share:.0%} of it" if share <= 1 else f"{short(value)} before others are subtracted"
     return [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fedtheory.planner.bound import CLIENTS, STEPS
 from fedtheory.planner.optimum import StepSizes
-from fedtheory.planner.target import largest_count
+from fedtheory.planner.target import find_largest_count
 
 HALF_OF_LINEAR = 2.0**-0.25
 """The square root of 1/sqrt(2), by which linear speed-up multiplies the error if the clients are doubled."""
@@ -26,14 +26,14 @@ class UsefulLocalSteps:
     """The smallest bound over all numbers of local steps that are tried."""
 
 
-def value_at(sizes: StepSizes, name: str, number: float) -> float:
+def compute_best_value(sizes: StepSizes, name: str, number: float) -> float:
     """Return the bound with another number, at its best step size, or at the planned one if no step size is best."""
     at = sizes.bound.at({name: number})
     found = sizes.best(at)
     return at.value() if found is None else found[1]
 
 
-def linear_speed_up(sizes: StepSizes) -> float | None:
+def find_linear_clients(sizes: StepSizes) -> float | None:
     """Return the number of clients up to which the speed-up is linear; None if the bound does not depend on it.
 
     Linear speed-up is an error proportional to ``1/sqrt(M T)``.  Up to the returned number, doubling the clients gives
@@ -44,9 +44,11 @@ def linear_speed_up(sizes: StepSizes) -> float | None:
         return None
 
     def pays(clients: int) -> bool:
-        return value_at(sizes, CLIENTS, 2 * clients) <= HALF_OF_LINEAR * value_at(sizes, CLIENTS, clients)
+        return compute_best_value(sizes, CLIENTS, 2 * clients) <= HALF_OF_LINEAR * compute_best_value(
+            sizes, CLIENTS, clients
+        )
 
-    return max(1.0, largest_count(pays, MOST_CLIENTS))
+    return max(1.0, find_largest_count(pays, MOST_CLIENTS))
 
 
 def find_useful_local_steps(sizes: StepSizes) -> UsefulLocalSteps | None:
@@ -59,7 +61,7 @@ def find_useful_local_steps(sizes: StepSizes) -> UsefulLocalSteps | None:
     if not bound.depends_on(bound.expression, STEPS) or sizes.best(bound) is None:
         return None
     tried = [2**power for power in range(MOST_LOCAL_STEPS.bit_length())]
-    values = [value_at(sizes, STEPS, steps) for steps in tried]
+    values = [compute_best_value(sizes, STEPS, steps) for steps in tried]
     smallest = min(values)
     found = next(n for n, value in enumerate(values) if value <= NEAR * smallest)
     return UsefulLocalSteps(tried[found], values[found], smallest)

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from fedtheory.language.registry import find, is_an_id
-from report.drawn import Drawn, Written
+from report.finished_pages import FinishedPages, PageFiles
 from verify import cache
 from verify.content import digest_claim, digest_code
 
@@ -24,31 +24,31 @@ _WAY = re.compile("<nav.*?</nav>", re.DOTALL)
 """Links from page to page, which do not depend on the claims there."""
 
 
-def find_page(written: Written, depends: Depends) -> Drawn | None:
+def find_page(written: PageFiles, depends: Depends) -> FinishedPages | None:
     """Return a cached page with the same inputs; None if there is none."""
     found = cache.find(*_make_key(written, depends))
     if found is None:
         return None
-    drawn, spoken_of = found
-    return drawn if all(digest_claim(find(claim)) == digest for claim, digest in spoken_of.items()) else None
+    drawn, mentioned = found
+    return drawn if all(digest_claim(find(claim)) == digest for claim, digest in mentioned.items()) else None
 
 
-def store_page(drawn: Drawn, written: Written, depends: Depends) -> None:
+def store_page(drawn: FinishedPages, written: PageFiles, depends: Depends) -> None:
     """Store a page with the digests of the claims that it mentions."""
     words = {word.rstrip(".") for text in drawn.files.values() for word in _WORD.findall(_WAY.sub("", text))}
-    spoken_of = {
+    mentioned = {
         claim: digest_claim(find(claim))
         for claim, file in written
         if ":" in claim and words & {claim, file} and is_an_id(claim)
     }
-    cache.save((drawn, spoken_of), *_make_key(written, depends))
+    cache.save((drawn, mentioned), *_make_key(written, depends))
 
 
-def _make_key(written: Written, depends: Depends) -> tuple[str, ...]:
+def _make_key(written: PageFiles, depends: Depends) -> tuple[str, ...]:
     return "page", _digest_names(written), digest_code(_HERE), *depends
 
 
 @lru_cache(maxsize=1)
-def _digest_names(written: Written) -> str:
+def _digest_names(written: PageFiles) -> str:
     """Return a digest of all pages' names, on which every page depends."""
     return sha256(repr(written).encode()).hexdigest()

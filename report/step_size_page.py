@@ -25,7 +25,7 @@ from fedtheory.planner import (
     covering_claims,
     regime_map,
 )
-from fedtheory.planner.coverage import error_of
+from fedtheory.planner.coverage import find_bounded_error
 from fedtheory.runfile import parse_run
 from report.figures.formulas import shorten_for_legend
 from report.figures.style import CYCLE, Figure, add_legend_below, choose_colour, finish, open_canvas
@@ -65,7 +65,7 @@ rounds = {_ROUNDS}
 def list_comparable_claims() -> tuple[Claim, ...]:
     """Return the true bounds on these errors as published, corrected or tightened, without steps of their proofs."""
     stated = [claim for claim in covering_claims() if claim.printed or claim.corrects or claim.sharpens]
-    return tuple(claim for error in _ERRORS for claim in stated if error_of(claim) is error)
+    return tuple(claim for error in _ERRORS for claim in stated if find_bounded_error(claim) is error)
 
 
 def list_planned_claims() -> tuple[Claim, ...]:
@@ -124,7 +124,7 @@ FAMILY_COLUMNS = (
 )
 
 
-def plan_page() -> PlanPage:
+def make_plan_page() -> PlanPage:
     """Plan runs on data and on families; raises `MissingExtra` without scikit-learn."""
     cases, bound = plan_data_sets(), select_bound_for_maps()
     return PlanPage(

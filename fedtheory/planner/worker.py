@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 from fedtheory.engine.run import Run
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.exact import ExactErrors, ExactOptimum
+from fedtheory.planner.pickling import pack, unpack
 from fedtheory.planner.run_costs import count_operations
-from fedtheory.planner.travel import packed, unpacked
 from fedtheory.workers import workers
 
 Found = TypeVar("Found")
@@ -35,7 +35,7 @@ _LARGE = 2**23
 
 
 @dataclass(eq=False)
-class _Work:
+class _Task:
     """A function of the exact errors of the run and of further arguments."""
 
     function: Callable[..., Any]
@@ -44,13 +44,13 @@ class _Work:
     """The future of the worker's result, after submission."""
 
 
-class Ahead:
+class PlanWorker:
     """Tasks for one run."""
 
     def __init__(self, errors: ExactErrors, run_file: str | None = None) -> None:
         """Use the worker process if `run_file`, a copy of the run for it, is given."""
         self._errors, self._run_file = errors, run_file
-        self._waiting: list[tuple[_Work, bytes]] = []
+        self._waiting: list[tuple[_Task, bytes]] = []
         self._is_busy, self._lock = False, Lock()
 
     @cache  # noqa: B019 - the object lives as long as the plan
@@ -68,11 +68,11 @@ class Ahead:
 
         The returned function waits for the result.
         """
-        work = _Work(function, asked)
+        work = _Task(function, asked)
         # A claim that the worker cannot load by its id is left to this process.
         with suppress(pickle.PicklingError):
             if self._run_file is not None:
-                self._waiting.append((work, packed((function, asked))))
+                self._waiting.append((work, pack((function, asked))))
         if not self._is_busy:
             self._submit_newest()
         return cache(partial(self._finish, work))
@@ -94,27 +94,27 @@ class Ahead:
         if work is not None and work.future is not None:
             work.future.add_done_callback(self._submit_newest)
 
-    def _finish(self, work: _Work) -> Any:
+    def _finish(self, work: _Task) -> Any:
         """Return the result of a task; compute it here if no worker process has started it."""
         with self._lock:
             self._waiting = [other for other in self._waiting if other[0] is not work]
         if work.future is not None:
             with suppress(BrokenProcessPool):
-                return unpacked(work.future.result())
+                return unpack(work.future.result())
         return work.function(self._errors, *work.asked)
 
 
 @contextmanager
-def start_worker(errors: ExactErrors, jobs: int) -> Iterator[Ahead]:
+def start_worker(errors: ExactErrors, jobs: int) -> Iterator[PlanWorker]:
     """Share the tasks for a run with a worker, if `jobs` allows one (-1 for all cores) and it saves time."""
     if jobs == 1 or (os.cpu_count() or 1) == 1 or not _pays(errors.run):
-        yield Ahead(errors)
+        yield PlanWorker(errors)
         return
     with TemporaryDirectory() as folder:
         run_file = Path(folder, "run.pickle")
         # All tasks use one run, which may be large: the worker reads it once from a file.
         run_file.write_bytes(pickle.dumps(errors.run))
-        work = Ahead(errors, str(run_file))
+        work = PlanWorker(errors, str(run_file))
         try:
             yield work
         finally:
@@ -131,8 +131,8 @@ def _pays(run: Run) -> bool:
 
 def _compute_packed(run_file: str, given: bytes) -> bytes:
     """Compute the packed result of a packed task in a worker process."""
-    function, asked = unpacked(given)
-    return packed(function(_read_errors(run_file), *asked))
+    function, asked = unpack(given)
+    return pack(function(_read_errors(run_file), *asked))
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ import pytest
 from fedtheory.language.registry import all_claims, all_sources, find
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import bound_of_numbers, regime_map
-from report import drawing, planning, site
+from report import drawing, site, step_size_page
 from report.pages import name_page
 from verify.check import check
 from verify.claim_verdict import ClaimVerdict
@@ -30,26 +30,26 @@ CLAIMS = (
 
 
 @pytest.fixture(scope="module")
-def page() -> planning.PlanPage:
+def page() -> step_size_page.PlanPage:
     """Return the page with one small data set and a few members of one family."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(planning, "_DATA", (("diabetes", None),))
-        patch.setattr(planning, "_FAMILY_MEMBERS", {"small quadratics": 4})
-        for cached in (planning.plan_data_sets, planning.compare_families):
+        patch.setattr(step_size_page, "_DATA", (("diabetes", None),))
+        patch.setattr(step_size_page, "_FAMILY_MEMBERS", {"small quadratics": 4})
+        for cached in (step_size_page.plan_data_sets, step_size_page.compare_families):
             cached.cache_clear()
-        made = planning.plan_page()
-        for cached in (planning.plan_data_sets, planning.compare_families):
+        made = step_size_page.make_plan_page()
+        for cached in (step_size_page.plan_data_sets, step_size_page.compare_families):
             cached.cache_clear()
     return made
 
 
-def test_rows(page: planning.PlanPage) -> None:
+def test_rows(page: step_size_page.PlanPage) -> None:
     """Every claim has a row for each split, with ratios of the numbers next to them."""
     assert [(name, claim) for name, claim, _ in page.rows] == [
         (f"diabetes, {split}", claim) for split in ("iid", "dirichlet") for claim in CLAIMS
     ]
     for _, _, values in page.rows:
-        assert len(values) == len(planning.COLUMNS)
+        assert len(values) == len(step_size_page.COLUMNS)
         step, best, ratio, error, smallest, error_ratio = map(float, values)
         assert ratio == pytest.approx(step / best, rel=0.01)
         assert error_ratio == pytest.approx(error / smallest, rel=0.01)
@@ -64,17 +64,17 @@ def test_rows(page: planning.PlanPage) -> None:
 @pytest.mark.parametrize("claim_id", CLAIMS)
 def test_claims_hold_at_their_best_step_sizes(claim_id: str) -> None:
     """At the step size of the page each claim covers the run of the data, and holds."""
-    run = planning.make_data_run("diabetes", "iid", None)
-    found = planning.compare_step_sizes(run)[claim_id]
+    run = step_size_page.make_data_run("diabetes", "iid", None)
+    found = step_size_page.compare_step_sizes(run)[claim_id]
     checked = check(find(claim_id), run.with_step_factor(found.ratio * found.exact.step_size * 8 * run.smoothness))
     assert checked.holds
     assert checked.worst.lhs == pytest.approx(found.error_at_choice, rel=1e-9)
 
 
-def test_rendered(page: planning.PlanPage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rendered(page: step_size_page.PlanPage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page stands on its own and links to the claims; without scikit-learn there is no page."""
-    monkeypatch.setattr(drawing, "plan_page", lambda: page)
-    text = drawing.PlanTask().draw(drawing.load_templates(())).files[planning.PLAN_PAGE]
+    monkeypatch.setattr(drawing, "make_plan_page", lambda: page)
+    text = drawing.PlanTask().draw(drawing.load_templates(())).files[step_size_page.PLAN_PAGE]
     assert set(re.findall(r'href="([^"#]+\.html)"', text)) >= {name_page(find(claim)) for claim in CLAIMS}
     assert text.count("<svg") == len(page.figures) == 3
     assert "src=" not in text
@@ -104,19 +104,19 @@ def _untried(claim_id: str) -> ClaimVerdict:
 def test_map_names_the_terms_it_shows() -> None:
     """The caption of a map names each dominating term, and no other."""
     claim = find("renard2022:thm-2.1")
-    regimes = regime_map(bound_of_numbers(claim, planning._CONSTANTS), "eta", "tau", points=9)
-    caption = planning.draw_regimes(claim, regimes).caption
+    regimes = regime_map(bound_of_numbers(claim, step_size_page._CONSTANTS), "eta", "tau", points=9)
+    caption = step_size_page.draw_regimes(claim, regimes).caption
     dominating = {f"${latex(regimes.terms[number])}$" for number in set(regimes.dominating.ravel().tolist())}
     assert set(re.findall(r"\$[^$]+\$", caption)) == dominating
 
 
 def test_the_middle_of_a_spread_is_the_median() -> None:
     """The middle of a spread is the median, which one large ratio does not change."""
-    assert planning._spread([9.0, 1.0, 2.0]) == (1.0, 2.0, 9.0)
-    assert planning._spread([1.0, 2.0, 4.0, 100.0]) == (1.0, 3.0, 100.0)
+    assert step_size_page._spread([9.0, 1.0, 2.0]) == (1.0, 2.0, 9.0)
+    assert step_size_page._spread([1.0, 2.0, 4.0, 100.0]) == (1.0, 3.0, 100.0)
 
 
 def test_cases_are_named_by_data_split_and_batches() -> None:
     """The name of a case with full gradients has no batch size."""
-    assert planning._name_case("breast_cancer", "iid", None) == "breast cancer, iid"
-    assert planning._name_case("breast_cancer", "dirichlet", 8) == "breast cancer, dirichlet, batches of 8"
+    assert step_size_page._name_case("breast_cancer", "iid", None) == "breast cancer, iid"
+    assert step_size_page._name_case("breast_cancer", "dirichlet", 8) == "breast cancer, dirichlet, batches of 8"
