@@ -28,9 +28,11 @@ def shorten_for_legend(latex: str) -> str:
 
 
 def adapt_formula(latex: str) -> str:
-    """Return a formula with fractions at full size, for legends, and braces where Matplotlib requires them."""
+    """Return a formula in Matplotlib's notation: braced arguments, relations by their long names, large fractions."""
     braced = re.sub(r"(\\(?:mathcal|mathbb|mathrm|bar|tilde|hat)) (\w)", r"\1{\2}", latex)
-    return re.sub(r"\\frac(\w)(\w)", r"\\frac{\1}{\2}", braced).replace(r"\frac", r"\dfrac")
+    braced = re.sub(r"\\frac(\w|\\[A-Za-z]+)", r"\\frac{\1}", braced)
+    braced = re.sub(r"(\\frac\{[^{}]*\})(\w|\\[A-Za-z]+)", r"\1{\2}", braced)
+    return re.sub(r"\\([lgn]e)(?![A-Za-z])", r"\\\1q", braced).replace(r"\frac", r"\dfrac")
 
 
 @cache

@@ -91,10 +91,8 @@ def open_canvas(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
-    from report.figures.layout import SingleLayout
-
     with mpl.rc_context(settings):
-        canvas = Canvas(layout=SingleLayout())
+        canvas = Canvas(layout="constrained")
         # Texts are measured in the final resolution; a figure without a canvas measures them for pixels.
         FigureCanvasSVG(canvas)
         yield canvas, canvas.subplots()

@@ -124,29 +124,29 @@ def _double(_errors: object, number: int) -> int:
 
 def test_the_worker_has_one_work_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker gets the first task, then the latest one; this process does tasks that are not started."""
-    worker = _Worker()
-    monkeypatch.setattr(worker, "workers", lambda _: worker)
-    work = worker.Ahead(SimpleNamespace(), "run.toml")  # type: ignore[arg-type]
+    stand_in = _Worker()
+    monkeypatch.setattr(worker, "workers", lambda _: stand_in)
+    work = worker.PlanWorker(SimpleNamespace(), "run.toml")  # type: ignore[arg-type]
     ends = [work.start(_double, number) for number in (1, 2, 3, 4)]
-    assert len(worker.futures) == 1
+    assert len(stand_in.futures) == 1
     assert ends[1]() == 4
-    worker.futures[0].set_result(pack(20))
-    assert len(worker.futures) == 2
-    worker.futures[1].set_result(pack(80))
-    assert len(worker.futures) == 3
+    stand_in.futures[0].set_result(pack(20))
+    assert len(stand_in.futures) == 2
+    stand_in.futures[1].set_result(pack(80))
+    assert len(stand_in.futures) == 3
     assert [ends[0](), ends[3]()] == [20, 80]
     work.stop()
-    worker.futures[2].set_result(pack(60))
+    stand_in.futures[2].set_result(pack(60))
     assert ends[2]() == 60
     again = work.start(_double, 5)
-    assert len(worker.futures) == 4
+    assert len(stand_in.futures) == 4
     work.stop()
-    worker.futures[3].set_result(pack(100))
+    stand_in.futures[3].set_result(pack(100))
     assert again() == 100
     busy, waiting = (work.start(_double, number) for number in (6, 7))
     work.stop()
-    worker.futures[4].set_result(pack(120))
-    assert len(worker.futures) == 5
+    stand_in.futures[4].set_result(pack(120))
+    assert len(stand_in.futures) == 5
     assert (busy(), waiting()) == (120, 14)
 
 

@@ -137,7 +137,7 @@ def test_messages_are_counted_by_vectors(name: str, vectors: int) -> None:
     extra = {"proximal": 1} if name == "fedprox" else {}
     run = run_of(name=name, **extra)
     assert count_vectors_of_client(run.algorithm) == vectors
-    assert planner.target.cost_of_a_round(run).messages == 2 * vectors
+    assert planner.target.compute_round_cost(run).messages == 2 * vectors
 
 
 @pytest.mark.parametrize("error", [e for e in ERRORS if e not in LIMITS and e.name not in DRIFTS], ids=lambda e: e.name)
