@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, print_json, print_lines, print_table
+from fedtheory.cli.output import Json, escape, print_json, print_lines, print_table
 
 if TYPE_CHECKING:
     from fedtheory.language.vocabulary import Assumed
@@ -50,8 +50,6 @@ def _encode(entry: Assumed) -> dict[str, Any]:
 
 
 def _print_table(entries: list[Assumed]) -> None:
-    from rich.markup import escape
-
     from fedtheory.cli.unicode_math import unicode_prose
 
     rows = [[entry.name, escape(unicode_prose(entry.assumption.statement))] for entry in entries]

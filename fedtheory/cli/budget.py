@@ -6,7 +6,17 @@ from typing import Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, NoCode, RunFile, name_file_in_errors, print_json, print_lines, print_table, short
+from fedtheory.cli.output import (
+    Json,
+    NoCode,
+    RunFile,
+    escape,
+    name_file_in_errors,
+    print_json,
+    print_lines,
+    print_table,
+    short,
+)
 
 NAME = "budget"
 
@@ -52,8 +62,6 @@ _FULL = "full gradients are used: distributed gradient descent is without the ru
 
 def print_text(comparison: Any, budget: Any, description: str) -> None:
     """Print a comparison for a terminal."""
-    from rich.markup import escape
-
     adaptive = comparison.adaptive
     runs = {**{str(steps): done for steps, done in comparison.fixed.items()}, "adaptive": adaptive}
     best = min((name for name, done in runs.items() if not done.diverges), key=lambda n: runs[n].final, default=None)

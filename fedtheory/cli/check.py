@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.cli.figure import require_figure, write_figure
@@ -12,6 +13,7 @@ from fedtheory.cli.output import (
     Json,
     NoCode,
     RunFile,
+    escape,
     name_file_in_errors,
     print_json,
     print_lines,
@@ -76,8 +78,6 @@ def draw_bound(claim: Claim, given: Run) -> Figure:
 
 def encode_check(found: Check) -> dict[str, Any]:
     """Return the JSON document of a check."""
-    from dataclasses import asdict
-
     from verify.shown_place import choose_place
 
     text, worst = found.arithmetic.text, choose_place(found)
@@ -204,8 +204,6 @@ def _encode_values(found: Check, level: LadderLevel) -> dict[str, Any]:
 
 def print_text(found: Check) -> None:
     """Print a check for a terminal: the verdict in three lines, one table, then conditions and regions."""
-    from rich.markup import escape
-
     from verify.shown_place import choose_place
 
     print_lines(f"[bold]{found.claim.id}[/bold]  {escape(found.claim.title)}", *_list_answer_lines(found), "")
@@ -224,8 +222,6 @@ def print_text(found: Check) -> None:
 
 def _print_advice(target: str) -> None:
     """Print advice about a violation that was found in floats only."""
-    from rich.markup import escape
-
     named = f'"{target}"' if is_relation(target) else target
     print_lines(
         "with fewer rounds or local steps the run can be repeated in rationals;"
@@ -235,8 +231,6 @@ def _print_advice(target: str) -> None:
 
 def _list_answer_lines(found: Check) -> list[str]:
     """Return the lines on the verdict, the closest condition, and the term that dominates the bound."""
-    from rich.markup import escape
-
     from verify.shown_place import choose_place
 
     worst = choose_place(found) if found.applicable else None
@@ -296,8 +290,6 @@ def _print_ladder(found: Check, rate: RateCheck) -> None:
 
 def _print_one_ladder(found: Check, ladder: MeasuredLadder) -> None:
     """Print the values of all variables along the sequence of a rate, and its slope."""
-    from rich.markup import escape
-
     rows = [
         [*map(str, _encode_values(found, level).values()), short(level.measured), short(level.measured / level.order)]
         for level in ladder.levels
@@ -316,8 +308,6 @@ def _print_one_ladder(found: Check, ladder: MeasuredLadder) -> None:
 
 def _describe_outcome(found: Check) -> str:
     """Return the outcome of a check in words, with colour."""
-    from rich.markup import escape
-
     if not found.applicable:
         return f"[yellow]not applicable[/yellow]: {escape(found.reason or '')}"
     if not found.comparisons and found.rate is None:
@@ -345,8 +335,6 @@ def _label_left_side(found: Check) -> str:
 
 
 def _print_sides(found: Check, worst: Comparison) -> None:
-    from rich.markup import escape
-
     from verify.shown_place import name_of_point
 
     place = ", ".join(f"{axis} {value}" for axis, value in worst.index.items())

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Jobs, Json, print_json, print_lines, print_table, progress
+from fedtheory.cli.output import Jobs, Json, escape, print_json, print_lines, print_table, progress
+from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
     from fedtheory.language.exercises import Assignment, Copy
@@ -118,7 +119,6 @@ def _list_names(student: str | None, roster: str | None) -> list[str]:
 
     Without either, the only id is that of the copy for the whole class.
     """
-    from fedtheory.errors import InputError
     from fedtheory.language.exercises import CLASS
     from verify.grade.roster import read_roster
 
@@ -157,8 +157,6 @@ def check(file: AnswerFile, assignment: Named = None, copy: SharedCopy = None, a
 
 
 def _print_read_back(found: list[ReadBack]) -> None:
-    from rich.markup import escape
-
     marks = {True: "[green]read[/green]", False: "[bold red]not read[/bold red]"}
     rows = [[each.name, marks[each.is_readable], escape(each.text)] for each in found]
     print_table("answers", ["question", "", "as it is read, or why it is not"], rows, whole=("question",))
@@ -182,7 +180,6 @@ def points(  # noqa: PLR0917  Typer makes each argument an option
     as_json: Json = False,
 ) -> None:
     """Enter points given by a person, as for proofs; grading again keeps them."""
-    from fedtheory.errors import InputError
     from verify.grade.given_points import EnteredPoints, parse_points, read_given
     from verify.grade.written import give_points
 
@@ -212,7 +209,6 @@ def grade(  # noqa: PLR0917  Typer makes each argument an option
     as_json: Json = False,
 ) -> None:
     """Grade a folder of submissions: points.csv, and a page of feedback for each student; can be resumed."""
-    from fedtheory.errors import InputError
     from verify.grade import grade_folder, left_out
 
     try:
@@ -238,7 +234,6 @@ def grade(  # noqa: PLR0917  Typer makes each argument an option
 
 
 def _write(path: Path, text: str) -> Path:
-    from fedtheory.errors import InputError
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -249,8 +244,6 @@ def _write(path: Path, text: str) -> Path:
 
 
 def _print_table(results: list[Result], output: Path, others: list[str]) -> None:
-    from rich.markup import escape
-
     rows = [
         [
             escape(r.student),
@@ -283,6 +276,4 @@ def _print_table(results: list[Result], output: Path, others: list[str]) -> None
 
 
 def _describe_troubles(result: Result) -> str:
-    from rich.markup import escape
-
     return escape("; ".join(result.troubles))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fedtheory.cli.output import Json, print_json, print_lines, print_table, short, write_text
+from fedtheory.cli.output import Json, escape, print_json, print_lines, print_table, short, write_text
+from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
     from fedtheory.planner.description import DataDescription
@@ -62,7 +65,6 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Describe a data file: columns, clients, curvatures, heterogeneity of the clients, and a first run file."""
-    from fedtheory.errors import InputError
     from fedtheory.federation.problem.columns import ColumnChoice
     from fedtheory.planner.description import describe, encode_description
     from fedtheory.runfile import run_toml
@@ -84,16 +86,11 @@ def run(
 
 def _make_relative(save: str, file: str) -> str:
     """Return the path of a data file relative to a run file."""
-    import os
-    from pathlib import Path
-
     return Path(os.path.relpath(file, Path(save).parent)).as_posix() if Path(file).is_file() else file
 
 
 def print_text(found: DataDescription) -> None:
     """Print a description for a terminal."""
-    from rich.markup import escape
-
     from fedtheory.runfile import run_toml
 
     clients, scales = found.clients, found.features

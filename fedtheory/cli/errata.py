@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.cli.output import Json, NoCode, SourceKey, Targets, print_json, print_lines, print_table, style_verdict
@@ -46,8 +47,6 @@ def encode_erratum(entry: Erratum) -> dict[str, Any]:
 
 def print_text(entries: list[Erratum]) -> None:
     """Print the errata for a terminal."""
-    from collections import Counter
-
     from fedtheory.cli.unicode_math import unicode_prose
 
     rows = [[entry.claim.id, entry.fault, *_repair(entry), unicode_prose(entry.claim.title)] for entry in entries]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, NoCode, print_json, print_lines, progress, short, style_verdict
+from fedtheory.cli.output import Json, NoCode, escape, print_json, print_lines, progress, short, style_verdict
 from fedtheory.cli.setting import encode_setting, print_setting
 from fedtheory.cli.typed_relations import NamedOrTyped, is_relation, parse_relation
 from fedtheory.cli.witness import Save, name_saved_file, print_witness, save_witness
@@ -77,8 +77,6 @@ def encode_finding(target: str, finding: Finding) -> dict[str, Any]:
 
 def print_text(target: str, finding: Finding, saved: str | None = None) -> None:
     """Print the outcome of a search for a terminal."""
-    from rich.markup import escape
-
     from verify.left_open import describe_left_open
 
     recorded = f" (recorded: {finding.claim.verdict})" if finding.contradicts else ""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from fedtheory.errors import MissingExtra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -11,13 +15,9 @@ if TYPE_CHECKING:
 
 def require_figure(file: str | None) -> None:
     """Raise an error before anything is computed if figures cannot be drawn, or not in the format of the file name."""
-    from importlib.util import find_spec
-
-    from fedtheory.errors import MissingExtra
-
     if file is None:
         return
-    if not find_spec("matplotlib"):
+    if not importlib.util.find_spec("matplotlib"):
         raise MissingExtra("report", "drawing figures")
     from report.pictures import check_suffix
 
@@ -26,18 +26,14 @@ def require_figure(file: str | None) -> None:
 
 def require_pages() -> None:
     """Raise an error if the libraries that draw pages are not installed."""
-    from importlib.util import find_spec
-
-    from fedtheory.errors import MissingExtra
-
-    if not all(find_spec(module) for module in ("fast_sugiyama", "jinja2", "latex2mathml", "matplotlib")):
+    if not all(
+        importlib.util.find_spec(module) for module in ("fast_sugiyama", "jinja2", "latex2mathml", "matplotlib")
+    ):
         raise MissingExtra("report", "writing the report")
 
 
 def write_figure(file: str | None, draw: Callable[[], Figure]) -> None:
     """Draw a figure into a file, if one is requested, and report it on standard error."""
-    import sys
-
     if file is None:
         return
     from report.pictures import save_figure

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fedtheory.cli.output import Json, print_json, print_lines, print_table
+from fedtheory.cli.output import Json, escape, print_json, print_lines, print_table
+from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
     from fedtheory.kernel.expressions import Expr
@@ -41,8 +42,6 @@ def run(word: Word = "", claim: OfClaim = None, as_json: Json = False) -> None:
     if as_json:
         print_json([vars(each) for each in found])
         return
-    from rich.markup import escape
-
     rows = [[escape(each.call), escape(each.formula)] for each in found]
     print_table("inequalities", ["in Python", "not negative"], rows, whole=("in Python",))
     print_lines(
@@ -84,7 +83,6 @@ def _list_assumed(target: str) -> list[Inequality]:
 
 def _collect_slacks(claim: Claim) -> dict[str, Expr]:
     """Return the slacks of the assumed bounds of a claim by name; empty if no context can be built."""
-    from fedtheory.errors import InputError
     from fedtheory.kernel import Rejected
     from fedtheory.proofs.claim_context import build_context
     from fedtheory.proofs.rounds import build_round_context

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fedtheory.cli.output import Json, print_json, print_lines
+from fedtheory.errors import InputError
 
 NAME = "new-source"
 
@@ -121,7 +122,6 @@ def run(folder: Folder, as_json: Json = False) -> None:
 def _write(folder: Path) -> list[Path]:
     from datetime import UTC, datetime
 
-    from fedtheory.errors import InputError
     from fedtheory.language.folder import require_key
     from fedtheory.language.registry import papers
 

@@ -6,12 +6,14 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from fedtheory.api.progress import progress as progress  # noqa: PLC0414 - all commands print through this module
 from fedtheory.cli.tables import print_table as print_table  # noqa: PLC0414
+from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.shown import short as short  # noqa: PLC0414
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
@@ -73,12 +75,19 @@ def print_json(document: Any) -> None:
 
 
 def print_lines(*lines: str) -> None:
-    """Print lines without Rich markup."""
+    """Print lines with Rich markup; long ones are not cut."""
     from rich.console import Console
 
     console = Console(highlight=False, emoji=False)
     for line in lines:
         console.print(line, overflow="ignore", crop=False)
+
+
+def escape(text: str) -> str:
+    """Return a text with its brackets escaped, which Rich would read as markup."""
+    from rich.markup import escape as escape_markup
+
+    return escape_markup(text)
 
 
 def style_verdict(verdict: str | None) -> str:
@@ -91,10 +100,6 @@ def style_verdict(verdict: str | None) -> str:
 
 def write_text(file: str, text: str, option: str) -> str:
     """Write a text file and return its name; raise `InputError` with the option that names it if that fails."""
-    from pathlib import Path
-
-    from fedtheory.errors import InputError
-
     try:
         Path(file).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -105,8 +110,6 @@ def write_text(file: str, text: str, option: str) -> str:
 @contextmanager
 def name_file_in_errors(file: str) -> Iterator[None]:
     """Add a file's name to errors that are raised inside; turn other errors of the user into an `InputError`."""
-    from fedtheory.errors import Diverging, InputError, NotApplicable
-
     try:
         yield
     except InputError as error:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +23,7 @@ from fedtheory.cli.output import (
 )
 from fedtheory.cli.plan_document import encode_plan
 from fedtheory.cli.plan_tables import print_first, print_guarantees, print_plan
+from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
     from fedtheory.engine.run import Run
@@ -105,10 +109,6 @@ def run(
 
 def _separate_inputs(given: list[str], settings: list[str]) -> tuple[list[str], dict[str, str]]:
     """Separate file names from settings of the form NAME=VALUE."""
-    from pathlib import Path
-
-    from fedtheory.errors import InputError
-
     named = [text for text in given if text in settings or ("=" in text and not Path(text).exists())]
     read: dict[str, str] = {}
     for text in named:
@@ -129,7 +129,6 @@ class _Accuracy:
     def of(self, run: Run) -> float:
         """Return the number on a run; raise `InputError` for a fraction of an F* that is not positive."""
         from fedtheory.arithmetic import plain_float
-        from fedtheory.errors import InputError
 
         if not self.is_part:
             return self.number
@@ -154,7 +153,6 @@ class _PlanOptions:
 def _read_costs(local: str, aggregation: str) -> Costs:
     """Return the costs of a local step and of a round's messages."""
     from fedtheory.arithmetic import FLOAT
-    from fedtheory.errors import InputError
     from fedtheory.planner import Costs
 
     each, messages = FLOAT.number(local, "local-cost"), FLOAT.number(aggregation, "aggregation-cost")
@@ -168,7 +166,6 @@ def _read_costs(local: str, aggregation: str) -> Costs:
 def _read_accuracy(text: str) -> _Accuracy:
     """Read an accuracy: a number, or a percentage of F*."""
     from fedtheory.arithmetic import FLOAT
-    from fedtheory.errors import InputError
 
     is_part = text.endswith("%")
     try:
@@ -209,7 +206,6 @@ def _plan(
     """Return the plan and its run; the run is None if only constants are given."""
     from fedtheory import planner
     from fedtheory.arithmetic import FLOAT
-    from fedtheory.errors import InputError
     from fedtheory.federation.problem.datasets import FILES
     from fedtheory.planner.data import build_run_from_data
     from fedtheory.runfile import read_run
@@ -253,10 +249,7 @@ _PAGE, _MAP = ".html", "regimes.svg"
 
 def _require_output(output: str | None, map_over: str | None) -> None:
     """Raise `InputError` for an output file that cannot be written, before anything is computed."""
-    from pathlib import Path
-
     from fedtheory.cli.figure import require_pages
-    from fedtheory.errors import InputError
 
     if output is None and map_over is None:
         return
@@ -281,15 +274,11 @@ def _write_files(found: Plan, planned: Run | None, over: str | None, output: str
 
 def _format_command() -> str:
     """Return the command line as it was typed."""
-    import shlex
-    import sys
-
     return shlex.join(["fedtheory", *sys.argv[1:]])
 
 
 def _map(found: Plan, over: str) -> Figure:
     """Return the map of the recommended bound, or of the first bound that is a formula in constants alone."""
-    from fedtheory.errors import InputError
     from fedtheory.planner import regime_map
     from report.step_size_page import draw_regimes
 
@@ -308,8 +297,6 @@ def _map(found: Plan, over: str) -> Figure:
 
 def _read_symbols(over: str) -> list[str]:
     """Return the two symbols of a map."""
-    from fedtheory.errors import InputError
-
     symbols = [part.strip() for part in over.split(",")]
     if len(symbols) != 2:
         raise InputError("map", f"expected two symbols such as eta,tau, got {over!r}")
@@ -318,7 +305,6 @@ def _read_symbols(over: str) -> list[str]:
 
 def _require_symbols(symbols: list[str], chosen: list[Claim] | None) -> None:
     """Raise `InputError` for symbols that no bound has; the recommended bound is checked later, when it is known."""
-    from fedtheory.errors import InputError
     from fedtheory.planner import covering_claims
     from fedtheory.planner.coverage import collect_meanings
 

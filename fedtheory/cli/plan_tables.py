@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from fedtheory.cli.output import print_lines, print_table
+from fedtheory.cli.output import escape, print_lines, print_table
 
 if TYPE_CHECKING:
     from fedtheory.engine.run import Run
@@ -17,8 +17,6 @@ _ROOMY = ("largest step", "rounds as planned", "as planned")
 
 def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool) -> None:
     """Print a plan: the recommendation, a table of bounds; on request why other bounds do not apply, and details."""
-    from rich.markup import escape
-
     from fedtheory.planner.listing import group_reasons
     from fedtheory.planner.other_settings import describe_other_settings
     from fedtheory.planner.sentences import describe_answer, describe_constants_plan
@@ -47,8 +45,6 @@ def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool
 
 def print_first(planned: Run, answer: Answer) -> None:
     """Print the planned run and the recommendation, before any bound is evaluated."""
-    from rich.markup import escape
-
     from fedtheory.planner.sentences import describe_use
     from fedtheory.planner.setting_in_words import describe_planned_run
 
@@ -65,8 +61,6 @@ def print_guarantees(found: Plan) -> None:
 
 
 def _print_headed(lines: list[tuple[str, str]]) -> None:
-    from rich.markup import escape
-
     print_lines(*(f"[bold]{head}[/bold] {escape(line)}" for head, line in lines))
     sys.stdout.flush()
 
@@ -98,8 +92,6 @@ def _print_bounds(found: Plan, every: bool) -> None:
 
 
 def _print_details(plan: ClaimPlan, cost: RoundCost | None, recommended: bool) -> None:
-    from rich.markup import escape
-
     from fedtheory.planner.listing import list_details
 
     print_lines("", f"[bold]{plan.claim.id}[/bold]  {escape(plan.claim.title)}{', recommended' if recommended else ''}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.output import print_lines, style_verdict
+from fedtheory.cli.output import escape, print_lines, style_verdict
 from fedtheory.cli.setting import print_setting
 
 if TYPE_CHECKING:
@@ -83,8 +83,6 @@ def encode_search(searched: ProofSearch) -> dict[str, Any]:
 
 def print_search(searched: ProofSearch) -> None:
     """Print the certificate that was found and the claims that it uses, or the closest result."""
-    from rich.markup import escape
-
     from fedtheory.search import Found
 
     result, claim = searched.result, searched.claim
@@ -127,8 +125,6 @@ WHERE_TO_BEGIN = (
 
 
 def _print_supposed(found: Found) -> None:
-    from rich.markup import escape
-
     from fedtheory.language.setting import setting_line
 
     claim = found.proof.claim

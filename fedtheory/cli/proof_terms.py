@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.output import print_lines
+from fedtheory.cli.output import escape, print_lines
+from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
     from fedtheory.proofs import Proof
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 def write_as_terms(proof: Proof) -> TermReport:
     """Write the certificate of a proof as terms, and check them; raise `InputError` if the claim has no certificate."""
-    from fedtheory.errors import InputError
     from fedtheory.proofs.terms.checking import report_terms
 
     if proof.document is None:
@@ -47,8 +47,6 @@ def encode_terms(report: TermReport) -> dict[str, Any]:
 
 def print_terms(report: TermReport) -> None:
     """Print terms step by step, each below the term that contains it."""
-    from rich.markup import escape
-
     from fedtheory.cli.unicode_math import unicode_prose
     from fedtheory.proofs.terms.explanation import explain
 

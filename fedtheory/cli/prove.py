@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -10,6 +12,7 @@ import typer
 from fedtheory.cli.output import (
     Json,
     NoCode,
+    escape,
     name_file_in_errors,
     print_json,
     print_lines,
@@ -18,6 +21,7 @@ from fedtheory.cli.output import (
     write_text,
 )
 from fedtheory.cli.setting import encode_setting, print_setting
+from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
     from fedtheory.cli.proof_search import ProofSearch
@@ -140,7 +144,6 @@ def _print_one(found: tuple[Proof, list[PrintedStep]], searched: ProofSearch | N
 
 def _check_target(target: str, certificate: str | None, files: list[str]) -> list[Proof]:
     """Check what the target names: a file with a certificate, or claims with theirs."""
-    from fedtheory.errors import InputError
     from fedtheory.language.targets import expand, resolve
     from fedtheory.proofs import prove
     from fedtheory.proofs.document import find_claim_id, read_document
@@ -161,9 +164,6 @@ def _check_target(target: str, certificate: str | None, files: list[str]) -> lis
 
 
 def _require_folder(target: str) -> None:
-    from pathlib import Path
-
-    from fedtheory.errors import InputError
 
     if not Path(target).is_dir():
         raise InputError(
@@ -192,7 +192,6 @@ def _find_claim(name: str, files: list[str]) -> Claim:
 
     No other file is executed.
     """
-    from fedtheory.errors import InputError
     from fedtheory.language.registry import find, is_an_id
     from fedtheory.language.targets import expand, resolve
 
@@ -218,15 +217,12 @@ def _check(claim: Claim, document: Document, file: str) -> Proof:
 
 def _require_single(things: list[T], option: str) -> T:
     """Return the only claim; raise `InputError` for any other number of claims."""
-    from fedtheory.errors import InputError
-
     if len(things) != 1:
         raise InputError(option, f"expected one claim, got {len(things)}")
     return things[0]
 
 
 def _save(proofs: list[Proof], file: str) -> None:
-    from fedtheory.errors import InputError
     from fedtheory.proofs.document import text_of
 
     proof = _require_single(proofs, "--save")
@@ -278,8 +274,6 @@ def encode_proof(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
 
 def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
     """Print a proof for a terminal."""
-    from rich.markup import escape
-
     from fedtheory.cli.proof_search import WHERE_TO_BEGIN
     from fedtheory.language.registry import explain_unproved
 
@@ -303,8 +297,6 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
 
 def _list_hints(proof: Proof) -> Iterator[str]:
     """Yield assumptions missing from a claim, or changes of a term, that would repair its broken certificate."""
-    from rich.markup import escape
-
     from fedtheory.proofs.missing_assumptions import find_missing_assumptions
     from fedtheory.proofs.near_misses import near_misses
 
@@ -329,10 +321,6 @@ def _describe_outcome(proof: Proof, printed: list[PrintedStep]) -> str:
 
 def _print_table(proofs: list[Proof]) -> None:
     """Print several proofs: for each its verdict, and the first step that fails."""
-    from collections import Counter
-
-    from rich.markup import escape
-
     failing = [next((step.text for step in proof.steps if not step.holds), "") for proof in proofs]
     rows = [
         [proof.claim.id, style_verdict(proof.verdict), escape(step)]
@@ -359,8 +347,6 @@ def _print_published_proof(printed: list[PrintedStep]) -> None:
 
 def _format_text(text: str) -> str:
     """Return a text with formulas, converted for Rich."""
-    from rich.markup import escape
-
     from fedtheory.cli.unicode_math import unicode_prose
 
     return escape(unicode_prose(text))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, print_json, print_lines, print_table
+from fedtheory.cli.output import Json, escape, print_json, print_lines, print_table
 
 if TYPE_CHECKING:
     from fedtheory.language.vocabulary import VocabularyEntry
@@ -54,8 +55,6 @@ def _encode(entry: VocabularyEntry) -> dict[str, Any]:
 
 def _print_table(entries: list[VocabularyEntry]) -> None:
     """Print one table for each chapter."""
-    from itertools import groupby
-
     for module, chapter in groupby(entries, key=lambda entry: entry.module):
         about = (module.__doc__ or "").partition("\n")[0]
         rows = [_format_row(entry) for entry in chapter]
@@ -69,8 +68,6 @@ def _print_table(entries: list[VocabularyEntry]) -> None:
 
 
 def _format_row(entry: VocabularyEntry) -> list[str]:
-    from rich.markup import escape
-
     from fedtheory.cli.unicode_math import unicode_math
 
     quantity = entry.quantity

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fedtheory.cli.figure import require_pages
 from fedtheory.cli.output import Jobs, Json, NoCache, NoCode, SourceKey, Targets, print_json, print_lines, progress
+from fedtheory.errors import InputError
 
 NAME = "report"
 
@@ -40,9 +42,6 @@ def run(
 
     With --sweep the page of a sweep's table is written instead: ratios over the swept keys, and the worst runs.
     """
-    from pathlib import Path
-
-    from fedtheory.errors import InputError
     from fedtheory.language.targets import expand_targets
     from verify import cache
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,8 +28,6 @@ def run(
     checks them; the last file prints the assumptions of each theorem.  A claim that cannot be written is listed with
     the reason.  Exit code 1 if the kernel rejects a certificate: its theorem is not written.
     """
-    from pathlib import Path
-
     from fedtheory.language.targets import expand_targets
     from verify.rocq.project import proved_ids, write_project
 

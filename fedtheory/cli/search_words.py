@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import TypeVar
+
+from fedtheory.errors import InputError
 
 Entry = TypeVar("Entry")
 
@@ -17,10 +20,6 @@ def select_matching(
         InputError: If there is none; the message suggests the closest names.
 
     """
-    from difflib import get_close_matches
-
-    from fedtheory.errors import InputError
-
     found = [entry for entry in entries if any(word.casefold() in text.casefold() for text in texts(entry))]
     if not found:
         near = get_close_matches(word, [texts(entry)[0] for entry in entries], n=3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.output import print_lines
+from fedtheory.cli.output import escape, print_lines
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
@@ -33,6 +33,4 @@ def list_setting_lines(claims: Iterable[tuple[str, Claim]]) -> list[str]:
 
 def print_setting(claims: Iterable[tuple[str, Claim]]) -> None:
     """Print the default setting of claims for a terminal."""
-    from rich.markup import escape
-
     print_lines(*map(escape, list_setting_lines(claims)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.cli.claims import encode_summary
-from fedtheory.cli.output import Json, NoCode, Target, print_json, print_lines, style_verdict
+from fedtheory.cli.output import Json, NoCode, Target, escape, print_json, print_lines, style_verdict
 from fedtheory.cli.setting import encode_setting, list_setting_lines
 
 if TYPE_CHECKING:
@@ -59,8 +59,6 @@ def _encode_certificate(claim: Claim) -> list[dict[str, Any]] | None:
 
 def print_text(claim: Claim) -> None:
     """Print a claim for a terminal."""
-    from rich.markup import escape
-
     from fedtheory.cli.unicode_math import unicode_math, unicode_prose
     from fedtheory.language.registry import explain_unproved
 
@@ -94,6 +92,4 @@ def print_text(claim: Claim) -> None:
 
 def _list_section_lines(title: str, entries: list[str]) -> list[str]:
     """Return the lines of a section under its title; none if there are no entries."""
-    from rich.markup import escape
-
     return [f"[bold]{title}[/bold]", *(f"  {escape(entry)}" for entry in entries)] if entries else []

@@ -10,6 +10,7 @@ import typer
 from fedtheory.cli.figure import require_figure, write_figure
 from fedtheory.cli.output import ArithmeticName, FigureFile, Json, NoCode, RunFile, name_file_in_errors, print_json
 from fedtheory.cli.simulation_tables import MEASURED, list_notes, measure_or_none, print_run, print_sampled_run
+from fedtheory.errors import Diverging, InputError, NotApplicable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +80,6 @@ def _require_listable(simulated: Run) -> None:
     """Raise `InputError` if a list over all rounds would not fit into memory, or rationals would be too long."""
     from fedtheory.arithmetic import FLOAT
     from fedtheory.engine.moments import require_short, rounds_repeat
-    from fedtheory.errors import InputError
 
     problem, algorithm = simulated.problem, simulated.algorithm
     if problem.arithmetic.is_rigorous:
@@ -172,8 +172,6 @@ def _summarise_models(simulated: Run) -> dict[str, Any]:
 
 def _encode_local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
     """Return the errors and drifts at the local steps; None if the run has no common local steps."""
-    from fedtheory.errors import Diverging, NotApplicable
-
     has_iterates = simulated.algorithm.work.common_steps is not None and len(trajectory.server_mean) > 1
     if not (has_iterates and _has_short_steps(simulated)):
         return None
@@ -187,8 +185,6 @@ def _encode_local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
 
 def encode_constants(simulated: Run) -> dict[str, Any]:
     """Return the constants of a run; a constant that needs a region names it; null if unbounded, with the reason."""
-    from fedtheory.errors import NotApplicable
-
     text, sqrt = simulated.arithmetic.text, simulated.arithmetic.sqrt
     found: dict[str, Any] = {
         "clients": _count(simulated, simulated.clients),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fedtheory.cli.output import print_lines, print_table, short
+from fedtheory.cli.output import escape, print_lines, print_table, short
+from fedtheory.errors import NoMinimiser, NotApplicable, Unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +21,6 @@ MEASURED = ("suboptimality", "distance_sq", "gradient_sq")
 
 def measure_or_none(measure: Callable[[], Found]) -> Found | None:
     """Return a measured value; None if it does not exist on the run."""
-    from fedtheory.errors import NotApplicable
-
     try:
         return measure()
     except NotApplicable:
@@ -30,7 +29,6 @@ def measure_or_none(measure: Callable[[], Found]) -> Found | None:
 
 def list_notes(simulated: Run) -> list[str]:
     """Return notes on missing or imprecise numbers."""
-    from fedtheory.errors import NoMinimiser
     from fedtheory.federation.problem.least_squares import notes_on
 
     try:
@@ -43,8 +41,6 @@ def list_notes(simulated: Run) -> list[str]:
 
 def _list_lost_digits(simulated: Run) -> list[str]:
     """Return notes on errors whose digits are lost in floats, with the reason and a remedy."""
-    from fedtheory.errors import Unresolved
-
     if simulated.algorithm.clock.is_random:
         # The errors are those of sampled schedules, each simulated as its own run.
         return []
@@ -74,8 +70,6 @@ def print_run(simulated: Run, constants: dict[str, Any]) -> None:
 
 def print_divergence(simulated: Run) -> None:
     """Print that a run diverges, and why."""
-    from rich.markup import escape
-
     from fedtheory.planner.divergence import describe_divergence
 
     if sentences := describe_divergence(simulated):
@@ -101,8 +95,6 @@ def print_sampled_run(simulated: Run, constants: dict[str, Any], found: DrawnRun
 
 def print_constants(simulated: Run, constants: dict[str, Any]) -> None:
     """Print a run's problem, its constants and the notes on it."""
-    from rich.markup import escape
-
     kind = escape(simulated.problem.description)
     known = {name: value for name, value in constants.items() if name != "regions" and value is not None}
     print_lines(

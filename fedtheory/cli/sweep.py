@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Jobs, Json, NoCode, print_json, print_lines, print_table, progress, short
+from fedtheory.cli.output import Jobs, Json, NoCode, escape, print_json, print_lines, print_table, progress, short
+from fedtheory.errors import Interrupted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from verify.sweeps import Results, Summary
 
 NAME = "sweep"
@@ -36,10 +37,6 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Check claims on a grid or a random family of runs; after an interruption, the same command resumes."""
-    from pathlib import Path
-    from time import perf_counter
-
-    from fedtheory.errors import Interrupted
     from verify.sweeps import GOES_ON, conduct, read_results, read_spec
 
     begin = perf_counter()
@@ -92,8 +89,6 @@ def _find_smallest(results: Results, error: str) -> dict[str, Any]:
 
 def print_text(table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float) -> None:
     """Print the summary of a sweep for a terminal."""
-    from rich.markup import escape
-
     for error in results.errors:
         _print_best(results, error)
     rows = [[escape(s.claim), _format_counts(s), short(s.worst_ratio), short(s.worst_row)] for s in summaries]
@@ -113,8 +108,6 @@ _MOST_BEST = 12
 
 def _print_best(results: Results, error: str) -> None:
     """Print the runs with the smallest error, and a sentence on the best one."""
-    from rich.markup import escape
-
     found = _find_smallest(results, error)
     if found["at"] is None:
         print_lines(f"[bold]{error}[/bold] has no value on any run: all diverge, or are none")

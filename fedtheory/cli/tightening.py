@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.output import print_lines, progress
+from fedtheory.cli.output import escape, print_lines, progress
+from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
     from fedtheory.cli.proof_search import ProofSearch
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 def tighten_found(searched: Sequence[ProofSearch | None], effort: int | None) -> Tightened:
     """Lower the constants of the one bound that a search has proved; raise `InputError` if there is no such bound."""
-    from fedtheory.errors import InputError
     from fedtheory.search import EFFORT, Found, Tightened, tighten
 
     if len(searched) != 1 or searched[0] is None:
@@ -39,8 +39,6 @@ def encode_tightened(tightened: Tightened) -> dict[str, Any]:
 
 def print_tightened(tightened: Tightened) -> None:
     """Print the constant of each term as stated, and the smallest one that was proved."""
-    from rich.markup import escape
-
     claim = tightened.found.proof.claim
     print_lines(
         "smallest numbers that the search proves, one term after the other:",

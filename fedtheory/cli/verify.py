@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +16,7 @@ from fedtheory.cli.output import (
     NoCode,
     SourceKey,
     Targets,
+    escape,
     print_json,
     print_lines,
     print_table,
@@ -51,9 +54,6 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Check claims on families of exact instances; exit code 1 if a verdict differs from the recorded one."""
-    from functools import partial
-    from time import perf_counter
-
     from fedtheory.language.targets import expand_targets
     from verify import cache
     from verify.early_decisions import import_checks
@@ -198,8 +198,6 @@ def _print_regimes(verdict: ClaimVerdict) -> None:
 
 def _print_left_open(verdicts: list[ClaimVerdict]) -> None:
     """Print how many runs of each search are undecided by exact checks, and the command that continues the search."""
-    from rich.markup import escape
-
     from verify.left_open import describe_left_open
 
     for verdict in verdicts:
@@ -211,8 +209,6 @@ def _print_left_open(verdicts: list[ClaimVerdict]) -> None:
 
 def _print_new_proof(verdict: ClaimVerdict) -> None:
     """Print the claims that a newly found certificate uses, or the assumptions that the claim lacks for it."""
-    from rich.markup import escape
-
     proof = verdict.found_proof
     if proof is None:
         return
@@ -251,8 +247,6 @@ _CALLED = {
 
 def _print_missing_kinds(verdict: ClaimVerdict) -> None:
     """Print the kinds of runs with few or no instances, and the conditions that exclude them."""
-    from rich.markup import escape
-
     from verify.exclusions import describe_exclusions
 
     target, reason = escape(verdict.target), _explain_not_applicable(verdict)

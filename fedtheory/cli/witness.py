@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fedtheory.cli.output import print_lines, short, write_text
+from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
     from verify.check import Check
@@ -57,7 +58,6 @@ def save_witness(text: str | None, found: Check | None, file: str | None) -> Non
 
     If the claim leaves points free, a comment in the file lists the points of the evaluation.
     """
-    from fedtheory.errors import InputError
     from verify.shown_place import write_points_as_comment
 
     if file is None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, NoCode, Target, print_json, print_lines, print_table, progress, short
+from fedtheory.cli.output import Json, NoCode, Target, escape, print_json, print_lines, print_table, progress, short
 from fedtheory.cli.setting import encode_setting, print_setting
 
 if TYPE_CHECKING:
@@ -74,8 +74,6 @@ def _encode_case(case: Case) -> dict[str, Any]:
 
 def print_text(found: WorstCase) -> None:
     """Print the cases for a terminal, with the assumptions on which they are based."""
-    from rich.markup import escape
-
     from verify.worst_case import KNOWN_ASSUMPTIONS
 
     if found.reason is not None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,48 +33,50 @@ class ComparatorValues:
     """|x^0 - y|^2."""
 
 
-@dataclass(frozen=True, eq=False)
-class Comparators:
-    """``y(s) = x* + (1 + s H)^-1 (x^0 - x*)`` for s = eta tau T, in the coordinates in which H is diagonal."""
+class Comparators(ABC):
+    """The comparator of a run for each length s = eta tau T: it minimises ``F(y) + |x^0 - y|^2 / (2s)``."""
 
-    curvatures: Array
-    """Eigenvalues of the Hessian of F, (d,)."""
-    start: Array
-    """x^0 - x*, (d,)."""
-    forms: Mapping[str, Array]
-    """Squared values at the comparator, by name, as forms in (1, x - x*), (d+1, d+1)."""
-    found: dict[float, dict[str, float]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._measured: dict[float, dict[str, float]] = {}
 
-    @classmethod
-    def of(cls, run: Run, names: frozenset[str] = NAMES) -> Comparators:
-        """Return the comparators of a run on quadratics, in floats.
+    def numbers(self, length: float) -> Mapping[str, float]:
+        """Return the numbers of the comparator, by name; cached."""
+        if length not in self._measured:
+            self._measured[length] = self._measure(length)
+        return self._measured[length]
 
-        Clients' curvatures are computed if a name needs them.
-        """
-        run = run.as_floats()
-        curvatures, axes = np.linalg.eigh(plain_floats(run.problem.hessian))
-        turned = np.eye(len(axes) + 1)
-        turned[1:, 1:] = axes
-        forms = {name: turned.T @ form @ turned for name, form in _list_squares(run, names)}
-        return cls(np.maximum(curvatures, 0), axes.T @ run.problem.centred.start, forms)
-
-    def numbers(self, time: float) -> Mapping[str, float]:
-        """Return the numbers of the comparator, by name."""
-        if time not in self.found:
-            self.found[time] = self._at(time)
-        return self.found[time]
-
-    def compared_with(self, time: float) -> ComparatorValues:
+    def compared_with(self, length: float) -> ComparatorValues:
         """Return the values of the comparator that are displayed."""
-        numbers = self.numbers(time)
+        numbers = self.numbers(length)
         return ComparatorValues(numbers[GAP], numbers[DISTANCE] ** 2)
 
-    def _at(self, time: float) -> dict[str, float]:
-        """Return the quantities of the comparator at this time of the gradient flow."""
-        point = self.start / (1 + time * self.curvatures)
-        lifted, away = np.concatenate([[1.0], point]), self.start - point
-        squares = {DISTANCE: away @ away, **{name: lifted @ form @ lifted for name, form in self.forms.items()}}
-        gap = float(self.curvatures @ point**2) / 2
+    @abstractmethod
+    def _measure(self, length: float) -> dict[str, float]:
+        """Compute the numbers of the comparator, by name."""
+
+
+class QuadraticComparators(Comparators):
+    """``y(s) = x* + (1 + s H)^-1 (x^0 - x*)`` in floats, in coordinates in which the Hessian H of F is diagonal.
+
+    Clients' curvatures are computed if a name needs them.
+    """
+
+    def __init__(self, run: Run, names: frozenset[str] = NAMES) -> None:
+        super().__init__()
+        run = run.as_floats()
+        curvatures, axes = np.linalg.eigh(plain_floats(run.problem.hessian))
+        rotation = np.eye(len(axes) + 1)
+        rotation[1:, 1:] = axes
+        self._curvatures = np.maximum(curvatures, 0)
+        self._start = axes.T @ run.problem.centred.start
+        # Squared values at the comparator, by name, as forms in (1, x - x*), (d+1, d+1).
+        self._forms = {name: rotation.T @ form @ rotation for name, form in _list_squares(run, names)}
+
+    def _measure(self, length: float) -> dict[str, float]:
+        point = self._start / (1 + length * self._curvatures)
+        lifted, away = np.concatenate([[1.0], point]), self._start - point
+        squares = {DISTANCE: away @ away, **{name: lifted @ form @ lifted for name, form in self._forms.items()}}
+        gap = float(self._curvatures @ point**2) / 2
         return {GAP: gap, **{name: math.sqrt(max(float(square), 0.0)) for name, square in squares.items()}}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect
 from functools import lru_cache
 
 from fedtheory.arithmetic import Array
@@ -20,27 +19,23 @@ from fedtheory.planner.comparators import (
     NAMES,
     NOISE,
     Comparators,
+    QuadraticComparators,
 )
 
 
 class ModelComparators(Comparators):
-    """Minimisers of ``F(y) + |x^0 - y|^2 / (2s)`` for s = eta tau T; each search starts from the nearest known one."""
+    """Comparators of linear models by Newton's method, which starts from the point of the nearest known length."""
 
     def __init__(self, problem: LinearModelProblem) -> None:
-        # The attributes of quadratic comparators are not set.
-        self.__dict__.update(_problem=problem, _points={}, _times=[], found={})
+        super().__init__()
+        self._problem = problem
+        self._points: dict[float, Array] = {}
 
-    def _at(self, time: float) -> dict[str, float]:
-        """Return the quantities of the comparator at this time, started from the nearest known point."""
-        problem: LinearModelProblem = self.__dict__["_problem"]
-        points: dict[float, Array] = self.__dict__["_points"]
-        times: list[float] = self.__dict__["_times"]
-        place = bisect(times, time)
-        near = min(times[max(place - 1, 0) : place + 1], key=lambda other: abs(math.log(other / time)), default=None)
-        found = comparator_at(problem, time, None if near is None else points[near])
-        points[time] = found.point
-        times.insert(place, time)
-        curvatures = problem.known_everywhere.client_smoothness
+    def _measure(self, length: float) -> dict[str, float]:
+        near = min(self._points, key=lambda other: abs(math.log(other / length)), default=None)
+        found = comparator_at(self._problem, length, None if near is None else self._points[near])
+        self._points[length] = found.point
+        curvatures = self._problem.known_everywhere.client_smoothness
         squares = {
             DISTANCE: found.distance_sq,
             NOISE: found.noise_sq,
@@ -53,9 +48,9 @@ class ModelComparators(Comparators):
 
 def get_comparators(run: Run, names: frozenset[str] = NAMES) -> Comparators:
     """Return the comparators of a run; those of linear models are cached for all claims about a problem."""
-    return _get_comparators(run.problem) if isinstance(run, LinearModelRun) else Comparators.of(run, names)
+    return _get_model_comparators(run.problem) if isinstance(run, LinearModelRun) else QuadraticComparators(run, names)
 
 
 @lru_cache(maxsize=4)
-def _get_comparators(problem: LinearModelProblem) -> ModelComparators:
+def _get_model_comparators(problem: LinearModelProblem) -> ModelComparators:
     return ModelComparators(problem)

@@ -12,7 +12,7 @@ import pytest
 
 from fedtheory.language.registry import find
 from fedtheory.planner import NumericBound, bound_of_run, comparators
-from fedtheory.planner.comparators import Comparators
+from fedtheory.planner.comparators import QuadraticComparators
 from report.explorer.subject import ExploredLink, find_subject
 from report.user_runs import UserRun
 
@@ -149,7 +149,7 @@ def test_the_point_follows_step_size_local_steps_and_rounds(desk: Chrome, writte
         changes = {one: shown[one] for one in ("local_step_size", "local_steps", "rounds")}
         assert shown[comparators.GAP] != before[comparators.GAP]
         assert bound_shown(desk) == pytest.approx(planned(unequal).value(changes), rel=2 * CURVED)
-        exact = Comparators.of(unequal.run).numbers(prod(changes.values()))
+        exact = QuadraticComparators(unequal.run).numbers(prod(changes.values()))
         for one in comparators.NAMES & shown.keys():
             assert shown[one] == pytest.approx(exact[one], rel=CURVED + ROUNDING)
 
@@ -157,7 +157,7 @@ def test_the_point_follows_step_size_local_steps_and_rounds(desk: Chrome, writte
 def test_interpolation_loses_a_sixth_of_a_percent_at_most(desk: Chrome, written: Any, unequal: UserRun) -> None:
     """Logarithms of the gap, over that of the length, have a second derivative of one at most; distances have half."""
     desk.get(written(BOUND, unequal))
-    points, steps = Comparators.of(unequal.run), between_notches()
+    points, steps = QuadraticComparators(unequal.run), between_notches()
     lost = dict.fromkeys(comparators.NAMES & {*names()}, 0.0)
     for step, found in zip(steps, followed(desk, steps), strict=True):
         exact = points.numbers(step * 30)
@@ -171,7 +171,7 @@ def test_a_number_that_vanishes_at_a_point_stays_between_its_neighbours(
 ) -> None:
     """Near a zero of a number its value is between the two neighbouring ones."""
     desk.get(written(BOUND, agreeing))
-    points = Comparators.of(agreeing.run)
+    points = QuadraticComparators(agreeing.run)
     numbers = [points.numbers(0.6 * 10 ** (n / 20))[comparators.DISSIMILARITY] for n in range(-59, 60)]
     steps = between_notches()
     found = [one[comparators.DISSIMILARITY] for one in followed(desk, steps)]

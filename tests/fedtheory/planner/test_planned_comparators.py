@@ -14,7 +14,7 @@ from fedtheory.errors import Diverging
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.planner.bound import bound_of_run
-from fedtheory.planner.comparators import Comparators
+from fedtheory.planner.comparators import QuadraticComparators
 from verify.check import check
 
 CLAIM, WITH_DRIFT = find("comparator:average-error"), find("comparator:drift.average-error")
@@ -41,7 +41,7 @@ def test_numbers_are_those_of_the_run(make, step_size: float) -> None:
     """At every step size the numbers are those of the run."""
     run = make(step_size)
     time = step_size * run.algorithm.work.steps[0] * run.algorithm.rounds
-    found = Comparators.of(make(0.01)).numbers(time)
+    found = QuadraticComparators(make(0.01)).numbers(time)
     assert found[q.comparator_suboptimality.name] == pytest.approx(q.comparator_suboptimality.on(run))
     for root in (q.comparator_distance, q.comparator_noise, q.comparator_dissimilarity):
         assert found[root.name] ** 2 == pytest.approx(root.on(run))

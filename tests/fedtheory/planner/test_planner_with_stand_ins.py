@@ -293,12 +293,12 @@ def test_comparators_start_from_the_nearest_known_one(monkeypatch: pytest.Monkey
         NOISE,
         DISSIMILARITY,
     )
-    found = comparators._at(1.0)
+    found = comparators._measure(1.0)
     assert [found[name] for name in names] == [0.5, 2.0, 3.0, 4.0]
     assert found[CURVED_NOISE] == 5.0
     assert found[CURVED_DISSIMILARITY] == 6.0
     for time in (100.0, 8.0, 12.0):
-        comparators._at(time)
+        comparators._measure(time)
     assert starts == [None, "at 1", "at 1", "at 8"]
 
 

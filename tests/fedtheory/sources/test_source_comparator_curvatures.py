@@ -19,7 +19,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.planner.bound import bound_of_run
-from fedtheory.planner.comparators import Comparators
+from fedtheory.planner.comparators import QuadraticComparators
 from verify.check import check
 
 STEP, ALL_STEPS, RUN, ROUND_STEP, ROUND_STEPS, ROUNDS = (
@@ -182,7 +182,7 @@ def test_the_plan_follows_the_comparator() -> None:
         return parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
 
     there = run_at(0.004)
-    found = Comparators.of(run_at(0.001)).numbers(0.004 * 3 * 50)
+    found = QuadraticComparators(run_at(0.001)).numbers(0.004 * 3 * 50)
     for root in (q.comparator_curved_noise, q.comparator_curved_dissimilarity):
         assert found[root.name] ** 2 == pytest.approx(root.on(there))
     bound, worst = bound_of_run(ROUNDS, run_at(0.001)), check(ROUNDS, there).worst
