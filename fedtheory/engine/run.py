@@ -125,6 +125,12 @@ class Run(AssumedConstants, Shown):
         """Return the value of a function of the run, computed at first use."""
         return self.memo.compute_once(make, lambda: make(self))
 
+    def measured_again(self) -> Self:
+        """Return the run with the same simulation and problem, and no quantity measured yet."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, memo=Memo())
+        return other
+
     def as_floats(self) -> Run:
         """Return the run in double precision."""
         if self.arithmetic is FLOAT:

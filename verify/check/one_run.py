@@ -8,11 +8,10 @@ from functools import cache, partial
 
 import numpy as np
 
-from fedtheory.arithmetic import ENCLOSED, RATIONAL, plain_float
+from fedtheory.arithmetic import ENCLOSED, RATIONAL
 from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.certified_run import certified
 from fedtheory.engine.moments import is_too_long_for_rationals
-from fedtheory.engine.region import BALL
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
@@ -20,10 +19,11 @@ from fedtheory.language.claim_places import stacked_sites
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.quantities.measuring.expectations import measure_several
 from verify.check.applicability import check_applicability, explain_exclusion, name_exclusion
-from verify.check.comparison import compare
+from verify.check.comparison import Comparison, compare
 from verify.check.dependencies import collect_in_relations
 from verify.check.estimated import estimate_sides
 from verify.check.links import CompiledRelation, compile_relations
+from verify.check.loose_suprema import list_suprema, lower_suprema
 from verify.check.outcome import Check, FinalDecision
 from verify.check.rates import RateCheck, check_rate
 from verify.effort import spend
@@ -82,7 +82,7 @@ def _check_guarded(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     try:
         # Overflow gives infinity or NaN, which decide nothing.
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return _check(claim, run, nearby)
+            return _drop_loose_violation(_check(claim, run, nearby), run)
     except Misplaced as reason:
         raise InputError(claim.id, str(reason)) from None
     except (Unresolved, Diverging) as reason:
@@ -116,30 +116,33 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     for each in (run, *nearby):
         measure_several(collect_in_relations(claim).quantities, each)
     found = replace(found, comparisons=tuple(compare(links, partial(stacked_sites, claim), run, nearby)))
-    return _check_with_interval(found, links, run) if run.is_estimated else _drop_loose_violation(found)
+    return _check_with_interval(found, links, run) if run.is_estimated else found
 
 
-_SLACK_OF_SUPREMA = 1e-4
-"""Bound on the relative excess of suprema on balls: up to 60 increases of their multiplier by 1e-6."""
-
-
-def _drop_loose_violation(found: Check) -> Check:
-    """Leave a violation undecided if it is smaller than the possible excess of a supremum on a ball.
-
-    Such a constant is an upper bound: on the larger side it favours the claim, on the smaller one it counts against it.
-    """
-    worst = found.worst
-    if found.holds is not False or worst is None or found.rate is not None:
+def _drop_loose_violation(found: Check, run: Run) -> Check:
+    """Leave a violation undecided if smaller values of the suprema on a ball, which are upper bounds, would undo it."""
+    if found.holds is not False or found.rate is not None:
         return found
-    smaller, larger = worst.relation.ordered
-    sides = [smaller, larger] if worst.relation.operator == "==" else [smaller]
-    named = {found.claim.notation[s].name for side in sides for s in side.free_symbols if s in found.claim.notation}
-    loose = sorted(name for name in named if found.regions.get(name, "").startswith(BALL))
-    less, more = (plain_float(side) for side in worst.relation.in_order(worst.lhs, worst.rhs))
-    if not loose or abs(less - more) > _SLACK_OF_SUPREMA * abs(less):
+    loose = list_suprema(found.claim, run)
+    around = [_compare_again(found.claim, lowered) for lowered in lower_suprema(run, loose)]
+    if any(_is_violated_alike(links) for links in zip(found.comparisons, *around, strict=False)):
         return found
-    reason = f"{', '.join(loose)} is an upper bound on a ball, and may be too large by more than the gap of the sides"
+    names = ", ".join(one.name for one in loose)
+    reason = f"{names} is an upper bound on a ball, and may be too large by more than the gap of the sides"
     return replace(found, final_decision=FinalDecision(None, reason), reason=reason)
+
+
+def _compare_again(claim: Claim, run: Run) -> Sequence[Comparison]:
+    """Compare the links of a claim on a run; empty where the claim does not apply."""
+    try:
+        return _check(claim, run, ()).comparisons
+    except NotApplicable:
+        return ()
+
+
+def _is_violated_alike(links: Sequence[Comparison]) -> bool:
+    """Return whether a link is violated for all values of the suprema, with the same side as the larger one."""
+    return all(link.holds is False for link in links) and len({bool(link.lhs > link.rhs) for link in links}) == 1
 
 
 def _check_with_interval(found: Check, links: Sequence[CompiledRelation], run: Run) -> Check:

@@ -25,6 +25,7 @@ from verify.check.by_run import Rows
 from verify.check.comparison import compute_ratio, find_tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN
 from verify.check.dependencies import collect_in_conditions
+from verify.check.loose_suprema import list_suprema
 from verify.check.one_run import check, list_regions
 from verify.check.outcome import is_everywhere
 from verify.check.sides import Values
@@ -150,11 +151,13 @@ def _has_batches(claim: Claim) -> bool:
 
 
 def _combine_worst(claim: Claim, run: Run, worst: Sequence[tuple[int, float | None]]) -> CheckResult | None:
-    """Combine the worst places of all relations into the result of a run; None where one is undecided."""
+    """Combine the worst places of all relations into the result of a run; None where it must be checked alone."""
     if any(decided == OPEN for decided, _ in worst):
         return None
     decided, ratio = min(worst, key=_make_sort_key)
     try:
+        if decided == FAILS and list_suprema(claim, run):
+            return None
         return CheckResult(True, is_everywhere(list_regions(claim, run)), decided == HOLDS, ratio)
     except FedtheoryError:
         return None

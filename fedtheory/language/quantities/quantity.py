@@ -152,6 +152,10 @@ class RunQuantity:
         except NotApplicable as reason:
             raise reason.about(self.name) from None
 
+    def store(self, run: Run, value: Any) -> None:
+        """Cache a value for a run, in place of a measurement."""
+        run.memo.store(self._key, value)
+
     def is_known_of(self, run: Run) -> bool:
         """Return whether the quantity is cached for a run."""
         return self._key in run.memo
