@@ -76,6 +76,7 @@ def least(name: str, number: Expr, *needs: Assumption) -> Fact:
 
 ONE = least("1 >= 0", sp.S.One)
 FINAL_DISTANCE = least("a squared distance is not negative", n.final_distance_sq)
+AVERAGE_ERROR = least("an average error is not negative", n.average_suboptimality)
 TELESCOPED_PROGRESS = zero(
     "the progress of the rounds telescopes",
     n.total_progress - n.initial_distance**2 + n.final_distance_sq,

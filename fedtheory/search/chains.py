@@ -43,7 +43,6 @@ from fedtheory.search.remainders import Goal, Remainder, goal_of, remainders, se
 from fedtheory.search.restated import AT_OPTIMUM, AT_OPTIMUM_SAMPLED, quantities_behind, restate
 from fedtheory.search.together import (
     find_last_errors,
-    find_sign_of_errors,
     find_steps_together,
     has_power_of_rounds,
     is_together,
@@ -120,8 +119,6 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
         last = _list_last_errors(goal, workspace) if q.final_suboptimality.name in rows else []
         first += last or lemmas
         others += lemmas
-    if _has_errors_among_others(claim):
-        others += _collect_premises(goal, workspace, find_sign_of_errors(workspace))
     return _combine(goal, first, others)
 
 
@@ -130,17 +127,11 @@ def _list_wanted(claim: Claim, steps: Sequence[_Step]) -> list[str]:
     wanted = dict.fromkeys([*_OF_FACTS, *(name for step in steps for name in _list_quantities(step))])
     if is_contracting(claim):
         wanted |= dict.fromkeys(NEEDED)
-    if is_together(claim) or _has_errors_among_others(claim):
+    if is_together(claim):
         wanted |= dict.fromkeys(list_needed_together(claim))
     if has_power_of_rounds(claim):
         wanted |= {q.iterations.name: None}
     return list(wanted)
-
-
-def _has_errors_among_others(claim: Claim) -> bool:
-    """Return whether a claim bounds the average error and mentions the last distance."""
-    is_bounded = q.average_suboptimality.name in _list_rows(claim)
-    return is_bounded and q.final_distance_sq in claim.notation.values()
 
 
 def _combine(goal: Goal, first: Sequence[LinearPremise], others: Sequence[LinearPremise]) -> Found | NotFound:

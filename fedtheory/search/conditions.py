@@ -30,9 +30,11 @@ def solve_for_step_size(claim: Claim) -> list[Expr]:
             gap = sp.expand(sp.numer(sp.together(slack(condition))))
             if gap.is_polynomial(symbol) and sp.degree(gap, symbol) == 1:
                 above, below = gap.coeff(symbol, 0), -gap.coeff(symbol, 1)
-                bound = sp.Le(symbol, above / below, evaluate=False)
-                if follows(bound, claim):
-                    found.append(bound)
+                bounds = (
+                    sp.Le(symbol, above / below, evaluate=False),
+                    sp.Ge(symbol, -above / (-below), evaluate=False),
+                )
+                found += [bound for bound in bounds if follows(bound, claim)][:1]
     return found
 
 

@@ -31,7 +31,7 @@ from fedtheory.proofs.proof import check_assumed
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.search.positivity import SignFacts, split_into_products, split_quickly
 from fedtheory.search.restated import restate
-from fedtheory.search.terms import find_terms
+from fedtheory.search.terms import certify_step
 from fedtheory.search.workspace import LemmaGoal, Workspace, le
 
 NEEDED = tuple(
@@ -240,8 +240,8 @@ def _show_step(workspace: Workspace, statement: LemmaGoal) -> str | None:
     claim = workspace.claim_of(statement)
     if claim.id in workspace.proofs:
         return claim.id
-    terms = find_terms(claim, statement.relation)
-    return None if terms is None else workspace.add(statement, Certificate(claim=claim.id, links=[terms]))
+    certificate = certify_step(claim, statement.relation)
+    return None if certificate is None else workspace.add(statement, certificate)
 
 
 def _split_multiples(

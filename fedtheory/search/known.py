@@ -29,7 +29,7 @@ def search_known(claim: Claim) -> Found | NotFound:
         return NotFound(unfit)
     candidates = known_claims(use_plain_symbols(claim))
     if not candidates:
-        return NotFound("no proved claim bounds this quantity under these assumptions")
+        return _search_facts(claim)
     seen: list[Remainder] = []
     others: list[KnownClaim] = []
     for known in candidates:
@@ -47,6 +47,15 @@ def search_known(claim: Claim) -> Found | NotFound:
     if isinstance(result, Found):
         return result
     return next(filter(None, (reuse_certificate(claim, known) for known in others)), result)
+
+
+def _search_facts(claim: Claim) -> Found | NotFound:
+    """Search for a proof from facts alone, such as that a squared distance is not negative."""
+    goal = goal_of(claim, [])
+    facts = premises_of_facts(goal.claim)
+    found = (show_remainder(one, one.number, split_quickly) for one in remainders(goal, facts, ()))
+    unknown = NotFound("no proved claim bounds this quantity under these assumptions")
+    return next(filter(None, found), unknown)
 
 
 def _explain_unfit(claim: Claim) -> str | None:

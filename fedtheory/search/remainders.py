@@ -104,9 +104,8 @@ def remainders(goal: Goal, first: Sequence[LinearPremise], others: Sequence[Line
 
 def _replace_vanishing(remainder: Remainder, premises: Sequence[LinearPremise]) -> Remainder:
     """Return a remainder in which numbers that facts or conditions equate with others are replaced by these."""
-    for premise, symbol in _list_replaceable(remainder.goal, premises):
+    for premise, symbol, value in _list_replaceable(remainder.goal, premises):
         number, zero = remainder.number, premise.written
-        value = symbol - zero
         if not number.has(symbol) or not number.is_rational_function(symbol):
             continue
         multiple = sp.cancel((number - number.xreplace({symbol: value})) / zero)
@@ -115,8 +114,8 @@ def _replace_vanishing(remainder: Remainder, premises: Sequence[LinearPremise]) 
     return remainder
 
 
-def _list_replaceable(goal: Goal, premises: Sequence[LinearPremise]) -> Iterator[tuple[LinearPremise, sp.Symbol]]:
-    """Yield equations between numbers, each with a symbol to replace.
+def _list_replaceable(goal: Goal, premises: Sequence[LinearPremise]) -> Iterator[tuple[LinearPremise, sp.Symbol, Expr]]:
+    """Yield equations between numbers, each with a symbol to replace and its value.
 
     The symbol is one that the claim does not name, or a constant.
     """
@@ -127,9 +126,11 @@ def _list_replaceable(goal: Goal, premises: Sequence[LinearPremise]) -> Iterator
             equations.append(LinearPremise(one, f"{one.lhs} = {one.rhs}", {sp.S.One: quotient(zero)}, zero, 1, True))
     for premise in equations:
         for symbol in sorted(premise.written.free_symbols, key=str):
-            rest = sp.expand(symbol - premise.written)
-            if symbol not in rest.free_symbols and (symbol not in goal.original_symbols or rest.is_Rational):
-                yield premise, symbol
+            zero = sp.expand(premise.written)
+            factor = zero.coeff(symbol)
+            value = sp.cancel(symbol - zero / factor) if factor != 0 else symbol
+            if symbol not in value.free_symbols and (symbol not in goal.original_symbols or value.is_Rational):
+                yield premise, symbol, value
                 break
 
 
@@ -251,5 +252,8 @@ def _write_document(goal: Goal, certificate: Combination, names: Sequence[str]) 
     """Return the document of a certificate, with the lemmas and the quantities that it needs."""
     document = document_of(goal.claim, certificate)
     lemmas = [] if goal.workspace is None else goal.workspace.entries(names)
-    used = names_in([document, *lemmas], goal.quantities) if lemmas else list(goal.quantities)
+    # Exponents of the claim may be written with a number that nothing else names.
+    stated = {quantity.name for quantity in goal.claim.notation.values()}
+    named = {*names_in([document, *lemmas], goal.quantities), *stated}
+    used = [name for name in goal.quantities if name in named] if lemmas else list(goal.quantities)
     return document | ({"quantities": used} if used else {}) | ({"lemmas": lemmas} if lemmas else {})

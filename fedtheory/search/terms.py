@@ -198,6 +198,16 @@ def _find_by_squares(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) 
     return None if terms is None else Rooted(vector=length.base.args[0], bound=bound, terms=terms)
 
 
+def certify_step(claim: Claim, relation: Relation) -> Certificate | None:
+    """Return a certificate of the only relation of a lemma in plain symbols; None if not found."""
+    derived = derive_conditions(claim)
+    conditions = (*claim.conditions, *derived)
+    terms = find_terms(replace(claim, conditions=conditions) if derived else claim, relation)
+    return (
+        None if terms is None else Certificate(claim=claim.id, links=[terms], relaxed=conditions if derived else None)
+    )
+
+
 def find_terms(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) -> list[Term] | None:
     """Return terms that add up to the slack of an inequality in plain symbols; None if not found."""
     context = build_known_context(claim, relation, (), lemmas)

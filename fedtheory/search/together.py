@@ -18,14 +18,13 @@ from fedtheory.kernel.expressions import Expectation, Expr, Gradient, Value, nor
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs import Certificate
 from fedtheory.proofs.claim_context import are_together, count_steps
 from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.falling import LastOfContracting, LastOfFalling, count_iterations
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import ROUNDS, SymbolTable, power_of, symbols_of
 from fedtheory.proofs.proof import check_assumed
-from fedtheory.search.terms import find_terms
+from fedtheory.search.terms import certify_step
 from fedtheory.search.workspace import LemmaGoal, Workspace, le
 
 BOUNDED = (q.final_distance_sq, q.average_suboptimality, q.average_local_gradient_sq, q.final_suboptimality)
@@ -89,16 +88,6 @@ def find_last_errors(workspace: Workspace) -> Iterator[LastOfFalling | LastOfCon
     name = _prove_step(workspace, "falling", after, Expectation(before), added)
     if name is not None:
         yield LastOfFalling(name)
-
-
-def find_sign_of_errors(workspace: Workspace) -> Iterator[str]:
-    """Yield the id of the lemma that the average error is not negative, from the minimum at each local step."""
-    symbol = symbols_of(workspace.claim)
-    objective = symbol(q.objective)
-    least, later = (Value(objective, symbol(one)) for one in (q.optimum, q.next_average_iterate))
-    step = _prove_step(workspace, "above-the-minimum", least, Expectation(later), sp.S.Zero)
-    name = _average_over_steps(workspace, "mean-above", le(sp.S.Zero, symbol(q.average_suboptimality)), step)
-    yield from [] if name is None else [name]
 
 
 def _find_factors(claim: Claim) -> Iterator[tuple[Expr, Expr]]:
@@ -227,5 +216,5 @@ def _prove_step(workspace: Workspace, name: str, left: Expr, right: Expr, added:
     """Add a lemma on the expectations at one local step, by named inequalities and squares."""
     statement = LemmaGoal(name, "step", le(Expectation(left), right + added))
     claim = workspace.claim_of(statement)
-    terms = find_terms(claim, statement.relation)
-    return None if terms is None else workspace.add(statement, Certificate(claim=claim.id, links=[terms]))
+    certificate = certify_step(claim, statement.relation)
+    return None if certificate is None else workspace.add(statement, certificate)

@@ -138,9 +138,10 @@ def test_conditions_are_solved_for_the_step_size() -> None:
     """4 L eta <= 1 gives eta <= 1/(4 L), and 8 tau L eta <= 1 with the smallest count 8 L eta <= 1."""
     stated = {"convex": (4 * eta * L <= 1, [eta <= 1 / (4 * L)]), "solved": (eta <= 1 / (4 * L), [])}
     stated |= {"squares": (4 * eta**2 * L**2 <= 1, []), "two": (eta * L + eta * mu <= 1, [eta <= 1 / (L + mu)])}
+    stated |= {"below": (1 - eta * mu <= eta * L - 1, [eta >= 2 / (L + mu)])}
     for condition, expected in stated.values():
         claim = use_plain_symbols(bound(DISTANCE, LAST, (*ROUNDS, *STRONGLY), [condition]))
-        assert [sp.Le(*map(_own, one.args)) for one in solve_for_step_size(claim)] == expected
+        assert [one.func(*map(_own, one.args)) for one in solve_for_step_size(claim)] == expected
     claim = use_plain_symbols(bound(DISTANCE, LAST, (*ROUNDS, *STRONGLY), [8 * tau * eta * L <= 1]))
     assert [_own(one.args[0]) for one in weaken_to_counts(claim)] == [8 * eta * L]
 

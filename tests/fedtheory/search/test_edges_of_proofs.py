@@ -244,7 +244,7 @@ def test_plausible_remainders_are_not_called_false(monkeypatch: pytest.MonkeyPat
 
 def test_lemmas_that_are_there_are_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[str] = []
-    monkeypatch.setattr(contractions, "find_terms", lambda claim, _: searched.append(claim.id))
+    monkeypatch.setattr(contractions, "certify_step", lambda claim, _: searched.append(claim.id))
     for name, found in (("there", "there"), ("new", None)):
         searched.clear()
         work: Any = SimpleNamespace(proofs={"there": 1}, claim_of=lambda _, name=name: SimpleNamespace(id=name))
@@ -326,8 +326,9 @@ def test_terms_of_documents_name_the_quantities_that_lemmas_use(monkeypatch: pyt
     monkeypatch.setattr(remainders, "document_of", lambda *_: {"parts": ["drift"]})
     work: Any = SimpleNamespace(entries=lambda names: [f"lemma about {name}" for name in names])
 
-    def document(quantities: list[str], names: list[str], workspace: Any) -> Any:
-        goal: Any = SimpleNamespace(claim=None, quantities=quantities, workspace=workspace)
+    def document(quantities: list[str], names: list[str], workspace: Any, *stated: Any) -> Any:
+        claim = SimpleNamespace(notation={one: SimpleNamespace(name=one) for one in stated})
+        goal: Any = SimpleNamespace(claim=claim, quantities=quantities, workspace=workspace)
         return remainders._write_document(goal, None, names)  # type: ignore[arg-type]
 
     assert document(["drift", "noise"], [], None) == {"parts": ["drift"], "quantities": ["drift", "noise"]}
@@ -336,6 +337,8 @@ def test_terms_of_documents_name_the_quantities_that_lemmas_use(monkeypatch: pyt
     whole = document(["drift", "noise", "gap"], ["gap"], work)
     assert whole == {"parts": ["drift"], "quantities": ["drift", "gap"], "lemmas": ["lemma about gap"]}
     assert document(["noise"], ["gap"], work) == {"parts": ["drift"], "lemmas": ["lemma about gap"]}
+    named = {"parts": ["drift"], "quantities": ["noise"], "lemmas": ["lemma about gap"]}
+    assert document(["noise"], ["gap"], work, "noise") == named
 
 
 def test_numbers_that_equations_replace() -> None:
@@ -347,7 +350,7 @@ def test_numbers_that_equations_replace() -> None:
     def left(number: sp.Expr) -> Any:
         remainder = remainders.Remainder(goal, [], quotient(number), number)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(remainders, "_list_replaceable", lambda *_: [(premise, one)])
+            patch.setattr(remainders, "_list_replaceable", lambda *_: [(premise, one, other - 1)])
             premise.form = {sp.S.One: quotient(premise.written)}
             return remainders._replace_vanishing(remainder, [])
 

@@ -28,11 +28,15 @@ def test_equations_that_replace_a_number() -> None:
 
     def replaced(conditions: Sequence[Any], *premises: Any) -> list[tuple[sp.Expr, sp.Symbol]]:
         goal: Any = SimpleNamespace(claim=SimpleNamespace(conditions=conditions), original_symbols={own})
-        return [(one.written, symbol) for one, symbol in remainders._list_replaceable(goal, premises)]
+        return [(one.written, symbol) for one, symbol, _ in remainders._list_replaceable(goal, premises)]
 
     assert replaced([], premise(new - own)) == [(new - own, new)]
     assert replaced([], premise(own - 3)) == [(own - 3, own)]
-    assert replaced([], premise(own - new)) == replaced([], premise(new**2 - own)) == []
+    assert replaced([], premise(own - new)) == [(own - new, new)]
+    assert replaced([], premise(new**2 - own)) == []
+    goal: Any = SimpleNamespace(claim=SimpleNamespace(conditions=[]), original_symbols={own, more})
+    ((_, symbol, value),) = remainders._list_replaceable(goal, [premise(own - new * more)])
+    assert (symbol, value) == (new, own / more)
     for refused in (
         premise(new - own, sign=-1),
         premise(new - own, vanishes=False),

@@ -15,6 +15,7 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.kernel import Numbers
 from fedtheory.language.claim import Claim
+from fedtheory.proofs import Certificate
 from fedtheory.proofs.document import with_quantities
 from fedtheory.proofs.falling import LastOfContracting, LastOfFalling
 from fedtheory.proofs.numbers import symbols_of
@@ -52,7 +53,7 @@ class Believing(Workspace):
 @pytest.fixture
 def believing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Believing]:
     """Return workspaces of bounds, for chains in which all steps are found."""
-    monkeypatch.setattr(together, "find_terms", lambda *_: ["terms"])
+    monkeypatch.setattr(together, "certify_step", lambda claim, _: Certificate(claim=claim.id, links=[["terms"]]))
 
     def workspace(left: Any, right: Any, assumptions: Any, conditions: Any = SMALL) -> Believing:
         claim = bound(left, right, assumptions, conditions)
@@ -128,7 +129,7 @@ def test_bounds_on_the_last_error(believing: Callable[..., Believing]) -> None:
 def test_steps_without_a_proof_lead_to_nothing(
     believing: Callable[..., Believing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(together, "find_terms", lambda *_: None)
+    monkeypatch.setattr(together, "certify_step", lambda *_: None)
     for left, right in (
         (q.final_distance_sq, KEPT**K * D**2 + eta * sigma**2 / mu),
         (q.final_distance_sq, D**2 + T * eta**2 * sigma**2),

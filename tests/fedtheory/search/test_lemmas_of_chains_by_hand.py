@@ -66,7 +66,7 @@ def _claim(left: Any, right: Any, assumptions: Any = NOISY, **where: Any) -> Cla
 @pytest.fixture(autouse=True)
 def _terms(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every step be proved by some terms."""
-    monkeypatch.setattr(together, "find_terms", lambda *_: [])
+    monkeypatch.setattr(together, "certify_step", lambda claim, _: Certificate(claim=claim.id, links=[[]]))
 
 
 def _symbols(claim: Claim) -> tuple[Any, ...]:
@@ -169,7 +169,7 @@ def test_last_errors_by_falling_and_contracting_errors() -> None:
 
 
 def test_steps_without_terms(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(together, "find_terms", lambda *_: None)
+    monkeypatch.setattr(together, "certify_step", lambda *_: None)
     claim = _claim(q.final_distance_sq, D**2 + eta)
     assert list(together.find_steps_together(Lemmas(claim))) == []  # type: ignore[arg-type]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import sympy as sp
-from chain_claims import NOISY, ROUNDS, STRONGLY, D, L, T, eta, mu, sigma, tau, zeta
+from chain_claims import NOISY, ROUNDS, STRONGLY, D, K, L, T, errors, eta, mu, sigma, tau, zeta
 
 from fedtheory import Claim
 from fedtheory import assumptions as a
@@ -21,6 +21,8 @@ x_i, mean, next_mean = sp.symbols("x_i xbar xbar_1", real=True)
 NUMBERS = {
     eta: q.local_step_size,
     tau: q.local_steps,
+    K: q.iterations,
+    errors: q.average_suboptimality,
     T: q.rounds,
     M: q.clients,
     L: q.smoothness,
@@ -90,10 +92,24 @@ TRUE = {
     "an exponential of half the rate": strongly(q.final_distance_sq, sp.exp(-eta * mu * tau * T / 2)),
     "distances of gradient descent": norms(later - best, (1 - eta * mu) * SHRINKS, STRONGLY, [eta * L <= 1]),
     "gradients of gradient descent": norms(Gradient(F, later), (1 - eta * mu) * SLOPE, STRONGLY, [eta * L <= 1]),
+    "values of one client": stated(
+        q.final_suboptimality, (1 - eta * mu) ** T * gap, (*ALONE, *STRONGLY), [eta * L <= 1, ONE_STEP]
+    ),
+    "iterations for rounds": stated(
+        q.average_suboptimality,
+        D**2 / (eta * K) + 2 * eta * sigma**2 / M + 20 * L * eta**2 * tau * (sigma**2 + tau * zeta**2),
+        (*NOISY, a.convex_and_smooth, a.bounded_dissimilarity),
+        [4 * eta * L <= 1],
+    ),
+    "an error is not negative": stated(sp.S.Zero, q.average_suboptimality, (*ROUNDS, a.convex_and_smooth), []),
     "the heterogeneity of Li et al.": lemma_of_li(3),
     "the heterogeneity is not negative": stated(sp.S.Zero, Gamma, STRONGLY, [], place="points", where=VECTORS),
 }
 FALSE = {
+    "values of one client at twice the rate": stated(
+        q.final_suboptimality, (1 - eta * mu) ** (3 * T) * gap, (*ALONE, *STRONGLY), [eta * L <= 1, ONE_STEP]
+    ),
+    "an error is not positive": stated(errors, sp.S.Zero, (*ROUNDS, a.convex_and_smooth), []),
     "gradients of rounds with some local steps": stated(
         q.average_gradient_sq, 2 * gap / (eta * T), ALONE, [eta * L <= 1]
     ),
