@@ -18,6 +18,8 @@ from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.sources.renard2022.statements.any_point import v
 from fedtheory.sources.renard2022.statements.notation import (
+    DOUBLE_STEP,
+    HALF_STEP,
     F,
     F_i,
     L,
@@ -38,37 +40,36 @@ from fedtheory.sources.renard2022.statements.notation import (
 )
 
 _ONE = sp.S.One
-_MOVE = xbar_next - xbar
+_STEP_OF_AVERAGE = xbar_next - xbar
 _VARIANCE = Term(eta / M, assumption("bounded variance"), averaged=True)
-_TO_CLIENT = (xbar_next - xbar) - (xbar - x_i)
+_STEP_FROM_CLIENT = (xbar_next - xbar) - (xbar - x_i)
 _GAPS = (
     Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
     Term(_ONE, convexity(F_i, x_star, x_i), averaged=True),
 )
-_STEP = (*_GAPS, Term(L / 2, square(_TO_CLIENT), averaged=True))
+_STEP = (*_GAPS, Term(L / 2, square(_STEP_FROM_CLIENT), averaged=True))
 
 # Two clients: their distance, the gradients of F at both, and the deviation of their gradients from those of F.
-_APART = pair.x_i - pair.x_j
-_PULL = Gradient(pair.F, pair.x_i) - Gradient(pair.F, pair.x_j)
-_MISFIT_I, _MISFIT_J = pair.SLOPE_I - Gradient(pair.F, pair.x_i), pair.SLOPE_J - Gradient(pair.F, pair.x_j)
-_WIDE_STEP, _HALF_STEP = eta <= 2 / L, eta <= 1 / (2 * L)
+_DIFFERENCE = pair.x_i - pair.x_j
+_GRADIENT_CHANGE = Gradient(pair.F, pair.x_i) - Gradient(pair.F, pair.x_j)
+_DEVIATION_I, _DEVIATION_J = pair.SLOPE_I - Gradient(pair.F, pair.x_i), pair.SLOPE_J - Gradient(pair.F, pair.x_j)
 
 
 def _bound_gradient_step(factor: sp.Expr) -> list[Term]:
-    """Return terms: a gradient step on F does not increase the distance of two points."""
+    """Return the terms that a gradient step on F does not increase the distance of two points."""
     return [
         Term(2 * eta * factor, cocoercivity(pair.F, pair.x_i, pair.x_j)),
         Term(2 * eta * factor, cocoercivity(pair.F, pair.x_j, pair.x_i)),
-        Term((2 * eta / L - eta**2) * factor, square(_PULL)),
+        Term((2 * eta / L - eta**2) * factor, square(_GRADIENT_CHANGE)),
     ]
 
 
-def _bound_misfits(coefficient: sp.Expr) -> list[Term]:
-    """Return terms: each of the two gradients differs from that of F by at most zeta."""
+def _bound_deviations(coefficient: sp.Expr) -> list[Term]:
+    """Return the terms that each of the two gradients differs from that of F by at most zeta."""
     return [
         Term(2 * coefficient, assumption("bounded dissimilarity of i")),
         Term(2 * coefficient, assumption("bounded dissimilarity of j")),
-        Term(coefficient, square(_MISFIT_I + _MISFIT_J)),
+        Term(coefficient, square(_DEVIATION_I + _DEVIATION_J)),
     ]
 
 
@@ -76,47 +77,47 @@ _NOISES = [Term(eta**2, assumption(f"bounded variance of {name}")) for name in "
 
 
 def _bound_pair_step(weight: sp.Expr) -> list[Term]:
-    """Return one step of two clients without noise; Young's inequality with a weight."""
+    """Return the terms of one step of two clients without noise, by Young's inequality with a weight."""
     return [
-        Term(1 / weight, square(_APART - eta * _PULL + weight * eta * (_MISFIT_I - _MISFIT_J))),
+        Term(1 / weight, square(_DIFFERENCE - eta * _GRADIENT_CHANGE + weight * eta * (_DEVIATION_I - _DEVIATION_J))),
         *_bound_gradient_step(1 + 1 / weight),
-        *_bound_misfits((1 + weight) * eta**2),
+        *_bound_deviations((1 + weight) * eta**2),
     ]
 
 
-_GROWING = k + tau / 2
-"""A weight that grows over the round: dissimilarity alone would have k, noise alone a constant."""
-_GROWING_PULL, _GROWING_NOISE = k * _GROWING, k * (1 + k / tau)
+_GROWING_WEIGHT = k + tau / 2
+"""A weight that grows over the round. Without noise the weight k is best, without dissimilarity a constant."""
+_GROWTH_OF_GRADIENTS, _GROWTH_OF_NOISE = k * _GROWING_WEIGHT, k * (1 + k / tau)
 _NOISY_STEP = [*_bound_pair_step(tau), *_NOISES]
 _OFFSET = 4 * (1 + tau) * eta**2 * zeta**2 + 2 * eta**2 * sigma**2
-_ROUNDED = 8 * tau * eta**2 * zeta**2 + 2 * eta**2 * sigma**2
+_SIMPLER_OFFSET = 8 * tau * eta**2 * zeta**2 + 2 * eta**2 * sigma**2
 _GROWTH = k * (1 + k / tau)
-_COUNTS, _SQUARES = k * (k - 1) / 2, k * (k - 1) * (2 * k - 1) / 6
+_SUM_OF_COUNTS, _SUM_OF_SQUARES = k * (k - 1) / 2, k * (k - 1) * (2 * k - 1) / 6
 """Sums of j and of its square over j = 0 .. k-1."""
-_SUMMED = _COUNTS + _SQUARES / tau
+_SUMMED = _SUM_OF_COUNTS + _SUM_OF_SQUARES / tau
 
 # All clients: their gradient steps on F, relative to that of their average.
-_F_PULL = Gradient(F, x_i) - Gradient(F, xbar)
-_MISFIT = Gradient(F_i, x_i) - Gradient(F, x_i)
-_PULLED = (x_i - xbar) - eta * _F_PULL
-_SPREAD_NOISE = (1 - 1 / M) * eta**2 * sigma**2
-_SPREAD_OFFSET = (1 + tau) * eta**2 * zeta**2 + _SPREAD_NOISE
+_AVERAGE_CHANGE = Gradient(F, x_i) - Gradient(F, xbar)
+_DEVIATION = Gradient(F_i, x_i) - Gradient(F, x_i)
+_AFTER_STEP = (x_i - xbar) - eta * _AVERAGE_CHANGE
+_DRIFT_NOISE = (1 - 1 / M) * eta**2 * sigma**2
+_DRIFT_OFFSET = (1 + tau) * eta**2 * zeta**2 + _DRIFT_NOISE
 
 
-def _bound_spread_step(steps: sp.Expr) -> list[Term]:
-    """Return one step of all clients; the weight of Young's inequality depends on the number of steps."""
+def _bound_drift_step(weight: sp.Expr) -> list[Term]:
+    """Return the terms of one step of all clients, by Young's inequality with a weight."""
     return [
-        Term(1 / steps, square(_PULLED + steps * eta * _MISFIT), averaged=True),
-        Term(2 * eta * (1 + 1 / steps), cocoercivity(F, x_i, xbar), averaged=True),
-        Term(2 * eta * (1 + 1 / steps), cocoercivity(F, xbar, x_i), averaged=True),
-        Term((2 * eta / L - eta**2) * (1 + 1 / steps), square(_F_PULL), averaged=True),
-        Term((1 + steps) * eta**2, assumption("bounded dissimilarity"), averaged=True),
-        Term(_ONE, square(Average(_PULLED - eta * _MISFIT))),
+        Term(1 / weight, square(_AFTER_STEP + weight * eta * _DEVIATION), averaged=True),
+        Term(2 * eta * (1 + 1 / weight), cocoercivity(F, x_i, xbar), averaged=True),
+        Term(2 * eta * (1 + 1 / weight), cocoercivity(F, xbar, x_i), averaged=True),
+        Term((2 * eta / L - eta**2) * (1 + 1 / weight), square(_AVERAGE_CHANGE), averaged=True),
+        Term((1 + weight) * eta**2, assumption("bounded dissimilarity"), averaged=True),
+        Term(_ONE, square(Average(_AFTER_STEP - eta * _DEVIATION))),
     ]
 
 
 def _bound_halved_step(point: sp.Symbol) -> list[Term]:
-    """Return one step, relative to x* or to any other point."""
+    """Return the terms of one step, relative to x* or to any other point."""
     return [
         Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
         Term(_ONE, convexity(F_i, point, x_i), averaged=True),
@@ -147,7 +148,7 @@ CERTIFICATES = [
     ),
     Certificate(
         claim="renard2022:lemma-2.2.proof.triangle.fixed",
-        links=[[Term(L / 2, square(_TO_CLIENT))]],
+        links=[[Term(L / 2, square(_STEP_FROM_CLIENT))]],
     ),
     Certificate(claim="renard2022:lemma-2.2.proof.heart", links=[_STEP]),
     Certificate(claim="renard2022:eq-9.fixed", links=[[], [], []]),
@@ -158,39 +159,44 @@ CERTIFICATES = [
     Combination(claim="renard2022:lemma-2.2.proof.mark.fixed", links=[[]]),
     Certificate(
         claim="renard2022:lemma-2.2.proof.regroup.fixed",
-        links=[[], [Term(1 / (4 * eta) - L, square(_MOVE))]],
+        links=[[], [Term(1 / (4 * eta) - L, square(_STEP_OF_AVERAGE))]],
     ),
     Certificate(
-        claim="renard2022:lemma-2.2.proof.drop.fixed", links=[[*_STEP, Term(1 / (4 * eta) - L, square(_MOVE))]]
+        claim="renard2022:lemma-2.2.proof.drop.fixed",
+        links=[[*_STEP, Term(1 / (4 * eta) - L, square(_STEP_OF_AVERAGE))]],
     ),
     Certificate(claim="renard2022:lemma-2.2.proof.unbiased", links=[[]]),
-    Certificate(claim="renard2022:lemma-2.2.proof.young.fixed", links=[[Term(1 / (4 * eta), square(_MOVE))]]),
-    Certificate(claim="renard2022:lemma-2.2.proof.variance", links=[[Term(1 / (4 * eta), square(_MOVE)), _VARIANCE]]),
+    Certificate(
+        claim="renard2022:lemma-2.2.proof.young.fixed", links=[[Term(1 / (4 * eta), square(_STEP_OF_AVERAGE))]]
+    ),
+    Certificate(
+        claim="renard2022:lemma-2.2.proof.variance", links=[[Term(1 / (4 * eta), square(_STEP_OF_AVERAGE)), _VARIANCE]]
+    ),
     Certificate(
         claim="renard2022:lemma-2.2.proof.last.fixed",
-        links=[[*_STEP, Term(1 / (2 * eta) - L, square(_MOVE)), _VARIANCE]],
-        relaxed=[_HALF_STEP],
+        links=[[*_STEP, Term(1 / (2 * eta) - L, square(_STEP_OF_AVERAGE)), _VARIANCE]],
+        relaxed=[HALF_STEP],
     ),
     MeanCertificate(
         claim="renard2022:lemma-2.2.fixed",
         step="renard2022:lemma-2.2.proof.last.fixed",
         span="round",
-        relaxed=[_HALF_STEP],
+        relaxed=[HALF_STEP],
     ),
     MeanCertificate(
         claim="renard2022:thm-2.1.proof.split.fixed",
         step="renard2022:lemma-2.2.proof.last.fixed",
         span="run",
-        relaxed=[_HALF_STEP],
+        relaxed=[HALF_STEP],
     ),
     Recursion(
         claim="renard2022:lemma-2.3",
         measure=PAIR,
         factor=1 + 1 / tau,
-        offset=_ROUNDED,
+        offset=_SIMPLER_OFFSET,
         terms=[*_NOISY_STEP, Term(4 * (tau - 1) * eta**2 * zeta**2, one())],
-        bound=_GROWTH * _ROUNDED,
-        relaxed=[_WIDE_STEP],
+        bound=_GROWTH * _SIMPLER_OFFSET,
+        relaxed=[DOUBLE_STEP],
     ),
     Recursion(
         claim="renard2022:lemma-2.3.sharp",
@@ -207,43 +213,44 @@ CERTIFICATES = [
         offset=4 * (1 + k) * eta**2 * zeta**2,
         terms=_bound_pair_step(k),
         bound=4 * k**2 * eta**2 * zeta**2,
-        first=_bound_misfits(eta**2),
+        first=_bound_deviations(eta**2),
     ),
     Recursion(
         claim="renard2022:lemma-2.3.growing",
         measure=PAIR,
-        factor=1 + 1 / _GROWING,
-        offset=4 * (1 + _GROWING) * eta**2 * zeta**2 + 2 * eta**2 * sigma**2,
-        terms=[*_bound_pair_step(_GROWING), *_NOISES],
-        bound=4 * _GROWING_PULL * eta**2 * zeta**2 + 2 * _GROWING_NOISE * eta**2 * sigma**2,
+        factor=1 + 1 / _GROWING_WEIGHT,
+        offset=4 * (1 + _GROWING_WEIGHT) * eta**2 * zeta**2 + 2 * eta**2 * sigma**2,
+        terms=[*_bound_pair_step(_GROWING_WEIGHT), *_NOISES],
+        bound=4 * _GROWTH_OF_GRADIENTS * eta**2 * zeta**2 + 2 * _GROWTH_OF_NOISE * eta**2 * sigma**2,
     ),
     Recursion(
         claim="renard2022:lemma-2.3.mean.growing",
         measure=SPREAD,
-        factor=1 + 1 / _GROWING,
-        offset=(1 + _GROWING) * eta**2 * zeta**2 + _SPREAD_NOISE,
+        factor=1 + 1 / _GROWING_WEIGHT,
+        offset=(1 + _GROWING_WEIGHT) * eta**2 * zeta**2 + _DRIFT_NOISE,
         terms=[
-            *_bound_spread_step(_GROWING),
+            *_bound_drift_step(_GROWING_WEIGHT),
             Term((1 - 1 / M) * eta**2, assumption("bounded variance"), averaged=True),
         ],
-        bound=_GROWING_PULL * eta**2 * zeta**2 + _GROWING_NOISE * _SPREAD_NOISE,
-        total=(_SQUARES + tau * _COUNTS / 2) * eta**2 * zeta**2 + (_COUNTS + _SQUARES / tau) * _SPREAD_NOISE,
+        bound=_GROWTH_OF_GRADIENTS * eta**2 * zeta**2 + _GROWTH_OF_NOISE * _DRIFT_NOISE,
+        total=(_SUM_OF_SQUARES + tau * _SUM_OF_COUNTS / 2) * eta**2 * zeta**2
+        + (_SUM_OF_COUNTS + _SUM_OF_SQUARES / tau) * _DRIFT_NOISE,
     ),
     Recursion(
         claim="renard2022:lemma-2.3.mean",
         measure=SPREAD,
         factor=1 + 1 / tau,
-        offset=_SPREAD_OFFSET,
-        terms=[*_bound_spread_step(tau), Term((1 - 1 / M) * eta**2, assumption("bounded variance"), averaged=True)],
-        bound=_GROWTH * _SPREAD_OFFSET,
-        total=_SUMMED * _SPREAD_OFFSET,
+        offset=_DRIFT_OFFSET,
+        terms=[*_bound_drift_step(tau), Term((1 - 1 / M) * eta**2, assumption("bounded variance"), averaged=True)],
+        bound=_GROWTH * _DRIFT_OFFSET,
+        total=_SUMMED * _DRIFT_OFFSET,
     ),
     Recursion(
         claim="renard2022:lemma-2.3.mean.quiet",
         measure=SPREAD,
         factor=1 + 1 / k,
         offset=(1 + k) * eta**2 * zeta**2,
-        terms=_bound_spread_step(k),
+        terms=_bound_drift_step(k),
         bound=k**2 * eta**2 * zeta**2,
         first=[Term(eta**2, assumption("bounded dissimilarity"), averaged=True)],
         total=k * (k - 1) * (2 * k - 1) * eta**2 * zeta**2 / 6,
@@ -251,7 +258,7 @@ CERTIFICATES = [
     Combination(
         claim="renard2022:thm-2.1.proof.drift-term",
         links=[[Part(_ONE, "renard2022:lemma-2.3"), Part(_ONE, facts.ROUND_DRIFT)]],
-        relaxed=[_WIDE_STEP],
+        relaxed=[DOUBLE_STEP],
     ),
     Combination(
         claim="renard2022:thm-2.1.proof.telescope",
@@ -264,7 +271,7 @@ CERTIFICATES = [
     Combination(
         claim="renard2022:thm-2.1",
         links=[[*_TELESCOPED, Part(L, facts.MEAN_DRIFT), Part(L, "renard2022:lemma-2.3")]],
-        relaxed=[_HALF_STEP],
+        relaxed=[HALF_STEP],
     ),
     Combination(claim="renard2022:lemma-2.2.goal", links=[_TELESCOPED]),
     Combination(

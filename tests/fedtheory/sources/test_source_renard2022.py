@@ -15,7 +15,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import check_certificate
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.runfile import parse_run
-from fedtheory.sources.renard2022.statements import any_point, sharper
+from fedtheory.sources.renard2022.statements import any_point, tightened
 from fedtheory.sources.renard2022.statements.notation import L, M, eta, sigma, tau, zeta
 from verify.check import check
 
@@ -32,7 +32,7 @@ STEP, DRIFT, MEAN, THEOREM, ANY, ANY_STEP = (
 )
 NOT_CONVEX = [*(known for known in STEP.assumptions if known is not a.convex_and_smooth), a.smooth]
 CHANGES: dict[str, tuple[Claim, dict[str, Any]]] = {
-    "noise of a step halved": (STEP, {"rhs": STEP.rhs - sharper.noise / 2}),
+    "noise of a step halved": (STEP, {"rhs": STEP.rhs - tightened.noise / 2}),
     "a longer step": (STEP, {"conditions": [eta <= 2 / L]}),
     "a step without a condition": (STEP, {"conditions": []}),
     "a step of clients that are not convex": (STEP, {"assumptions": NOT_CONVEX}),
@@ -49,15 +49,15 @@ CHANGES: dict[str, tuple[Claim, dict[str, Any]]] = {
     "the mean without noise of one client": (MEAN, {"rhs": MEAN.rhs.subs(M, 1)}),
     "the mean of one local step": (MEAN, {"rhs": MEAN.rhs.subs(tau, 1)}),
     "a mean drift with longer steps": (MEAN, {"conditions": [eta <= 3 / L]}),
-    "half of the first term": (THEOREM, {"rhs": THEOREM.rhs - sharper.start_term / 2}),
-    "half of the noise": (THEOREM, {"rhs": THEOREM.rhs - sharper.noise / 2}),
-    "half of the drift": (THEOREM, {"rhs": THEOREM.rhs - L * sharper.mean_drift_bound / 4}),
+    "half of the first term": (THEOREM, {"rhs": THEOREM.rhs - tightened.start_term / 2}),
+    "half of the noise": (THEOREM, {"rhs": THEOREM.rhs - tightened.noise / 2}),
+    "half of the drift": (THEOREM, {"rhs": THEOREM.rhs - L * tightened.mean_drift_bound / 4}),
     "the theorem of longer steps": (THEOREM, {"conditions": [eta <= 2 / L]}),
     "any point without its gap": (ANY, {"rhs": ANY.rhs - any_point.gap}),
     "any point at half its distance": (ANY, {"rhs": ANY.rhs - any_point.start_term / 2}),
-    "any point with half of the noise": (ANY, {"rhs": ANY.rhs - sharper.noise / 2}),
+    "any point with half of the noise": (ANY, {"rhs": ANY.rhs - tightened.noise / 2}),
     "any point with longer steps": (ANY_STEP, {"conditions": [eta <= 2 / L]}),
-    "a step to any point with half of the noise": (ANY_STEP, {"rhs": ANY_STEP.rhs - sharper.noise / 2}),
+    "a step to any point with half of the noise": (ANY_STEP, {"rhs": ANY_STEP.rhs - tightened.noise / 2}),
 }
 
 
@@ -72,10 +72,11 @@ def test_nothing_stronger_is_proved(claim: Claim, change: dict[str, Any]) -> Non
 
 def test_one_client_and_one_local_step_have_no_drift() -> None:
     """The bounds vanish without drift; with one client the noise is that of this client."""
-    assert sharper.mean_drift_bound.subs(tau, 1) == 0
-    assert sharper.mean_drift_bound.subs({M: 1, zeta: 0}) == 0
+    assert tightened.mean_drift_bound.subs(tau, 1) == 0
+    assert tightened.mean_drift_bound.subs({M: 1, zeta: 0}) == 0
     assert (
-        sp.simplify(THEOREM.rhs.subs({tau: 1, M: 1}) - sharper.start_term.subs(tau, 1) - sharper.noise.subs(M, 1)) == 0
+        sp.simplify(THEOREM.rhs.subs({tau: 1, M: 1}) - tightened.start_term.subs(tau, 1) - tightened.noise.subs(M, 1))
+        == 0
     )
 
 

@@ -14,7 +14,7 @@ from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL, plain_float
 from fedtheory.language.registry import all_sources, claims_of, find, papers
 from fedtheory.runfile import parse_run, read_toml
-from fedtheory.sources.renard2022.statements import sharper
+from fedtheory.sources.renard2022.statements import tightened
 from verify import slack
 from verify.check import check
 from verify.early_decisions import decide_claim
@@ -148,8 +148,8 @@ def test_runs_need_half_of_each_term_of_the_drift(name: str) -> None:
 def test_runs_need_the_first_term_and_half_of_the_noise_in_the_theorem() -> None:
     """The first term is attained in the limit."""
     needed = {share.part.expression: share.value for share in compute_shares(THEOREM)}
-    assert needed[sharper.start_term] > fmpq(98, 100)
-    assert needed[sharper.noise] >= fmpq(1, 2)
+    assert needed[tightened.start_term] > fmpq(98, 100)
+    assert needed[tightened.noise] >= fmpq(1, 2)
 
 
 def test_a_run_that_says_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,11 +20,11 @@ from fedtheory.sources.renard2022.exhibits.toy_problem import (
 )
 
 _INTRODUCTION = (
-    "A linear model with the squared loss tells two handwritten digits apart. "
+    "A linear model with the squared loss classifies two handwritten digits. "
     rf"{CLIENTS} clients train it by FedAvg with mini-batches: batches of {BATCH} drawn with replacement, "
     rf"$\tau={LOCAL_STEPS}$ local steps of size $\eta={STEP_SIZE}$, $T={ROUNDS}$ rounds. "
-    "Client shares are in proportion to their data, so that both splits have the same objective, the loss of the "
-    "whole training set."
+    "Client weights are proportional to the numbers of rows, so that both splits have the same objective, the loss "
+    "of the whole training set."
 )
 _PROGRAM = """from fedtheory.sources.renard2022.exhibits.toy_problem import make_toy_runs
 
@@ -61,7 +61,7 @@ def make_toy_page() -> Page:
         program=_PROGRAM,
         run_file=RunFile(
             "digits.toml",
-            "A run file of the same kind, with all the data for training and equal client shares",
+            "A run file of the same kind, with all the data for training and equal client weights",
             _RUN_FILE,
         ),
     )
@@ -71,9 +71,9 @@ def _find_coverage(runs: list[ToyRun]) -> Coverage:
     return Coverage(
         heading="Does Theorem 2.1 cover it?",
         claim="renard2022:thm-2.1",
-        runs={toy.name: {"As it stands": toy.run, "With equal shares": toy.with_equal_shares} for toy in runs},
+        runs={toy.name: {"As it stands": toy.run, "With equal weights": toy.with_equal_weights} for toy in runs},
         measured="the average over all rounds and local steps",
-        remark="mini-batch noise and dissimilarity are bounded only on a ball that contains the run, and there they "
+        remark="mini-batch noise and dissimilarity are bounded only on a ball that contains the run, where their bounds "
         "are large",
     )
 

@@ -20,12 +20,12 @@ STEP_SIZE = 0.02
 CONCENTRATION = 0.1
 REPLICAS = 200
 CONFIDENCE = 0.99
-_TEST_SHARE = 0.2
+_TEST_FRACTION = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class ToyRun:
-    """One split of the data: the exact loss, its Monte-Carlo band, and the classifier's accuracy."""
+    """FedAvg on one split of the data: exact loss, its Monte-Carlo estimate, and accuracies of the classifier."""
 
     name: str
     run: Run
@@ -38,7 +38,7 @@ class ToyRun:
     """Rows of each client."""
 
     @property
-    def with_equal_shares(self) -> Run:
+    def with_equal_weights(self) -> Run:
         """Return the run with equal client weights, as the convergence theorem requires."""
         problem = self.run.problem
         assert problem.data is not None
@@ -65,7 +65,7 @@ class ToyRun:
 def make_toy_runs() -> list[ToyRun]:
     """Return the two splits, IID and Dirichlet, with the same data, objective and algorithm."""
     data = load(DATA)
-    train, test = _measure_accuracies(len(data.outputs))
+    train, test = _split_rows(len(data.outputs))
     labels = data.outputs[train]
     splits = {
         "IID": iid_split(len(train), CLIENTS, seed=0),
@@ -74,9 +74,10 @@ def make_toy_runs() -> list[ToyRun]:
     return [_simulate(name, data, [train[part] for part in parts], test) for name, parts in splits.items()]
 
 
-def _measure_accuracies(count: int) -> tuple[Array, Array]:
+def _split_rows(count: int) -> tuple[Array, Array]:
+    """Return random rows for training and the rest for tests, sorted."""
     shuffled = np.random.default_rng(0).permutation(count)
-    held_out = int(_TEST_SHARE * count)
+    held_out = int(_TEST_FRACTION * count)
     return np.sort(shuffled[held_out:]), np.sort(shuffled[:held_out])
 
 

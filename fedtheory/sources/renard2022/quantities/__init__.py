@@ -1,4 +1,4 @@
-"""Quantities of the slides' proofs: vectors of ones, and the distance after the local steps of a round."""
+"""Quantities of the proofs: vectors of ones, and the distance after the local steps of a round."""
 
 import importlib
 

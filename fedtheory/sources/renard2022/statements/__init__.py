@@ -6,14 +6,14 @@ from fedtheory.sources.renard2022.statements import (
     lemma_2_2_smoothness,
     properties,
     setting,
-    sharper,
     theorem,
+    tightened,
 )
 
 CLAIMS = (
     *setting.CLAIMS,
     *theorem.CLAIMS,
-    *sharper.CLAIMS,
+    *tightened.CLAIMS,
     *any_point.CLAIMS,
     *lemma_2_2_smoothness.CLAIMS,
     *lemma_2_2_noise.CLAIMS,

@@ -10,7 +10,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
 from fedtheory.sources.renard2022.statements.lemma_2_2_smoothness import client_distance_sq
 from fedtheory.sources.renard2022.statements.notation import *
-from fedtheory.sources.renard2022.statements.sharper import LONG_STEP, mean_drift_bound, noise
+from fedtheory.sources.renard2022.statements.tightened import mean_drift_bound, noise
 
 v, D_v = sp.Symbol("v", real=True), sp.Symbol("D_v", nonnegative=True)
 gap, progress = q.comparator_suboptimality.symbol, q.total_comparator_progress.symbol
@@ -36,7 +36,7 @@ CLAIMS = [
         + Expectation(norm_sq(xbar - v) - norm_sq(xbar_next - v)) / (2 * eta),
         place="step",
         assumptions=NOISE_ASSUMPTIONS,
-        conditions=[LONG_STEP],
+        conditions=[UNIT_STEP],
         note="Nothing in the proof for x* uses that it is a minimiser.",
     ),
     claim.proved.step(
@@ -46,7 +46,7 @@ CLAIMS = [
     )(
         chain=(average_error, "<=", gap + progress / (2 * eta * tau * T) + noise + L * mean_drift / 2),
         assumptions=NOISE_ASSUMPTIONS,
-        conditions=[LONG_STEP],
+        conditions=[UNIT_STEP],
     ),
     claim.proved.bound(
         "thm-2.1.any-point",
@@ -55,7 +55,7 @@ CLAIMS = [
     )(
         chain=(average_error, "<=", gap + start_term + noise + L * mean_drift_bound / 2),
         assumptions=ALL_ASSUMPTIONS,
-        conditions=[LONG_STEP],
+        conditions=[UNIT_STEP],
         note=(
             "For every v; a run is compared with the minimiser of F(v) + |x^0 - v|^2/(2 eta tau T).  With v = x* the "
             "first term vanishes, and the others are those of the theorem."

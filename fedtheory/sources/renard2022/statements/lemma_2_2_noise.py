@@ -22,16 +22,16 @@ next_to_optimum_sq = norm_sq(xbar_next - x_star)
 deviation_sq = norm_sq(true_gradient - g_i)
 noise_at_optimum = Average(inner(true_gradient - g_i, xbar_next - x_star))
 noise_at_move = Average(inner(true_gradient - g_i, xbar_next - xbar))
-squares_at_step = (to_optimum_sq - move_sq - next_to_optimum_sq) / (2 * eta)
+squared_distances = (to_optimum_sq - move_sq - next_to_optimum_sq) / (2 * eta)
 smoothness_terms = L * move_sq + L * Average(client_distance_sq)
-_way = inner(xbar_next - x_star, one)
-_misprinted_deviation = Value(F_i, x_i) - inner(g_i, one)
-_misprinted_noise = Average(_misprinted_deviation * _way)
+_displacement = inner(xbar_next - x_star, one)
+_published_deviation = Value(F_i, x_i) - inner(g_i, one)
+_published_noise = Average(_published_deviation * _displacement)
 """The deviation as published, F_i(x) - g_i(x), which is meaningful only in one dimension."""
 
 _NOISE = r"\frac1M\sum_{i=1}^M\langle\nabla F_i(x)-g_i(x),\ \bar x^{(t,k+1)}-x^*\rangle"
 _SPREAD = r"\frac{L}{M}\mathbb E\left[\sum_{i=1}^M\|\bar x^{(t,k)}-x_i^{(t,k)}\|^2\right]"
-_MISPRINTED = r"\frac1M\sum_{i=1}^M\langle F_i(x)-g_i(x),\ \bar x^{(t,k+1)}-x^*\rangle"
+_PUBLISHED_NOISE = r"\frac1M\sum_{i=1}^M\langle F_i(x)-g_i(x),\ \bar x^{(t,k+1)}-x^*\rangle"
 _SMOOTHNESS = rf"L{MOVE}+L\frac1M\sum_{{i=1}}^M\|\bar x^{{(t,k)}}-x_i^{{(t,k)}}\|^2"
 _SQUARES = rf"\frac{{1}}{{2\eta}}\left(\|\bar x^{{(t,k)}}-x^*\|^2-{MOVE}-\|\bar x^{{(t,k+1)}}-x^*\|^2\right)"
 _ONE_DIMENSION = (
@@ -68,9 +68,9 @@ CLAIMS = [
         chain=(
             gap,
             "<=",
-            Average((inner(g_i, one) + _misprinted_deviation) * _way) + smoothness_terms,
+            Average((inner(g_i, one) + _published_deviation) * _displacement) + smoothness_terms,
             "==",
-            Average(inner(g_i, xbar_next - x_star)) + _misprinted_noise + smoothness_terms,
+            Average(inner(g_i, xbar_next - x_star)) + _published_noise + smoothness_terms,
         ),
         place="path",
         assumptions=(*SETTING, one_dimension),
@@ -78,7 +78,7 @@ CLAIMS = [
         printed=(
             rf"{GAP}\le\frac1M\sum_{{i=1}}^M\langle g_i(x)+(F_i(x)-g_i(x)),\ \bar x^{{(t,k+1)}}-x^*\rangle"
             rf"+{_SMOOTHNESS}=\frac1M\sum_{{i=1}}^M\langle g_i(x),\ \bar x^{{(t,k+1)}}-x^*\rangle"
-            rf"+{_MISPRINTED}+{_SMOOTHNESS}"
+            rf"+{_PUBLISHED_NOISE}+{_SMOOTHNESS}"
         ),
         note=f"{_ONE_DIMENSION}  The nabla is lost, as in (9); three displays later it is back.",
         fault="misprint",
@@ -102,7 +102,7 @@ CLAIMS = [
             "==",
             inner(xbar - xbar_next, xbar_next - x_star) / eta,
             "==",
-            squares_at_step,
+            squared_distances,
         ),
         place="path",
         assumptions=SETTING,
@@ -114,16 +114,16 @@ CLAIMS = [
     ),
     *claim.refuted.step("lemma-2.2.proof.squares", "The gap by squares and deviation", "proof of Lemma 2.2")(
         lhs=gap,
-        rhs=squares_at_step + _misprinted_noise + smoothness_terms,
+        rhs=squared_distances + _published_noise + smoothness_terms,
         place="path",
         assumptions=(*SETTING, one_dimension),
         conditions=[SMALL_STEP],
-        printed=rf"{GAP}\le{_SQUARES}+{_MISPRINTED}+{_SMOOTHNESS}",
+        printed=rf"{GAP}\le{_SQUARES}+{_PUBLISHED_NOISE}+{_SMOOTHNESS}",
         note=f"{_ONE_DIMENSION}  The nabla is lost, as in (9); the next display has it.",
         fault="misprint",
     ).with_repair(
         title="The gap by squares and deviation, with the gradient of F_i",
-        rhs=squares_at_step + noise_at_optimum + smoothness_terms,
+        rhs=squared_distances + noise_at_optimum + smoothness_terms,
         assumptions=SETTING,
         conditions=(),
         note="Holds for every outcome and for every step size.",
@@ -141,7 +141,7 @@ CLAIMS = [
             rf"{_DAGGER}\le\frac{{1}}{{2\eta}}{_BEFORE}-\frac{{1}}{{2\eta}}\mathbb E{MOVE}-\frac{{1}}{{2\eta}}{_AFTER}"
             rf"+\mathbb E\left[{_NOISE}\right]+L\,\mathbb E{MOVE}+{_SPREAD}"
         ),
-        note="The last display before L is collected at the wrong square.  It holds for every step size.",
+        note="The last display before the wrong regrouping.  It holds for every step size.",
     ),
     *claim.refuted.step("lemma-2.2.proof.mark", "When the collected coefficient is not negative", "proof of Lemma 2.2")(
         chain=(eta, "<=", 1 / (4 * L)),
@@ -209,7 +209,7 @@ CLAIMS = [
         - Expectation(move_sq) / (4 * eta),
         verdict="proved",
     ),
-    claim.proved.identity("lemma-2.2.proof.unbiased", "The noise does not see the past", "proof of Lemma 2.2")(
+    claim.proved.identity("lemma-2.2.proof.unbiased", "The noise is uncorrelated with the past", "proof of Lemma 2.2")(
         chain=(Expectation(noise_at_optimum), "==", Expectation(noise_at_move)),
         place="step",
         assumptions=NOISE_ASSUMPTIONS,

@@ -83,5 +83,8 @@ NOISE_ASSUMPTIONS = (*SETTING, a.unbiased_bounded_variance)
 """Assumptions 1-6, for statements without the dissimilarity."""
 
 SMALL_STEP = eta <= 1 / (4 * L)
+"""Condition on the step size in the notes."""
+HALF_STEP, UNIT_STEP, DOUBLE_STEP = eta <= 1 / (2 * L), eta <= 1 / L, eta <= 2 / L
+"""Weaker conditions of tightened statements."""
 
 claim = Statements("renard2022", NOTATION)

@@ -15,9 +15,8 @@ theorem_bound = start_term + noise_term + 4 * tau * eta**2 * L * sigma**2 + 18 *
 round_progress = (distance_before - distance_after) / (2 * eta * tau)
 total_progress = progress / (2 * eta * tau * T)
 
-sharp_mean_drift = sp.Rational(5, 6) * (tau - 1) * eta**2 * ((tau + 1) * zeta**2 + (1 - 1 / M) * sigma**2)
-quiet_mean_drift = (tau - 1) * (2 * tau - 1) * eta**2 * zeta**2 / 6
-WIDE_STEP = eta <= 1 / (2 * L)
+tightened_mean_drift = sp.Rational(5, 6) * (tau - 1) * eta**2 * ((tau + 1) * zeta**2 + (1 - 1 / M) * sigma**2)
+noiseless_mean_drift = (tau - 1) * (2 * tau - 1) * eta**2 * zeta**2 / 6
 
 TUNED_STEP = 1 / (4 * L * sp.sqrt(T))
 tuned_constant = theorem_bound.subs(eta, TUNED_STEP).subs(T, 1)
@@ -76,7 +75,7 @@ CLAIMS = [
     ).with_repair(
         title="Progress of one round, with the factor L",
         rhs=round_progress + noise_term + L * round_drift,
-        note="This is what the proof's inequalities give once their slips are mended, and what Theorem 2.1 needs.",
+        note="The corrected inequalities of the proof give this bound, and Theorem 2.1 uses it.",
         verdict="proved",
     ),
     claim.proved.bound(
@@ -88,8 +87,8 @@ CLAIMS = [
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note=(
-            "The notes want to bound the error of a round in O(1/tau).  At a constant step size this is true only "
-            "with noise and drift beside it: for one round, T = 1, the first term is $D^2/(2\\eta\\tau)$."
+            "The notes announce a bound of order 1/tau on the error of a round.  At a constant step size it holds only "
+            "up to noise and drift: for one round, T = 1, the first term is $D^2/(2\\eta\\tau)$."
         ),
     ),
     claim.proved.bound("lemma-2.3", "Bounded client drift", "Lemma 2.3, (6)")(
@@ -105,7 +104,7 @@ CLAIMS = [
     claim.proved.bound("lemma-2.3.sharp", "Bounded client drift, with smaller constants", "Lemma 2.3, (6), sharpened")(
         chain=(drift, "<=", (1 - 1 / M) ** 2 * (8 * tau * (tau + 1) * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2)),
         assumptions=ALL_ASSUMPTIONS,
-        conditions=[eta <= 2 / L],
+        conditions=[DOUBLE_STEP],
         note="From the squared distance of two clients, which grows by a factor 1 + 1/tau and an offset in each step.",
         sharpens="renard2022:lemma-2.3",
     ),
@@ -114,22 +113,22 @@ CLAIMS = [
     )(
         chain=(drift, "<=", 4 * (1 - 1 / M) ** 2 * tau**2 * eta**2 * zeta**2),
         assumptions=(*ALL_ASSUMPTIONS, full_gradients),
-        conditions=[eta <= 2 / L],
+        conditions=[DOUBLE_STEP],
         note=(
-            "For two clients this is tau^2 eta^2 zeta^2, and it is attained: opposite constant slopes, as of two "
-            "linear functions, drive the clients apart by 2 eta zeta in each step."
+            "For two clients this is tau^2 eta^2 zeta^2.  It is attained by two linear functions with opposite "
+            "gradients: the distance of the clients increases by 2 eta zeta in each step."
         ),
         sharpens="renard2022:lemma-2.3",
     ),
     claim.proved.bound(
         "lemma-2.3.mean", "Mean client drift", "Lemma 2.3, (6), sharpened for the mean over clients and steps"
     )(
-        chain=(mean_drift, "<=", sharp_mean_drift),
+        chain=(mean_drift, "<=", tightened_mean_drift),
         assumptions=ALL_ASSUMPTIONS,
-        conditions=[eta <= 2 / L],
+        conditions=[DOUBLE_STEP],
         note=(
-            "Theorem 2.1 needs the mean only.  The bound vanishes for one client (whose dissimilarity is zero) and for "
-            "one local step, as the drift does; it has at most 5/6 in place of 18 and in place of 4."
+            "Theorem 2.1 needs the mean drift only.  The bound vanishes for one client, whose dissimilarity is zero, "
+            "and for one local step, as the drift does.  Its factors are at most 5/6 in place of 18 and of 4."
         ),
         sharpens="renard2022:lemma-2.3",
     ),
@@ -138,12 +137,12 @@ CLAIMS = [
         "Mean client drift without noise",
         "Lemma 2.3, (6), sharpened for the mean and full gradients",
     )(
-        chain=(mean_drift, "<=", quiet_mean_drift),
+        chain=(mean_drift, "<=", noiseless_mean_drift),
         assumptions=(*ALL_ASSUMPTIONS, full_gradients),
-        conditions=[eta <= 2 / L],
+        conditions=[DOUBLE_STEP],
         note=(
-            "After k steps the mean squared distance from the average is at most k^2 eta^2 zeta^2.  Attained by two "
-            "clients with opposite constant slopes."
+            "After k steps the mean squared distance from the average is at most k^2 eta^2 zeta^2.  It is attained by "
+            "two linear functions with opposite gradients."
         ),
         sharpens="renard2022:lemma-2.3",
     ),
@@ -152,10 +151,10 @@ CLAIMS = [
         "Convergence of FedAvg on convex functions without noise",
         "Theorem 2.1, (4), sharpened for full gradients",
     )(
-        chain=(average_error, "<=", start_term + L * quiet_mean_drift),
+        chain=(average_error, "<=", start_term + L * noiseless_mean_drift),
         assumptions=(*ALL_ASSUMPTIONS, full_gradients),
-        conditions=[WIDE_STEP],
-        note="At most 1/3 in place of 18: local steps cost a fifty-fourth of what the print says.",
+        conditions=[HALF_STEP],
+        note="The factor of the drift term is at most 1/3 in place of 18.",
         sharpens="renard2022:thm-2.1",
     ),
     claim.proved.bound(
@@ -163,12 +162,12 @@ CLAIMS = [
         "Convergence of FedAvg on convex functions, with a drift term that vanishes for one client or one step",
         "Theorem 2.1, (4), sharpened",
     )(
-        chain=(average_error, "<=", start_term + noise_term + L * sharp_mean_drift),
+        chain=(average_error, "<=", start_term + noise_term + L * tightened_mean_drift),
         assumptions=ALL_ASSUMPTIONS,
-        conditions=[WIDE_STEP],
+        conditions=[HALF_STEP],
         note=(
-            "Twice the step size of the print; at most 5/6 in place of 18 and in place of 4.  For tau = 1 it is "
-            "the bound of SGD with M gradients a step, for M = 1 that of SGD."
+            "For twice the step size of the published theorem; the factors of the drift terms are at most 5/6 in place "
+            "of 18 and of 4.  For tau = 1 it is the bound of SGD with M gradients per step, for M = 1 that of SGD."
         ),
         sharpens="renard2022:thm-2.1",
     ),

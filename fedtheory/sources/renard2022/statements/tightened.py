@@ -1,4 +1,4 @@
-"""Theorem 2.1 and its lemmas, tightened further: weights that grow over the round, and a step with a smaller loss."""
+"""Theorem 2.1 and its lemmas, tightened by weights that grow over the round and by a smaller bound for a step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ mean_drift_bound = (
     (tau - 1) * eta**2 * ((7 * tau - 2) * zeta**2 / 12 + (5 * tau - 1) * (1 - 1 / M) * sigma**2 / (6 * tau))
 )
 noise = eta * (1 + L * eta) * sigma**2 / (2 * M)
-LONG_STEP, LONGEST_STEP = eta <= 1 / L, eta <= 2 / L
 
 CLAIMS = [
     claim.proved.bound(
@@ -22,7 +21,7 @@ CLAIMS = [
     )(
         chain=(drift, "<=", (1 - 1 / M) ** 2 * (6 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2)),
         assumptions=ALL_ASSUMPTIONS,
-        conditions=[LONGEST_STEP],
+        conditions=[DOUBLE_STEP],
         note="In step k Young's inequality has the weight k + tau/2: at most a third in place of 18.",
         sharpens="renard2022:lemma-2.3",
     ),
@@ -33,10 +32,10 @@ CLAIMS = [
     )(
         chain=(mean_drift, "<=", mean_drift_bound),
         assumptions=ALL_ASSUMPTIONS,
-        conditions=[LONGEST_STEP],
+        conditions=[DOUBLE_STEP],
         note=(
-            "At most 7/12 in place of 18.  Two clients with opposite constant slopes need 1/3 of it, noise alone 1/2 "
-            "in place of 5/6: of each term more than half."
+            "The factor is at most 7/12 in place of 18.  Two linear functions with opposite gradients have the factor "
+            "1/3; noise alone has 1/2, where the bound has 5/6: more than half of each term is attained."
         ),
         sharpens="renard2022:lemma-2.3",
     ),
@@ -51,8 +50,8 @@ CLAIMS = [
         + (Expectation(to_optimum_sq) - Expectation(next_to_optimum_sq)) / (2 * eta),
         place="step",
         assumptions=NOISE_ASSUMPTIONS,
-        conditions=[LONG_STEP],
-        note="Nothing is lost but the gaps of convexity and smoothness, and the mean gradient.",
+        conditions=[UNIT_STEP],
+        note="The slack consists of the gaps of convexity and smoothness, and of the squared average gradient.",
     ),
     claim.proved.bound(
         "lemma-2.2.halved",
@@ -61,7 +60,7 @@ CLAIMS = [
     )(
         chain=(round_error, "<=", round_progress + noise + L * round_drift / 2),
         assumptions=NOISE_ASSUMPTIONS,
-        conditions=[LONG_STEP],
+        conditions=[UNIT_STEP],
         sharpens="renard2022:lemma-2.2",
     ),
     claim.proved.step(
@@ -71,7 +70,7 @@ CLAIMS = [
     )(
         chain=(average_error, "<=", total_progress + noise + L * mean_drift / 2),
         assumptions=NOISE_ASSUMPTIONS,
-        conditions=[LONG_STEP],
+        conditions=[UNIT_STEP],
     ),
     claim.proved.bound(
         "thm-2.1.halved",
@@ -80,10 +79,11 @@ CLAIMS = [
     )(
         chain=(average_error, "<=", start_term + noise + L * mean_drift_bound / 2),
         assumptions=ALL_ASSUMPTIONS,
-        conditions=[LONG_STEP],
+        conditions=[UNIT_STEP],
         note=(
-            "Four times the step size of the print; at most 7/24 in place of 18, 5/12 in place of 4.  The first term "
-            "is attained in the limit, by one client with the absolute value, rounded off, as its loss."
+            "For four times the step size of the published theorem; the factors are at most 7/24 in place of 18 and "
+            "5/12 in place of 4.  The first term is attained in the limit, by one client whose loss is a smoothed "
+            "absolute value."
         ),
         sharpens="renard2022:thm-2.1",
     ),
