@@ -73,8 +73,8 @@ def _find_coverage(runs: list[ToyRun]) -> Coverage:
         claim="renard2022:thm-2.1",
         runs={toy.name: {"As it stands": toy.run, "With equal weights": toy.with_equal_weights} for toy in runs},
         measured="the average over all rounds and local steps",
-        remark="mini-batch noise and dissimilarity are bounded only on a ball that contains the run, where their bounds "
-        "are large",
+        remark="mini-batch noise and dissimilarity are bounded only on a ball that contains the run; their bounds "
+        "there are large",
     )
 
 
