@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy as sp
@@ -33,28 +33,27 @@ def stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
     choices = choices_of(claim, run)
     for frame in stacks_at(claim.place, run, len(choices)):
         if isinstance(frame, StackedFrame):
-            yield _stack_choices(run, frame, choices)
+            yield _stack_at_places(run, frame, choices)
         else:
             yield from (chosen_site(run, frame, choice) for choice in choices)
 
 
-def _stack_choices(run: Run, frame: StackedFrame, choices: Sequence[Choice]) -> Site:
+def _stack_at_places(run: Run, frame: StackedFrame, choices: Sequence[Choice]) -> Site:
     """Return all choices at each place of a stack as one site."""
     if len(choices) == 1 and not choices[0].labels:
         return Site(run, frame, frame.index, {}, {})
     each = [choice for _ in range(len(frame.members) // len(choices)) for choice in choices]
-    return Site(run, frame, {}, *stack_choices_of(frame, each), choices)
+    return Site(run, frame, {}, *_stack_choices_of(frame, each), choices)
 
 
-def stack_choices_of(
+def _stack_choices_of(
     frame: StackedFrame, each: Sequence[Choice]
 ) -> tuple[dict[sp.Symbol, Array], dict[sp.Symbol, Array]]:
     """Return the points and parameters that are chosen at each place of a stack."""
     points = {symbol: np.stack([one.points[symbol] for one in each]) for symbol in each[0].points}
     numbers = {s: frame.arithmetic.array([[one.parameters[s]] for one in each]) for s in each[0].parameters}
-    return {s: frame.lead_axes(at) for s, at in points.items()}, {
-        s: frame.lead_axes(values) for s, values in numbers.items()
-    }
+    lead = frame.lead_axes
+    return {s: lead(at) for s, at in points.items()}, {s: lead(values) for s, values in numbers.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,27 +88,6 @@ class SiteOfPlaces(SiteOfRuns):
         return self.step.multiplicities
 
 
-@dataclass(frozen=True, eq=False)
-class _Stack:
-    """Places in one frame, with the choices of free points and of quantified symbols, in order."""
-
-    frame: StackedFrame
-    owners: Array
-    points: tuple[Array, ...]
-    parameters: tuple[Array, ...]
-
-    @classmethod
-    def of(cls, frame: StackedFrame, owners: Sequence[int], choices: Sequence[Choice]) -> _Stack:
-        points, parameters = stack_choices_of(frame, choices)
-        return cls(frame, np.array(owners), tuple(points.values()), tuple(parameters.values()))
-
-    def site(self, claim: Claim) -> SiteOfPlaces:
-        points = dict(zip(points_of(claim), self.points, strict=True))
-        parameters = dict(zip(claim.for_all, self.parameters, strict=True))
-        runs = self.frame.runs
-        return SiteOfPlaces(runs[0], self.frame, {}, points, parameters, runs=runs, numbers=self.owners)
-
-
 class Places:
     """The places of runs in few stacks, one for each kind of frame, with all choices of a claim at each.
 
@@ -120,11 +98,19 @@ class Places:
         """Store the `frames` of each run."""
         chosen = [choices_of(claim, run) for run in runs]
         each = [(n, frame, choice) for n, own in enumerate(frames) for frame in own for choice in chosen[n]]
-        self._stacks = [
-            _Stack.of(stack, [each[place][0] for place in places], [each[place][2] for place in places])
-            for stack, places in stacks_by_kind([frame for _, frame, _ in each])
-        ]
+        self._sites = []
+        for stack, places in stacks_by_kind([frame for _, frame, _ in each]):
+            points, numbers = _stack_choices_of(stack, [each[place][2] for place in places])
+            owners = np.array([each[place][0] for place in places])
+            self._sites.append(SiteOfPlaces(stack.runs[0], stack, {}, points, numbers, runs=stack.runs, numbers=owners))
 
     def sites(self, claim: Claim) -> list[SiteOfPlaces]:
-        """Return a site for each stack."""
-        return [stack.site(claim) for stack in self._stacks]
+        """Return a site for each stack, with the choices as points and symbols of the claim."""
+        return [
+            replace(
+                site,
+                points=dict(zip(points_of(claim), site.points.values(), strict=True)),
+                parameters=dict(zip(claim.for_all, site.parameters.values(), strict=True)),
+            )
+            for site in self._sites
+        ]

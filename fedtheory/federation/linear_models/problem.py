@@ -63,11 +63,6 @@ class LinearModelProblem(NonquadraticProblem):
         return True
 
     @property
-    def convex_clients(self) -> Array:
-        """Whether each F_i is convex, (M,)."""
-        return np.ones(self.clients, dtype=bool)
-
-    @property
     def is_sampled(self) -> bool:
         """Whether clients draw mini-batches."""
         return not isinstance(self.oracle, ExactOracle)

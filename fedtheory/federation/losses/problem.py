@@ -51,11 +51,6 @@ class LossProblem(NonquadraticProblem):
         return self.terms.kind.is_convex
 
     @property
-    def convex_clients(self) -> Array:
-        """Whether each F_i is convex, (M,)."""
-        return np.full(self.clients, self.has_convex_clients)
-
-    @property
     def stationary_point(self) -> Array:
         """x*, (d,)."""
         return self.optimum
@@ -115,11 +110,6 @@ class LossProblem(NonquadraticProblem):
         except InputError:
             raise NotApplicable("a client's objective has no minimiser") from None
         return optima
-
-    def repeated(self, copies: int) -> LossProblem:
-        """Return the problem with every client repeated, the weights divided by the number of copies."""
-        clients = list(range(self.clients)) * copies
-        return self.with_clients(clients, self.weights[clients] / copies)
 
     def with_clients(self, clients: Sequence[int], weights: Array) -> LossProblem:
         """Return the problem of the given clients, in that order, with other weights.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+import numpy as np
+
+from fedtheory.arithmetic import Array
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.problem.quadratic import Problem
 
@@ -21,3 +24,8 @@ class NonquadraticProblem(Problem):
 
     linear = hessians
     constants = hessians
+
+    @property
+    def convex_clients(self) -> Array:
+        """Whether each F_i is convex, (M,): all or none."""
+        return np.full(self.clients, self.has_convex_clients)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -354,12 +354,12 @@ class Problem(Shown):
         optima: Array = self.optimum + np.stack(moves)
         return optima
 
-    def repeated(self, copies: int) -> Problem:
+    def repeated(self, copies: int) -> Self:
         """Return the problem with every client repeated, the weights divided by the number of copies."""
         clients = list(range(self.clients)) * copies
         return self.with_clients(clients, self.weights[clients] / copies)
 
-    def with_clients(self, clients: Sequence[int], weights: Array) -> Problem:
+    def with_clients(self, clients: Sequence[int], weights: Array) -> Self:
         """Return the problem of the given clients, in that order and possibly repeated, with other weights."""
         clients = list(clients)
         hessians = self.hessians[clients]

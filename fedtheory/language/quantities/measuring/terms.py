@@ -23,28 +23,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ValueAtStep:
-    """A term's expression as a function of a frame."""
-
-    term: Term
-
-    @cached_property
-    def compiled(self) -> Callable[[Frame], Array]:
-        """The compiled expression; raises `ValueError` for expressions outside the language."""
-        # Evaluation imports all quantities, so it is imported when the first run is measured.
-        from fedtheory.language.evaluation import Site, compile_expression
-
-        evaluate = compile_expression(self.term.expression, dict(self.term.where))
-        return lambda frame: evaluate(Site(frame.run, frame, frame.index, {}, {}))
-
-    def __call__(self, frame: Frame) -> Array:
-        """Return the values at a frame, (places, 1, 1 or M)."""
-        return self.compiled(frame)
-
-
-@dataclass(frozen=True)
-class InNumbers:
-    """Computes a term in numbers of a run, without simulating further models."""
+class _ByTerm:
+    """A function that evaluates the expression of a term."""
 
     term: Term
 
@@ -55,6 +35,20 @@ class InNumbers:
         from fedtheory.language.evaluation import compile_expression
 
         return compile_expression(self.term.expression, dict(self.term.where))
+
+
+class ValueAtStep(_ByTerm):
+    """A term's expression as a function of a frame."""
+
+    def __call__(self, frame: Frame) -> Array:
+        """Return the values at a frame, (places, 1, 1 or M)."""
+        from fedtheory.language.evaluation import Site
+
+        return self.compiled(Site(frame.run, frame, frame.index, {}, {}))
+
+
+class InNumbers(_ByTerm):
+    """Computes a term in numbers of a run, without simulating further models."""
 
     def __call__(self, run: Run) -> Any:
         """Compute the quantity from the numbers of a run, on the axes that its reductions leave."""
@@ -111,13 +105,8 @@ def _pair_used(expression: Expr, of: Iterable[Quantity]) -> tuple[tuple[sp.Symbo
 
 def define(name: str, notation: str, meaning: str, term: Term) -> RunQuantity:
     """Return a quantity that is defined and computed by a term."""
-    return place_by_term(RunQuantity(name, notation, meaning, evaluator_of(term)), term)
-
-
-def place_by_term(quantity: RunQuantity, term: Term) -> RunQuantity:
-    """Return a quantity with a term, and with the rounds and local steps that the term does not reduce."""
     per_round, per_step = place_of(term)
-    return replace(quantity, term=term, per_round=per_round, per_step=per_step)
+    return RunQuantity(name, notation, meaning, evaluator_of(term), term=term, per_round=per_round, per_step=per_step)
 
 
 def place_of(term: Term) -> tuple[bool, bool]:
