@@ -1,4 +1,4 @@
-"""Certificates for S. Vlaski and A. H. Sayed, *Federated Learning* (2023)."""
+"""Certificates of the identities and lemmas of S. Vlaski and A. H. Sayed, *Federated Learning* (2023)."""
 
 from __future__ import annotations
 
@@ -16,61 +16,61 @@ from fedtheory.kernel import (
 from fedtheory.kernel.expressions import Expr, Gradient, LocalSum, norm_sq
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.links import Induction
-from fedtheory.sources.vlaski2023.statements.local_error import length_sq_k
+from fedtheory.sources.vlaski2023.statements.local_error import gradient_bound_k
 from fedtheory.sources.vlaski2023.statements.notation import *
 from fedtheory.sources.vlaski2023.statements.theorem import curvature_k
 
 _ONE = sp.S.One
 _AT_SERVER = assumption("variance at the server's model")
-_MOVED = g - g_w
-_JENSEN = Term(1 / E_k, square(_MOVED - LocalSum(_MOVED) / E_k), summed=True)
+_SAMPLE_CHANGE = g - g_w
+_JENSEN = Term(1 / E_k, square(_SAMPLE_CHANGE - LocalSum(_SAMPLE_CHANGE) / E_k), summed=True)
 _CONTRACTION = [
     Term(2 * mu / E_k, strong_convexity(J_k, w_o_k, phi)),
     Term(2 * mu / E_k, strong_convexity(J_k, phi, w_o_k)),
     Term(mu**2 / E_k**2, lipschitz_gradient(J_k, phi, w_o_k)),
     Term(mu**2 / E_k**2, assumption("variance at a local iterate")),
 ]
-_SETTLED = [*_CONTRACTION, Term(1 - local_rate(mu), square(w_o_k - phi))]
-_SETTLING = mu**2 * sigma_k**2 / E_k**2
+_STEP_WITHOUT_CONTRACTION = [*_CONTRACTION, Term(1 - local_rate(mu), square(w_o_k - phi))]
+_NOISE_OF_STEP = mu**2 * sigma_k**2 / E_k**2
 _BATCHES = Term(1 / (L * E_k**2), _AT_SERVER, averaged=True, summed=True)
 
 
 def _bound_dissimilarity(at: Expr) -> list[Term]:
-    """Bound the difference of the gradients of J and J_k by smoothness and the distances from their minimisers."""
-    apart = Gradient(J, at) - Gradient(J, w_o) - (Gradient(J_k, w_o_k) - Gradient(J_k, at))
+    """Bound the difference of the gradients of J and J_k by the distances from their minimisers."""
+    change = Gradient(J, at) - Gradient(J, w_o) - (Gradient(J_k, w_o_k) - Gradient(J_k, at))
     return [
-        Term(SAMPLING, square(apart), averaged=True),
+        Term(SAMPLING, square(change), averaged=True),
         Term(2 * SAMPLING, lipschitz_gradient(J, at, w_o), averaged=True),
         Term(2 * SAMPLING, lipschitz_gradient(J_k, at, w_o_k), averaged=True),
     ]
 
 
 def _split_at_minimisers(at: Expr) -> list[Term]:
-    """Split the distance from a client's minimiser at the common one."""
-    share = beta_k**2 / (E_k * L) + 2 * SAMPLING * delta_k**2
+    """Bound the distance from an agent's minimiser by those between this, the common minimiser and a point."""
+    coefficient = beta_k**2 / (E_k * L) + 2 * SAMPLING * delta_k**2
     return [
-        Term(share, square((w_o_k - w_o) - (w_o - at)), averaged=True),
-        Term(2 * share, assumption("distance of the minimisers"), averaged=True),
+        Term(coefficient, square((w_o_k - w_o) - (w_o - at)), averaged=True),
+        Term(2 * coefficient, assumption("distance of the minimisers"), averaged=True),
     ]
 
 
 FEDERATED = [_BATCHES, *_bound_dissimilarity(w), *_split_at_minimisers(w)]
-"""The variance of the federated gradient."""
-_SETTLING_DOWN = Induction(
+"""Bound on the variance of the federated gradient."""
+_DISTANCE_IN_ROUND = Induction(
     measured=norm_sq(w_o_k - phi),
     factor=_ONE,
-    offset=_SETTLING,
-    terms=_SETTLED,
-    bound=norm_sq(w_o_k - w) + e * _SETTLING,
+    offset=_NOISE_OF_STEP,
+    terms=_STEP_WITHOUT_CONTRACTION,
+    bound=norm_sq(w_o_k - w) + e * _NOISE_OF_STEP,
 )
 
 
-def _bound_norm(factor: Expr, left: Expr) -> list[Term]:
-    """Bound the mean square of a gradient by the distance from the agent's minimiser, with so many steps left."""
+def _bound_norm(factor: Expr, remaining: Expr) -> list[Term]:
+    """Bound the mean square of a gradient by the distance from the agent's minimiser, with `remaining` steps left."""
     return [
         Term(factor, lipschitz_gradient(J_k, phi, w_o_k)),
         Term(factor, assumption("variance at a local iterate")),
-        Term(factor * curvature_k * _SETTLING * left, one()),
+        Term(factor * curvature_k * _NOISE_OF_STEP * remaining, one()),
     ]
 
 
@@ -81,17 +81,17 @@ def _bound_step_norm(factor: Expr) -> list[Term]:
     ]
 
 
-_SIZE_SQ = mu**2 / E_k**2
-_AWAY = Induction(
+_STEP_SIZE_SQ = mu**2 / E_k**2
+_DISTANCE_FROM_SERVER = Induction(
     measured=norm_sq(phi - w),
     factor=1 + 1 / e,
-    offset=(1 + e) * _SIZE_SQ * length_sq_k,
-    terms=[Term(1 / e, square((phi - w) + e * mu / E_k * g)), *_bound_step_norm((1 + e) * _SIZE_SQ)],
-    bound=e**2 * _SIZE_SQ * length_sq_k,
-    first=_bound_norm(_SIZE_SQ, E_k),
+    offset=(1 + e) * _STEP_SIZE_SQ * gradient_bound_k,
+    terms=[Term(1 / e, square((phi - w) + e * mu / E_k * g)), *_bound_step_norm((1 + e) * _STEP_SIZE_SQ)],
+    bound=e**2 * _STEP_SIZE_SQ * gradient_bound_k,
+    first=_bound_norm(_STEP_SIZE_SQ, E_k),
 )
 _ENERGY = [
-    Term(mu**2 / E_k, square(_MOVED - LocalSum(_MOVED) / E_k), averaged=True, summed=True),
+    Term(mu**2 / E_k, square(_SAMPLE_CHANGE - LocalSum(_SAMPLE_CHANGE) / E_k), averaged=True, summed=True),
     Term(mu**2 / E_k, assumption("mean-square smoothness"), averaged=True, summed=True),
     Term(mu**2 * hat_delta_k**2 / E_k, assumption("vlaski2023:eq-5.53.way, relation 2"), averaged=True, summed=True),
 ]
@@ -150,14 +150,14 @@ CERTIFICATES = [
         links=[[_JENSEN, Term(1 / E_k, assumption("mean-square smoothness"), summed=True)]],
     ),
     Certificate(claim="vlaski2023:eq-5.49.fixed", links=[_CONTRACTION]),
-    Certificate(claim="vlaski2023:eq-5.51.fixed", links=[_SETTLED]),
+    Certificate(claim="vlaski2023:eq-5.51.fixed", links=[_STEP_WITHOUT_CONTRACTION]),
     Certificate(
         claim="vlaski2023:eq-5.52.fixed",
-        links=[_SETTLING_DOWN, [Term(_SETTLING * (E_k - e - 1), one())], _SETTLING_DOWN],
+        links=[_DISTANCE_IN_ROUND, [Term(_NOISE_OF_STEP * (E_k - e - 1), one())], _DISTANCE_IN_ROUND],
     ),
     Certificate(
         claim="vlaski2023:eq-5.53.way",
-        links=[_bound_step_norm(_ONE), _AWAY],
+        links=[_bound_step_norm(_ONE), _DISTANCE_FROM_SERVER],
         lemmas=["vlaski2023:eq-5.52.fixed"],
     ),
     Certificate(

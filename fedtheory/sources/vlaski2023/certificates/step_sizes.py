@@ -1,7 +1,4 @@
-"""Certificates for the costs of step sizes other than (5.26): S.
-
-Vlaski and A. H. Sayed, *Federated Learning* (2023).
-"""
+"""Certificates for step sizes other than (5.26): the cost that they descend, and the bias of their limit."""
 
 from __future__ import annotations
 
@@ -27,22 +24,22 @@ from fedtheory.sources.vlaski2023.statements.recursions import bias, weighted_gr
 _ONE = sp.S.One
 
 
-# Norm of the weighted gradients at a point, by its distance from their common zero.
-def _bound_along_pull(weight: Expr, pull: Expr, at: sp.Symbol, balance: sp.Symbol) -> list[Term]:
-    """Lower bound: the inner product of the weighted gradient with the displacement."""
+# Norm of the weighted gradients at a point, by its distance from the zero of their average.
+def _bound_from_below(weight: Expr, gradient: Expr, at: sp.Symbol, zero: sp.Symbol) -> list[Term]:
+    """Return the terms of the lower bound, by the inner product of the weighted gradient with the displacement."""
     least = Average(weight * nu_k)
     return [
-        Term(_ONE, square(pull - least * (at - balance))),
-        Term(2 * least * weight, strong_convexity(J_k, at, balance), averaged=True),
-        Term(2 * least * weight, strong_convexity(J_k, balance, at), averaged=True),
+        Term(_ONE, square(gradient - least * (at - zero))),
+        Term(2 * least * weight, strong_convexity(J_k, at, zero), averaged=True),
+        Term(2 * least * weight, strong_convexity(J_k, zero, at), averaged=True),
     ]
 
 
-def _bound_by_norms(weight: Expr, at: sp.Symbol, balance: sp.Symbol) -> list[Term]:
-    """Upper bound by the norms of the agents' gradients."""
+def _bound_by_norms(weight: Expr, at: sp.Symbol, zero: sp.Symbol) -> list[Term]:
+    """Return the terms of the upper bound, by the norms of the agents' gradients."""
     return [
-        Term(_ONE, length_of_mean(weight * (Gradient(J_k, at) - Gradient(J_k, balance)))),
-        Term(weight, lipschitz_gradient_length(J_k, at, balance), averaged=True),
+        Term(_ONE, length_of_mean(weight * (Gradient(J_k, at) - Gradient(J_k, zero)))),
+        Term(weight, lipschitz_gradient_length(J_k, at, zero), averaged=True),
     ]
 
 
@@ -70,7 +67,7 @@ CERTIFICATES = [
     Certificate(
         claim="vlaski2023:eq-5.26.other-cost",
         links=[
-            _bound_along_pull(_STEPS, _MEAN_GRADIENT, w, w_bar),
+            _bound_from_below(_STEPS, _MEAN_GRADIENT, w, w_bar),
             _OTHER_COST,
         ],
     ),
@@ -78,7 +75,7 @@ CERTIFICATES = [
         claim="vlaski2023:claim.common-step-bias",
         links=[
             [
-                *_bound_along_pull(E_k, weighted_gradient, w_o, w_bar),
+                *_bound_from_below(E_k, weighted_gradient, w_o, w_bar),
                 Term(Average(E_k * nu_k) ** 2, assumption("small-step bias, from below")),
             ],
             _BIAS,

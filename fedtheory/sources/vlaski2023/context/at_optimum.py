@@ -52,10 +52,10 @@ class AtOptimum(Derived):
 
 
 def _write_variance(symbol: SymbolTable) -> Expr:
-    """E|s|^2 of the federated gradient, the average over participants of their mini-batch gradients at the model."""
+    """Return E|s|^2 of the federated gradient, the participants' average mini-batch gradient at the model."""
     batch = LocalSum(symbol(q.gradient_at_server_model)) / symbol(q.client_local_steps)
-    share = symbol(q.client_step_size) * symbol(q.client_local_steps) / symbol(q.effective_step_size)
-    return Expectation(norm_sq(Selected(share * batch) - Gradient(symbol(q.objective), symbol(q.server_model))))
+    factor = symbol(q.client_step_size) * symbol(q.client_local_steps) / symbol(q.effective_step_size)
+    return Expectation(norm_sq(Selected(factor * batch) - Gradient(symbol(q.objective), symbol(q.server_model))))
 
 
 CONTEXT = PaperRules(derived=(AtOptimum,))

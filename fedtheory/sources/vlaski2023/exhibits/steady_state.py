@@ -41,15 +41,13 @@ def _compare_with(claim: Claim) -> Expr | None:
 def draw_steady_state(claim: Claim) -> ex.Display:
     """Draw the exact stationary error, its expansion to one and three terms, and the term of the claim; log-log."""
     run = make_sampled_run(tuple(fmpq(1, 4 * count) for count in LOCAL_STEPS))
-    unit = q.effective_step_size.measure(run)
-    sizes = np.array([plain_float(unit) / division for division in _DIVISIONS])
-    coefficients = distance_sq_expansion(run, run.arithmetic.number(unit, "mu"), _TERMS)
+    largest_size = q.effective_step_size.measure(run)
+    sizes = np.array([plain_float(largest_size) / division for division in _DIVISIONS])
+    coefficients = distance_sq_expansion(run, run.arithmetic.number(largest_size, "mu"), _TERMS)
     ladder = [run.with_step_factor(run.arithmetic.number(1, "one") / division) for division in _DIVISIONS]
-    settled = [plain_float(stationary_distance_sq(at.trajectory.recursion)) for at in ladder]
+    limits = [plain_float(stationary_distance_sq(at.trajectory.recursion)) for at in ladder]
     claimed = _evaluate_claim(claim, ladder)
-    powers = (
-        np.array([plain_float(c) for c in coefficients])[:, None] * sizes[None] ** np.arange(1, _TERMS + 1)[:, None]
-    )
+    terms = np.array([plain_float(c) for c in coefficients])[:, None] * sizes[None] ** np.arange(1, _TERMS + 1)[:, None]
     series = "+".join(rf"{_format_coefficient(c)}\,\mu^{n}" for n, c in enumerate(coefficients, 1))
     chart = ex.Chart(
         name="steady-state",
@@ -57,15 +55,15 @@ def draw_steady_state(claim: Claim) -> ex.Display:
         y=ex.Axis(r"$\lim_i\ \mathbb{E}\,|w^o-w_i|^2$", "log"),
         parts=[
             ex.Line(sizes, claimed, "term of the claim", ex.BLACK, ex.DASHED),
-            ex.Line(sizes, powers[0], "exact leading term", ex.ORANGE, ex.DASH_DOTTED),
-            ex.Line(sizes, powers.sum(axis=0), "expansion, three terms", ex.GREEN, ex.DOTTED),
-            ex.Line(sizes, settled, "exact steady state", ex.BLUE, dash=None, marker="o", size=4),
+            ex.Line(sizes, terms[0], "exact leading term", ex.ORANGE, ex.DASH_DOTTED),
+            ex.Line(sizes, terms.sum(axis=0), "expansion, three terms", ex.GREEN, ex.DOTTED),
+            ex.Line(sizes, limits, "exact steady state", ex.BLUE, dash=None, marker="o", size=4),
         ],
         caption=(
             "Exact steady-state mean-square deviation against the step size. Three agents in the plane, two of them "
             "sampled, $E_k=1,2,4$, noise of variance 1. Its expansion, from exact "
             rf"rationals: ${series}+O(\mu^{_TERMS + 1})$.  At the smallest step the term of the "
-            f"claim is {claimed[-1] / settled[-1]:.3g} times the exact value."
+            f"claim is {claimed[-1] / limits[-1]:.3g} times the exact value."
         ),
     )
     return ex.Display([chart])

@@ -31,7 +31,7 @@ def _make_sampled(problem: Problem, selected: int, steps: tuple[int, ...], effec
 
 
 def _draw_few_steps(generator: np.random.Generator, clients: int, most: int) -> tuple[int, ...]:
-    """Sample the local steps of each client, one to three, with a bounded total."""
+    """Draw the local steps of each client, one to three, with a bounded total."""
     steps = [1] * clients
     for client in generator.permutation(clients):
         steps[client] += int(generator.integers(min(2, max(most - sum(steps), 0)) + 1))
@@ -84,7 +84,7 @@ def steady_sampled_clients(number: int) -> Run:
 
 
 @family("sampled clients, bold and timid steps", 120, meant_for=a.strongly_convex_clients)
-def sampled_clients_bold_and_timid(number: int) -> Run:
+def sampled_clients_large_and_small(number: int) -> Run:
     """Two clients of which one or both are sampled, with local steps of up to 3/delta, or very small ones."""
     generator = np.random.default_rng([12, number])
     spectra = [[pick(generator, CURVATURES[:3])] for _ in range(2)]
@@ -92,8 +92,8 @@ def sampled_clients_bold_and_timid(number: int) -> Run:
     problem = random_quadratics(generator, spectra, shared=number % 4 < 2, heterogeneity=spread, noise=noise)
     smoothness = smoothness_of(problem)
     steps = _draw_few_steps(generator, 2, 4)
-    bold = pick(generator, (fmpq(1), fmpq(3, 2), fmpq(2), fmpq(3))) * max(steps)
-    effective = (bold if number % 2 else pick(generator, (fmpq(1, 16), fmpq(1, 64)))) / smoothness
+    large = pick(generator, (fmpq(1), fmpq(3, 2), fmpq(2), fmpq(3))) * max(steps)
+    effective = (large if number % 2 else pick(generator, (fmpq(1, 16), fmpq(1, 64)))) / smoothness
     return _make_sampled(problem, 1 + int(generator.integers(2)), steps, effective, 1)
 
 

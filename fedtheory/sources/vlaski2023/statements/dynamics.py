@@ -19,9 +19,9 @@ fed_any = federated_gradient(step)
 """(5.19) for any mu > 0."""
 scale_k = mu_k * E_k / step
 """The factor of an agent's gradient in (5.25), which is one under (5.26)."""
-worst_gradients = (scale_k - 1) * x
+extremal_gradients = (scale_k - 1) * x
 """Gradients of the agents for which factors other than one change the average most."""
-bent = Gradient(J_k, w + grad_k) - grad_k
+hessian_times_gradient = Gradient(J_k, w + grad_k) - grad_k
 """H_k grad J_k(w_{i-1}), as a difference of gradients."""
 
 _FED = r"\widehat{\nabla J}^{\rm fed}(w_{i-1})"
@@ -159,7 +159,7 @@ CLAIMS = [
         "(5.26) and the sentence behind it",
     )(
         chain=(
-            norm_sq(Average(scale_k * worst_gradients) - Average(worst_gradients)),
+            norm_sq(Average(scale_k * extremal_gradients) - Average(extremal_gradients)),
             "==",
             Average((scale_k - 1) ** 2) ** 2 * norm_sq(x),
         ),
@@ -213,7 +213,7 @@ CLAIMS = [
         "claim.di-biased.fixed", "The bias of the perturbation, to leading order", "below (5.26), corrected"
     )(
         rate=Rate(
-            mu**3 + sp.sqrt(norm_sq(Expectation(d) + mu**2 * Average((E_k - 1) / (2 * E_k) * bent))),
+            mu**3 + sp.sqrt(norm_sq(Expectation(d) + mu**2 * Average((E_k - 1) / (2 * E_k) * hessian_times_gradient))),
             mu**3,
             mu,
         ),

@@ -8,12 +8,12 @@ from fedtheory.sources.vlaski2023.statements.notation import *
 
 fed = federated_gradient(mu)
 s_sq = Expectation(norm_sq(fed - grad))
-own_error_sq = norm_sq(w_o_k - w)
-batch_noise = beta_k**2 / E_k * own_error_sq + sigma_k**2 / E_k
+agent_error_sq = norm_sq(w_o_k - w)
+batch_noise = beta_k**2 / E_k * agent_error_sq + sigma_k**2 / E_k
 
 mean_psi = Expectation(psi)
 mean_of_means = Average(mean_psi)
-drawn = Selected(psi)
+participant_mean = Selected(psi)
 
 # The sides of (5.38) at a point, with averages over agents instead of 1/K times a sum.
 client_at, objective_at = Gradient(J_k, x), Gradient(J, x)
@@ -43,7 +43,7 @@ CLAIMS = [
         printed=r"\mathbb E\{\widehat{\nabla J}_k(w_{i-1})|w_{i-1}\}=\nabla J_k(w_{i-1})",
     ),
     claim.proved.condition("eq-5.28", "Variance of the local gradients", "(5.28)")(
-        chain=(Expectation(norm_sq(g_w - grad_k)), "<=", beta_k**2 * own_error_sq + sigma_k**2),
+        chain=(Expectation(norm_sq(g_w - grad_k)), "<=", beta_k**2 * agent_error_sq + sigma_k**2),
         place="round",
         assumptions=NORMALISED,
         printed=(
@@ -68,11 +68,11 @@ CLAIMS = [
         ),
     ),
     claim.proved.identity("lemma-5.1", "Mean of sampled random variables", "Lemma 5.1, (5.31)-(5.33)")(
-        lhs=Expectation(norm_sq(drawn - mean_of_means)),
+        lhs=Expectation(norm_sq(participant_mean - mean_of_means)),
         relation="==",
         rhs=Average(variance(psi)) / L + SAMPLING * Average(norm_sq(mean_of_means - mean_psi)),
         also=(
-            Relation(norm_sq(Expectation(drawn) - mean_of_means), "==", 0),
+            Relation(norm_sq(Expectation(participant_mean) - mean_of_means), "==", 0),
             Relation(
                 Expectation(norm_sq(Selected(batch_gradient) - grad)),
                 "==",

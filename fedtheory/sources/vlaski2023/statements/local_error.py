@@ -9,27 +9,29 @@ from fedtheory.language.claim import Rate, Relation
 from fedtheory.sources.vlaski2023.statements.notation import *
 
 energy, energy_k = Expectation(norm_sq(d)), Expectation(norm_sq(d_k))
-own_error_sq = norm_sq(w_o_k - w)
+agent_error_sq = norm_sq(w_o_k - w)
 before, after = Expectation(norm_sq(w_o_k - phi)), Expectation(norm_sq(w_o_k - phi_next))
-LOCALLY_STABLE = local_rate() <= 1
+PUBLISHED_RATE_CONTRACTS = local_rate() <= 1
 """Condition with lambda_k as published."""
-CONTRACTING = local_rate(mu) <= 1
+LOCAL_RATE_CONTRACTS = local_rate(mu) <= 1
 
-settled_k = own_error_sq + mu**2 * sigma_k**2 / E_k
-bound_k = 2 * hat_delta_k**2 * error_sq + 2 * hat_delta_k**2 * spread_k**2 + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k
-TRAVEL = mu**2 * (E_k - 1) * (2 * E_k - 1) / (6 * E_k**2)
+distance_bound_k = agent_error_sq + mu**2 * sigma_k**2 / E_k
+published_bound_k = (
+    2 * hat_delta_k**2 * error_sq + 2 * hat_delta_k**2 * spread_k**2 + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k
+)
+DISTANCE_FACTOR = mu**2 * (E_k - 1) * (2 * E_k - 1) / (6 * E_k**2)
 """mu_k^2 times the average over e of (e - 1)^2."""
-length_sq_k = (delta_k**2 + beta_k**2) * settled_k + sigma_k**2
+gradient_bound_k = (delta_k**2 + beta_k**2) * distance_bound_k + sigma_k**2
 """Bound on the mean square of a gradient at a local step."""
-sharp_k = hat_delta_k**2 * TRAVEL * length_sq_k
+energy_bound_k = hat_delta_k**2 * DISTANCE_FACTOR * gradient_bound_k
 """Bound on E|d_k|^2 by the norms of the local steps."""
 
 
-def printed_energy_bound() -> sp.Expr:
-    """Return the right end of (5.54)."""
-    slope = mu**2 * L / K * Average(2 * hat_delta_k**2)
+def write_published_energy_bound() -> sp.Expr:
+    """Return the right end of (5.54) as published."""
+    factor = mu**2 * L / K * Average(2 * hat_delta_k**2)
     level = Average(2 * hat_delta_k**2 * spread_k**2 + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k)
-    return slope * error_sq + mu**2 * L / K * level
+    return factor * error_sq + mu**2 * L / K * level
 
 
 _OWN = r"\|w_k^o-w_{i-1}\|^2"
@@ -80,19 +82,19 @@ CLAIMS = [
     ),
     *claim.refuted.bound("eq-5.51", "One local step, without its contraction", "(5.51)")(
         chain=(after, "<=", before + mu**2 * sigma_k**2 / E_k**2),
-        conditions=[LOCALLY_STABLE],
+        conditions=[PUBLISHED_RATE_CONTRACTS],
         place="round",
         assumptions=CONVEX,
         printed=rf"\lambda_k\le1:\quad{_write_error('e')}\le{_write_error('e-1')}+\mu^2\frac{{\sigma_k^2}}{{E_L^2}}",
         note=(
             "As transcribed it has E_L, a number of local steps of no agent, which is read as E_k.  "
-            "With lambda_k as printed in (5.50), lambda_k <= 1 lets through local steps that overshoot: at E_k = 2 up "
+            "With lambda_k as printed in (5.50), lambda_k <= 1 admits local steps that overshoot: at E_k = 2 up "
             "to mu_k = 8 / delta_k."
         ),
         fault="misprint",
     ).with_repair(
         title="One local step, without its contraction, for the corrected rate",
-        conditions=[CONTRACTING],
+        conditions=[LOCAL_RATE_CONTRACTS],
         note="From the corrected (5.49), with mu^2 / E_k^2 in lambda_k.",
         verdict="proved",
     ),
@@ -100,11 +102,11 @@ CLAIMS = [
         chain=(
             Expectation(sp.sqrt(norm_sq(w_o_k - phi_next))),
             "<=",
-            own_error_sq + mu**2 * sigma_k**2 * (e + 1) / E_k**2,
+            agent_error_sq + mu**2 * sigma_k**2 * (e + 1) / E_k**2,
             "<=",
-            settled_k,
+            distance_bound_k,
         ),
-        conditions=[LOCALLY_STABLE],
+        conditions=[PUBLISHED_RATE_CONTRACTS],
         place="round",
         assumptions=CONVEX,
         printed=(
@@ -118,9 +120,9 @@ CLAIMS = [
         fault="misprint",
     ).with_repair(
         title="Squared distance from the agent's minimiser in a round",
-        chain=(after, "<=", own_error_sq + mu**2 * sigma_k**2 * (e + 1) / E_k**2, "<=", settled_k),
-        also=(Relation(before, "<=", own_error_sq + mu**2 * sigma_k**2 * e / E_k**2),),
-        conditions=[CONTRACTING],
+        chain=(after, "<=", agent_error_sq + mu**2 * sigma_k**2 * (e + 1) / E_k**2, "<=", distance_bound_k),
+        also=(Relation(before, "<=", agent_error_sq + mu**2 * sigma_k**2 * e / E_k**2),),
+        conditions=[LOCAL_RATE_CONTRACTS],
         note="(5.51) iterated from phi_{k,0} = w_{i-1}, with the corrected lambda_k <= 1; here e counts from zero.",
         verdict="proved",
     ),
@@ -128,13 +130,13 @@ CLAIMS = [
         chain=(
             energy_k,
             "<=",
-            hat_delta_k**2 / E_k * LocalSum(settled_k),
+            hat_delta_k**2 / E_k * LocalSum(distance_bound_k),
             "<=",
-            hat_delta_k**2 * own_error_sq + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k,
+            hat_delta_k**2 * agent_error_sq + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k,
             "<=",
-            bound_k,
+            published_bound_k,
         ),
-        conditions=[LOCALLY_STABLE],
+        conditions=[PUBLISHED_RATE_CONTRACTS],
         place="round",
         assumptions=CONVEX,
         printed=(
@@ -142,34 +144,34 @@ CLAIMS = [
             rf"\right\}}\le\hat\delta_k^2{_OWN}+\mu^2\hat\delta_k^2\frac{{\sigma_k^2}}{{E_k}}\le{_TERMS}"
         ),
         note=(
-            "With lambda_k as printed in (5.50), whose condition lambda_k <= 1 lets through steps that are too large.  "
-            "Nor does it follow as printed: (5.47) needs the way |phi - w_{i-1}|, while (5.52) bounds |w_k^o - phi|."
+            "With lambda_k as printed in (5.50), whose condition lambda_k <= 1 admits steps that are too large.  Nor "
+            "does it follow as printed: (5.47) needs the distance |phi - w_{i-1}|, while (5.52) bounds |w_k^o - phi|."
         ),
     ).with_repair(
         title="Energy of an agent's perturbation, for the corrected rate",
         chain=(
             energy_k,
             "<=",
-            hat_delta_k**2 * own_error_sq + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k,
+            hat_delta_k**2 * agent_error_sq + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k,
             "<=",
-            bound_k,
+            published_bound_k,
         ),
-        conditions=[CONTRACTING],
+        conditions=[LOCAL_RATE_CONTRACTS],
         note=(
-            "With mu^2 / E_k^2 in lambda_k.  The way is of order mu, which this bound gives away; the sharp form of "
-            "(5.54) keeps it."
+            "With mu^2 / E_k^2 in lambda_k.  The distance covered is of order mu, which this bound does not use; the "
+            "tightened form of (5.54) does."
         ),
         verdict="supported",
     ),
-    claim.proved.bound("eq-5.53.way", "The way that local steps lead", "(5.53), corrected")(
-        chain=(Expectation(norm_sq(g)), "<=", length_sq_k),
-        also=(Relation(Expectation(norm_sq(phi - w)), "<=", mu**2 * e**2 / E_k**2 * length_sq_k),),
-        conditions=[CONTRACTING],
+    claim.proved.bound("eq-5.53.way", "The distance covered by local steps", "(5.53), corrected")(
+        chain=(Expectation(norm_sq(g)), "<=", gradient_bound_k),
+        also=(Relation(Expectation(norm_sq(phi - w)), "<=", mu**2 * e**2 / E_k**2 * gradient_bound_k),),
+        conditions=[LOCAL_RATE_CONTRACTS],
         place="round",
         assumptions=CONVEX,
         note=(
-            "What (5.47) needs, by (5.52): at most e steps of size mu / E_k along gradients of bounded mean square; e "
-            "counts from zero."
+            "The bound that (5.47) needs, by (5.52): at most e steps of size mu / E_k along gradients of bounded mean "
+            "square; e counts from zero."
         ),
         corrects="vlaski2023:eq-5.53",
     ),
@@ -179,11 +181,11 @@ CLAIMS = [
             "<=",
             mu**2 * L / K * Average(energy_k),
             "==",
-            mu**2 * L / K * Average(bound_k),
+            mu**2 * L / K * Average(published_bound_k),
             "==",
-            printed_energy_bound(),
+            write_published_energy_bound(),
         ),
-        conditions=[LOCALLY_STABLE],
+        conditions=[PUBLISHED_RATE_CONTRACTS],
         place="round",
         assumptions=CONVEX,
         printed=(
@@ -199,17 +201,17 @@ CLAIMS = [
             "<=",
             mu**2 * Average(energy_k),
             "<=",
-            mu**2 * Average(bound_k),
+            mu**2 * Average(published_bound_k),
             "==",
-            K / L * printed_energy_bound(),
+            K / L * write_published_energy_bound(),
         ),
-        conditions=[CONTRACTING],
+        conditions=[LOCAL_RATE_CONTRACTS],
         note="From the corrected (5.41); the printed right end times K/L.",
         verdict="supported",
     ),
     claim.proved.bound("eq-5.54.sharp", "Energy of the server's perturbation, of order mu^4", "(5.54), corrected")(
-        chain=(energy, "<=", mu**2 * Average(energy_k), "<=", mu**2 * Average(sharp_k)),
-        conditions=[CONTRACTING],
+        chain=(energy, "<=", mu**2 * Average(energy_k), "<=", mu**2 * Average(energy_bound_k)),
+        conditions=[LOCAL_RATE_CONTRACTS],
         place="round",
         assumptions=CONVEX,
         note=(

@@ -11,8 +11,8 @@ from fedtheory.language.claim import Relation
 from fedtheory.sources.vlaski2023.statements.notation import *
 
 energy, energy_k = Expectation(norm_sq(d)), Expectation(norm_sq(d_k))
-apart = Expectation(norm_sq(g - g_w))
-travelled = Expectation(norm_sq(phi - w))
+sample_change_sq = Expectation(norm_sq(g - g_w))
+distance_sq = Expectation(norm_sq(phi - w))
 h4 = sp.Symbol(r"\mathbb{E}\|h_kh_k^T\|^2", nonnegative=True)
 sample_change = sp.Symbol(r"\mathbb{E}(h_kh_k^T)^2(\phi_{k\,e-1}-w_{i-1})", real=True)
 lms_gradient = g / 2
@@ -62,13 +62,13 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.proved.bound("eq-5.42", "Energy of an agent's perturbation, step by step", "(5.42)")(
-        chain=(energy_k, "<=", LocalSum(apart) / E_k),
+        chain=(energy_k, "<=", LocalSum(sample_change_sq) / E_k),
         place="round",
         assumptions=NORMALISED,
         printed=rf"{_DK}\le\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_PAIR}",
     ),
     claim.proved.condition("condition-5.1", "Mean-square smoothness", "Condition 5.1, (5.43)")(
-        chain=(apart, "<=", hat_delta_k**2 * travelled),
+        chain=(sample_change_sq, "<=", hat_delta_k**2 * distance_sq),
         place="round",
         assumptions=NORMALISED,
         printed=(r"\mathbb E\|\widehat{\nabla J_k}(w_1)-\widehat{\nabla J_k}(w_2)\|^2\le\hat\delta_k^2\|w_1-w_2\|^2"),
@@ -123,8 +123,8 @@ CLAIMS = [
             "relation is the constant for all pairs; the gradient of the cost (5.44) needs four times that."
         ),
     ),
-    claim.proved.bound("eq-5.47", "Energy of an agent's perturbation by the way it travels", "(5.47)")(
-        chain=(energy_k, "<=", hat_delta_k**2 / E_k * LocalSum(travelled)),
+    claim.proved.bound("eq-5.47", "Energy of an agent's perturbation by the distance that it covers", "(5.47)")(
+        chain=(energy_k, "<=", hat_delta_k**2 / E_k * LocalSum(distance_sq)),
         place="round",
         assumptions=NORMALISED,
         printed=(

@@ -12,11 +12,11 @@ from fedtheory.sources.vlaski2023.statements.notation import *
 eta = sp.Symbol(r"\mu", positive=True)
 w_bar = sp.Symbol(r"\bar{w}", real=True)
 from_limit = q.distance_to_small_step_limit.symbol
-settled = q.limiting_distance_sq.symbol
+limiting_error = q.limiting_distance_sq.symbol
 
 mean_psi = Expectation(psi)
 mean_of_means = Average(mean_psi)
-spread_sq = Average(norm_sq(mean_of_means - mean_psi))
+dissimilarity_sq = Average(norm_sq(mean_of_means - mean_psi))
 pair = (L - 1) / (K * (K - 1)) / L
 """E[1_k 1_l] / L^2 for two agents."""
 
@@ -41,8 +41,8 @@ CLAIMS = [
         assumptions=COMMON_STEP,
         printed=(r"\lim_{i\to\infty}\mathbb E w_i=\operatorname{argmin}_w\frac1K\sum_{k=1}^KE_kJ_k(w)+O(\mu)"),
         note=(
-            "The exact limit of the mean against w_bar.  The distance |w_bar - w^o| is what a common step size costs.  "
-            "The step size stands under the maximum so that rounding errors do not look like a slow rate."
+            "The exact limit of the mean against w_bar.  The distance |w_bar - w^o| is the bias of a common step "
+            "size.  The step size stands under the maximum so that rounding errors do not look like a slow rate."
         ),
     ),
     claim.proved.step("problem-5.2", "Proof of Lemma 5.1, step by step", "Problem 5.2")(
@@ -53,7 +53,7 @@ CLAIMS = [
             "==",
             Average(variance(psi)) / L + Expectation(norm_sq(Selected(mean_psi) - mean_of_means)),
             "==",
-            Average(variance(psi)) / L + SAMPLING * spread_sq,
+            Average(variance(psi)) / L + SAMPLING * dissimilarity_sq,
         ),
         also=(
             Relation(Expectation(takes_part), "==", L / K),
@@ -68,17 +68,17 @@ CLAIMS = [
         assumptions=SAMPLED,
         printed=r"\text{Prove Lemma 5.1}",
         note=(
-            "Who is drawn and what they hold are independent, so the noise and the drawing add up without a cross "
-            "term.  The noise needs E 1_k = L/K, the drawing E 1_k 1_l = L(L - 1)/(K(K - 1)), which is checked summed "
-            "over l and on the given vectors w_k^o, measured from w^o; there sum_k (a_k - a) = 0 leaves "
+            "The sampling is independent of the vectors, so that noise and sampling add up without a cross term.  The "
+            "noise needs E 1_k = L/K, the sampling E 1_k 1_l = L(L - 1)/(K(K - 1)), which is checked summed over l "
+            "and on the vectors w_k^o, measured from w^o; there sum_k (a_k - a) = 0 leaves "
             "(L/K - L(L - 1)/(K(K - 1)))/L^2 = (K - L)/(L K (K - 1)) of each square."
         ),
     ),
     claim.asymptotic.rate(
         "problem-5.3", "Limiting performance of federated least mean squares", "Problem 5.3, (5.66)-(5.68)"
     )(
-        rate=Rate(sp.Max(mu**4, (settled - leading) ** 2), mu**4, mu),
-        where={**NOTATION, settled: q.limiting_distance_sq},
+        rate=Rate(sp.Max(mu**4, (limiting_error - leading) ** 2), mu**4, mu),
+        where={**NOTATION, limiting_error: q.limiting_distance_sq},
         assumptions=CONVEX,
         printed=(
             r"\phi_{k,e}=\phi_{k,e-1}+\frac\mu{E_k}\frac1{B_k}\sum_{b=1}^{B_k}h_{k,i,e,b}"

@@ -6,24 +6,28 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expectation, norm_sq
 from fedtheory.language.claim import Rate
-from fedtheory.sources.vlaski2023.statements.local_error import CONTRACTING, printed_energy_bound, sharp_k
+from fedtheory.sources.vlaski2023.statements.local_error import (
+    LOCAL_RATE_CONTRACTS,
+    energy_bound_k,
+    write_published_energy_bound,
+)
 from fedtheory.sources.vlaski2023.statements.notation import *
-from fedtheory.sources.vlaski2023.statements.theorem import DECREASING, after, level, root
+from fedtheory.sources.vlaski2023.statements.theorem import RATE_BELOW_ONE, after, level, root
 
-energy, sharp_energy = Expectation(norm_sq(d)), mu**2 * Average(sharp_k)
-towards = w_o - w + mu * federated_gradient(mu)
+energy, energy_bound = Expectation(norm_sq(d)), mu**2 * Average(energy_bound_k)
+unperturbed_error = w_o - w + mu * federated_gradient(mu)
 theta = sp.Symbol("theta", positive=True)
-share = 1 / (1 + theta)
+alpha_of_theta = 1 / (1 + theta)
 """An arbitrary alpha between zero and one."""
 THETAS = {theta: (3, 1, sp.Rational(1, 9))}
 """Values of theta for which alpha is 1/4, 1/2 and 9/10."""
 t = sp.Symbol("t", positive=True)
 FRACTIONS = {t: (sp.Rational(1, 4), sp.Rational(1, 2), sp.Integer(1))}
-inside = t * nu / (delta**2 + beta_fed_sq)
+trial_step = t * nu / (delta**2 + beta_fed_sq)
 """A step size with lambda < 1, at most half the largest."""
 s = sp.Symbol("s", nonnegative=True)
 z = sp.Symbol("z", positive=True)
-stable = 2 * nu / ((1 + z) * (delta**2 + beta_fed_sq))
+contracting_step = 2 * nu / ((1 + z) * (delta**2 + beta_fed_sq))
 """An arbitrary step size with lambda < 1."""
 
 _LAMBDA = r"1-2\mu\nu+\mu^2\left(\delta^2+\beta_{\rm fed}^2\right)"
@@ -35,9 +39,9 @@ CLAIMS = [
         chain=(
             next_error_sq,
             "==",
-            norm_sq(towards + mu * d),
+            norm_sq(unperturbed_error + mu * d),
             "<=",
-            norm_sq(towards) / alpha + mu**2 / (1 - alpha) * norm_sq(d),
+            norm_sq(unperturbed_error) / alpha + mu**2 / (1 - alpha) * norm_sq(d),
         ),
         for_all={alpha: ALPHAS[1:2]},
         place="round",
@@ -56,9 +60,9 @@ CLAIMS = [
         chain=(
             next_error_sq,
             "==",
-            norm_sq(towards + d),
+            norm_sq(unperturbed_error + d),
             "<=",
-            norm_sq(towards) / share + norm_sq(d) / (1 - share),
+            norm_sq(unperturbed_error) / alpha_of_theta + norm_sq(d) / (1 - alpha_of_theta),
         ),
         for_all=THETAS,
         note=(
@@ -68,7 +72,11 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.proved.bound("eq-5.59-5.60", "One round without the perturbation", "(5.59)-(5.60)")(
-        chain=(Expectation(norm_sq(towards)) / alpha, "<=", rate / alpha * error_sq + mu**2 * sigma_fed_sq / alpha),
+        chain=(
+            Expectation(norm_sq(unperturbed_error)) / alpha,
+            "<=",
+            rate / alpha * error_sq + mu**2 * sigma_fed_sq / alpha,
+        ),
         for_all={alpha: ALPHAS[:1]},
         place="round",
         assumptions=CONVEX,
@@ -84,7 +92,9 @@ CLAIMS = [
             "==",
             rate / alpha * error_sq + mu**2 * sigma_fed_sq / alpha + mu**2 / (1 - alpha) * energy,
             "<=",
-            rate / alpha * error_sq + mu**2 * sigma_fed_sq / alpha + mu**2 / (1 - alpha) * (printed_energy_bound()),
+            rate / alpha * error_sq
+            + mu**2 * sigma_fed_sq / alpha
+            + mu**2 / (1 - alpha) * (write_published_energy_bound()),
         ),
         for_all={alpha: ALPHAS[1:2]},
         place="round",
@@ -101,12 +111,14 @@ CLAIMS = [
         chain=(
             after,
             "<=",
-            rate / share * error_sq + mu**2 * sigma_fed_sq / share + energy / (1 - share),
+            rate / alpha_of_theta * error_sq + mu**2 * sigma_fed_sq / alpha_of_theta + energy / (1 - alpha_of_theta),
             "<=",
-            rate / share * error_sq + mu**2 * sigma_fed_sq / share + sharp_energy / (1 - share),
+            rate / alpha_of_theta * error_sq
+            + mu**2 * sigma_fed_sq / alpha_of_theta
+            + energy_bound / (1 - alpha_of_theta),
         ),
         for_all={theta: THETAS[theta][1:2]},
-        conditions=[CONTRACTING],
+        conditions=[LOCAL_RATE_CONTRACTS],
         note=(
             "mu counts once in d_i, and the energy of d_i is of order mu^4, see the repairs of (5.21) and (5.54).  "
             "alpha = 1/(1 + theta) stands for all numbers between 0 and 1."
@@ -130,18 +142,18 @@ CLAIMS = [
     claim.proved.bound(
         "eq-5.62.explicit", "Full error recursion at alpha = sqrt(lambda), with its constants", "(5.62)"
     )(
-        chain=(after, "<=", root * error_sq + mu**2 * sigma_fed_sq / root + sharp_energy / (1 - root)),
-        conditions=[CONTRACTING, DECREASING, rate > 0],
+        chain=(after, "<=", root * error_sq + mu**2 * sigma_fed_sq / root + energy_bound / (1 - root)),
+        conditions=[LOCAL_RATE_CONTRACTS, RATE_BELOW_ONE, rate > 0],
         place="round",
         assumptions=CONVEX,
     ),
     *claim.refuted.identity("eq-5.64", "The factor in front of the perturbation", "(5.64)")(
         chain=(
-            inside**2 / (1 - sp.sqrt(global_rate(inside))),
+            trial_step**2 / (1 - sp.sqrt(global_rate(trial_step))),
             "==",
-            inside**2 / (1 - global_rate(inside)),
+            trial_step**2 / (1 - global_rate(trial_step)),
             "==",
-            inside / (2 * nu - inside * (delta**2 + beta_fed_sq)),
+            trial_step / (2 * nu - trial_step * (delta**2 + beta_fed_sq)),
         ),
         for_all={t: FRACTIONS[t][:1]},
         assumptions=CONVEX,
@@ -157,11 +169,11 @@ CLAIMS = [
         kind="bound",
         title="The factor in front of the perturbation, within a factor two",
         chain=(
-            stable / (2 * nu - stable * (delta**2 + beta_fed_sq)),
+            contracting_step / (2 * nu - contracting_step * (delta**2 + beta_fed_sq)),
             "<=",
-            stable**2 / (1 - sp.sqrt(global_rate(stable))),
+            contracting_step**2 / (1 - sp.sqrt(global_rate(contracting_step))),
             "<=",
-            2 * stable / (2 * nu - stable * (delta**2 + beta_fed_sq)),
+            2 * contracting_step / (2 * nu - contracting_step * (delta**2 + beta_fed_sq)),
         ),
         for_all={z: (7, 1)},
         note=(

@@ -1,4 +1,4 @@
-"""Theorem 5.1, (5.55)-(5.57)."""
+"""Theorem 5.1, (5.55)-(5.57): the recursion of the mean-square error, its rate, and its limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expectation, Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Rate
-from fedtheory.sources.vlaski2023.statements.local_error import CONTRACTING
+from fedtheory.sources.vlaski2023.statements.local_error import LOCAL_RATE_CONTRACTS
 from fedtheory.sources.vlaski2023.statements.notation import *
 
 root = sp.sqrt(rate)
@@ -23,22 +23,24 @@ WHOLE_RUN = {
     start: q.initial_distance,
     i: q.round_index,
 }
-DECREASING = rate < 1
+RATE_BELOW_ONE = rate < 1
 """sqrt(lambda) < 1."""
 
 
-def printed_cubic() -> Expr:
-    """Return the constant of both O(mu^3) in (5.55) according to (5.54), (5.62) and (5.64)."""
+def write_published_cubic() -> Expr:
+    """Return the constant of both O(mu^3) in (5.55), by (5.54), (5.62) and (5.64) as published."""
     slope = L / K * Average(2 * hat_delta_k**2)
     offset = L / K * Average(2 * hat_delta_k**2 * spread_k**2 + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k)
     return 2 / (2 * nu - mu * (delta**2 + beta_fed_sq)) * (slope + offset)
 
 
-travel = (E_k - 1) * (2 * E_k - 1) / (6 * E_k**2) * hat_delta_k**2
+energy_factor_k = (E_k - 1) * (2 * E_k - 1) / (6 * E_k**2) * hat_delta_k**2
 curvature_k = delta_k**2 + beta_k**2
 amplifier = 2 * mu**3 / (2 * nu - mu * (delta**2 + beta_fed_sq))
-cubic_slope = amplifier * Average(2 * travel * curvature_k)
-cubic_level = amplifier * Average(travel * (curvature_k * (2 * spread_k**2 + mu**2 * sigma_k**2 / E_k) + sigma_k**2))
+cubic_slope = amplifier * Average(2 * energy_factor_k * curvature_k)
+energy_level = Average(energy_factor_k * (curvature_k * (2 * spread_k**2 + mu**2 * sigma_k**2 / E_k) + sigma_k**2))
+"""Part of the energy of the perturbation, over mu^4, that does not depend on the error."""
+cubic_level = amplifier * energy_level
 
 # Bounds with the factor 1 - mu nu, which is at most sqrt(lambda): Jensen's inequality with 1/alpha = 1 + mu nu/2.
 one_over_alpha = 1 + mu * nu / 2
@@ -53,11 +55,10 @@ _rate = (
 )
 """lambda, with client averages of products."""
 _drift_factor = sp.Rational(2, 3) * (Average(hat_delta_k**2 * delta_k**2) + Average(hat_delta_k**2 * beta_k**2))
-"""Upper bound on the client average of twice travel times curvature_k."""
-SMALL = one_over_alpha * _rate + mu**4 * one_over_rest * _drift_factor <= 1 - mu * nu
+"""Upper bound on the client average of twice energy_factor_k times curvature_k."""
+SMALL_STEP = one_over_alpha * _rate + mu**4 * one_over_rest * _drift_factor <= 1 - mu * nu
 """Condition that mu is small: the left side is 1 - 3 mu nu/2 + O(mu^2)."""
-noise_sq = Average(travel * (curvature_k * (2 * spread_k**2 + mu**2 * sigma_k**2 / E_k) + sigma_k**2))
-small_level = one_over_alpha * mu**2 * sigma_fed_sq + mu**4 * one_over_rest * noise_sq
+small_level = one_over_alpha * mu**2 * sigma_fed_sq + mu**4 * one_over_rest * energy_level
 """Term that a round adds: mu^2 sigma_fed^2 + O(mu^3)."""
 
 _ROOT = (
@@ -67,7 +68,7 @@ _ROOT = (
 
 CLAIMS = [
     *claim.refuted.rate("thm-5.1.recursion", "Mean-square recursion of federated averaging", "Theorem 5.1, (5.55)")(
-        rate=Rate(sp.Max(0, (1 - root) * after - level) / (1 + after), mu**3, mu, constant=printed_cubic()),
+        rate=Rate(sp.Max(0, (1 - root) * after - level) / (1 + after), mu**3, mu, constant=write_published_cubic()),
         place="round",
         assumptions=CONVEX,
         printed=(
@@ -92,7 +93,7 @@ CLAIMS = [
         "Theorem 5.1, (5.55), corrected",
     )(
         chain=(after, "<=", (root + cubic_slope) * error_sq + level + cubic_level),
-        conditions=[CONTRACTING, DECREASING, rate >= sp.Rational(1, 4)],
+        conditions=[LOCAL_RATE_CONTRACTS, RATE_BELOW_ONE, rate >= sp.Rational(1, 4)],
         place="round",
         assumptions=CONVEX,
         note=(
@@ -116,7 +117,7 @@ CLAIMS = [
         "thm-5.1.recursion.small-steps", "Mean-square recursion for small steps, with the factor 1 - mu nu", "(5.55)"
     )(
         chain=(after, "<=", (1 - mu * nu) * error_sq + small_level),
-        conditions=[CONTRACTING, SMALL],
+        conditions=[LOCAL_RATE_CONTRACTS, SMALL_STEP],
         place="round",
         assumptions=CONVEX,
         note=(
@@ -149,10 +150,10 @@ CLAIMS = [
         chain=(
             reached,
             "<=",
-            (1 - mu * nu) ** i * start**2 + 3 * mu * sigma_fed_sq / (2 * nu) + 3 * mu**2 * noise_sq / nu**2,
+            (1 - mu * nu) ** i * start**2 + 3 * mu * sigma_fed_sq / (2 * nu) + 3 * mu**2 * energy_level / nu**2,
         ),
         where=WHOLE_RUN,
-        conditions=[CONTRACTING, SMALL],
+        conditions=[LOCAL_RATE_CONTRACTS, SMALL_STEP],
         assumptions=CONVEX,
         note=(
             "The recursion with the factor 1 - mu nu, iterated from the first round to round i.  (1 - mu nu)^i is at "
@@ -161,7 +162,7 @@ CLAIMS = [
         ),
         sharpens="vlaski2023:thm-5.1.limit",
     ),
-    claim.asymptotic.rate("thm-5.1.limit.steady", "Mean-square error after ever more rounds", "Theorem 5.1, (5.57)")(
+    claim.asymptotic.rate("thm-5.1.limit.steady", "Limit of the mean-square error", "Theorem 5.1, (5.57)")(
         rate=Rate(sp.Max(mu**2, limit - 4 * mu * sigma_fed_sq / nu), mu**2, mu),
         where=WHOLE_RUN,
         assumptions=CONVEX,
