@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, get_args
 
@@ -31,6 +31,24 @@ class _Kinds:
             return partial(Claim, **{"id": f"{self._source}:{name}", "title": title, "locator": locator, **fields})
 
         return headed
+
+
+class Notation(dict[sp.Symbol, Quantity]):
+    """The symbols of a paper, with the quantity that each stands for: the `where` of its claims."""
+
+    def add(self, quantity: Quantity, latex: str | None = None, **signs: bool) -> sp.Symbol:
+        """Return a new symbol for a quantity, such as ``add(q.clients, "M", positive=True)``.
+
+        Without `latex` the symbol is typeset like the quantity.
+        """
+        symbol = sp.Symbol(quantity.latex if latex is None else latex, **signs)
+        self[symbol] = quantity
+        return symbol
+
+    def without(self, symbols: Iterable[sp.Symbol]) -> Notation:
+        """Return the notation without some symbols, which a claim then quantifies by `for_all`."""
+        removed = frozenset(symbols)
+        return Notation({symbol: quantity for symbol, quantity in self.items() if symbol not in removed})
 
 
 class Statements(_Kinds):

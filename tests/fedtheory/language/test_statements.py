@@ -9,10 +9,21 @@ import sympy as sp
 
 from fedtheory import quantities as q
 from fedtheory.language.claim import Claim, Kind
-from fedtheory.language.statements import Statements
+from fedtheory.language.statements import Notation, Statements
 
 eta = sp.Symbol("eta", positive=True)
 claim = Statements("t", {eta: q.local_step_size}, conditions=[eta <= 1])
+
+
+def test_a_notation_maps_its_symbols_to_quantities() -> None:
+    """A symbol has the given LaTeX, else that of its quantity; a notation without it leaves the first one as it is."""
+    notation = Notation({eta: q.local_step_size})
+    clients, rounds = notation.add(q.clients, positive=True), notation.add(q.rounds, r"\rho", integer=True)
+    assert clients == sp.Symbol(q.clients.latex, positive=True)
+    assert rounds == sp.Symbol(r"\rho", integer=True)
+    assert notation == {eta: q.local_step_size, clients: q.clients, rounds: q.rounds}
+    assert notation.without([eta, rounds]) == {clients: q.clients}
+    assert len(notation) == 3
 
 
 @pytest.mark.parametrize("verdict", ["proved", "supported", "asymptotic", "refuted"])

@@ -10,8 +10,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Quantity
-from fedtheory.language.statements import Statements
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements import theorem_1_proof
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import SMALL_MOVES_XI
 from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D_XI, kappa, substitute_sample_smoothness, work
@@ -19,20 +18,15 @@ from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.theorem_1_bound import CONDITIONS_94, fixed_94
 from fedtheory.sources.fraboni2022.statements.theorem_1_proof import FIXED, fixed_87, fixed_90
 
-Delta_y, Xi_y, Xi_bar_y, D_y = (
-    sp.Symbol(symbol, real=True) for symbol in (r"\Delta_y(n)", r"\Xi_y(n)", r"\bar\Xi_y(N)", "D(y,n)")
-)
-R_y, distance = (sp.Symbol(symbol, nonnegative=True) for symbol in ("R_y", r"\|\theta^0-y\|"))
+NOTATION = Notation(theorem_1_proof.NOTATION)
+Delta_y = NOTATION.add(q.comparator_progress, real=True)
+Xi_y = NOTATION.add(q.comparator_gap, real=True)
+Xi_bar_y = NOTATION.add(q.mean_comparator_gap, real=True)
+D_y = NOTATION.add(q.comparator_alignment, real=True)
+R_y = NOTATION.add(q.comparator_residual, nonnegative=True)
+distance = NOTATION.add(q.surrogate_comparator_distance, nonnegative=True)
 
-_POINT: dict[sp.Symbol, Quantity] = {
-    Delta_y: q.comparator_progress,
-    Xi_y: q.comparator_gap,
-    Xi_bar_y: q.mean_comparator_gap,
-    D_y: q.comparator_alignment,
-    R_y: q.comparator_residual,
-    distance: q.surrogate_comparator_distance,
-}
-claim = Statements("fraboni2022", {**theorem_1_proof.where, **_POINT})
+claim = Statements("fraboni2022", NOTATION)
 
 
 def substitute_comparator(expression: Expr) -> Expr:

@@ -8,7 +8,7 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Rate, Relation
-from fedtheory.language.statements import Statements
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.hardware import (
     ANY_TIES,
     ASYNC,
@@ -33,35 +33,31 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
 )
 from fedtheory.sources.fraboni2022.statements.notation import *
 
-others = sp.Symbol(r"\max_i\sum_{j\ne i}\lceil\tau_i/\tau_j\rceil", nonnegative=True)
-period_reports = sp.Symbol(r"\sum_i\frac\nu{\tau_i}", positive=True)
-round_gap = sp.Symbol(r"(\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n))", nonnegative=True)
-error = sp.Symbol(r"(\frac1N\sum_n\mathbb E\mathcal L(\theta^n)-\mathcal L(\theta^*))", real=True)
-virtual_error = sp.Symbol(
-    r"(\frac1N\sum_n\frac1K\sum_k[\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)])", real=True
+NOTATION = Notation(HARDWARE)
+others = NOTATION.add(q.most_other_reports, nonnegative=True)
+period_reports = NOTATION.add(q.reports_in_a_period, r"\sum_i\frac\nu{\tau_i}", positive=True)
+round_gap = NOTATION.add(
+    q.round_optimum_gap, r"(\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n))", nonnegative=True
+)
+error = NOTATION.add(
+    q.mean_server_suboptimality, r"(\frac1N\sum_n\mathbb E\mathcal L(\theta^n)-\mathcal L(\theta^*))", real=True
+)
+virtual_error = NOTATION.add(
+    q.mean_virtual_suboptimality,
+    r"(\frac1N\sum_n\frac1K\sum_k[\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)])",
+    real=True,
 )
 
-NOTATION = HARDWARE | {
-    others: q.most_other_reports,
-    period_reports: q.reports_in_a_period,
-    round_gap: q.round_optimum_gap,
-    error: q.mean_server_suboptimality,
-    virtual_error: q.mean_virtual_suboptimality,
-}
 
 claim = Statements("fraboni2022", NOTATION)
 
 root = sp.sqrt(K * N)
 ratio = tau_M / tau_0
 _CHOSEN = {tau: (1, 64), N: (65536,)}
-literature_claim = Statements(
-    "fraboni2022", {s: n for s, n in NOTATION.items() if s not in (tau, N, M, K)}, for_all=_CHOSEN, assumptions=SCHEME
-)
+literature_claim = Statements("fraboni2022", NOTATION.without((tau, N, M, K)), for_all=_CHOSEN, assumptions=SCHEME)
 
 _ROOTS = {sp.Symbol("r", nonnegative=True): (0, 1, 7), sp.Symbol("s", nonnegative=True): (0, 3, sp.Rational(63, 2))}
-rate_claim = Statements(
-    "fraboni2022", {s: n for s, n in NOTATION.items() if s not in (tau, N, K)}, for_all=_ROOTS, assumptions=SCHEME
-)
+rate_claim = Statements("fraboni2022", NOTATION.without((tau, N, K)), for_all=_ROOTS, assumptions=SCHEME)
 
 sync_substituted = substitute_learning_rates(theorem_3(alpha=1, beta=0, tau=0, window=1, residual=0, largest=1 / M))
 async_substituted = substitute_learning_rates(

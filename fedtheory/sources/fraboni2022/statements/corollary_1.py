@@ -7,6 +7,7 @@ import sympy as sp
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE, distinct_minimisers
 from fedtheory.sources.fraboni2022.statements.convergence import (
     CONVERGENCE,
@@ -29,10 +30,11 @@ from fedtheory.sources.fraboni2022.statements.theorem_1_bound import CONDITIONS_
 BOUND = fixed_94.subs(R_L, 0)
 """The corrected (94) if all updates have the same optimum."""
 
+claim = Statements("fraboni2022", CONVERGENCE)
+
 CLAIMS = [
     *claim.refuted.bound("cor-1", "Corollary 1", "Corollary 1, (20)")(
         chain=(loss, "<=", EPSILON_F + explicit_terms()),
-        where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, a.fair_types),
         printed=(
@@ -64,7 +66,6 @@ CLAIMS = [
     ),
     claim.proved.step("cor-1.update", "The loss in one update, for fair types", "proof of Corollary 1")(
         chain=(least_q * loss_n, "<=", Z_n),
-        where=CONVERGENCE,
         assumptions=(*SCHEME, a.convex_and_smooth, a.somebody_reports, a.fair_types),
         note="$\\mathcal L^n=q(n)\\mathcal L$.",
     ),
@@ -83,7 +84,6 @@ CLAIMS = [
     claim.proved.condition("cor-1.iid", "Identical data leave the optimum where it is", "below Corollary 1")(
         chain=(st_jn, "==", r_j),
         also=(Relation(chi_n, "==", 0), Relation(apart, "==", 0)),
-        where=CONVERGENCE,
         assumptions=(*ASSUMPTIONS, a.one_type, a.somebody_reports),
         printed=(
             r"\mathcal Z_i=\mathcal Z:\ \text{FL always converges to its optimum},\ \tilde s_j(n)=r_j=1\text{ whatever "
@@ -100,7 +100,6 @@ CLAIMS = [
         "below Corollary 1",
     )(
         chain=(least_q * loss, "<=", EPSILON_F + explicit_terms()),
-        where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, *WITHOUT_CHANCE, a.one_type, a.somebody_reports),
         note=(
@@ -111,7 +110,6 @@ CLAIMS = [
     ),
     claim.proved.condition("cor-1.noniid", "Fair types are a weaker condition than fair clients", "below Corollary 1")(
         chain=(st_jn, "==", r_j),
-        where=CONVERGENCE,
         conditions=[sp.Eq(q_in, p_i)],
         assumptions=SCHEME,
         printed=r"\tilde s_j(n)=r_j\text{ is weaker than }q_i(n)=p_i",
@@ -124,7 +122,6 @@ CLAIMS = [
         "cor-1.noniid.required", "Fair clients are required where the types are not known", "below Corollary 1"
     )(
         chain=(qt_in, "==", p_i),
-        where=CONVERGENCE,
         conditions=[sp.Eq(J, M)],
         assumptions=(a.fair_types,),
         printed=(
@@ -142,14 +139,12 @@ CLAIMS = [
         "cor-1.noniid.sufficient", "Fair clients are fair types, whichever types they have", "below Corollary 1"
     )(
         chain=(st_jn, "==", r_j),
-        where=CONVERGENCE,
         conditions=[sp.Eq(qt_in, p_i)],
         assumptions=(*SCHEME, a.somebody_reports),
         note="The converse of `fraboni2022:cor-1.noniid.required`, for any scheme and any q(n).",
     ),
     claim.proved.condition("cor-1.noniid.types", "Fair types suffice for the right optimum", "below Corollary 1")(
         chain=(apart**2, "==", 0),
-        where=CONVERGENCE,
         assumptions=(a.fair_types,),
         note="$\\bar\\theta=\\theta^*$ whatever the shares of single clients.",
     ),
@@ -159,7 +154,6 @@ CLAIMS = [
         "below Corollary 1",
     )(
         chain=(qt_in, "==", p_i),
-        where=CONVERGENCE,
         conditions=[sp.Eq(apart, 0), q_i > 0],
         assumptions=(*SCHEME, a.somebody_reports, distinct_minimisers),
         note=(

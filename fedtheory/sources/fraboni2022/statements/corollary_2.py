@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.relaxed import RELAXED, B_g, bound_with
 
@@ -24,10 +25,11 @@ def power_bound(u: Expr, v: Expr, x: Expr, y: Expr) -> Expr:
 _POWERS = dict(zip(EXCESSES, ((0, 3), (0, 3, 15), (0, 3, 15), (0, 3), (0, 15)), strict=True))
 _STEP_SIZES = (1, sp.Rational(1, 16), sp.Rational(1, 256), sp.Rational(1, 4096))
 
+claim = Statements("fraboni2022", RELAXED)
+
 CLAIMS = [
     claim.proved.condition("cor-2", "Corollary 2, for all exponents and with an explicit rate", "Corollary 2, (31)")(
         chain=(power_bound(u, v, x, y), "<=", largest * power_bound(*[sp.S.One] * 4)),
-        where=RELAXED,
         for_all=_POWERS | {size: (1,), delay: (1,), width: (1,)},
         assumptions=ASSUMPTIONS,
         printed=(
@@ -46,7 +48,6 @@ CLAIMS = [
     ),
     claim.proved.condition("cor-2.WN", "With W = N the bound does not vanish for any step size", "below Corollary 2")(
         chain=(bound_with(size, N, tau, N) ** 2, ">=", 2 * theta0_distance**2 * rho**2 * B_g**2),
-        where=RELAXED,
         for_all={size: _STEP_SIZES},
         assumptions=ASSUMPTIONS,
         conditions=[N >= 2],

@@ -8,48 +8,28 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.notation import *
 
-residual, V_first, V_last, cycle_rest, a_sq, b_sq, mean_sq, apart_sq, end_sq = (
-    sp.Symbol(quantity.latex, nonnegative=True)
-    for quantity in (
-        q.second_order_residual,
-        q.first_energy,
-        q.last_energy,
-        q.cycle_residual,
-        q.even_cycle_distance_sq,
-        q.odd_cycle_distance_sq,
-        q.mean_cycle_distance_sq,
-        q.optima_apart_sq,
-        q.final_mean_distance_sq,
-    )
-)
-theta0_sq = sp.Symbol(r"\|\theta^0-\theta^*\|", nonnegative=True)
-q_1, q_2, p_1 = sp.symbols("q_1 q_2 p_1", positive=True)
-share_mean = sp.Symbol(r"\frac12[\tilde q_i^{2n}+\tilde q_i^{2n+1}]", nonnegative=True)
-bias = sp.Symbol(r"\|\bar\theta-\theta^*\|", nonnegative=True)
-r_j, st_jn = sp.Symbol("r_j", real=True), sp.Symbol(r"\tilde s_j(n)", real=True)
+EXAMPLES = Notation(WHERE)
+residual = EXAMPLES.add(q.second_order_residual, nonnegative=True)
+V_first = EXAMPLES.add(q.first_energy, nonnegative=True)
+V_last = EXAMPLES.add(q.last_energy, nonnegative=True)
+cycle_rest = EXAMPLES.add(q.cycle_residual, nonnegative=True)
+a_sq = EXAMPLES.add(q.even_cycle_distance_sq, nonnegative=True)
+b_sq = EXAMPLES.add(q.odd_cycle_distance_sq, nonnegative=True)
+mean_sq = EXAMPLES.add(q.mean_cycle_distance_sq, nonnegative=True)
+apart_sq = EXAMPLES.add(q.optima_apart_sq, nonnegative=True)
+end_sq = EXAMPLES.add(q.final_mean_distance_sq, nonnegative=True)
+theta0_sq = EXAMPLES.add(q.initial_distance, r"\|\theta^0-\theta^*\|", nonnegative=True)
+q_1 = EXAMPLES.add(q.first_weight, positive=True)
+q_2 = EXAMPLES.add(q.second_weight, positive=True)
+p_1 = EXAMPLES.add(q.first_importance, positive=True)
+share_mean = EXAMPLES.add(q.mean_of_shares, r"\frac12[\tilde q_i^{2n}+\tilde q_i^{2n+1}]", nonnegative=True)
+bias = EXAMPLES.add(q.surrogate_optimum_distance, nonnegative=True)
+r_j = EXAMPLES.add(q.type_importance, real=True)
+st_jn = EXAMPLES.add(q.type_share, real=True)
 
-EXAMPLES: dict[sp.Symbol, q.Quantity] = {
-    **WHERE,
-    residual: q.second_order_residual,
-    V_first: q.first_energy,
-    V_last: q.last_energy,
-    cycle_rest: q.cycle_residual,
-    a_sq: q.even_cycle_distance_sq,
-    b_sq: q.odd_cycle_distance_sq,
-    mean_sq: q.mean_cycle_distance_sq,
-    apart_sq: q.optima_apart_sq,
-    end_sq: q.final_mean_distance_sq,
-    theta0_sq: q.initial_distance,
-    q_1: q.first_weight,
-    q_2: q.second_weight,
-    p_1: q.first_importance,
-    share_mean: q.mean_of_shares,
-    bias: q.surrogate_optimum_distance,
-    r_j: q.type_importance,
-    st_jn: q.type_share,
-}
 
 step = 1 - (1 - eta_l) ** K
 """phi, the relative change of the distance to a client's optimum in K local steps."""
@@ -76,13 +56,14 @@ _WEIGHTS = (
     Relation(W, "==", 2),
 )
 
+claim = Statements("fraboni2022", EXAMPLES)
+
 EXAMPLE_1 = [
     claim.supported.limit(
         "example-1", "Example 1: convergence of pairs that take turns, for phi between 0 and 1", "Example 1, below (22)"
     )(
         chain=(V_last, "<", V_first),
         also=(Relation(end_sq, "<=", _write_energy_bound() * theta0_sq**2),),
-        where=EXAMPLES,
         conditions=[*BETWEEN, V_first > 0],
         assumptions=(a.turns_of_pairs,),
         printed=rf"{_RECURSION}:\quad\text{{FL asymptotic convergence to the optimum }}\theta^*",
@@ -99,7 +80,6 @@ EXAMPLE_1 = [
     claim.supported.identity("example-1.recursion", "Example 1: weights and recursion", "Example 1, (21)-(22)")(
         chain=(residual, "==", 0),
         also=(Relation(V_last, "==", step ** (N - 1) * V_first), *_WEIGHTS),
-        where=EXAMPLES,
         assumptions=(a.turns_of_pairs,),
         printed=(
             rf"{_RECURSION};\quad\tilde s_1(n)=\tilde s_2(n)=\tfrac12,\ \tilde q_i(n)\in\{{0,\tfrac12\}},\ "
@@ -113,7 +93,6 @@ EXAMPLE_2 = [
     *claim.refuted.limit("example-2", "Example 2: the limit of two clients that take turns", "Example 2, (30)")(
         chain=(a_sq, "==", 0),
         also=(Relation(b_sq, "==", 0),),
-        where=EXAMPLES,
         conditions=STABLE,
         assumptions=(a.turns_of_clients,),
         printed=(r"\theta^n\xrightarrow{n\to\infty}\frac{q_1\theta_1^*+q_2\theta_2^*}{q_1+q_2}"),
@@ -137,13 +116,11 @@ EXAMPLE_2 = [
     ),
     claim.supported.identity("example-2.mean", "Example 2: the mean over the cycle", "Example 2, (30)")(
         chain=(mean_sq, "==", ((q_2 - q_1) / (2 * q_2) * odd_offset()) ** 2 * apart_sq),
-        where=EXAMPLES,
         assumptions=(a.turns_of_clients,),
         note="The mean of the two points is the printed limit for equal weights only, or for equal optima.",
     ),
     *claim.refuted.condition("example-2.iff", "Example 2: when the limit is the optimum", "below (30)")(
         chain=(bias**2, "==", 0),
-        where=EXAMPLES,
         conditions=[sp.Eq(share_mean, p_i)],
         assumptions=(a.turns_of_clients,),
         printed=(r"\text{the optimum of (2) if and only if }\tfrac12[\tilde q_i^{2n}+\tilde q_i^{2n+1}]=p_i"),

@@ -7,32 +7,35 @@ import sympy as sp
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.sources.fraboni2022.statements.notation import WHERE, claim
+from fedtheory.language.statements import Notation, Statements
+from fedtheory.sources.fraboni2022.statements.notation import WHERE
 
-half_time_loss = sp.Symbol(r"\frac1R\sum_{n=1}^R\mathbb E\mathcal L(\theta^{2n})-\mathcal L(\theta^*)", real=True)
-asynchronous_loss = sp.Symbol(
+NOTATION = Notation(WHERE)
+half_time_loss = NOTATION.add(
+    q.whole_time_suboptimality, r"\frac1R\sum_{n=1}^R\mathbb E\mathcal L(\theta^{2n})-\mathcal L(\theta^*)", real=True
+)
+asynchronous_loss = NOTATION.add(
+    q.doubled_asynchronous_suboptimality,
     r"\frac1R\sum_{n=1}^R\mathbb E\mathcal L(\vartheta^n)-\mathcal L(\theta^*)\ (\text{asynchronous, }2\eta_g)",
     real=True,
 )
-synchronous_loss = sp.Symbol(
+synchronous_loss = NOTATION.add(
+    q.doubled_synchronous_suboptimality,
     r"\frac1R\sum_{n=1}^R\mathbb E\mathcal L(\vartheta^n)-\mathcal L(\theta^*)\ (\text{synchronous, }2\eta_g)",
     real=True,
 )
-moment_gap = sp.Symbol(
+moment_gap = NOTATION.add(
+    q.doubled_server_gap,
     r"\sum_n\|\mathbb E[(1,\theta^{2n})(1,\theta^{2n})^\top]-\mathbb E[(1,\vartheta^n)(1,\vartheta^n)^\top]\|^2",
     real=True,
 )
-NOTATION = WHERE | {
-    half_time_loss: q.whole_time_suboptimality,
-    asynchronous_loss: q.doubled_asynchronous_suboptimality,
-    synchronous_loss: q.doubled_synchronous_suboptimality,
-    moment_gap: q.doubled_server_gap,
-}
 
 STORED = (
     " The results on several splits are stored; python -m fedtheory.sources.fraboni2022.experiments.over_splits "
     "recomputes them."
 )
+
+claim = Statements("fraboni2022", NOTATION)
 
 CLAIMS = [
     claim.experiment("experiments.setup", "The experiments' problems, hardware and weights", "Section 5.1")(
@@ -76,7 +79,6 @@ CLAIMS = [
     claim.refuted.identity("fig-4.F0", "FedFix-0.5 under F0, as printed", "Section 5.2.3, last paragraph")(
         chain=(half_time_loss, "==", asynchronous_loss),
         assumptions=(a.half_of_one_time, a.time_based),
-        where=NOTATION,
         printed=r"\text{FedFix-0.5 behaves as asynchronous FL but with an higher server learning rate }\eta_g=2",
         note="Every second model of FedFix-0.5 against asynchronous FL with twice the server step size, clients that "
         "finish together in one update. The closed form (36) gives $d_i=Mp_i$ to clients that are all alike, and "
@@ -90,7 +92,6 @@ CLAIMS = [
         chain=(half_time_loss, "==", synchronous_loss),
         also=(Relation(moment_gap, "==", sp.S.Zero),),
         assumptions=(a.half_of_one_time, a.time_based),
-        where=NOTATION,
         corrects="fraboni2022:fig-4.F0",
         note="Both sides are computed with their own clocks: FedFix with empty updates, weights (40), and models that "
         "are one update old when they are used, against rounds that wait for all clients, with $d_i=p_i$. All first "

@@ -8,6 +8,7 @@ from fedtheory.kernel.expressions import ClientSum, Expectation, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE, distinct_minimisers
 from fedtheory.sources.fraboni2022.statements.convergence import (
     CONVERGENCE,
@@ -38,10 +39,11 @@ mean_optimum, own_optimum = map(sp.Symbol, (r"\bar\theta^n", r"\theta_i^*"))
 UNFAIR = (misfit > 0, sp.Eq(q_n, 1), q_i > 0, N >= 2)
 """Condition that some type is misrepresented, although all weights sum to one and every client reports."""
 
+claim = Statements("fraboni2022", CONVERGENCE)
+
 CLAIMS = [
     *claim.refuted.bound("thm-2", "Theorem 2", "Theorem 2, (17)-(19)")(
         chain=(gradients, "<=", THEOREM_2),
-        where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, a.somebody_reports),
         printed=(
@@ -63,7 +65,6 @@ CLAIMS = [
     ),
     claim.proved.bound("thm-2.update", "Theorem 2 before the mean over the updates", "Appendix B.2, with all factors")(
         chain=(gradient_n, "<=", (8 * L * chi_n + 4 * L) / q_n * Z_n + 8 * L * chi_n * biased_n + 8 * L * missing_n),
-        where=CONVERGENCE,
         assumptions=(*ASSUMPTIONS, a.somebody_reports),
         note=(
             "$\\|\\nabla\\mathcal L\\|^2\\le2\\|\\nabla\\mathcal L-\\nabla\\tilde{\\mathcal L}^n\\|^2"
@@ -77,7 +78,6 @@ CLAIMS = [
         "Appendix B.2, with all factors",
     )(
         chain=(gradient_n, "<=", FACTOR * Z_n + 8 * L * chi_n * biased_n + 8 * L * missing_n),
-        where=CONVERGENCE,
         assumptions=(*ASSUMPTIONS, a.somebody_reports),
     ),
     claim.proved.bound(
@@ -94,7 +94,6 @@ CLAIMS = [
     ),
     *claim.refuted.condition("thm-2.claims", "Misrepresentation makes R positive", "below Theorem 2")(
         chain=(R_L, ">", 0),
-        where=CONVERGENCE,
         conditions=UNFAIR,
         assumptions=(*SCHEME, distinct_minimisers),
         printed=r"s_j(n)\ne r_j\Rightarrow R(\{\mathcal L^n\})>0",
@@ -119,7 +118,6 @@ CLAIMS = [
     ),
     *claim.refuted.condition("thm-2.claims.P", "Misrepresentation makes P positive", "below Theorem 2")(
         chain=(biased, ">", 0),
-        where=CONVERGENCE,
         conditions=UNFAIR,
         assumptions=(*SCHEME, distinct_minimisers),
         printed=r"s_j(n)\ne r_j\Rightarrow P(\{\mathcal L^n\})>0",
@@ -143,7 +141,6 @@ CLAIMS = [
     claim.proved.condition("thm-2.claims.converse", "R, P and U vanish for fair types", "below Theorem 2, converse")(
         chain=(R_L, "==", 0),
         also=(Relation(biased, "==", 0), Relation(missing, "==", 0)),
-        where=CONVERGENCE,
         assumptions=(a.fair_types,),
         note="None of the three is positive unless $\\tilde s_j(n)\\ne r_j$ for some type in some update.",
     ),
@@ -166,7 +163,6 @@ CLAIMS = [
         "thm-2.claims.missing.converse", "U is positive only where a type is missing", "below Theorem 2, converse"
     )(
         chain=(missing, "==", 0),
-        where=CONVERGENCE,
         conditions=[sp.Eq(absences, 0)],
         assumptions=(*SCHEME, a.somebody_reports),
         note="For any weights: where every type has a positive weight in every update, U is a sum without terms.",

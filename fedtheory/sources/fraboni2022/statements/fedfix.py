@@ -8,7 +8,7 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Rate, Relation
-from fedtheory.language.statements import Statements
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.asynchronous import (
     NOTATION,
     VIRTUAL_RATE,
@@ -38,17 +38,15 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
 )
 from fedtheory.sources.fraboni2022.statements.notation import *
 
-sync_error = sp.Symbol(q.synchronous_final_suboptimality.latex, nonnegative=True)
-async_error = sp.Symbol(q.asynchronous_final_suboptimality.latex, nonnegative=True)
-final_error = sp.Symbol(r"(\mathbb E\mathcal L(\theta^N)-\mathcal L(\theta^*))", nonnegative=True)
-_ERRORS = {
-    sync_error: q.synchronous_final_suboptimality,
-    async_error: q.asynchronous_final_suboptimality,
-    final_error: q.final_suboptimality,
-}
+_ERRORS = Notation()
+sync_error = _ERRORS.add(q.synchronous_final_suboptimality, nonnegative=True)
+async_error = _ERRORS.add(q.asynchronous_final_suboptimality, nonnegative=True)
+final_error = _ERRORS.add(
+    q.final_suboptimality, r"(\mathbb E\mathcal L(\theta^N)-\mathcal L(\theta^*))", nonnegative=True
+)
 
 claim = Statements("fraboni2022", NOTATION | _ERRORS)
-numbers_claim = Statements("fraboni2022", {s: n for s, n in NOTATION.items() if s not in FREE}, for_all=FREE)
+numbers_claim = Statements("fraboni2022", NOTATION.without(FREE), for_all=FREE)
 
 root = sp.sqrt(K * N)
 ratio = tau_M / tau_0

@@ -7,7 +7,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.statements import Statements
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements import lemma_3_proof
 from fedtheory.sources.fraboni2022.statements.inequalities import R_nk, Z_nk, noise_sq, phi_nk, virtual_sq
 from fedtheory.sources.fraboni2022.statements.lemma_3 import (
@@ -22,18 +22,12 @@ from fedtheory.sources.fraboni2022.statements.lemma_3_proof import optimum_chang
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.weights_lemmas import largest_share
 
-mixed_change = sp.Symbol(
-    r"\mathbb E\|\sum_i\tilde q_i(n)[g_i(\theta_i^{\rho_i(n),k})-\nabla\mathcal L_i(\theta^{n,k},\xi_i)]\|^2",
-    nonnegative=True,
-)
-mean_gradient_sq = sp.Symbol(r"\mathbb E\|\sum_i\tilde q_i(n)\nabla\mathcal L_i(\theta^{n,k})\|^2", nonnegative=True)
+NOTATION = Notation(lemma_3_proof.NOTATION)
+NOTATION[largest_share] = q.largest_share
+mixed_change = NOTATION.add(q.mixed_gradient_change, nonnegative=True)
+mean_gradient_sq = NOTATION.add(q.mean_gradient_at_virtual_sq, nonnegative=True)
 
-where: dict[sp.Symbol, q.Quantity] = lemma_3_proof.where | {
-    largest_share: q.largest_share,
-    mixed_change: q.mixed_gradient_change,
-    mean_gradient_sq: q.mean_gradient_at_virtual_sq,
-}
-claim = Statements("fraboni2022", where)
+claim = Statements("fraboni2022", NOTATION)
 
 gap_nk = Z_nk / q_n
 """L~^n(theta^{n,k}) - L~^n(thetabar^n)."""

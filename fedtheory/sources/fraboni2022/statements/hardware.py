@@ -8,54 +8,37 @@ from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.statements import Statements
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.notation import *
 
-tau_M, tau_0, tau_i, rate, nu_period, Delta_t = sp.symbols(r"\tau_M \tau_0 \tau_i \sum_j\frac1{\tau_j} \nu \Delta\ t")
-sigma = sp.Symbol(r"\sigma", nonnegative=True)
-gap_i = sp.Symbol(r"(\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*))", nonnegative=True)
-optimum_moved = sp.Symbol(r"\|\bar\theta-\theta^*\|", nonnegative=True)
-duration = sp.Symbol(r"\Delta t^n", nonnegative=True)
-last_done = sp.Symbol(r"\max_iT_i^n", nonnegative=True)
-first_done = sp.Symbol(r"\min_iT_i^n", nonnegative=True)
-d_max = sp.Symbol(r"\max_id_i", nonnegative=True)
-N_i = sp.Symbol(r"N_i^{\prime}", positive=True)
-count_i = sp.Symbol(r"\sum_n\mathbb I(T_i^n\le\Delta t^n)", nonnegative=True)
-longest = sp.Symbol(r"\lceil\tau_M/\Delta t\rceil", positive=True)
-lcm_N = sp.Symbol(r"\operatorname{lcm}(\{N_i'\})", positive=True)
-ratio_below = sp.Symbol(r"\lfloor\tau_M/\tau_0\rfloor", positive=True)
-ratio_above = sp.Symbol(r"\lceil\tau_M/\tau_0\rceil", positive=True)
-chance = sp.Symbol(r"(1-e^{-\Delta t/\tau_i})", positive=True)
-exponential_share = sp.Symbol(r"\tilde q_i^{\exp}", nonnegative=True)
+HARDWARE = Notation(WHERE)
+tau_M = HARDWARE.add(q.slowest_time)
+tau_0 = HARDWARE.add(q.fastest_time)
+tau_i = HARDWARE.add(q.update_time)
+rate = HARDWARE.add(q.update_rate, r"\sum_j\frac1{\tau_j}")
+nu_period = HARDWARE.add(q.common_period)
+Delta_t = HARDWARE.add(q.interval)
+sigma = HARDWARE.add(q.noise_deviation, nonnegative=True)
+gap_i = HARDWARE.add(q.client_gap_at_optimum, r"(\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*))", nonnegative=True)
+optimum_moved = HARDWARE.add(q.surrogate_optimum_distance, nonnegative=True)
+duration = HARDWARE.add(q.round_duration, nonnegative=True)
+last_done = HARDWARE.add(q.largest_remaining_time, nonnegative=True)
+first_done = HARDWARE.add(q.least_remaining_time, nonnegative=True)
+d_max = HARDWARE.add(q.largest_aggregation_weight, nonnegative=True)
+N_i = HARDWARE.add(q.report_interval, r"N_i^{\prime}", positive=True)
+count_i = HARDWARE.add(q.report_count, nonnegative=True)
+longest = HARDWARE.add(q.longest_report_interval, positive=True)
+lcm_N = HARDWARE.add(q.common_report_interval, positive=True)
+ratio_below = HARDWARE.add(q.speed_ratio_below, positive=True)
+ratio_above = HARDWARE.add(q.speed_ratio_above, positive=True)
+chance = HARDWARE.add(q.report_chance, positive=True)
+exponential_share = HARDWARE.add(q.exponential_share, nonnegative=True)
 
-HARDWARE = WHERE | {
-    tau_M: q.slowest_time,
-    tau_0: q.fastest_time,
-    tau_i: q.update_time,
-    rate: q.update_rate,
-    nu_period: q.common_period,
-    Delta_t: q.interval,
-    sigma: q.noise_deviation,
-    gap_i: q.client_gap_at_optimum,
-    optimum_moved: q.surrogate_optimum_distance,
-    duration: q.round_duration,
-    last_done: q.largest_remaining_time,
-    first_done: q.least_remaining_time,
-    d_max: q.largest_aggregation_weight,
-    count_i: q.report_count,
-    N_i: q.report_interval,
-    longest: q.longest_report_interval,
-    lcm_N: q.common_report_interval,
-    ratio_below: q.speed_ratio_below,
-    ratio_above: q.speed_ratio_above,
-    chance: q.report_chance,
-    exponential_share: q.exponential_share,
-}
 
 claim = Statements("fraboni2022", HARDWARE)
 FREE = {K: (1, 16), N: (64,)}
 """Local steps and updates with rational roots, for statements about numbers."""
-numbers_claim = Statements("fraboni2022", {s: n for s, n in HARDWARE.items() if s not in FREE}, for_all=FREE)
+numbers_claim = Statements("fraboni2022", HARDWARE.without(FREE), for_all=FREE)
 """Function that states a claim about the constants of a run, at any numbers of local steps and updates."""
 
 

@@ -8,7 +8,7 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expectation, Gradie
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.statements import Statements
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.notation import (
     SCHEME,
     WHERE,
@@ -22,55 +22,36 @@ from fedtheory.sources.fraboni2022.statements.notation import (
     sigma_2,
 )
 
-L_i, x, g = sp.symbols(r"\mathcal{L}_i x g_i")
-theta_ik, theta_rho = sp.Symbol(r"\theta_i^{\rho_i(n),k}"), sp.Symbol(r"\theta^{\rho_i(n)}")
-theta_nk, theta_nk_next, theta_n = (sp.Symbol(name) for name in (r"\theta^{n,k}", r"\theta^{n,k+1}", r"\theta^n"))
-theta_bar, theta_i_star = sp.symbols(r"\bar\theta \theta_i^*")
-R_nk, round_optimum_gap = sp.Symbol("R(n,k)", nonnegative=True), q.round_optimum_gap.symbol
-Z_nk = sp.Symbol("Z(n,k)", real=True)
-noise_sq = sp.Symbol(
-    r"\mathbb E\|\sum_i\tilde q_i(n)[\nabla\mathcal L_i(\theta^{n,k},\xi_i)-\nabla\mathcal L_i(\theta^{n,k})]\|^2",
-    nonnegative=True,
-)
-virtual_sq = sp.Symbol(r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2", nonnegative=True)
-gradient_sq = sp.Symbol(r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})\|^2", nonnegative=True)
-spread_ik = sp.Symbol(r"\mathbb E\|\theta_i^{\rho_i(n),k}-\theta^{n,k}\|^2", nonnegative=True)
+NOTATION = Notation(WHERE)
+L_i = NOTATION.add(q.client_objective, r"\mathcal{L}_i")
+x = NOTATION.add(q.point)
+g = NOTATION.add(q.stochastic_gradient)
+theta_ik = NOTATION.add(q.local_iterate, r"\theta_i^{\rho_i(n),k}")
+theta_rho = NOTATION.add(q.received_model)
+theta_nk = NOTATION.add(q.virtual_iterate)
+theta_nk_next = NOTATION.add(q.next_virtual_iterate)
+theta_n = NOTATION.add(q.server_model, r"\theta^n")
+theta_bar = NOTATION.add(q.surrogate_optimum)
+theta_i_star = NOTATION.add(q.client_optimum, r"\theta_i^*")
+R_nk = NOTATION.add(q.square_mean_gradient_at_step, nonnegative=True)
+round_optimum_gap = NOTATION.add(q.round_optimum_gap, real=True)
+Z_nk = NOTATION.add(q.round_gap_at_step, real=True)
+noise_sq = NOTATION.add(q.mixed_noise_at_virtual, nonnegative=True)
+virtual_sq = NOTATION.add(q.virtual_second_moment, nonnegative=True)
+gradient_sq = NOTATION.add(q.stochastic_gradient_sq, nonnegative=True)
+spread_ik = NOTATION.add(q.client_distance_sq, nonnegative=True)
 S_nk, phi_nk = ClientSum(qt_in * gradient_sq), ClientSum(qt_in * spread_ik)
-Delta_y, Xi_y, D_y = (sp.Symbol(symbol, real=True) for symbol in (r"\Delta_y(n)", r"\Xi_y(n)", "D(y,n)"))
-
 objective, mean_model = sp.Symbol(r"\mathcal{L}"), sp.Symbol(r"\sum_ip_i\theta_i^{\rho_i(n),k}")
 
-where: dict[sp.Symbol, q.Quantity] = {
-    **WHERE,
-    L_i: q.client_objective,
-    x: q.point,
-    theta_ik: q.local_iterate,
-    theta_nk: q.virtual_iterate,
-    theta_nk_next: q.next_virtual_iterate,
-    theta_n: q.server_model,
-    theta_rho: q.received_model,
-    theta_bar: q.surrogate_optimum,
-    theta_i_star: q.client_optimum,
-    g: q.stochastic_gradient,
-    noise_sq: q.mixed_noise_at_virtual,
-    virtual_sq: q.virtual_second_moment,
-    R_nk: q.square_mean_gradient_at_step,
-    gradient_sq: q.stochastic_gradient_sq,
-    spread_ik: q.client_distance_sq,
-    round_optimum_gap: q.round_optimum_gap,
-    Z_nk: q.round_gap_at_step,
-}
-ANY_POINT: dict[sp.Symbol, q.Quantity] = {
-    Delta_y: q.comparator_progress,
-    Xi_y: q.comparator_gap,
-    D_y: q.comparator_alignment,
-}
-"""Quantities of Lemmas 2 and 4 for any point y in place of x."""
+ANY_POINT = Notation()
+"""Quantities of Lemma 2 for any point y in place of x."""
+Delta_y = ANY_POINT.add(q.comparator_progress, real=True)
+D_y = ANY_POINT.add(q.comparator_alignment, real=True)
 ANY_POINT_NOTE = (
     "For any point x, which is called y: a run is compared with the minimiser of $\\bar{\\mathcal L}(y)+"
     "\\|\\theta^0-y\\|^2/(\\tilde\\eta KN)$, of which the proof uses nothing."
 )
-claim = Statements("fraboni2022", where)
+claim = Statements("fraboni2022", NOTATION)
 
 CLAIMS = [
     claim.proved.inequality("eq-43", "Smooth convex functions", "eq. (43)")(
@@ -104,7 +85,7 @@ CLAIMS = [
         "eq-44-45.objective", "Jensen's inequality for the objective", "eq. (44), convex objectives"
     )(
         chain=(Expectation(Value(objective, mean_model)), "<=", Expectation(Average(Value(objective, theta_ik)))),
-        where=where | {objective: q.objective, mean_model: q.average_iterate},
+        where=NOTATION | {objective: q.objective, mean_model: q.average_iterate},
         place="step",
         assumptions=(a.convex_and_smooth, a.same_local_work),
         note=(

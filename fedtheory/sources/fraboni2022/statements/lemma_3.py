@@ -6,22 +6,22 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
-from fedtheory.language.statements import Statements
-from fedtheory.sources.fraboni2022.statements import inequalities as notation
+from fedtheory.language.statements import Notation, Statements
+from fedtheory.sources.fraboni2022.statements import inequalities
 from fedtheory.sources.fraboni2022.statements.notation import *
 
-L_xi = sp.Symbol(r"L_\xi", positive=True)
-kappa = sp.Symbol(r"\kappa", positive=True)
+OF_SAMPLES = Notation()
+L_xi = OF_SAMPLES.add(q.sample_smoothness, positive=True)
+kappa = OF_SAMPLES.add(q.spread_factor, positive=True)
 """Constant of the spread of the gradients, from the weights omega_i(n) and eta_g."""
 KAPPA = (
     "kappa = 1 + eta_g^2 rho beta + max(0, eta_g rho (alpha eta_g rho - 2)), which is 1 for beta = 0 and eta_g rho <= 2"
 )
 """Description of the constant, for the notes of claims."""
 
-OF_SAMPLES: dict[sp.Symbol, q.Quantity] = {L_xi: q.sample_smoothness, kappa: q.spread_factor}
 """Further symbols of the corrections for smooth samples and any server step."""
-where = notation.where | OF_SAMPLES
-claim = Statements("fraboni2022", where)
+NOTATION = inequalities.NOTATION | OF_SAMPLES
+claim = Statements("fraboni2022", NOTATION)
 
 work = eta_l**2 * (K - 1) ** 2
 SMALL_D = sp.Le(D, sp.Rational(1, 2))

@@ -8,7 +8,7 @@ from fedtheory.kernel.expressions import ClientSum, Selected, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.statements import Statements
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements import lemma_3
 from fedtheory.sources.fraboni2022.statements.inequalities import (
     S_nk,
@@ -26,44 +26,26 @@ from fedtheory.sources.fraboni2022.statements.inequalities import (
 from fedtheory.sources.fraboni2022.statements.lemma_3 import KAPPA, SMALL_D, SMALL_D_XI, D_xi, L_xi, kappa, work
 from fedtheory.sources.fraboni2022.statements.notation import *
 
-k = sp.Symbol("k", nonnegative=True)
-theta_ik_next = sp.Symbol(r"\theta_i^{\rho_i(n),k+1}")
-age_sq = sp.Symbol(r"\mathbb E\|\theta^{\rho_i(n)}-\theta^n\|^2", nonnegative=True)
-past_spread = sp.Symbol(r"\sum_{l<k}\mathbb E\|g_i-\sum_j\tilde q_jg_j\|^2", nonnegative=True)
-past_applied = sp.Symbol(r"\sum_{l<k}\mathbb E\|g_i-\eta_g\sum_j\omega_jg_j\|^2", nonnegative=True)
-from_shares_sq = sp.Symbol(
-    r"\mathbb E\|\theta^{n,k}-[\theta^n-\eta_l\sum_{l<k}\sum_i\tilde q_i(n)g_i]\|^2", nonnegative=True
-)
-past_S = sp.Symbol(r"\sum_{l<k}S(n,l)", nonnegative=True)
-sum_k_past, sum_past, sum_to_last = (
-    sp.Symbol(name, nonnegative=True)
-    for name in (r"\sum_kk\sum_{l<k}S(n,l)", r"\sum_k\sum_{l<k}S(n,l)", r"\sum_{k\le K-2}S(n,k)")
-)
-stale_change = sp.Symbol(
+NOTATION = Notation(lemma_3.NOTATION)
+k = NOTATION.add(q.local_step_index, nonnegative=True)
+theta_ik_next = NOTATION.add(q.next_local_iterate, r"\theta_i^{\rho_i(n),k+1}")
+age_sq = NOTATION.add(q.received_distance_sq, nonnegative=True)
+past_spread = NOTATION.add(q.past_gradient_spread, nonnegative=True)
+past_applied = NOTATION.add(q.past_applied_spread, nonnegative=True)
+from_shares_sq = NOTATION.add(q.distance_from_shares_sq, nonnegative=True)
+past_S = NOTATION.add(q.past_mean_square_gradient, nonnegative=True)
+sum_k_past = NOTATION.add(q.weighted_past_sum, nonnegative=True)
+sum_past = NOTATION.add(q.past_sum_of_sums, nonnegative=True)
+sum_to_last = NOTATION.add(q.sum_without_last, nonnegative=True)
+stale_change = NOTATION.add(
+    q.stale_gradient_change,
     r"\mathbb E\|\nabla\mathcal L_i(\theta_i^{\rho_i(n),k},\xi_i)-\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2",
     nonnegative=True,
 )
-optimum_change = sp.Symbol(
-    r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)-\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2", nonnegative=True
-)
-optimum_sq = sp.Symbol(r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2", nonnegative=True)
+optimum_change = NOTATION.add(q.change_from_round_optimum, nonnegative=True)
+optimum_sq = NOTATION.add(q.second_moment_at_round_optimum, nonnegative=True)
 
-where: dict[sp.Symbol, q.Quantity] = lemma_3.where | {
-    k: q.local_step_index,
-    theta_ik_next: q.next_local_iterate,
-    age_sq: q.received_distance_sq,
-    past_spread: q.past_gradient_spread,
-    past_applied: q.past_applied_spread,
-    from_shares_sq: q.distance_from_shares_sq,
-    past_S: q.past_mean_square_gradient,
-    sum_k_past: q.weighted_past_sum,
-    sum_past: q.past_sum_of_sums,
-    sum_to_last: q.sum_without_last,
-    stale_change: q.stale_gradient_change,
-    optimum_change: q.change_from_round_optimum,
-    optimum_sq: q.second_moment_at_round_optimum,
-}
-claim = Statements("fraboni2022", where)
+claim = Statements("fraboni2022", NOTATION)
 
 _G = r"g_i(\theta_i^{\rho_i(n),l})"
 

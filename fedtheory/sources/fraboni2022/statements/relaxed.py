@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
 from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, Gradient, Value, inner, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, explicit_terms
 
@@ -23,60 +22,37 @@ bounded_gradients = Assumption(
     q.full_gradient_bound.on,
 )
 
-B, B_g = sp.symbols("B B_g", nonnegative=True)
-L_i = sp.Symbol(r"\mathcal{L}_i")
-theta, virtual, after = map(sp.Symbol, (r"\theta^n", r"\theta^{n,k}", r"\theta^{n,k+1}"))
-g_i, local = sp.Symbol("g_i"), sp.Symbol(r"\theta_i^{\rho_i(n),k}")
-k = sp.Symbol("k", nonnegative=True)
-change_sq = sp.Symbol(r"\mathbb E\|\theta_i^{\rho_i(n)+1}-\theta^{\rho_i(n)}\|^2", nonnegative=True)
-in_window, in_window_n, surrogate_in_window, weight_in_window = (
-    sp.Symbol(quantity.latex, real=True)
-    for quantity in (q.window_loss, q.window_round_loss, q.window_surrogate_loss, q.window_weight)
+RELAXED = Notation(WHERE)
+B = RELAXED.add(q.full_gradient_bound, nonnegative=True)
+B_g = RELAXED.add(q.gradient_bound, nonnegative=True)
+L_i = RELAXED.add(q.client_objective, r"\mathcal{L}_i")
+theta = RELAXED.add(q.server_model, r"\theta^n")
+virtual = RELAXED.add(q.virtual_iterate)
+after = RELAXED.add(q.next_virtual_iterate)
+g_i = RELAXED.add(q.stochastic_gradient)
+local = RELAXED.add(q.local_iterate, r"\theta_i^{\rho_i(n),k}")
+k = RELAXED.add(q.local_step_index, nonnegative=True)
+change_sq = RELAXED.add(q.local_change_sq, nonnegative=True)
+in_window = RELAXED.add(q.window_loss, real=True)
+in_window_n = RELAXED.add(q.window_round_loss, real=True)
+weight_in_window = RELAXED.add(q.window_weight, real=True)
+surrogate_loss = RELAXED.add(q.mean_surrogate_suboptimality, real=True)
+gradients = RELAXED.add(q.mean_virtual_gradient_sq, nonnegative=True)
+mean_gap = RELAXED.add(
+    q.mean_over_rounds(q.round_optimum_gap, r"\frac1N\sum_n[\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)]"),
+    real=True,
 )
-surrogate_loss = sp.Symbol(
-    r"\frac1N\sum_n\frac1K\sum_k[\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)]", real=True
+chi = RELAXED.add(q.mean_chi_sq, nonnegative=True)
+chi_n = RELAXED.add(q.chi_sq, nonnegative=True)
+gap_bar = RELAXED.add(
+    q.client_gap_at_surrogate_optimum, r"(\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*))", real=True
 )
-gradients = sp.Symbol(r"\frac1N\sum_n\frac1K\sum_k\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2", nonnegative=True)
-gap = sp.Symbol(r"[\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)]", real=True)
-mean_gap = sp.Symbol(r"\frac1N\sum_n[\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)]", real=True)
-chi = sp.Symbol(r"\chi^2", nonnegative=True)
-chi_n = sp.Symbol(r"\chi_n^2", nonnegative=True)
-gap_bar = sp.Symbol(r"(\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*))", real=True)
-apart = sp.Symbol(r"\|\bar\theta-\theta^*\|", nonnegative=True)
-end_sq = sp.Symbol(r"\mathbb E\|\theta^N-\theta^*\|^2", nonnegative=True)
-start = sp.Symbol(r"\|\theta^0-\theta^*\|", nonnegative=True)
-r_j, st_jn = sp.Symbol("r_j", real=True), sp.Symbol(r"\tilde s_j(n)", real=True)
-q_bar = sp.Symbol(r"\bar q", nonnegative=True)
+apart = RELAXED.add(q.surrogate_optimum_distance, nonnegative=True)
+start = RELAXED.add(q.initial_distance, r"\|\theta^0-\theta^*\|", nonnegative=True)
+r_j = RELAXED.add(q.type_importance, real=True)
+st_jn = RELAXED.add(q.type_share, real=True)
+q_bar = RELAXED.add(q.mean_weight_sum, nonnegative=True)
 
-RELAXED: dict[sp.Symbol, q.Quantity] = {
-    **WHERE,
-    B: q.full_gradient_bound,
-    B_g: q.gradient_bound,
-    L_i: q.client_objective,
-    theta: q.server_model,
-    virtual: q.virtual_iterate,
-    after: q.next_virtual_iterate,
-    g_i: q.stochastic_gradient,
-    local: q.local_iterate,
-    k: q.local_step_index,
-    change_sq: q.local_change_sq,
-    in_window: q.window_loss,
-    in_window_n: q.window_round_loss,
-    surrogate_in_window: q.window_surrogate_loss,
-    weight_in_window: q.window_weight,
-    surrogate_loss: q.mean_surrogate_suboptimality,
-    gradients: q.mean_virtual_gradient_sq,
-    mean_gap: q.mean_over_rounds(q.round_optimum_gap, mean_gap.name),
-    chi: q.mean_chi_sq,
-    chi_n: q.chi_sq,
-    gap_bar: q.client_gap_at_surrogate_optimum,
-    apart: q.surrogate_optimum_distance,
-    end_sq: q.final_distance_sq,
-    start: q.initial_distance,
-    r_j: q.type_importance,
-    st_jn: q.type_share,
-    q_bar: q.mean_weight_sum,
-}
 
 WINDOWED = tilde_eta * K * (W - 1) * B_g**2
 """eps_W as in (25) and (28), for weights that sum to one."""
@@ -95,11 +71,12 @@ CONVEX_CLOCKED = (*_CLOCKED, a.convex_and_smooth)
 _CONVEX = Expectation(Value(L_i, after)) - Expectation(Value(L_i, theta))
 _SLOPE = Expectation(inner(Gradient(L_i, after), after - theta))
 
+claim = Statements("fraboni2022", RELAXED)
+
 CLAIMS = [
     claim.assumption("assumption-6", "Window", "Assumption 6")(
         chain=(1, "<=", W, "<=", N),
         also=(Relation(weight_in_window, "==", W * q_i),),
-        where=RELAXED,
         assumptions=SCHEME,
         printed=(
             r"\exists W\ge1:\ \forall s,\ \frac1W\sum_{n=sW}^{(s+1)W-1}q_i(n)=q_i;\quad "
@@ -112,7 +89,6 @@ CLAIMS = [
         "assumption-6.delay", "The window is at least as long as the largest delay", "below Assumption 6"
     )(
         chain=(W, ">=", tau),
-        where=RELAXED,
         conditions=[q_i > 0],
         assumptions=SCHEME,
         printed=r"\text{by construction, }W\ge\tau",
@@ -128,7 +104,6 @@ CLAIMS = [
         "assumption-6.delay.any", "The largest delay is less than two windows", "below Assumption 6"
     )(
         chain=(tau, "<=", 2 * W - 2),
-        where=RELAXED,
         conditions=[q_i > 0],
         assumptions=SCHEME,
         note=(
@@ -142,7 +117,6 @@ CLAIMS = [
             Relation(Expectation(norm_sq(Gradient(L_i, local))), "<=", B**2),
             Relation(Expectation(norm_sq(g_i)), "<=", B_g**2),
         ),
-        where=RELAXED,
         place="step",
         assumptions=(*SCHEME, bounded_gradients),
         printed=r"\exists B>0:\ \mathbb E[\|\nabla\mathcal L_i(x)\|]\le B",
@@ -162,7 +136,6 @@ CLAIMS = [
             "<=",
             (tilde_eta * q_n * K * B_g) ** 2,
         ),
-        where=RELAXED,
         assumptions=_CLOCKED,
         printed=(
             r"\mathbb E\|\theta^{n+1}-\theta^n\|\le\eta_g\sum_{i=1}^Mq_i(n)\mathbb E\|\theta_i^{\rho_i(n)+1}"
@@ -177,7 +150,6 @@ CLAIMS = [
     ),
     claim.supported.step("eq-24", "Growth of a client's loss in one update", "(24)")(
         chain=(_CONVEX, "<=", _SLOPE, "<=", tilde_eta * q_n * B_g**2 * (k + 1)),
-        where=RELAXED,
         place="step",
         assumptions=CONVEX_CLOCKED,
         printed=(
@@ -191,7 +163,6 @@ CLAIMS = [
     ),
     *claim.refuted.step("eq-25", "Losses of one client over a window", "(25)")(
         chain=(in_window, "<=", in_window_n + weight_in_window * K * WINDOWED),
-        where=RELAXED,
         assumptions=CONVEX_CLOCKED,
         printed=(
             r"\sum_{n=sW}^{(s+1)W-1}\sum_{k=0}^{K-1}q_i\mathbb E[\mathcal L_i(\theta^{(n,k)})]\le\sum_{n=sW}^{(s+1)W-1}"
@@ -212,7 +183,6 @@ CLAIMS = [
     ),
     claim.supported.step("eq-25.weights", "Losses of one client over a window, for weights of at most one", "(25)")(
         chain=(in_window, "<=", in_window_n + weight_in_window * K * WINDOWED),
-        where=RELAXED,
         conditions=[rho <= 1],
         assumptions=CONVEX_CLOCKED,
         note="(25) as published, with $\\mathcal L_i$ for $\\bar{\\mathcal L}$, where $q(n)\\le1$ in every update.",

@@ -8,7 +8,7 @@ from fedtheory.kernel.expressions import ClientSum, Expectation, Gradient, inner
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.statements import Statements
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements import theorem_2_proof, weights_lemmas
 from fedtheory.sources.fraboni2022.statements.inequalities import L_i, R_nk, S_nk, g, theta_nk
 from fedtheory.sources.fraboni2022.statements.notation import *
@@ -19,19 +19,16 @@ from fedtheory.sources.fraboni2022.statements.weights_lemmas import (
     next_distance_sq,
 )
 
-Q_past_bar = sp.Symbol(r"\frac1N\sum_n\sum_{s=1}^\tau Q(n-s)", nonnegative=True)
+NOTATION = Notation(theorem_2_proof.NOTATION | weights_lemmas.NOTATION)
+Q_past_bar = NOTATION.add(
+    q.mean_over_rounds(q.past_step_lengths_sq, r"\frac1N\sum_n\sum_{s=1}^\tau Q(n-s)"), nonnegative=True
+)
 s = sp.Symbol("s", positive=True)
 A = 1 / (2 * (tau + s))
 """With s from 0 on, every A with tau A <= 1/2."""
-reports = sp.Symbol(r"\mathbb I(T_i^n\le\Delta t^n)", real=True)
+reports = NOTATION.add(q.reports, real=True)
 
-where: dict[sp.Symbol, q.Quantity] = {
-    **theorem_2_proof.where,
-    **weights_lemmas.where,
-    Q_past_bar: q.mean_over_rounds(q.past_step_lengths_sq, Q_past_bar.name),
-    reports: q.reports,
-}
-claim = Statements("fraboni2022", where)
+claim = Statements("fraboni2022", NOTATION)
 
 whole = ClientSum(q_in * g)
 """sum_j q_j(n) g_j."""

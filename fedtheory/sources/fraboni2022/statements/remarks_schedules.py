@@ -7,7 +7,7 @@ import sympy as sp
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.statements import Statements
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.asynchronous import NOTATION, async_epsilon, others, ratio, sync_epsilon
 from fedtheory.sources.fraboni2022.statements.hardware import (
     COUNTED,
@@ -23,12 +23,13 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.relaxed import start
 
-m = sp.Symbol("m", positive=True)
-REMARKS = NOTATION | {start: q.initial_distance, m: q.buffer}
+REMARKS = Notation(NOTATION)
+REMARKS[start] = q.initial_distance
+m = REMARKS.add(q.buffer, positive=True)
 claim = Statements("fraboni2022", REMARKS)
-numbers_claim = Statements("fraboni2022", {s: n for s, n in REMARKS.items() if s not in FREE}, for_all=FREE)
+numbers_claim = Statements("fraboni2022", REMARKS.without(FREE), for_all=FREE)
 """Function that states a claim about the constants of a run, at any numbers of local steps and updates."""
-_ANY_INTERVAL = {s: n for s, n in REMARKS.items() if s is not Delta_t}
+_ANY_INTERVAL = REMARKS.without([Delta_t])
 
 _CONSTANT = (
     r"\text{all the considered optimization schemes satisfy }\tau=\mathcal O(1)\text{ and }W=\mathcal O(1),\text{ and "

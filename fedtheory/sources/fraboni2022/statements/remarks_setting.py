@@ -5,6 +5,7 @@ from __future__ import annotations
 from fedtheory.kernel.expressions import ClientSum, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.setting import (
     SETTING,
@@ -19,6 +20,8 @@ from fedtheory.sources.fraboni2022.statements.setting import (
 FACTOR = 64
 """Value for the hidden constant of a proportionality; the witness violates every other constant as well."""
 
+claim = Statements("fraboni2022", SETTING)
+
 CLAIMS = [
     claim.supported.identity("eq-6.generalises", "Scheme (6) generalises FedAvg", "below (6)")(
         chain=(
@@ -27,7 +30,6 @@ CLAIMS = [
             0,
         ),
         also=(Relation(eta_g, "==", 1), Relation(dt, "==", slowest)),
-        where=SETTING,
         place="path",
         assumptions=(a.full_rounds, a.unit_server_step),
         printed=(
@@ -40,7 +42,6 @@ CLAIMS = [
     ),
     *claim.refuted.inequality("claim.proportional", "The guarantees are proportional to Sigma", "below (11)")(
         chain=(L * R_L, "<=", FACTOR * Sigma),
-        where=SETTING,
         assumptions=SCHEME,
         printed=(
             r"\text{The convergence guarantees provided in this work are proportional to the expected convergence "

@@ -7,16 +7,17 @@ import sympy as sp
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.convergence import apart, chi_n, r_j, st_jn
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.relaxed import RELAXED, chi
 from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, explicit_terms
 
 root = sp.Symbol("s", positive=True)
-second_moment = sp.Symbol(r"\mathbb E[\omega_i^2(n)]", nonnegative=True)
-m = sp.Symbol("m", positive=True)
+SAMPLED = Notation(RELAXED)
+second_moment = SAMPLED.add(q.expected_square_weight, nonnegative=True)
+m = SAMPLED.add(q.participants, "m", positive=True)
 REMARKS = RELAXED | {chi_n: q.chi_sq, apart: q.surrogate_optimum_distance}
-SAMPLED = RELAXED | {m: q.participants, second_moment: q.expected_square_weight}
 TERMS = EPSILON_F + explicit_terms()
 """eps_F + eps_K + eps_alpha + eps_beta with the constants of (93)."""
 
@@ -31,10 +32,11 @@ def _write_delay(delay: sp.Expr) -> sp.Expr:
     return TERMS.subs({tau: delay}) - TERMS.subs({tau: 0})
 
 
+claim = Statements("fraboni2022", REMARKS)
+
 THEOREM_1 = [
     claim.proved.inequality("eps-F.updates", "The first term decreases at most like 1/N", "below Theorem 1")(
         chain=(EPSILON_F, ">=", 144 * L * rho**2 * (tau + 1) * theta0_distance**2 / N),
-        where=REMARKS,
         conditions=[SMALL_STEP],
         assumptions=SCHEME,
         printed=(
@@ -51,7 +53,6 @@ THEOREM_1 = [
         "thm-1.claim-delay.quadratic", "What delays add to the bound grows with the square of K tau", "below Theorem 1"
     )(
         chain=(_write_delay(2 * tau), "==", 4 * _write_delay(tau)),
-        where=REMARKS,
         assumptions=ASSUMPTIONS,
         printed=(
             r"\epsilon_\alpha\text{ and }\epsilon_\beta\text{ are quadratically proportional to the maximum amount of "
@@ -69,7 +70,6 @@ THEOREM_2 = [
         "thm-2.mitigated", "A suitable step size makes the terms from eps_F to eps_beta vanish", "below Theorem 2"
     )(
         chain=(terms_with(1 / root, root**2), "<=", terms_with(sp.S.One, sp.S.One) / root),
-        where=REMARKS,
         for_all={root: (1, 4, 64)},
         assumptions=ASSUMPTIONS,
         printed=(
@@ -87,7 +87,6 @@ THEOREM_2 = [
     claim.supported.condition("cor-1.one-client", "One participant of each type suffices", "below Corollary 1")(
         chain=(st_jn, "==", r_j),
         also=(Relation(chi_n, "==", 0), Relation(apart**2, "==", 0)),
-        where=REMARKS,
         conditions=[sp.Eq(q_in, q_n * r_j)],
         assumptions=(*SCHEME, a.synchronous),
         printed=(
@@ -107,7 +106,6 @@ THEOREM_3 = [
     )(
         chain=(chi, "==", 0),
         also=(Relation(apart**2, "==", 0),),
-        where=REMARKS,
         assumptions=(a.fair_types,),
         printed=(
             r"\tilde s_j=r_j\text{ is sufficient to minimize the optimization problem (2)}\dots\text{ This condition "

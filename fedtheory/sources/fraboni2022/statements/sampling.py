@@ -8,7 +8,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.statements import Statements
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise
 from fedtheory.sources.fraboni2022.statements.asynchronous import sync_epsilon
 from fedtheory.sources.fraboni2022.statements.hardware import (
@@ -20,36 +20,28 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
 )
 from fedtheory.sources.fraboni2022.statements.notation import *
 
-m = sp.Symbol("m", positive=True)
-mu = sp.Symbol(r"\mu", positive=True)
-L_xi = sp.Symbol(r"L_\xi", positive=True)
-q_max = sp.Symbol(r"\max q_i(n)", positive=True)
-start = sp.Symbol(r"\|\theta^0-\theta^*\|", nonnegative=True)
-error = sp.Symbol(r"(\frac1N\sum_n\frac1K\sum_k[\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)])", real=True)
-round_time = sp.Symbol(r"\mathbb E[\max_{i\in S_n}T_i]", positive=True)
-alpha_fixed = sp.Symbol(r"\alpha^{\rm fixed}", nonnegative=True)
-beta_fixed = sp.Symbol(r"\beta^{\rm fixed}", nonnegative=True)
-limit_gap = sp.Symbol(r"(\mathcal L(\bar\theta)-\mathcal L(\theta^*))", nonnegative=True)
-limit_gradient = sp.Symbol(r"\|\frac1m\sum_{i\in S}\nabla\mathcal L_i(\theta^*)\|", nonnegative=True)
+NOTATION = Notation(HARDWARE)
+NOTATION[T] = q.expected_clock_time
+m = NOTATION.add(q.participants, "m", positive=True)
+mu = NOTATION.add(q.strong_convexity, positive=True)
+L_xi = NOTATION.add(q.sample_smoothness, positive=True)
+q_max = NOTATION.add(q.largest_expected_weight, positive=True)
+start = NOTATION.add(q.initial_distance, r"\|\theta^0-\theta^*\|", nonnegative=True)
+error = NOTATION.add(
+    q.mean_virtual_suboptimality,
+    r"(\frac1N\sum_n\frac1K\sum_k[\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)])",
+    real=True,
+)
+round_time = NOTATION.add(q.expected_round_time, positive=True)
+alpha_fixed = NOTATION.add(q.fastest_pairing, r"\alpha^{\rm fixed}", nonnegative=True)
+beta_fixed = NOTATION.add(q.fastest_excess, r"\beta^{\rm fixed}", nonnegative=True)
+limit_gap = NOTATION.add(q.fastest_gap, r"(\mathcal L(\bar\theta)-\mathcal L(\theta^*))", nonnegative=True)
+limit_gradient = NOTATION.add(q.fastest_gradient, nonnegative=True)
 
-NOTATION = HARDWARE | {
-    m: q.participants,
-    mu: q.strong_convexity,
-    L_xi: q.sample_smoothness,
-    q_max: q.largest_expected_weight,
-    start: q.initial_distance,
-    error: q.mean_virtual_suboptimality,
-    round_time: q.expected_round_time,
-    T: q.expected_clock_time,
-    alpha_fixed: q.fastest_pairing,
-    beta_fixed: q.fastest_excess,
-    limit_gap: q.fastest_gap,
-    limit_gradient: q.fastest_gradient,
-}
 
 claim = Statements("fraboni2022", NOTATION)
 _WINDOWS = FREE | {W: (3,)}
-window_claim = Statements("fraboni2022", {s: n for s, n in NOTATION.items() if s not in _WINDOWS}, for_all=_WINDOWS)
+window_claim = Statements("fraboni2022", NOTATION.without(_WINDOWS), for_all=_WINDOWS)
 
 
 CENTRALISED = (a.one_client, a.full_rounds, a.unit_server_step)

@@ -2,95 +2,66 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
 from fedtheory.kernel.expressions import Average, ClientSum, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.notation import *
 
-T_in, dt, T_i, slowest, interval, m, J, n = (
-    sp.Symbol(name, real=True) for name in ("T_i^n", r"\Delta t^n", "T_i", r"\tau_M", r"\Delta t", "m", "J", "n")
+SETTING = Notation(WHERE)
+T_in = SETTING.add(q.remaining_time, real=True)
+dt = SETTING.add(q.round_duration, real=True)
+T_i = SETTING.add(q.update_time, "T_i", real=True)
+slowest = SETTING.add(q.slowest_time, real=True)
+interval = SETTING.add(q.interval, real=True)
+m = SETTING.add(q.buffer, real=True)
+J = SETTING.add(q.type_count, real=True)
+n = SETTING.add(q.round_index, real=True)
+reports = SETTING.add(q.reports, real=True)
+stale = SETTING.add(q.staleness, r"(n-\rho_i(n))", real=True)
+count = SETTING.add(q.report_count, r"\sum_n\mathbb I_i(n)", real=True)
+period = SETTING.add(q.report_interval, real=True)
+mu = SETTING.add(q.strong_convexity, "mu", positive=True)
+r_j = SETTING.add(q.type_importance, real=True)
+s_j = SETTING.add(q.mean_type_weight, real=True)
+s_jn = SETTING.add(q.type_weight, real=True)
+st_jn = SETTING.add(q.type_share, real=True)
+at_start = SETTING.add(q.client_value_at_start, real=True)
+L_start = SETTING.add(q.objective_at_start, real=True)
+Ln_start = SETTING.add(q.round_objective_at_start, real=True)
+Lbar_start = SETTING.add(q.surrogate_at_start, real=True)
+slope_n = SETTING.add(q.round_optimum_slope_sq, nonnegative=True)
+slope = SETTING.add(q.surrogate_optimum_slope_sq, nonnegative=True)
+Ln_mean = SETTING.add(q.mean_round_objective_at_start, real=True)
+gap_i = SETTING.add(
+    q.client_gap_at_surrogate_optimum, r"(\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*))", real=True
 )
-reports = sp.Symbol(r"\mathbb I(T_i^n\le\Delta t^n)", real=True)
-stale = sp.Symbol(r"(n-\rho_i(n))", real=True)
-count, period = sp.Symbol(r"\sum_n\mathbb I_i(n)", real=True), sp.Symbol("N_i'", real=True)
-mu = sp.Symbol("mu", positive=True)
-r_j, s_j = sp.Symbol("r_j", real=True), sp.Symbol("s_j", real=True)
-s_jn, st_jn = sp.Symbol("s_j(n)", real=True), sp.Symbol(r"\tilde s_j(n)", real=True)
-at_start, L_start, Ln_start, Lbar_start = (
-    sp.Symbol(rf"{name}(\theta^0)", real=True)
-    for name in (r"\mathcal L_i", r"\mathcal L", r"\mathcal L^n", r"\bar{\mathcal L}")
-)
-slope_n, slope = (
-    sp.Symbol(name, nonnegative=True)
-    for name in (r"\|\nabla\mathcal L^n(\bar\theta^n)\|^2", r"\|\nabla\bar{\mathcal L}(\bar\theta)\|^2")
-)
-Ln_mean = sp.Symbol(r"\frac1N\sum_n\mathcal L^n(\theta^0)", real=True)
-gap_i = sp.Symbol(r"(\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*))", real=True)
-before_sq, after_sq, first_sq, last_sq = (
-    sp.Symbol(rf"\mathbb E\|{name}-\theta^*\|^2", nonnegative=True)
-    for name in (r"\theta^n", r"\theta^{n+1}", r"\theta^{n,0}", r"\theta^{n,K}")
-)
-F, L_i, x = map(sp.Symbol, (r"\mathcal{L}", r"\mathcal{L}_i", "x"))
-theta, virtual, next_virtual = map(sp.Symbol, (r"\theta^n", r"\theta^{n,k}", r"\theta^{n,k+1}"))
-received, local, next_local = map(
-    sp.Symbol, (r"\theta^{\rho_i(n)}", r"\theta_i^{\rho_i(n),k}", r"\theta_i^{\rho_i(n),k+1}")
-)
-g_i, theta_bar = map(sp.Symbol, ("g_i", r"\bar\theta"))
+before_sq = SETTING.add(q.server_distance_sq, r"\mathbb E\|\theta^n-\theta^*\|^2", nonnegative=True)
+after_sq = SETTING.add(q.server_distance_after_sq, r"\mathbb E\|\theta^{n+1}-\theta^*\|^2", nonnegative=True)
+first_sq = SETTING.add(q.virtual_start_distance_sq, nonnegative=True)
+last_sq = SETTING.add(q.virtual_end_distance_sq, nonnegative=True)
+F = SETTING.add(q.objective, r"\mathcal{L}")
+L_i = SETTING.add(q.client_objective, r"\mathcal{L}_i")
+x = SETTING.add(q.point)
+theta = SETTING.add(q.server_model, r"\theta^n")
+virtual = SETTING.add(q.virtual_iterate)
+next_virtual = SETTING.add(q.next_virtual_iterate)
+received = SETTING.add(q.received_model)
+local = SETTING.add(q.local_iterate, r"\theta_i^{\rho_i(n),k}")
+next_local = SETTING.add(q.next_local_iterate, r"\theta_i^{\rho_i(n),k+1}")
+g_i = SETTING.add(q.stochastic_gradient)
+theta_bar = SETTING.add(q.surrogate_optimum)
 
-SETTING: dict[sp.Symbol, q.Quantity] = {
-    **WHERE,
-    T_in: q.remaining_time,
-    dt: q.round_duration,
-    T_i: q.update_time,
-    slowest: q.slowest_time,
-    interval: q.interval,
-    m: q.buffer,
-    J: q.type_count,
-    n: q.round_index,
-    reports: q.reports,
-    stale: q.staleness,
-    count: q.report_count,
-    period: q.report_interval,
-    mu: q.strong_convexity,
-    r_j: q.type_importance,
-    s_j: q.mean_type_weight,
-    s_jn: q.type_weight,
-    st_jn: q.type_share,
-    at_start: q.client_value_at_start,
-    L_start: q.objective_at_start,
-    Ln_start: q.round_objective_at_start,
-    Ln_mean: q.mean_round_objective_at_start,
-    Lbar_start: q.surrogate_at_start,
-    slope_n: q.round_optimum_slope_sq,
-    slope: q.surrogate_optimum_slope_sq,
-    gap_i: q.client_gap_at_surrogate_optimum,
-    before_sq: q.server_distance_sq,
-    after_sq: q.server_distance_after_sq,
-    first_sq: q.virtual_start_distance_sq,
-    last_sq: q.virtual_end_distance_sq,
-    F: q.objective,
-    L_i: q.client_objective,
-    x: q.point,
-    theta: q.server_model,
-    virtual: q.virtual_iterate,
-    next_virtual: q.next_virtual_iterate,
-    received: q.received_model,
-    local: q.local_iterate,
-    next_local: q.next_local_iterate,
-    g_i: q.stochastic_gradient,
-    theta_bar: q.surrogate_optimum,
-}
 _PATH = "Checked on sampled paths with fixed reports, for every k: after k + 1 local steps in place of K."
 """Note for claims on paths with fixed reports; the weights of sampled clients are random."""
+
+claim = Statements("fraboni2022", SETTING)
 
 CLAIMS = [
     claim.definition("setting", "The federated problem", "Section 2.1, (1)-(2)")(
         chain=(Value(F, x), "==", ClientSum(p_i * Value(L_i, x))),
         also=(Relation(ClientSum(p_i), "==", 1),),
-        where=SETTING,
         place="points",
         assumptions=SCHEME,
         printed=(
@@ -111,7 +82,6 @@ CLAIMS = [
             Relation(stale, "<=", n - 1),
             Relation(T_in, "<=", T_i),
         ),
-        where=SETTING,
         assumptions=(*SCHEME, a.given_weights),
         printed=(
             r"T_i^n\coloneqq T_i-(t^n-t^{\rho_i(n)}),\quad0\le\rho_i(n)\le n,\quad "
@@ -130,7 +100,6 @@ CLAIMS = [
             Relation(ClientSum(reports), "==", M),
             Relation(stale, "==", 0),
         ),
-        where=SETTING,
         assumptions=(a.full_rounds,),
         printed=r"\Delta t^n=\max_iT_i",
         note="The server waits for all clients, and all work on the newest model.",
@@ -139,7 +108,6 @@ CLAIMS = [
     claim.definition("policy.async", "Asynchronous FedAvg", "Section 4.3")(
         chain=(T_in, ">=", dt),
         also=(Relation(reports * (T_in - dt), "==", 0), Relation(ClientSum(reports), ">=", 1)),
-        where=SETTING,
         assumptions=(a.asynchronous,),
         printed=r"\Delta t^n=\min_iT_i^n",
         note="No client needs less than $\\Delta t^n$, and those that report need exactly that.",
@@ -148,7 +116,6 @@ CLAIMS = [
     claim.definition("policy.fedfix", "FedFix", "Figure 1 and Section 4.4")(
         chain=(dt, "==", interval),
         also=(Relation(reports * (T_in - dt), "<=", 0), Relation(count * period, "==", N)),
-        where=SETTING,
         assumptions=(a.fixed_intervals, a.whole_cycles),
         printed=r"\Delta t^n=\Delta t",
         note=(
@@ -160,7 +127,6 @@ CLAIMS = [
     claim.definition("policy.fedbuff", "FedBuff", "Section 4.5")(
         chain=(ClientSum(reports), ">=", m),
         also=(Relation((1 - reports) * (T_in - dt), ">=", 0),),
-        where=SETTING,
         assumptions=SCHEME,
         printed=r"\text{the server waits for }m\text{ client updates}",
         note=(
@@ -171,7 +137,6 @@ CLAIMS = [
     ),
     claim.algorithm("eq-4", "FedAvg's aggregation", "(4)")(
         chain=(norm_sq(next_virtual - theta - Average(next_local - theta)), "==", 0),
-        where=SETTING,
         place="path",
         assumptions=(a.same_local_work, a.unit_server_step, a.full_participation),
         printed=(
@@ -183,7 +148,6 @@ CLAIMS = [
     ),
     claim.definition("eq-5", "Stochastic aggregation weights", "(5)")(
         chain=(q_in, "==", reports * d_i),
-        where=SETTING,
         assumptions=(a.asynchronous,),
         printed=r"\omega_i(n)\coloneqq\mathbb I(T_i^n\le\Delta t^n)d_i(n)",
         note="For fixed update times the weights are not random: $q_i(n)=\\omega_i(n)$.",
@@ -191,7 +155,6 @@ CLAIMS = [
     ),
     claim.algorithm("eq-6", "Aggregation scheme with stale contributions", "(6)")(
         chain=(norm_sq(next_virtual - theta - eta_g * ClientSum(q_in * (next_local - received))), "==", 0),
-        where=SETTING,
         place="path",
         assumptions=SCHEME,
         printed=r"\theta^{n+1}\coloneqq\theta^n+\eta_g\sum_{i=1}^M\omega_i(n)\Delta_i(\rho_i(n))",
@@ -200,7 +163,6 @@ CLAIMS = [
     ),
     claim.algorithm("algorithm-1", "Asynchronous federated learning", "Algorithm 1")(
         chain=(norm_sq(next_virtual - theta - eta_g * ClientSum(reports * d_i * (next_local - received))), "==", 0),
-        where=SETTING,
         place="path",
         assumptions=(a.asynchronous,),
         printed=(

@@ -8,6 +8,7 @@ from fedtheory.kernel.expressions import ClientSum, Expectation, Gradient, Value
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.setting import (
     SETTING,
@@ -42,16 +43,14 @@ from fedtheory.sources.fraboni2022.statements.setting import (
 )
 
 k = sp.Symbol("k", nonnegative=True)
-Lbar, L_mean = sp.symbols(r"\bar{\mathcal{L}} \frac1N\sum_n\mathcal{L}^n")
-Ln_virtual = sp.Symbol(r"\mathbb E\mathcal L^n(\theta^{n,k})", real=True)
+FUNCTIONS = Notation(SETTING)
+Lbar = FUNCTIONS.add(q.surrogate_objective, r"\bar{\mathcal{L}}")
+L_mean = FUNCTIONS.add(q.mean_round_objective, r"\frac1N\sum_n\mathcal{L}^n")
+Ln_virtual = FUNCTIONS.add(q.round_objective_at_virtual, real=True)
 at_virtual = Expectation(Value(L_i, virtual))
 """E L_i(theta^{n,k}) of each client."""
-FUNCTIONS: dict[sp.Symbol, q.Quantity] = {
-    **SETTING,
-    Lbar: q.surrogate_objective,
-    L_mean: q.mean_round_objective,
-    Ln_virtual: q.round_objective_at_virtual,
-}
+
+claim = Statements("fraboni2022", SETTING)
 
 CLAIMS = [
     claim.supported.identity("eq-7", "The virtual iterates", "(7)")(
@@ -80,7 +79,6 @@ CLAIMS = [
     claim.proved.identity("eq-7.distances", "Mean square distances of the virtual iterates", "(7), in expectation")(
         chain=(first_sq, "==", before_sq),
         also=(Relation(last_sq, "==", after_sq),),
-        where=SETTING,
         assumptions=SCHEME,
         note=(
             "The distances of $\\theta^{n,0}$ and $\\theta^{n,K}$ from $\\theta^*$ on the left, those of the server's "
@@ -90,7 +88,6 @@ CLAIMS = [
     claim.supported.identity("eq-8", "A virtual gradient step", "(8)")(
         chain=(norm_sq(next_virtual - virtual + tilde_eta * ClientSum(q_in * (g_i))), "==", 0),
         also=(Relation(norm_sq(virtual - theta - eta_g * ClientSum(q_in * (local - received))), "==", 0),),
-        where=SETTING,
         place="path",
         assumptions=SCHEME,
         printed=(
@@ -114,7 +111,6 @@ CLAIMS = [
     claim.proved.identity("eq-9.optima", "The optima of one update and of the surrogate", "(9)-(10)")(
         chain=(slope_n, "==", 0),
         also=(Relation(slope, "==", 0),),
-        where=SETTING,
         assumptions=SCHEME,
         printed=(
             r"\bar\theta^n\text{ the optimum of }\mathcal L^n,\quad\bar\theta\text{ the optimum of }\bar{\mathcal L}"
@@ -139,13 +135,11 @@ CLAIMS = [
     claim.proved.identity("eq-10.first-model", "The surrogate problem at the first model", "(10), at the first model")(
         chain=(ClientSum(q_i * at_start), "==", Ln_mean),
         also=(Relation(Lbar_start, "==", ClientSum(q_i * at_start)), Relation(qt_in * q_n, "==", q_in)),
-        where=SETTING,
         assumptions=(*SCHEME, a.somebody_reports),
         note="At $\\theta^0$, with the shares of each update.",
     ),
     claim.definition("eq-11", "Expected convergence residual", "(11)")(
         chain=(Sigma, ">=", Expectation(ClientSum(q_i * norm_sq(Gradient(L_i, theta_bar))))),
-        where=SETTING,
         place="step",
         assumptions=SCHEME,
         printed=(
@@ -161,7 +155,6 @@ CLAIMS = [
     )(
         chain=(Expectation(q_i * norm_sq(Gradient(L_i, theta_bar))), "<=", Sigma),
         also=(Relation(Sigma, ">=", 2 * mu * ClientSum(q_i * gap_i)), Relation(Sigma, ">=", 0)),
-        where=SETTING,
         place="step",
         assumptions=(*SCHEME, a.convex_and_smooth),
         printed=(
@@ -194,13 +187,11 @@ CLAIMS = [
     )(
         chain=(L_start, "==", ClientSum(r_j * at_start)),
         also=(Relation(Ln_start, "==", ClientSum(s_jn * at_start)),),
-        where=SETTING,
         assumptions=SCHEME,
         note="At $\\theta^0$.",
     ),
     *claim.refuted.definition("eq-12.normalised", "Normalised weights of types", "below (12)")(
         chain=(st_jn * M * s_jn, "==", s_jn),
-        where=SETTING,
         assumptions=(*SCHEME, a.somebody_reports),
         printed=r"\tilde s_j(n)=s_j(n)/\sum_{i=1}^Ms_j(n)",
         note="Letter for letter the sum over i of $s_j(n)$ is $Ms_j(n)$: all types would have the share 1/M.",
@@ -222,7 +213,6 @@ CLAIMS = [
             Relation(ClientSum(s_j), "==", ClientSum(q_i)),
             Relation(q_in, "<=", d_i),
         ),
-        where=SETTING,
         assumptions=(*SCHEME, a.somebody_reports),
         printed=(
             r"p_i,\ r_j;\quad\omega_i(n);\quad d_i(n);\quad q_i(n),\ s_j(n);\quad\tilde q_i(n),\ \tilde s_j(n);\quad "

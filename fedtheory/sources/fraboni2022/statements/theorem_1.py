@@ -8,6 +8,7 @@ from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE
 from fedtheory.sources.fraboni2022.statements.convergence import (
     CONVERGENCE,
@@ -53,10 +54,11 @@ _DELAY = (
 T_i = sp.Symbol("T_i", positive=True)
 s_j, s_jn = sp.Symbol("s_j", real=True), sp.Symbol("s_j(n)", real=True)
 
+claim = Statements("fraboni2022", CONVERGENCE)
+
 CLAIMS = [
     *claim.refuted.bound("thm-1", "Theorem 1", "Theorem 1, (13)")(
         chain=(Z_bar, "<=", R_L + EPSILON_F + _order_terms()),
-        where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=THEOREM,
         printed=(
@@ -86,7 +88,6 @@ CLAIMS = [
     claim.definition("thm-1.terms", "The terms of Theorem 1", "(14)-(16)")(
         chain=(0, "<=", R_L, "<=", ClientSum(q_i * gap_bar)),
         also=(Relation(d_i - alpha * q_in, "<=", beta), Relation(beta_S, "<=", beta), Relation(beta_S, ">=", 0)),
-        where=CONVERGENCE,
         assumptions=ASSUMPTIONS,
         printed=(
             r"R(\{\mathcal L^n\})=\frac1N\sum_n[\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)],\quad "
@@ -105,7 +106,6 @@ CLAIMS = [
     ),
     *claim.refuted.bound("thm-1.explicit", "Theorem 1 with explicit constants", "(93)")(
         chain=(Xi_bar, "<=", EPSILON_F + explicit_terms()),
-        where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=THEOREM,
         printed=(
@@ -127,7 +127,6 @@ CLAIMS = [
         "thm-1.explicit.reporting", "Theorem 1 with explicit constants and a smaller beta", "(93), sharper"
     )(
         chain=(Xi_bar, "<=", EPSILON_F + explicit_terms(beta_S)),
-        where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, *WITHOUT_CHANCE),
         note="$\\beta_S$ is the maximum of $d_i(n)-\\alpha q_i(n)$ over the clients that report.",
@@ -135,7 +134,6 @@ CLAIMS = [
     claim.proved.condition("thm-1.claim-R", "The residual vanishes for identical data", "below Theorem 1")(
         chain=(R_L, "==", 0),
         also=(Relation(st_jn, "==", r_j), Relation(apart, "==", 0)),
-        where=CONVERGENCE,
         assumptions=(a.one_type, a.somebody_reports),
         printed=(
             r"R=0\text{ when }\mathcal L^n=\tilde{\mathcal L}\text{ at every round; this condition is always "
@@ -167,13 +165,11 @@ CLAIMS = [
         "thm-1.claim-R.same.synchronous", "The residual vanishes for synchronous FedAvg", "below Theorem 1"
     )(
         chain=(R_L, "==", 0),
-        where=CONVERGENCE,
         assumptions=(a.synchronous,),
         note="Every client has the same expected weight $q_i(n)$ in every round.",
     ),
     *claim.refuted.condition("thm-1.claim-epsK", "One local step is centralised SGD", "below Theorem 1")(
         chain=(reports * stale, "==", 0),
-        where=CONVERGENCE,
         conditions=[K <= 1],
         assumptions=(a.asynchronous,),
         printed=(
@@ -197,7 +193,6 @@ CLAIMS = [
     ),
     claim.proved.condition("thm-1.claim-epsK.zero", "With one local step eps_K vanishes", "below Theorem 1")(
         chain=(0, "<=", D, "<=", 0),
-        where=CONVERGENCE,
         conditions=[K <= 1],
         printed=r"K=1:\ \epsilon_K=0",
         note="Each part of $\\epsilon_K$ has a factor $(K-1)^2$, as $D=6\\eta_l^2(K-1)^2L^2$ has.",
@@ -223,7 +218,6 @@ CLAIMS = [
     )(
         chain=(tau, "==", longest - 1),
         also=(Relation(count * period, "==", N),),
-        where=CONVERGENCE,
         assumptions=(a.fixed_intervals, a.whole_cycles),
         note=(
             "$\\tau=\\lceil\\tau_M/\\Delta t\\rceil-1$, and client i reports in the fraction "

@@ -6,7 +6,7 @@ import sympy as sp
 
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.statements import Statements
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements import gradient_lemmas
 from fedtheory.sources.fraboni2022.statements.convergence import largest_q
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import SMALL_MOVES, SMALL_MOVES_XI
@@ -14,25 +14,16 @@ from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D, SMALL_D_XI
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.step_size_conditions import bracket, delay, small_mix
 
-final_distance_sq = sp.Symbol(r"\mathbb E\|\theta^N-\bar\theta\|^2", nonnegative=True)
-Delta_bar = sp.Symbol(r"\bar\Delta(N)", real=True)
-largest_share = sp.Symbol(r"\max_{i,n}\tilde q_i(n)", nonnegative=True)
-smallest_sum = sp.Symbol(r"\min_nq(n)", positive=True)
-surrogate_sq = sp.Symbol(r"\mathbb E\|\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2", nonnegative=True)
-optima_change = sp.Symbol(
-    r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)-\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2", nonnegative=True
-)
+NOTATION = Notation(gradient_lemmas.NOTATION)
+NOTATION[largest_q] = q.largest_expected_weight
+final_distance_sq = NOTATION.add(q.final_surrogate_distance_sq, nonnegative=True)
+Delta_bar = NOTATION.add(q.mean_progress, real=True)
+largest_share = NOTATION.add(q.largest_share_of_all, nonnegative=True)
+smallest_sum = NOTATION.add(q.smallest_weight_sum, positive=True)
+surrogate_sq = NOTATION.add(q.second_moment_at_surrogate_optimum, nonnegative=True)
+optima_change = NOTATION.add(q.change_between_optima, nonnegative=True)
 
-where: dict[sp.Symbol, q.Quantity] = gradient_lemmas.where | {
-    final_distance_sq: q.final_surrogate_distance_sq,
-    Delta_bar: q.mean_progress,
-    largest_q: q.largest_expected_weight,
-    largest_share: q.largest_share_of_all,
-    smallest_sum: q.smallest_weight_sum,
-    surrogate_sq: q.second_moment_at_surrogate_optimum,
-    optima_change: q.change_between_optima,
-}
-claim = Statements("fraboni2022", where)
+claim = Statements("fraboni2022", NOTATION)
 
 start = theta0_distance**2 / (tilde_eta * K * N)
 eq_86 = -2 * D_x + rho**2 * alpha * tilde_eta * R + rho * beta * tilde_eta * S

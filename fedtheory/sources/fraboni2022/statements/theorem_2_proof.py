@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
 from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.statements import Statements
-from fedtheory.sources.fraboni2022.statements import inequalities as notation
+from fedtheory.language.statements import Notation, Statements
+from fedtheory.sources.fraboni2022.statements import inequalities
 from fedtheory.sources.fraboni2022.statements.convergence import biased_n, chi_n, gradient_n, missing_n
 from fedtheory.sources.fraboni2022.statements.inequalities import Z_nk
 from fedtheory.sources.fraboni2022.statements.notation import SCHEME, L, q_n, qt_in
 
-missing = sp.Symbol(r"p_i\mathbb I(i\notin W_n)", nonnegative=True)
-gap = sp.Symbol(r"\mathbb E\mathcal L_i(\theta^{n,k})-\mathcal L_i(\theta_i^*)", nonnegative=True)
-lengths = sp.Symbol(r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k})\|^2", nonnegative=True)
-gradient_sq = sp.Symbol(r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2", nonnegative=True)
-round_gradient_sq = sp.Symbol(r"\mathbb E\|\nabla\tilde{\mathcal L}^n(\theta^{n,k})\|^2", nonnegative=True)
-deviation_sq = sp.Symbol(
-    r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})-\nabla\tilde{\mathcal L}^n(\theta^{n,k})\|^2", nonnegative=True
+NOTATION = Notation(inequalities.NOTATION)
+NOTATION[chi_n] = q.chi_sq
+NOTATION[biased_n] = q.misrepresentation
+NOTATION[gradient_n] = q.virtual_gradient_sq
+NOTATION[missing_n] = q.unrepresented_gap
+missing = NOTATION.add(q.unrepresented_importance, nonnegative=True)
+gap = NOTATION.add(q.virtual_client_gap, nonnegative=True)
+lengths = NOTATION.add(q.virtual_gradient_lengths, nonnegative=True)
+gradient_sq = NOTATION.add(q.objective_gradient_sq, nonnegative=True)
+round_gradient_sq = NOTATION.add(
+    q.mean_gradient_at_virtual_sq, r"\mathbb E\|\nabla\tilde{\mathcal L}^n(\theta^{n,k})\|^2", nonnegative=True
 )
+deviation_sq = NOTATION.add(q.gradient_deviation_sq, nonnegative=True)
 
-where: dict[sp.Symbol, q.Quantity] = notation.where | {
-    chi_n: q.chi_sq,
-    missing: q.unrepresented_importance,
-    gap: q.virtual_client_gap,
-    lengths: q.virtual_gradient_lengths,
-    gradient_sq: q.objective_gradient_sq,
-    round_gradient_sq: q.mean_gradient_at_virtual_sq,
-    deviation_sq: q.gradient_deviation_sq,
-    biased_n: q.misrepresentation,
-    gradient_n: q.virtual_gradient_sq,
-    missing_n: q.unrepresented_gap,
-}
-claim = Statements("fraboni2022", where)
+claim = Statements("fraboni2022", NOTATION)
 
 CONVEX = (*SCHEME, a.convex_and_smooth)
 unrepresented = ClientSum(missing * gap)

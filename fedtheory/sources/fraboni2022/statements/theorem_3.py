@@ -7,6 +7,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE
 from fedtheory.sources.fraboni2022.statements.examples import EXAMPLE_2
 from fedtheory.sources.fraboni2022.statements.notation import *
@@ -33,10 +34,11 @@ from fedtheory.sources.fraboni2022.statements.theorem_3_proof import (
 
 GRADIENT_BOUND = ((8 * L * chi + 4 * L) * BOUND + 8 * L * chi * ClientSum(q_i * gap_bar)) / ClientSum(q_i)
 
+claim = Statements("fraboni2022", RELAXED)
+
 CLAIMS = [
     *claim.refuted.bound("thm-3.loss", "Theorem 3, the surrogate's loss", "Theorem 3, (26)")(
         chain=(surrogate_loss, "<=", BOUND),
-        where=RELAXED,
         conditions=[SMALL_STEP],
         assumptions=THEOREM,
         printed=(
@@ -68,7 +70,6 @@ CLAIMS = [
     ),
     *claim.refuted.bound("thm-3.gradient", "Theorem 3, the gradient", "Theorem 3, (27)")(
         chain=(gradients, "<=", GRADIENT_BOUND),
-        where=RELAXED,
         conditions=[SMALL_STEP, q_i > 0],
         assumptions=THEOREM,
         printed=(
@@ -100,7 +101,6 @@ CLAIMS = [
     ),
     claim.supported.condition("thm-3.condition.types", "The sufficient condition on types", "below Theorem 3")(
         chain=(apart**2, "==", 0),
-        where=RELAXED,
         conditions=[sp.Eq(chi, 0)],
         assumptions=SCHEME,
         printed=(
@@ -115,7 +115,6 @@ CLAIMS = [
     claim.proved.condition("thm-3.condition", "The relaxed sufficient condition", "below Theorem 3")(
         chain=(apart**2, "==", 0),
         also=(Relation(chi, "==", 0),),
-        where=RELAXED,
         conditions=[sp.Eq(qt_i, p_i)],
         assumptions=SCHEME,
         printed=(
@@ -130,7 +129,6 @@ CLAIMS = [
     *EXAMPLE_2,
     *claim.refuted.condition("claim.W1", "Identical data imply a window of one update", "below Example 2")(
         chain=(W, "==", 1),
-        where=RELAXED,
         assumptions=(a.one_type, a.somebody_reports),
         printed=(
             r"\text{when clients have the same data distributions: }\tilde s_j=r_j=1\text{ at every round, which also "
@@ -149,7 +147,6 @@ CLAIMS = [
     ),
     claim.proved.condition("claim.W1.types", "Identical data make all updates fair", "below Example 2")(
         chain=(st_jn, "==", r_j),
-        where=RELAXED,
         assumptions=(a.one_type, a.somebody_reports),
         printed=(
             r"\text{when clients have the same data distributions: }\tilde s_j=r_j=1\text{ at every optimization round}"
@@ -160,7 +157,6 @@ CLAIMS = [
     )(
         chain=(chi_n, "==", chi),
         also=(Relation(WINDOWED, "==", 0),),
-        where=RELAXED,
         conditions=[W <= 1],
         assumptions=SCHEME,
         printed=r"W=1\Rightarrow\epsilon_W=0,\ \text{the conditions of Corollary 1 and Theorem 3 are equivalent}",
@@ -171,7 +167,6 @@ CLAIMS = [
     )(
         chain=(chi_n, "==", chi),
         also=(Relation(WINDOWED, "==", 0),),
-        where=RELAXED,
         assumptions=(a.synchronous,),
         note="The expected weights are the same in every round, so that the window is one round.",
     ),

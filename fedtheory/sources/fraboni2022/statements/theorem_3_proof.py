@@ -8,6 +8,7 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.convergence import gradient_n
 from fedtheory.sources.fraboni2022.statements.lemma_3 import OF_SAMPLES
 from fedtheory.sources.fraboni2022.statements.notation import *
@@ -26,18 +27,13 @@ from fedtheory.sources.fraboni2022.statements.relaxed import (
 from fedtheory.sources.fraboni2022.statements.theorem_1_bound import fixed_94
 from fedtheory.sources.fraboni2022.statements.theorem_2_proof import gradient_sq
 
-change = sp.Symbol(q.virtual_loss_change.latex, real=True)
-surrogate_n = sp.Symbol(q.surrogate_suboptimality.latex, real=True)
-surrogate_nk = sp.Symbol(q.surrogate_suboptimality_at_step.latex, real=True)
+STEPWISE = Notation(RELAXED)
+STEPWISE[gradient_sq] = q.objective_gradient_sq
+STEPWISE[gradient_n] = q.virtual_gradient_sq
+change = STEPWISE.add(q.virtual_loss_change, real=True)
+surrogate_n = STEPWISE.add(q.surrogate_suboptimality, real=True)
+surrogate_nk = STEPWISE.add(q.surrogate_suboptimality_at_step, real=True)
 
-STEPWISE: dict[sp.Symbol, q.Quantity] = {
-    **RELAXED,
-    change: q.virtual_loss_change,
-    gradient_sq: q.objective_gradient_sq,
-    surrogate_nk: q.surrogate_suboptimality_at_step,
-    gradient_n: q.virtual_gradient_sq,
-    surrogate_n: q.surrogate_suboptimality,
-}
 SMOOTH_SAMPLES: dict[sp.Symbol, q.Quantity] = {
     **RELAXED,
     **OF_SAMPLES,
@@ -47,6 +43,8 @@ LOSS_BOUND = fixed_94 + EPSILON_W
 GRADIENT_FACTOR = 4 * L * (chi + 1) / q_bar
 misfit_bar = ClientSum(qt_i * gap_bar)
 
+claim = Statements("fraboni2022", STEPWISE)
+
 CLAIMS = [
     claim.proved.step(
         "thm-3.step",
@@ -55,7 +53,6 @@ CLAIMS = [
     )(
         chain=(change, "<=", tilde_eta * rho * B_g**2),
         also=(Relation(-change, "<=", tilde_eta * rho * B_g**2),),
-        where=STEPWISE,
         assumptions=CONVEX_CLOCKED,
         note=(
             "Forwards and backwards, at every virtual iterate: what (25) needs of any two updates of a window.  "
@@ -93,7 +90,6 @@ CLAIMS = [
         "proof of Theorem 3, second part, at every local step",
     )(
         chain=(gradient_sq, "<=", GRADIENT_FACTOR * surrogate_nk + 4 * L * chi * misfit_bar),
-        where=STEPWISE,
         conditions=[q_i > 0],
         assumptions=(*SCHEME, a.convex_and_smooth),
         note=(
@@ -107,7 +103,6 @@ CLAIMS = [
         "proof of Theorem 3, second part, before the mean over the updates",
     )(
         chain=(gradient_n, "<=", GRADIENT_FACTOR * surrogate_n + 4 * L * chi * misfit_bar),
-        where=STEPWISE,
         conditions=[q_i > 0],
         assumptions=(*SCHEME, a.convex_and_smooth),
     ),

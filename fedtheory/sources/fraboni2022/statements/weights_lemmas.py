@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
 from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.statements import Statements
-from fedtheory.sources.fraboni2022.statements import inequalities as notation
+from fedtheory.language.statements import Notation, Statements
+from fedtheory.sources.fraboni2022.statements import inequalities
 from fedtheory.sources.fraboni2022.statements.inequalities import (
     ANY_POINT,
     ANY_POINT_NOTE,
@@ -20,31 +18,19 @@ from fedtheory.sources.fraboni2022.statements.inequalities import (
 )
 from fedtheory.sources.fraboni2022.statements.notation import *
 
-selected_sq = sp.Symbol(r"\mathbb E\|\sum_i\omega_i(n)g_i\|^2", nonnegative=True)
-omega_sq = sp.Symbol(r"\mathbb E[\omega_i^2(n)]", nonnegative=True)
-largest_share = sp.Symbol(r"\max_i\tilde q_i(n)", nonnegative=True)
-D_omega = sp.Symbol(r"D_\omega(\bar\theta,n)", real=True)
-distance_sq, next_distance_sq, step_sq = (
-    sp.Symbol(rf"\mathbb E\|{difference}\|^2", nonnegative=True)
-    for difference in (r"\theta^{n,k}-\theta^*", r"\theta^{n,k+1}-\theta^*", r"\theta^{n,k+1}-\theta^{n,k}")
-)
-descent = sp.Symbol(r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^{n,k}-\theta^*\rangle", real=True)
-selected_descent = sp.Symbol(r"\mathbb E\langle\sum_i\omega_i(n)g_i,\theta^{n,k}-\theta^*\rangle", real=True)
-server_descent = sp.Symbol(r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^n-\theta^*\rangle", real=True)
+NOTATION = Notation(inequalities.NOTATION)
+selected_sq = NOTATION.add(q.selected_gradient_sq, nonnegative=True)
+omega_sq = NOTATION.add(q.expected_square_weight, nonnegative=True)
+largest_share = NOTATION.add(q.largest_share, nonnegative=True)
+D_omega = NOTATION.add(q.selected_alignment, real=True)
+distance_sq = NOTATION.add(q.virtual_distance_sq, nonnegative=True)
+next_distance_sq = NOTATION.add(q.next_virtual_distance_sq, nonnegative=True)
+step_sq = NOTATION.add(q.virtual_step_sq, nonnegative=True)
+descent = NOTATION.add(q.mixed_descent, real=True)
+selected_descent = NOTATION.add(q.selected_descent, real=True)
+server_descent = NOTATION.add(q.server_descent, real=True)
 
-where: dict[sp.Symbol, q.Quantity] = notation.where | {
-    selected_sq: q.selected_gradient_sq,
-    omega_sq: q.expected_square_weight,
-    largest_share: q.largest_share,
-    D_omega: q.selected_alignment,
-    distance_sq: q.virtual_distance_sq,
-    next_distance_sq: q.next_virtual_distance_sq,
-    step_sq: q.virtual_step_sq,
-    descent: q.mixed_descent,
-    selected_descent: q.selected_descent,
-    server_descent: q.server_descent,
-}
-claim = Statements("fraboni2022", where)
+claim = Statements("fraboni2022", NOTATION)
 
 SAMPLED = (*SCHEME, a.synchronous, a.weight_covariance)
 
@@ -159,7 +145,7 @@ CLAIMS = [
         "Lemma 2, eq. (56), for weights that are not random, any x",
     )(
         chain=(Delta_y, "<=", -2 * tilde_eta * D_y + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * beta * q_n * S),
-        where=where | ANY_POINT,
+        where=NOTATION | ANY_POINT,
         assumptions=(*ASSUMPTIONS, a.given_weights),
         note=f"The published bound.  {ANY_POINT_NOTE}",
         corrects="fraboni2022:lemma-2",
