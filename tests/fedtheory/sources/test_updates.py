@@ -69,12 +69,12 @@ from fedtheory.sources.fraboni2022.statements.notation import (
 )
 from fedtheory.sources.fraboni2022.statements.relaxed import q_bar
 from fedtheory.sources.fraboni2022.statements.theorem_2_proof import lengths
+from fedtheory.sources.fraboni2022.statements.weights_lemmas import NOTATION as WEIGHTS_NOTATION
 from fedtheory.sources.fraboni2022.statements.weights_lemmas import selected_sq
-from fedtheory.sources.fraboni2022.statements.weights_lemmas import where as of_weights
 
 progress_y, final_y = sp.symbols("progress_y final_y")
 where = {
-    **of_weights,
+    **WEIGHTS_NOTATION,
     **any_point.where,
     progress_y: q.mean_comparator_progress,
     final_y: q.final_surrogate_comparator_distance_sq,
