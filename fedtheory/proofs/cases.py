@@ -13,13 +13,11 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.numbers import numbers_of, symbols_of
+from fedtheory.proofs.restatements import PlainCertificate, Squares
 from fedtheory.proofs.run_terms import with_relations
 
-CaseCertificate = Lyapunov | Combination | Certificate
+CaseCertificate = PlainCertificate | Squares
 """Kinds of certificates of a single case."""
 
 

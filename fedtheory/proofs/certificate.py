@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.link_context import build_link_context, write_out
-from fedtheory.proofs.links import Induction, Positive, PrefixSum, Products, Rooted, Squared
+from fedtheory.proofs.links import Induction, Positive, PrefixSum, Products, Squared
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.prefix_sum import has_prefix_sum
 from fedtheory.proofs.roots import Root, numbers_with
@@ -31,7 +31,7 @@ class BothWays:
     """The terms whose sum is the left side minus the right side."""
 
 
-InContext = Sequence[Term] | BothWays | Induction | Squared | Rooted | Products | Positive
+InContext = Sequence[Term] | BothWays | Induction | Squared | Products | Positive
 """A function that proves a relation in a context."""
 Link = InContext | PrefixSum
 """A proof of a relation."""

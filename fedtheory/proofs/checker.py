@@ -23,7 +23,6 @@ from fedtheory.proofs.contraction import Contraction, ExponentialAverage, check_
 from fedtheory.proofs.coupling import LastIterate, LastRound, check_last_iterate, check_last_round
 from fedtheory.proofs.decoding import AnyCertificate, decode
 from fedtheory.proofs.document import certificate_in, document_of, lemmas_in, require_short, with_quantities
-from fedtheory.proofs.exponentials import Exponentials, write_powers
 from fedtheory.proofs.fixed_point import FixedPoint, check_fixed_point
 from fedtheory.proofs.lyapunov import Lyapunov, check_lyapunov
 from fedtheory.proofs.plain_symbols import use_plain_symbols
@@ -31,6 +30,7 @@ from fedtheory.proofs.proof import Proof, Prover, conditions_of, prefixed, relax
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recorded import recorded_for
 from fedtheory.proofs.restarts import LoopMean, check_loop_mean
+from fedtheory.proofs.restatements import Exponentials, Squares
 from fedtheory.proofs.terms.proof_of_claim import check_terms
 from fedtheory.proofs.terms.tactics import TACTICS
 
@@ -157,8 +157,8 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
         for case, supposed in zip(certificate.cases, claims_of(claim, certificate), strict=True):
             yield from prefixed(f"where {case.largest} is largest: ", _check_kind(supposed, case.why, prover))
         return
-    if isinstance(certificate, Exponentials):
-        yield from _check_kind(write_powers(claim, certificate), certificate.why, prover)
+    if isinstance(certificate, Exponentials | Squares):
+        yield from _check_kind(certificate.restate(claim), certificate.why, prover)
         return
     claim = with_iterations_in_powers(claim, conditions_of(claim, certificate.relaxed))
     require_provable(claim)

@@ -27,7 +27,6 @@ from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
-from fedtheory.proofs.exponentials import Exponentials
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.falling import LastOfContracting, LastOfFalling
 from fedtheory.proofs.fixed_point import FixedPoint
@@ -38,6 +37,7 @@ from fedtheory.proofs.paper_contexts import paper_rules
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LOOP_PAIR, LoopMean
+from fedtheory.proofs.restatements import Exponentials, Squares
 
 AnyCertificate = (
     Certificate
@@ -53,6 +53,7 @@ AnyCertificate = (
     | Lyapunov
     | Cases
     | Exponentials
+    | Squares
 )
 DERIVED: tuple[type[Derived], ...] = (
     Derived,

@@ -46,18 +46,6 @@ class Squared:
     """Terms whose sum is the slack of ``length <= bound``."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rooted:
-    """A proof that a norm is at most a bound, by their squares."""
-
-    kind: ClassVar[str] = "rooted"
-    vector: Expr
-    bound: Expr
-    """A non-negative number, or the multiple of another norm."""
-    terms: Sequence[Term]
-    """Terms whose sum is the square of the bound minus the squared norm."""
-
-
 @dataclass(frozen=True)
 class Nonnegative:
     """A non-negative polynomial in a proof's symbols, linear in the inner products and norms that they stand for."""

@@ -10,7 +10,7 @@ import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
 from fedtheory.kernel import Context, slack
-from fedtheory.kernel.expressions import Average, ClientSum, Expr, LocalSum, norm_sq
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, LocalSum
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
@@ -25,11 +25,10 @@ from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.document import certificate_in
 from fedtheory.proofs.entries import Entry, Group, entries_of
-from fedtheory.proofs.exponentials import Exponentials, write_powers
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import POWER, Course, advance_distance, count_from
-from fedtheory.proofs.links import Induction, Positive, PrefixSum, Products, Rooted, Squared
+from fedtheory.proofs.links import Induction, Positive, PrefixSum, Products, Squared
 from fedtheory.proofs.lyapunov import Lyapunov, build_start_context
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
@@ -48,6 +47,7 @@ from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.recorded import document_for
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
+from fedtheory.proofs.restatements import Exponentials, Squares
 from fedtheory.proofs.roots import Root
 
 
@@ -122,10 +122,9 @@ def _outline_link(claim: Claim, certificate: Certificate, relation: Relation, wh
     context = build_known_context(claim, relation, certificate.roots, lemmas)
     if isinstance(why, Induction):
         return _outline_induction(claim, relation, why, context)
-    if isinstance(why, Squared | Rooted):
-        smaller, larger = (why.length, why.bound) if isinstance(why, Squared) else (norm_sq(why.vector), why.bound**2)
-        shown = rf"{latex(smaller)}\le {latex(larger)}"
-        return Group(rf"{relation.latex},\quad {shown}", entries_of(why.terms, context))
+    if isinstance(why, Squared):
+        rooted = rf"{latex(why.length)}\le {latex(why.bound)}"
+        return Group(rf"{relation.latex},\quad {rooted}", entries_of(why.terms, context))
     terms = [*why.at_most, *why.at_least] if isinstance(why, BothWays) else why
     return Group(relation.latex, entries_of(terms, context))
 
@@ -183,10 +182,6 @@ _ABOUT_KINDS: dict[type, str] = {
     Squared: (
         "  Where an inequality between norms stands beside another one, the other one is its square, and the "
         "coefficients are those of the inequality between norms."
-    ),
-    Rooted: (
-        "  Where an inequality between squares stands beside one between norms, the latter is its root, and the "
-        "coefficients are those of the squares."
     ),
     Products: (
         "  A relation between quotients is multiplied by its denominators first; its slack is then a sum of products "
@@ -273,10 +268,10 @@ def _outline_cases(claim: Claim, certificate: Cases) -> Iterator[Group]:
         yield from (replace(group, statement=group.statement + where) for group in describe(supposed, case.why))
 
 
-def _outline_exponentials(claim: Claim, certificate: Exponentials) -> Iterator[Group]:
-    """Yield the outline of the proof of the claim with powers."""
+def _outline_restatement(claim: Claim, certificate: Exponentials | Squares) -> Iterator[Group]:
+    """Yield the outline of the proof of the restated claim."""
     _, describe = _KINDS[type(certificate.why)]
-    yield from describe(write_powers(claim, certificate), certificate.why)
+    yield from describe(certificate.restate(claim), certificate.why)
 
 
 def _introduce_exponentials(claim: Claim, certificate: Exponentials) -> str:
@@ -284,7 +279,14 @@ def _introduce_exponentials(claim: Claim, certificate: Exponentials) -> str:
     introduce, _ = _KINDS[type(certificate.why)]
     count = rf"${latex(certificate.count)}$"
     shown = f"  With n = {count}, each exponential exp(-a n) is at least (1 - a)^n, which is written for it."
-    return introduce(write_powers(claim, certificate), certificate.why) + shown
+    return introduce(certificate.restate(claim), certificate.why) + shown
+
+
+def _introduce_squares(claim: Claim, certificate: Squares) -> str:
+    """Introduce a proof between squares."""
+    introduce, _ = _KINDS[type(certificate.why)]
+    shown = "  The larger side is non-negative, so that the bound follows from that between the squares."
+    return introduce(certificate.restate(claim), certificate.why) + shown
 
 
 def _introduce_cases(claim: Claim, certificate: Cases) -> str:
@@ -307,7 +309,8 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
     FixedPoint: (_introduce_fixed_point, _list_fixed_points),
     Lyapunov: (_introduce_lyapunov, _outline_lyapunov),
     Cases: (_introduce_cases, _outline_cases),
-    Exponentials: (_introduce_exponentials, _outline_exponentials),
+    Exponentials: (_introduce_exponentials, _outline_restatement),
+    Squares: (_introduce_squares, _outline_restatement),
 }
 
 

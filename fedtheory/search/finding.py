@@ -10,13 +10,13 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.work import Exhausted, limited
 from fedtheory.language.claim import Claim, Place
-from fedtheory.proofs.exponentials import list_exponentials
+from fedtheory.proofs.restatements import list_exponentials
 from fedtheory.search.cases import Search, find_maximum, search_cases
 from fedtheory.search.chains import search_chains
-from fedtheory.search.exponentials import search_powers
 from fedtheory.search.known import search_known
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.reductions import list_linked, search_reduced
+from fedtheory.search.restatements import has_roots, search_powers, search_squares
 from fedtheory.search.terms import search_terms
 
 EFFORT = 15 * 10**7
@@ -53,8 +53,13 @@ def _first_found(claim: Claim, families: Sequence[Search]) -> Found | NotFound:
 
 def _search_in_vectors(claim: Claim) -> Found | NotFound:
     """Search for a proof in vectors."""
+    return _try(claim, search_terms)
+
+
+def _try(claim: Claim, family: Search) -> Found | NotFound:
+    """Search a family of proofs; report what it rejects."""
     try:
-        return search_terms(claim)
+        return family(claim)
     except (Rejected, InputError) as reason:
         return NotFound(str(reason))
 
@@ -62,7 +67,18 @@ def _search_in_vectors(claim: Claim) -> Found | NotFound:
 def _search_with_maximum(claim: Claim, maximum: Expr, family: Search) -> Found | NotFound:
     """Search known claims with this maximum, and then the cases in which each of its arguments is the largest."""
     known = search_known(claim) if claim.place == "run" else None
-    return known if isinstance(known, Found) else search_cases(claim, maximum, family)
+    if isinstance(known, Found):
+        return known
+    return search_cases(claim, maximum, lambda case: _search_with_squares(case, family))
+
+
+def _search_with_squares(claim: Claim, family: Search) -> Found | NotFound:
+    """Search a family of proofs, and then for a proof between squares if the claim has square roots."""
+    found = _try(claim, family)
+    if isinstance(found, Found) or not has_roots(claim):
+        return found
+    squared = _try(claim, lambda other: search_squares(other, family))
+    return squared if isinstance(squared, Found) else found
 
 
 _FAMILIES: Mapping[Place, Search] = {
@@ -74,9 +90,11 @@ _FAMILIES: Mapping[Place, Search] = {
 def _search_functions(claim: Claim, family: Search) -> Found | NotFound:
     """Search for a claim that may contain exponentials or a maximum."""
     if list_exponentials(claim):
-        return search_powers(claim, lambda other: _search_functions(other, family))
+        return search_powers(claim, family)
     maximum = find_maximum(claim)
-    return family(claim) if maximum is None else _search_with_maximum(claim, maximum, family)
+    if maximum is None:
+        return _search_with_squares(claim, family)
+    return _search_with_maximum(claim, maximum, family)
 
 
 def find_proof(claim: Claim, effort: int = EFFORT) -> Found | NotFound:

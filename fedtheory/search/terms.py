@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 
 from fedtheory.kernel import Context, InequalityRef, Term, one, scalar
-from fedtheory.kernel.expressions import Average, Expr, is_length, parts_of
+from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.kernel.quotients import ZERO
 from fedtheory.kernel.work import spend
 from fedtheory.language import assumptions as a
@@ -28,7 +28,6 @@ from fedtheory.proofs import Certificate, check_certificate
 from fedtheory.proofs.certificate import BothWays, build_known_context
 from fedtheory.proofs.document import document_of, with_quantities
 from fedtheory.proofs.link_context import write_out
-from fedtheory.proofs.links import Rooted
 from fedtheory.proofs.numbers import list_known_conditions
 from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.plain_symbols import use_plain_symbols
@@ -46,7 +45,7 @@ from fedtheory.search.positivity import SignFacts
 from fedtheory.search.premises import supposable
 from fedtheory.search.samples import Samples, draw_edges, draw_generic
 
-Link = list[Term] | BothWays | Rooted
+Link = list[Term] | BothWays
 _MOST_CANDIDATES = 120
 _SAMPLES = 5
 _SPARE = 8
@@ -163,8 +162,6 @@ def _list_symbols(term: Term) -> set[sp.Symbol]:
 
 def _list_terms(link: Link) -> list[Term]:
     """Return the terms of a link."""
-    if isinstance(link, Rooted):
-        return list(link.terms)
     return [*link.at_most, *link.at_least] if isinstance(link, BothWays) else link
 
 
@@ -181,21 +178,7 @@ def find_link(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) ->
         if at_most is None or at_least is None:
             return None
         return BothWays(at_most, at_least) if at_most or at_least else []
-    if relation.operator not in ("<=", ">="):
-        return None
-    terms = find_terms(claim, relation, lemmas)
-    return _find_by_squares(claim, relation, lemmas) if terms is None else terms
-
-
-def _find_by_squares(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) -> Rooted | None:
-    """Return the proof of a bound on a norm by a multiple of another norm, from the squares of both."""
-    length, bound = relation.ordered
-    others = {part for part in parts_of(bound, sp.Pow) if is_length(part)}
-    if claim.place not in ("points", "path") or not is_length(length) or len(others) != 1:
-        return None
-    squares = Relation(length**2, "<=", sp.expand(bound**2))
-    terms = find_terms(claim, squares, lemmas) if squares.right.coeff(*others) == 0 else None
-    return None if terms is None else Rooted(vector=length.base.args[0], bound=bound, terms=terms)
+    return find_terms(claim, relation, lemmas) if relation.operator in ("<=", ">=") else None
 
 
 def certify_step(claim: Claim, relation: Relation) -> Certificate | None:

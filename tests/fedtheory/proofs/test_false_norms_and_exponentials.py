@@ -8,18 +8,17 @@ import pytest
 import sympy as sp
 
 from fedtheory import RATIONAL, parse_run
-from fedtheory.kernel import Term, one, square
-from fedtheory.kernel.expressions import Expectation, norm_sq
+from fedtheory.kernel import Term, square
+from fedtheory.kernel.expressions import Expectation, Value, inner, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import Certificate, Combination, Part, check_certificate, facts
-from fedtheory.proofs.exponentials import Exponentials
-from fedtheory.proofs.links import Rooted
 from fedtheory.proofs.proof import IMPLIED_BY, check_assumed
+from fedtheory.proofs.restatements import Exponentials, Squares
 
-ONE, HALF = sp.S.One, sp.Rational(1, 2)
-x, y, x_i = sp.symbols("x y x_i", real=True)
+ONE = sp.S.One
+F, x, y, x_i = sp.symbols("F x y x_i", real=True)
 c, L, eta, mu = sp.symbols("c L eta mu", positive=True)
 D, tau, T, sigma = sp.symbols("D tau T sigma", positive=True)
 last, error, steps, rounds = sp.symbols("X e g_s g_r", nonnegative=True)
@@ -45,42 +44,69 @@ def norm(of: Any) -> Any:
     return sp.sqrt(norm_sq(of))
 
 
-def rooted(left: Any, bound: Any, terms: Any, **stated: Any) -> tuple[Claim, Certificate]:
-    """Return a claim on a norm, and a proof of it by squares."""
-    claim = claim_of(norm(left), bound, **stated)
-    return claim, Certificate(claim=claim.id, links=[Rooted(vector=left, bound=bound, terms=terms)])
+def squared(left: Any, right: Any, terms: Any, **stated: Any) -> tuple[Claim, Squares]:
+    """Return a claim with roots, and a proof of it by squares."""
+    given = stated.pop("given", ())
+    claim = claim_of(left, right, **stated)
+    return claim, Squares(claim=claim.id, why=Certificate(claim=claim.id, links=[terms]), given=given)
 
 
-POINTS: dict[str, Any] = {"place": "points", "vectors": {x: q.point, y: q.second_point}}
+POINTS: dict[str, Any] = {"place": "points", "vectors": {F: q.objective, x: q.point, y: q.second_point}}
 STEP: dict[str, Any] = {"place": "step", "vectors": {x_i: q.local_iterate}}
 NO_ROOTS = {
-    "a negative factor": (rooted(x, -norm(x), [], **POINTS), ">= 0 is not shown"),
+    "a negative factor": (squared(norm(x), -norm(x), [], **POINTS), "is not shown"),
     "a factor of either sign": (
-        rooted(x, (1 - L) * norm(x), [Term(L**2 - 2 * L, square(x))], **POINTS),
+        squared(norm(x), (1 - L) * norm(x), [Term(L**2 - 2 * L, square(x))], **POINTS),
         "is not shown",
     ),
-    "two norms": (rooted(x + y, norm(x) + norm(y), [], **POINTS), "multiple of one norm"),
-    "a norm and a number": (rooted(x, norm(x) + L, [], **POINTS), "multiple of one norm"),
-    "squares that differ": (rooted(2 * x, norm(x), [], **POINTS), "the squares"),
-    "the norm of an expectation": (
-        rooted(Expectation(x_i), norm(Expectation(x_i)), [], **STEP),
+    "two norms": (squared(norm(x + y), norm(x) + norm(y), [], **POINTS), ""),
+    "a difference of norms": (squared(0 * x, norm(x) - norm(y), [], **POINTS), ""),
+    "a value for a number": (squared(norm(x), Value(F, x), [], **POINTS), "is not"),
+    "an inner product": (squared(norm(x), inner(x, y), [], **POINTS), "is not"),
+    "squares that differ": (squared(2 * norm(x), norm(x), [], **POINTS), ""),
+    "a strict bound": (squared(norm(x), 2 * norm(x), [], **POINTS, relation="<"), "<="),
+    "an equation": (squared(-norm(x), norm(x), [], **POINTS, relation="=="), "<="),
+    "an expected norm": (
+        squared(Expectation(norm(x_i)), 2 * Expectation(norm(x_i)), [Term(3 * ONE, square(x_i))], **STEP),
         "",
+    ),
+    "a condition that does not follow": (
+        squared(norm(x), (1 - L) * norm(x), [Term(L**2 - 2 * L, square(x))], **POINTS, given=[L <= 1]),
+        "is not shown",
     ),
 }
 
 
 @pytest.mark.parametrize(("pair", "because"), NO_ROOTS.values(), ids=NO_ROOTS)
-def test_no_root_of_other_squares(pair: tuple[Claim, Certificate], because: str) -> None:
-    """The factor is a non-negative number, and nothing is random."""
+def test_no_root_of_other_squares(pair: tuple[Claim, Squares], because: str) -> None:
+    """The larger side is a product of roots and non-negative numbers, and the squares are proved."""
     proof = check_certificate(*pair)
     assert proof.verdict == "broken"
     assert any(because in step.text for step in proof.steps if not step.holds), [step.text for step in proof.steps]
 
 
-def test_a_root_of_squares() -> None:
-    """|x| <= (1 + L)|x|, as the square of 1 + L is at least one."""
-    claim, certificate = rooted(x, (1 + L) * norm(x), [Term(L**2 + 2 * L, square(x))], **POINTS)
-    assert check_certificate(claim, certificate).verdict == "proved"
+SQUARED = {
+    "a multiple of a norm": squared(norm(x), (1 + L) * norm(x), [Term(L**2 + 2 * L, square(x))], **POINTS),
+    "a factor of the smaller side": squared(L * norm(x), 2 * L * norm(x), [Term(3 * L**2, square(x))], **POINTS),
+    "a smaller side of either sign": squared((1 - L) * norm(x), (1 + L) * norm(x), [Term(4 * L, square(x))], **POINTS),
+    "roots of expectations": squared(
+        sp.sqrt(Expectation(norm_sq(x_i))), 2 * sp.sqrt(Expectation(norm_sq(x_i))), [Term(3 * ONE, square(x_i))], **STEP
+    ),
+    "a condition": squared(
+        (1 - eta * L) * norm(x) / 2,
+        (1 - eta * L) * norm(x),
+        [Term(3 * ONE / 4 * (1 - eta * L) ** 2, square(x))],
+        **POINTS,
+        conditions=[eta * L <= 1],
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", SQUARED.values(), ids=SQUARED)
+def test_roots_of_squares(pair: tuple[Claim, Squares]) -> None:
+    """Bounds between norms, and between roots of expectations, follow from those between squares."""
+    proof = check_certificate(*pair)
+    assert proof.verdict == "proved", [step.text for step in proof.steps if not step.holds]
 
 
 def powered(left: Any, right: Any, count: Any, parts: Any = (), **stated: Any) -> tuple[Claim, Exponentials]:
@@ -94,14 +120,14 @@ def powered(left: Any, right: Any, count: Any, parts: Any = (), **stated: Any) -
 BELOW = [eta * mu <= 1]
 DECAY = sp.exp(-eta * mu * T)
 NO_POWERS = {
-    "a base that may be negative": (powered(0, DECAY, T, [Part((1 - eta * mu) ** T, facts.ONE)]), "may be negative"),
+    "a base that may be negative": (powered(0, DECAY, T, [Part((1 - eta * mu) ** T, facts.ONE)]), "is not shown"),
     "an exponential on the smaller side": (
         powered(DECAY, (1 - eta * mu) ** T, T, conditions=BELOW),
-        "by which",
+        "the factor of an exponential",
     ),
     "an exponential with a negative factor": (
         powered(-D * (1 - eta * mu) ** T, -D * DECAY, T, conditions=BELOW),
-        "by which",
+        "the factor of an exponential",
     ),
     "a number that is no count": (powered(0, DECAY, eta, conditions=BELOW), "product of counts"),
     "half of a count": (powered(0, DECAY, T / 2, conditions=BELOW), "product of counts"),
@@ -170,13 +196,6 @@ def test_facts_that_link_quantities(left: Any, right: Any, fact: Any, stated: An
     sign = -ONE if fact in (facts.ONE_GRADIENT, facts.ALIKE) else ONE
     certificate = Combination(claim=claim.id, links=[[Part(sign, fact)]])
     assert check_certificate(claim, certificate).verdict == expected
-
-
-def test_no_lemma_hides_a_random_norm() -> None:
-    """A constant is no bound on a norm whose square is not bounded."""
-    claim = claim_of(norm(x), HALF, **POINTS)
-    link = Rooted(vector=x, bound=HALF, terms=[Term(ONE / 4, one())])
-    assert check_certificate(claim, Certificate(claim=claim.id, links=[link])).verdict == "broken"
 
 
 PROBLEMS: dict[str, Any] = {

@@ -12,7 +12,7 @@ import sympy as sp
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.kernel import Rejected
-from fedtheory.kernel.expressions import Average, Inner, LocalSum, PastSum, SampledGradient, Value, norm_sq
+from fedtheory.kernel.expressions import Average, Inner, LocalSum, PastSum, Value, norm_sq
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.quantities.quantity import Over
@@ -121,21 +121,6 @@ REFUSED: dict[str, tuple[ProofTerm, TermContext, str]] = {
     "past, a pole": (PastTotal(ONE, k, 1 / (1 - eta)), PAST, "may be zero"),
     "root, negative": (Root(-eta, x - mean, Shown(eta**2 - DRIFT)), AT_STEP, "is not shown"),
     "root, other squares": (Root(eta, x - mean, Shown(2 * eta**2 - DRIFT)), AT_STEP, "the squares"),
-    "root, expected norms": (
-        Root(2 * sp.sqrt(DRIFT), x - mean, Shown(3 * DRIFT)),
-        AT_STEP,
-        "may be random",
-    ),
-    "root, for each outcome": (
-        Root(2 * sp.sqrt(DRIFT), x - mean, Shown(3 * DRIFT)),
-        replace(AT_STEP, reading="outcome"),
-        "may be random",
-    ),
-    "root, of a draw": (
-        Root(2 * sp.sqrt(norm_sq(SampledGradient(F, x))), x, Shown(4 * norm_sq(SampledGradient(F, x)) - norm_sq(x))),
-        replace(AT_STEP, reading="path"),
-        "may be random",
-    ),
     "root, foreign": (Root(eta, FOREIGN * x, Shown(eta**2 - norm_sq(FOREIGN * x))), AT_STEP, "need not exist"),
     "square, no length": (Square(eta, ONE, Shown(1 - eta)), AT_STEP, "is not a length"),
     "square, of a run": (Square(sp.sqrt(DRIFT), eta, Shown(eta - sp.sqrt(DRIFT))), RUN, "is that of a vector"),
@@ -215,12 +200,6 @@ INFERRED: dict[str, tuple[ProofTerm, TermContext, Any, Comparison]] = {
     "equations of clients": (SumOver("clients", -eta, Shown(DRIFT, "==")), AT_STEP, Average(-eta * DRIFT), "=="),
     "positive numbers": (SumOver("steps of a client", ONE, Shown(DRIFT, ">")), AT_STEP, LocalSum(DRIFT), ">="),
     "past": (PastTotal(2 * ONE, k, k * (k + 1)), PAST, k * (k + 1) - 2 * PastSum(k), "=="),
-    "root, of a norm": (
-        Root(2 * sp.sqrt(DRIFT), x - mean, Shown(3 * DRIFT)),
-        replace(AT_STEP, reading="path"),
-        sp.sqrt(DRIFT),
-        ">=",
-    ),
     "root": (Root(eta, x - mean, Shown(eta**2 - DRIFT)), AT_STEP, eta - sp.sqrt(DRIFT), ">="),
     "square": (Square(sp.sqrt(DRIFT), eta, Shown(eta - sp.sqrt(DRIFT))), PATH, eta**2 - DRIFT, ">="),
     "axiom": (Axiom("square", (x - mean,)), AT_STEP, DRIFT, ">="),

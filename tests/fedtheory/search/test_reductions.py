@@ -102,6 +102,20 @@ TRUE = {
         [4 * eta * L <= 1],
     ),
     "an error is not negative": stated(sp.S.Zero, q.average_suboptimality, (*ROUNDS, a.convex_and_smooth), []),
+    "strong convexity in norms": stated(
+        mu * sp.sqrt(norm_sq(x - y)),
+        sp.sqrt(norm_sq(Gradient(F, x) - Gradient(F, y))),
+        *(STRONGLY, []),
+        place="points",
+        where=VECTORS,
+    ),
+    "the gradient by the root of the error": stated(
+        sp.sqrt(norm_sq(Gradient(F, x))),
+        sp.sqrt(2 * L * (Value(F, x) - Value(F, best))),
+        *([a.convex_and_smooth], []),
+        place="points",
+        where=VECTORS,
+    ),
     "the heterogeneity of Li et al.": lemma_of_li(3),
     "the heterogeneity is not negative": stated(sp.S.Zero, Gamma, STRONGLY, [], place="points", where=VECTORS),
 }
@@ -124,6 +138,13 @@ FALSE = {
     ),
     "distances of gradient descent at a larger rate": norms(
         later - best, (1 - eta * L) * SHRINKS, STRONGLY, [eta * L <= 1]
+    ),
+    "strong convexity in norms, twice": stated(
+        2 * mu * sp.sqrt(norm_sq(x - y)),
+        sp.sqrt(norm_sq(Gradient(F, x) - Gradient(F, y))),
+        *(STRONGLY, []),
+        place="points",
+        where=VECTORS,
     ),
     "a factor that may be negative": norms(later - best, (1 - 2 * eta * L) * SHRINKS, STRONGLY, [eta * L <= 1]),
     "the heterogeneity without the drift": lemma_of_li(0),

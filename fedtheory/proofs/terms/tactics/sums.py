@@ -15,7 +15,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.induction import Course, advance_distance
-from fedtheory.proofs.links import CauchySchwarz, Induction, Positive, Products, Rooted, Squared
+from fedtheory.proofs.links import CauchySchwarz, Induction, Positive, Products, Squared
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import Prover, require_ordering
 from fedtheory.proofs.terms.proved import Comparison
@@ -139,11 +139,6 @@ class SumTactic:
     def _prove_square(self, why: Squared, relation: Relation) -> ProofTerm:
         require_ordering(relation)
         return Square(why.length, why.bound, self.combine(why.bound - why.length, why.terms))
-
-    @link.register
-    def _prove_root(self, why: Rooted, relation: Relation) -> ProofTerm:
-        require_ordering(relation)
-        return Root(why.bound, why.vector, self.combine(why.bound**2 - norm_sq(why.vector), why.terms))
 
     @link.register
     def _prove_products(self, why: Products, relation: Relation) -> ProofTerm:

@@ -1,0 +1,134 @@
+"""Proofs of a bound from another one: with powers in place of its exponentials, or between the squares of its sides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import sympy as sp
+
+from fedtheory.kernel import Numbers, Rejected, is_nonnegative
+from fedtheory.kernel.admitted import require_admitted, require_finite
+from fedtheory.kernel.expressions import Expr, parts_of
+from fedtheory.kernel.quotients import linear
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.lyapunov import Lyapunov
+from fedtheory.proofs.numbers import list_known_conditions, numbers_of
+from fedtheory.proofs.proof import follows, require_ordering
+from fedtheory.proofs.run_terms import with_relations
+
+PlainCertificate = Lyapunov | Combination | Certificate
+"""Kinds of certificates that may prove another claim."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Restatement:
+    """A proof of a claim from another claim, which its `restate` writes."""
+
+    claim: str
+    """Id of the claim."""
+    why: PlainCertificate
+    """The proof of the other claim."""
+    given: Sequence[sp.Rel] = ()
+    """Conditions that follow from the claim's, by which signs are decided, such as eta <= 1/L for L eta <= 1."""
+
+    @property
+    def relaxed(self) -> None:
+        """None, because the proof of the other claim has its own conditions."""
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exponentials(_Restatement):
+    """A proof of a claim about a run with exponentials exp(-a n), from the claim with powers (1 - a)^n."""
+
+    kind: ClassVar[str] = "exponentials"
+    count: Expr
+    """The number n, a product of counts such as local steps and rounds."""
+
+    def restate(self, claim: Claim) -> Claim:
+        """Return the claim with powers; raise `Rejected` unless a <= 1 and the slack increases with the exponential."""
+        exponentials = sorted(list_exponentials(claim), key=sp.default_sort_key)
+        if claim.place != "run" or claim.rate is not None or not exponentials:
+            raise Rejected("expected a bound on a run with exponentials in it")
+        bases = {one: 1 + sp.cancel(one.args[0] / self.count) for one in exponentials}
+        stated = _replace(claim, {one: base**self.count for one, base in bases.items()})
+        signs = _Signs.of(stated, self.given)
+        symbols = self.count.free_symbols
+        if not symbols or sp.Mul(*symbols) != self.count or not symbols <= signs.numbers.integer:
+            raise Rejected(f"expected a product of counts of the claim, got {self.count}")
+        for one, base in bases.items():
+            signs.require_nonnegative(base, f"the base of a power for {one}")
+        slopes = (slope for relation in claim.relations for slope in _find_slopes(relation.slack, exponentials))
+        for slope in slopes:
+            signs.require_nonnegative(slope, "the factor of an exponential")
+        return stated
+
+
+@dataclass(frozen=True, kw_only=True)
+class Squares(_Restatement):
+    """A proof of a bound with square roots, from the bound between the squares of its sides."""
+
+    kind: ClassVar[str] = "squares"
+
+    def restate(self, claim: Claim) -> Claim:
+        """Return the claim between squares; raise `Rejected` unless each larger side is a product without a sign.
+
+        Sides are numbers, also where they are norms of random vectors: an expectation has to be written.
+        """
+        squares = {side: sp.expand(side**2) for relation in claim.relations for side in relation.sides}
+        stated = _replace(claim, squares)
+        signs = _Signs.of(stated, self.given)
+        for relation in claim.relations:
+            _, larger = relation.ordered
+            for factor in sp.Mul.make_args(larger):
+                if not (factor.is_Pow and factor.exp == sp.Rational(1, 2)):
+                    signs.require_nonnegative(factor, "a factor of the larger side")
+        return stated
+
+
+def list_exponentials(claim: Claim) -> set[Expr]:
+    """Return the exponentials in the relations of a claim."""
+    return set().union(*(relation.atoms(sp.exp) for relation in claim.relations))
+
+
+def _replace(claim: Claim, other: Mapping[Expr, Expr]) -> Claim:
+    """Return a claim of non-strict bounds with other sides, or other parts of its sides."""
+    for relation in claim.relations:
+        require_ordering(relation)
+    relations = [relation.transform(lambda side: side.xreplace(other)) for relation in claim.relations]
+    # The symbol of a quantity that is a whole side keeps its meaning.
+    return with_relations(claim, relations, where={**claim.where, **claim.notation})
+
+
+@dataclass(frozen=True)
+class _Signs:
+    """The numbers of a claim, and the conditions on them."""
+
+    numbers: Numbers
+    conditions: Sequence[Expr]
+
+    @classmethod
+    def of(cls, claim: Claim, given: Sequence[Expr]) -> _Signs:
+        """Return the numbers and conditions of a claim, with those given conditions that follow from its own."""
+        derived = [one for one in given if follows(one, claim)]
+        return cls(numbers_of(claim), (*claim.conditions, *derived, *list_known_conditions(claim)))
+
+    def require_nonnegative(self, number: Expr, what: str) -> None:
+        """Raise `Rejected` for a number that is not shown to be finite and non-negative."""
+        require_admitted(number)
+        require_finite([number], self.numbers, self.conditions)
+        if not is_nonnegative(self.numbers.plain(number), self.numbers, self.conditions):
+            raise Rejected(f"({number}) >= 0, {what}, is not shown under the conditions")
+
+
+def _find_slopes(slack: Expr, exponentials: Sequence[Expr]) -> Sequence[Expr]:
+    """Return the factors of exponentials in a slack; raise `Rejected` if it is not linear in them."""
+    symbols = {one: sp.Dummy(real=True) for one in exponentials}
+    coefficients, rest = linear(slack.xreplace(symbols), symbols.values())
+    if parts_of(rest, sp.exp):
+        raise Rejected(f"expected a sum of multiples of exponentials, got {slack}")
+    return list(coefficients.values())
