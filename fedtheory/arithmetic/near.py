@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 
@@ -64,8 +63,10 @@ def nearest_float(numerator: int, denominator: int) -> float:
 
 def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
     """Return the simplest rational within a relative distance of a float: its denominator bound is a power of ten."""
-    exact, distance = (fmpq(*number.as_integer_ratio()) for number in (value, relative * abs(value)))
-    return next((near for near in _list_approximations(exact) if abs(near - exact) <= distance), exact)
+    exact, distance = Fraction(value), Fraction(relative * abs(value))
+    approximations = map(exact.limit_denominator, _POWERS_OF_TEN)
+    near = next((near for near in approximations if abs(near - exact) <= distance), exact)
+    return fmpq(near.numerator, near.denominator)
 
 
 def simplest_between(low: fmpq, high: fmpq) -> fmpq:
@@ -75,25 +76,6 @@ def simplest_between(low: fmpq, high: fmpq) -> fmpq:
         return whole
     below = whole - 1
     return below + 1 / simplest_between(1 / (high - below), 1 / (low - below))
-
-
-def _list_approximations(exact: fmpq) -> Iterator[fmpq]:
-    """Yield the best approximations with denominators up to 1, 10, 100, ..., 10^15, by continued fractions.
-
-    Each is the last admissible convergent, or the last intermediate fraction after it, whichever is closer.
-    """
-    (before, parts), (last, of) = (0, 1), (1, 0)
-    numerator, denominator = int(exact.p), int(exact.q)
-    for largest in _POWERS_OF_TEN:
-        if exact.q <= largest:
-            yield exact
-            return
-        while (whole := numerator // denominator) * of + parts <= largest:
-            (before, parts), (last, of) = (last, of), (whole * last + before, whole * of + parts)
-            numerator, denominator = denominator, numerator - whole * denominator
-        times = (largest - parts) // of
-        convergent, on_the_way = fmpq(last, of), fmpq(before + times * last, parts + times * of)
-        yield convergent if abs(convergent - exact) <= abs(on_the_way - exact) else on_the_way
 
 
 _POWERS_OF_TEN = tuple(10**power for power in range(16))

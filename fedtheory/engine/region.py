@@ -155,23 +155,9 @@ def suprema_on_ball(forms: Array, radius: float) -> Array:
         raise NotApplicable("the supremum over the ball could not be bounded: its numbers leave double precision")
     values, vectors = np.linalg.eigh(forms[:, 1:, 1:])
     units = np.maximum(np.abs(sloped).max(axis=1), reach)
-    roots = (vectors.swapaxes(-1, -2) @ sloped[..., None])[..., 0] / units[:, None]
-    reaches = reach / units
-    if not (reaches**2).all():
-        raise NotApplicable("the supremum over the ball could not be bounded: the ball is too small for floats")
-    lowest = np.maximum(values[:, -1], 0.0)
-    width = np.linalg.norm(roots, axis=1) / reaches
-    multipliers = lowest + 1e-12 * np.maximum(np.maximum(lowest, width), 1e-300)
-    active = np.arange(len(forms))
-    while len(active):
-        gaps = multipliers[active, None] - values[active]
-        squares = (roots[active] / gaps) ** 2
-        lengths = squares.sum(axis=1)
-        steps = (np.sqrt(lengths) / reaches[active] - 1) * lengths / np.maximum((squares / gaps).sum(axis=1), 1e-300)
-        goes_on = steps > _CLOSE * multipliers[active]
-        multipliers[active[goes_on]] += steps[goes_on]
-        active = active[goes_on]
-    added = (roots**2 / (multipliers[:, None] - values)).sum(axis=1) * units**2
+    entries = (vectors.swapaxes(-1, -2) @ sloped[..., None])[..., 0] / units[:, None]
+    multipliers, _ = _solve_secular_equations(values, entries, reach / units)
+    added = (entries**2 / (multipliers[:, None] - values)).sum(axis=1) * units**2
     bounds = multipliers * reach**2 + constants + added
     return np.asarray(bounds + _FLOAT_MARGIN * np.abs(bounds))
 
@@ -211,35 +197,35 @@ def _find_best_multiplier(form: Array, linear: Array, radius: Number) -> tuple[f
         raise NotApplicable("the supremum over the ball could not be bounded: its numbers leave double precision")
     # Scaled by the larger of both, their squares do not overflow.
     unit = max(float(np.abs(sloped).max()), reach)
-    sloped, reach = sloped / unit, reach / unit
-    if reach**2 == 0:
-        raise NotApplicable("the supremum over the ball could not be bounded: the ball is too small for floats")
     values, vectors = np.linalg.eigh(curved)
-    weights = (vectors.T @ sloped) ** 2
-    lowest = max(values[-1], 0.0)
-    width = np.sqrt(weights.sum()) / reach
-
-    if width <= 1e-12 * lowest or width == 0:
-        return float(lowest), float(lowest)
-    above = lowest + 1e-12 * max(lowest, width, 1e-300)
-    root = _find_secular_root(values, weights, above, reach)
-    return float(lowest if root == above else root), float(lowest)
+    entries, lowest = vectors.T @ (sloped / unit), float(max(values[-1], 0.0))
+    multipliers, has_root = _solve_secular_equations(values[None], entries[None], np.array([reach / unit]))
+    return float(multipliers[0]) if has_root[0] else lowest, lowest
 
 
-def _find_secular_root(values: Array, weights: Array, start: float, reach: float) -> float:
-    """Return the m with ``|(m I - Q)^-1 q| = reach``, for Q with eigenvalues `values`; `start` if m is not above it.
+def _solve_secular_equations(values: Array, entries: Array, reaches: Array) -> tuple[Array, Array]:
+    """Return for each of N forms the m with ``|(m I - Q)^-1 q| = reach``, (N,), and whether it has one, (N,).
 
+    Where there is none above the largest curvature and zero, m is slightly above these.  `values` (N, d) are the
+    eigenvalues of Q, and `entries` (N, d) those of q in its eigenvectors.
     Newton's method on the reciprocals, which are concave in m, increases monotonically to m from below
-    (Conn, Gould, Toint 2000, Trust-Region Methods, section 7.3).  `weights` are the squared entries of q.
+    (Conn, Gould, Toint 2000, Trust-Region Methods, section 7.3).
     """
-    multiplier = start
-    while True:
-        gaps = multiplier - values
-        squares = (np.sqrt(weights) / gaps) ** 2
-        step = (np.sqrt(squares.sum()) / reach - 1) * squares.sum() / (squares / gaps).sum()
-        if not step > _CLOSE * multiplier:
-            return multiplier
-        multiplier += step
+    if not (reaches**2).all():
+        raise NotApplicable("the supremum over the ball could not be bounded: the ball is too small for floats")
+    lowest = np.maximum(values[:, -1], 0.0)
+    width = np.linalg.norm(entries, axis=1) / reaches
+    starts = lowest + 1e-12 * np.maximum(np.maximum(lowest, width), 1e-300)
+    multipliers, active = starts.copy(), np.arange(len(values))
+    while len(active):
+        gaps = multipliers[active, None] - values[active]
+        squares = (entries[active] / gaps) ** 2
+        lengths = squares.sum(axis=1)
+        steps = (np.sqrt(lengths) / reaches[active] - 1) * lengths / np.maximum((squares / gaps).sum(axis=1), 1e-300)
+        goes_on = steps > _CLOSE * multipliers[active]
+        multipliers[active[goes_on]] += steps[goes_on]
+        active = active[goes_on]
+    return multipliers, multipliers > starts
 
 
 _SHORT, _OF_DISTANCE = 1e-7, 0.1

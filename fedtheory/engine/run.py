@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows, sum_with_weights
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS
-from fedtheory.engine.comparator import Comparator, nearest_good_point
+from fedtheory.engine.comparator import Comparator, QuadraticComparator, nearest_good_point
 from fedtheory.engine.constants import AssumedConstants, Bound
 from fedtheory.engine.expectations import Expectations
 from fedtheory.engine.gradient_forms import values_at
@@ -259,16 +259,20 @@ class Run(AssumedConstants, Shown):
     @cached_property
     def comparator(self) -> Comparator:
         """The minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), if all clients take the same steps."""
+        return nearest_good_point(self.problem, self.gradient_forms, self._total_step_size)
+
+    @property
+    def _total_step_size(self) -> Number:
+        """eta tau T; raise `NotApplicable` if the clients take different steps."""
         work = self.algorithm.work
         if work.common_steps is None or work.common_step_size is None:
             raise NotApplicable("the clients take different local steps: the run has no comparator")
-        time = work.common_step_size * work.common_steps * self.algorithm.rounds
-        return nearest_good_point(self.problem, self.gradient_forms, time)
+        return work.common_step_size * work.common_steps * self.algorithm.rounds
 
     @cached_property
     def at_optimum(self) -> Comparator:
         """The optimum as a comparator."""
-        return Comparator(self.problem, self.gradient_forms, self.problem.about_optimum.optimum)
+        return QuadraticComparator(self.problem, self.gradient_forms, self.problem.about_optimum.optimum)
 
     @cached_property
     def initial_distance_sq(self) -> Number:

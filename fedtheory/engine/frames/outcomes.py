@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import product
 
 import numpy as np
 
@@ -140,7 +141,7 @@ class _Rounds:
         alike = _follow_clients(run, first, bases)
         self.clients = [alike[kind] for kind in kinds]
         laws = [law, *(client.probabilities for client in self.clients)]
-        self.chosen = _enumerate_combinations([len(law) for law in laws])
+        self.chosen = np.array(list(product(*(range(len(law)) for law in laws)))).T
         """Indices of the participants and of each client's sequence in an outcome, (1 + M, outcomes)."""
         self.probabilities = np.prod([law[n] for law, n in zip(laws, self.chosen, strict=True)], axis=0)
         self.are_quiet = all(len(client.probabilities) == 1 for client in self.clients)
@@ -296,16 +297,6 @@ def view_whole_round(frame: Frame | None) -> RoundFrame:
     if not isinstance(frame, RoundFrame):
         raise Misplaced("participants, sums over local steps and vectors of a whole round need place='round'")
     return frame
-
-
-def _enumerate_combinations(sizes: list[int]) -> Array:
-    """Return every choice of one number below each size, (sizes, combinations); the last one varies fastest."""
-    rest = np.arange(math.prod(sizes))
-    columns = []
-    for size in reversed(sizes):
-        columns.append(rest % size)
-        rest = rest // size
-    return np.stack(columns[::-1])
 
 
 def _require_few(run: Run) -> None:

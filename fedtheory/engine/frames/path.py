@@ -68,6 +68,27 @@ class PlainFrame(Frame):
         return self.local.averaged(self.importances)
 
 
+class SamplesFrame(PlainFrame):
+    """Step (t, k) of equally likely samples: vectors (samples, 1, clients, d), and averages of scalars over samples."""
+
+    def constant(self, vectors: Array) -> PathVector:
+        return PathVector(vectors[None, None])
+
+    def of_outcomes(self, values: Array) -> Array:
+        """Return averages over samples, (1, 1, 1 or M)."""
+        return _average_samples(values)
+
+    def mean_of(self, vector: Vector) -> PathVector:
+        assert isinstance(vector, PathVector)
+        return PathVector(_average_samples(vector.values))
+
+
+def _average_samples(values: Array) -> Array:
+    """Return averages over the first axis, which is kept with length one."""
+    averages: Array = values.sum(axis=0) / len(values)
+    return averages[None]
+
+
 @dataclass(frozen=True, eq=False)
 class _Path:
     """One local step of a path."""

@@ -57,7 +57,6 @@ class JointTrajectory(Trajectory):
         self.layout = layout_of(self.definition, problem.dimension)
         self._compiler = RoundCompiler(self.parameters, self.layout)
         self._known: dict[tuple[int, tuple[tuple[int, int], ...] | None], list[tuple[Number, Transition]]] = {}
-        self.noise = []
 
     @classmethod
     def together(cls, settings: Sequence[tuple[Problem, Algorithm]]) -> Iterator[JointTrajectory]:

@@ -8,54 +8,33 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.engine.comparator import Comparator
 from fedtheory.federation.linear_models import LinearModelProblem
 
 
 @dataclass(frozen=True, eq=False)
-class ModelComparator:
-    """A comparator y, with its suboptimality, its distance from the start, and gradients at y.
+class ModelComparator(Comparator):
+    """A comparator of a linear model.
 
     The exact comparator is within `distance` of the computed one: the numbers are upper bounds for both.
     """
 
     problem: LinearModelProblem
     point: Array
-    """y - x*, (d,)."""
     distance: float = 0.0
 
     @cached_property
     def suboptimality(self) -> float:
-        """F(y) - F*."""
         above = float(self.problem.centred.gaps(self.point[None])[0])
         return max(above, 0.0) + self.problem.minimum.gap
 
     @cached_property
     def distance_sq(self) -> float:
-        """|x^0 - y|^2."""
         away = self.problem.centred.start - self.point
         return (float(np.linalg.norm(away)) + self.distance) ** 2
 
-    @property
-    def noise_sq(self) -> float:
-        """sum_i p_i E|g_i(y) - grad F_i(y)|^2."""
-        return self.noise_sq_with(np.ones(self.problem.clients))
-
-    @property
-    def dissimilarity_sq(self) -> float:
-        """sum_i p_i |grad F_i(y) - grad F(y)|^2."""
-        return self.dissimilarity_sq_with(np.ones(self.problem.clients))
-
-    def noise_sq_with(self, factors: Array) -> float:
-        """sum_i p_i c_i E|g_i(y) - grad F_i(y)|^2 for factors c_i of the clients, (M,)."""
-        return float(self.client_noise @ (self.problem.weights * factors))
-
-    def dissimilarity_sq_with(self, factors: Array) -> float:
-        """sum_i p_i c_i |grad F_i(y) - grad F(y)|^2 for factors c_i of the clients, (M,)."""
-        return float(self._dissimilarities @ (self.problem.weights * factors))
-
     @cached_property
     def client_noise(self) -> Array:
-        """E|g_i(y) - grad F_i(y)|^2 of each client, (M,)."""
         model, known = self.problem.centred.model, self.problem.known_everywhere
         slopes = model.loss.slope(model.margins(self.point))
         moments = model.average_rows(slopes**2 * model.lengths_sq)
@@ -66,8 +45,7 @@ class ModelComparator:
         return noise
 
     @cached_property
-    def _dissimilarities(self) -> Array:
-        """|grad F_i(y) - grad F(y)|^2 of each client, (M,)."""
+    def client_dissimilarities(self) -> Array:
         clients = self.problem.clients
         each = self.problem.centred.gradients(np.broadcast_to(self.point, (1, clients, len(self.point))))[0]
         apart = np.linalg.norm(each - self.problem.weights @ each, axis=1)

@@ -5,33 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-import numpy as np
-
-from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame, Index, common_steps
-from fedtheory.engine.frames.path import PathVector, PlainFrame
+from fedtheory.engine.frames.path import PathVector, SamplesFrame
 from fedtheory.engine.linear_models.replicas import ReplicaRound
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
 
 
-class ReplicasFrame(PlainFrame):
-    """Step (t, k): vectors are plain arrays with the axes (replicas, 1, clients, d), and scalars are averages."""
+class ReplicasFrame(SamplesFrame):
+    """A local step in all replicas."""
 
     def __init__(self, run: Run, index: Index, at: ReplicaRound, k: int) -> None:
         super().__init__(run, index)
         self._centred, self._round, self._k = run.problem.centred, at, k
-
-    def constant(self, vectors: Array) -> PathVector:
-        return PathVector(vectors[None, None])
-
-    def of_outcomes(self, values: Array) -> Array:
-        """Return averages over replicas, (1, 1, 1 or M)."""
-        return np.asarray(values.mean(axis=0))[None]
-
-    def mean_of(self, vector: Vector) -> PathVector:
-        assert isinstance(vector, PathVector)
-        return PathVector(np.asarray(vector.values.mean(axis=0))[None])
 
     def selected(self, vector: Vector) -> Vector:
         """Return sum_i w_i v_i with the weights of each replica."""

@@ -3,89 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames.path import PathVector, PlainFrame
-from fedtheory.engine.objectives import Objectives
+from fedtheory.engine.point_objectives import PointObjectives
 from fedtheory.engine.surrogate import Surrogate
-from fedtheory.engine.vectors import Vector, VectorSpace
 from fedtheory.errors import NoMinimiser, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.federation.linear_models.minimiser import minimum_of
 
 
-@dataclass(frozen=True, eq=False)
-class ModelObjectives(Objectives):
-    """The F_i of each client, in coordinates relative to x*."""
+def build_client_objectives(centred: LinearModelProblem) -> PointObjectives:
+    """Return the F_i of each client, in coordinates relative to x*."""
 
-    centred: LinearModelProblem
+    def evaluate(points: Array) -> Array:
+        return centred.model.client_values(points.reshape(-1, *points.shape[-2:])).reshape(points.shape[:-1])
 
-    def gradients(self, clients: Sequence[int], points: Array) -> Array:
-        spread = np.zeros((*points.shape[:-2], self.centred.clients, points.shape[-1]))
+    def differentiate(points: Array) -> Array:
+        return centred.gradients(points.reshape(-1, *points.shape[-2:])).reshape(points.shape)
+
+    def differentiate_some(clients: Sequence[int], points: Array) -> Array:
+        spread = np.zeros((*points.shape[:-2], centred.clients, points.shape[-1]))
         spread[..., list(clients), :] = points
-        return np.asarray(self._evaluate_at_each(spread)[..., list(clients), :])
+        return np.asarray(differentiate(spread)[..., list(clients), :])
 
-    def gradient(self, _space: VectorSpace, at: Vector) -> Vector:
-        return PathVector(self._evaluate_at_each(self._select_points(at)))
-
-    def value(self, space: VectorSpace, at: Vector) -> Array:
-        assert isinstance(space, PlainFrame)
-        points = self._select_points(at)
-        flat = points.reshape(-1, *points.shape[-2:])
-        return space.of_outcomes(self.centred.model.client_values(flat).reshape(points.shape[:-1]))
-
-    def scale(self, space: VectorSpace, at: Vector) -> Array:
-        # All terms have one sign, so that nothing cancels.
-        return abs(self.value(space, at))
-
-    def _evaluate_at_each(self, points: Array) -> Array:
-        """Evaluate the gradients at points with further leading axes."""
-        flat = points.reshape(-1, *points.shape[-2:])
-        return self.centred.gradients(flat).reshape(points.shape)
-
-    def _select_points(self, at: Vector) -> Array:
-        """Return the point of each objective, (..., M, d)."""
-        values = _read_coordinates(at)
-        return np.broadcast_to(values, (*values.shape[:-2], self.centred.clients, values.shape[-1]))
+    return PointObjectives(evaluate, differentiate, differentiate_some, centred.clients)
 
 
-@dataclass(frozen=True, eq=False)
-class MeanObjective(Objectives):
-    """F in coordinates relative to x*, evaluated at every client's vector."""
+def build_mean_objective(centred: LinearModelProblem) -> PointObjectives:
+    """Return F in coordinates relative to x*, evaluated at every client's vector."""
 
-    centred: LinearModelProblem
+    def evaluate(points: Array) -> Array:
+        return centred.values(points.reshape(-1, points.shape[-1])).reshape(points.shape[:-1])
 
-    def gradients(self, clients: Sequence[int], points: Array) -> Array:
-        assert len(clients) == points.shape[-2]
-        return self._evaluate_at_each(points)
+    def differentiate(points: Array) -> Array:
+        return centred.slopes(points.reshape(-1, points.shape[-1])).reshape(points.shape)
 
-    def gradient(self, _space: VectorSpace, at: Vector) -> Vector:
-        return PathVector(self._evaluate_at_each(_read_coordinates(at)))
-
-    def value(self, space: VectorSpace, at: Vector) -> Array:
-        assert isinstance(space, PlainFrame)
-        points = _read_coordinates(at)
-        found = self.centred.values(points.reshape(-1, points.shape[-1]))
-        return space.of_outcomes(found.reshape(points.shape[:-1]))
-
-    def scale(self, space: VectorSpace, at: Vector) -> Array:
-        return abs(self.value(space, at))
-
-    def _evaluate_at_each(self, points: Array) -> Array:
-        """Evaluate the gradients at points with further leading axes."""
-        return self.centred.slopes(points.reshape(-1, points.shape[-1])).reshape(points.shape)
-
-
-def _read_coordinates(at: Vector) -> Array:
-    """Return the coordinates of a vector; raise NotApplicable for vectors in expectation."""
-    if not isinstance(at, PathVector):
-        raise NotApplicable("second moments do not determine values of losses that are not quadratic")
-    return at.values
+    return PointObjectives(evaluate, differentiate, lambda _, points: differentiate(points), 1)
 
 
 class ModelSurrogate(Surrogate):

@@ -15,9 +15,10 @@ from fedtheory.engine.constants import Bound
 from fedtheory.engine.frames import Frame, step_frames
 from fedtheory.engine.linear_models.comparator import ModelComparator, comparator_at
 from fedtheory.engine.linear_models.frames import replica_frames
-from fedtheory.engine.linear_models.objectives import MeanObjective, ModelObjectives, ModelSurrogate
+from fedtheory.engine.linear_models.objectives import ModelSurrogate, build_client_objectives, build_mean_objective
 from fedtheory.engine.linear_models.replicas import FEW, MANY, replicas_for
 from fedtheory.engine.linear_models.trajectory import Replicas, ReplicaTrajectory
+from fedtheory.engine.point_objectives import PointObjectives
 from fedtheory.engine.region import AlongRun, Ball, Everywhere
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
@@ -102,14 +103,12 @@ class LinearModelRun(Run):
         return self.problem.known_everywhere
 
     @cached_property
-    def client_objectives(self) -> ModelObjectives:
-        """F_i of each client, in coordinates centred at x*."""
-        return ModelObjectives(self.problem.centred)
+    def client_objectives(self) -> PointObjectives:
+        return build_client_objectives(self.problem.centred)
 
     @cached_property
-    def mean_objective(self) -> MeanObjective:
-        """F, in coordinates centred at x*."""
-        return MeanObjective(self.problem.centred)
+    def mean_objective(self) -> PointObjectives:
+        return build_mean_objective(self.problem.centred)
 
     def gaps(self, points: Array) -> Array:
         """F(x) - F*, (...), at centred points (..., d)."""
@@ -184,17 +183,11 @@ class LinearModelRun(Run):
         return max(above, 0.0) + self.problem.minimum.gap
 
     @cached_property
-    def comparator(self) -> ModelComparator:  # type: ignore[override]
-        """The minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), if all clients take the same steps."""
-        work = self.algorithm.work
-        if work.common_steps is None or work.common_step_size is None:
-            raise NotApplicable("the clients take different local steps: the run has no comparator")
-        time = work.common_step_size * work.common_steps * self.algorithm.rounds
-        return comparator_at(self.problem, float(time))
+    def comparator(self) -> ModelComparator:
+        return comparator_at(self.problem, float(self._total_step_size))
 
     @cached_property
-    def at_optimum(self) -> ModelComparator:  # type: ignore[override]
-        """The optimum as a comparator."""
+    def at_optimum(self) -> ModelComparator:
         point = self.problem.about_optimum.optimum
         return ModelComparator(self.problem, point, self.problem.minimum.distance)
 

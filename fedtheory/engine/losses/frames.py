@@ -7,32 +7,20 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame, Index, common_steps
-from fedtheory.engine.frames.path import PathVector, PlainFrame
-from fedtheory.engine.losses.trajectory import OutcomeRound, mean
+from fedtheory.engine.frames.path import PathVector, SamplesFrame
+from fedtheory.engine.losses.trajectory import OutcomeRound
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
 
 
-class OutcomesFrame(PlainFrame):
-    """Step (t, k): vectors are plain arrays with the axes (outcomes, 1, clients, d), and scalars are averages."""
+class OutcomesFrame(SamplesFrame):
+    """A local step in all outcomes of the noise."""
 
     def __init__(self, run: Run, index: Index, at: OutcomeRound, k: int) -> None:
         super().__init__(run, index)
         self._round, self._k = at, k
         self._outcomes = len(at.iterates[k]) * len(at.noises[k])
-
-    def constant(self, vectors: Array) -> PathVector:
-        return PathVector(vectors[None, None])
-
-    def of_outcomes(self, values: Array) -> Array:
-        """Return averages over outcomes, (1, 1, 1 or M)."""
-        return mean(values)[None]
-
-    def mean_of(self, vector: Vector) -> PathVector:
-        assert isinstance(vector, PathVector)
-        return PathVector(mean(vector.values)[None])
 
     def selected(self, vector: Vector) -> Vector:
         """Return sum_i w_i v_i; the weights of a round are not random here."""

@@ -16,9 +16,9 @@ from fedtheory.engine.comparator import Comparator
 from fedtheory.engine.constants import Bound
 from fedtheory.engine.frames import Frame, step_frames
 from fedtheory.engine.losses.frames import outcome_frames
-from fedtheory.engine.losses.objectives import LossObjectives
 from fedtheory.engine.losses.surrogate import LossSurrogate
 from fedtheory.engine.losses.trajectory import LossTrajectory, mean
+from fedtheory.engine.point_objectives import PointObjectives
 from fedtheory.engine.region import AlongRun, Ball, Everywhere
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
@@ -59,14 +59,18 @@ class LossRun(Run):
         return self.trajectory
 
     @cached_property
-    def client_objectives(self) -> LossObjectives:
-        """F_i of each client, in coordinates centred at x*."""
-        return LossObjectives(self.problem.centred.terms, self.problem.clients)
+    def client_objectives(self) -> PointObjectives:
+        terms = self.problem.centred.terms
+        return PointObjectives(
+            terms.values, terms.gradients, lambda some, at: terms.of(some).gradients(at), self.problem.clients
+        )
 
     @cached_property
-    def mean_objective(self) -> LossObjectives:
-        """F, in coordinates centred at x*."""
-        return LossObjectives(self.problem.centred.mean_terms, 1)
+    def mean_objective(self) -> PointObjectives:
+        centred, terms = self.problem.centred, self.problem.centred.mean_terms
+        return PointObjectives(
+            lambda at: terms.values(at[..., None, :])[..., 0], centred.slopes, lambda _, at: centred.slopes(at), 1
+        )
 
     def gaps(self, points: Array) -> Array:
         """F(x) - F*, (...), at centred points (..., d)."""

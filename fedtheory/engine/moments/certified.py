@@ -43,7 +43,6 @@ class CertifiedTrajectory(Trajectory):
         self.problem, self.algorithm = problem, algorithm
         self.recursion = Recursion(problem, algorithm)
         self.divergence = None
-        self.noise = ()
         if not self.recursion.is_synchronous:
             raise Unresolved(
                 "the run is too long for rationals, and runs with stale models have no enclosures: use fewer rounds"

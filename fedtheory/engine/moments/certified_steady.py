@@ -85,7 +85,6 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
         self._exact = problem
         self.problem, self.algorithm = EnclosedProblem.around(problem), algorithm
         self.divergence = None
-        self.noise = ()
 
     @cached_property
     def recursion(self) -> Recursion:

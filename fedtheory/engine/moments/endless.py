@@ -27,7 +27,7 @@ class EndlessTrajectory(SteadyTrajectory):
     def __init__(self, problem: Problem, algorithm: Algorithm, recursion: Recursion) -> None:
         """Raise `NotApplicable` unless the second moments contract to a limit."""
         self.problem, self.algorithm, self.recursion = problem, algorithm, recursion
-        self.noise, self.divergence = [], None
+        self.divergence = None
 
     @cached_property
     def _last(self) -> Array:

@@ -14,8 +14,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments.local import EVERYONE, Clients, step_maps
-from fedtheory.engine.moments.recursion import RoundNoise
-from fedtheory.engine.moments.steady_trajectory import EqualRounds, SteadyTrajectory
+from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
 from fedtheory.federation import Algorithm
 from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.problem import Problem
@@ -41,15 +40,13 @@ class QuietTrajectory(SteadyTrajectory):
     def _run(self) -> None:
         """Compute the deterministic models until they overflow."""
         size = self.problem.dimension
-        self._added = np.zeros((size + 1, size + 1))
         points = np.empty((self.algorithm.rounds + 1, size + 1))
         points[0] = np.concatenate([[1.0], self.problem.centred.start])
         for n in range(self.algorithm.rounds):
             points[n + 1] = self.recursion.round_map @ points[n]
         overflowing = np.flatnonzero(~self._fits((points[1:] * points[1:]).max(axis=1)))
-        completed = int(overflowing[0]) if len(overflowing) else self.algorithm.rounds
-        self.noise = EqualRounds(RoundNoise(self._added[1:, 1:]), completed)
-        self.points = points[: completed + 1]
+        self.completed = int(overflowing[0]) if len(overflowing) else self.algorithm.rounds
+        self.points = points[: self.completed + 1]
 
     @cached_property
     def moments(self) -> Array:

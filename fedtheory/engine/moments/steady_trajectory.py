@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cached_property
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
 from fedtheory.engine.moments.local import homogeneous
-from fedtheory.engine.moments.recursion import Recursion, RoundNoise
+from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.server import functional
 from fedtheory.engine.moments.steady import SteadyRounds
 from fedtheory.engine.moments.trajectory import Trajectory
@@ -22,23 +20,6 @@ from fedtheory.federation.problem import Problem
 
 _MOST_KEPT = 2 * 10**7
 """Limit on the stored second moments; for more rounds they are computed again, block by block, on demand."""
-
-
-@dataclass(frozen=True)
-class EqualRounds(Collection[RoundNoise]):
-    """The noise of many equal rounds, stored once."""
-
-    noise: RoundNoise
-    rounds: int
-
-    def __len__(self) -> int:
-        return self.rounds
-
-    def __iter__(self) -> Iterator[RoundNoise]:
-        return repeat(self.noise, self.rounds)
-
-    def __contains__(self, noise: object) -> bool:
-        return self.rounds > 0 and noise is self.noise
 
 
 class SteadyTrajectory(Trajectory):
@@ -63,8 +44,8 @@ class SteadyTrajectory(Trajectory):
         self._added = step * step * noise.server_moment
         # Traces of second moments are non-negative: none exceeds that of their sum.
         largest = max(float((self._after_all_rounds.total + self._last).trace()), noise.largest)
-        completed = self.algorithm.rounds if self._fits(np.array(largest)) else self._count_completed(noise.largest)
-        self.noise = EqualRounds(noise, completed)
+        fits = self._fits(np.array(largest))
+        self.completed = self.algorithm.rounds if fits else self._count_completed(noise.largest)
 
     @cached_property
     def _after_all_rounds(self) -> ManyRounds:
@@ -99,16 +80,15 @@ class SteadyTrajectory(Trajectory):
     @cached_property
     def moments(self) -> Array:
         """E[(1, x - c)(1, x - c)'], (T+1, d+1, d+1)."""
-        completed = len(self.noise)
-        return self._take_rounds(completed).moments(self.recursion.start)
+        return self._take_rounds(self.completed).moments(self.recursion.start)
 
     def _measure_moments(self, measure: Callable[[Array], Array]) -> Array:
         """Measure all server moments, in blocks if they do not fit in memory."""
         start = self.recursion.start
-        kept = (len(self.noise) + 1) * start.size
-        if self.problem.arithmetic is not FLOAT or kept <= _MOST_KEPT or "moments" in vars(self):
+        is_listed = self.problem.arithmetic is not FLOAT or "moments" in vars(self)
+        if is_listed or (self.completed + 1) * start.size <= _MOST_KEPT:
             return super()._measure_moments(measure)
-        blocks = self._take_rounds(len(self.noise)).blocks(start)
+        blocks = self._take_rounds(self.completed).blocks(start)
         return np.concatenate([measure(start[None]), *map(measure, blocks)])
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -51,7 +51,9 @@ _MOST_LISTED = 10**8
 class Trajectory(ServerTrajectory):
     """Second moments of the server's model over n = 0 .. T, and quantities that follow from them."""
 
-    noise: Collection[RoundNoise | None]
+    completed: int
+    """Number of updates whose numbers fit into the arithmetic."""
+    noise: Sequence[RoundNoise] | None = None
     """Noise added by each update; None if it is recomputed on demand."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> None:
@@ -61,24 +63,23 @@ class Trajectory(ServerTrajectory):
         with np.errstate(over="ignore", invalid="ignore"):
             self.recursion = recursion or Recursion(problem, algorithm)
             self._run()
-        completed = len(self.noise)
-        overflow = completed + 1 if completed < algorithm.rounds else None
-        self.divergence = self._find_divergence(overflow)
+        self.divergence = self._find_divergence(self.completed + 1 if self.completed < algorithm.rounds else None)
 
     def _run(self) -> None:
         """Compute moments and noise of the updates whose numbers fit into the arithmetic."""
         live, updates = LiveModels(self.recursion.start), self.algorithm.updates()
         moments: list[Array] = [live.newest_moment[None]]
-        noise: list[RoundNoise | None] = []
+        noise: list[RoundNoise] = []
         while block := list(islice(updates, _BLOCK)):
             added, after = zip(*(self._advance(live, update) for update in block), strict=True)
             found = np.stack(after)
             fitting = self._count_fitting(found, added)
             moments.append(found[:fitting])
-            noise += added[:fitting] if self._should_keep_noise else [None] * fitting
+            noise += added[:fitting] if self._should_keep_noise else ()
             if fitting < len(block):
                 break
-        self.moments, self.noise = np.concatenate(moments), noise
+        self.moments, self.noise = np.concatenate(moments), noise if self._should_keep_noise else None
+        self.completed = len(self.moments) - 1
 
     @cached_property
     def _should_keep_noise(self) -> bool:
@@ -99,9 +100,10 @@ class Trajectory(ServerTrajectory):
         The yielded object is advanced to the next update.
         """
         live = LiveModels(self.recursion.start)
-        for update, profile in zip(self.algorithm.updates(), self.noise, strict=False):
+        for n, update in enumerate(islice(self.algorithm.updates(), self.completed)):
             yield update, live
-            self.recursion.advance(live, update, profile or self.recursion.noise(live, update))
+            noise = self.recursion.noise(live, update) if self.noise is None else self.noise[n]
+            self.recursion.advance(live, update, noise)
 
     def _count_fitting(self, moments: Array, noise: Sequence[RoundNoise]) -> int:
         """Return the number of updates before the first whose moments, or functionals of them, overflow."""

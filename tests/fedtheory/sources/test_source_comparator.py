@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fedtheory import FLOAT, RATIONAL
 from fedtheory.engine import gradient_forms
-from fedtheory.engine.comparator import Comparator
+from fedtheory.engine.comparator import Comparator, QuadraticComparator
 from fedtheory.engine.multiples import least_multiple
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
@@ -88,7 +88,7 @@ def test_the_bound_holds_at_every_point(place: tuple[int, int], replacement: boo
     """The bound holds at all points, not only at the best one or near the optimum."""
     run = data_run(replacement=replacement)
     point = RATIONAL.array([fmpq(part, 2) for part in place])
-    assert q.average_suboptimality.on(run) <= value_at(run, Comparator(run.problem, run.gradient_forms, point))
+    assert q.average_suboptimality.on(run) <= value_at(run, QuadraticComparator(run.problem, run.gradient_forms, point))
 
 
 ONE_CLIENT: dict[str, Any] = {"hessians": [[["2"]]], "linear": [["1"]], "weights": ["1"]}
@@ -103,7 +103,7 @@ def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
     assert found.holds
     assert found.worst.rhs == value_at(run, run.comparator)
     for point in (run.problem.centred.start, run.problem.centred.optimum):
-        assert q.average_suboptimality.on(run) <= value_at(run, Comparator(run.problem, run.gradient_forms, point))
+        assert q.average_suboptimality.on(run) <= value_at(run, QuadraticComparator(run.problem, run.gradient_forms, point))
 
 
 @pytest.mark.parametrize("replacement", [True, False])

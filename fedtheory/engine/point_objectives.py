@@ -1,8 +1,8 @@
-"""Sums of scalar losses as functions that claims evaluate."""
+"""Objectives that are known by their values and gradients at points, not as quadratic forms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,39 +12,39 @@ from fedtheory.engine.frames.path import PathVector, PlainFrame
 from fedtheory.engine.objectives import Objectives
 from fedtheory.engine.vectors import Vector, VectorSpace
 from fedtheory.errors import NotApplicable
-from fedtheory.federation.losses.terms import Terms
 
 
 @dataclass(frozen=True, eq=False)
-class LossObjectives(Objectives):
-    """One objective for each of M clients."""
+class PointObjectives(Objectives):
+    """Functions of points in coordinates relative to x*."""
 
-    terms: Terms
-    """The problem, in coordinates relative to x*."""
+    values_at: Callable[[Array], Array]
+    """Values (..., M) of the objectives at points (..., M, d)."""
+    gradients_at: Callable[[Array], Array]
+    """Gradients (..., M, d) of the objectives at points (..., M, d)."""
+    gradients_of: Callable[[Sequence[int], Array], Array]
+    """Gradients (..., C, d) of some of the objectives, each at its own point (..., C, d)."""
     count: int
-    """M, or 1 for an objective that is evaluated at every client's vector."""
+    """M; 1 for an objective that is evaluated at every client's vector."""
 
     def gradients(self, clients: Sequence[int], points: Array) -> Array:
-        return self.terms.of(clients).gradients(points)
+        return self.gradients_of(clients, points)
 
     def gradient(self, _space: VectorSpace, at: Vector) -> Vector:
-        points = self._select_points(at)
-        found = self.terms.gradients(points)
-        return PathVector(found[..., 0, :] if self.count == 1 else found)
+        return PathVector(self.gradients_at(self._select_points(at)))
 
     def value(self, space: VectorSpace, at: Vector) -> Array:
         assert isinstance(space, PlainFrame)
-        found = self.terms.values(self._select_points(at))
-        return space.of_outcomes(found[..., 0] if self.count == 1 else found)
+        return space.of_outcomes(self.values_at(self._select_points(at)))
 
     def scale(self, space: VectorSpace, at: Vector) -> Array:
         # All terms have one sign, so that nothing cancels.
         return abs(self.value(space, at))
 
     def _select_points(self, at: Vector) -> Array:
-        """Return the points at which each objective is evaluated: (..., M, d), or (..., C, 1, d) for a single one."""
+        """Return the point of each objective; raise `NotApplicable` for vectors in expectation."""
         if not isinstance(at, PathVector):
             raise NotApplicable("second moments do not determine values of losses that are not quadratic")
         if self.count == 1:
-            return at.values[..., None, :]
+            return at.values
         return np.broadcast_to(at.values, (*at.values.shape[:-2], self.count, at.values.shape[-1]))
