@@ -118,10 +118,7 @@ def short_below(value: float) -> str:
 
 
 def frame(columns: Mapping[str, Sequence[Any]], index: str) -> Any:
-    """Return a pandas data frame of columns of equal length, one of them its index.
-
-    Raises `MissingExtra` without pandas.
-    """
+    """Return a pandas data frame of columns, one of them its index; raise `MissingExtra` without pandas."""
     try:
         import pandas as pd
     except ImportError:

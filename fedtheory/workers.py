@@ -179,10 +179,7 @@ _POOLS: list[Workers] = []
 
 
 def workers(count: int) -> Workers:
-    """Return the worker pool of this process, of size `count` unless the present pool is busy.
-
-    A broken one is replaced.
-    """
+    """Return the open pool of this process; an idle one of another size, or a broken one, is replaced."""
     last = _POOLS[0] if _POOLS else None
     if last is not None and (not last.is_open or last.has_lost_one or (last.count != count and not last.is_busy)):
         stop_workers()

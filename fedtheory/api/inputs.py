@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def convert_to_run(given: RunLike, arithmetic: str | None) -> Run:
-    """Return the run, in the named arithmetic.
-
-    By default a `Run` keeps its own, and files and tables are read in floats.
-    """
+    """Return the run in the named arithmetic; by default a `Run` keeps its own, others are read in floats."""
     from fedtheory.arithmetic import FLOAT, select_arithmetic
     from fedtheory.engine.run import Run
     from fedtheory.runfile import parse_run, read_or_list, read_run

@@ -100,10 +100,7 @@ def _measure(times: Array) -> Array:
 
 
 def _combine_moments(weights: Array, together: Array, alone: Array, positive: float) -> tuple[Array, Array]:
-    """Return first and second moments from their integrals.
-
-    `positive` is the probability that some weight is positive.
-    """
+    """Return moments from their integrals; `positive` is the probability that some weight is positive."""
     second = weights[:, None] * together * weights
     np.fill_diagonal(second, weights * weights * alone)
     if not abs(second.sum() - positive) <= _ACCURACY * positive:

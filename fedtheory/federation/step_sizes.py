@@ -91,7 +91,8 @@ class StepSchedule:
 
     def _apply_operation(self, node: ast.BinOp, left: Any, right: Any) -> Any:
         if isinstance(node.op, ast.Pow) and abs(right) <= _LARGEST_EXPONENT:
-            if isinstance(left, Fraction) and _count_bits(left) * abs(right) > _MOST_BITS:
+            bits = max(left.numerator.bit_length(), left.denominator.bit_length()) if isinstance(left, Fraction) else 0
+            if bits * abs(right) > _MOST_BITS:
                 raise InputError(_KEY, f"expected powers of at most {_MOST_BITS} bits in {self.formula!r}")
             return left**right
         if type(node.op) in _OPERATIONS:
@@ -108,11 +109,6 @@ class StepSchedule:
 
     def _report_formula(self, given: str) -> InputError:
         return InputError(_KEY, f"expected {_ALLOWED}, got {given!r}")
-
-
-def _count_bits(number: Fraction) -> int:
-    """Return the number of bits of the longer of numerator and denominator."""
-    return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 
 @lru_cache(maxsize=2**14)

@@ -32,6 +32,8 @@ _BRACKETS = {"(": ")", "[": "]", "|": "|", "<": ">"}
 _SIGN = re.compile(r"\s*(<=|>=|!=|\.\.|[=+\-*/<>])\s*")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _WORD = re.compile(r"[A-Za-z]+")
+_SYMBOL = re.compile(r"[A-Za-z=+/]")
+"""A part of a formula that is more than a number, possibly in brackets."""
 _INDEX = re.compile(r"\{([^{}]*)\}|(\[\w+\]|\([^()]*\)|\*|-?[A-Za-z0-9]+)")
 _RANGE = re.compile(r"(\w+)=(.*)\.\.(.*)")
 _ARTICLES = {"a", "A", "I"}
@@ -62,7 +64,7 @@ def _split(text: str) -> Iterator[tuple[bool, str]]:
     place = words = 0
     while place < len(text):
         found = _read_formula(text, place) if _is_start_of_word(text, place) else None
-        if found is None or not _has_symbol(found[0]):
+        if found is None or not _SYMBOL.search(found[0]):
             place += 1 if found is None else max(found[1] - place, 1)
             continue
         if words < place:
@@ -76,11 +78,6 @@ def _split(text: str) -> Iterator[tuple[bool, str]]:
 def _is_start_of_word(text: str, place: int) -> bool:
     before = text[place - 1] if place else " "
     return not text[place].isspace() and not (before.isalnum() or before in "-_^~'.")
-
-
-def _has_symbol(latex: str) -> bool:
-    """Return whether there is more than a number, possibly in brackets."""
-    return re.search(r"[A-Za-z=+/]", latex) is not None
 
 
 def _read_formula(text: str, place: int, closing: str = "") -> _Read:
@@ -149,7 +146,7 @@ def _find_symbol(name: str) -> str | None:
 
 
 def _read_operator(text: str, name: str, end: int) -> _Read:
-    """Return an operator with its index, if an operand follows; `_attached` reads a range below a sum."""
+    """Return an operator with its index, if an operand follows; `_attach` reads a range below a sum."""
     behind = text[end : end + 1]
     if behind in ("_", "(", "|"):
         return _attach(text, end, _OPERATORS[name])

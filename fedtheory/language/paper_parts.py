@@ -54,10 +54,7 @@ def tables_of_papers(part: str, name: str) -> dict[Any, Any]:
 
 
 def texts_of_papers(folder: str, suffix: str) -> dict[str, str]:
-    """Read the files with a suffix in that folder of each paper.
-
-    Returns their texts by their names, which must be unique.
-    """
+    """Read the files with a suffix in that folder of each paper; return their texts by their unique names."""
     paths = [path for key in folders_of_papers() for path in sorted((FOLDER / key / folder).glob(f"*{suffix}"))]
     return merge_named((path.name.removesuffix(suffix), path.read_text(encoding="utf-8")) for path in paths)
 

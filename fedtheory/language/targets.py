@@ -142,10 +142,7 @@ def _load_claim(path: Path, name: str) -> Claim:
 
 
 def _prepare_own_claim(claim: Claim) -> Claim:
-    """Return a user-defined claim with its default setting.
-
-    A modified copy of a published claim counts as user-defined.
-    """
+    """Return a user-defined claim, or a modified copy of a published one, with its default setting."""
     return with_setting(replace(claim, is_published=False) if claim.is_published else claim)
 
 

@@ -106,7 +106,8 @@ def _require_meanings(claim: Claim) -> None:
         _expect("for_all", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
         _expect("for_all", _is_list(values) and len(values) > 0, f"a list of values for {symbol}", values)
         for value in values:
-            _expect("for_all", _is_fraction(value) or (_is_number(value) and _is_constant(value)), "numbers", value)
+            is_number = _is_fraction(value) or (_is_number(value) and not sp.sympify(value).free_symbols)
+            _expect("for_all", is_number, "numbers", value)
     for name in ("conditions", "assumptions", "chain", "also"):
         _expect(name, _is_list(getattr(claim, name)), "a list", getattr(claim, name))
     for assumption in claim.assumptions:
@@ -198,10 +199,6 @@ def _is_list(value: object) -> bool:
 def _is_fraction(value: object) -> bool:
     """Return whether a value is a whole number or a fraction as text, such as "1/3"."""
     return isinstance(value, str) and re.fullmatch(r"-?\d{1,40}(/\d{1,40})?", value) is not None
-
-
-def _is_constant(value: object) -> bool:
-    return not sp.sympify(value).free_symbols
 
 
 def _is_number(side: object) -> bool:

@@ -61,10 +61,7 @@ class Clock:
 
     @property
     def round(self) -> Update:
-        """Return the first update of a clock that waits for all clients, at the slowest client's time.
-
-        No model is stale.
-        """
+        """Return the first update of a clock that waits for all clients, none of whose models is stale."""
         everyone = tuple(range(len(self.times)))
         return Update(max(self.times), everyone, (0,) * len(everyone))
 

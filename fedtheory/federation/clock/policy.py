@@ -29,10 +29,7 @@ class Policy(ABC):
         """Return the time of the next update and its clients, for finishing times `finish` (M,) and the time `now`."""
 
     def updates(self, clients: int, duration: Callable[[int], Number]) -> Iterator[Update]:
-        """Yield the updates.
-
-        All clients start at time 0 with theta^0, and work on the model that they received last.
-        """
+        """Yield the updates; all clients start at time 0 with theta^0, and work on the model received last."""
         finish = [duration(client) for client in range(clients)]
         staleness, now = [0] * clients, finish[0] - finish[0]
         while True:

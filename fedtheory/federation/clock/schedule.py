@@ -75,17 +75,11 @@ class Schedule:
 
         See fraboni2022, Assumption 6; W = N always qualifies.
         """
-        total = len(weights)
+        total, rounding = len(weights), 0 if weights.dtype == object else 1e-9
         sums = np.concatenate([weights[:1] - weights[:1], np.cumsum(weights, axis=0)])
         for window in range(1, total):
             if total % window == 0:
                 blocks = sums[window::window] - sums[:-window:window]
-                if _is_equal(blocks, blocks[:1]):
+                if (abs(blocks - blocks[:1]) <= rounding).all():
                     return window
         return total
-
-
-def _is_equal(values: Array, others: Array) -> bool:
-    """Return whether arrays are equal, in floats up to rounding."""
-    apart = abs(values - others)
-    return bool((apart <= (0 if values.dtype == object else 1e-9)).all())

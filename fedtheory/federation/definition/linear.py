@@ -19,10 +19,7 @@ Parts = dict[Expr, Expr]
 
 
 def linear_parts(expression: Expr, is_vector: Callable[[Expr], bool], key: str) -> Parts:
-    """Return the coefficient of each vector in a linear combination.
-
-    An `InputError` names a term that is not linear.
-    """
+    """Return the coefficient of each vector in a linear combination; `InputError` names a non-linear term."""
     expression = sp.sympify(expression)
     if is_vector(expression):
         return {expression: sp.S.One}

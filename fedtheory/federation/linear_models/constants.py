@@ -117,10 +117,7 @@ class ModelConstants:
 
     @cached_property
     def gradient_suprema_sq(self) -> Array:
-        """Upper bound on sup_x |grad F_i(x)|^2, (M,).
-
-        Raises `NotApplicable` with a ridge, whose gradient is unbounded.
-        """
+        """Upper bound on sup_x |grad F_i(x)|^2, (M,); raises `NotApplicable` with a ridge."""
         self._require_no_ridge()
         return np.array([self._bound_combination(row) ** 2 for row in np.eye(self.model.clients)])
 

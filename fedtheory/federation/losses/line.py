@@ -290,10 +290,7 @@ def line(terms: Terms, coordinate: int, mixing: Array) -> FunctionsOfCoordinate:
 
 
 def minimiser(terms: Terms, near: Array) -> Array:
-    """Return the minimiser, (d,), nearest to a point (d,) of the only objective that the terms belong to.
-
-    Raises `InputError` if there is none.
-    """
+    """Return the minimiser, nearest to a point, of the only function's integral; raise `InputError` if none."""
     one = terms.arithmetic.identity(1)
     found = near.copy()
     for coordinate, start in enumerate(near):

@@ -112,10 +112,7 @@ class LossProblem(NonquadraticProblem):
         return optima
 
     def with_clients(self, clients: Sequence[int], weights: Array) -> LossProblem:
-        """Return the problem of the given clients, in that order, with other weights.
-
-        Clients may be repeated.
-        """
+        """Return the problem of the given clients, in that order and possibly repeated, with other weights."""
         return LossProblem(self.terms.of(clients), weights, self.start, self.oracle.of(clients))
 
     def as_floats(self) -> LossProblem:

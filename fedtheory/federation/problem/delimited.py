@@ -84,7 +84,7 @@ class Delimited:
         """Raise `InputError` if most names are numbers, unless these are consecutive, as pandas writes them."""
         numbers = [name for name in names if number_of(name) is not None]
         filled = [name for name in names if not is_missing(name)]
-        if not numbers or 2 * len(numbers) <= len(filled) or (len(numbers) < len(filled) and _count_up(numbers)):
+        if not numbers or 2 * len(numbers) <= len(filled) or (len(numbers) < len(filled) and _are_consecutive(numbers)):
             return
         shown = ", ".join(numbers[:_MOST_SHOWN]) + ", ..." * (len(numbers) > _MOST_SHOWN)
         what = "numbers" if len(numbers) == len(filled) else f"mostly numbers ({shown})"
@@ -131,6 +131,6 @@ def _open(path: Path) -> IO[str]:
     return path.open(encoding="utf-8-sig", newline="")
 
 
-def _count_up(names: Sequence[str]) -> bool:
+def _are_consecutive(names: Sequence[str]) -> bool:
     """Return whether names are consecutive whole numbers, as pandas calls columns without names."""
     return all(name.isdecimal() for name in names) and all(int(b) == int(a) + 1 for a, b in pairwise(names))

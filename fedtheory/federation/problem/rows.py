@@ -42,10 +42,11 @@ class WeightedRows:
     @classmethod
     def of(cls, data: ClientData, weights: Array, origin: Array) -> WeightedRows:
         """Factorise rows in coordinates whose zero is `origin` (d,)."""
+        step = _choose_block_size(len(origin))
         blocks = (
             np.sqrt(weight / len(y)) * np.column_stack([x[part], y[part] - x[part] @ origin])
             for (x, y), weight in zip(data, weights, strict=True)
-            for part in _split_rows(len(y), len(origin))
+            for part in (slice(first, first + step) for first in range(0, len(y), step))
         )
         roots = np.diag(np.sqrt(data.penalties / 2))
         ridge = [np.column_stack([roots, -roots @ origin])] if data.ridge > 0 else []
@@ -89,8 +90,12 @@ class WeightedRows:
         inner = left.T @ target
         scaled = right.T @ (inner / values)
         self._require_digits(values, right, scales, scaled, float(np.linalg.norm(target - left @ inner)))
-        found = scales * scaled
-        return found if steep.all() and len(values) == len(norms) else _remove_null_space(found, right / scales)
+        found: Array = scales * scaled
+        if not (steep.all() and len(values) == len(norms)):
+            # The part in the null space of the rows does not change their values.
+            basis = np.linalg.qr((right / scales).T)[0]
+            found = basis @ (basis.T @ found)
+        return found
 
     def _require_digits(self, values: Array, right: Array, scales: Array, scaled: Array, residual: float) -> None:
         """Bound the first-order error of a solution; see Golub and Van Loan, Matrix Computations, 5.3.8."""
@@ -108,12 +113,6 @@ class WeightedRows:
         ):
             condition = f"condition number {values[0] / values[-1]:.2g} of the columns"
             raise Unresolved(f"too ill-conditioned for floats ({condition}): {WAY_OUT}")
-
-
-def _split_rows(rows: int, columns: int) -> list[slice]:
-    """Return slices of rows that are factorised together."""
-    step = _choose_block_size(columns)
-    return [slice(first, first + step) for first in range(0, rows, step)]
 
 
 def _choose_block_size(columns: int) -> int:
@@ -137,13 +136,6 @@ def _factorise_blocks(blocks: Iterable[Array]) -> Array:
 def _factorise(blocks: list[Array]) -> Array:
     """Return the upper triangular factor of the QR decomposition of the stacked blocks."""
     return np.asarray(np.linalg.qr(np.concatenate(blocks), mode="r"))
-
-
-def _remove_null_space(point: Array, rows: Array) -> Array:
-    """Return the point without its part in the null space of `rows` (r, d)."""
-    basis = np.linalg.qr(rows.T)[0]
-    found: Array = basis @ (basis.T @ point)
-    return found
 
 
 def client_values(data: ClientData, point: Array) -> Array:

@@ -78,22 +78,19 @@ def read_rows(source: NamedColumns, choice: ColumnChoice) -> Rows:
     features, outputs = _join(parts, len(roles.features))
     outputs, classes = target.labels(outputs) if isinstance(target, ClassColumn) else (outputs, ())
     kept = [place for place, name in enumerate(roles.features) if not _is_index(name, features[:, place], choice)]
-    names, inputs = [roles.features[place] for place in kept], features
-    if len(kept) < len(roles.features):
-        inputs = features[:, kept]
-    found = None if labels is None else labels.clients
-    return Rows(
-        Roles(roles.target, roles.client, tuple(names)),
-        inputs,
-        outputs,
-        found,
-        (
-            *(_describe_index_column(name) for place, name in enumerate(roles.features) if place not in kept),
-            *describe_suspects(names, inputs),
-            *(() if choice.has_roles else describe_many_clients(roles.client or "", found)),
+    names = [roles.features[place] for place in kept]
+    inputs = features if len(kept) == len(roles.features) else features[:, kept]
+    clients = None if labels is None else labels.clients
+    notes = (
+        *(
+            f"column {name!r} counts the rows: it is left out of the features (name it in features to keep it)"
+            for place, name in enumerate(roles.features)
+            if place not in kept
         ),
-        classes,
+        *describe_suspects(names, inputs),
+        *(() if choice.has_roles else describe_many_clients(roles.client or "", clients)),
     )
+    return Rows(Roles(roles.target, roles.client, tuple(names)), inputs, outputs, clients, notes, classes)
 
 
 def _join(parts: list[Array], features: int) -> tuple[Array, Array]:
@@ -129,8 +126,3 @@ def _is_index(name: str, values: Array, choice: ColumnChoice) -> bool:
         return False
     is_whole = bool((values >= 0).all() and (values == np.floor(values)).all())
     return is_whole and len(np.unique(values)) == len(values)
-
-
-def _describe_index_column(name: str) -> str:
-    """Return a note that a column of row numbers is omitted, and how to keep it."""
-    return f"column {name!r} counts the rows: it is left out of the features (name it in features to keep it)"

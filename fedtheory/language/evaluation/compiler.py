@@ -19,7 +19,7 @@ from fedtheory.engine.memo import Memo
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import stepwise
-from fedtheory.language.evaluation.powers import is_product, measured_power, root_of, square_root, whole_power
+from fedtheory.language.evaluation.powers import is_product, measured_power, root_of, whole_power
 from fedtheory.language.evaluation.site import Site
 from fedtheory.language.quantities.quantity import (
     ObjectiveQuantity,
@@ -146,7 +146,7 @@ class Compiler:
         if not isinstance(quantity, RunQuantity):
             raise ValueError(f"{symbol} is {quantity.name}, which is not a number")
         if quantity.root and power % 2:
-            return _raise_to(lambda site: square_root(site, site.measured(quantity)), power)
+            return _raise_to(lambda site: site.each(site.arithmetic.sqrt, site.measured(quantity)), power)
         return _raise_to(lambda site: site.measured(quantity), power // 2 if quantity.root else power)
 
     def _compile_inner(self, node: Expr) -> Scalar:

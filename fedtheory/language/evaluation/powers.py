@@ -19,11 +19,6 @@ _MOST_BITS = 10**7
 """Largest size of a power of a rational, in bits: a longer one would exceed the memory."""
 
 
-def square_root(site: Site, value: Array) -> Array:
-    """Return the root in the arithmetic of the site's run."""
-    return site.each(site.arithmetic.sqrt, value)
-
-
 def root_of(compute: Callable[[Site], Array], degree: int, site: Site) -> Array:
     """Return the root of a degree of a value at a site, in the arithmetic of the site's run."""
     return site.each(partial(site.arithmetic.root, degree=degree), compute(site))

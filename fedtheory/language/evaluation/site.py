@@ -38,10 +38,7 @@ class Site:
     """The single choices of points and parameters, if several are evaluated together; each place has all of them."""
 
     def member(self, number: int) -> Site:
-        """Return the single site of an entry of the leading axis.
-
-        A site that is no stack returns itself.
-        """
+        """Return the single site of an entry of the leading axis; a site that is no stack returns itself."""
         frame = self.frame.members[number] if isinstance(self.frame, StackedFrame) else self.frame
         if self.choices:
             return chosen_site(self.run, frame, self.choices[number % len(self.choices)])

@@ -172,7 +172,9 @@ def add_terms(summand: Evaluator, index: sp.Symbol, first: Evaluator, last: Eval
         total = site.arithmetic.zeros(1, 1, 1)
         for step in range(int((end - start).max()) + 1):
             # If a sum is shorter than others in the array, its last term is computed again and masked.
-            term = summand(_set_index(site, index, np.minimum(start + step, np.maximum(end, start))))
+            at = np.minimum(start + step, np.maximum(end, start))
+            numbers = at.astype(float) if site.arithmetic is FLOAT else site.arithmetic.array(at.astype(object))
+            term = summand(replace(site, parameters={**site.parameters, index: numbers}))
             total = total + np.where(start + step <= end, term, term * 0)
         total = _require(site, total, is_short, f"a sum over {index} has more than {MOST_TERMS} terms on this run")
         return _require(site, total, is_whole, _NO_BOUND)
@@ -193,9 +195,3 @@ def _mark_equal(values: Array, whole: Array) -> Array:
     """Return where the values equal the integers."""
     equal: Array = np.equal(np.frompyfunc(lambda value, number: bool(value == int(number)), 2, 1)(values, whole), True)
     return equal
-
-
-def _set_index(site: Site, index: sp.Symbol, at: Array) -> Site:
-    """Return the site at which the index of a sum has these values."""
-    numbers = at.astype(float) if site.arithmetic is FLOAT else site.arithmetic.array(at.astype(object))
-    return replace(site, parameters={**site.parameters, index: numbers})

@@ -34,6 +34,7 @@ from fedtheory.runfile.loading import load_file, one_line
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
 Drawn = tuple[str, str, tuple[Question, ...]]
+"""Introduction, worked beginning and questions of a copy."""
 
 
 def same_for_all(introduction: str, questions: Sequence[Question], worked: str = "") -> Callable[[Draw], Drawn]:
@@ -52,31 +53,28 @@ def exercise_of(path: Path) -> Assignment:
     if len(found) != 1:
         expected = "expected one Assignment, of fedtheory.exercises"
         raise InputError("", f"{expected}; the file defines {len(found) or 'none'}", str(path))
+    (assignment,) = found
     try:
-        _expect(
-            "id", found[0].id, isinstance(found[0].id, str) and bool(_ID.fullmatch(found[0].id)), "letters, - and _"
-        )
-        _expect("title", found[0].title, isinstance(found[0].title, str), "a text")
-        _expect("draw", found[0].draw, callable(found[0].draw), "a function, such as same_for_all(...)")
+        name, title, draw = assignment.id, assignment.title, assignment.draw
+        _expect("id", name, isinstance(name, str) and bool(_ID.fullmatch(name)), "letters, - and _")
+        _expect("title", title, isinstance(title, str), "a text")
+        _expect("draw", draw, callable(draw), "a function, such as same_for_all(...)")
     except InputError as error:
         raise error.in_file(str(path)) from None
-    return replace(found[0], draw=_check(found[0].draw, path), file=str(path.resolve()))
+    return replace(assignment, draw=_check_draws(draw, path), file=str(path.resolve()))
 
 
-def _check(draw: Callable[[Draw], Any], path: Path) -> Callable[[Draw], Drawn]:
+def _check_draws(draw: Callable[[Draw], Any], path: Path) -> Callable[[Draw], Drawn]:
     def checked(of: Draw) -> Drawn:
         with one_line(path):
             drawn = draw(of)
             _check_copy(drawn)
             introduction, worked, questions = drawn
-            return introduction, worked, tuple(map(_add_setting, questions))
+            # The claim of a question about a bound gets the default setting that it assumes.
+            complete = [replace(q, claim=resolve(q.claim)) if isinstance(q, BoundQuestion) else q for q in questions]
+            return introduction, worked, tuple(complete)
 
     return checked
-
-
-def _add_setting(question: Question) -> Question:
-    """Return a question about a bound, with the default setting that its claim assumes."""
-    return replace(question, claim=resolve(question.claim)) if isinstance(question, BoundQuestion) else question
 
 
 def _check_copy(drawn: Any) -> None:

@@ -14,7 +14,7 @@ from fedtheory.language.assumptions import decreasing_steps
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
 from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
 from fedtheory.language.quantities.measuring.symbols import CLIENT_OBJECTIVE, OPTIMUM, define_by, square
-from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
+from fedtheory.language.quantities.quantity import RunQuantity, constant, extremal_constant, per_round, setting
 
 
 def measure_parameter(run: Run, key: str) -> Number:
@@ -26,33 +26,24 @@ def measure_parameter(run: Run, key: str) -> Number:
     raise NotApplicable(f"the algorithm {run.algorithm.name} has no parameter {key!r}")
 
 
-communication_probability = constant(
+communication_probability = setting(
     "communication_probability",
     "p",
     "probability that an iteration communicates",
     lambda run: measure_parameter(run, "probability"),
-    primitive="setting",
 )
-momentum = constant(
-    "momentum",
-    r"\beta",
-    "momentum of the server",
-    lambda run: measure_parameter(run, "momentum"),
-    primitive="setting",
-)
-proximal_weight = constant(
+momentum = setting("momentum", r"\beta", "momentum of the server", lambda run: measure_parameter(run, "momentum"))
+proximal_weight = setting(
     "proximal_weight",
     r"\mu_{\mathrm{prox}}",
     "weight of FedProx's proximal term, mu/2 |y - x|^2",
     lambda run: measure_parameter(run, "proximal"),
-    primitive="setting",
 )
-compression_variance = constant(
+compression_variance = setting(
     "compression_variance",
     r"\omega",
     "d/k - 1, where k of d random coordinates are sent: E|C(v) - v|^2 = omega |v|^2",
     lambda run: run.problem.dimension / measure_parameter(run, "coordinates") - 1,
-    primitive="setting",
 )
 
 
@@ -123,14 +114,13 @@ def _measure_mixing_contraction(run: Run) -> Any:
     return run.arithmetic.largest_eigenvalue(away.T @ away)
 
 
-mixing_contraction = constant(
+mixing_contraction = extremal_constant(
     "mixing_contraction",
     r"\rho",
     "rho = |W - J|, the second largest singular value of the mixing matrix, J averaging all: 1 - rho is its "
     "spectral gap",
     _measure_mixing_contraction,
     root=True,
-    primitive="constant",
 )
 
 
@@ -159,10 +149,9 @@ final_consensus_distance_sq = RunQuantity(
 )
 
 
-step_shift = constant(
+step_shift = extremal_constant(
     "step_shift",
     "c",
     "c of the step sizes eta_n = 2/(mu tau (n + c)) of round n, for all local steps",
     decreasing_steps.require,
-    primitive="constant",
 )

@@ -30,7 +30,15 @@ from fedtheory.language.quantities.measuring.symbols import (
     variance,
 )
 from fedtheory.language.quantities.measuring.terms import define
-from fedtheory.language.quantities.quantity import Over, RunQuantity, Term, VectorQuantity, constant, symbol_of
+from fedtheory.language.quantities.quantity import (
+    Over,
+    RunQuantity,
+    Term,
+    VectorQuantity,
+    constant,
+    extremal_constant,
+    symbol_of,
+)
 
 comparator = VectorQuantity(
     "comparator",
@@ -110,14 +118,13 @@ dissimilarity_at_optimum = constant(
     root=True,
     term=define_by(Average(square(Gradient(CLIENT_OBJECTIVE, OPTIMUM))), FIRST_STEP, FIRST_ROUND),
 )
-noise_smoothness = constant(
+noise_smoothness = extremal_constant(
     "noise_smoothness",
     r"\ell",
     "the smallest l with E|n_i(x) - n_i(y)|^2 <= 2 l (F_i(y) - F_i(x) - <grad F_i(x), y - x>), n_i = g_i - grad F_i "
     "with one draw at both points, for every client",
     lambda run: run.noise_smoothness,
     assumption=a.smooth_noise,
-    primitive="constant",
 )
 
 

@@ -8,7 +8,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import place_on_clients
 from fedtheory.language.quantities.measuring.terms import define_in_numbers
-from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round, per_step
+from fedtheory.language.quantities.quantity import RunQuantity, per_round, per_step, setting
 
 rounds = RunQuantity(
     "rounds",
@@ -42,13 +42,7 @@ local_step_index = RunQuantity(
     per_step=True,
     primitive="setting",
 )
-local_steps = constant(
-    "local_steps",
-    r"\tau",
-    "local steps per round, the same for all clients",
-    _read_steps,
-    primitive="setting",
-)
+local_steps = setting("local_steps", r"\tau", "local steps per round, the same for all clients", _read_steps)
 iterations = define_in_numbers(
     "iterations",
     "T",
@@ -68,13 +62,7 @@ def _read_step_size(run: Run) -> object:
     return size
 
 
-local_step_size = constant(
-    "local_step_size",
-    r"\eta",
-    "local step size, the same for all clients",
-    _read_step_size,
-    primitive="setting",
-)
+local_step_size = setting("local_step_size", r"\eta", "local step size, the same for all clients", _read_step_size)
 
 
 def _list_sizes_at_steps(run: Run) -> Any:
@@ -95,19 +83,14 @@ step_size_at_step = per_step(
     _list_sizes_at_steps,
     primitive="setting",
 )
-server_step_size = constant(
-    "server_step_size",
-    r"\eta_g",
-    "server step size",
-    lambda run: run.algorithm.aggregation.server_step_size,
-    primitive="setting",
+server_step_size = setting(
+    "server_step_size", r"\eta_g", "server step size", lambda run: run.algorithm.aggregation.server_step_size
 )
-client_local_steps = constant(
+client_local_steps = setting(
     "client_local_steps",
     "E_k",
     "local steps of each client",
     lambda run: place_on_clients(run.arithmetic.array(list(run.algorithm.work.steps))),
-    primitive="setting",
 )
 
 
@@ -118,12 +101,11 @@ def _list_client_step_sizes(run: Run) -> Any:
     return place_on_clients(work.step_sizes)
 
 
-client_step_size = constant(
+client_step_size = setting(
     "client_step_size",
     r"\mu_k",
     "local step size of each client, the same at all of its steps",
     _list_client_step_sizes,
-    primitive="setting",
 )
 
 
@@ -134,10 +116,6 @@ def _read_effective_step_size(run: Run) -> Any:
     return size
 
 
-effective_step_size = constant(
-    "effective_step_size",
-    r"\mu",
-    "mu = mu_k E_k, the same for all clients",
-    _read_effective_step_size,
-    primitive="setting",
+effective_step_size = setting(
+    "effective_step_size", r"\mu", "mu = mu_k E_k, the same for all clients", _read_effective_step_size
 )

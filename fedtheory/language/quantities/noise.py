@@ -17,7 +17,7 @@ from fedtheory.language.quantities.measuring.reductions import (
     LARGEST_STEP,
 )
 from fedtheory.language.quantities.measuring.symbols import SAMPLE, define_by, square
-from fedtheory.language.quantities.quantity import assumed, constant, supremum
+from fedtheory.language.quantities.quantity import assumed, extremal_constant, supremum
 
 noise_deviation = assumed(
     "noise_deviation",
@@ -75,14 +75,13 @@ def _measure_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Arr
     return measure
 
 
-relative_noise = constant(
+relative_noise = extremal_constant(
     "relative_noise",
     r"\beta_k",
     "beta_k in E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w_k^o - w|^2 + sigma_k^2: beta_k^2 is the largest curvature of "
     "the variance, twice that where the variance is not symmetric about w_k^o",
     _measure_noise(_measure_relative_noise),
     root=True,
-    primitive="constant",
 )
 
 
@@ -98,11 +97,10 @@ def _measure_absolute_noise(run: Run, form: Array) -> Number:
         raise unanswered(run.arithmetic, "the noise of a client has no smallest constants") from None
 
 
-absolute_noise = constant(
+absolute_noise = extremal_constant(
     "absolute_noise",
     r"\sigma_k",
     "sigma_k in E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w_k^o - w|^2 + sigma_k^2: the smallest for that beta_k",
     _measure_noise(_measure_absolute_noise),
     root=True,
-    primitive="constant",
 )

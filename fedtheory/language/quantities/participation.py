@@ -11,7 +11,7 @@ from fedtheory.federation.clock import Cyclic
 from fedtheory.federation.participation import WeightMoments
 from fedtheory.language import assumptions as a
 from fedtheory.language.assumptions.clocks import expect_no_cycle
-from fedtheory.language.quantities.quantity import constant
+from fedtheory.language.quantities.quantity import extremal_constant, setting
 
 
 def _count_participants(run: Run) -> Number:
@@ -20,13 +20,7 @@ def _count_participants(run: Run) -> Number:
     return run.arithmetic.number(count, "L")
 
 
-participants = constant(
-    "participants",
-    "L",
-    "number of clients that a round selects",
-    _count_participants,
-    primitive="setting",
-)
+participants = setting("participants", "L", "number of clients that a round selects", _count_participants)
 
 
 def paired_moments(run: Run) -> WeightMoments:
@@ -44,7 +38,7 @@ def _measure_sampling_variance(run: Run) -> Any:
     return max(own / weight for own, weight in zip(moments.diagonal, run.problem.weights, strict=True) if weight != 0)
 
 
-sampling_variance = constant(
+sampling_variance = extremal_constant(
     "sampling_variance",
     r"\rho",
     "the largest E[w_i^2]/p_i - alpha p_i: E|sum_i w_i v_i|^2 is at most rho times sum_i p_i |v_i|^2 where the mean of "
@@ -52,5 +46,4 @@ sampling_variance = constant(
     "replacement",
     _measure_sampling_variance,
     assumption=a.averaged_participants,
-    primitive="constant",
 )

@@ -178,6 +178,10 @@ def symbol_of(quantity: Quantity) -> sp.Symbol:
 
 constant = partial(RunQuantity, is_constant=True)
 """A quantity that does not depend on the number of rounds."""
+setting = partial(constant, primitive="setting")
+"""A constant that is read from the run."""
+extremal_constant = partial(constant, primitive="constant")
+"""The smallest or largest number for which an inequality holds at all points of a region."""
 per_round = partial(RunQuantity, per_round=True)
 """A quantity with one value for each round."""
 per_step = partial(RunQuantity, per_round=True, per_step=True)
