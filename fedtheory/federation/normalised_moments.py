@@ -89,14 +89,12 @@ def _find_log_radii(logs: Array, selected: int) -> Array:
 def _choose_nodes(weights: Array, smallest: float) -> Array:
     """Return nodes t of the quadrature, for sums of weights that are zero or at least `smallest`."""
     first, last = math.log(_SMALLEST / weights.sum()), math.log(_LARGEST / smallest)
-    times: Array = np.exp(np.arange(first, last + _STEP, _STEP))
-    return times
+    return np.asarray(np.exp(np.arange(first, last + _STEP, _STEP)))
 
 
 def _measure(times: Array) -> Array:
     """Return ``t dt`` at each t."""
-    measure: Array = _STEP * times * times
-    return measure
+    return np.asarray(_STEP * times * times)
 
 
 def _combine_moments(weights: Array, together: Array, alone: Array, positive: float) -> tuple[Array, Array]:

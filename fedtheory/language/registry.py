@@ -84,19 +84,13 @@ def paper_of(package: str) -> Paper:
 
 @cache
 def _load_paper(module: ModuleType, package: str) -> Paper:
-    """Return the paper that a package defines; raise InputError if it has no SOURCE."""
-    source = getattr(module, "SOURCE", None) or _import_source(module)
+    """Return the paper of a package with a SOURCE in itself or in its module ``source``; else raise `InputError`."""
+    source, own = getattr(module, "SOURCE", None), f"{module.__name__}.source"
+    if source is None and hasattr(module, "__path__") and importlib.util.find_spec(own) is not None:
+        source = getattr(importlib.import_module(own), "SOURCE", None)
     if not isinstance(source, Source) or not hasattr(module, "__path__"):
         raise InputError(package, "expected a package with a SOURCE, which is a fedtheory.Source")
     return Paper(source, package, Path(module.__path__[0]))
-
-
-def _import_source(package: ModuleType) -> object:
-    """Return the SOURCE in the module ``source`` of a package; None without such a module."""
-    name = f"{package.__name__}.source"
-    if not hasattr(package, "__path__") or importlib.util.find_spec(name) is None:
-        return None
-    return getattr(importlib.import_module(name), "SOURCE", None)
 
 
 def add_paper(paper: Paper) -> None:

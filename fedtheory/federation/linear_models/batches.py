@@ -31,8 +31,7 @@ class RowBatches(Oracle):
         """Ratio of the variance of each client's batch average to the variance of one row, (M,)."""
         if self.replacement:
             return np.full(len(self.counts), 1 / self.batch)
-        shrinkages: Array = (self.counts - self.batch) / (self.batch * np.maximum(self.counts - 1, 1))
-        return shrinkages
+        return np.asarray((self.counts - self.batch) / (self.batch * np.maximum(self.counts - 1, 1)))
 
     def draw(self, replicas: int, generator: np.random.Generator) -> Array:
         """Return row numbers of one batch of each client in every replica, (replicas, M, B)."""
@@ -42,8 +41,7 @@ class RowBatches(Oracle):
             drawn = _draw_integers(generator.random(shape), self.counts[:, None])
         else:
             drawn = _draw_different(generator.random(shape), self.counts)
-        rows: Array = drawn + first
-        return rows
+        return np.asarray(drawn + first)
 
     @property
     def are_counted(self) -> bool:

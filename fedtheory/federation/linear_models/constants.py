@@ -64,8 +64,7 @@ class ModelConstants:
 
     def _bound_curvatures(self, tops: Array) -> Array:
         """Return curvatures of objectives whose rows have these largest eigenvalues."""
-        curvatures: Array = self.model.loss.largest_curvature * tops * self._safe + self.model.ridge
-        return curvatures
+        return np.asarray(self.model.loss.largest_curvature * tops * self._safe + self.model.ridge)
 
     @cached_property
     def noise_smoothness(self) -> float:
@@ -106,8 +105,7 @@ class ModelConstants:
         centres = np.repeat(self.model.loss.middle_slope * means, self.model.counts, axis=0)
         ends = [((slope * self.model.inputs - centres) ** 2).sum(axis=1) for slope in (low, high)]
         about_middle = self.model.average_rows(np.maximum(*ends)) * self._safe
-        noise: Array = self.shrinkages * np.minimum(about_middle, self.row_second_moments)
-        return noise
+        return np.asarray(self.shrinkages * np.minimum(about_middle, self.row_second_moments))
 
     @cached_property
     def dissimilarities_sq(self) -> Array:
@@ -132,8 +130,7 @@ class ModelConstants:
         """Upper bound on sup_x E|g_i(x)|^2, (M,); raises `NotApplicable` with a ridge."""
         suprema, shrinkages = self.gradient_suprema_sq, self.shrinkages
         rows = self.row_second_moments
-        moments: Array = (1 - shrinkages) * np.minimum(suprema, rows) + shrinkages * rows
-        return moments
+        return np.asarray((1 - shrinkages) * np.minimum(suprema, rows) + shrinkages * rows)
 
     def _require_no_ridge(self) -> None:
         if self.model.ridge > 0:

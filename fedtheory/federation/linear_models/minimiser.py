@@ -66,8 +66,7 @@ class _Coordinates:
 
     def lift(self, z: Array) -> Array:
         """Return the model with coordinates z."""
-        lifted: Array = self.base + (z if self.basis is None else self.basis @ z)
-        return lifted
+        return np.asarray(self.base + (z if self.basis is None else self.basis @ z))
 
     def project(self, point: Array) -> Array:
         """Return coordinates of the model nearest to a point."""
@@ -76,8 +75,7 @@ class _Coordinates:
 
     def margins(self, z: Array) -> Array:
         """Return x_j'w - b_j, (n,)."""
-        margins: Array = self.inputs @ z - self.offsets
-        return margins
+        return np.asarray(self.inputs @ z - self.offsets)
 
     def value(self, z: Array) -> float:
         return float(self.model.loss.value(self.margins(z)) @ self.row_weights + self.penalties @ (z * z) / 2)
@@ -85,8 +83,7 @@ class _Coordinates:
     def gradient(self, z: Array) -> Array:
         """Return the gradient of the objective, (r,)."""
         slopes = self.model.loss.slope(self.margins(z)) * self.row_weights
-        gradient: Array = slopes @ self.inputs + self.penalties * z
-        return gradient
+        return np.asarray(slopes @ self.inputs + self.penalties * z)
 
     def hessian(self, curvatures: Array) -> Array:
         """Return the Hessian of the objective for the curvatures phi'' of the rows, (r, r)."""

@@ -105,8 +105,7 @@ class LinearModel:
     @cached_property
     def first_rows(self) -> Array:
         """The index of each client's first row, (M,)."""
-        first: Array = np.cumsum(self.counts) - self.counts
-        return first
+        return np.asarray(np.cumsum(self.counts) - self.counts)
 
     @cached_property
     def lengths_sq(self) -> Array:
@@ -120,8 +119,7 @@ class LinearModel:
     def average_rows(self, values: Array) -> Array:
         """Return averages over each client's rows, (M, ...), of values (n, ...)."""
         sums = np.add.reduceat(values, self.first_rows, axis=0)
-        means: Array = sums / self.counts.reshape(-1, *[1] * (values.ndim - 1))
-        return means
+        return np.asarray(sums / self.counts.reshape(-1, *[1] * (values.ndim - 1)))
 
     def rows_of(self, client: int) -> slice:
         """Return the slice of a client's rows."""
@@ -140,8 +138,7 @@ class LinearModel:
 
     def margins(self, points: Array) -> Array:
         """Return x_j'w - b_j of all rows, (..., n), at points (..., d)."""
-        margins: Array = points @ self.inputs.T - self.offsets
-        return margins
+        return np.asarray(points @ self.inputs.T - self.offsets)
 
     def positive_fractions(self, points: Array, margins: Array) -> Array:
         """Return the fraction of rows with positive margins, (K,), at points (K, d) with margins (K, n).
@@ -159,8 +156,7 @@ class LinearModel:
 
     def _compute_ridge_slopes(self, points: Array) -> Array:
         """Return the ridge's part of the gradients, (..., d), at points (..., d)."""
-        slopes: Array = self.penalties * (points - self.origin)
-        return slopes
+        return np.asarray(self.penalties * (points - self.origin))
 
     def values(self, row_weights: Array, points: Array) -> Array:
         """Return the mixed objective with weights (n,) of the rows, (K,), at points (K, d)."""
@@ -213,8 +209,7 @@ class LinearModel:
     @staticmethod
     def _compute_margins_of_clients(points: Array, clients: Array, inputs: Array, offsets: Array) -> Array:
         """Return x_ij'w_i - b_ij of clients with equally many rows, (m, n_i, K)."""
-        margins: Array = inputs @ points[:, clients].transpose(1, 2, 0) - offsets[:, :, None]
-        return margins
+        return np.asarray(inputs @ points[:, clients].transpose(1, 2, 0) - offsets[:, :, None])
 
     @cached_property
     def _groups_of_equal_size(self) -> list[tuple[Array, Array, Array]]:
@@ -245,5 +240,4 @@ class LinearModel:
             inputs = self.inputs[rows[block]]
             margins = (inputs @ points[block, :, :, None])[..., 0] - self.offsets[rows[block]]
             found[block] = (self.loss.slope(margins)[..., None, :] @ inputs)[..., 0, :]
-        slopes: Array = found / rows.shape[-1] + self._compute_ridge_slopes(points)
-        return slopes
+        return np.asarray(found / rows.shape[-1] + self._compute_ridge_slopes(points))

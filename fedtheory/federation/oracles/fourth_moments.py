@@ -69,15 +69,13 @@ class FourthMoments:
     def compute_gradient_moments(self, moments: Array) -> Array:
         """Return second moments (..., d, d) of one sample's gradient at points with second moments (..., d+1, d+1)."""
         turned = self._turn @ moments @ self._turn.T
-        found: Array = self.axes.T @ self._apply(turned)[..., 1:, 1:] @ self.axes
-        return found
+        return np.asarray(self.axes.T @ self._apply(turned)[..., 1:, 1:] @ self.axes)
 
     def pulled_back(self, form: Array) -> Array:
         """Return the expectation of a form (d, d) in one sample's gradient, as a form in (1, x), (d+1, d+1)."""
         turned = np.zeros_like(self._turn)
         turned[1:, 1:] = self.axes @ form @ self.axes.T
-        found: Array = self._turn.T @ self._apply(turned) @ self._turn
-        return found
+        return np.asarray(self._turn.T @ self._apply(turned) @ self._turn)
 
     def _apply(self, symmetric: Array) -> Array:
         """Return the matrix applied to symmetric matrices (..., d+1, d+1)."""

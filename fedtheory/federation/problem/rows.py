@@ -61,10 +61,9 @@ class WeightedRows:
     def curvatures(self) -> Array:
         """Eigenvalues of the Hessian of F in decreasing order; those within rounding of zero are zero."""
         values = np.linalg.svd(self.inputs, compute_uv=False)
-        squares: Array = (
+        return np.asarray(
             2 * np.where(values > _FLAT * len(values) * _EPSILON * values.max(initial=0.0), values, 0.0) ** 2
         )
-        return squares
 
     @property
     def smallest_curvature(self) -> float:
@@ -141,8 +140,7 @@ def _factorise(blocks: list[Array]) -> Array:
 def client_values(data: ClientData, point: Array) -> Array:
     """Return F_i at a point (d,), (M,), from the residuals, so that no large numbers cancel."""
     squares = np.array([r @ r / len(r) for r in data.translated(point).outputs])
-    values: Array = squares + data.penalties @ (point * point) / 2
-    return values
+    return np.asarray(squares + data.penalties @ (point * point) / 2)
 
 
 def client_descents(data: ClientData, point: Array) -> Array:
@@ -154,8 +152,7 @@ def client_descents(data: ClientData, point: Array) -> Array:
         sums = [2 * (abs(y) + abs(x) @ abs(point)) @ abs(x) / len(y) for x, y in data]
         return np.asarray(np.stack(sums) + data.penalties * abs(point))
 
-    descents: Array = FLOAT.difference(data_parts, np.asarray(data.penalties * point), sizes)
-    return descents
+    return np.asarray(FLOAT.difference(data_parts, np.asarray(data.penalties * point), sizes))
 
 
 def smallest_curvatures(data: ClientData, hessians: Array) -> Array:

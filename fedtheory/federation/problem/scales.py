@@ -21,8 +21,7 @@ def are_uneven(sizes: Array) -> bool:
 
 def column_sizes(columns: Array) -> Array:
     """Return the root mean square of each column, (d,), which includes both mean and deviation."""
-    sizes: Array = np.sqrt(np.einsum("ij,ij->j", columns, columns) / max(len(columns), 1))
-    return sizes
+    return np.asarray(np.sqrt(np.einsum("ij,ij->j", columns, columns) / max(len(columns), 1)))
 
 
 def scaling(columns: Array) -> tuple[Array, Array]:
@@ -35,8 +34,7 @@ def sizes_of_data(data: ClientData) -> Array:
     """Return sizes of the columns over the rows of all clients, in floats, (d,)."""
     counts = np.array([len(outputs) for outputs in data.outputs])
     squares = np.stack([column_sizes(inputs) ** 2 for inputs in data.inputs])
-    sizes: Array = np.sqrt(counts @ squares / counts.sum())
-    return sizes
+    return np.asarray(np.sqrt(counts @ squares / counts.sum()))
 
 
 def has_constant(blocks: Sequence[Array]) -> bool:

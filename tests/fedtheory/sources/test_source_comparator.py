@@ -103,7 +103,8 @@ def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
     assert found.holds
     assert found.worst.rhs == value_at(run, run.comparator)
     for point in (run.problem.centred.start, run.problem.centred.optimum):
-        assert q.average_suboptimality.on(run) <= value_at(run, QuadraticComparator(run.problem, run.gradient_forms, point))
+        compared = QuadraticComparator(run.problem, run.gradient_forms, point)
+        assert q.average_suboptimality.on(run) <= value_at(run, compared)
 
 
 @pytest.mark.parametrize("replacement", [True, False])

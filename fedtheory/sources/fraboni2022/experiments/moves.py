@@ -16,11 +16,12 @@ def compute_squared_moves(trajectory: Trajectory) -> Array:
     (local_steps,) = set(algorithm.work.steps)
     displacements = np.linalg.matrix_power(step_maps(recursion.centred, recursion.work), local_steps) - identity
     moves = []
-    for (update, live), noise in zip(trajectory.rounds(), trajectory.noise, strict=True):
+    for n, (update, live) in enumerate(trajectory.rounds()):
         # Minus the identity on the newest model, the maps to the next model become maps to the difference.
         maps = dict(recursion.maps_after(displacements, live, update))
         maps[live.newest] = maps[live.newest] - identity
         _, moment = live.combine(maps)
-        noise_covariance = recursion.server_step_size**2 * (noise or recursion.noise(live, update)).server
+        noise = recursion.noise(live, update) if trajectory.noise is None else trajectory.noise[n]
+        noise_covariance = recursion.server_step_size**2 * noise.server
         moves.append(float(moment[1:, 1:].trace() + noise_covariance.trace()))
     return np.array(moves)
