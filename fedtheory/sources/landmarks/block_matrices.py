@@ -40,13 +40,13 @@ class BlockMap:
     terms: tuple[Blocks, ...]
 
 
-def local_step(algorithm: FederatedAlgorithm) -> BlockMap:
+def build_local_step(algorithm: FederatedAlgorithm) -> BlockMap:
     """Return the map of a local step on the local vectors; b_i is the last column."""
     rows = tuple(algorithm.local_vectors)
     return _build_block_map(algorithm, rows, [_expect(algorithm, one.vector, one.step) for one in algorithm.steps])
 
 
-def round_end(algorithm: FederatedAlgorithm) -> BlockMap:
+def build_round_end(algorithm: FederatedAlgorithm) -> BlockMap:
     """Return the map of the end of a round on the clients' and the server's vectors."""
     ends = {**algorithm.client_update, **algorithm.server_update}
     return _build_block_map(algorithm, tuple(ends), [_expect(algorithm, vector, end) for vector, end in ends.items()])
@@ -56,8 +56,8 @@ def _expect(algorithm: FederatedAlgorithm, vector: Expr, expression: Expr) -> Pa
     """Return the coefficients of vectors and of sums over clients, in expectation over noise and compression."""
     found: Parts = {}
     for part, scale in algorithm.parts(vector, expression).items():
-        for inside, share in _take_expectation(algorithm, vector, part).items():
-            found[inside] = found.get(inside, sp.S.Zero) + scale * share
+        for inside, factor in _take_expectation(algorithm, vector, part).items():
+            found[inside] = found.get(inside, sp.S.Zero) + scale * factor
     return found
 
 
@@ -65,15 +65,15 @@ def _take_expectation(algorithm: FederatedAlgorithm, vector: Expr, part: Expr) -
     """Return the expectation of a gradient or compressed vector as a sum of vectors."""
     if isinstance(part, Gradient):
         point = _expect(algorithm, vector, part.args[0])
-        return {**{at: hessian * share for at, share in point.items()}, linear: -sp.S.One}
+        return {**{at: hessian * factor for at, factor in point.items()}, linear: -sp.S.One}
     return _expect(algorithm, vector, part.args[0]) if isinstance(part, Compressed) else {part: sp.S.One}
 
 
 def _build_block_map(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], ends: list[Parts]) -> BlockMap:
-    """Return the matrices that map the vectors before a round to the rows after it."""
+    """Return the map from the vectors before to those of `rows` after, whose new values are `ends`."""
     order = [*algorithm.local_vectors, *algorithm.client, *algorithm.server, linear]
-    own = [{part: scale for part, scale in end.items() if not isinstance(part, OVER_CLIENTS)} for end in ends]
-    terms = [_build_blocks(order, own, None)]
+    of_client = [{part: scale for part, scale in end.items() if not isinstance(part, OVER_CLIENTS)} for end in ends]
+    terms = [_build_blocks(order, of_client, None)]
     terms += [
         _build_blocks(order, [_collect_inside(algorithm, rows, end, kind) for end in ends], kind)
         for kind in OVER_CLIENTS
@@ -82,20 +82,20 @@ def _build_block_map(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], ends
 
 
 def _collect_inside(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], end: Parts, kind: type[Expr]) -> Parts:
-    """Return the coefficients of vectors in sums of one kind."""
+    """Return the coefficients of the vectors in the sums over clients of one kind."""
     found: Parts = {}
     for node, scale in end.items():
         inside = _expect(algorithm, rows[0], node.args[0]) if isinstance(node, kind) else {}
-        for vector, share in inside.items():
-            found[vector] = found.get(vector, sp.S.Zero) + scale * rename_client(share)
+        for vector, factor in inside.items():
+            found[vector] = found.get(vector, sp.S.Zero) + scale * rename_client(factor)
     return found
 
 
 def rename_client(expression: Expr) -> Expr:
     """Replace symbols of client i by those of client j."""
     expression = sp.sympify(expression)
-    own = {symbol for symbol in expression.free_symbols if symbol.name.endswith("_i")}
-    return expression.xreplace({a: sp.Symbol(f"{a.name[:-1]}j", **a.assumptions0) for a in own})
+    renamed = {symbol for symbol in expression.free_symbols if symbol.name.endswith("_i")}
+    return expression.xreplace({a: sp.Symbol(f"{a.name[:-1]}j", **a.assumptions0) for a in renamed})
 
 
 def _build_blocks(order: Iterable[Expr], rows: list[Parts], over: type[Expr] | None) -> Blocks:

@@ -18,7 +18,7 @@ from fedtheory.language.exhibits import Axis, Chart, Line, Page, RunFile, Table
 from fedtheory.language.numbers import decimal
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run, run_toml, run_with
-from fedtheory.sources.landmarks.block_matrices import BlockMap, local_step, round_end
+from fedtheory.sources.landmarks.block_matrices import BlockMap, build_local_step, build_round_end
 from fedtheory.sources.landmarks.statements import CLAIMS
 
 CLIENTS, LOCAL_STEPS, ROUNDS = 5, 5, 30
@@ -177,7 +177,7 @@ def list_matrices(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
         r"The expected local step on $F_i(x)=\frac12x^\top H_ix-b_i^\top x$:",
         "The end of a round for participants, in expectation over the compression:",
     )
-    return list(zip(words, map(_format_blocks, (local_step(algorithm), round_end(algorithm))), strict=True))
+    return list(zip(words, map(_format_blocks, (build_local_step(algorithm), build_round_end(algorithm))), strict=True))
 
 
 def _format_blocks(found: BlockMap) -> str:

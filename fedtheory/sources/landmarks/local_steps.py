@@ -1,4 +1,4 @@
-"""A local step of an algorithm in the symbols of a claim, from the algorithm's definition."""
+"""Local steps of algorithms in the symbols of a claim, by the algorithms' definitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fedtheory.kernel import expressions as kernel
 from fedtheory.kernel.expressions import Expr
 
 
-def local_step(
+def write_local_step(
     algorithm: FederatedAlgorithm, objective: Expr, vectors: Mapping[Expr, Expr], numbers: Mapping[Expr, Expr]
 ) -> dict[Expr, Expr]:
     """Return the local vectors after a step with full gradients of an objective.
@@ -21,16 +21,19 @@ def local_step(
     missing one.
     """
 
-    def expression(of: Expr, combined: Expr) -> Expr:
-        parts = algorithm.parts(of, combined)
-        return sp.Add(*(scale.xreplace(dict(numbers)) * translate_part(of, part) for part, scale in parts.items()))
+    def translate_sum(vector: Expr, expression: Expr) -> Expr:
+        """Translate the part of a vector's update into the claim's symbols."""
+        parts = algorithm.parts(vector, expression)
+        return sp.Add(*(scale.xreplace(dict(numbers)) * translate_part(vector, part) for part, scale in parts.items()))
 
-    def translate_part(of: Expr, part: Expr) -> Expr:
+    def translate_part(vector: Expr, part: Expr) -> Expr:
         """Translate a vector or gradient of the definition into the claim's symbols."""
         if isinstance(part, Gradient):
-            return kernel.Gradient(objective, expression(of, part.args[0]))
+            return kernel.Gradient(objective, translate_sum(vector, part.args[0]))
         if part not in vectors:
-            raise InputError(algorithm.name, f"expected a point for {part}")
+            raise InputError(
+                algorithm.name, f"expected a point for {part}, got points for {', '.join(map(str, vectors))}"
+            )
         return vectors[part]
 
-    return {one.vector: expression(one.vector, one.step) for one in algorithm.steps}
+    return {one.vector: translate_sum(one.vector, one.step) for one in algorithm.steps}

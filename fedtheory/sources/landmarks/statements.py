@@ -12,7 +12,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Rate
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.statements import Statements
-from fedtheory.sources.landmarks.local_steps import local_step
+from fedtheory.sources.landmarks.local_steps import write_local_step
 
 M, eta, tau, T, mu, L = sp.symbols("M eta tau T mu L", positive=True)
 p, omega, sigma, D, G_star = sp.symbols("p omega sigma D G_*", nonnegative=True)
@@ -54,7 +54,7 @@ POINTS: dict[sp.Symbol, Quantity] = {
 def proximal_step(point: sp.Symbol) -> Expr:
     """Return the local step of FedProx from a point, in a round that starts from x, by its definition."""
     numbers = {definition.eta: eta, fedprox.mu: mu_prox}
-    return local_step(fedprox.algorithm, F_i, {fedprox.x: x, fedprox.y: point}, numbers)[fedprox.y]
+    return write_local_step(fedprox.algorithm, F_i, {fedprox.x: x, fedprox.y: point}, numbers)[fedprox.y]
 
 
 TENDS_TO_OPTIMUM = (q.limiting_mean_distance_sq, "==", sp.S.Zero)

@@ -26,7 +26,7 @@ class Message:
     """Size of the message, in numbers."""
 
 
-def parameter_server(workers: int, size: Fraction) -> Iterator[Message]:
+def list_server_messages(workers: int, size: Fraction) -> Iterator[Message]:
     """Yield the messages through a server: every worker sends its model, then receives the result."""
     for worker in range(workers):
         yield Message(0, worker, SERVER, size)
@@ -34,15 +34,15 @@ def parameter_server(workers: int, size: Fraction) -> Iterator[Message]:
         yield Message(1, SERVER, worker, size)
 
 
-def ring_all_reduce(workers: int, size: Fraction) -> Iterator[Message]:
+def list_ring_messages(workers: int, size: Fraction) -> Iterator[Message]:
     """Yield the messages around a ring: in 2(N-1) phases each worker sends a chunk of b/N to its neighbour."""
     for phase in range(2 * (workers - 1)):
         for worker in range(workers):
             yield Message(phase, worker, (worker + 1) % workers, size / workers)
 
 
-def busiest_load(messages: Iterator[Message]) -> Fraction:
-    """Return the largest amount of numbers that one node sends and receives together."""
+def compute_busiest_load(messages: Iterator[Message]) -> Fraction:
+    """Return the largest count of numbers that one node sends and receives, in total."""
     loads: Counter[int] = Counter()
     for message in messages:
         loads[message.sender] += message.size  # type: ignore[assignment]
@@ -50,8 +50,8 @@ def busiest_load(messages: Iterator[Message]) -> Fraction:
     return Fraction(max(loads.values(), default=0))
 
 
-def most_sent_by_a_worker(messages: Iterator[Message]) -> Fraction:
-    """Return the largest amount of numbers that one worker sends."""
+def compute_most_sent(messages: Iterator[Message]) -> Fraction:
+    """Return the largest count of numbers that one worker sends."""
     sent: Counter[int] = Counter()
     for message in messages:
         if message.sender != SERVER:

@@ -16,11 +16,11 @@ from fedtheory.runfile import parse_run
 from fedtheory.sources.landmarks.block_matrices import (
     BlockMap,
     Blocks,
+    build_local_step,
+    build_round_end,
     hessian,
     linear,
-    local_step,
     rename_client,
-    round_end,
 )
 from fedtheory.sources.landmarks.exhibits import list_matrices
 from report.mathml import typeset_formula
@@ -65,7 +65,7 @@ class Round:
             symbols[hessian] = sp.Rational(PROBLEM["hessians"][i][0][0])
             symbols[linear] = sp.Rational(PROBLEM["linear"][i][0])
         self.vectors = [self._start(i) for i in range(3)]
-        steps = [self._apply(local_step(self.definition), i) for i in range(3)]
+        steps = [self._apply(build_local_step(self.definition), i) for i in range(3)]
         self.vectors = [vectors | moved for vectors, moved in zip(self.vectors, steps, strict=True)]
 
     def _start(self, i: int) -> Numbers:
@@ -75,7 +75,7 @@ class Round:
 
     def end(self, i: int) -> Numbers:
         """Return the vectors of client i at the end of the step."""
-        return self._apply(round_end(self.definition), i)
+        return self._apply(build_round_end(self.definition), i)
 
     def _apply(self, found: BlockMap, i: int) -> Numbers:
         total = sp.zeros(len(found.rows), 1)

@@ -15,11 +15,11 @@ from fedtheory.language import quantities as q
 from fedtheory.sources.liu2022.messages import (
     SERVER,
     Message,
-    busiest_load,
+    compute_busiest_load,
+    compute_most_sent,
     cross_device,
-    most_sent_by_a_worker,
-    parameter_server,
-    ring_all_reduce,
+    list_ring_messages,
+    list_server_messages,
 )
 
 Vector = list[int]
@@ -36,7 +36,7 @@ def _around_the_ring(models: list[Vector]) -> list[Vector]:
     """Return the result for worker w that sends chunk w - phase (mod N); its neighbour adds or copies it."""
     workers, chunk = len(models), len(models[0]) // len(models)
     held = [[model[c * chunk : (c + 1) * chunk] for c in range(workers)] for model in models]
-    for phase, messages in enumerate(_phases(ring_all_reduce(workers, Fraction(len(models[0]))))):
+    for phase, messages in enumerate(_phases(list_ring_messages(workers, Fraction(len(models[0]))))):
         travelling = []
         for message in messages:
             number = (message.sender - phase) % workers
@@ -65,7 +65,7 @@ def test_the_server_leaves_every_worker_with_the_sum(workers: int, drawn: st.Dat
     models = drawn.draw(st.lists(numbers, min_size=workers, max_size=workers))
     total = [sum(column) for column in zip(*models, strict=True)]
     arrived, received = [0, 0, 0], {}
-    first, second = _phases(parameter_server(workers, Fraction(3)))
+    first, second = _phases(list_server_messages(workers, Fraction(3)))
     for message in first:
         assert (message.receiver, message.size) == (SERVER, Fraction(3))
         arrived = [a + b for a, b in zip(arrived, models[message.sender], strict=True)]
@@ -79,17 +79,17 @@ def test_the_server_leaves_every_worker_with_the_sum(workers: int, drawn: st.Dat
 @pytest.mark.parametrize("size", [Fraction(1), Fraction(24), Fraction(7, 3)], ids=str)
 def test_loads(workers: int, size: Fraction) -> None:
     """The server carries 2Nb; each worker sends and receives 2(N-1)b/N on a ring, and b through a server."""
-    assert busiest_load(parameter_server(workers, size)) == 2 * workers * size
-    assert most_sent_by_a_worker(parameter_server(workers, size)) == size
+    assert compute_busiest_load(list_server_messages(workers, size)) == 2 * workers * size
+    assert compute_most_sent(list_server_messages(workers, size)) == size
     share = 2 * (workers - 1) * size / workers
-    assert most_sent_by_a_worker(ring_all_reduce(workers, size)) == share
-    assert busiest_load(ring_all_reduce(workers, size)) == 2 * share
-    sent, received = _totals(ring_all_reduce(workers, size))
+    assert compute_most_sent(list_ring_messages(workers, size)) == share
+    assert compute_busiest_load(list_ring_messages(workers, size)) == 2 * share
+    sent, received = _totals(list_ring_messages(workers, size))
     assert set(sent.values()) == set(received.values()) == ({share} if workers > 1 else set())
-    for phase in _phases(ring_all_reduce(workers, size)):
+    for phase in _phases(list_ring_messages(workers, size)):
         assert sorted(m.sender for m in phase) == sorted(m.receiver for m in phase) == list(range(workers))
         assert all(m.receiver == (m.sender + 1) % workers != m.sender for m in phase)
-    assert len(list(_phases(ring_all_reduce(workers, size)))) == 2 * (workers - 1)
+    assert len(list(_phases(list_ring_messages(workers, size)))) == 2 * (workers - 1)
 
 
 def _totals(messages: Iterator[Message]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
@@ -104,10 +104,10 @@ def _totals(messages: Iterator[Message]) -> tuple[dict[int, Fraction], dict[int,
 def test_unequal_loads_count_the_busiest() -> None:
     """The load is that of the busiest node, and the server is no worker."""
     messages = [Message(0, 0, 1, Fraction(1)), Message(0, SERVER, 2, Fraction(5)), Message(1, 1, 0, Fraction(3))]
-    assert busiest_load(iter(messages)) == 5
-    assert most_sent_by_a_worker(iter(messages)) == 3
-    assert busiest_load(iter([])) == 0
-    assert most_sent_by_a_worker(iter([])) == 0
+    assert compute_busiest_load(iter(messages)) == 5
+    assert compute_most_sent(iter(messages)) == 3
+    assert compute_busiest_load(iter([])) == 0
+    assert compute_most_sent(iter([])) == 0
 
 
 @pytest.mark.parametrize("clients", [1, 2, 3, 5])

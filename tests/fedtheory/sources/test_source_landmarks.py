@@ -24,7 +24,7 @@ from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run
 from fedtheory.sources.landmarks.exhibits import ROUNDS, compute_errors, find_best_curve, make_page, typeset
-from fedtheory.sources.landmarks.local_steps import local_step
+from fedtheory.sources.landmarks.local_steps import write_local_step
 from verify.check import Check, check
 from verify.instances import families_for
 
@@ -278,10 +278,10 @@ def test_claims_of_ones_own_are_checked_on_such_runs() -> None:
 def test_a_step_of_a_definition_in_symbols_of_ones_own() -> None:
     y, x, objective, size, weight = sp.symbols("a b f s w")
     numbers = {eta: size, fedprox.mu: weight}
-    (found,) = local_step(fedprox.algorithm, objective, {fedprox.x: x, fedprox.y: y}, numbers).values()
+    (found,) = write_local_step(fedprox.algorithm, objective, {fedprox.x: x, fedprox.y: y}, numbers).values()
     assert sp.expand(found - (y - size * (Gradient(objective, y) + weight * (y - x)))) == 0
     with pytest.raises(InputError, match="expected a point for x"):
-        local_step(fedprox.algorithm, objective, {fedprox.y: y}, numbers)
+        write_local_step(fedprox.algorithm, objective, {fedprox.y: y}, numbers)
 
 
 @pytest.mark.parametrize("name", names())

@@ -7,11 +7,11 @@ from fractions import Fraction
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import BLUE, DASHED, ORANGE, SKY, Axis, Band, Chart, Display, Line
 from fedtheory.sources.liu2022.messages import (
-    busiest_load,
+    compute_busiest_load,
+    compute_most_sent,
     cross_device,
-    most_sent_by_a_worker,
-    parameter_server,
-    ring_all_reduce,
+    list_ring_messages,
+    list_server_messages,
 )
 
 WORKERS = (2, 4, 8, 16, 32, 64, 128, 256)
@@ -22,8 +22,8 @@ _LINE = tuple(2**power for power in range(1, 14))
 def show_loads(_claim: Claim) -> Display:
     """Show the load of the busiest node of a parameter server and of a ring, in models, counted and by formula."""
     one = Fraction(1)
-    servers = [float(busiest_load(parameter_server(n, one))) for n in WORKERS]
-    rings = [float(most_sent_by_a_worker(ring_all_reduce(n, one))) for n in WORKERS]
+    servers = [float(compute_busiest_load(list_server_messages(n, one))) for n in WORKERS]
+    rings = [float(compute_most_sent(list_ring_messages(n, one))) for n in WORKERS]
     by_server, by_ring = [2 * n for n in _LINE], [2 * (n - 1) / n for n in _LINE]
     devices = cross_device().devices_per_round
     chart = Chart(

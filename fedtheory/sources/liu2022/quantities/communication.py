@@ -10,10 +10,10 @@ from fedtheory.engine.run import Run
 from fedtheory.language.quantities.quantity import constant
 from fedtheory.sources.liu2022.messages import (
     Message,
-    busiest_load,
-    most_sent_by_a_worker,
-    parameter_server,
-    ring_all_reduce,
+    compute_busiest_load,
+    compute_most_sent,
+    list_ring_messages,
+    list_server_messages,
 )
 
 model_size = constant(
@@ -41,13 +41,13 @@ parameter_server_load = constant(
     "parameter_server_load",
     r"\text{load of the parameter server}",
     "numbers that the parameter server receives and sends in one aggregation, counted message by message",
-    _count_messages(busiest_load, parameter_server),
+    _count_messages(compute_busiest_load, list_server_messages),
     primitive="setting",
 )
 ring_worker_load = constant(
     "ring_worker_load",
     r"\text{sent by each worker of the ring}",
     "numbers that a worker of the ring sends in one aggregation, counted message by message",
-    _count_messages(most_sent_by_a_worker, ring_all_reduce),
+    _count_messages(compute_most_sent, list_ring_messages),
     primitive="setting",
 )

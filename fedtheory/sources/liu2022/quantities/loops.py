@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fedtheory.arithmetic.enclosures import largest
-from fedtheory.engine.run import Run
-from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.sources.liu2022.quantities.published_loop import (
     compute_loop_moments,
@@ -14,15 +10,6 @@ from fedtheory.sources.liu2022.quantities.published_loop import (
     measure_largest_deviation,
     simulate_as_published,
 )
-
-
-def _average_gradient(run: Run) -> Any:
-    """Return the average of E|grad F(xbar^{t-1})|^2 over the iterations of the printed loop."""
-    values = run.compute_once(compute_loop_moments).gradient_sq
-    if len(values) == 0:
-        raise NotApplicable("the run has fewer than two updates")
-    return values.sum() / len(values)
-
 
 restarted_deviation = RunQuantity(
     "restarted_deviation",
@@ -35,7 +22,7 @@ restarted_deviation = RunQuantity(
 restarting_first_deviation = RunQuantity(
     "restarting_first_deviation",
     r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
-    "the same for the loop that restarts where (t-1) mod K = 0, before the gradient is observed",
+    "largest distance from FedAvg of the loop that restarts where (t-1) mod K = 0, before the gradient is observed",
     lambda run: measure_largest_deviation(run, iterate_with_early_restart),
     root=True,
     primitive="process",
@@ -44,7 +31,7 @@ loop_gradient_sq = RunQuantity(
     "loop_gradient_sq",
     r"\frac1T\sum_{t=1}^T\mathbb E\|\nabla f(\bar x^{t-1})\|^2",
     "(1/T) sum_{t=1..T} E|grad F(xbar^{t-1})|^2 of the printed loop over t: gradients are observed before a restart",
-    _average_gradient,
+    lambda run: run.compute_once(compute_loop_moments).gradient_sq.mean(),
     primitive="process",
 )
 loop_consensus_error = RunQuantity(
