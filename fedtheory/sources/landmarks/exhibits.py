@@ -109,6 +109,7 @@ def _list_keys(name: str, size: float) -> dict[str, Any]:
 
 
 def _draw_charts(curves: list[Curve]) -> list[Chart]:
+    """Draw errors over rounds and over models sent."""
     names = " and ".join(one.shown.label for one in curves) if len(curves) == 2 else "all algorithms"
     error = Axis(r"$\mathbb{E}\,F(x^n)-F^*$", "log")
     over: dict[str, tuple[Axis, Callable[[Curve], Array]]] = {
@@ -150,10 +151,10 @@ def typeset(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
     }
     coins = ", ".join(rf"\mathbb P({latex(coin)}=1)={latex(chance)}" for coin, chance in algorithm.coins.items())
     coin_lines = [("Coins, 1 or 0 for all clients at once, drawn in every round:", coins)] if coins else []
-    return [(words, _assign(pairs)) for words, pairs in lines.items()] + coin_lines
+    return [(words, _format_updates(pairs)) for words, pairs in lines.items()] + coin_lines
 
 
-def _assign(pairs: list[tuple[Any, Any]]) -> str:
+def _format_updates(pairs: list[tuple[Any, Any]]) -> str:
     return r",\qquad ".join(rf"{latex(vector)}\leftarrow {latex(value)}" for vector, value in pairs)
 
 

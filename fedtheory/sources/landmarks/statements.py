@@ -51,7 +51,7 @@ POINTS: dict[sp.Symbol, Quantity] = {
 }
 
 
-def proximal_step(point: sp.Symbol) -> Expr:
+def write_proximal_step(point: sp.Symbol) -> Expr:
     """Return the local step of FedProx from a point, in a round that starts from x, by its definition."""
     numbers = {definition.eta: eta, fedprox.mu: mu_prox}
     return write_local_step(fedprox.algorithm, F_i, {fedprox.x: x, fedprox.y: point}, numbers)[fedprox.y]
@@ -256,7 +256,7 @@ CLAIMS = (
         "A local step of FedProx contracts, the more the larger its proximal term",
         "after Li et al., MLSys 2020",
     )(
-        lhs=norm_sq(proximal_step(y) - proximal_step(z)),
+        lhs=norm_sq(write_proximal_step(y) - write_proximal_step(z)),
         rhs=(1 - eta * mu_prox) * (1 - eta * (mu_prox + mu)) * norm_sq(y - z),
         conditions=[eta <= 1 / (L + mu_prox)],
         assumptions=(a.fedprox, a.convex_and_smooth, a.strongly_convex_clients, a.same_step_size),

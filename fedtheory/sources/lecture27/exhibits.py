@@ -12,7 +12,6 @@ from fedtheory.federation import fedavg
 from fedtheory.federation.problem import least_squares
 from fedtheory.federation.problem.datasets import load
 from fedtheory.federation.problem.split import dirichlet_split, iid_split
-from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import Axis, Chart, Display, Exhibit, Legend, Line, Part, Span
 from fedtheory.runfile.problems import split_data
 from fedtheory.sources.lecture27.budget import Budget, BudgetComparison, compare
@@ -37,6 +36,7 @@ def compute_budget_cases() -> tuple[BudgetCase, ...]:
 
 
 def _make_case(name: str, split: str) -> BudgetCase:
+    """Compare the runs on a data set, at a fraction of the largest step size."""
     data = load(DATA[name])
     count = len(data.outputs)
     if split == "iid":
@@ -89,8 +89,9 @@ def _describe(case: BudgetCase) -> str:
     )
 
 
-def _is_the_controller(claim: Claim) -> bool:
-    return claim.implemented_by == "fedtheory.sources.lecture27.budget:descend_adaptively"
-
-
-EXHIBITS = (Exhibit(_is_the_controller, lambda _claim: Display([draw_budget_chart(compute_budget_cases())])),)
+EXHIBITS = (
+    Exhibit(
+        lambda claim: claim.implemented_by == "fedtheory.sources.lecture27.budget:descend_adaptively",
+        lambda _claim: Display([draw_budget_chart(compute_budget_cases())]),
+    ),
+)

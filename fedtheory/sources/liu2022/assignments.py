@@ -11,7 +11,8 @@ from fedtheory.sources.liu2022.statements.notation import G, K, L, N, T, gap, s,
 _SYMBOLS = (("s", "K"), ("eta", "H"), ("gamma", "E"), ("alpha", "Q"))
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     step, steps = draw.choice("letters", _SYMBOLS)
     names = {step: s, steps: K, "N": N, "T": T, "L": L, "G": G, "sigma": sigma, "gap": gap}
     symbol, count = ex.tex(step), ex.tex(steps)
@@ -80,7 +81,7 @@ ASSIGNMENTS = [
         "linear-speedup",
         "Linear speed-up: the limit on local steps",
         ("liu2022:thm-1", "liu2022:cor-2.step", "liu2022:cor-2.K"),
-        _draw,
+        _write_questions,
         level="advanced",
     )
 ]

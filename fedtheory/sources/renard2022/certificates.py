@@ -56,7 +56,7 @@ _DEVIATION_I, _DEVIATION_J = pair.SLOPE_I - Gradient(pair.F, pair.x_i), pair.SLO
 
 
 def _bound_gradient_step(factor: sp.Expr) -> list[Term]:
-    """Return the terms that a gradient step on F does not increase the distance of two points."""
+    """Bound the distance of two points after a gradient step on F by that before it."""
     return [
         Term(2 * eta * factor, cocoercivity(pair.F, pair.x_i, pair.x_j)),
         Term(2 * eta * factor, cocoercivity(pair.F, pair.x_j, pair.x_i)),
@@ -65,7 +65,7 @@ def _bound_gradient_step(factor: sp.Expr) -> list[Term]:
 
 
 def _bound_deviations(coefficient: sp.Expr) -> list[Term]:
-    """Return the terms that each of the two gradients differs from that of F by at most zeta."""
+    """Bound the difference of the two gradients' deviations from that of F, each at most zeta."""
     return [
         Term(2 * coefficient, assumption("bounded dissimilarity of i")),
         Term(2 * coefficient, assumption("bounded dissimilarity of j")),

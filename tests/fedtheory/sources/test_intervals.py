@@ -30,7 +30,7 @@ from fedtheory.sources.lecture27.context.intervals import (
     AtNextStart,
     SumOverRounds,
     SumOverSteps,
-    gap_conditions,
+    list_gap_conditions,
 )
 from fedtheory.sources.lecture27.statements.notation import (
     F,
@@ -157,9 +157,9 @@ def test_a_round_that_starts_at_the_minimum_is_not_summed_over() -> None:
 
 def test_the_smallest_gap_is_the_smallest_of_ends() -> None:
     """The smallest gap is at most those at the ends of the intervals and of the run, but not at their starts."""
-    assert sp.Le(epsilon, theta_end) in gap_conditions(CLAIM)
-    assert sp.Le(epsilon, final_gap) in gap_conditions(CLAIM)
-    assert sp.Le(epsilon, theta_start) not in gap_conditions(CLAIM)
+    assert sp.Le(epsilon, theta_end) in list_gap_conditions(CLAIM)
+    assert sp.Le(epsilon, final_gap) in list_gap_conditions(CLAIM)
+    assert sp.Le(epsilon, theta_start) not in list_gap_conditions(CLAIM)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3))

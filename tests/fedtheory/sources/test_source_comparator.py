@@ -221,7 +221,7 @@ def test_a_contraction_says_what_the_step_says(change: dict[str, Any]) -> None:
 
 SHARES = find("comparator:shares.one-step")
 SHARES_CHANGES: dict[str, dict[str, Any]] = {
-    "half the noise": {"rhs": SHARES.rhs - full.UNEQUAL_WEIGHTS.batch_noise / 2},
+    "half the noise": {"rhs": SHARES.rhs - full.UNEQUAL_WEIGHTS.noise_in_average / 2},
     "half the drift": {"rhs": SHARES.rhs - full.step_dissimilarity / 2},
     "long rounds": {"conditions": [full.SHORT_STEP]},
     "as if the shares were equal": {"rhs": SHARES.rhs.subs(p_max, 1 / M)},
@@ -237,7 +237,7 @@ def test_no_stronger_step_for_unequal_shares_is_proved(change: dict[str, Any]) -
 
 DRIFT = find("comparator:drift.one-step")
 DRIFT_CHANGES: dict[str, dict[str, Any]] = {
-    "half the noise": {"rhs": DRIFT.rhs - full.EQUAL_WEIGHTS.batch_noise / 2},
+    "half the noise": {"rhs": DRIFT.rhs - full.EQUAL_WEIGHTS.noise_in_average / 2},
     "long steps": {"conditions": [full.GAPS_EXCEED_NOISE]},
     "rough noise": {"conditions": [full.SHORT_STEP]},
     "less drift": {"rhs": DRIFT.rhs - L / 10 * Expectation(Average(norm_sq(xbar - x_i)))},

@@ -16,7 +16,7 @@ from fedtheory.language.exercises import BoundQuestion, ChoiceQuestion, CodeQues
 from fedtheory.language.exercises.copy_symbols import without_needless_braces
 from fedtheory.language.registry import find, papers
 from fedtheory.sources.fraboni2022.assignments.limit_or_cycle import even, first, odd, phi, second
-from fedtheory.sources.lecture27.assignments.tau_under_a_budget import best_steps
+from fedtheory.sources.lecture27.assignments.tau_under_a_budget import find_best_steps
 from fedtheory.sources.renard2022.assignments.find_the_error import draw_published_lines
 from fedtheory.sources.vlaski2023.assignments.problem_5_1 import compute_limiting_point
 from fedtheory.sources.vlaski2023.assignments.problem_5_2 import compute_sampled_variance
@@ -238,8 +238,8 @@ def test_the_cycle_is_one() -> None:
 def test_free_communication_asks_for_one_step() -> None:
     """If an aggregation costs nothing, one local step is best; if it is expensive, more are."""
     constants = (0.05, 1.0, 0.1, 1.0, 0.5)
-    assert best_steps((1, 0, 1000), constants) == 1
-    assert best_steps((1, 500, 100_000), constants) > 1
+    assert find_best_steps((1, 0, 1000), constants) == 1
+    assert find_best_steps((1, 500, 100_000), constants) > 1
 
 
 def test_the_printed_lines_have_an_error() -> None:

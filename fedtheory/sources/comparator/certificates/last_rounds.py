@@ -16,7 +16,7 @@ from fedtheory.sources.comparator.certificates.step_terms import (
     bound_local_step,
     bound_next_drift,
     bound_noise,
-    drop_excess_noise,
+    list_excess_noise,
     scale_terms,
 )
 from fedtheory.sources.comparator.statements import last_rounds as last
@@ -38,7 +38,7 @@ def bound_contracting_step(costs: last.StepCosts) -> list[Term]:
         bound_next_drift(next_potential, ratio),
         *bound_gradients(gradients, x_star, Gradient(F_i, x_star), 8),
         *bound_noise(noise, 12),
-        *drop_excess_noise(noise, costs.noise_in_average, next_potential),
+        *list_excess_noise(noise, costs.noise_in_average, next_potential),
         Term(excess, square(GRADIENT - MEAN_GRADIENT), averaged=True),
         # The distances of the clients contract as well.
         Term(mu / 4, DRIFT, averaged=True),

@@ -16,7 +16,7 @@ from fedtheory.sources.comparator.certificates.step_terms import (
     bound_local_step,
     bound_next_drift,
     bound_noise,
-    drop_excess_noise,
+    list_excess_noise,
 )
 from fedtheory.sources.comparator.statements import sampled_rounds as sampled
 from fedtheory.sources.comparator.statements.notation import *
@@ -36,7 +36,7 @@ _PARTS = [
     bound_next_drift(_next_potential, tau + k),
     *bound_gradients(sampled.gradient_cost, y, Gradient(F_i, y) - Gradient(F, y)),
     *bound_noise(_noise_cost),
-    *drop_excess_noise(_noise_cost, _noise_in_average, _next_potential),
+    *list_excess_noise(_noise_cost, _noise_in_average, _next_potential),
 ]
 _SHARE = 1 / (2 * eta * tau * T)
 

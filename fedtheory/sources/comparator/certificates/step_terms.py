@@ -64,10 +64,10 @@ def bound_noise(coefficient: Expr, ratio: int = 1) -> list[Term]:
     ]
 
 
-def drop_excess_noise(coefficient: Expr, in_average: Expr, next_potential: Expr) -> list[Term]:
-    """Return the excess of the coefficient of the squared noise over what a step needs.
+def list_excess_noise(coefficient: Expr, in_average: Expr, next_potential: Expr) -> list[Term]:
+    """Return terms with the squared noise that a coefficient covers beyond the noise of a step.
 
-    A client below the largest weight has less noise in the average; a client's noise has a part in common with the
+    A client with less than the largest weight has less noise in the average, and a client's noise is a part of the
     average.
     """
     return [

@@ -17,7 +17,7 @@ from fedtheory.sources.comparator.certificates.step_terms import (
     bound_gradients,
     bound_local_step,
     bound_noise,
-    drop_excess_noise,
+    list_excess_noise,
     scale_terms,
 )
 from fedtheory.sources.comparator.statements import discounted_averages as averages
@@ -41,7 +41,7 @@ def _bound_contracting_step(costs: LargestCosts, point: Expr, rest: Sequence[Ter
         *bound_gradients(gradients, point, Gradient(F_i, point) - Gradient(F, point)),
         *bound_noise(noise, 4),
         Term(mu / 4, DRIFT, averaged=True),
-        *drop_excess_noise(noise, noise_in_average, next_potential),
+        *list_excess_noise(noise, noise_in_average, next_potential),
         Term(excess, square(GRADIENT - MEAN_GRADIENT), averaged=True),
         *rest,
     ]

@@ -87,11 +87,11 @@ _OTHERS = ((1, 1), (1, 20), (32, 1), (32, 20))
 def _make_ratio_column(batch: int, local_steps: int) -> tuple[str, Callable[[DataSetResults], str]]:
     """Return a column of the table: its heading, and the ratio for other batches and local steps."""
 
-    def ratio(found: DataSetResults) -> str:
+    def format_ratio(found: DataSetResults) -> str:
         point = DataSetResults(found.name, batch, local_steps).smallest_bound
         return _format_value(point.bound, point.error)
 
-    return rf"theorem over exact error for batches of {batch}, $\tau={local_steps}$", ratio
+    return rf"theorem over exact error for batches of {batch}, $\tau={local_steps}$", format_ratio
 
 
 def _format_value(value: float | None, over: float = 1) -> str:

@@ -22,7 +22,7 @@ _PARTS = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 8), fmpq(1, 64))
 
 
 def _shorten(problem: Problem, part: fmpq, local_steps: int, rounds: int) -> Run:
-    """FedAvg with rounds of length at most 1/(2 L), or less if the noise is not smooth."""
+    """Return FedAvg with rounds of length at most 1/(2 L), and shorter ones for rough noise."""
     run = Run(problem, fedavg(problem, rounds=rounds, local_step_size=fmpq(1), local_steps=local_steps))
     steepest = 2 * run.smoothness * local_steps + 2 * run.noise_smoothness
     return run.with_step_factor(part / steepest if steepest > 0 else part)

@@ -33,19 +33,19 @@ class NoiseFractions:
     in_drift: Expr
 
     @property
-    def batch_noise(self) -> Expr:
-        """Return the cost of a step's noise in the step itself."""
+    def noise_in_average(self) -> Expr:
+        """Return the cost of the noise that remains in the average after a step."""
         return self.in_average * eta * (1 + L * eta) * sigma_y**2
 
     @property
     def step_noise(self) -> Expr:
         """Return the cost of a step's noise in the step and in the rest of the round."""
-        return self.batch_noise + self.in_drift * L * eta**2 * (tau - 1 - k) * (tau + 2) * sigma_y**2 / 4
+        return self.noise_in_average + self.in_drift * L * eta**2 * (tau - 1 - k) * (tau + 2) * sigma_y**2 / 4
 
     @property
     def noise(self) -> Expr:
         """Return the average of `step_noise` over the steps of a round."""
-        return self.batch_noise + self.in_drift * L * eta**2 * (tau - 1) * (tau + 2) * sigma_y**2 / 8
+        return self.noise_in_average + self.in_drift * L * eta**2 * (tau - 1) * (tau + 2) * sigma_y**2 / 8
 
     @property
     def gaps_for_noise(self) -> Expr:
@@ -112,21 +112,21 @@ CLAIMS = (
     ),
     claim.proved.step("drift.one-step", "One local step, with the drift of the run", "full rounds, 4")(
         lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
-        rhs=_STEP_PROGRESS + L / 2 * Expectation(Average(norm_sq(xbar - x_i))) + EQUAL_WEIGHTS.batch_noise,
+        rhs=_STEP_PROGRESS + L / 2 * Expectation(Average(norm_sq(xbar - x_i))) + EQUAL_WEIGHTS.noise_in_average,
         place="step",
         assumptions=SETTING,
         conditions=[SHORT_STEP, GAPS_EXCEED_NOISE],
     ),
     claim.proved.step("drift.all-steps", "All local steps, with the drift of the run", "full rounds, 5")(
         lhs=average_error,
-        rhs=comparator_gap + mean_progress + L / 2 * mean_drift + EQUAL_WEIGHTS.batch_noise,
+        rhs=comparator_gap + mean_progress + L / 2 * mean_drift + EQUAL_WEIGHTS.noise_in_average,
         assumptions=SETTING,
         conditions=[SHORT_STEP, GAPS_EXCEED_NOISE],
     ),
     claim.proved.bound(
         "drift.average-error", "Convergence of FedAvg against any point, with the drift of the run", "full rounds, 6"
     )(
-        chain=(average_error, "<=", comparator_gap + start + L / 2 * mean_drift + EQUAL_WEIGHTS.batch_noise),
+        chain=(average_error, "<=", comparator_gap + start + L / 2 * mean_drift + EQUAL_WEIGHTS.noise_in_average),
         assumptions=SETTING,
         conditions=[SHORT_STEP, GAPS_EXCEED_NOISE],
         note=(

@@ -20,7 +20,7 @@ accumulated = k * kept_fraction
 """Number of errors that have accumulated after k steps of a round."""
 
 
-def potential(average: Expr, local: Expr, steps: Expr) -> Expr:
+def write_potential(average: Expr, local: Expr, steps: Expr) -> Expr:
     """Return the potential after some steps: distance from the optimum, accumulated errors, client drift."""
     error = Value(F, average) - Value(F, x_star)
     drift = Expectation(COSTS.drift_potential.subs(k, steps) * Average(norm_sq(local - average)))
@@ -31,8 +31,8 @@ CLAIMS = (
     claim_at_optimum.proved.step(
         "last-model.one-step", "One local step of strongly convex clients, with accumulated errors", "last models, 1"
     )(
-        lhs=potential(xbar_next, x_i_next, k + 1),
-        rhs=factor * potential(xbar, x_i, k) + gain * COSTS.step_floor,
+        lhs=write_potential(xbar_next, x_i_next, k + 1),
+        rhs=factor * write_potential(xbar, x_i, k) + gain * COSTS.step_floor,
         place="step",
         assumptions=STRONG,
         conditions=COSTS.conditions,

@@ -11,7 +11,8 @@ x, eta, beta, delta = sp.symbols("x eta beta delta", positive=True)
 h = delta / beta * ((eta * beta + 1) ** x - 1) - eta * delta * x
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     symbols = draw.choice("letters", _SYMBOLS)
     names = {"x": x, **dict(zip(symbols, (eta, beta, delta), strict=True))}
     step, smooth, apart = map(ex.tex, symbols)
@@ -85,6 +86,6 @@ ASSIGNMENT = ex.Assignment(
     "drift-function",
     "h(x) and its properties",
     ("lecture27:h", "lecture27:thm-1"),
-    _draw,
+    _write_questions,
     level="introductory",
 )

@@ -13,26 +13,27 @@ _MOST = 40
 tau, c, b, R = sp.symbols("tau c b R", positive=True)
 
 
-def drift(steps: int, size: float, smoothness: float, divergence: float) -> float:
+def compute_drift(steps: int, size: float, smoothness: float, divergence: float) -> float:
     """Return h(tau) in floats."""
     return divergence / smoothness * ((size * smoothness + 1) ** steps - 1) - size * divergence * steps
 
 
-def best_steps(costs: tuple[int, int, int], constants: tuple[float, float, float, float, float]) -> int:
+def find_best_steps(costs: tuple[int, int, int], constants: tuple[float, float, float, float, float]) -> int:
     """Return the integer tau up to 40 with the smallest bound, for costs (c, b, R) and (eta, beta, delta, rho, phi)."""
     step_cost, round_cost, budget = costs
     size, smoothness, divergence, lipschitz, progress = constants
 
     def bound(steps: int) -> float:
         iterations = budget * steps / (step_cost * steps + round_cost)
-        lost = lipschitz * drift(steps, size, smoothness, divergence)
+        lost = lipschitz * compute_drift(steps, size, smoothness, divergence)
         first = 1 / (2 * size * progress * iterations)
         return first + sqrt(first**2 + lost / (size * progress * steps)) + lost
 
     return min(range(1, _MOST + 1), key=bound)
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     symbols = draw.choice("letters", _SYMBOLS)
     names = dict(zip(symbols, (tau, c, b, R), strict=True))
     count, local, global_, budget = map(ex.tex, symbols)
@@ -76,7 +77,7 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
                 rf"With these costs, $\eta={size}$, $\beta=1$, $\delta={divergence}$, $\rho=1$ and $\varphi=\frac12$: "
                 rf"which whole ${count}$ from 1 to {_MOST} makes the bound smallest?"
             ),
-            solution=sp.Integer(best_steps(costs, constants)),
+            solution=sp.Integer(find_best_steps(costs, constants)),
         ),
         ex.ChoiceQuestion.worth(1, "free", "Free communication")(
             text=f"Which ${count}$ is best where an aggregation costs nothing?",
@@ -92,6 +93,6 @@ ASSIGNMENT = ex.Assignment(
     "tau-under-a-budget",
     "Choose the number of local steps under a budget",
     ("lecture27:resource", "lecture27:thm-2.explicit", "lecture27:tau-choice"),
-    _draw,
+    _write_questions,
     level="intermediate",
 )

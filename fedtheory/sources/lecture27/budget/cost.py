@@ -39,6 +39,7 @@ class Budget:
         self._check_total()
 
     def _check_total(self) -> None:
+        """Raise `InputError` if R pays for no interval, or for too many."""
         shortest = self.compute_cost(1)
         if shortest == 0:
             raise InputError(

@@ -8,7 +8,6 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.federation import distributed_gd
-from fedtheory.sources.lecture27.budget.controller import Estimates
 from fedtheory.sources.lecture27.budget.cost import Budget
 from fedtheory.sources.lecture27.budget.descent import BudgetComparison, BudgetedRun
 
@@ -42,14 +41,17 @@ def write_document(comparison: BudgetComparison, budget: Budget) -> dict[str, An
         "aggregation_cost": str(budget.aggregation_cost),
         "budget": str(budget.total),
         "optimal_value": FLOAT.text(comparison.adaptive.optimal_value),
-        "fixed": [{"local_steps": steps} | _run(done) for steps, done in comparison.fixed.items()],
-        "adaptive": _run(comparison.adaptive),
+        "fixed": [{"local_steps": steps} | _write_run(done) for steps, done in comparison.fixed.items()],
+        "adaptive": _write_run(comparison.adaptive),
         "best_fixed": comparison.best_fixed,
     }
 
 
-def _run(done: BudgetedRun) -> dict[str, Any]:
-    estimates: list[dict[str, Any]] = [*map(_list_estimates, done.estimates)]
+def _write_run(done: BudgetedRun) -> dict[str, Any]:
+    estimates: list[dict[str, Any]] = [
+        {"lipschitz": one.lipschitz, "smoothness": one.smoothness, "divergence": one.divergence}
+        for one in done.estimates
+    ]
     estimates += [{}] * (len(done.local_steps) - len(estimates))
     intervals = zip(done.local_steps, done.spent, done.suboptimality, done.values, estimates, strict=True)
     return {
@@ -64,7 +66,3 @@ def _run(done: BudgetedRun) -> dict[str, Any]:
             for steps, spent, gap, value, shown in intervals
         ],
     }
-
-
-def _list_estimates(shown: Estimates) -> dict[str, Any]:
-    return {"lipschitz": shown.lipschitz, "smoothness": shown.smoothness, "divergence": shown.divergence}

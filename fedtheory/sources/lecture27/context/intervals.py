@@ -155,7 +155,7 @@ def _exchange_start(symbol: SymbolTable, slack: Expr, to: q.Quantity) -> Expr:
     return moved
 
 
-def gap_conditions(claim: Claim) -> tuple[Expr, ...]:
+def list_gap_conditions(claim: Claim) -> tuple[Expr, ...]:
     """Return the conditions that the smallest gap is at most each gap that a claim names, by its definition."""
     among = (q.interval_end_gap, q.last_interval_gap, q.final_suboptimality)
     return symbols_of(claim).at_most(*((q.smallest_gap, gap) for gap in among))
@@ -192,7 +192,7 @@ def _bound_divergences(claim: Claim, symbol: SymbolTable) -> dict[str, Expr]:
 
 
 CONTEXT = PaperRules(
-    conditions=gap_conditions,
+    conditions=list_gap_conditions,
     derived=(SumOverSteps, AtLastStep, SumOverRounds, AtNextStart, AtFirstStart),
     extend=with_bounds,
 )

@@ -34,17 +34,11 @@ from fedtheory.language.quantities.measuring.symbols import (
 from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries
 from fedtheory.language.quantities.quantity import Over, per_round
 
-
-def _measure_starts(run: Run) -> Array:
-    """Return the expected suboptimality at the start of each round."""
-    return run.trajectory.server_suboptimality[:-1]
-
-
 interval_start_gap = per_round(
     "interval_start_gap",
     r"\theta_{[k]}((k-1)\tau)",
     "for each interval: F(v_[k]((k-1) tau)) - F*, the server's model",
-    lambda run: place_on_rounds(_measure_starts(run)),
+    lambda run: place_on_rounds(run.trajectory.server_suboptimality[:-1]),
     term=define_by(gap(SERVER), FIRST_STEP),
 )
 

@@ -18,7 +18,7 @@ _BEFORE, _AFTER = r"\|v_{[k]}(t)-w^*\|^2", r"\|v_{[k]}(t+1)-w^*\|^2"
 CLAIMS = [
     claim.definition("theta", "The gap of the auxiliary sequence", "proof of Theorem 2")(
         chain=(theta, ">=", 0),
-        also=(Relation(at_start(theta - theta_start), "==", 0),),
+        also=(Relation(restrict_to_start(theta - theta_start), "==", 0),),
         place="path",
         assumptions=ASSUMPTIONS,
         printed=(

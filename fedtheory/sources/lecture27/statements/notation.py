@@ -119,7 +119,7 @@ def norm(vector: Expr) -> Expr:
     return sp.sqrt(norm_sq(vector))
 
 
-def at_start(value: Expr) -> Expr:
+def restrict_to_start(value: Expr) -> Expr:
     """Return the value at the first local step of an interval, and zero at the others, by 0^0 = 1."""
     return sp.Integer(0) ** x * value
 

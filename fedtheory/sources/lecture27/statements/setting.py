@@ -26,7 +26,7 @@ CLAIMS = [
         chain=(norm_sq(w_i_next - (w_i - eta * Gradient(F_i, w_i))), "==", 0),
         also=(
             Relation(norm_sq(w_end - Average(w_i_end)), "==", 0),
-            Relation(at_start(norm_sq(w_i - w_start)), "==", 0),
+            Relation(restrict_to_start(norm_sq(w_i - w_start)), "==", 0),
         ),
         place="round",
         assumptions=DISTRIBUTED_GD,
@@ -54,7 +54,7 @@ CLAIMS = [
     ),
     claim.algorithm("aux-sequence", "The auxiliary sequence of centralised gradient descent", "p. 1")(
         chain=(norm_sq(v_next - (v - eta * Gradient(F, v))), "==", 0),
-        also=(Relation(at_start(norm_sq(v - w_start)), "==", 0),),
+        also=(Relation(restrict_to_start(norm_sq(v - w_start)), "==", 0),),
         place="path",
         assumptions=DISTRIBUTED_GD,
         printed=(

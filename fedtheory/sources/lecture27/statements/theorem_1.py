@@ -94,8 +94,8 @@ CLAIMS = [
     claim.supported.identity("thm-1.remark-zero", "With one local step both methods agree", "Theorem 1, remark (1)")(
         chain=(h(z), "==", 0),
         also=(
-            Relation(at_start(norm_sq(w_t_next - v_next)), "==", 0),
-            Relation(at_start(norm_sq(w_t_next - (w_start - eta * Gradient(F, w_start)))), "==", 0),
+            Relation(restrict_to_start(norm_sq(w_t_next - v_next)), "==", 0),
+            Relation(restrict_to_start(norm_sq(w_t_next - (w_start - eta * Gradient(F, w_start)))), "==", 0),
         ),
         for_all={z: (0, 1)},
         place="path",

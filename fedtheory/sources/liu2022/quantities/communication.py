@@ -26,12 +26,12 @@ model_size = constant(
 
 
 def _count_messages(
-    count: Callable[[Iterator[Message]], Fraction], listed: Callable[[int, Fraction], Iterator[Message]]
+    count: Callable[[Iterator[Message]], Fraction], list_messages: Callable[[int, Fraction], Iterator[Message]]
 ) -> Callable[[Run], Any]:
     """Return a measure that counts all messages of one aggregation of a run, whose models have d numbers."""
 
     def measure(run: Run) -> Any:
-        counted = count(listed(run.clients, Fraction(run.problem.features)))
+        counted = count(list_messages(run.clients, Fraction(run.problem.features)))
         return run.arithmetic.number(str(counted), "messages")
 
     return measure

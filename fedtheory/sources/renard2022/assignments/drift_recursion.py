@@ -10,7 +10,8 @@ from fedtheory.sources.renard2022.assignments.step_symbols import SYMBOLS
 from fedtheory.sources.renard2022.statements.notation import L, M, eta, sigma, tau, zeta
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     step, steps = draw.choice("letters", SYMBOLS)
     names = {step: eta, steps: tau, "zeta": zeta, "sigma": sigma, "L": L, "M": M}
     number, offset = draw.integer("steps", 3, 9), draw.integer("offset", 2, 12)
@@ -68,6 +69,6 @@ ASSIGNMENT = ex.Assignment(
     "drift-recursion",
     "Find the drift recursion and solve it",
     ("renard2022:lemma-2.3",),
-    _draw,
+    _write_questions,
     level="intermediate",
 )

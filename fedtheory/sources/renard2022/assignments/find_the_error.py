@@ -23,7 +23,8 @@ def draw_published_lines(draw: ex.Draw) -> list[Claim]:
     return sorted((false, *others), key=lines.index)
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     lines = draw_published_lines(draw)
     options = tuple(f"{line.title}: ${line.statement}$" for line in lines)
     first = next(place for place, line in enumerate(lines) if line.verdict == "refuted")
@@ -82,6 +83,6 @@ ASSIGNMENT = ex.Assignment(
     "find-the-error",
     "Find the error in a printed proof",
     (_PROOF, "renard2022:lemma-2.2.fixed"),
-    _draw,
+    _write_questions,
     level="advanced",
 )

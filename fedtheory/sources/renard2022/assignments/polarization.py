@@ -10,7 +10,8 @@ _SYMBOLS = (("A", "B", "C", "D"), ("P", "Q", "R", "S"), ("U", "V", "W", "Z"), ("
 first, second, plus, minus = sp.symbols("first second plus minus", positive=True)
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     symbols = draw.choice("letters", _SYMBOLS)
     names = dict(zip(symbols, (first, second, plus, minus), strict=True))
     a, b, c, d = map(ex.tex, symbols)
@@ -66,6 +67,6 @@ ASSIGNMENT = ex.Assignment(
     "polarization",
     "Prove the polarization identity",
     ("renard2022:property-2.4", "renard2022:lemma-2.2.proof.polarize"),
-    _draw,
+    _write_questions,
     level="introductory",
 )

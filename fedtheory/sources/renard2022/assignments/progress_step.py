@@ -10,7 +10,8 @@ from fedtheory.sources.renard2022.assignments.step_symbols import SYMBOLS
 from fedtheory.sources.renard2022.statements.notation import *
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     step, steps = draw.choice("letters", SYMBOLS)
     names = {step: eta, steps: tau, "zeta": zeta, "sigma": sigma, "L": L, "M": M}
     symbols = {**names, "before": distance_before, "after": distance_after, "drift": round_drift}
@@ -83,6 +84,6 @@ ASSIGNMENT = ex.Assignment(
     "progress-step",
     "The per-round progress step",
     ("renard2022:lemma-2.2", "renard2022:lemma-2.2.fixed"),
-    _draw,
+    _write_questions,
     level="intermediate",
 )

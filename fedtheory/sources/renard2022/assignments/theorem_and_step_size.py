@@ -10,7 +10,8 @@ from fedtheory.sources.renard2022.assignments.step_symbols import SYMBOLS
 from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, sigma, tau, zeta
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     step, steps = draw.choice("letters", SYMBOLS)
     names = {step: eta, steps: tau, "zeta": zeta, "sigma": sigma, "L": L, "M": M, "T": T, "D": D}
     symbol, count = ex.tex(step), ex.tex(steps)
@@ -73,6 +74,6 @@ ASSIGNMENT = ex.Assignment(
     "theorem-and-step-size",
     "Assemble the theorem and choose the step size",
     ("renard2022:thm-2.1", "renard2022:thm-2.1.rate"),
-    _draw,
+    _write_questions,
     level="advanced",
 )

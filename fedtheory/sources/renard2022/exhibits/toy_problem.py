@@ -82,6 +82,7 @@ def _split_rows(count: int) -> tuple[Array, Array]:
 
 
 def _simulate(name: str, data: DataSet, parts: list[Array], test: Array) -> ToyRun:
+    """Run FedAvg on a split: exactly, and in replicas that also measure accuracies on training and test rows."""
     sizes = [len(part) for part in parts]
     problem = least_squares(
         split_data(data, parts, FLOAT),

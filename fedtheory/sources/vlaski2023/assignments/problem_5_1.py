@@ -18,7 +18,8 @@ def compute_limiting_point(steps: list[int], curvatures: list[int], optima: list
     return Fraction(sum(a * w for a, w in zip(weights, optima, strict=True)), sum(weights))
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     symbol = draw.choice("letter", _SYMBOLS)
     names = {"E_1": E_1, "E_2": E_2, "h_1": h_1, "h_2": h_2, "w_1": w_1, "w_2": w_2, symbol: step}
     steps = [draw.integer(f"E{k}", 1, 6) for k in range(3)]
@@ -78,6 +79,6 @@ ASSIGNMENT = ex.Assignment(
     "problem-5.1",
     "Problem 5.1: averaging without normalisation",
     ("vlaski2023:problem-5.1", "vlaski2023:problem-5.1.limit"),
-    _draw,
+    _write_questions,
     level="introductory",
 )

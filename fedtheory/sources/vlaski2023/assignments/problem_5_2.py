@@ -20,7 +20,8 @@ def compute_sampled_variance(values: list[int], size: int) -> Fraction:
     return sum(((Fraction(sum(s), size) - middle) ** 2 for s in subsets), Fraction(0)) / len(subsets)
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     K, L = draw.choice("letters", _SYMBOLS)
     names = {K: everyone, L: drawn, "spread": spread, "noise": noise}
     values = [draw.integer(f"a{k}", -8, 8) for k in range(5)]
@@ -88,6 +89,6 @@ ASSIGNMENT = ex.Assignment(
     "problem-5.2",
     "Problem 5.2: the average of sampled agents",
     ("vlaski2023:problem-5.2", "vlaski2023:lemma-5.1"),
-    _draw,
+    _write_questions,
     level="intermediate",
 )

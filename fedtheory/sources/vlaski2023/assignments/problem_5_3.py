@@ -10,7 +10,8 @@ _SYMBOLS = ("mu", "eta", "gamma", "alpha")
 step, H, C, K, L, E, B, U = sp.symbols("step H C K L E B U", positive=True)
 
 
-def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
+    """Return introduction, worked example and questions, with random symbols and numbers."""
     symbol = draw.choice("letter", _SYMBOLS)
     names = {symbol: step, "H": H, "C": C, "K": K, "L": L, "E": E, "B": B, "U": U}
     mu = ex.tex(symbol)
@@ -80,6 +81,6 @@ ASSIGNMENT = ex.Assignment(
     "problem-5.3",
     "Problem 5.3: federated least mean squares",
     ("vlaski2023:problem-5.3",),
-    _draw,
+    _write_questions,
     level="intermediate",
 )

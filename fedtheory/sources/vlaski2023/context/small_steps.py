@@ -17,7 +17,7 @@ from fedtheory.proofs.paper_contexts import PaperRules
 
 
 def with_small_step_limit(context: Context, claim: Claim) -> Context:
-    """Return a context with that limit, if a claim names it or its distance from the optimum."""
+    """Return a context with the limit for small step sizes, if a claim names it or its distance from the optimum."""
     symbol, used = symbols_of(claim), claim.notation.values()
     if q.small_step_optimum not in used and q.small_step_bias not in used:
         return context
@@ -29,7 +29,7 @@ def with_small_step_limit(context: Context, claim: Claim) -> Context:
 
 
 def _weight_gradients(claim: Claim, symbol: SymbolTable) -> frozenset[Expr]:
-    """Return vectors with average zero there: gradients weighted by local steps, and by step sizes if these differ.
+    """Return vectors with average zero at the limit: gradients weighted by local steps and by step sizes.
 
     The weights of the server do not matter if clients with equal weights are sampled uniformly.
     """

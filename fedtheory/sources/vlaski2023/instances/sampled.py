@@ -24,7 +24,7 @@ from fedtheory.language.families import (
 
 
 def _make_sampled(problem: Problem, selected: int, steps: tuple[int, ...], effective: fmpq, rounds: int) -> Run:
-    """Return uniform sampling of some clients, with step sizes that compensate their unequal numbers of local steps."""
+    """Return FedAvg with uniform sampling, and with step sizes inverse to the clients' numbers of local steps."""
     sizes = RATIONAL.array([effective / count for count in steps])
     law = Uniform(selected)
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=sizes, local_steps=steps, participation=law))
