@@ -41,11 +41,16 @@ def collect_squares(terms: Mapping[Expr, Expr]) -> list[tuple[Expr, Expr, type]]
     return found
 
 
+def _read_pairs(kind: type, group: Mapping[Expr, Expr]) -> Pairs:
+    """Return the coefficients of the inner products under one binder."""
+    return {(m if kind is Inner else m.args[0]).args: coefficient for m, coefficient in group.items()}
+
+
 def _find_squares(kind: type, group: Mapping[Expr, Expr]) -> list[tuple[Expr, Expr] | None]:
-    """Return the squares of one binder; a None for a part that is no square."""
-    form = {(m if kind is Inner else m.args[0]).args: coefficient for m, coefficient in group.items()}
+    """Return the squares of one binder; a None for a part that is no square, or for more than some vectors."""
+    form = _read_pairs(kind, group)
     vectors = sorted({vector for pair in form for vector in pair}, key=sp.default_sort_key)
-    return [None] if len(vectors) > _MOST_VECTORS else list(_eliminate_squares(_build_matrix(form, vectors), vectors))
+    return [None] if len(vectors) > _MOST_VECTORS else list(_eliminate_squares(form, vectors))
 
 
 def _find_binder(monomial: Expr) -> type | None:
@@ -61,14 +66,11 @@ def _collect(kind: type | None, group: Mapping[Expr, Expr]) -> Expr:
     if kind is None:
         return plain
     wrap: Wrap = (lambda inside: inside) if kind is Inner else kind
-    form = {(m if kind is Inner else m.args[0]).args: coefficient for m, coefficient in group.items()}
-    vectors = sorted({vector for pair in form for vector in pair}, key=sp.default_sort_key)
-    if len(vectors) > _MOST_VECTORS:
-        return plain
-    squares = list(_eliminate_squares(_build_matrix(form, vectors), vectors))
+    form, squares = _read_pairs(kind, group), _find_squares(kind, group)
     if len(squares) < len(group) and all(square is not None for square in squares):
         return sp.Add(*(weight * wrap(norm_sq(of)) for weight, of in filter(None, squares)))
-    return _write_products(form, wrap) or plain
+    is_short = len({vector for pair in form for vector in pair}) <= _MOST_VECTORS
+    return (_write_products(form, wrap) if is_short else None) or plain
 
 
 def _write_products(form: Pairs, wrap: Wrap) -> Expr | None:
@@ -79,7 +81,7 @@ def _write_products(form: Pairs, wrap: Wrap) -> Expr | None:
     squared = {one for one, other in form if one == other}
     inside = {pair: coefficient for pair, coefficient in form.items() if squared >= set(pair)}
     vectors = sorted(squared, key=sp.default_sort_key)
-    squares = list(_eliminate_squares(_build_matrix(inside, vectors), vectors))
+    squares = list(_eliminate_squares(inside, vectors))
     products = list(_pair_vectors({pair: coefficient for pair, coefficient in form.items() if pair not in inside}))
     if any(square is None for square in squares) or len(squares) + len(products) >= len(form):
         return None
@@ -98,18 +100,13 @@ def _pair_vectors(form: Pairs) -> Iterator[tuple[Expr, Expr, Expr]]:
         form = {pair: c for pair, c in form.items() if often not in pair}
 
 
-def _build_matrix(form: Pairs, vectors: list[Expr]) -> sp.Matrix:
-    """Return the symmetric matrix of a quadratic form in the vectors."""
+def _eliminate_squares(form: Pairs, vectors: list[Expr]) -> Iterator[tuple[Expr, Expr] | None]:
+    """Yield weights and vectors of squares whose sum is a quadratic form, by elimination; None if no square is left."""
     matrix = sp.zeros(len(vectors))
     for (one, other), coefficient in form.items():
         row, column = vectors.index(one), vectors.index(other)
         matrix[row, column] += coefficient / 2
         matrix[column, row] += coefficient / 2
-    return matrix
-
-
-def _eliminate_squares(matrix: sp.Matrix, vectors: list[Expr]) -> Iterator[tuple[Expr, Expr] | None]:
-    """Yield weights and vectors of squares whose sum is a quadratic form, by elimination; None if no square is left."""
     while not matrix.is_zero_matrix:
         pivot = next((place for place in range(len(vectors)) if matrix[place, place] != 0), None)
         if pivot is None:

@@ -88,7 +88,7 @@ class Context:
         if not self.noise | self.random | self.depends_on_current_noise <= self.vectors | self.client_vectors:
             raise Rejected("a random value has to be a vector")
         if not self.step_vectors <= self.vectors | self.client_vectors:
-            raise Rejected("what differs from local step to local step has to be a vector")
+            raise Rejected("only vectors differ between local steps")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Context) and self._known == other._known

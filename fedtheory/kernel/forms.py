@@ -102,7 +102,9 @@ def scalar(expression: Expr, context: Context) -> Form:
         Expectation: lambda: scalar(expression.args[0], context),
         Average: lambda: _average_scalars(scalar(expression.args[0], context), context),
         LocalSum: lambda: _sum_of_scalars(scalar(expression.args[0], context), context),
-        Inner: lambda: _expand_inner(expression, context),
+        Inner: lambda: _multiply_forms(
+            vector(expression.args[0], context), vector(expression.args[1], context), context
+        ),
         Value: lambda: _expand_value(expression, context),
     }
     rule = next((rules[kind] for kind in rules if isinstance(expression, kind)), None)
@@ -155,7 +157,7 @@ def _average_vector(mean: type, form: Form, context: Context) -> Form:
             elif mean is Average:
                 found.append({basis: shared * quotient(Average(own))})
             else:
-                raise Rejected(f"the mean of {own} over those that are drawn is a random number")
+                raise Rejected(f"the participants' average of {own} is a random number")
     return {b: c for b, c in added(found).items() if not indices.is_mean_gradient_at_minimiser(b, context)}
 
 
@@ -261,7 +263,7 @@ def length(of: Expr) -> Expr:
 def _measure_length(form: Form, context: Context) -> Form:
     """Return the norm of a vector, as a multiple of the norm of a vector whose first coefficient is one."""
     if (context.noise or context.random) and not (context.of_a_round and _is_known_at_start(form, context)):
-        raise Rejected("lengths are known where nothing is random")
+        raise Rejected("norms are defined only for vectors that are not random")
     if not form:
         return {}
     first = form[min(form, key=sp.default_sort_key)].expression
@@ -276,12 +278,6 @@ def _is_known_at_start(form: Form, context: Context) -> bool:
     return not any(basis.free_symbols & random or basis.atoms(Selected) for basis in form)
 
 
-def _expand_inner(expression: Expr, context: Context) -> Form:
-    """Return an inner product, expanded by bilinearity."""
-    left, right = (vector(side, context) for side in expression.args)
-    return _multiply_forms(left, right, context)
-
-
 def _multiply_forms(left: Form, right: Form, context: Context) -> Form:
     """Return the inner product of two vector forms, expanded by bilinearity."""
     pairs = product(left.items(), right.items())
@@ -290,8 +286,7 @@ def _multiply_forms(left: Form, right: Form, context: Context) -> Form:
 
 def _multiply_basis(left: Expr, right: Expr, context: Context) -> Form:
     """Return the expected inner product of two basis vectors."""
-    drawn = [isinstance(side, Selected) for side in (left, right)]
-    if context.participants is not None and any(drawn):
+    if context.participants is not None and (isinstance(left, Selected) or isinstance(right, Selected)):
         return _multiply_sampled(left, right, context)
     found = inner_of_random(left, right, context)
     return {inner(left, right): ONE} if found is None else found

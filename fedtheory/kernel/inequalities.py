@@ -90,10 +90,8 @@ def square(_context: Context, of: Expr) -> Inequality:
 @_register
 def steps(context: Context, of: Expr) -> Inequality:
     """``K sum_k |v_k|^2 - |sum_k v_k|^2`` over K local steps, K >= 0."""
-    total = LocalSum(of)
-    return Inequality(
-        "Cauchy-Schwarz over steps", context.number_of_steps * LocalSum(Inner(of, of)) - Inner(total, total)
-    )
+    whole, squares = LocalSum(of), context.number_of_steps * LocalSum(Inner(of, of))
+    return Inequality("Cauchy-Schwarz over steps", squares - Inner(whole, whole))
 
 
 @_register
@@ -184,7 +182,7 @@ def triangle(_context: Context, *vectors: Expr) -> Inequality:
 def length_of_mean(_context: Context, of: Expr) -> Inequality:
     """``mean(|v_i|) - |mean(v_i)|`` over clients."""
     apart = Average(length(of)) - length(Average(of))
-    return Inequality("a mean is not longer than its members in the mean", apart)
+    return Inequality("the norm of an average is at most the average norm", apart)
 
 
 @_register
@@ -195,7 +193,7 @@ def mean_of_drawn(context: Context, of: Expr) -> Inequality:
     if any(basis.atoms(Selected) for basis in vector(of, context)):
         raise Rejected(f"{of} depends on the participants")
     drawn = Selected(of)
-    return Inequality("Jensen's inequality for those that are drawn", Average(Inner(of, of)) - Inner(drawn, drawn))
+    return Inequality("Jensen's inequality for participants", Average(Inner(of, of)) - Inner(drawn, drawn))
 
 
 @_register

@@ -41,7 +41,10 @@ class Averaged(Derived):
         return {}
 
     def parts(self, symbol: SymbolTable, slack: Expr) -> tuple[list[KnownMean], Expr]:
-        """Return the multiples of quantities with known averages, and the rest."""
+        """Return the multiples of quantities with known averages, and the rest.
+
+        Raises `Rejected` if another factor depends on the averaged index.
+        """
         own, known = self.list_weighted_symbols(symbol), self.means(symbol)
         stands = {one * factor: sp.Dummy() for one, factor in own.items()}
         counted = sp.expand(slack).xreplace({one: stands[one * factor] / factor for one, factor in own.items()})
@@ -56,18 +59,6 @@ class Averaged(Derived):
         parts, rest = self.parts(symbol, slack)
         found: Expr = rest + sp.Add(*(part.factor * part.mean for part in parts))
         return found
-
-
-def averaged(symbol: SymbolTable, slack: Expr, means: Mapping[Expr, Expr], same: Sequence[Quantity]) -> Expr:
-    """Return the average of a sum of multiples of quantities with known averages.
-
-    Raises `Rejected` if another factor depends on the averaged index.
-    """
-    factors, rest = linear(sp.expand(slack), means)
-    for constant in (*factors.values(), rest):
-        require_constant(symbol, constant, same)
-    found: Expr = rest + sp.Add(*(factor * means[of_one] for of_one, factor in factors.items()))
-    return found
 
 
 def require_constant(symbol: SymbolTable, constant: Expr, same: Sequence[Quantity]) -> None:

@@ -58,10 +58,10 @@ def build_context(claim: Claim) -> Context:
         objectives=frozenset({objective}),
         client_objectives=frozenset({client_objective}),
         means={objective: client_objective},
-        smooth=_list_constants(symbol, "smooth"),
-        strongly_convex=_find_common_curvature(symbol) | _list_constants(symbol, "strongly convex"),
+        smooth=_list_constants(symbol, _SMOOTHNESS),
+        strongly_convex=_list_constants(symbol, _CURVATURES),
         visited=frozenset({symbol(quantity) for quantity in _VISITED} | points),
-        minimisers=_find_minimiser(claim, symbol) | _find_client_minimisers(claim, symbol),
+        minimisers=_find_minimisers(claim, symbol),
         definitions=_define_quantities(claim, symbol) | ({noise: sp.S.Zero} if is_quiet else {}),
         assumed=_list_assumed(claim, symbol),
     )
@@ -157,35 +157,29 @@ def _find_weight(claim: Claim, symbol: SymbolTable) -> Expr | None:
     return symbol(q.importance) if symbol.has(q.importance) else None
 
 
-def _find_minimiser(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
-    """Return the minimiser of F, if the claim refers to it, or assumes strong convexity."""
-    return {symbol(q.objective): symbol(q.optimum)} if is_known(OPTIMUM, claim) else {}
+def _find_minimisers(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
+    """Return the minimisers of F and of each client, if the claim refers to them, or assumes strong convexity."""
+    found = {symbol(q.objective): symbol(q.optimum)} if is_known(OPTIMUM, claim) else {}
+    if q.client_optimum in claim.notation.values() or a.strongly_convex_clients in claim.assumptions:
+        found[symbol(q.client_objective)] = symbol(q.client_optimum)
+    return found
 
 
-def _find_client_minimisers(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, sp.Symbol]:
-    """Return the minimiser of each client, if the claim refers to it, or assumes strong convexity."""
-    if q.client_optimum not in claim.notation.values() and a.strongly_convex_clients not in claim.assumptions:
-        return {}
-    return {symbol(q.client_objective): symbol(q.client_optimum)}
+_SMOOTHNESS = ((q.objective, q.objective_smoothness), (q.client_objective, q.client_smoothness))
+"""F and each client's objective, with their constants of smoothness."""
+_CURVATURES = (
+    *((objective, q.strong_convexity) for objective in (q.objective, q.client_objective)),
+    (q.objective, q.smallest_curvature),
+    (q.client_objective, q.client_strong_convexity),
+)
+"""F and each client's objective, with their constants of strong convexity; own constants replace the common one."""
 
 
-def _list_constants(symbol: SymbolTable, kind: str) -> dict[sp.Symbol, Expr]:
-    """Return the constants of one kind, by their quantities, for F and for each client's objective."""
-    mean, own = _CURVATURES[kind]
-    known = ((q.objective, mean), (q.client_objective, own))
+def _list_constants(
+    symbol: SymbolTable, known: Iterable[tuple[q.ObjectiveQuantity, q.Quantity]]
+) -> dict[sp.Symbol, Expr]:
+    """Return the constants of objectives that the claim names."""
     return {symbol(objective): symbol(constant) for objective, constant in known if symbol.has(constant)}
-
-
-def _find_common_curvature(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
-    """Return the smallest curvature of all clients, a lower bound for F and for each of them."""
-    common = symbol(q.strong_convexity) if symbol.has(q.strong_convexity) else None
-    return {} if common is None else {symbol(f): common for f in (q.objective, q.client_objective)}
-
-
-_CURVATURES = {
-    "smooth": (q.objective_smoothness, q.client_smoothness),
-    "strongly convex": (q.smallest_curvature, q.client_strong_convexity),
-}
 
 
 def _define_quantities(claim: Claim, symbol: SymbolTable) -> dict[sp.Symbol, Expr]:

@@ -123,12 +123,6 @@ def _decode_expression(_kind: Any, value: Any, symbols: SymbolTable) -> Any:
     return value.xreplace(symbols)
 
 
-def _decode_symbol(_kind: Any, value: sp.Symbol, symbols: SymbolTable) -> sp.Symbol:
-    """Return the claim's symbol in place of the given one."""
-    require_admitted(value)
-    return symbols.get(value, value)
-
-
 def _decode_ordering(_kind: Any, value: Any, symbols: SymbolTable) -> Any:
     """Return the condition in the symbols of the claim."""
     require_admitted_condition(value)
@@ -161,7 +155,7 @@ def _decode_inequality(_kind: Any, value: InequalityRef, symbols: SymbolTable) -
 _MAKERS: Mapping[Any, Callable[[Any, Any, SymbolTable], Any]] = {
     Any: _decode_expression,
     sp.Rel: _decode_ordering,
-    sp.Symbol: _decode_symbol,
+    sp.Symbol: _decode_expression,
     Sequence: _decode_list,
     Mapping: _decode_table,
     InequalityRef: _decode_inequality,

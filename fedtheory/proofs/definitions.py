@@ -147,17 +147,14 @@ class Round:
             is_shared = not any(
                 differs(basis, self.context) or self.context.numbers.differs(c.expression) for basis, c in form.items()
             )
-            return inside if is_shared else self._mix_received(inside)
+            # Bounds on the received mixture follow from the sent vectors.
+            if not is_shared and self.context.assumed.get(MIXING) != self._bound_mixing(inside):
+                raise Rejected(f"the mixture of {inside} over neighbours depends on the graph")
+            return inside if is_shared else HEARD
         for needed in (a.full_participation, a.importance_weights):
             if needed not in self.claim.assumptions:
                 raise Rejected(f"{part} is an average over all clients only under the assumption {needed.name}")
         return Average(inside)
-
-    def _mix_received(self, inside: Expr) -> Expr:
-        """Return the received mixture of neighbours' vectors; bounds on it follow from the sent ones."""
-        if self.context.assumed.get(MIXING) != self._bound_mixing(inside):
-            raise Rejected(f"the mixture of {inside} over neighbours depends on the graph")
-        return HEARD
 
     def _bound_mixing(self, inside: Expr) -> Expr:
         """Return rho^2 mean|v_i - vbar|^2 - mean|w_i - wbar|^2 for w = W v, with equal weights."""

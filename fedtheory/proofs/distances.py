@@ -41,7 +41,7 @@ class Measure:
     None means that no factor is known.
     """
     mean_drift: Callable[[Expr], Expr]
-    """Factor of the bound for the client average of the drift; None if unknown."""
+    """Factor of the bound for the client average of the drift."""
     needs: tuple[a.Assumption, ...] = ()
     """Assumptions that these factors need."""
     largest: q.RunQuantity = q.max_drift

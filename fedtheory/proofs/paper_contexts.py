@@ -65,7 +65,7 @@ def _list_rules() -> Iterator[PaperRules]:
 
 def _find_first(claim: Claim, relation: Relation) -> tuple[PaperContext, Relation]:
     """Return the first context that can rewrite a relation between quantities of a run, and the rewritten relation."""
-    refusals = [Rejected("no context knows what quantities of a run measure")]
+    refusals = [Rejected("no context defines these quantities of a run in vectors")]
     for context in paper_contexts():
         try:
             return context, context.write_in_vectors(claim, relation)

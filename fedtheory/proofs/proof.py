@@ -212,7 +212,7 @@ def _has_same_notation(claim: Claim, premise: Claim) -> bool:
 def require_provable(claim: Claim) -> None:
     """Raise `Rejected` for a claim without relations, a rate, or a relation that is no ordering of numbers."""
     if claim.rate is not None:
-        raise Rejected("the kernel knows relations, not rates")
+        raise Rejected("expected relations: rates have no certificates")
     if not claim.relations:
         raise Rejected("the claim has no relation that could be proved")
     sides = [side for relation in claim.relations for side in relation.sides]

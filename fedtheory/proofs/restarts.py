@@ -17,11 +17,10 @@ import sympy as sp
 from fedtheory.kernel import Context, Numbers, Rejected, Step, Term, check, check_nonnegative
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, norm_sq
 from fedtheory.kernel.quotients import linear
-from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.claim_context import build_context
-from fedtheory.proofs.distances import SLOPE_I, SLOPE_J, Measure, build_pair_context, move_two, n_i, n_j, x_i, x_j
+from fedtheory.proofs.distances import PAIR, SLOPE_I, SLOPE_J, build_pair_context, move_two, n_i, n_j, x_i, x_j
 from fedtheory.proofs.falling import count_iterations
 from fedtheory.proofs.numbers import ROUNDS, list_known_conditions, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, prefixed, use_lemma
@@ -55,14 +54,11 @@ def _restart(_claim: Claim, context: Context) -> Context:
     return replace(context, vectors=context.vectors | {common}, definitions={**context.definitions, **starts})
 
 
-LOOP_PAIR = Measure(
-    before=lambda _claim: norm_sq(x_i - x_j),
+LOOP_PAIR = replace(
+    PAIR,
     after=lambda claim: move_two(claim, start_i, start_j),
     context=_build_pair,
     together=_restart,
-    largest_drift=lambda clients: (1 - 1 / clients) ** 2,
-    mean_drift=lambda clients: (1 - 1 / clients) / 2,
-    needs=(a.uniform_shares,),
     largest=q.loop_consensus_error,
     means=(),
     observes_together=False,

@@ -142,7 +142,7 @@ def _factor_indicator(expression: Expr, draw: _Draw) -> Expr:
     rest = [argument / draw.indicator for argument in arguments if _is_multiple(argument, draw.indicator)]
     if isinstance(expression, Inner) and len(rest) == 2:
         return draw.indicator * Inner(*rest)
-    if isinstance(expression, Average) and rest and _is_vector_mean(rest[0]):
+    if isinstance(expression, Average) and rest and not rest[0].atoms(Inner, Value):
         return draw.share * (Selected(rest[0]) if rest[0] != 1 else sp.S.One)
     if isinstance(expression, Expectation) and rest and not rest[0].has(Selected, draw.model):
         return draw.share * (rest[0] if rest[0].free_symbols <= draw.numbers else Expectation(rest[0]))
@@ -168,20 +168,14 @@ def _is_multiple(expression: Expr, indicator: sp.Symbol) -> bool:
     return indicator in sp.Mul.make_args(expression) and not (expression / indicator).has(indicator)
 
 
-def _is_vector_mean(content: Expr) -> bool:
-    return not content.atoms(Inner, Value)
-
-
-def _require_expectations(side: Expr, random: set[Expr]) -> None:
-    def check(expression: Expr) -> None:
-        if isinstance(expression, Expectation):
-            return
-        if isinstance(expression, Inner | Value) and _find_outside(expression) & random:
-            raise Rejected(f"{expression} is random, and stands outside of an expectation")
-        for argument in expression.args:
-            check(argument)
-
-    check(side)
+def _require_expectations(expression: Expr, random: set[Expr]) -> None:
+    """Raise `Rejected` for an inner product or a value that is random, and outside of expectations."""
+    if isinstance(expression, Expectation):
+        return
+    if isinstance(expression, Inner | Value) and _find_outside(expression) & random:
+        raise Rejected(f"{expression} is random, and stands outside of an expectation")
+    for argument in expression.args:
+        _require_expectations(argument, random)
 
 
 def _find_outside(expression: Expr) -> set[Expr]:

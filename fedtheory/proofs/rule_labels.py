@@ -7,17 +7,10 @@ from collections.abc import Mapping
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.restarts import LOOP_PAIR
 
+_TWO_CLIENTS = ("the squared distance of two clients", r"\mathbb E\|x_i-x_j\|^2", r"\mathbb E\|x_i'-x_j'\|^2")
 _MEASURED: Mapping[Measure, tuple[str, str, str]] = {
-    PAIR: (
-        "the squared distance of two clients",
-        r"\mathbb E\|x_i-x_j\|^2",
-        r"\mathbb E\|x_i'-x_j'\|^2",
-    ),
-    LOOP_PAIR: (
-        "the squared distance of two clients",
-        r"\mathbb E\|x_i-x_j\|^2",
-        r"\mathbb E\|x_i'-x_j'\|^2",
-    ),
+    PAIR: _TWO_CLIENTS,
+    LOOP_PAIR: _TWO_CLIENTS,
     SPREAD: (
         "the mean squared distance from the average",
         r"\frac1M\sum_i\mathbb E\|x_i-\bar x\|^2",

@@ -23,11 +23,11 @@ from fedtheory.language.term_relations import find_by_term, is_defined_by_term
 
 _FIXED = frozenset((q.optimum, q.objective, q.client_objective, q.client_optimum))
 """Points and objectives that are the same at every local step, and in claims about points."""
-_SYNCHRONOUS: Mapping[Quantity, Quantity] = {
+SYNCHRONOUS: Mapping[Quantity, Quantity] = {
     run_iterate: q.average_iterate,
     next_run_iterate: q.next_average_iterate,
 }
-"""Models that are equal if all clients of a round start from the server's model."""
+"""Models that equal the average of the clients if all clients of a round start from the server's model."""
 
 
 def unfold_terms(claim: Claim) -> Claim:
@@ -37,7 +37,7 @@ def unfold_terms(claim: Claim) -> Claim:
     vectors.  A user-defined quantity that equals one of the vocabulary is replaced by that one in claims about runs.
     """
     needed = {a.full_participation, a.averaged_participants, a.synchronous}
-    same = {} if needed.isdisjoint(claim.assumptions) else _SYNCHRONOUS
+    same = {} if needed.isdisjoint(claim.assumptions) else SYNCHRONOUS
     known = {**claim.where, **claim.notation}
     if claim.place == "run":
         return _use_known_quantities(claim, known, same)

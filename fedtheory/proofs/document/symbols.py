@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from types import ModuleType
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sympy as sp
@@ -27,15 +26,14 @@ def _find_symbols(group: str, module: Any) -> dict[str, sp.Symbol]:
     return {f"{group}.{name}": symbol for name, symbol in vars(module).items() if isinstance(symbol, sp.Symbol)}
 
 
-def _list_groups() -> Iterator[tuple[str, ModuleType]]:
-    """Yield groups of symbols from the contexts of papers."""
-    for context in paper_contexts():
-        yield from context.symbols.items()
-
-
 _OF_TECHNIQUES = {
     **_find_symbols("pair", distances),
-    **{name: symbol for group, module in _list_groups() for name, symbol in _find_symbols(group, module).items()},
+    **{
+        name: symbol
+        for context in paper_contexts()
+        for group, module in context.symbols.items()
+        for name, symbol in _find_symbols(group, module).items()
+    },
     **_find_symbols("comparator", comparators),
     **{f"loop.{name}": getattr(restarts, name) for name in ("common", "start_i", "start_j")},
     "recursion.k": k,

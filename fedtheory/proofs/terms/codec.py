@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator
 
 import sympy as sp
 
@@ -69,15 +68,9 @@ def schema() -> Schema:
     }
 
 
-@cache
-def _name_vocabulary() -> Mapping[str, sp.Symbol]:
-    """Return the symbols of the vocabulary by the names of their quantities."""
-    return {quantity.name: symbol for symbol, quantity in vocabulary_symbols().items()}
-
-
 def _name_symbols(claim: Claim) -> dict[str, sp.Symbol]:
     """Return the symbols of a claim and of techniques, then those of quantities that the claim does not name."""
-    return {**_name_vocabulary(), **symbols_of(claim)}
+    return {quantity.name: symbol for symbol, quantity in vocabulary_symbols().items()} | symbols_of(claim)
 
 
 def _list_declared(proof: TermProof) -> Iterator[sp.Symbol]:

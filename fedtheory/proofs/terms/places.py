@@ -87,15 +87,9 @@ def numbers_at_steps(context: TermContext, first: int = 0) -> Numbers:
 
 def enter_step(context: TermContext) -> TermContext:
     """Return the context of any local step of any round of a run, in expectation."""
-    _require_run(context)
-    numbers = numbers_at_steps(context)
-    return replace(
-        context,
-        place="step",
-        numbers=numbers,
-        conditions=(*context.conditions, context.index + 1 <= context.process.steps),
-        vectors=replace(build_context(replace(context.claim, place="step")), numbers=numbers),
-    )
+    known = _build_step(context)
+    conditions = (*context.conditions, context.index + 1 <= context.process.steps)
+    return replace(context, place="step", numbers=known.numbers, conditions=conditions, vectors=known)
 
 
 def enter_models(context: TermContext, place: Literal["models", "loop"] = "models") -> TermContext:
@@ -103,18 +97,12 @@ def enter_models(context: TermContext, place: Literal["models", "loop"] = "model
 
     In the loop with restarts, steps are counted from the last common start of all clients.
     """
-    _require_run(context)
+    known = _build_step(context)
     if place == "loop":
         context.require_assumed(ROUNDS, "all clients of the loop take the same steps and are averaged")
-    numbers = numbers_at_steps(context)
-    known = replace(build_context(replace(context.claim, place="step")), numbers=numbers)
-    return replace(
-        context,
-        place=place,
-        numbers=numbers,
-        conditions=(*context.conditions, context.index <= context.process.steps),
-        vectors=_keep_models(context, known),
-    )
+    conditions = (*context.conditions, context.index <= context.process.steps)
+    models = _keep_models(context, known)
+    return replace(context, place=place, numbers=known.numbers, conditions=conditions, vectors=models)
 
 
 def _keep_models(context: TermContext, known: Context) -> Context:
@@ -132,12 +120,9 @@ def _keep_models(context: TermContext, known: Context) -> Context:
     )
 
 
-def _require_run(context: TermContext) -> None:
+def _build_step(context: TermContext) -> Context:
+    """Return the kernel's context of any local step of a run; raise `Rejected` for a context of another place."""
     if context.place != "run":
         raise Rejected(f"a round or step is entered from the whole run, not from the place {context.place!r}")
     context.process.require_steps()
-
-
-def at_start(expression: Expr, index: sp.Symbol) -> Expr:
-    """Return an expression at the first local step."""
-    return sp.sympify(expression).xreplace({index: sp.S.Zero})
+    return replace(build_context(replace(context.claim, place="step")), numbers=numbers_at_steps(context))

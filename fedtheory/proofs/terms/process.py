@@ -24,6 +24,7 @@ from fedtheory.language.vocabulary import vocabulary
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SymbolTable, numbers_of, symbols_of
 from fedtheory.proofs.proof import check_assumed
+from fedtheory.proofs.run_terms import SYNCHRONOUS
 from fedtheory.proofs.terms.indexed import (
     OF_CLIENTS,
     ROUND,
@@ -98,7 +99,9 @@ class Process:
 
     def depends_on(self, expression: Expr, index: sp.Symbol) -> bool:
         """Return whether an expression depends on an index; a sum over the index does not."""
-        expression = expression.replace(lambda part: isinstance(part, RangeSum) and part.args[1] == index, _hide)
+        expression = expression.replace(
+            lambda part: isinstance(part, RangeSum) and part.args[1] == index, lambda _sum: sp.S.Zero
+        )
         if expression.has(index) or any(one.depends_on(index) for one in indexed_in(expression).values()):
             return True
         return any(self._varies(symbol, index) for symbol in expression.free_symbols)
@@ -167,7 +170,7 @@ class Process:
         assert quantity.term is not None
         if not has_plain_vectors(expression):
             raise Rejected(f"{quantity.name} has expectations of vectors, or gradients of one draw at several points")
-        named = {symbol: self.symbols(_AVERAGES.get(of, of)) for symbol, of in quantity.term.where}
+        named = {symbol: self.symbols(SYNCHRONOUS.get(of, of)) for symbol, of in quantity.term.where}
         found: Expr = expression.replace(Expectation, lambda inside: inside).xreplace(named)
         return found
 
@@ -203,8 +206,6 @@ class Process:
         if not self.has_steps or quantity.term is None or not is_defined_by_term(quantity):
             return None
         if not quantity.term.over or parts_of(quantity.term.expression, sp.Max):
-            return None
-        if not has_plain_vectors(quantity.term.expression):
             return None
         written: Expr | None = self._in_vectors(quantity, quantity.term.expression)
         for over in quantity.term.over:
@@ -292,12 +293,5 @@ class Process:
         )
 
 
-def _hide(_sum: Expr) -> Expr:
-    """Replace a sum by zero, so that its index is not found."""
-    return sp.S.Zero
-
-
-_AVERAGES: Mapping[Quantity, Quantity] = {run_iterate: q.average_iterate, next_run_iterate: q.next_average_iterate}
-"""Models that equal the average of the clients if all clients start from the server's model."""
 _FIXED: tuple[Quantity, ...] = (q.optimum, q.comparator, q.objective, q.client_objective, q.client_optimum)
 """Points and objectives that are the same at all rounds and steps."""

@@ -6,6 +6,7 @@ telescoping sums cancel.  Sums of polynomials in an index are polynomials in the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sympy as sp
@@ -43,8 +44,8 @@ class RunForm:
         if isinstance(expression, sp.Add):
             return added(self.form(part) for part in expression.args)
         if isinstance(expression, RangeSum):
-            body, index, first, end = expression.args
-            return self._sum_form(self.form(body), index, first, end)
+            body, index, *ends = expression.args
+            return added(self._sum_monomial(monomial, c, index, ends) for monomial, c in self.form(body).items())
         if self._is_constant(expression):
             return {sp.S.One: self._read_number(expression)} if expression != 0 else {}
         return self._expand_changing(expression)
@@ -71,10 +72,8 @@ class RunForm:
         if parts_of(expression, RangeSum, Inner, Value, Gradient, ClientSum):
             return False
         varying = (self.process.depends_on(symbol, ROUND) for symbol in expression.free_symbols - {ROUND, STEP})
-        return not any(varying) and not self._has_step_quantity(expression)
-
-    def _has_step_quantity(self, expression: Expr) -> bool:
-        return any(self.process.depends_on(symbol, STEP) for symbol in expression.free_symbols - {STEP})
+        of_steps = (self.process.depends_on(symbol, STEP) for symbol in expression.free_symbols - {STEP})
+        return not any(varying) and not any(of_steps)
 
     def _is_atom(self, expression: Expr) -> bool:
         """Whether an expression is a quantity that depends on the round or step, or a sum of clients' numbers."""
@@ -122,10 +121,7 @@ class RunForm:
 
     # Sums over an index.
 
-    def _sum_form(self, form: Form, index: sp.Symbol, first: Expr, end: Expr) -> Form:
-        return added(self._sum_monomial(monomial, number, index, (first, end)) for monomial, number in form.items())
-
-    def _sum_monomial(self, monomial: Expr, number: Quotient, index: sp.Symbol, ends: tuple[Expr, Expr]) -> Form:
+    def _sum_monomial(self, monomial: Expr, number: Quotient, index: sp.Symbol, ends: Sequence[Expr]) -> Form:
         first, end = ends
         if not self.process.depends_on(monomial, index):
             return {monomial: sum_over_range(number, index, first, end)}

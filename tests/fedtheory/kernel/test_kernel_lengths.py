@@ -115,7 +115,7 @@ def test_constants_have_to_be_known(reason: Any) -> None:
 def test_lengths_of_random_vectors_are_rejected() -> None:
     """The root of an averaged square is no averaged norm."""
     random = replace(THEORY, noise=frozenset({c_i}), share=1 / sp.Symbol("M", positive=True))
-    with pytest.raises(Rejected, match="nothing is random"):
+    with pytest.raises(Rejected, match="vectors that are not random"):
         scalar(length(a), random)
 
 

@@ -294,7 +294,7 @@ def test_lemmas_about_a_round() -> None:
         return " ".join(step.text for step in check_certificate(claim, use).steps if not step.holds)
 
     assert failures(mean.left) == ""
-    assert "is read for the expectation" in failures(mean.left.args[0])
+    assert "holds for the expectation" in failures(mean.left.args[0])
     assert "left over" in failures(2 * mean.left)
     assert "the conditions of" in failures(mean.left, conditions=())
 

@@ -101,7 +101,7 @@ def test_a_bound_makes_no_equation(derived: type[Derived], given: sp.Symbol, mad
     proof = Proof(premise, certificate=object(), steps=(Step("granted", True),))
     stated = claim(0, "==", made, assumptions=assumptions)
     found = failing(stated, Combination(claim=stated.id, links=[[Part(ONE, derived("t:premise"))]]), lambda _id: proof)
-    assert "of equations alone" in found
+    assert "expected equations only" in found
 
 
 @pytest.mark.parametrize(

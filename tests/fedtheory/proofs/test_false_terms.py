@@ -204,8 +204,8 @@ def _is_rule(value: Any, rule: str) -> bool:
 
 
 READINGS = [
-    ("liu2022:two-sided.special-case", "vlaski2023:eq-5.8", "is read for the expectation"),
-    ("vlaski2023:eq-5.7", "vlaski2023:eq-5.12", "is read for the outcome"),
+    ("liu2022:two-sided.special-case", "vlaski2023:eq-5.8", "holds for the expectation"),
+    ("vlaski2023:eq-5.7", "vlaski2023:eq-5.12", "holds for the outcome"),
 ]
 
 

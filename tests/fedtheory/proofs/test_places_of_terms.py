@@ -161,11 +161,11 @@ def test_what_is_known_of_the_present_step_is_not_summed_over_all() -> None:
     assumed = SumOver("steps of a client", sp.S.One, Hypothesis(HYPOTHESIS))
     total = Combine(steps - steps * (steps - 1) / 2, ">=", (Weighted(sp.S.One, assumed), Weighted(sp.S.One, square)))
     false = InductSteps(norm_sq(apart), 1 - e, 1 - e, False, base=Sign(sp.S.One), step=total)
-    with pytest.raises(Rejected, match="known of the present one alone"):
+    with pytest.raises(Rejected, match="at the present step alone"):
         false.check(context)
     for term in (total, square):
         for place in ("induction", "start"):
-            with pytest.raises(Rejected, match="known of the present one alone"):
+            with pytest.raises(Rejected, match="at the present step alone"):
                 term.check(replace(context, place=place))
 
 
@@ -174,9 +174,9 @@ def test_numbers_of_later_steps_are_not_summed_over_all() -> None:
     inside = enter_step(RUN)
     later = replace(inside, numbers=replace(inside.numbers, at_least={**inside.numbers.at_least, inside.index: 1}))
     assert Sign(inside.index - 1).check(later).expression == inside.index - 1
-    with pytest.raises(Rejected, match="known of the present one alone"):
+    with pytest.raises(Rejected, match="at the present step alone"):
         SumOver("steps of a client", sp.S.One, Sign(inside.index - 1)).check(later)
-    with pytest.raises(Rejected, match="known of the present one alone"):
+    with pytest.raises(Rejected, match="at the present step alone"):
         SumOver("steps of a client", sp.S.One, Sign(inside.index)).check(
             inside.with_hypothesis(HYPOTHESIS, Proved(inside.index))
         )

@@ -141,16 +141,16 @@ REFUSED: dict[str, tuple[ProofTerm, TermContext, str]] = {
     "fact, two names": (Axiom(FACT, ("a", "b")), RUN, "no fact called None"),
     "after the last step, of a step": (AfterSteps(NUMBER), AT_STEP, "from the whole run"),
     "after the last step, unequal rounds": (AfterSteps(NUMBER), UNEQUAL, "need the same local work"),
-    "cases, of a run": (FirstAndLater(Sign(eta), Sign(eta)), RUN, "are distinguished where"),
+    "cases, of a run": (FirstAndLater(Sign(eta), Sign(eta)), RUN, "is distinguished only in"),
     "cases, another start": (FirstAndLater(Sign(2 * ONE), Sign(1 + index)), AT_STEP, "the number without a step"),
     "cases, an earlier step": (FirstAndLater(Sign(ONE), Sign(index - 2)), AT_STEP, "is not shown"),
     "combine, positive": (Combine(eta, ">", (Weighted(ONE, NUMBER),)), RUN, "not that it is positive"),
     "combine, negative": (Combine(-eta, ">=", (Weighted(-ONE, NUMBER),)), RUN, "coefficient"),
-    "combine, no equation": (Combine(eta, "==", (Weighted(ONE, NUMBER),)), RUN, "of equations alone"),
+    "combine, no equation": (Combine(eta, "==", (Weighted(ONE, NUMBER),)), RUN, "expected equations only"),
     "combine, another sum": (Combine(eta + 1, ">=", (Weighted(ONE, NUMBER),)), RUN, "the sum"),
     "combine, no part": (Combine(eta, ">="), RUN, "the sum"),
     "combine, a pole": (Combine(1 / (1 - eta), ">=", (Weighted(ONE, Shown(1 / (1 - eta))),)), RUN, "may be zero"),
-    "draw, all": (Draw(best), RUN, "of a run of sampled rounds"),
+    "draw, all": (Draw(best), RUN, "a run with sampled participants"),
     "hypothesis, none": (Hypothesis("h"), RUN, "there is none"),
     "hypothesis, another": (Hypothesis("h"), RUN.with_hypothesis("g", Proved(eta)), "there is 'g'"),
     "given, another": (Given(eta <= 1), RUN, "does not follow"),
@@ -258,7 +258,7 @@ def test_participants_are_drawn_around_fixed_points() -> None:
     for point in (context.symbols(q.server_model), 2 * at, eta):
         with pytest.raises(Rejected, match="expected the optimum or the comparator"):
             Draw(point).check(context)
-    with pytest.raises(Rejected, match="of a run of sampled rounds"):
+    with pytest.raises(Rejected, match="a run with sampled participants"):
         Draw(at).check(replace(context, place="step"))
 
 

@@ -115,10 +115,10 @@ def test_links_that_show_another_relation_are_refused(why: Any, relation: Relati
     ("relation", "refusal"),
     [
         (Relation(2 * eta * PastSum(k), "<=", k), "a total is an equation"),
-        (Relation(PastSum(k) + PastSum(k**2), "==", k), "a multiple of one sum"),
-        (Relation(eta, "==", k), "a multiple of one sum"),
-        (Relation(PastSum(k), "==", k * PastSum(k)), "nothing else has one"),
-        (Relation(PastSum(k) ** 2, "==", k), "nothing else has one"),
+        (Relation(PastSum(k) + PastSum(k**2), "==", k), "expected one sum over the past steps"),
+        (Relation(eta, "==", k), "expected one sum over the past steps"),
+        (Relation(PastSum(k), "==", k * PastSum(k)), "expected one sum over the past steps"),
+        (Relation(PastSum(k) ** 2, "==", k), "expected one sum over the past steps"),
     ],
 )
 def test_totals_of_the_past(relation: Relation, refusal: str) -> None:

@@ -24,7 +24,7 @@ class FirstAndLater(ProofTerm):
     def check(self, context: TermContext) -> Proved:
         """Check both, and that both are about the same number."""
         if context.place not in ("step", "models", "loop"):
-            raise Rejected("steps are distinguished where a relation is about each of them")
+            raise Rejected("the first step is distinguished only in relations about each local step")
         first, later = self.first.check(context), self.later.check(_enter_later_step(context))
         number = context.numbers.known(later.expression)
         at_start = number.xreplace({context.index: sp.S.Zero})

@@ -39,7 +39,7 @@ class Combine(ProofTerm):
         sign = ", of an equation: " if proved.is_equation else " >= 0: "
         step = Step(LazyText("coefficient (", number, ")", sign, part.term), True)
         if not proved.is_equation and self.comparison == "==":
-            raise Rejected(f"an equation is a sum of equations alone, and this is none: {part.term}")
+            raise Rejected(f"expected equations only in a sum that proves an equation, got {part.term}")
         if not proved.is_equation and not context.is_nonnegative(number):
             raise Rejected(step.text)
         context.held.append(step)

@@ -33,7 +33,7 @@ class Draw(ProofTerm):
         """Check that rounds end at the average of sampled participants, and return the inequality of each round."""
         process, symbols = context.process, context.symbols
         if context.place != "run" or not process.is_sampled:
-            raise Rejected("participants are drawn in each round of a run of sampled rounds")
+            raise Rejected("expected a claim about a run with sampled participants")
         if not self.point.is_Symbol or symbols.quantity(self.point) not in _POINTS:
             raise Rejected(f"expected the optimum or the comparator of the claim, got {self.point}")
         end = process.steps

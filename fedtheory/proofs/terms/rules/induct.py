@@ -14,7 +14,7 @@ from fedtheory.proofs.decoding import MEASURES
 from fedtheory.proofs.distances import PAIR, Measure
 from fedtheory.proofs.restarts import LOOP_PAIR
 from fedtheory.proofs.terms.context import TermContext
-from fedtheory.proofs.terms.places import at_start, numbers_at_steps
+from fedtheory.proofs.terms.places import numbers_at_steps
 from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.term import Formula, ProofTerm
 
@@ -96,7 +96,7 @@ class InductDrift(ProofTerm):
             raise Rejected("clients step from one point with gradients at other points: expected the first step")
         before, after = measure.before(claim), measure.after(claim)
         goals = Goals(
-            start=at_start(self.bound, index) - before,
+            start=self.bound.xreplace({index: sp.S.Zero}) - before,
             first=self.bound.xreplace({index: sp.S.One}) - after,
             now=self.bound - before,
             later=self.bound.xreplace({index: index + 1}) - after,

@@ -79,7 +79,7 @@ def _require_place(premise: Claim, relation: Relation, context: TermContext) -> 
     if premise.place == "round":
         reading = "expectation" if is_in_expectation(premise, relation) else "outcome"
         if reading != context.reading:
-            raise Rejected(f"{premise.id} is read for the {reading}, and is used for the {context.reading}")
+            raise Rejected(f"{premise.id} holds for the {reading}, and is used for the {context.reading}")
 
 
 def write_in_symbols(context: TermContext, premise: Claim, slack: Expr) -> Expr:

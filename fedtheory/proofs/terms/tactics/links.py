@@ -47,9 +47,9 @@ def total_of_past(claim: Claim, relation: Relation) -> PastTotal:
         raise Rejected("a total is an equation, and needs the symbol of the local step")
     sums = relation.left.atoms(PastSum)
     if len(sums) != 1 or relation.right.has(PastSum):
-        raise Rejected("a total is a multiple of one sum over the past, and nothing else has one")
+        raise Rejected("expected one sum over the past steps, on the left side, times a number")
     (past,) = sums
     factor = relation.left / past
     if factor.has(PastSum):
-        raise Rejected("a total is a multiple of one sum over the past, and nothing else has one")
+        raise Rejected("expected one sum over the past steps, on the left side, times a number")
     return PastTotal(factor, past.args[0], relation.right)

@@ -6,7 +6,7 @@ The equalities of sums are listed here; they are trusted like the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
@@ -16,7 +16,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.proofs.averages import averaged, require_constant
+from fedtheory.proofs.averages import Averaged, require_constant
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import NUMBERS, SymbolTable
 
@@ -48,7 +48,7 @@ class OverWindow(Derived):
 
 
 @dataclass(frozen=True)
-class OverWindows(Derived):
+class OverWindows(Averaged):
     """Derives the average over clients, windows and local steps from each client's losses over a window.
 
     The result is the loss above the least value of the surrogate problem: sum_i q_i L_i(thetabar) is the average of
@@ -59,17 +59,20 @@ class OverWindows(Derived):
     label = "a proved claim, summed over the clients and the windows"
     needs = (a.aggregation_scheme,)
 
+    def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
+        """Return the losses and the weight of a window, with their averages."""
+        return {
+            symbol(q.window_loss): symbol(q.mean_surrogate_suboptimality),
+            symbol(q.window_round_loss): symbol(q.mean_surrogate_gap),
+            symbol(q.window_weight): symbol(q.mean_weight_sum) / symbol(q.local_steps),
+        }
+
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
-        """Return the non-negative expression."""
-        own, others, weight = (symbol(quantity) for quantity in (q.window_loss, q.window_round_loss, q.window_weight))
+        """Return the average; raise `Rejected` unless the slack is zero for equal losses and no weight."""
+        own, others, weight = self.means(symbol)
         if sp.expand(slack.xreplace({others: own, weight: sp.S.Zero})) != 0:
             raise Rejected("the sum of the relation over the windows is not known")
-        sums: dict[Expr, Expr] = {
-            own: symbol(q.mean_surrogate_suboptimality),
-            others: symbol(q.mean_surrogate_gap),
-            weight: symbol(q.mean_weight_sum) / symbol(q.local_steps),
-        }
-        return averaged(symbol, slack, sums, NUMBERS)
+        return super().slack(symbol, slack)
 
 
 def _bound_both_ways(relations: Sequence[Relation]) -> tuple[Expr, Expr]:
