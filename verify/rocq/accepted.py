@@ -10,13 +10,14 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 from verify.rocq.export import export_id
 from verify.rocq.library_parts import library_files
+from verify.rocq.names import name_of
 from verify.rocq.project import LAST, file_of, library_of, proved_ids, text_of, with_uses
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Exported
@@ -29,18 +30,22 @@ class Checked:
     """A claim that Rocq has accepted."""
 
     id: str
-    theorem: str
     statement: str
     """Statement of the theorem in Rocq."""
     digest: str
     """SHA-256 of all files that the theorem needs, including its part of the library, without comments."""
+
+    @property
+    def theorem(self) -> str:
+        """Return the name of the theorem."""
+        return name_of(self.id)
 
 
 @cache
 def checked() -> dict[str, Checked]:
     """Return the list of accepted theorems, by the ids of claims."""
     listed = json.loads((files("verify.rocq") / _NAME).read_text(encoding="utf-8"))
-    return {entry["id"]: Checked(**entry) for entry in listed}
+    return {claim_id: Checked(claim_id, **entry) for claim_id, entry in listed.items()}
 
 
 def digest_of(known: Exported) -> str:
@@ -71,8 +76,7 @@ def accepted_in(folder: Path) -> list[Checked]:
         except NotExported:
             continue
         if _is_accepted(folder, known):
-            theorem = known.theorem
-            found.append(Checked(claim_id, theorem.name, theorem.statement, digest_of(known)))
+            found.append(Checked(claim_id, known.theorem.statement, digest_of(known)))
     return found
 
 
@@ -89,7 +93,8 @@ def main(arguments: Sequence[str]) -> None:
     """Write the list."""
     (folder,) = arguments
     found = accepted_in(Path(folder))
-    text = json.dumps([asdict(one) for one in found], indent=1, ensure_ascii=False)
+    entries = {one.id: {"statement": one.statement, "digest": one.digest} for one in found}
+    text = json.dumps(entries, indent=1, ensure_ascii=False)
     (Path(__file__).parent / _NAME).write_text(text + "\n", encoding="utf-8")
     print(f"Rocq has accepted {len(found)} of {len(proved_ids())} proved claims")
 

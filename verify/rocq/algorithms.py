@@ -64,7 +64,7 @@ class Algorithm:
         self.is_full = a.full_participation in claim.assumptions and a.importance_weights in claim.assumptions
         self.given = {key: n for one in select_algorithm_assumptions(claim.assumptions) for key, n in one.numbers}
         if len(self.definition.steps) != 1 or self.definition.uses(Compressed):
-            raise NotExported("of algorithms, those with one local vector and without compression are exported")
+            raise NotExported("algorithms with one local vector and without compression are exported")
 
         known = self.definition
         vectors = [*known.server, *known.client, self.local.vector]
@@ -118,7 +118,7 @@ class Algorithm:
         """Yield hypotheses about its parameters."""
         for one in self.parameters.values():
             if not isinstance(one.allowed, sp.Interval):
-                raise NotExported(f"that {one.key} is one of {one.allowed} is not exported")
+                raise NotExported(f"expected an interval of values of {one.key}, got {one.allowed}")
             if one.is_flag:
                 continue
             low, high = one.allowed.start, one.allowed.end

@@ -12,8 +12,8 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Inner, LocalSum, PastSum, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
+from verify.rocq.names import list_sides
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Multiple, Named, Sum
 from verify.rocq.theorem import Binder, declare_index
@@ -44,9 +44,8 @@ class OwnVocabulary(Vocabulary):
 
     def __post_init__(self) -> None:
         """Read the claim's symbols; raises `NotExported` for sums and samples."""
-        sides = _list_sides(self.claim)
-        if sides.has(*_SUMS) or any(one not in self.claim.assumptions for one in _NEEDED):
-            raise NotExported("sums over the steps of a round and draws of its participants are not in the library")
+        if list_sides(self.claim).has(*_SUMS) or any(one not in self.claim.assumptions for one in _NEEDED):
+            raise NotExported("claims about a client's step are exported without sums over steps and without sampling")
         super().__post_init__()
         step = self.place.step
         self.numbers = {self.symbols(quantity): name.format(step=step) for quantity, name in NUMBERS.items()}
@@ -74,7 +73,7 @@ class OwnVocabulary(Vocabulary):
     @property
     def is_random(self) -> bool:
         """Return whether the claim is in expectation; otherwise it holds for every outcome."""
-        return self.claim.place == "round" and _list_sides(self.claim).has(Expectation)
+        return self.claim.place == "round" and list_sides(self.claim).has(Expectation)
 
     @property
     def least(self) -> list[tuple[sp.Symbol, Expr]]:
@@ -134,10 +133,6 @@ class OwnVocabulary(Vocabulary):
             yield Binder("mean_square_smooth_S", f"mean_square_smooth {step} noise_there delta_of_samples")
 
 
-def _list_sides(claim: Claim) -> sp.Tuple:
-    return sp.Tuple(*(side for one in claim.relations for side in one.sides))
-
-
 def slack_of(vocabulary: OwnVocabulary, name: str) -> tuple[Expr, str]:
     """Return the slack of an assumption at client i, and a tactic; raises `NotExported` for an unknown one."""
     symbol = vocabulary.symbols
@@ -156,7 +151,7 @@ def slack_of(vocabulary: OwnVocabulary, name: str) -> tuple[Expr, str]:
         changed = symbol(q.stochastic_gradient) - there
         bound = symbol(q.mean_square_smoothness) ** 2 * _square(local - server)
         return bound - _square(changed), "pose proof (mean_square_smooth_S i Hi) as known; lra"
-    raise NotExported(f"what {name!r} says of a step is not in the library")
+    raise NotExported(f"the library has no bound {name!r} on a local step")
 
 
 def _square(vector: Expr) -> Expr:

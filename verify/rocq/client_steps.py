@@ -15,6 +15,7 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import advance_distance
 from fedtheory.proofs.links import Induction
 from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.proof import conditions_of
 from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.links import Links
 from verify.rocq.names import name_of, translate
@@ -22,9 +23,9 @@ from verify.rocq.numbers import SignProofs
 from verify.rocq.places import AT_STEP, name_step
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_words import RoundReader, RoundVocabulary
+from verify.rocq.round_vocabulary import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
-from verify.rocq.step import SIGN
+from verify.rocq.step import write_operator
 from verify.rocq.terms import Atom, Multiple, Named, Sum
 from verify.rocq.theorem import (
     Binder,
@@ -127,14 +128,14 @@ class StepVocabulary(OwnVocabulary):
 class _ClientStepsWriter:
     def __init__(self, claim: Claim, certificate: Certificate, uses: list[Exported]) -> None:
         self.claim, self.certificate, self.uses = claim, certificate, uses
-        self.conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
+        self.conditions = tuple(conditions_of(claim, certificate.relaxed))
         self.lemmas: list[Theorem] = []
 
     def theorem(self) -> Theorem:
         """Return the claim as a theorem with its proof."""
         relations = list(zip(self.claim.relations, self.certificate.links, strict=True))
         goal = [
-            f"{self._write_at('e', r.left)} {SIGN[r.operator]} {self._write_at('e', r.right)}" for r, _ in relations
+            f"{self._write_at('e', r.left)} {write_operator(r)} {self._write_at('e', r.right)}" for r, _ in relations
         ]
         proofs = [self._prove_link(place, relation, why) for place, (relation, why) in enumerate(relations, start=1)]
         parameters = [*_OF_ROUND, *STEP_FACTS, *_CLIENT, *_STEP, *self._collect_signs("e").hypotheses()]
@@ -142,8 +143,8 @@ class _ClientStepsWriter:
         start += ["pose proof (nu_positive i) as nu_known. pose proof (delta_sign i) as delta_known."]
         start += ["pose proof (before_last S e i He) as e_below. pose proof (pos_INR e) as e_large."]
         proof = "\n".join([*start, conjunction(proofs)])
-        name, called = name_of(self.claim.id), self._build_vocabulary("e").called
-        return Theorem(name, parameters, " /\\\n  ".join(goal), proof, tuple(self.lemmas), library=STEPS, called=called)
+        name, names = name_of(self.claim.id), self._build_vocabulary("e").quantity_names
+        return Theorem(name, parameters, " /\\\n  ".join(goal), proof, tuple(self.lemmas), library=STEPS, names=names)
 
     def _build_vocabulary(self, step: str) -> RoundVocabulary:
         vocabulary = RoundVocabulary(self.claim)
@@ -163,7 +164,7 @@ class _ClientStepsWriter:
 
     def _prove_link(self, place: int, relation: Relation, why: object) -> str:
         if relation.operator != "<=":
-            raise NotExported("of the steps of a round, bounds from above are exported")
+            raise NotExported("claims about the steps of a round are exported if they are upper bounds")
         if isinstance(why, Induction):
             return self._prove_induction(place, relation, why)
         assert isinstance(why, Sequence)
@@ -233,7 +234,7 @@ class _ClientStepsWriter:
     def _prove_induction(self, place: int, relation: Relation, why: Induction) -> str:
         """Prove a bound at every step; raises `NotExported` for bounds with powers."""
         if why.base is not None or why.start:
-            raise NotExported("of the steps of a round, bounds without powers are exported")
+            raise NotExported("claims about the steps of a round are exported for bounds without powers")
         index = symbols_of(self.claim)(q.local_step_index)
         first = 0 if why.first is None else 1
         after = advance_distance(self.claim, why.measured)

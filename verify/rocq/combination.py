@@ -18,16 +18,17 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.parts import Part
+from fedtheory.proofs.proof import conditions_of
 from verify.rocq.gaps import GapsVocabulary, is_of_gaps
-from verify.rocq.names import name_of
+from verify.rocq.names import list_sides, name_of
 from verify.rocq.number_claims import NumbersVocabulary, is_of_numbers
 from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import STEP_SIZES
 from verify.rocq.sampled import vocabulary_of
-from verify.rocq.scalar_vocabulary import Spoken
+from verify.rocq.scalar_vocabulary import ScalarVocabulary
 from verify.rocq.schedules import CLOCKS, ScheduleVocabulary
-from verify.rocq.step import SIGN
+from verify.rocq.step import write_operator
 from verify.rocq.theorem import Exported, Theorem, conjunction, project
 from verify.rocq.updates import UpdateVocabulary, is_of_updates
 from verify.rocq.zero_weights import POSITIVE, SOMEBODY, SPLIT, without_reports
@@ -38,7 +39,7 @@ def theorem_of_combination(
 ) -> tuple[Theorem, list[Exported]]:
     """Return the theorem of a claim, and the claims that its proof uses."""
     if len(claim.relations) != len(certificate.links):
-        raise NotExported("its certificate has not one link for each relation")
+        raise NotExported("expected one link of the certificate for each relation")
     if certificate.known and not is_of_gaps(claim):
         raise NotExported("its certificate uses inequalities between numbers")
     return _CombinationWriter(claim, certificate, export_id).theorem()
@@ -49,8 +50,7 @@ class _CombinationWriter:
         self.claim, self.certificate, self.export_id = claim, certificate, export_id
         self.run = _choose_vocabulary(claim, certificate)
         self.run.names |= {root.letter: f"sqrt ({self.run.number(root.of)})" for root in certificate.roots}
-        conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
-        self.signs = self.run.signs(conditions)
+        self.signs = self.run.signs(conditions_of(claim, certificate.relaxed))
         self.used: set[sp.Symbol] = set()
         self.uses: dict[str, Exported] = {}
 
@@ -60,14 +60,13 @@ class _CombinationWriter:
         links = zip(claim.relations, self.certificate.links, strict=True)
         proofs = [self._prove_link(relation, parts) for relation, parts in links]
         goal = " /\\\n  ".join(
-            f"{self._write_number(one.left)} {SIGN[one.operator]} {self._write_number(one.right)}"
+            f"{self._write_number(one.left)} {write_operator(one)} {self._write_number(one.right)}"
             for one in claim.relations
         )
         parameters = [*self.run.binders(self.used), *self.signs.hypotheses()]
-        if missing := self.run.asked - {binder.name for binder in parameters} - {"i", "Hi"} - self.run.obtained:
-            raise NotExported(f"its certificate uses a claim about others: {', '.join(sorted(missing))}")
-        sides = [side for one in claim.relations for side in one.sides]
-        start = [self.run.known, *self._note_orderings(), *self._prove_roots(sides), *self.signs.prepared()]
+        if missing := self.run.required - {binder.name for binder in parameters} - {"i", "Hi"} - self.run.witnesses:
+            raise NotExported(f"a used claim has hypotheses that this claim lacks: {', '.join(sorted(missing))}")
+        start = [self.run.known, *self._note_orderings(), *self._prove_roots(), *self.signs.prepared()]
         proof = "\n".join([*start, conjunction(proofs)])
         theorem = Theorem(
             name_of(claim.id),
@@ -77,7 +76,7 @@ class _CombinationWriter:
             (),
             self.run.needs,
             library=self.run.library,
-            called=self.run.called,
+            names=self.run.quantity_names,
         )
         return theorem, list(self.uses.values())
 
@@ -90,10 +89,10 @@ class _CombinationWriter:
     def _export_used(self, claim_id: str) -> Exported:
         return self.uses.setdefault(claim_id, self.export_id(claim_id))
 
-    def _prove_roots(self, sides: Sequence[Expr]) -> list[str]:
+    def _prove_roots(self) -> list[str]:
         """Return tactics for square roots of numbers: they are positive, and their squares are the numbers."""
         sizes = [fact.slack(self.run.symbols) for known, fact in STEP_SIZES.items() if known in self.claim.assumptions]
-        powers = sp.Tuple(*sides, *sizes).atoms(sp.Pow)
+        powers = sp.Tuple(*list_sides(self.claim), *sizes).atoms(sp.Pow)
         lines = []
         for base in sorted({one.base for one in powers if one.exp.is_Rational and one.exp.q == 2}, key=str):
             name = self._write_number(base)
@@ -107,23 +106,22 @@ class _CombinationWriter:
         return self.run.number(expression)
 
     def _prove_link(self, relation: Relation, parts: Sequence[Part]) -> str:
-        if relation.operator not in SIGN:
-            raise NotExported("no tactic is generated for strict inequalities")
+        write_operator(relation)
         shown = self._prove_relation(relation, parts)
         if not (isinstance(self.run, UpdateVocabulary) and self.run.may_be_empty(parts)):
             return shown
         known, kept, rest = without_reports(self.run, relation, [(part, self._find_slack(part)) for part in parts])
-        self.run.asked.discard(POSITIVE)
+        self.run.required.discard(POSITIVE)
         empty = self._prove_relation(relation, kept, known, rest)
         return f"{SPLIT}\n{{ {empty} }}\n{SOMEBODY}\n{shown}"
 
     def _find_slack(self, part: Part) -> Expr | None:
         """Return the slack of a premise; None if it is known only for updates with a participant."""
-        asked = {*self.run.asked}
-        self.run.asked.clear()
+        required = {*self.run.required}
+        self.run.required.clear()
         found, _, _ = self._prove_premise(part, 0)
-        needs = POSITIVE in self.run.asked
-        self.run.asked |= asked
+        needs = POSITIVE in self.run.required
+        self.run.required |= required
         return None if needs else found
 
     def _prove_relation(
@@ -156,12 +154,12 @@ class _CombinationWriter:
             total.append(self._write_number(rest))
         whole = " + ".join(total) or "0"
         difference = f"{self._write_number(larger)} - ({self._write_number(smaller)})"
-        spread = [*([known] if known else []), *(self.run.spread_out(sums) if sums else []), self.run.identity]
+        spread = [*([known] if known else []), *(self.run.split_sums(sums) if sums else []), self.run.identity]
         shown = spread[0] if len(spread) == 1 else f"({'; '.join(spread)})"
         lines.append(f"assert (identity : {difference} = {whole}) by {shown}.")
         if relation.operator == "==":
             zeros = "".join(f"try rewrite premise{place} in identity; " for place, _ in enumerate(parts, start=1))
-            lines.append(f"{zeros}{self.run.closing(len(parts))}.")
+            lines.append(f"{zeros}{self.run.close_equation(len(parts))}.")
         else:
             flip = "apply Rle_ge; " if relation.operator == ">=" else ""
             lines.append(f"{flip}apply (nonneg_by_identity _ _ _ identity); lra.")
@@ -175,11 +173,11 @@ class _CombinationWriter:
             return found, text, tactic, is_zero
         over = self._write_number(part.over)
         if is_zero:
-            shown = f"apply sum_zero; {self.run.each}; replace ({text}) with 0; [ring | symmetry; {tactic}]"
+            shown = f"apply sum_zero; {self.run.introduce_client}; replace ({text}) with 0; [ring | symmetry; {tactic}]"
         else:
             sign = self.signs.nonnegative(part.over)
-            shown = f"apply sum_nonneg; {self.run.each}; apply Rmult_le_pos; [{sign} | {tactic}]"
-        return ClientSum(part.over * found), self.run.sum_of(f"({over}) * ({text})"), shown, is_zero
+            shown = f"apply sum_nonneg; {self.run.introduce_client}; apply Rmult_le_pos; [{sign} | {tactic}]"
+        return ClientSum(part.over * found), self.run.write_sum(f"({over}) * ({text})"), shown, is_zero
 
     def _prove_premise(self, part: Part, place: int) -> tuple[Expr, str, bool]:
         premise = part.premise
@@ -199,17 +197,14 @@ class _CombinationWriter:
             return slack(premise), self.run.equation(premise), True
         return slack(premise), self.run.ordering(premise, self.signs), False
 
-    def _is_average(self, premise: Derived) -> bool:
-        """Return whether a premise is the average over clients of a fact of the library of updates."""
-        return isinstance(premise, Averaged) and isinstance(self.run, UpdateVocabulary)
-
     def _prove_derived(self, premise: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
         if isinstance(self.run, GapsVocabulary):
             known = self._export_used(premise.claim)
             found, tactic = self.run.derived(premise, known)
             return found, tactic, known.claim.relations[premise.link].operator == "=="
-        if type(premise) is not Derived and not self._is_average(premise):
-            raise NotExported(f"what is {premise.label} is not in the library")
+        is_average = premise.kind in _KINDS and isinstance(self.run, UpdateVocabulary)
+        if type(premise) is not Derived and not is_average:
+            raise NotExported(f"the library has no law for {premise.label}")
         return self._prove_claim(premise, place, bound)
 
     def _prove_claim(self, derived: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
@@ -218,7 +213,7 @@ class _CombinationWriter:
             raise NotExported(f"{derived.claim} is not about runs")
         relation = known.claim.relations[derived.link]
         found = self.run.translate(relation.slack, known.claim)
-        arguments = {k: v for k, v in self.run.instead(known.claim).items() if k not in bound}
+        arguments = {k: v for k, v in self.run.substitute_arguments(known.claim).items() if k not in bound}
         lines = []
         conditions = [binder for binder in known.general.binders if binder.name.startswith("condition")]
         own = [self.run.translate(one, known.claim) for one in known.conditions]
@@ -231,9 +226,9 @@ class _CombinationWriter:
                 f"assert ({name} : {text}) by (first [assumption | apply le_by_slack; {self.signs.nonnegative(gap)}])"
             )
             arguments[binder.name] = name
-        self.run.asked |= {binder.name for binder in known.general.binders} - arguments.keys() - bound
-        self.run.asked |= {"given"} if "given n i" in arguments.get("given_A", "") else set()
-        self.run.asked |= {word for text in arguments.values() for word in re.findall(r"\w+_A\b", text)}
+        self.run.required |= {binder.name for binder in known.general.binders} - arguments.keys() - bound
+        self.run.required |= {"given"} if "given n i" in arguments.get("given_A", "") else set()
+        self.run.required |= {word for text in arguments.values() for word in re.findall(r"\w+_A\b", text)}
         count = len(known.claim.relations)
         applied = project(known.general.applied(**arguments), derived.link, count)
         if isinstance(derived, Averaged):
@@ -257,7 +252,7 @@ class _CombinationWriter:
         return f"replace ({number(own, self.run.names)}) with ({number(premise, names)}) by by_field; "
 
 
-def _choose_vocabulary(claim: Claim, certificate: Combination) -> Spoken:
+def _choose_vocabulary(claim: Claim, certificate: Combination) -> ScalarVocabulary:
     """Return the vocabulary of a claim: a run of the library, a schedule, or numbers only."""
     if any(clock in claim.assumptions for clock in CLOCKS) and not is_of_numbers(claim, certificate):
         return ScheduleVocabulary(claim)
@@ -308,12 +303,12 @@ _KINDS: Mapping[str, _Kind] = {
 
 def _list_bound(derived: Derived) -> set[str]:
     """Return the variables of a theorem over which an average is taken."""
-    index = _KINDS[derived.kind].index if isinstance(derived, Averaged) else ""
-    return {index, f"H{index}"} if index else set()
+    kind = _KINDS.get(derived.kind)
+    return set() if kind is None else {kind.index, f"H{kind.index}"}
 
 
 def _average_slacks(
-    derived: Averaged, run: Spoken, slack: Expr, applied: str, written: Callable[[Expr], str]
+    derived: Averaged, run: ScalarVocabulary, slack: Expr, applied: str, written: Callable[[Expr], str]
 ) -> Sequence[str]:
     """Return tactics for the goal that an average of non-negative slacks is not negative."""
     kind = _KINDS[derived.kind]
@@ -334,7 +329,7 @@ def _average_slacks(
     ]
 
 
-def _prove_average(part: KnownMean, run: Spoken) -> str:
+def _prove_average(part: KnownMean, run: ScalarVocabulary) -> str:
     """Return a tactic for one average, which equals its name or is at most that."""
     past = run.symbols(q.past_step_lengths_sq)
     if part.mean == run.symbols(q.unrepresented_gap):

@@ -45,13 +45,13 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
         f"{{ replace (1 - ({factor})) with ({run.number(apart)}) by field; positive. }}",
         f"assert (weight_positive : 0 < {weight}) by positive.",
         f"apply Rle_trans with ({bound}).",
-        f"{{ apply (contraction {run.from_point('x_star')} {parts}).",
+        f"{{ apply (contraction {run.point_arguments('x_star')} {parts}).",
         f"  - {run.prove_end(certificate.potential, certificate.weight, signs)}.",
         f"  - {signs.nonnegative(certificate.factor)}.",
         "  - lra.",
         "  - assumption.",
         f"  - {signs.nonnegative(certificate.offset)}.",
-        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step())}). }}",
+        f"  - intros n k Hk. exact ({lemma.applied(**run.step_arguments())}). }}",
         f"apply le_by_slack; {signs.nonnegative(spare)}.",
     ]
     return run.state_bound(signs, lines, (lemma,))
@@ -138,6 +138,7 @@ def theorem_of_exponential_average(
     bound = distance**2 * (1 - certificate.factor) * power / (certificate.gain * (1 - power)) + above
     right = relation.right.xreplace({certificate.factor ** symbol(q.iterations): power})
     spare = sp.cancel(right - bound - certificate.offset / certificate.gain)
+    at_point = run.point_arguments(point)
     lines = [
         KNOWN,
         *signs.prepared(),
@@ -147,7 +148,7 @@ def theorem_of_exponential_average(
         f"{{ apply Rminus_gt_0_lt; apply Rlt_gt. {signs.positive(1 - certificate.factor)}. }}",
         f"pose proof (power_below_one A ({factor}) (conj factor_positive apart)) as power_known.",
         f"assert (forgets_is : forgets A mu = {factor}) by (unfold forgets; field).",
-        f"pose proof (discounted {run.from_point(point)} (fun k : R => {potential}) mu ({factor}) ({gain}) ({offset})",
+        f"pose proof (discounted {at_point} (fun k : R => {potential}) mu ({factor}) ({gain}) ({offset})",
         "  forgets_is) as K.",
         f"set (power := ({factor}) ^ (steps_of A * rounds_of A)) in *.",
         f"assert (bound : discounted_suboptimality A mu {point} <= {start} + ({offset}) / ({gain})).",
@@ -157,7 +158,7 @@ def theorem_of_exponential_average(
         "  - assumption.",
         "  - positive.",
         f"  - {signs.nonnegative(certificate.offset)}.",
-        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step())}). }}",
+        f"  - intros n k Hk. exact ({lemma.applied(**run.step_arguments())}). }}",
         *([_AGAINST] if point == "y" else []),
         f"apply Rle_trans with ({run.number(above)} + ({start} + ({offset}) / ({gain}))); [lra |].",
         f"apply le_by_slack; {signs.nonnegative(spare)}.",

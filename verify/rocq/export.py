@@ -22,6 +22,7 @@ from fedtheory.proofs.links import Induction, PrefixSum
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols
+from fedtheory.proofs.proof import conditions_of
 from fedtheory.proofs.recorded import document_for
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
@@ -43,7 +44,7 @@ from verify.rocq.recursion import theorem_of_recursion
 from verify.rocq.refusals import NO_RESTARTS, NotExported
 from verify.rocq.round_numbers import is_of_round_numbers, theorem_of_round_numbers
 from verify.rocq.round_vanishing import is_of_vanishing, theorem_of_vanishing
-from verify.rocq.round_words import is_of_round
+from verify.rocq.round_vocabulary import is_of_round
 from verify.rocq.rounds import theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.run_steps import theorem_of_step_in_run
@@ -82,35 +83,30 @@ def export_id(claim_id: str) -> Exported:
 
 
 def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
-    conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
+    conditions = tuple(conditions_of(claim, certificate.relaxed))
     used: list[Exported] = []
     match certificate:
         case Certificate():
             general, used = _export_links(claim, certificate)
         case Recursion():
             general = theorem_of_recursion(claim, certificate)
-        case MeanCertificate():
+        case MeanCertificate() | Contraction() | ExponentialAverage():
             used = [export_id(certificate.step)]
-            written = write_sampled_mean if is_sampled(claim) else write_mean
-            general = written(claim, certificate, used[0].claim, used[0].general)
-        case Contraction():
-            used = [export_id(certificate.step)]
-            general = theorem_of_contraction(claim, certificate, used[0].claim, used[0].general)
-        case FixedPoint() | Lyapunov():
-            general = _export_definition(claim, certificate)
-        case ExponentialAverage():
-            used = [export_id(certificate.step)]
-            general = theorem_of_exponential_average(claim, certificate, used[0].claim, used[0].general)
+            general = _export_from_step(claim, certificate, used[0])
+        case FixedPoint():
+            general = theorem_of_fixed_point(claim, certificate)
+        case Lyapunov():
+            general = theorem_of_lyapunov(claim, certificate)
         case Combination():
             general, used = _export_sums(claim, certificate)
         case _:
-            unknown = f"certificates of the kind {type(certificate).__name__} are not written"
+            unknown = f"certificates of the kind {type(certificate).__name__} are not exported"
             raise NotExported(NO_RESTARTS if isinstance(certificate, LoopMean) else unknown)
     # A theorem without conditions is stronger than the same theorem under the claim's conditions.
     is_stated = certificate.relaxed is None or (general.library and not conditions)
     theorem = general if is_stated else _state_under_conditions(claim, general, conditions)
     general = general if theorem is general else theorem.lemmas[0]
-    require_own_names(claim, theorem.called)
+    require_own_names(claim, theorem.names)
     known = Exported(claim, theorem, general, conditions, tuple(used))
     return replace(known, theorem=with_origins(known))
 
@@ -122,14 +118,20 @@ _OF_UPPER_BOUNDS = (Recursion, MeanCertificate, Contraction, ExponentialAverage)
 def _require_operator(claim: Claim, certificate: AnyCertificate) -> None:
     """Raise `NotExported` if the relation is not the one that theorems of this kind state."""
     if isinstance(certificate, _OF_UPPER_BOUNDS) and any(one.operator != "<=" for one in claim.relations):
-        raise NotExported(f"certificates of the kind {type(certificate).__name__} are written for upper bounds")
+        raise NotExported(f"certificates of the kind {type(certificate).__name__} are exported for upper bounds")
 
 
-def _export_definition(claim: Claim, certificate: FixedPoint | Lyapunov) -> Theorem:
-    """Export a claim about an algorithm that is given by its definition."""
-    if isinstance(certificate, FixedPoint):
-        return theorem_of_fixed_point(claim, certificate)
-    return theorem_of_lyapunov(claim, certificate)
+def _export_from_step(
+    claim: Claim, certificate: MeanCertificate | Contraction | ExponentialAverage, step: Exported
+) -> Theorem:
+    """Export a claim about rounds or runs that follows from one about each local step."""
+    match certificate:
+        case Contraction():
+            return theorem_of_contraction(claim, certificate, step.claim, step.general)
+        case ExponentialAverage():
+            return theorem_of_exponential_average(claim, certificate, step.claim, step.general)
+    written = write_sampled_mean if is_sampled(claim) else write_mean
+    return written(claim, certificate, step.claim, step.general)
 
 
 def _export_sums(claim: Claim, certificate: Combination) -> tuple[Theorem, list[Exported]]:

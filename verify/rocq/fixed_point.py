@@ -17,7 +17,7 @@ from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.step import SIGN
+from verify.rocq.step import write_operator
 from verify.rocq.terms import Atom, Dot, Mean, Number, Sum, Term
 from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary
@@ -40,13 +40,13 @@ def theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theorem:
     parameters += [Binder("size_positive", "0 < size_of A")] if known.same_size else []
     parameters += [*known.own, *known.bounds(), Binder("x_star", "space_of A")]
     parameters += [Binder("minimiser_x_star", "minimiser (step_at A O O) x_star"), *conditions]
-    if relation.left != symbols_of(claim)(q.optimum_displacement_sq) or relation.operator not in SIGN:
-        raise NotExported(f"expected a bound on {q.optimum_displacement_sq.name}, got another statement at rest")
-    statement = f"{_name_displacement(known)} {SIGN[relation.operator]} {number(relation.right, {})}"
+    if relation.left != symbols_of(claim)(q.optimum_displacement_sq):
+        raise NotExported(f"expected a bound on {q.optimum_displacement_sq.name}, got another statement")
+    statement = f"{_name_displacement(known)} {write_operator(relation)} {number(relation.right, {})}"
     definitions = f"{known.text()}{known.at_optimum()}{goal}"
     name, needs = name_of(claim.id), ("Definitions",)
-    called: dict[Quantity, str] = {q.local_steps: "tau A", q.optimum_displacement_sq: _name_displacement(known)}
-    return Theorem(name, parameters, statement, proof, lemmas, needs, called=called, definitions=definitions)
+    names: dict[Quantity, str] = {q.local_steps: "tau A", q.optimum_displacement_sq: _name_displacement(known)}
+    return Theorem(name, parameters, statement, proof, lemmas, needs, names=names, definitions=definitions)
 
 
 def _name_displacement(known: Algorithm) -> str:
@@ -110,12 +110,10 @@ def write_round(known: Algorithm, states: Env, place: Notation) -> dict[object, 
 
 
 def _list_distances(known: Algorithm, before: Env, after: Env) -> Iterator[Term]:
-    for one in known.definition.server:
+    for one in (*known.definition.server, *known.definition.client):
         apart = Sum(after[one], before[one], "-")
-        yield Dot(apart, apart)
-    for one in known.definition.client:
-        apart = Sum(after[one], before[one], "-")
-        yield Mean(Dot(apart, apart))
+        square = Dot(apart, apart)
+        yield square if one in known.definition.server else Mean(square)
 
 
 def _prove_idle(known: Algorithm) -> str:

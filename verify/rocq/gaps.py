@@ -131,13 +131,14 @@ class GapsVocabulary(RunVocabulary):
         """Return the facts that proofs of signs may use."""
         return GapSigns(self.names, tuple(conditions), self.least)
 
-    def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """Return the variables and hypotheses of a theorem in which the given symbols occur."""
+    def binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+        """Yield the variables and hypotheses of a theorem in which the given symbols occur."""
         parameters = self.path.binders({*used, self.symbols(q.optimum)}, own=False)
         # All gaps are positive because the least gap is.
         left_out = {"k", "Hk", "final_suboptimality_positive", "initial_gap_positive"}
         left_out |= set() if self.of_a_round else {"n", "Hn"}
-        return [*(one for one in parameters if one.name not in left_out), *self._declare_least()]
+        yield from (one for one in parameters if one.name not in left_out)
+        yield from self._declare_least()
 
     def _declare_least(self) -> Iterator[Binder]:
         if not self.has_least:

@@ -13,7 +13,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import Quantity
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, declare_index, declare_real
-from verify.rocq.vocabulary import AT, NUMBERS, OF_POINTS, Vocabulary, bounds_there
+from verify.rocq.vocabulary import AT, NUMBERS, OF_POINTS, Vocabulary, bounds_at_point
 
 _BOUNDS = {
     a.unbiased_bounded_variance: ("bounded_variance", q.noise_deviation),
@@ -63,11 +63,6 @@ _HERE = (a.same_local_work, a.unit_server_step, a.full_participation, a.averaged
 """Assumptions about a step of all clients, or without effect on a single step; the theorems hold for all losses."""
 
 
-def binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], *, own: bool) -> list[Binder]:
-    """Return the variables and hypotheses of a theorem with the given symbols; about each client if `own`."""
-    return list(_list_binders(vocabulary, symbols, own))
-
-
 def counts(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> list[Binder]:
     """Return the index k of a step and the number tau of steps, if they occur."""
     symbol = vocabulary.symbols
@@ -77,7 +72,8 @@ def counts(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> list[Binder]:
     return [*numbers, Binder("k_large", "0 <= k"), Binder("k_below_tau", "k + 1 <= tau")]
 
 
-def _list_binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], own: bool) -> Iterator[Binder]:
+def binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], *, own: bool) -> Iterator[Binder]:
+    """Yield the variables and hypotheses of a theorem with the given symbols; about each client if `own`."""
     claim, place = vocabulary.claim, vocabulary.place
     yield from place.variables
     yield Binder("step_size_positive", f"0 < step_size {place.step}")
@@ -87,7 +83,10 @@ def _list_binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], own: bool) ->
     yield from _state_reference(vocabulary, symbols)
     for assumption in claim.assumptions:
         yield from vocabulary.parameters.get(assumption) or _state_assumption(assumption, vocabulary)
-    yield from _list_parameters(vocabulary, symbols)
+    # Parameters of algorithms are only known to be non-negative.
+    for free in (q.sampling_variance, q.proximal_weight):
+        if vocabulary.symbols(free) in symbols:
+            yield from declare_real(NUMBERS[free])
     yield from _declare_numbers(vocabulary, symbols)
     yield from _declare_vectors(vocabulary, symbols)
     if own:
@@ -117,7 +116,7 @@ def _state_reference(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterato
     if has_noise:
         yield Binder("noise_there", f"nat -> {space}")
         yield Binder("drawn_there_S", f"drawn_at {step} {past} noise_there")
-    at, (is_noise_bounded, is_dissimilarity_bounded) = AT[point], bounds_there(symbol, point, symbols)
+    at, (is_noise_bounded, is_dissimilarity_bounded) = AT[point], bounds_at_point(symbol, point, symbols)
     if is_noise_bounded:
         yield from declare_real(at.noise_name)
         yield Binder("noise_there_S", f"noise_at {step} noise_there {at.noise_name}")
@@ -145,19 +144,8 @@ def _declare_numbers(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterato
     bound |= _KNOWN_ELSEWHERE
     for each in sorted(symbols & vocabulary.numbers.keys(), key=str):
         quantity = vocabulary.symbols.quantity(each)
-        if quantity is not None and quantity in NUMBERS and quantity not in bound and _is_free(quantity):
+        if quantity is not None and quantity not in bound and "{step}" not in NUMBERS.get(quantity, "{step}"):
             raise NotExported(f"the claim assumes nothing of {quantity.name}")
-
-
-def _list_parameters(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
-    """Yield parameters of algorithms, which are only known to be non-negative."""
-    for free in (q.sampling_variance, q.proximal_weight):
-        if vocabulary.symbols(free) in symbols:
-            yield from declare_real(NUMBERS[free])
-
-
-def _is_free(quantity: Quantity) -> bool:
-    return "{step}" not in NUMBERS[quantity]
 
 
 def _declare_vectors(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:

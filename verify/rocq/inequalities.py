@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 import sympy as sp
@@ -17,28 +16,20 @@ from fedtheory.proofs import comparators
 from fedtheory.proofs import distances as pair
 from fedtheory.proofs.claim_context import build_step_context
 from verify.rocq.client_step import OwnVocabulary, slack_of
-from verify.rocq.reading import Reader
+from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Mean, Multiple, Sum, Term
+from verify.rocq.terms import Mean, Multiple, Sum
 from verify.rocq.vocabulary import AT, Constant
 
 
-@dataclass(frozen=True)
-class NonnegativeScalar:
-    """A non-negative scalar, with a tactic that proves its sign."""
-
-    slack: Expr | Term
-    tactic: str
-
-
-def write_inequality(because: InequalityRef, reader: Reader) -> NonnegativeScalar:
+def write_inequality(because: InequalityRef, reader: Reader) -> KnownSlack:
     """Return the statement and the lemma of an inequality; raises `NotExported` if the library has none."""
     if because.kind in _PLAIN:
-        return NonnegativeScalar(because.instantiate(Context()).expression, _PLAIN[because.kind])
+        return KnownSlack(because.instantiate(Context()).expression, _PLAIN[because.kind])
     if because.kind in _LEMMAS:
         return _apply_lemma(reader, because)
     if because.kind not in _RULES:
-        raise NotExported(f"the reason {because.kind!r} has no lemma in the library")
+        raise NotExported(f"the library has no lemma for the inequality {because.kind!r}")
     return _RULES[because.kind](reader, *because.about)
 
 
@@ -90,7 +81,7 @@ def _write_points(reader: Reader, at: Expr, around: Expr) -> str:
     return " ".join(f"({side})%vec" for side in sides)
 
 
-def _apply_lemma(reader: Reader, because: InequalityRef) -> NonnegativeScalar:
+def _apply_lemma(reader: Reader, because: InequalityRef) -> KnownSlack:
     """Return an inequality between values and gradients of an objective at two points, as the kernel states it."""
     if reader.vocabulary.constants and "{convex}" in _LEMMAS[because.kind]:
         raise NotExported("convexity of the clients of a round is not exported: state their strong convexity")
@@ -108,7 +99,7 @@ def _apply_lemma(reader: Reader, because: InequalityRef) -> NonnegativeScalar:
         "convex": _prove_regularity(reader, objective, _CONVEX),
     }
     lemma = _LEMMAS[because.kind].format(**arguments, smooth=smooth, curved=curved)
-    return NonnegativeScalar(
+    return KnownSlack(
         because.instantiate(known).expression, _write_tactic(lemma, _rewrite_difference(reader, at, around))
     )
 
@@ -123,30 +114,30 @@ _LEMMAS = {
 """Lemmas of the library by inequality, with their arguments."""
 
 
-def _write_optimality(reader: Reader, objective: Expr, at: Expr) -> NonnegativeScalar:
+def _write_optimality(reader: Reader, objective: Expr, at: Expr) -> KnownSlack:
     symbol = reader.vocabulary.symbols
     point = reader.write_vector(at)
     slack = Value(objective, at) - Value(objective, symbol(q.optimum))
-    return NonnegativeScalar(
+    return KnownSlack(
         slack, _write_tactic(f"optimality {reader.vocabulary.place.step} ({point})%vec x_star minimiser_x_star")
     )
 
 
-def _write_assumption(reader: Reader, name: str) -> NonnegativeScalar:
+def _write_assumption(reader: Reader, name: str) -> KnownSlack:
     if name in reader.known:
-        return NonnegativeScalar(reader.known[name].slack, reader.known[name].tactic)
+        return reader.known[name]
     if isinstance(reader.vocabulary, OwnVocabulary):
-        return NonnegativeScalar(*slack_of(reader.vocabulary, name))
+        return KnownSlack(*slack_of(reader.vocabulary, name))
     found, slacks = _OF_ONE.fullmatch(name), _list_slacks(reader.vocabulary.claim)
     kind, client = (found[1] + (found[3] or ""), found[2]) if found else (name, "i")
     if kind not in _TACTICS or name not in slacks:
-        raise NotExported(f"what {name!r} says of a step is not in the library")
+        raise NotExported(f"the library has no bound {name!r} on a local step")
     symbol, point = reader.vocabulary.symbols, reader.vocabulary.drawn_at
     own = {"i": pair.x_i, "j": pair.x_j}[client] if found else symbol(q.local_iterate)
     points = {"local": own, "average": symbol(q.average_iterate), "centralised": symbol(q.centralised_model)}
     used = {key: reader.write_vector(one) for key, one in points.items() if f"{{{key}}}" in _TACTICS[kind]}
     used |= {"step": reader.vocabulary.place.step, "i": client, "point": point}
-    return NonnegativeScalar(slacks[name], _TACTICS[kind].format(at=AT[point], **used))
+    return KnownSlack(slacks[name], _TACTICS[kind].format(at=AT[point], **used))
 
 
 _OF_ONE = re.compile(r"(.*) of ([ij])( in the run)?")
@@ -191,10 +182,10 @@ _TACTICS = {
 """Tactics for the assumptions on a local step, by their names for the kernel."""
 
 
-def _write_triangle(reader: Reader, *vectors: Expr) -> NonnegativeScalar:
+def _write_triangle(reader: Reader, *vectors: Expr) -> KnownSlack:
     lemma = {2: "triangle", 3: "triangle_of_three"}.get(len(vectors))
     if lemma is None:
-        raise NotExported("the library knows the triangle inequality for two or three vectors")
+        raise NotExported("the library has the triangle inequality for two or three vectors")
     terms = [reader.vector(one) for one in vectors]
     whole = terms[0]
     for term in terms[1:]:
@@ -206,21 +197,21 @@ def _write_triangle(reader: Reader, *vectors: Expr) -> NonnegativeScalar:
     slack = Sum(total, reader.length(sp.Add(*vectors), whole), "-")
     points = " ".join(f"({reader.text(term)})%vec" for term in terms)
     rewritten = "".join(reader.lengths.rewriting(term) for term in (whole, *terms))
-    return NonnegativeScalar(slack, f"pose proof ({lemma} {points}) as known; {rewritten}lra")
+    return KnownSlack(slack, f"pose proof ({lemma} {points}) as known; {rewritten}lra")
 
 
-def _bound_norm_of_mean(reader: Reader, of: Expr) -> NonnegativeScalar:
+def _bound_norm_of_mean(reader: Reader, of: Expr) -> KnownSlack:
     member = reader.vector(of)
     slack = Sum(Mean(reader.length(of, member)), reader.length(Average(of), Mean(member)), "-")
     point = f"(fun i => ({reader.text(member)})%vec)"
     rewritten = reader.lengths.rewriting(Mean(member))
     if reader.text(member) in reader.lengths.same:
-        raise NotExported("a mean of lengths of multiples is not exported")
+        raise NotExported("the average norm of multiples is not exported")
     clients = reader.vocabulary.place.clients
-    return NonnegativeScalar(slack, f"pose proof (length_of_mean {clients} {point}) as known; {rewritten}lra")
+    return KnownSlack(slack, f"pose proof (length_of_mean {clients} {point}) as known; {rewritten}lra")
 
 
-def _write_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
+def _write_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Expr) -> KnownSlack:
     points, smoothness = _write_points(reader, at, around), _find_constant(reader, objective, _SMOOTH)
     between = Sum(reader.vector(at), reader.vector(around), "-")
     slopes = [reader.vector(Gradient(objective, point)) for point in (at, around)]
@@ -230,12 +221,12 @@ def _write_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Ex
     rewritten = reader.lengths.rewriting(between) + reader.lengths.rewriting(changed)
     name = reader.vocabulary.objectives.get(objective, "?")
     applied = f"lipschitz_length ({name}) {smoothness.name} {points} {smoothness.positive} {smoothness.proof}"
-    return NonnegativeScalar(slack, f"pose proof ({applied}) as known; {rewritten}lra")
+    return KnownSlack(slack, f"pose proof ({applied}) as known; {rewritten}lra")
 
 
-def _write_lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) -> NonnegativeScalar:
+def _write_lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) -> KnownSlack:
     if reader.vocabulary.objectives.get(objective) != reader.vocabulary.place.mean:
-        raise NotExported("that one client's losses are Lipschitz is not exported")
+        raise NotExported("the Lipschitz constant is exported for F, not for one client")
     between = Sum(reader.vector(at), reader.vector(around), "-")
     rho = reader.number(reader.vocabulary.symbols(q.lipschitz))
     apart = reader.scalar(Value(objective, at) - Value(objective, around))
@@ -243,16 +234,16 @@ def _write_lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) ->
     applied = (
         f"lipschitz_mean {reader.vocabulary.place.step} rho {_write_points(reader, at, around)} lipschitz_clients_S"
     )
-    return NonnegativeScalar(slack, f"pose proof ({applied}) as known; {reader.lengths.rewriting(between)}lra")
+    return KnownSlack(slack, f"pose proof ({applied}) as known; {reader.lengths.rewriting(between)}lra")
 
 
-def _write_root(reader: Reader, name: str, bound: Expr, of: Expr) -> NonnegativeScalar:
+def _write_root(reader: Reader, name: str, bound: Expr, of: Expr) -> KnownSlack:
     fact, member = _write_assumption(reader, name), reader.vector(of)
     number, vector_text = reader.number(bound), reader.text(member)
     slack = Sum(reader.scalar(bound), reader.length(of, member), "-")
-    parameters = reader.write_scalar(fact.slack) if isinstance(fact.slack, sp.Basic) else reader.text(fact.slack)
+    parameters = reader.text(reader.read_slack(fact))
     sign = reader.signs.nonnegative(bound) if reader.signs is not None else "nonnegative"
-    return NonnegativeScalar(
+    return KnownSlack(
         slack,
         "try pose proof (delta_nonnegative i) as delta_known; "
         f"assert (bound_known : 0 <= {number}) by (apply le_by_slack; {sign}); "
@@ -262,7 +253,7 @@ def _write_root(reader: Reader, name: str, bound: Expr, of: Expr) -> Nonnegative
     )
 
 
-_RULES: dict[str, Callable[..., NonnegativeScalar]] = {
+_RULES: dict[str, Callable[..., KnownSlack]] = {
     "optimality": _write_optimality,
     "assumption": _write_assumption,
     "triangle": _write_triangle,

@@ -17,7 +17,7 @@ from verify.rocq.numbers import number
 from verify.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
-from verify.rocq.step import SIGN
+from verify.rocq.step import write_operator
 from verify.rocq.theorem import Binder, Exported, Theorem, project
 
 
@@ -53,9 +53,9 @@ def theorem_of_interval(
         parameters += [Binder("epsilon", "R"), Binder("epsilon_A", bound)]
         least = "pose proof (epsilon_A n Hn) as least. lra."
     whole = "pose proof (sums (steps_of A) (Nat.le_refl _)) as whole. fold (tau A) in whole."
-    goal = f"{number(relation.left, names)} {SIGN[relation.operator]} {number(relation.right, names)}"
+    goal = f"{number(relation.left, names)} {write_operator(relation)} {number(relation.right, names)}"
     proof = "\n".join([KNOWN, *induction, whole, least])
-    return Theorem(name_of(claim.id), parameters, goal, proof, needs=NEEDS, called=name_quantities(symbol, names)), [
+    return Theorem(name_of(claim.id), parameters, goal, proof, needs=NEEDS, names=name_quantities(symbol, names)), [
         known
     ]
 

@@ -11,10 +11,10 @@ from fedtheory.kernel import Term as Part
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from verify.rocq.inequalities import NonnegativeScalar, write_inequality
+from verify.rocq.inequalities import write_inequality
 from verify.rocq.numbers import SignProofs
 from verify.rocq.places import Place
-from verify.rocq.reading import Reader
+from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reify
 from verify.rocq.theorem import Binder, Theorem
@@ -113,8 +113,8 @@ class Links:
         aside = f"{_ASIDE}; " if self.own else ""
         return Mean(term), f"apply mean_nonneg; {aside}intros i Hi; {tactic}"
 
-    def _write_multiple(self, coefficient: Expr, found: NonnegativeScalar) -> tuple[Term, str]:
-        slack = found.slack if isinstance(found.slack, Term) else self.reader.scalar(found.slack)
+    def _write_multiple(self, coefficient: Expr, found: KnownSlack) -> tuple[Term, str]:
+        slack = self.reader.read_slack(found)
         share = self.reader.vocabulary.symbols(q.importance)
         if coefficient == 1:
             return slack, found.tactic

@@ -17,13 +17,13 @@ from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
 from verify.rocq.algorithms import ZERO, Algorithm
 from verify.rocq.fixed_point import write_round
 from verify.rocq.hypotheses import binders
-from verify.rocq.lyapunov_words import MIXING_NAME, Words
+from verify.rocq.lyapunov_symbols import MIXING_NAME, LyapunovSymbols
 from verify.rocq.names import name_of
 from verify.rocq.places import AT_STEP, Place
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.terms import Atom, Dot, Mean, Multiple, Number, Sum, Term
-from verify.rocq.theorem import Binder, Theorem, of_condition
+from verify.rocq.theorem import Binder, Theorem, describe_condition
 
 _NOWHERE = Atom("(@zero (step_space S))", zero=True)
 
@@ -36,10 +36,12 @@ def theorem_of_lyapunov(claim: Claim, certificate: Lyapunov) -> Theorem:
 class _LyapunovWriter:
     def __init__(self, claim: Claim, certificate: Lyapunov) -> None:
         self.claim, self.certificate, self.known = claim, certificate, Algorithm(claim)
-        self.plain, self.proof = (Words(claim, self.known, in_proof=one) for one in (False, True))
-        self.run, self.run_proof = (Words(claim, self.known, in_proof=one, at_step=False) for one in (False, True))
+        self.plain, self.proof = (LyapunovSymbols(claim, self.known, in_proof=one) for one in (False, True))
+        self.run, self.run_proof = (
+            LyapunovSymbols(claim, self.known, in_proof=one, at_step=False) for one in (False, True)
+        )
         if certificate.function.has(NOISE):
-            raise NotExported("Lyapunov functions are of what a round starts with")
+            raise NotExported("expected a Lyapunov function of the vectors at the start of a round")
         symbol = self.plain.symbols
         self.is_curved = a.strongly_convex_clients in claim.assumptions
         self.is_of_distance = claim.relations[0].left == symbol(q.final_distance_sq)
@@ -55,41 +57,41 @@ class _LyapunovWriter:
         certificate = self.certificate
         terms = [part for part in certificate.round if part.reason.about != (MIXING,)]
         sides = []
-        for words in (self.plain, self.proof):
-            states = {one: words.vocabulary.vectors[state(one)] for one in self._vectors}
-            after = words.moved(certificate.function, write_round(self.known, states, words.place))
+        for notation in (self.plain, self.proof):
+            states = {one: notation.vocabulary.vectors[state(one)] for one in self._vectors}
+            after = notation.move_states(certificate.function, write_round(self.known, states, notation.place))
             after = (
-                Multiple(words.links.reader.number(self._find_contraction(words) ** 2), after)
+                Multiple(notation.links.reader.number(self._find_contraction(notation) ** 2), after)
                 if self.is_mixed
                 else after
             )
-            before = words.links.side(certificate.function)
-            kept = Multiple(words.links.reader.number(certificate.factor), before)
-            sides.append((after, Sum(kept, Number(words.links.reader.number(certificate.offset)))))
+            before = notation.links.side(certificate.function)
+            kept = Multiple(notation.links.reader.number(certificate.factor), before)
+            sides.append((after, Sum(kept, Number(notation.links.reader.number(certificate.offset)))))
         return self._state_lemma("round", sides, terms, self._states)
 
-    def _find_contraction(self, words: Words) -> sp.Symbol:
+    def _find_contraction(self, notation: LyapunovSymbols) -> sp.Symbol:
         one = next(iter(self.known.definition.client))
         spread = Average(norm_sq(state(one) - Average(state(one))))
         if self.certificate.function != spread or [*self.known.definition.client_update] != [one]:
-            raise NotExported("of what is heard it is known how far clients are apart")
-        return words.symbols(q.mixing_contraction)
+            raise NotExported("only the distance between clients is known of mixtures of neighbours' vectors")
+        return notation.symbols(q.mixing_contraction)
 
     def _state_measure(self) -> Theorem:
         """Prove that the measured quantity is at most the Lyapunov function."""
         sides = []
-        for words in (self.plain, self.proof):
-            states = {one: words.vocabulary.vectors[state(one)] for one in self._vectors}
-            model = self.known.term(sp.Symbol("model"), self.known.definition.model, states, words.place)
-            sides.append((self._write_potential(words, model), words.links.side(self.certificate.function)))
+        for notation in (self.plain, self.proof):
+            states = {one: notation.vocabulary.vectors[state(one)] for one in self._vectors}
+            model = self.known.term(sp.Symbol("model"), self.known.definition.model, states, notation.place)
+            sides.append((self._write_potential(notation, model), notation.links.side(self.certificate.function)))
         return self._state_lemma("model", sides, self.certificate.model, self._states)
 
-    def _write_potential(self, words: Words, model: Term) -> Term:
+    def _write_potential(self, notation: LyapunovSymbols, model: Term) -> Term:
         (relation,) = self.claim.relations
-        if relation.left == words.symbols(q.final_distance_sq):
+        if relation.left == notation.symbols(q.final_distance_sq):
             apart = Sum(model, Atom("x_star"), "-")
             return Dot(apart, apart)
-        if relation.left == words.symbols(q.final_consensus_distance_sq) and isinstance(model, Mean):
+        if relation.left == notation.symbols(q.final_consensus_distance_sq) and isinstance(model, Mean):
             apart = Sum(model.of, model, "-")
             return Mean(Dot(apart, apart))
         raise NotExported(
@@ -100,12 +102,12 @@ class _LyapunovWriter:
         """Return the lemma on the Lyapunov function at the start."""
         sides, more = [], [Binder("start_model", "step_space S")]
         begun = {**self.known.definition.server, **self.known.definition.client}
-        for words in (self.plain, self.proof):
+        for notation in (self.plain, self.proof):
             at = {start: Atom("start_model")}
-            found = {one: self.known.term(one, where, at, words.place) for one, where in begun.items()}
+            found = {one: self.known.term(one, where, at, notation.place) for one, where in begun.items()}
             states = {one: _NOWHERE if term == ZERO else term for one, term in found.items()}
-            level = Number(words.links.reader.number(self.certificate.level))
-            sides.append((words.moved(self.certificate.function, states), level))
+            level = Number(notation.links.reader.number(self.certificate.level))
+            sides.append((notation.move_states(self.certificate.function, states), level))
         reader = self.plain.links.reader
         if self.claim.relations[0].right.has(self.plain.symbols(q.initial_distance)):
             slack = self.plain.links.text(reader.scalar(reader.known[START_DISTANCE].slack))
@@ -141,7 +143,7 @@ class _LyapunovWriter:
         certificate = self.certificate
         numbers = sp.Tuple(certificate.function, certificate.factor, certificate.offset, certificate.level)
         used = numbers.free_symbols | ({symbol(q.optimum)} if self.has_optimum else set())
-        parameters = binders(self.plain.vocabulary.moved(place), used, own=False)
+        parameters = binders(self.plain.vocabulary.at_place(place), used, own=False)
         return [*parameters, *self.own, *self.known.bounds(), *self._bind_numbers(place)]
 
     def _list_binders(self) -> list[Binder]:
@@ -165,7 +167,7 @@ class _LyapunovWriter:
         """Return the claim as a theorem with its proof."""
         (relation,) = self.claim.relations
         if relation.operator != "<=":
-            raise NotExported("Lyapunov functions show bounds from above")
+            raise NotExported("Lyapunov functions prove upper bounds")
         lemmas = (self._state_round(), self._state_measure(), self._state_start())
         parameters = [*self._list_run_binders()]
         statement = f"{self._name_final(self.known.applied)} <= {self.run.links.reader.number(relation.right)}"
@@ -173,8 +175,8 @@ class _LyapunovWriter:
         proof = "\n".join(self._write_proof(relation.right, lemmas))
         measured = self.run.symbols.quantity(relation.left)
         assert measured is not None
-        called = {**self.run.vocabulary.called, measured: self._name_final(self.known.applied)}
-        return Theorem(self.name, parameters, statement, proof, lemmas, ("Definitions",), (), called, definitions)
+        names = {**self.run.vocabulary.quantity_names, measured: self._name_final(self.known.applied)}
+        return Theorem(self.name, parameters, statement, proof, lemmas, ("Definitions",), (), names, definitions)
 
     def _define_function(self) -> str:
         """Return the Lyapunov function in the terms of a step."""
@@ -218,7 +220,7 @@ class _LyapunovWriter:
             (one_step,) = (
                 one for one in self.claim.conditions if self.plain.symbols(q.local_steps) in one.free_symbols
             )
-            yield Binder("single_step", "tau A <= 1", of_condition(one_step))
+            yield Binder("single_step", "tau A <= 1", describe_condition(one_step))
         yield from self.run.signs.hypotheses()
 
     def _lift_assumptions(self) -> Iterator[Binder]:
@@ -249,8 +251,8 @@ class _LyapunovWriter:
         return f"{name.removesuffix('_S')}_A" if name.endswith("_S") else name
 
     def _write_proof(self, right: Expr, lemmas: Sequence[Theorem]) -> Iterator[str]:
-        words, certificate = self.run_proof, self.certificate
-        number_of, signs = words.links.reader.number, words.signs
+        notation, certificate = self.run_proof, self.certificate
+        number_of, signs = notation.links.reader.number, notation.signs
         factor, offset, level = map(number_of, (certificate.factor, certificate.offset, certificate.level))
         of_round, of_model, of_start = lemmas
         states = " ".join(f"({one} (after {self._applied} n))" for one in self._vectors)
@@ -259,7 +261,7 @@ class _LyapunovWriter:
         yield KNOWN
         if self._counts_steps:
             yield "assert (single : steps_of A = 1%nat) by (apply only_step; exact single_step)."
-        yield from words.ratio_tactics()
+        yield from notation.ratio_tactics()
         if self.is_curved:
             at = f"(step_of_round {self._applied} O)"
             smooth, curved = (
@@ -297,19 +299,19 @@ class _LyapunovWriter:
 
     def _compare_bounds(self, right: Expr, factor: str) -> Iterator[str]:
         """Prove that the derived bound is at most the claim's."""
-        words, certificate = self.run_proof, self.certificate
-        rounds, power = words.symbols(q.rounds), sp.Symbol("power", nonnegative=True)
+        notation, certificate = self.run_proof, self.certificate
+        rounds, power = notation.symbols(q.rounds), sp.Symbol("power", nonnegative=True)
         powers = [one for one in sp.sympify(right).atoms(sp.Pow) if one.exp == rounds]
         for one in powers:
-            base = words.links.reader.number(one.base)
+            base = notation.links.reader.number(one.base)
             if base != factor:
                 yield f"replace ({base}) with ({factor}) by by_field."
         yield f"pose proof (pow_le ({factor}) (rounds_of A) factor_nonnegative) as power_known."
         yield f"set (power := ({factor}) ^ rounds_of A) in *."
-        words.vocabulary.numbers[power] = "power"
+        notation.vocabulary.numbers[power] = "power"
         bound = power * certificate.level + certificate.offset / (1 - certificate.factor)
         spare = sp.cancel(sp.together(right.xreplace(dict.fromkeys(powers, power)) - bound))
-        yield f"apply le_by_slack; {words.signs.nonnegative(spare)}."
+        yield f"apply le_by_slack; {notation.signs.nonnegative(spare)}."
 
     @property
     def _applied(self) -> str:

@@ -66,6 +66,11 @@ def require_new_words(names: Iterable[str]) -> None:
             raise NotExported(f"{name!r} is no name for Rocq; {expected}")
 
 
+def list_sides(claim: Claim) -> sp.Tuple:
+    """Return the sides of all relations of a claim."""
+    return sp.Tuple(*(side for relation in claim.relations for side in relation.sides))
+
+
 def name_quantities(symbols: SymbolTable, names: Mapping[sp.Symbol, str]) -> dict[Quantity, str]:
     """Return the names of the quantities of a claim, from those of its symbols."""
     return {quantity: name for symbol, name in names.items() if (quantity := symbols.quantity(symbol)) is not None}
@@ -77,18 +82,17 @@ def translate(expression: Expr, theirs: SymbolTable, ours: SymbolTable) -> Expr:
     return whole.xreplace({one: ours(of) for one in whole.free_symbols if (of := theirs.quantity(one)) is not None})
 
 
-def require_own_names(claim: Claim, called: Mapping[Quantity, str]) -> None:
+def require_own_names(claim: Claim, names: Mapping[Quantity, str]) -> None:
     """Raise `NotExported` if a quantity of a claim has no name, or two have the same, which Rocq would identify."""
-    sides = [side for relation in claim.relations for side in relation.sides]
     symbols = symbols_of(claim)
-    used = set(sp.Tuple(*map(sp.sympify, (*sides, *claim.conditions))).free_symbols) - {*claim.for_all}
+    used = sp.Tuple(*list_sides(claim), *claim.conditions).free_symbols - {*claim.for_all}
     owners: dict[str, Quantity] = {}
     for symbol in sorted(used, key=str):
         quantity = symbols.quantity(symbol)
         if quantity is None:
             raise NotExported(f"{symbol} stands for nothing")
-        if quantity not in called:
+        if quantity not in names:
             raise NotExported(f"the quantity {quantity.name} has no name in its theorem")
-        other = owners.setdefault(called[quantity], quantity)
+        other = owners.setdefault(names[quantity], quantity)
         if other is not quantity:
-            raise NotExported(f"{other.name} and {quantity.name} would both be {called[quantity]!r} in its theorem")
+            raise NotExported(f"{other.name} and {quantity.name} would both be {names[quantity]!r} in its theorem")

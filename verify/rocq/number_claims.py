@@ -12,9 +12,10 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.numbers import NUMBERS, numbers_of, symbols_of
 from fedtheory.proofs.run_conditions import without_minima
+from verify.rocq.names import list_sides
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
-from verify.rocq.scalar_vocabulary import Spoken
+from verify.rocq.scalar_vocabulary import ScalarVocabulary
 from verify.rocq.theorem import Binder
 
 
@@ -29,15 +30,14 @@ def is_of_numbers(claim: Claim, certificate: Combination) -> bool:
 
 def used_symbols(claim: Claim) -> set[sp.Symbol]:
     """Return all symbols of a claim's relations and conditions."""
-    sides = [sp.sympify(side) for one in claim.relations for side in one.sides]
-    return set(sp.Tuple(*sides, *map(sp.sympify, claim.conditions)).free_symbols)
+    return set(sp.Tuple(*list_sides(claim), *claim.conditions).free_symbols)
 
 
 _MOST_TERMS = 40
 """Largest number of terms in a proof of a sign; with more, Rocq takes too long."""
 
 
-class NumbersVocabulary(Spoken):
+class NumbersVocabulary(ScalarVocabulary):
     """The numbers of a claim, which are variables of its theorem."""
 
     library = ("Space", "Clients", "Objectives", "Normal")
@@ -72,11 +72,8 @@ class NumbersVocabulary(Spoken):
         """Return a tactic for an inequality that is one of the claim's conditions or follows from signs."""
         return "lra" if premise in signs.conditions else super().ordering(premise, signs)
 
-    def binders(self, _used: set[sp.Symbol]) -> list[Binder]:
-        """Return every number and its sign as variables and hypotheses."""
-        return list(self._binders())
-
-    def _binders(self) -> Iterator[Binder]:
+    def binders(self, _used: set[sp.Symbol]) -> Iterator[Binder]:
+        """Yield every number and its sign as variables and hypotheses."""
         for symbol in self.claim_symbols:
             name = self.names[symbol]
             yield Binder(name, "R")

@@ -15,7 +15,7 @@ from flint import fmpq
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import Quotient, Rejected, linear, quotient
 from verify.rocq.refusals import NotExported
-from verify.rocq.theorem import Binder, of_condition
+from verify.rocq.theorem import Binder, describe_condition
 
 
 def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
@@ -25,7 +25,7 @@ def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
         return _write_rational(expression)
     if expression.is_Symbol:
         if expression not in names:
-            raise NotExported(f"{expression} is no number that the export knows")
+            raise NotExported(f"{expression} has no name in the library")
         return names[expression]
     if expression.is_Add:
         return _write_sum([number(part, names) for part in expression.args])
@@ -49,14 +49,14 @@ def _write_power(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     base, exponent = number(expression.base, names), expression.exp
     count, more = exponent.as_independent(*exponent.free_symbols)[::-1] if exponent.is_Add else (exponent, sp.S.Zero)
     if more == -1 and names.get(count) == "M_of A":  # This number is positive because there is a client.
-        return f"{_enclose(base)} ^ (number (clients_of A) - 1)"
+        return f"{enclose(base)} ^ (number (clients_of A) - 1)"
     if names.get(count, "") in _NATURAL and (more.is_Integer and more >= 0):
         natural = _NATURAL[names[count]]
-        return f"{_enclose(base)} ^ {natural if more == 0 else f'({natural} + {more})'}"
+        return f"{enclose(base)} ^ {natural if more == 0 else f'({natural} + {more})'}"
     if not (exponent.is_Rational and exponent.q in (1, 2)):
         raise NotExported(f"the exponent of {expression} is not known to be a natural number")
     root = base if exponent.q == 1 else f"sqrt ({base})"
-    power = root if abs(exponent.p) == 1 else f"{_enclose(root)} ^ {abs(exponent.p)}"
+    power = root if abs(exponent.p) == 1 else f"{enclose(root)} ^ {abs(exponent.p)}"
     return f"1 / ({power})" if exponent.is_negative else power
 
 
@@ -87,10 +87,10 @@ def _write_product(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     numerator, denominator = sp.fraction(rest, exact=True)
     if not rest.is_Mul:
         return f"{sign}({number(rest, names)})" if sign else number(rest, names)
-    text = " * ".join(_enclose(number(factor, names)) for factor in _list_factors(numerator))
+    text = " * ".join(enclose(number(factor, names)) for factor in _list_factors(numerator))
     if denominator != 1:
-        divisor = " * ".join(_enclose(number(factor, names)) for factor in _list_factors(denominator))
-        text += f" / {_enclose(divisor)}"
+        divisor = " * ".join(enclose(number(factor, names)) for factor in _list_factors(denominator))
+        text += f" / {enclose(divisor)}"
     return f"{sign}{text}" if not sign else f"- ({text})"
 
 
@@ -100,7 +100,8 @@ def _list_factors(product: Expr) -> list[Expr]:
     ]
 
 
-def _enclose(text: str) -> str:
+def enclose(text: str) -> str:
+    """Return a text in brackets, unless it needs none."""
     return text if needs_no_brackets(text) else f"({text})"
 
 
@@ -135,7 +136,7 @@ class SignProofs:
     def hypotheses(self) -> list[Binder]:
         """Return the conditions as hypotheses of a theorem."""
         return [
-            Binder(f"condition{n}", self.ordering(one), of_condition(one))
+            Binder(f"condition{n}", self.ordering(one), describe_condition(one))
             for n, one in enumerate(self.conditions, start=1)
         ]
 

@@ -70,7 +70,7 @@ _FROM_X_STAR = (
     q.nearest_start,
     q.smallest_gap,
 )
-SAID: Sequence[Rule] = (
+HYPOTHESIS_RULES: Sequence[Rule] = (
     # Objectives.
     Rule(r"convex_clients [SA]", (a.convex_and_smooth,)),
     Rule(r"smooth_clients [SA] (?:L|L_xi)", (a.smooth, a.convex_and_smooth, q.smoothness)),

@@ -18,9 +18,9 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import POSITIVE, divisors, numbers_of, sides_of, symbols_of
 from fedtheory.proofs.run_conditions import without_minima
-from verify.rocq.origin_rules import EXPECTED, INDICES, POSITIVE_CONSTANTS, SAID, SIGNS, STANDING, Source
+from verify.rocq.origin_rules import EXPECTED, HYPOTHESIS_RULES, INDICES, POSITIVE_CONSTANTS, SIGNS, STANDING, Source
 from verify.rocq.refusals import NotExported
-from verify.rocq.theorem import Binder, Exported, Theorem, of_condition
+from verify.rocq.theorem import Binder, Exported, Theorem, describe_condition
 
 _EACH_CLIENT = r"(?:forall i, (?:\(i < number \(clients_of A\)\)%nat -> )?)?"
 _DATA = re.compile(
@@ -46,7 +46,7 @@ class _Known:
     claim: Claim
     assumptions: frozenset[Assumption]
     quantities: Sequence[Quantity]
-    called: Mapping[Quantity, str]
+    names: Mapping[Quantity, str]
     divisors: frozenset[Quantity]
     """Quantities in denominators of the claim."""
     is_expected: bool
@@ -72,8 +72,8 @@ def _collect_known(known: Exported) -> _Known:
     is_expected = any(sp.sympify(side).has(Expectation) for one in _list_claims(known) for side in sides_of(one))
     assumptions = frozenset(claim.assumptions)
     stated = (*claim.conditions, *without_minima(claim.conditions, numbers_of(claim)))
-    conditions = frozenset(map(of_condition, stated))
-    return _Known(claim, assumptions, tuple(quantities), known.theorem.called, divided, is_expected, conditions)
+    conditions = frozenset(map(describe_condition, stated))
+    return _Known(claim, assumptions, tuple(quantities), known.theorem.names, divided, is_expected, conditions)
 
 
 def _list_claims(known: Exported) -> Iterator[Claim]:
@@ -85,15 +85,12 @@ def _list_claims(known: Exported) -> Iterator[Claim]:
 def _find_origin(binder: Binder, known: _Known) -> str:
     if _DATA.fullmatch(binder.type):
         return ""
-    found = _explain_condition(binder, known) or _explain_domain(binder, known) or _explain_rule(binder.type, known)
+    # A hypothesis may be written from a condition of the claim.
+    stated = binder.origin if binder.origin in known.conditions else None
+    found = stated or _explain_domain(binder, known) or _explain_rule(binder.type, known)
     if found is None:
         raise NotExported(f"the hypothesis {binder.name} encodes no assumption and no quantity of the claim")
     return found
-
-
-def _explain_condition(binder: Binder, known: _Known) -> str | None:
-    """Return the condition from which a hypothesis was written, if it is one of the claim's."""
-    return binder.origin if binder.origin in known.conditions else None
 
 
 def _explain_domain(binder: Binder, known: _Known) -> str | None:
@@ -111,7 +108,7 @@ def _explain_rule(goal: str, known: _Known) -> str | None:
     at_step = goal
     for pattern, plain in _AT_STEP:
         at_step = re.sub(pattern, plain, at_step)
-    for rule in SAID:
+    for rule in HYPOTHESIS_RULES:
         if re.fullmatch(rule.pattern, at_step) or re.fullmatch(rule.pattern, goal):
             found = _find_first(rule.sources, known)
             if found is not None:
@@ -134,7 +131,7 @@ def _explain_sign(goal: str, known: _Known) -> str | None:
     for quantity in known.quantities:
         # In claims about numbers every sign comes from a definition; in other claims only signs of denominators do.
         is_sign = not is_strict or quantity in POSITIVE or quantity in known.divisors
-        if (quantity.name == name and is_sign) or (known.called.get(quantity) == name and quantity in known.divisors):
+        if (quantity.name == name and is_sign) or (known.names.get(quantity) == name and quantity in known.divisors):
             return _describe_origin(quantity)
     return None
 

@@ -16,15 +16,16 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.induction import POWER
+from fedtheory.proofs.induction import POWER, Course
 from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.proof import conditions_of
 from verify.rocq.hypotheses import state_at
 from verify.rocq.names import name_quantities, translate
 from verify.rocq.numbers import number
 from verify.rocq.places import IN_RUN
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.run import RunVocabulary
+from verify.rocq.run import STEP_OF_RUN, RunVocabulary
 from verify.rocq.terms import Atom, Mean, Multiple, Named, Sum, is_own
 from verify.rocq.theorem import Binder, Exported, declare_index, declare_real, list_relations, project
 from verify.rocq.vocabulary import Vocabulary
@@ -110,8 +111,7 @@ class PathInRun:
         if self.vocabulary.more:
             near = "forall n, (n < rounds_of A)%nat -> ‖server A n - x_star‖² <= 1 / omega"
             parameters += [*_OMEGA, Binder("nearest_start_A", near)]
-        parameters += [Binder("n", "nat"), Binder("k", "nat")]
-        parameters += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
+        parameters += STEP_OF_RUN
         return parameters + ([*declare_index("i", "number (clients_of A)")] if own else [])
 
     def _is_replaced(self, binder: Binder) -> bool:
@@ -122,10 +122,10 @@ class PathInRun:
         )
 
     @property
-    def called(self) -> dict[Quantity, str]:
+    def quantity_names(self) -> dict[Quantity, str]:
         """Return the names of the claim's quantities."""
         index = self.run.symbols(q.local_step_index)
-        return self.vocabulary.called | name_quantities(self.run.symbols, {**self.run.names, index: "INR k"})
+        return self.vocabulary.quantity_names | name_quantities(self.run.symbols, {**self.run.names, index: "INR k"})
 
     @property
     def known(self) -> list[str]:
@@ -141,21 +141,7 @@ class PathInRun:
             "own_dissimilarity_S": f"own_dissimilarity_A n {k}",
             "nearest_start_S": "nearest_start_A n Hn",
         }
-        return self.run.at_step(k) | own
-
-
-def powers_in(expression: Expr, index: sp.Symbol) -> set[Expr]:
-    """Return the bases of powers whose exponent is the index of a step."""
-    return {one.base for one in sp.sympify(expression).atoms(sp.Pow) if one.exp.has(index)}
-
-
-def write_power(expression: Expr, base: Expr | None, index: sp.Symbol) -> Expr:
-    """Write base^(k + m) in an expression as base^m times a symbol."""
-
-    def is_power(part: Expr) -> bool:
-        return bool(part.is_Pow and part.exp.has(index) and sp.expand(part.base - base) == 0)
-
-    return sp.sympify(expression).replace(is_power, lambda part: POWER * base ** (part.exp - index))
+        return self.run.step_arguments(k) | own
 
 
 def name_mean_dissimilarity(expression: Expr, symbol: Callable[[q.Quantity], sp.Symbol]) -> Expr:
@@ -177,7 +163,7 @@ class KnownOnPath:
 
     def _is_under_ours(self, used: Exported, certificate: Certificate) -> bool:
         """Return whether the conditions of a used claim's theorem are those of the claim that uses it."""
-        conditions = tuple(self.claim.conditions if certificate.relaxed is None else certificate.relaxed)
+        conditions = tuple(conditions_of(self.claim, certificate.relaxed))
         own = PathInRun(self.claim, conditions).run.signs(conditions).hypotheses()
         return [one for one in used.theorem.binders if one.name.startswith("condition")] == own
 
@@ -192,7 +178,8 @@ class KnownOnPath:
         named = (one for one in list_relations(self.uses) if f"'{one[0]}'" in self.named)
         for place, (name, used, link) in enumerate(named, start=1):
             sides = used.claim.relations[link].sides
-            left, right = (self._translate(side, used.claim, vocabulary, base) for side in sides)
+            course, theirs, ours = Course(self.claim, base), symbols_of(used.claim), vocabulary.symbols
+            left, right = (course.written(translate(side, theirs, ours)) for side in sides)
             own, goal = _state_bound(Reader(vocabulary), left, right)
             _, here = _state_bound(Reader(name_in_run(self.claim, base)), left, right)
             hypothesis = f"known{place}_S"
@@ -206,10 +193,6 @@ class KnownOnPath:
                 f"assert ({hypothesis} : {here}).\n{{ {opened}apply Rle_trans with (1 := {applied}). right. {SAME}. }}"
             )
         return known, parameters, lines
-
-    def _translate(self, side: Expr, theirs: Claim, vocabulary: Vocabulary, base: Expr | None) -> Expr:
-        ours = vocabulary.symbols
-        return write_power(translate(side, symbols_of(theirs), ours), base, ours(q.local_step_index))
 
 
 def _state_bound(reader: Reader, left: Expr, right: Expr) -> tuple[bool, str]:

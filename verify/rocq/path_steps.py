@@ -12,11 +12,12 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.induction import POWER
+from fedtheory.proofs.induction import POWER, Course
 from fedtheory.proofs.links import Products
+from fedtheory.proofs.proof import conditions_of
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import Links
-from verify.rocq.names import name_of
+from verify.rocq.names import list_sides, name_of
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.path_run import (
     NEEDS,
@@ -25,8 +26,6 @@ from verify.rocq.path_run import (
     PathInRun,
     PathVocabulary,
     name_in_run,
-    powers_in,
-    write_power,
 )
 from verify.rocq.products import restate
 from verify.rocq.reading import Reader
@@ -50,9 +49,9 @@ class _PathStepWriter:
         self.claim, self.certificate, self.known = claim, certificate, known
         self.vocabulary = vocabulary = PathVocabulary(claim, quiet=True)
         self.index = vocabulary.symbols(q.local_step_index)
-        conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
-        sides = [side for one in claim.relations for side in one.sides]
-        (self.base,) = {base for side in sides for base in powers_in(side, self.index)} or {None}
+        conditions = tuple(conditions_of(claim, certificate.relaxed))
+        (self.base,) = {one.base for one in list_sides(claim).atoms(sp.Pow) if one.exp.has(self.index)} or {None}
+        self.course = Course(claim, self.base)
         names = vocabulary.numbers
         names |= {self.index: "INR k"} | ({} if self.base is None else {POWER: f"({number(self.base, names)}) ^ k"})
         self.path = PathInRun(claim, conditions)
@@ -66,7 +65,7 @@ class _PathStepWriter:
         """Return the claim as a theorem with its proof."""
         step, run = self._state_step(), self.path.run
         goal = [self._write_relation(*one) for one in zip(self.claim.relations, self.certificate.links, strict=True)]
-        used = set().union(*(one.free_symbols for one in self.claim.relations))
+        used = list_sides(self.claim).free_symbols
         parameters = [*self.path.binders(used, own=self.links.own), *run.signs(self.signs.conditions).hypotheses()]
         proofs = []
         for place in range(len(goal)):
@@ -75,8 +74,8 @@ class _PathStepWriter:
         lines = [KNOWN, *self.path.known, *run.signs(self.signs.conditions).prepared(), *self.shown]
         lines.append(f"pose proof ({step.applied(**{**self.path.arguments(), 'k': 'k'})}) as known.")
         proof = "\n".join([*lines, conjunction(proofs)])
-        name, called = name_of(self.claim.id), self.path.called
-        return Theorem(name, parameters, " /\\\n  ".join(goal), proof, (step,), NEEDS, called=called)
+        name, names = name_of(self.claim.id), self.path.quantity_names
+        return Theorem(name, parameters, " /\\\n  ".join(goal), proof, (step,), NEEDS, names=names)
 
     def _write_relation(self, relation: Relation, why: object) -> str:
         if not isinstance(why, Sequence):
@@ -88,13 +87,13 @@ class _PathStepWriter:
         try:
             return number(side, {**self.path.run.names, self.index: "INR k"})
         except NotExported:
-            return self.in_run.text(self.in_run.side(write_power(side, self.base, self.index)))
+            return self.in_run.text(self.in_run.side(self.course.written(side)))
 
     def _state_step(self) -> Theorem:
         """Return the lemma with all relations at a step."""
         pairs = list(zip(self.claim.relations, self.certificate.links, strict=True))
         for relation in (one for one, why in pairs if not isinstance(why, Products)):
-            self.links.side(write_power(relation.left, self.base, self.index))
+            self.links.side(self.course.written(relation.left))
         goal, proofs = zip(*(self._prove_link(relation, why) for relation, why in pairs), strict=True)
         vocabulary, links = self.vocabulary, self.links
         parameters = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more, Binder("k", "nat")]
@@ -113,7 +112,7 @@ class _PathStepWriter:
         links = self.links
         if not isinstance(why, Sequence):
             return restate(links, relation, why)
-        left, right = (links.side(write_power(side, self.base, self.index)) for side in relation.sides)
+        left, right = (links.side(self.course.written(side)) for side in relation.sides)
         if relation.operator == "==":
             return f"{links.text(left)} = {links.text(right)}", links.identity(left, right)
         return f"{links.text(left)} <= {links.text(right)}", links.inequality(left, right, why)

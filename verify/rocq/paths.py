@@ -13,8 +13,9 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.induction import POWER, advance_distance
+from fedtheory.proofs.induction import POWER, Course, advance_distance
 from fedtheory.proofs.links import Induction
+from fedtheory.proofs.proof import conditions_of
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import Links
 from verify.rocq.names import name_of
@@ -25,7 +26,6 @@ from verify.rocq.path_run import (
     PathInRun,
     PathVocabulary,
     name_mean_dissimilarity,
-    write_power,
 )
 from verify.rocq.places import FIRST, IN_RUN
 from verify.rocq.reading import Reader
@@ -48,7 +48,7 @@ def theorem_of_induction(
         or any(other != first for other in others)
         or a.full_gradients not in (claim.assumptions)
     ):
-        raise NotExported("only inductions without noise, one for a claim, are exported")
+        raise NotExported("expected one induction without noise")
     writer = _PathWriter(claim, certificate, first, KnownOnPath(claim, certificate, export_id))
     return writer.theorem(), writer.known.uses
 
@@ -57,7 +57,7 @@ class _PathWriter:
     def __init__(self, claim: Claim, certificate: Certificate, induction: Induction, known: KnownOnPath) -> None:
         self.known = known
         self.claim, self.induction, self.name = claim, induction, name_of(claim.id)
-        self.conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
+        self.conditions = tuple(conditions_of(claim, certificate.relaxed))
         self.path = PathInRun(claim, self.conditions)
         self.first = 0 if induction.first is None else 1
         self.index = self.path.run.symbols(q.local_step_index)
@@ -81,12 +81,13 @@ class _PathWriter:
         proof = "\n".join([KNOWN, *self.path.known, *signs.prepared(), self._prove_bounds(lemmas), conjunction(proofs)])
         parameters = [*self.path.binders(self.used, own=self.own), *signs.hypotheses()]
         return Theorem(
-            self.name, parameters, " /\\\n  ".join(goal), proof, tuple(lemmas), NEEDS, called=self.path.called
+            self.name, parameters, " /\\\n  ".join(goal), proof, tuple(lemmas), NEEDS, names=self.path.quantity_names
         )
 
     def written(self, expression: Expr) -> Expr:
         """Write base^(k + m) as base^m times a symbol, and averages of the delta_i as delta."""
-        return name_mean_dissimilarity(write_power(expression, self.induction.base, self.index), self.path.run.symbols)
+        plain = Course(self.claim, self.induction.base).written(expression)
+        return name_mean_dissimilarity(plain, self.path.run.symbols)
 
     # The lemma about one step.
 

@@ -21,7 +21,7 @@ def theorem_of_total(claim: Claim) -> Theorem:
     totals = relation.left.atoms(PastSum)
     is_equation = len(claim.relations) == 1 and relation.operator == "=="
     if not is_equation or len(totals) != 1 or relation.left.has(Inner, Value, Average):
-        raise NotExported("only one equation for one sum of numbers is exported")
+        raise NotExported("expected one equation with one sum of numbers")
     (total,) = totals
     factor = sp.cancel(relation.left / total)
     vocabulary = Vocabulary(claim)
@@ -30,7 +30,6 @@ def theorem_of_total(claim: Claim) -> Theorem:
     member = number(total.args[0], {**names, index: "INR j"})
     # Closed form of the sum over n steps; Rocq checks it by induction.
     whole = number(relation.right.xreplace({index: steps - 1}) / factor, {**names, steps: "INR n"})
-    parameters = binders(vocabulary, (relation.free_symbols) - {index}, own=False)
     statement = f"({number(factor, names)}) * sum (k + 1) (fun j => {member}) = {number(relation.right, names)}"
     proof = "\n".join(
         [
@@ -39,5 +38,7 @@ def theorem_of_total(claim: Claim) -> Theorem:
             "rewrite sums, plus_INR. simpl (INR 1). field; nonzero.",
         ]
     )
-    parameters = [*parameters, *SignProofs(names, tuple(claim.conditions)).hypotheses(), Binder("k", "nat")]
-    return Theorem(name_of(claim.id), parameters, statement, proof, called=name_quantities(vocabulary.symbols, names))
+    used = relation.free_symbols - {index}
+    conditions = SignProofs(names, tuple(claim.conditions)).hypotheses()
+    parameters = [*binders(vocabulary, used, own=False), *conditions, Binder("k", "nat")]
+    return Theorem(name_of(claim.id), parameters, statement, proof, names=name_quantities(vocabulary.symbols, names))

@@ -15,8 +15,6 @@ from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Number
 
-SIGN = {"<=": "<=", ">=": ">="}
-
 
 def restate(links: Links, relation: Relation, why: object) -> tuple[str, str]:
     """Return statement and proof of a relation that is no sum of terms; raises `NotExported` without a tactic."""
@@ -27,12 +25,12 @@ def restate(links: Links, relation: Relation, why: object) -> tuple[str, str]:
             return _prove_square(links, relation, why)
         case Positive():
             return _prove_by_signs(links, relation)
-    raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
+    raise NotExported(f"links of the kind {type(why).__name__} are not exported")
 
 
 def _prove_by_products(links: Links, relation: Relation, why: Products) -> tuple[str, str]:
     """Prove a relation whose slack, times its denominators, is a sum of products of non-negative factors."""
-    if relation.operator not in SIGN:
+    if relation.operator not in ("<=", ">="):
         raise NotExported("equations between products are not exported")
     names = {**links.reader.vocabulary.numbers, **_name_scalars(links, why)}
     symbols = {expression: symbol for symbol, expression in why.scalars.items()}
@@ -41,7 +39,7 @@ def _prove_by_products(links: Links, relation: Relation, why: Products) -> tuple
     below = list(dict.fromkeys(why.divided_by))
     for one in below:
         if not divides_by(relation.slack.xreplace(symbols), why.facts[one].slack):
-            raise NotExported(f"the statement does not divide by {one}, which its proof takes for positive")
+            raise NotExported(f"the statement does not divide by {one}, which its proof assumes to be positive")
     lines += [_prove_divisors(n, [*why.facts].index(one), texts[one]) for n, one in enumerate(below, start=1)]
     members = []
     for place, part in enumerate(why.parts):
@@ -56,7 +54,7 @@ def _prove_by_products(links: Links, relation: Relation, why: Products) -> tuple
     lines[-1] = ("apply Rle_ge; " if relation.operator == ">=" else "") + lines[-1]
     parameters = "".join(f"{texts[one]} <> 0 -> " for one in below)
     opened = "".join(f"intros nonzero{n}.\n" for n, _ in enumerate(below, start=1))
-    goal = f"{left} {SIGN[relation.operator]} {right}"
+    goal = f"{left} {relation.operator} {right}"
     return f"({parameters}{goal})" if parameters else goal, opened + "\n".join(lines)
 
 
@@ -88,7 +86,7 @@ def _prove_square(links: Links, relation: Relation, why: Squared) -> tuple[str, 
     length, bound = links.side(why.length), links.side(why.bound)
     left, right = links.side(relation.left), links.side(relation.right)
     if relation.operator != "<=":
-        raise NotExported("squares are exported where they are bounded from above")
+        raise NotExported("squares are exported if they are bounded from above")
     vectors = [links.text(links.reader.vector(one.base.args[0])) for one in (why.length, *_list_lengths(why.bound))]
     longer, shorter = links.text(bound), links.text(length)
     lines = [f"assert (first : {shorter} <= {longer}).\n{{ {links.inequality(length, bound, why.terms)} }}"]

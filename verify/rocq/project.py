@@ -65,7 +65,7 @@ def write_project(
             entries.append(ExportResult(claim.id, reason=refusal, is_refused=True))
             continue
         try:
-            known = _export(claim)
+            known = export_id(claim.id) if all_claims().get(claim.id) is claim else exported(claim)
         except NotExported as reason:
             entries.append(ExportResult(claim.id, reason=str(reason)))
             continue
@@ -112,10 +112,6 @@ def refusal_of(claim: Claim) -> str | None:
     if proof.verdict != "broken":
         return None
     return f"the kernel refuses its certificate: {proof.failing or 'it shows nothing'}"
-
-
-def _export(claim: Claim) -> Exported:
-    return export_id(claim.id) if all_claims().get(claim.id) is claim else exported(claim)
 
 
 def with_uses(known: Exported) -> dict[str, Exported]:
@@ -175,6 +171,6 @@ def heading(known: Exported) -> str:
 
 def _list_legend(known: Exported) -> Iterator[str]:
     for symbol, quantity in known.claim.notation.items():
-        name = known.theorem.called.get(quantity)
+        name = known.theorem.names.get(quantity)
         if name is not None and str(symbol) != name:
             yield f"    {symbol}  is  {name}"

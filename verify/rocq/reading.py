@@ -87,9 +87,9 @@ def _divide_forms(form: Form, other: Form) -> set[Expr]:
 
 @dataclass(frozen=True)
 class KnownSlack:
-    """Non-negative slack of a hypothesis, with a tactic that proves its sign."""
+    """A non-negative scalar, with a tactic that proves its sign."""
 
-    slack: Expr
+    slack: Expr | Term
     tactic: str
 
 
@@ -152,6 +152,10 @@ class Reader:
         is_whole = expression.is_Pow or not expression.free_symbols & own.keys()
         return Number(self.number(expression)) if _is_number(expression) and is_whole else None
 
+    def read_slack(self, known: KnownSlack) -> Term:
+        """Return a non-negative scalar as a term."""
+        return self.scalar(known.slack) if isinstance(known.slack, sp.Basic) else known.slack
+
     def length(self, of: Expr, term: Term | None = None) -> Term:
         """Return the norm of a vector in terms of previous norms."""
         factor, written = self.lengths.of(of, self.vector(of) if term is None else term)
@@ -163,7 +167,7 @@ class Reader:
         expression = sp.sympify(expression)
         match expression:
             case Expectation():
-                raise NotExported("the mean of a vector is not exported")
+                raise NotExported("the expectation of a vector is not exported")
             case Average():
                 return self._prefer_name(Mean(self.vector(expression.args[0])))
             case Gradient():
@@ -190,7 +194,7 @@ class Reader:
                 inside = [factor for factor in inside if factor not in numbers]
             if len(inside) == 1:
                 return Multiple(self.number(sp.Mul(*numbers)), read(inside[0])) if numbers else read(inside[0])
-        raise NotExported(f"{expression} is not linear in what the library knows")
+        raise NotExported(f"{expression} is not linear in vectors and values of the library")
 
     def _is_free_number(self, factor: Expr) -> bool:
         known = self.vocabulary.numbers.keys() - self.vocabulary.scalars.keys()

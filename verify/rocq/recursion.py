@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -13,8 +13,9 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import distances as pair
-from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
+from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.induction import k
+from fedtheory.proofs.proof import conditions_of
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.rule_labels import describe_measure
 from verify.rocq.hypotheses import binders
@@ -44,15 +45,15 @@ class Shape:
     mean: str | None
 
 
-_SHAPES: dict[int, Shape] = {
-    id(PAIR): Shape(
+_SHAPES: Mapping[Measure, Shape] = {
+    PAIR: Shape(
         "(Hi : (i < number (clients_of A))%nat) (Hj : (j < number (clients_of A))%nat) (apart : i <> j)",
         "‖local A (server A n) n k i - local A (server A n) n k j‖²",
         "rewrite minus_self; apply dot_zero",
         "from_pairs",
         None,
     ),
-    id(SPREAD): Shape(
+    SPREAD: Shape(
         "",
         "mean (clients_of A) (fun i => ‖local A (server A n) n k i - average_at A n k‖²)",
         "rewrite starts_together; simpl; rewrite (mean_ext _ _ (fun _ => 0)); "
@@ -60,7 +61,7 @@ _SHAPES: dict[int, Shape] = {
         None,
         "right; reflexivity",
     ),
-    id(DISPLACEMENT): Shape(
+    DISPLACEMENT: Shape(
         "",
         "mean (clients_of A) (fun i => ‖local A (server A n) n k i - server A n‖²)",
         "rewrite (mean_ext _ _ (fun _ => 0)); [apply mean_const | intros; rewrite minus_self; apply dot_zero]",
@@ -79,11 +80,11 @@ class _RecursionWriter:
     def __init__(self, claim: Claim, certificate: Recursion) -> None:
         self.claim, self.certificate, self.name = claim, certificate, name_of(claim.id)
         self.run = RunVocabulary(claim)
-        self.conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
+        self.conditions = tuple(conditions_of(claim, certificate.relaxed))
         self.first = 0 if certificate.first is None else 1
-        if id(certificate.measure) not in _SHAPES:
+        if certificate.measure not in _SHAPES:
             raise NotExported(NO_RESTARTS)
-        self.shape = _SHAPES[id(certificate.measure)]
+        self.shape = _SHAPES[certificate.measure]
         self.quiet = a.full_gradients in claim.assumptions
 
     def theorem(self) -> Theorem:
@@ -146,11 +147,12 @@ class _RecursionWriter:
         each = f"forall {self.shape.variables}, " if self.shape.variables else ""
         pairs = "i j " if self.shape.variables else ""
         measured = self.shape.measured
-        arguments = self.run.at_step() | {"tau": "tau A", "tau_large": "tau_large"}
+        arguments = self.run.step_arguments() | {"tau": "tau A", "tau_large": "tau_large"}
         arguments |= {"k": "INR k", "k_large": "k_large", "k_below_tau": "k_below"}
-        start = f"apply Rle_trans with 0; [right; {self.shape.at_start} | cbv beta; simpl INR; {self._prove_at(0)}]"
+        begun = self._collect().nonnegative(bound.subs(k, 0))
+        start = f"apply Rle_trans with 0; [right; {self.shape.at_start} | cbv beta; simpl INR; {begun}]"
         if self.first:
-            together = self.run.at_step("O") | {"n": "n"}
+            together = self.run.step_arguments("O") | {"n": "n"}
             start = (
                 f"apply Rle_trans with (1 := {lemmas[1].applied(**together)}); right; simpl INR; "
                 "try change (step_size (step_at A n O)) with (size_of A); "
@@ -177,10 +179,6 @@ class _RecursionWriter:
     def _prove_index(self, known: str) -> str:
         return f"pose proof (at_least_one k {known}) as k_large" if self.first else "pose proof (pos_INR k) as k_large"
 
-    def _prove_at(self, step: int) -> str:
-        value = self.certificate.bound.subs(k, step)
-        return self._collect().nonnegative(value)
-
     def _conclude(self, right: Expr) -> str:
         left = self.claim.relations[0].left
         symbol = self.run.symbols
@@ -188,12 +186,12 @@ class _RecursionWriter:
             return self._bound_largest(right)
         if left in (symbol(q.round_drift), symbol(q.average_round_drift)):
             return self._write_mean(right, of_round=left == symbol(q.round_drift))
-        raise NotExported("no conclusion from a recursion to this quantity is in the library")
+        raise NotExported("the library derives no bound on this quantity from a recursion")
 
     def _bound_largest(self, right: Expr) -> str:
         share = self.certificate.measure.largest_drift
         if share is None or self.shape.largest is None:
-            raise NotExported(f"{describe_measure(self.certificate.measure)} says nothing of a single client")
+            raise NotExported(f"{describe_measure(self.certificate.measure)} does not bound the drift of one client")
         # The library has the factor (1 - 1/M)^2; Rocq rejects the proof if the factor is different.
         drift = share(self.run.symbols(q.clients)) * self.certificate.bound
         later, at_start = self._collect(self.first), self._collect()
@@ -218,7 +216,7 @@ class _RecursionWriter:
     def _write_mean(self, right: Expr, *, of_round: bool) -> str:
         share = self.certificate.measure.mean_drift(self.run.symbols(q.clients))
         if self.shape.mean is None:
-            raise NotExported(f"no mean of {describe_measure(self.certificate.measure)} is in the library")
+            raise NotExported(f"the library has no average of {describe_measure(self.certificate.measure)}")
         bound, total, later = (
             share * self.certificate.bound,
             self.certificate.total,

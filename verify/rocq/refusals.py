@@ -9,4 +9,4 @@ class NotExported(FedtheoryError):
     """Raised for a claim or certificate with a part that the export does not support; the message names it."""
 
 
-NO_RESTARTS = "the library knows rounds that start from the server's model, and no loop with restarts"
+NO_RESTARTS = "the library has rounds that start from the server's model, but no loop with restarts"

@@ -14,7 +14,7 @@ from fedtheory.kernel.expressions import Average, Expr, LocalSum, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_words import CHANGE, NOISE, START, RoundReader, RoundVocabulary
+from verify.rocq.round_vocabulary import CHANGE, NOISE, START, RoundReader, RoundVocabulary
 
 ZERO = "(zero : step_space S)"
 
@@ -36,7 +36,7 @@ class ChangeParts:
 def split(vector: Expr, vocabulary: RoundVocabulary) -> ChangeParts:
     """Split a vector of the participants into these parts; raises `NotExported` if it has others."""
     if a.normalised_steps not in vocabulary.claim.assumptions:
-        raise NotExported("what steps change is written for step sizes that are normalised")
+        raise NotExported("changes by local steps are exported for normalised step sizes")
     symbol = vocabulary.symbols
     size = {symbol(q.client_step_size): symbol(q.effective_step_size) / symbol(q.client_local_steps)}
     samples = symbol(q.client_step_size) * LocalSum(symbol(q.stochastic_gradient))
@@ -48,7 +48,7 @@ def split(vector: Expr, vocabulary: RoundVocabulary) -> ChangeParts:
     start, change = (sp.factor(written.coeff(part)) for part in (START, CHANGE))
     known = sp.factor(written.xreplace({START: sp.S.Zero, CHANGE: sp.S.Zero}))
     if vocabulary.is_own(known) or any(map(vocabulary.is_own, (start, change))) or known.has(LocalSum, Average):
-        raise NotExported("of those that are drawn, multiples of samples and of what steps change are exported")
+        raise NotExported("expected multiples of samples and of changes by local steps as vectors of participants")
     return ChangeParts(known, start, change)
 
 
@@ -85,7 +85,7 @@ def square_by_changes(name: str, goal: str, vector: Expr, parts: ChangeParts, re
             f"assert ({name} : {goal} = ({d}) ^ 2 * energy_of_changes S D).\n"
             f"{{ apply (square_of_changes S D {given} ({d})); by_changes. }}"
         )
-    reader.vocabulary.asked.add(NOISE)
+    reader.vocabulary.required.add(NOISE)
     start = "grad (client_objective S i) (server_model S)"
     needs = "uniform_D uniform_shares_S past unbiased_S several_clients_S"
     return (

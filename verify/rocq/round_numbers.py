@@ -17,10 +17,10 @@ from fedtheory.proofs.roots import Root, name_roots
 from verify.rocq.names import name_of
 from verify.rocq.numbers import name_parts, number
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_words import DRAW, NUMBERS, RoundVocabulary
+from verify.rocq.round_vocabulary import DRAW, NUMBERS, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
-from verify.rocq.step import SIGN
-from verify.rocq.theorem import Binder, Theorem, conjunction, of_condition
+from verify.rocq.step import write_operator
+from verify.rocq.theorem import Binder, Theorem, conjunction, describe_condition
 
 _SOME_VECTOR = Binder("some_vector", "exists v : step_space S, 0 < ‖v‖²")
 _KNOWN = (
@@ -39,7 +39,7 @@ def is_of_round_numbers(claim: Claim) -> bool:
 def theorem_of_round_numbers(claim: Claim, certificate: Combination) -> Theorem:
     """Return a relation between numbers that is a sum of facts and conditions, as a theorem about any round."""
     if certificate.known or certificate.relaxed is not None or len(certificate.roots) > 1:
-        raise NotExported("of numbers of a round, sums of facts are exported, with one root at most")
+        raise NotExported("claims about numbers of a round are exported as sums of facts with at most one root")
     return _RoundNumbersWriter(claim, certificate).theorem()
 
 
@@ -47,7 +47,7 @@ class _RoundNumbersWriter:
     def __init__(self, claim: Claim, certificate: Combination) -> None:
         self.claim, self.certificate = claim, certificate
         self.vocabulary = RoundVocabulary(replace(claim, place="round"))
-        self.vocabulary.asked.add(DRAW)
+        self.vocabulary.required.add(DRAW)
         self.names = dict(self.vocabulary.numbers)
         self.means: dict[Expr, sp.Symbol] = {}
         for root in certificate.roots:
@@ -59,13 +59,13 @@ class _RoundNumbersWriter:
         links = zip(self.claim.relations, self.certificate.links, strict=True)
         relations = [(name_roots(self.certificate.roots, relation), parts) for relation, parts in links]
         proofs = ["\n".join(self._prove_link(relation, parts)) for relation, parts in relations]
-        goal = [f"{self._write_number(r.left)} {SIGN[r.operator]} {self._write_number(r.right)}" for r, _ in relations]
+        goal = [f"{self._write_number(r.left)} {write_operator(r)} {self._write_number(r.right)}" for r, _ in relations]
         statement = " /\\\n  ".join(goal)
         conditions = [
             Binder(
                 f"condition{place}",
                 f"{self._write_number(one.lts)} {'<' if _is_strict(one) else '<='} {self._write_number(one.gts)}",
-                of_condition(one),
+                describe_condition(one),
             )
             for place, one in enumerate(self.claim.conditions, start=1)
         ]
@@ -81,7 +81,7 @@ class _RoundNumbersWriter:
             statement,
             proof,
             library=(*LIBRARY, "Curvature"),
-            called=self.vocabulary.called,
+            names=self.vocabulary.quantity_names,
         )
 
     @property
@@ -188,7 +188,7 @@ class _RoundNumbersWriter:
 
     def _prove_premise(self, part: Part) -> tuple[Expr, str]:
         if part.over is not None:
-            raise NotExported("of numbers of a round, no sums over the clients are exported")
+            raise NotExported("claims about numbers of a round are exported without sums over clients")
         symbol = self.vocabulary.symbols
         if part.premise is ONE:
             return sp.S.One, "lra"
@@ -197,7 +197,7 @@ class _RoundNumbersWriter:
             return CURVATURE.slack(symbol), f"pose proof ({known}) as fact; lra"
         if isinstance(part.premise, sp.Rel):
             return part.premise.gts - part.premise.lts, "lra"
-        raise NotExported("of numbers of a round, facts are exported")
+        raise NotExported("claims about numbers of a round are exported by facts and conditions")
 
 
 def _is_strict(condition: Expr) -> bool:

@@ -14,8 +14,8 @@ from fedtheory.proofs.numbers import symbols_of
 from verify.rocq.names import translate
 from verify.rocq.reading import KnownSlack
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_words import RoundReader, RoundVocabulary
-from verify.rocq.theorem import Binder, Exported, list_relations, of_condition, project
+from verify.rocq.round_vocabulary import RoundReader, RoundVocabulary
+from verify.rocq.theorem import Binder, Exported, describe_condition, list_relations, project
 
 _OF_EACH = ("i", "Hi", "e", "He")
 _EACH = "forall i, (i < number (step_clients S))%nat -> "
@@ -53,7 +53,9 @@ class Premises:
             smaller, larger = (reader.number(reader.with_names(side)) for side in (one.lts, one.gts))
             sign = "<" if isinstance(one, sp.Lt | sp.Gt) else "<="
             own = self.vocabulary.is_own(one.lts) or self.vocabulary.is_own(one.gts)
-            yield Binder(f"condition{place}", f"{_EACH if own else ''}{smaller} {sign} {larger}", of_condition(one))
+            yield Binder(
+                f"condition{place}", f"{_EACH if own else ''}{smaller} {sign} {larger}", describe_condition(one)
+            )
 
     def needed(self, parameters: Sequence[Binder]) -> Iterator[Binder]:
         """Yield the hypotheses of other claims' theorems that are still missing."""

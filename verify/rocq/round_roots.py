@@ -14,7 +14,7 @@ from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.roots import Root, name_roots
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_words import RoundReader
+from verify.rocq.round_vocabulary import RoundReader
 
 _NAME = "root"
 
@@ -24,7 +24,7 @@ class Roots:
 
     def __init__(self, roots: Sequence[Root], reader: RoundReader) -> None:
         if len(roots) > 1:
-            raise NotExported("of rounds with draws, claims with one root at most are exported")
+            raise NotExported("claims about rounds with client sampling are exported with at most one root")
         self.roots, self.reader = roots, reader
         self.under = ""
         for root in roots:

@@ -16,13 +16,14 @@ from fedtheory.kernel import Term as Part
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from verify.rocq.inequalities import NonnegativeScalar, write_inequality
+from verify.rocq.inequalities import write_inequality
 from verify.rocq.places import AT_STEP
+from verify.rocq.reading import KnownSlack
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_changes import ZERO, split, square_by_changes, write_if_sampled
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
-from verify.rocq.round_words import CHANGE, INDEPENDENT, NOISE, START, RoundReader
+from verify.rocq.round_vocabulary import CHANGE, INDEPENDENT, NOISE, START, RoundReader
 
 KNOWN = (
     "pose proof (clients_at_least_one S) as M_large. "
@@ -77,7 +78,7 @@ class Scalars:
             inside = square.args[0] if mean else square
             vector, same = inside.args[0].args
             if vector != same:
-                raise NotExported("of inner products of a round in the mean, squares are exported")
+                raise NotExported("expected inner products in a round are exported if they are squares")
             goal = self.reader.write_scalar(square)
             if self.reader.vocabulary.is_of_each_drawn(vector):
                 yield write_if_sampled(next(names), goal, vector, self.reader, mean=mean)
@@ -99,15 +100,15 @@ class Scalars:
         parts = [part for part in sp.Add.make_args(vector) if part.has(Selected)]
         factor, rest = parts[0] / selected, vector - parts[0]
         if len(parts) != 1 or factor.has(Selected, Inner):
-            raise NotExported("squares of one mean over participants are exported")
+            raise NotExported("squares of one average over participants are exported")
         whole, member, apart = (
             self.reader.write_vector(one) if one != 0 else ZERO for one in (vector, selected.args[0], rest)
         )
         c = self.reader.number(factor)
         if (parts_of := self._split_parts(selected.args[0])) is not None:
-            self.reader.vocabulary.asked |= {NOISE, INDEPENDENT}
+            self.reader.vocabulary.required |= {NOISE, INDEPENDENT}
             return _expand_square(name, goal, (member, apart, c), parts_of, is_expected=vector.has(Expectation))
-        self.reader.vocabulary.asked.add(NOISE)
+        self.reader.vocabulary.required.add(NOISE)
         start = "grad (client_objective S i) (server_model S)"
         return (
             f"assert ({name} : {goal} = ‖({apart}) + ({c}) • grad (F S) (server_model S)‖² + ({c}) ^ 2 * "
@@ -137,7 +138,7 @@ class Scalars:
         if len(parts) != 1 or not parts[0].has(LocalSum):
             raise NotExported("squares of the noise at the start of a round are exported")
         (total,) = parts[0].atoms(LocalSum)
-        self.reader.vocabulary.asked.add(NOISE)
+        self.reader.vocabulary.required.add(NOISE)
         factor = self.reader.number(parts[0] / total)
         whole = self.reader.write_vector(vector)
         shown_of = (
@@ -180,8 +181,7 @@ class Scalars:
             or self._list_objective_facts(because)
             or write_inequality(because, self.reader)
         )
-        slack = found.slack if not isinstance(found.slack, sp.Basic) else self.reader.scalar(found.slack)
-        return self.reader.text(slack), found.tactic
+        return self.reader.text(self.reader.read_slack(found)), found.tactic
 
     def _sum_steps(self, because: InequalityRef) -> tuple[str, str] | None:
         """Return the sum of deviations from the time average, or the assumption on samples at two points."""
@@ -212,22 +212,22 @@ class Scalars:
     def _write_total(self, vector: Expr) -> str:
         return self.reader.write_scalar(LocalSum(Inner(vector, vector)))
 
-    def list_participant_facts(self, because: InequalityRef) -> NonnegativeScalar | None:
+    def list_participant_facts(self, because: InequalityRef) -> KnownSlack | None:
         """Return the facts on averages over participants."""
         square = self._write_sampled_square(because)
         if square is None:
             return None
         if because.kind == "square":
-            return NonnegativeScalar(square, "apply mean_nonneg; intros s Hs; apply dot_self")
+            return KnownSlack(square, "apply mean_nonneg; intros s Hs; apply dot_self")
         held = sp.sympify(because.about[0])
         member = self.reader.write_vector(held)
         tactic = f"apply (mean_of_drawn S D uniform_D uniform_shares_S (fun i => ({member})%vec))"
-        return NonnegativeScalar(Average(Inner(held, held)) - square, tactic)
+        return KnownSlack(Average(Inner(held, held)) - square, tactic)
 
     def _list_squares(self, because: InequalityRef) -> list[Expr]:
         """Return the squares in an inequality, in expectation over the sampling."""
         if because.kind == "assumption" and because.about[0] in self.reader.known:
-            known = self.reader.known[str(because.about[0])].slack
+            known: Expr = self.reader.known[str(because.about[0])].slack
             return sorted(known.atoms(Expectation), key=sp.default_sort_key)
         square = self._write_sampled_square(because)
         return [] if square is None else [square]
@@ -244,13 +244,13 @@ class Scalars:
         whole = split(vector, self.reader.vocabulary).whole
         return Expectation(Inner(whole, whole))
 
-    def _list_objective_facts(self, because: InequalityRef) -> NonnegativeScalar | None:
+    def _list_objective_facts(self, because: InequalityRef) -> KnownSlack | None:
         """Return the facts on F by its constants, and on the distance of the clients' minimisers."""
         symbol = self.reader.vocabulary.symbols
         if because == InequalityRef("assumption", ("distance of the minimisers",)):
             between = symbol(q.client_optimum) - symbol(q.optimum)
             slack = symbol(q.client_optimum_distance) ** 2 - Inner(between, between)
-            return NonnegativeScalar(slack, "rewrite apart_S; lra")
+            return KnownSlack(slack, "rewrite apart_S; lra")
         if because.kind not in ("lipschitz_gradient", "strong_convexity"):
             return None
         objective, at, around = map(sp.sympify, because.about)
@@ -261,13 +261,13 @@ class Scalars:
         if because.kind == "lipschitz_gradient":
             changed = Gradient(objective, at) - Gradient(objective, around)
             slack = symbol(q.objective_smoothness) ** 2 * between - Inner(changed, changed)
-            return NonnegativeScalar(
+            return KnownSlack(
                 slack, f"pose proof (lipschitz S (F S) L_F {points} L_F_positive smooth_mean_S) as known; lra"
             )
         slope = Inner(Gradient(objective, around), at - around)
         slack = Value(objective, at) - Value(objective, around) - slope - symbol(q.smallest_curvature) / 2 * between
         known = f"strong_convexity S nu_F (F S) {points} strongly_convex_mean_S"
-        return NonnegativeScalar(slack, f"pose proof ({known}) as known; lra")
+        return KnownSlack(slack, f"pose proof ({known}) as known; lra")
 
 
 def _expand_square(
@@ -317,7 +317,7 @@ def _find_outside(part: Expr) -> bool:
     return bool(kept.has(LocalSum))
 
 
-class OfOutcomes(Scalars):
+class OutcomeScalars(Scalars):
     """Write vectors of an outcome by samples at the start of the round and changes by its steps."""
 
     def squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
@@ -328,15 +328,15 @@ class OfOutcomes(Scalars):
         for place, product in enumerate(drawn, start=1):
             vector, same = product.args
             if vector != same:
-                raise NotExported("of what holds for every outcome of a draw, squares are exported")
+                raise NotExported("relations for every outcome of the sampling are exported if they are about squares")
             self.reader.vocabulary.files.add("Changes")
             whole = split(vector, self.reader.vocabulary).whole
             goal, parted = (self.reader.write_scalar(Inner(one, one)) for one in (vector, whole))
             yield f"assert (square{place} : {goal} = {parted}).\n{{ apply same_squares. by_changes. }}"
 
-    def list_participant_facts(self, because: InequalityRef) -> NonnegativeScalar | None:
+    def list_participant_facts(self, because: InequalityRef) -> KnownSlack | None:
         """Prove that squares of participants' vectors are not negative."""
         if because.kind != "square" or not sp.sympify(because.about[0]).has(Selected):
             return None
         whole = split(sp.sympify(because.about[0]), self.reader.vocabulary).whole
-        return NonnegativeScalar(Inner(whole, whole), "apply dot_self")
+        return KnownSlack(Inner(whole, whole), "apply dot_self")

@@ -16,11 +16,11 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.links import Squared
-from verify.rocq.names import name_of
+from verify.rocq.names import list_sides, name_of
 from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_scalars import KNOWN
-from verify.rocq.round_words import RoundReader, RoundVocabulary
+from verify.rocq.round_vocabulary import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
 from verify.rocq.theorem import Binder, Theorem, conjunction
 
@@ -47,7 +47,7 @@ def is_of_vanishing(claim: Claim, certificate: Certificate) -> bool:
 def theorem_of_vanishing(claim: Claim, certificate: Certificate) -> Theorem:
     """Return bounds from below and above, as a theorem about any round."""
     if claim.conditions or certificate.lemmas or certificate.roots or certificate.relaxed is not None:
-        raise NotExported("bounds on means of gradients that vanish are exported without conditions")
+        raise NotExported("weighted averages of gradients are exported without conditions, lemmas and roots")
     return _VanishingWriter(claim, certificate).theorem()
 
 
@@ -58,8 +58,7 @@ class _VanishingWriter:
         symbol = self.symbol = self.vocabulary.symbols
         self.vocabulary.numbers[symbol(q.small_step_bias)] = _BIAS[0].name
         self.reader = RoundReader(self.vocabulary)
-        sides = (side for one in claim.relations for side in one.sides)
-        self.has_bias = any(side.has(symbol(q.small_step_bias)) for side in sides)
+        self.has_bias = list_sides(claim).has(symbol(q.small_step_bias))
 
     def theorem(self) -> Theorem:
         """Return the claim as a theorem with its proof."""
@@ -74,17 +73,19 @@ class _VanishingWriter:
         if self.has_bias:
             parameters += _BIAS
         library = (*LIBRARY, "Lengths", "Vanishing")
-        return Theorem(name_of(self.claim.id), parameters, goal, proof, library=library, called=self.vocabulary.called)
+        return Theorem(
+            name_of(self.claim.id), parameters, goal, proof, library=library, names=self.vocabulary.quantity_names
+        )
 
     def _write_scalar(self, scalar: Expr) -> str:
         return self.reader.write_scalar(scalar)
 
     def _write_proof(self, relation: Relation, terms: object) -> str:
         if relation.operator != "<=" or not isinstance(terms, Sequence):
-            raise NotExported("of means of gradients that vanish, bounds from below and from above are exported")
+            raise NotExported("weighted averages of gradients are exported if terms bound them from below or above")
         part = next((term for term in terms if term.reason.kind in _LEMMAS and term.averaged), None)
         if part is None:
-            raise NotExported("no term compares the clients' gradients with those where they vanish")
+            raise NotExported("no term compares the clients' gradients with those at the zero of their average")
         lemma, needs, place = _LEMMAS[part.reason.kind]
         weight, point = self._find_weight(part), self._write_point(part)
         c = f"(fun i => {self.reader.number(weight)})"

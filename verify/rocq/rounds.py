@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from fedtheory.kernel.expressions import Expr, Inner, Value
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
-from verify.rocq.names import name_of
+from verify.rocq.names import list_sides, name_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
-from verify.rocq.round_scalars import KNOWN, OfOutcomes, Scalars
-from verify.rocq.round_words import RoundReader, RoundVocabulary
-from verify.rocq.step import SIGN
+from verify.rocq.round_scalars import KNOWN, OutcomeScalars, Scalars
+from verify.rocq.round_vocabulary import RoundReader, RoundVocabulary
+from verify.rocq.step import write_operator
 from verify.rocq.theorem import Binder, Exported, Theorem, conjunction, declare_index
 
 LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Round")
@@ -28,7 +28,7 @@ def theorem_of_round(
 ) -> tuple[Theorem, list[Exported]]:
     """Return the theorem of a claim about a round, and used claims; raises `NotExported` for others."""
     if certificate.relaxed is not None:
-        raise NotExported("of rounds with draws, claims are exported under their own conditions")
+        raise NotExported("claims about rounds with client sampling are exported under their own conditions")
     uses = [export_id(name) for name in certificate.lemmas]
     vocabulary = RoundVocabulary(claim)
     premises = Premises(vocabulary, uses)
@@ -37,9 +37,9 @@ def theorem_of_round(
     relations = [roots.substitute(relation) for relation in claim.relations]
     goal = [_write_relation(relation, reader) for relation in relations]
     links = certificate.links if len(certificate.links) == len(claim.relations) else [[] for _ in claim.relations]
-    sides = [side for relation in claim.relations for side in relation.sides]
+    sides = list_sides(claim)
     conditions = [*premises.hypotheses(reader)]
-    writer = OfOutcomes if any(map(vocabulary.of_outcome, sides)) else Scalars
+    writer = OutcomeScalars if any(map(vocabulary.of_outcome, sides)) else Scalars
     scalars = writer(reader, premises, roots)
     proofs = [_prove_relation(relation, why, scalars) for relation, why in zip(relations, links, strict=True)]
     statement = " /\\\n  ".join(goal)
@@ -54,13 +54,13 @@ def theorem_of_round(
     library = [*LIBRARY, *sorted(vocabulary.files)]
     library += [file for one in uses for file in one.theorem.library if file not in library]
     return Theorem(
-        name_of(claim.id), parameters, statement, conjunction(proofs), library=library, called=vocabulary.called
+        name_of(claim.id), parameters, statement, conjunction(proofs), library=library, names=vocabulary.quantity_names
     ), uses
 
 
 def _write_relation(relation: Relation, reader: RoundReader) -> str:
     left, right = (reader.write_scalar(side) for side in relation.sides)
-    return f"{left} {SIGN[relation.operator]} {right}"
+    return f"{left} {write_operator(relation)} {right}"
 
 
 def _prove_relation(relation: Relation, why: object, scalars: Scalars) -> str:
@@ -68,8 +68,8 @@ def _prove_relation(relation: Relation, why: object, scalars: Scalars) -> str:
         return "by_linearity."
     if relation.operator == "==" and not _is_of_vectors(relation.left - relation.right):
         return "by_number."
-    if not isinstance(why, Sequence) or relation.operator not in SIGN:
-        raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
+    if not isinstance(why, Sequence):
+        raise NotExported(f"links of the kind {type(why).__name__} are not exported")
     return f"{KNOWN}\n{scalars.proof(relation, why)}"
 
 

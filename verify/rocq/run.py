@@ -18,11 +18,12 @@ from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import divisors, sides_of
 from verify.rocq.hypotheses import OF_STEPS, state_at
+from verify.rocq.names import list_sides
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
-from verify.rocq.scalar_vocabulary import Spoken
+from verify.rocq.scalar_vocabulary import ScalarVocabulary
 from verify.rocq.theorem import Binder, declare_index, declare_real
-from verify.rocq.vocabulary import AT, OF_POINTS, bounds_there, drawn_at
+from verify.rocq.vocabulary import AT, OF_POINTS, bounds_at_point, drawn_at
 
 CONSTANTS: Mapping[Quantity, str] = {
     q.clients: "M_of A",
@@ -93,6 +94,11 @@ _THERE = tuple(
         "second_moment_in_run",
     )
 )
+STEP_OF_RUN = (
+    *(Binder("n", "nat"), Binder("k", "nat")),
+    *(Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")),
+)
+"""Step k of round n of a run."""
 KNOWN = (
     "pose proof (M_at_least_one A) as M_large. pose proof (tau_at_least_one A) as tau_large. "
     "pose proof (T_at_least_one A) as T_large."
@@ -123,7 +129,7 @@ _FACTS = {
 """A tactic for each fact: its slack is non-negative, or zero."""
 
 
-class RunVocabulary(Spoken):
+class RunVocabulary(ScalarVocabulary):
     """The numbers of a claim about a run, with their names in Rocq."""
 
     needed: Sequence[Assumption] = NEEDED
@@ -135,7 +141,7 @@ class RunVocabulary(Spoken):
         # Claims about numbers only hold for every server and all participants.
         needed = self.needed if self._is_of_runs else self.needed[:1]
         if claim.place != "run" or any(assumption not in claim.assumptions for assumption in needed):
-            raise NotExported("the library knows the runs of FedAvg in which all take part and take the same steps")
+            raise NotExported("the library has runs of FedAvg with full participation and equal local work")
         self.quiet = a.full_gradients in claim.assumptions
         each = {symbol: f"each_{n}" for n, symbol in enumerate(claim.for_all, start=1)}
         known = {**TABLE} | ({q.noise_deviation: "0"} if self.quiet else {})
@@ -150,24 +156,20 @@ class RunVocabulary(Spoken):
     @property
     def _is_of_runs(self) -> bool:
         """Return whether the claim involves more than the constants of a run."""
-        sides = [sp.sympify(side) for one in self.claim.relations for side in one.sides]
-        return bool(sp.Tuple(*sides).free_symbols & {self.symbols(quantity) for quantity in (*QUANTITIES, *OF_ROUNDS)})
+        known = {self.symbols(quantity) for quantity in (*QUANTITIES, *OF_ROUNDS)}
+        return bool(list_sides(self.claim).free_symbols & known)
 
     @property
     def known(self) -> str:
         """Return tactics for the start of every proof about a run."""
-        symbols = set().union(*(sp.sympify(side).free_symbols for side in sides_of(self.claim)))
-        return f"{KNOWN}\n{_GAP}" if self.symbols(q.initial_gap) in symbols else KNOWN
+        return f"{KNOWN}\n{_GAP}" if sp.Tuple(*sides_of(self.claim)).has(self.symbols(q.initial_gap)) else KNOWN
 
     def fact(self, name: str) -> str:
         """Return a tactic for a fact: its slack is non-negative, or zero."""
         return _FACTS[name] if name in _FACTS else super().fact(name)
 
-    def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """Return the variables and hypotheses of a theorem in which the given symbols occur."""
-        return list(self._binders(used))
-
-    def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+    def binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+        """Yield the variables and hypotheses of a theorem in which the given symbols occur."""
         yield Binder("A", self.kind)
         yield Binder("size_positive", "0 < size_of A")
         assumptions = self.claim.assumptions
@@ -192,7 +194,7 @@ class RunVocabulary(Spoken):
         """Yield a point other than the optimum with which a run is compared, and hypotheses on gradients there."""
         symbol, point = self.symbols, self.drawn_at
         each = "forall n k, {}"
-        at, (_, has_dissimilarity) = AT[point], bounds_there(symbol, point, used)
+        at, (_, has_dissimilarity) = AT[point], bounds_at_point(symbol, point, used)
         if point == "y":
             yield Binder("y", "space_of A")
             if is_random:
@@ -266,11 +268,11 @@ class RunVocabulary(Spoken):
         """Return a tactic for an equation that the claim assumes: it is a hypothesis."""
         return "lra"
 
-    def from_point(self, point: str) -> str:
+    def point_arguments(self, point: str) -> str:
         """Return the first arguments of a lemma about the distance of a run from a point."""
         return f"A {point}"
 
-    def at_step(self, k: str = "k") -> dict[str, str]:
+    def step_arguments(self, k: str = "k") -> dict[str, str]:
         """Return the arguments for a step theorem's variables and hypotheses, at step k of round n."""
         found = {
             "S": f"step_at A n {k}",
@@ -291,7 +293,7 @@ class RunVocabulary(Spoken):
         found |= {name: f"{name.removesuffix('_S')}_A n {k}" for name in (*_THERE, *of_steps)}
         return found | (self.drop_noise("n", k) if self.quiet else {})
 
-    def instead(self, other: Claim) -> dict[str, str]:
+    def substitute_arguments(self, other: Claim) -> dict[str, str]:
         """Return arguments for the hypotheses of another claim that this claim does not have."""
         return self.drop_noise() if self.quiet and not RunVocabulary(other).quiet else {}
 

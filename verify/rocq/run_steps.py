@@ -10,13 +10,14 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.proof import conditions_of
 from verify.rocq.links import Links
-from verify.rocq.names import name_of, translate
+from verify.rocq.names import list_sides, name_of, translate
 from verify.rocq.numbers import SignProofs
 from verify.rocq.places import IN_RUN
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.run import KNOWN, RunVocabulary
+from verify.rocq.run import KNOWN, STEP_OF_RUN, RunVocabulary
 from verify.rocq.step import theorem_with, write_links
 from verify.rocq.theorem import Binder, Exported, Theorem
 from verify.rocq.vocabulary import Vocabulary
@@ -39,20 +40,18 @@ def theorem_of_step_in_run(
     hypothesis = Binder("known_S", f"forall i, (i < number {reader.vocabulary.place.clients})%nat -> {goal}")
     at_step = replace(theorem_with(claim, plain, facts, [hypothesis]), name=f"{name_of(claim.id)}_at_step")
     run = RunVocabulary(replace(claim, place="run"))
-    conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
-    used = set().union(*(one.free_symbols for one in claim.relations))
-    parameters = [*run.binders(used), Binder("n", "nat"), Binder("k", "nat")]
-    parameters += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
-    parameters += run.signs(conditions).hypotheses()
+    conditions = conditions_of(claim, certificate.relaxed)
+    used = list_sides(claim).free_symbols
+    parameters = [*run.binders(used), *STEP_OF_RUN, *run.signs(conditions).hypotheses()]
     largest = "drift_at_most_largest A n k i Hn (Nat.lt_le_incl _ _ Hk) Hi"
     by_largest = f"fun i Hi => Rle_trans _ _ _ ({largest}) ({known.general.applied()})"
-    arguments = run.at_step() | {"known_S": by_largest}
+    arguments = run.step_arguments() | {"known_S": by_largest}
     proof = f"{KNOWN}\nexact ({at_step.applied(**arguments)})."
     in_run = Vocabulary(claim, place=IN_RUN)
     in_run.numbers |= {in_run.symbols(q.local_step_index): "INR k", in_run.symbols(q.local_steps): "tau A"}
     links = Links(Reader(in_run, facts), SignProofs(in_run.numbers, tuple(conditions), in_run.least))
     statement, _ = write_links(links, claim, plain)
-    return Theorem(name_of(claim.id), parameters, statement, proof, (at_step,), called=in_run.called), uses
+    return Theorem(name_of(claim.id), parameters, statement, proof, (at_step,), names=in_run.quantity_names), uses
 
 
 def _find_bound(claim: Claim, lemma: Claim) -> Expr:

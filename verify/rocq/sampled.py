@@ -32,10 +32,11 @@ class SampledVocabulary(RunVocabulary):
         self.names[self.symbols(q.discounted_suboptimality)] = _DISCOUNTED
         self.needs = ("Sampled",)
 
-    def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
-        parameters = [*super()._binders(used)]
+    def binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+        """Yield the variables and hypotheses of a theorem in which the given symbols occur."""
+        parameters = [*super().binders(used)]
         if not any(binder.name == "past" for binder in parameters):
-            raise NotExported("draws are independent of what happened before, which is known of runs with noise")
+            raise NotExported("client sampling is exported for runs with noise")
         yield from parameters
         yield from declare_real("rho_of_draws")
         yield Binder("participants_A", "averaged_participants A past rho_of_draws")
@@ -46,7 +47,7 @@ class SampledVocabulary(RunVocabulary):
         left = sp.cancel(last - weight * self.symbols(q.sampling_variance))
         return f"cbv beta; apply le_by_slack; {signs.nonnegative(left)}"
 
-    def from_point(self, point: str) -> str:
+    def point_arguments(self, point: str) -> str:
         """Return the first arguments of a lemma about the distance of a run from a point."""
         return f"A past rho_of_draws unbiased_A participants_A {point} past_{point}"
 
@@ -72,10 +73,10 @@ def write_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, 
         *signs.prepared(),
         *prove_rest(run, of_all),
         f"assert (K : 0 <= {known}).",
-        f"{{ apply (mean_of_run {run.from_point(point)} {numbers} rest).",
+        f"{{ apply (mean_of_run {run.point_arguments(point)} {numbers} rest).",
         f"  - {signs.nonnegative(progress)}.",
         f"  - {run.prove_end(certificate.potential or sp.S.Zero, progress, signs)}.",
-        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step())}). }}",
+        f"  - intros n k Hk. exact ({lemma.applied(**run.step_arguments())}). }}",
         *conclude(point),
     ]
     return run.state_bound(signs, lines, (lemma,))

@@ -64,9 +64,9 @@ _ASSUMED = (
 )
 
 
-def list_assumed(asked: Set[str], parameters: Set[str], assumptions: Sequence[Assumption]) -> Iterator[Binder]:
+def list_assumed(required: Set[str], parameters: Set[str], assumptions: Sequence[Assumption]) -> Iterator[Binder]:
     """Yield the required variables and hypotheses that the assumptions of a claim, or its points, provide."""
-    chosen = [one for one in _ASSUMED if (asked - parameters) & {binder.name for binder in one.binders}]
+    chosen = [one for one in _ASSUMED if (required - parameters) & {binder.name for binder in one.binders}]
     needs_fixed = any(" fixed" in binder.type for one in chosen for binder in one.binders)
     for one in _ASSUMED:
         if one not in chosen and not (needs_fixed and one is _ASSUMED[0]):

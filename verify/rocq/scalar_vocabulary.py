@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import sympy as sp
 
@@ -17,7 +17,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Theorem
 
 
-class Spoken:
+class ScalarVocabulary:
     """The numbers of a claim, with their names in Rocq."""
 
     library: Sequence[str] = ()
@@ -30,11 +30,11 @@ class Spoken:
 
     def __init__(self, claim: Claim) -> None:
         self.claim, self.symbols = claim, symbols_of(claim)
-        self.asked: set[str] = set()
+        self.required: set[str] = set()
         """Variables and hypotheses of the claims that are used."""
 
     @property
-    def called(self) -> dict[Quantity, str]:
+    def quantity_names(self) -> dict[Quantity, str]:
         """Return the names of the claim's quantities."""
         return name_quantities(self.symbols, self.names)
 
@@ -44,12 +44,12 @@ class Spoken:
         return ""
 
     @property
-    def obtained(self) -> set[str]:
+    def witnesses(self) -> set[str]:
         """Return variables and hypotheses that a proof obtains from existence statements."""
         return set()
 
     @property
-    def each(self) -> str:
+    def introduce_client(self) -> str:
         """Return a tactic that proceeds to client i in a sum over the clients."""
         raise NotExported("sums over clients are not exported")
 
@@ -88,19 +88,19 @@ class Spoken:
         ours = {one: self.symbols(of) for one in whole.free_symbols if (of := theirs.quantity(one)) is not None}
         return whole.xreplace({one: known for one, known in ours.items() if known in self.names})
 
-    def instead(self, _other: Claim) -> dict[str, str]:
+    def substitute_arguments(self, _other: Claim) -> dict[str, str]:
         """Return arguments for the hypotheses of another claim that this claim does not have."""
         return {}
 
-    def sum_of(self, _member: str) -> str:
+    def write_sum(self, _member: str) -> str:
         """Return a sum over the clients as text."""
         raise NotExported("sums over clients are not exported")
 
-    def spread_out(self, _sums: Mapping[str, Expr]) -> Iterator[str]:
+    def split_sums(self, _sums: Mapping[str, Expr]) -> Iterator[str]:
         """Yield tactics that write sums over the clients as combinations of a few common sums."""
         raise NotExported("sums over clients are not exported")
 
-    def closing(self, _count: int) -> str:
+    def close_equation(self, _count: int) -> str:
         """Return a tactic that derives an equation from another one, in which some premises were rewritten."""
         return "lra"
 
@@ -110,8 +110,8 @@ class Spoken:
         parameters = [*self.binders(relation.free_symbols), *signs.hypotheses()]
         statement = f"{self.number(relation.left)} <= {self.number(relation.right)}"
         name, proof = name_of(self.claim.id), "\n".join(lines)
-        return Theorem(name, parameters, statement, proof, lemmas, self.needs, called=self.called)
+        return Theorem(name, parameters, statement, proof, lemmas, self.needs, names=self.quantity_names)
 
-    def binders(self, used: set[sp.Symbol]) -> list[Binder]:
+    def binders(self, used: set[sp.Symbol]) -> Iterable[Binder]:
         """Return the variables and hypotheses of a theorem in which the given symbols occur."""
         raise NotImplementedError

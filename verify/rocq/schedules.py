@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import sympy as sp
 
@@ -15,11 +15,12 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.paper_parts import tables_of_papers
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import symbols_of
+from verify.rocq.names import list_sides
 from verify.rocq.number_claims import used_symbols
 from verify.rocq.numbers import SignProofs, name_parts, number
 from verify.rocq.refusals import NotExported
-from verify.rocq.scalar_vocabulary import Spoken
-from verify.rocq.theorem import Binder, declare_index, of_condition
+from verify.rocq.scalar_vocabulary import ScalarVocabulary
+from verify.rocq.theorem import Binder, declare_index, describe_condition
 
 OF_SCHEDULES: Mapping[Quantity, str] = tables_of_papers("rocq", "SCHEDULES")
 _ASSUMED: Mapping[Assumption, tuple[str, str]] = tables_of_papers("rocq", "SCHEDULE_ASSUMED")
@@ -43,7 +44,7 @@ def with_sums(expression: Expr, known: Mapping[sp.Symbol, str]) -> str:
     return number(expression.xreplace(sums), names)
 
 
-class ScheduleVocabulary(Spoken):
+class ScheduleVocabulary(ScalarVocabulary):
     """The numbers of a claim about a schedule, with their names in Rocq."""
 
     library: Sequence[str] = ("Space", "Clients", "Objectives", "Normal", "Schedule")
@@ -57,7 +58,7 @@ class ScheduleVocabulary(Spoken):
 
     def _is_indexed(self, index: str) -> bool:
         """Return whether the claim holds for each client, or update."""
-        sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in one.sides))
+        sides = list_sides(self.claim)
         sums = {one: sp.Dummy() for one in sides.atoms(ClientSum, Average)}
         return any(self.names.get(symbol, "").endswith(index) for symbol in sides.xreplace(sums).free_symbols)
 
@@ -77,7 +78,7 @@ class ScheduleVocabulary(Spoken):
         if a.fixed_intervals in assumptions:
             parameters.append("(interval_positive A interval fixed_intervals_A)")
         lines = [f"pose proof {one}." for one in parameters]
-        if self.obtained:
+        if self.witnesses:
             self._needs("Cycles", "Ties")
             exists = "least_period_exists A asynchronous_A one_at_a_time_A whole_cycles_A"
             lines.append(f"destruct ({exists}) as [nu least_period_nu].")
@@ -93,15 +94,15 @@ class ScheduleVocabulary(Spoken):
         return "pose proof (times_positive A i Hi)"
 
     @property
-    def each(self) -> str:
+    def introduce_client(self) -> str:
         """Return a tactic that proceeds to client i."""
         return f"{'clear dependent i; ' if self.of_clients else ''}intros i Hi; {self._own}"
 
-    def sum_of(self, member: str) -> str:
+    def write_sum(self, member: str) -> str:
         """Return a sum over the clients as text."""
         return f"{_SUM} (fun i => {member})"
 
-    def spread_out(self, sums: Mapping[str, Expr]) -> Iterator[str]:
+    def split_sums(self, sums: Mapping[str, Expr]) -> Iterator[str]:
         """Yield tactics that write sums over the clients as combinations of a few common sums."""
         own = [symbol for symbol, name in self.names.items() if re.search(r"\bi\b", name)]
         for text, one in sums.items():
@@ -109,8 +110,8 @@ class ScheduleVocabulary(Spoken):
                 part.as_independent(*own, as_Add=False)
                 for part in sp.Add.make_args(sp.expand(one.args[0], power_exp=False))
             ]
-            spread = " + ".join(f"({self.number(c)}) * {self.sum_of(number(m, self.names))}" for c, m in products)
-            yield f"replace ({text}) with ({spread}) by (by_each_client; {self.each}; field; nonzero)"
+            spread = " + ".join(f"({self.number(c)}) * {self.write_sum(number(m, self.names))}" for c, m in products)
+            yield f"replace ({text}) with ({spread}) by (by_each_client; {self.introduce_client}; field; nonzero)"
         yield f"rewrite ?(sum_of_ones A : {_SUM} (fun i => 1) = M_of A)"
 
     @property
@@ -144,19 +145,19 @@ class ScheduleVocabulary(Spoken):
 
     def _follow_lemma(self, lemma: str, before: str = "") -> str:
         """Return a tactic that derives a fact from a lemma; a period in the lemma becomes a required input."""
-        self.asked |= {"nu", "least_period_nu"} & {*lemma.split()}
+        self.required |= {"nu", "least_period_nu"} & {*lemma.split()}
         return f"pose proof ({lemma}) as fact; {before}lra"
 
     def _needs(self, *files: str) -> None:
         self.library = (*self.library, *(name for name in files if name not in self.library))
 
     @property
-    def obtained(self) -> set[str]:
+    def witnesses(self) -> set[str]:
         """Return the existential witnesses of a proof: a least common period, if a used claim needs it."""
         exists = all(one in self.claim.assumptions for one in _OF_PERIODS) and not self._uses(q.common_period)
-        return {"nu", "least_period_nu"} & self.asked if exists else set()
+        return {"nu", "least_period_nu"} & self.required if exists else set()
 
-    def instead(self, other: Claim) -> dict[str, str]:
+    def substitute_arguments(self, other: Claim) -> dict[str, str]:
         """Return arguments for the hypotheses of another claim; raises `NotExported` if these are not assumed."""
         if any(one not in self.claim.assumptions for one in other.assumptions if one not in _WHATEVER):
             raise NotExported(f"{other.id} is about other schedules")
@@ -170,11 +171,8 @@ class ScheduleVocabulary(Spoken):
         place = [one for one in self.claim.conditions if isinstance(one, sp.Eq)].index(premise) + 1
         return f"pose proof (equation{place} i Hi); lra"
 
-    def binders(self, used: set[sp.Symbol]) -> list[Binder]:
-        """Return the variables and hypotheses of a theorem in which the given symbols occur."""
-        return list(self._binders(used))
-
-    def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+    def binders(self, used: set[sp.Symbol]) -> Iterable[Binder]:
+        """Yield the variables and hypotheses of a theorem in which the given symbols occur."""
         yield Binder("A", "schedule")
         if a.fixed_intervals in self.claim.assumptions:
             yield Binder("interval", "R")
@@ -194,7 +192,7 @@ class ScheduleVocabulary(Spoken):
             yield from declare_index("i", "number (clients_of A)")
         unknown = [symbol for symbol in used if symbol not in self.names]
         if unknown:
-            raise NotExported(f"{unknown[0]} is no number that the export knows")
+            raise NotExported(f"{unknown[0]} has no name in the library")
 
     def _uses(self, *quantities: Quantity) -> bool:
         return any(self.symbols(quantity) in self.claim_symbols for quantity in quantities)
@@ -213,4 +211,4 @@ class ScheduleVocabulary(Spoken):
         for place, one in enumerate((one for one in self.claim.conditions if isinstance(one, sp.Eq)), start=1):
             goal = f"{self.number(one.lhs)} = {self.number(one.rhs)}"
             each = "forall i, (i < number (clients_of A))%nat -> "
-            yield Binder(f"equation{place}", f"{each}{goal}", of_condition(one))
+            yield Binder(f"equation{place}", f"{each}{goal}", describe_condition(one))

@@ -15,7 +15,7 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.derived_relation import Derived
 from verify.rocq.names import name_of
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_words import RoundReader, RoundVocabulary
+from verify.rocq.round_vocabulary import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
 from verify.rocq.theorem import Binder, Exported, Theorem, declare_real, project
 
@@ -36,12 +36,8 @@ _AT_OPTIMUM = (
 
 def is_of_settling(certificate: Combination) -> bool:
     """Return whether a claim bounds the stationary error by the noise at the optimum."""
-    return any(_is_at_optimum(part.premise) for link in certificate.links for part in link)
-
-
-def _is_at_optimum(premise: object) -> bool:
-    """Return whether a premise is a proved claim, for a round that starts from the optimum."""
-    return isinstance(premise, Derived) and premise.kind == "at the optimum"
+    premises = (part.premise for link in certificate.links for part in link)
+    return any(isinstance(one, Derived) and one.kind == "at the optimum" for one in premises)
 
 
 def theorem_of_settling(
@@ -54,7 +50,7 @@ def theorem_of_settling(
     share = symbol(q.effective_step_size) / (2 * symbol(q.smallest_curvature))
     is_whole = relation.operator == "<=" and relation.left == symbol(q.leading_limiting_distance_sq)
     if claim.conditions or len(parts) != 1 or not is_whole or sp.cancel(parts[0].coefficient - share) != 0:
-        raise NotExported("of the error that is left, its bound by the noise at the optimum is exported")
+        raise NotExported("the stationary error is exported if the noise at the optimum bounds it")
     premise = parts[0].premise
     assert isinstance(premise, Derived)
     used = export_id(premise.claim)
@@ -63,10 +59,10 @@ def theorem_of_settling(
     reader = RoundReader(RoundVocabulary(replace(claim, place="round")))
     statement = f"{_ERROR} <= {reader.write_scalar(relation.right)}"
     library = (*LIBRARY, "Lengths", "Changes", "Vanishing", "Settling")
-    called = {**reader.vocabulary.called, q.leading_limiting_distance_sq: _ERROR}
+    names = {**reader.vocabulary.quantity_names, q.leading_limiting_distance_sq: _ERROR}
     proof = _write_proof(used, premise.link)
     name = name_of(claim.id)
-    return Theorem(name, [*parameters, *_AT_OPTIMUM], statement, proof, library=library, called=called), [used]
+    return Theorem(name, [*parameters, *_AT_OPTIMUM], statement, proof, library=library, names=names), [used]
 
 
 def _write_proof(used: Exported, link: int) -> str:

@@ -11,6 +11,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.links import Products
+from fedtheory.proofs.proof import conditions_of
 from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.hypotheses import binders, counts
 from verify.rocq.links import Links
@@ -23,7 +24,13 @@ from verify.rocq.theorem import Binder, Theorem, conjunction
 from verify.rocq.vocabulary import Vocabulary
 
 PLACES = ("points", "path", "step", "round")
-SIGN = {"<=": "<=", ">=": ">=", "==": "="}
+
+
+def write_operator(relation: Relation) -> str:
+    """Return the operator of a relation; raises `NotExported` for strict inequalities."""
+    if relation.operator in ("<", ">"):
+        raise NotExported("no tactic is generated for strict inequalities")
+    return "=" if relation.operator == "==" else relation.operator
 
 
 def theorem_at_step(claim: Claim, certificate: Certificate) -> Theorem:
@@ -32,9 +39,9 @@ def theorem_at_step(claim: Claim, certificate: Certificate) -> Theorem:
     The theorem has the certificate's conditions if these are weaker.
     """
     if claim.place not in PLACES:
-        raise NotExported(f"statements about a {claim.place} with vectors in them are not in the library")
+        raise NotExported(f"the library has no vectors for claims about a {claim.place}")
     if len(claim.relations) != len(certificate.links):
-        raise NotExported("its certificate has not one link for each relation")
+        raise NotExported("expected one link of the certificate for each relation")
     if certificate.lemmas:
         raise NotExported("its certificate uses other claims about runs")
     return theorem_with(claim, certificate, {}, [])
@@ -46,7 +53,7 @@ def theorem_with(
     """Return the theorem at a step with further facts on each client: slacks by name, and hypotheses."""
     if certificate.roots:
         raise NotExported("its certificate uses roots")
-    conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
+    conditions = conditions_of(claim, certificate.relaxed)
     is_quiet = a.full_gradients in claim.assumptions
     vocabulary = OwnVocabulary(claim) if claim.place == "round" else Vocabulary(claim, quiet=is_quiet)
     signs = SignProofs(vocabulary.numbers, tuple(conditions), vocabulary.least)
@@ -61,7 +68,7 @@ def theorem_with(
     proof = "\n".join([*start, *signs.prepared(), conjunction(proofs)])
     parameters = [*parameters, *signs.hypotheses()]
     needs = sorted(links.reader.files)
-    return Theorem(name_of(claim.id), parameters, goal, proof, called=vocabulary.called, needs=needs)
+    return Theorem(name_of(claim.id), parameters, goal, proof, names=vocabulary.quantity_names, needs=needs)
 
 
 def write_links(links: Links, claim: Claim, certificate: Certificate) -> tuple[str, Sequence[str]]:
@@ -81,7 +88,7 @@ def _require_known(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> None:
     if symbol(q.strong_convexity) in symbols and a.strongly_convex_clients not in claim.assumptions:
         raise NotExported("the claim names strong_convexity: add assumptions.strongly_convex_clients to it")
     if symbol(q.local_steps) in symbols and not vocabulary.has_steps:
-        raise NotExported("the library has no number of local steps at a step without its index")
+        raise NotExported("expected the index of the local step, as the claim has the number of steps")
 
 
 def _write_link(links: Links, relation: Relation, why: object) -> tuple[str, str]:
@@ -89,9 +96,7 @@ def _write_link(links: Links, relation: Relation, why: object) -> tuple[str, str
     if not isinstance(why, Sequence):
         return restate(links, relation, why)
     left, right = links.side(relation.left), links.side(relation.right)
-    if relation.operator not in SIGN:
-        raise NotExported("no tactic is generated for strict inequalities")
-    goal = f"{links.text(left)} {SIGN[relation.operator]} {links.text(right)}"
+    goal = f"{links.text(left)} {write_operator(relation)} {links.text(right)}"
     if relation.operator == "==":
         return goal, links.identity(left, right)
     flip = "apply Rle_ge.\n" if relation.operator == ">=" else ""

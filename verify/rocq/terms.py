@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from verify.rocq.numbers import needs_no_brackets
+from verify.rocq.numbers import enclose
 
 Kind = Literal["V", "S"]
 """A vector, or a scalar."""
@@ -114,7 +114,7 @@ def text(term: Term, clients: str) -> str:
             return f"{text(term.left, clients)} {term.sign} {right}"
         case Multiple():
             between = "•" if term.kind == "V" else "*"
-            return f"{_enclose_factor(term.factor)} {between} {_group(term.of, clients)}"
+            return f"{enclose(term.factor)} {between} {_group(term.of, clients)}"
         case Mean():
             inner = text(term.of, clients)
             inner = f"({inner})%vec" if term.kind == "V" else inner
@@ -126,11 +126,7 @@ def text(term: Term, clients: str) -> str:
 
 def _group(term: Term, clients: str) -> str:
     inner = text(term, clients)
-    return inner if isinstance(term, Dot) or needs_no_brackets(inner) else f"({inner})"
-
-
-def _enclose_factor(factor: str) -> str:
-    return factor if needs_no_brackets(factor) else f"({factor})"
+    return inner if isinstance(term, Dot) else enclose(inner)
 
 
 @dataclass
@@ -149,11 +145,16 @@ class Atoms:
         return known.index(atom)
 
 
+_HEADS = {"value": "SOwn", "own": "VOwn", "shared": "VShared"}
+"""Constructors of `Normal.v` for atoms, by their lists."""
+
+
 def reify(term: Term, atoms: Atoms) -> str:
     """Return a term in the language of `Normal.v`."""
     match term:
         case Atom():
-            return _find_place(term, atoms)
+            list_name = "value" if term.kind == "S" else "own" if term.own else "shared"
+            return f"({_HEADS[list_name]} {atoms.place(list_name, term)})"
         case Number():
             return f"(SNumber ({term.text}))"
         case Named():
@@ -165,12 +166,6 @@ def reify(term: Term, atoms: Atoms) -> str:
             return f"({term.kind}Mean {reify(term.of, atoms)})"
     head = f"{term.kind}{'Plus' if term.sign == '+' else 'Minus'}" if isinstance(term, Sum) else "SDot"
     return f"({head} {reify(term.left, atoms)} {reify(term.right, atoms)})"
-
-
-def _find_place(atom: Atom, atoms: Atoms) -> str:
-    if atom.kind == "S":
-        return f"(SOwn {atoms.place('value', atom)})"
-    return f"(VOwn {atoms.place('own', atom)})" if atom.own else f"(VShared {atoms.place('shared', atom)})"
 
 
 def is_own(term: Term) -> bool:

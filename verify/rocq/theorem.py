@@ -39,7 +39,7 @@ def declare_index(name: str, count: str) -> tuple[Binder, Binder]:
     return Binder(name, "nat"), Binder(f"H{name}", f"({name} < {count})%nat")
 
 
-def of_condition(condition: object) -> str:
+def describe_condition(condition: object) -> str:
     """Return the origin of a hypothesis that is a condition of the claim."""
     return f"condition: {condition}"
 
@@ -57,7 +57,7 @@ class Theorem:
     """Files of the library that it needs, in addition to the base."""
     library: Sequence[str] = field(default=())
     """The files of the library that it needs; empty for runs of FedAvg."""
-    called: Mapping[Quantity, str] = field(default_factory=dict)
+    names: Mapping[Quantity, str] = field(default_factory=dict)
     """The names of the quantities of its claim."""
     definitions: str = ""
     """Definitions that it uses, in addition to the library."""

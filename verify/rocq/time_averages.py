@@ -13,6 +13,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.proof import conditions_of
 from verify.rocq.links import Links
 from verify.rocq.names import name_of, translate
 from verify.rocq.numbers import SignProofs, number
@@ -26,18 +27,15 @@ from verify.rocq.vocabulary import Vocabulary
 def write_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step: Theorem) -> Theorem:
     """Return a claim about a round or a run, from a theorem about each local step; raises `NotExported` for others."""
     run = RunVocabulary(claim)
-    conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
-    relation = claim.relations[0]
+    (relation,) = claim.relations
     shares = find_coefficients(run, relation.slack, certificate.span)
     at_each = list_step_terms(run, step, certificate)
     lemma = write_at_each(run, step, of_step, shares, at_each)
     numbers = " ".join(f"({run.number(share)})" for share in shares)
-    used = relation.free_symbols
-    signs = run.signs(conditions)
-    parameters = [*run.binders(used), *signs.hypotheses()]
-    given = {binder.name for binder in parameters}
+    signs = run.signs(conditions_of(claim, certificate.relaxed))
+    given = {binder.name for binder in (*run.binders(relation.free_symbols), *signs.hypotheses())}
     optimum = run.drawn_at if run.drawn_at in given else "(start A)"
-    arguments = run.at_step()
+    arguments = run.step_arguments()
     if "x_star" not in given:
         arguments |= {"x_star": "start A", "past_x_star": "past_start A past unbiased_A n k"}
     lines = [
@@ -51,9 +49,7 @@ def write_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step:
         lines.append(f"assert (K := mean_of_run A {optimum} {numbers} ({each}) (fun n _ => each_round n)).")
     else:
         lines.append("pose proof (each_round n) as K.")
-    proof = "\n".join([*lines, *conclude(optimum)])
-    statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
-    return Theorem(name_of(claim.id), parameters, statement, proof, (lemma,), called=run.called)
+    return run.state_bound(signs, [*lines, *conclude(optimum)], (lemma,))
 
 
 def conclude(point: str) -> list[str]:

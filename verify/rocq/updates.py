@@ -11,19 +11,19 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Claim
 from fedtheory.language.paper_parts import tables_of_papers
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import divisors, sides_of, symbols_of
 from fedtheory.proofs.parts import Part
-from verify.rocq.names import name_of
+from verify.rocq.names import list_sides, name_of
 from verify.rocq.number_claims import used_symbols
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.samples import EVERYBODY, LIBRARY, OF_SAMPLES, OF_TYPES, OF_WINDOWS, SignsOfParts, list_assumed
 from verify.rocq.schedules import ScheduleVocabulary, with_sums
-from verify.rocq.step import SIGN
-from verify.rocq.theorem import Binder, Theorem, conjunction, declare_index, declare_real, of_condition
+from verify.rocq.step import write_operator
+from verify.rocq.theorem import Binder, Theorem, conjunction, declare_index, declare_real, describe_condition
 from verify.rocq.zero_weights import POSITIVE
 
 OF_UPDATES: Mapping[Quantity, str] = tables_of_papers("rocq", "UPDATES")
@@ -103,7 +103,7 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     def _is_of_index(self, index: str) -> bool:
         """Return whether the claim holds for each client, update or step, of which this is the index."""
-        sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in one.sides))
+        sides = list_sides(self.claim)
         if index == "i":
             sides = sides.xreplace({one: sp.Dummy() for one in sides.atoms(ClientSum, Average)})
         free = (re.sub(r"fun \w+ .*", "", self.names.get(symbol, "")) for symbol in sides.free_symbols)
@@ -142,9 +142,9 @@ class UpdateVocabulary(ScheduleVocabulary):
             yield from ("pairing_nonneg A alpha d weights", "pairing_at_most_one A alpha d weights")
             yield from ("excess_nonneg A alpha d", "spread_factor_at_least_one A alpha d")
 
-    def instead(self, other: Claim) -> dict[str, str]:
+    def substitute_arguments(self, other: Claim) -> dict[str, str]:
         """Return arguments for the hypotheses of another claim that this claim does not have."""
-        found = super().instead(other)
+        found = super().substitute_arguments(other)
         if self.of_draws and not self.of_steps:
             found |= {"k": "O", "Hk": "(some_steps A)"}
         if a.somebody_reports in self.claim.assumptions:
@@ -160,7 +160,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         """Return whether a proof divides by the weights of an update that may have no report."""
         says = self.says_positive or a.somebody_reports in self.claim.assumptions
         divides = self.symbols(q.weight_sum) in divisors([part.coefficient for part in parts])
-        return self.of_draws and self.of_updates and not says and (divides or POSITIVE in self.asked)
+        return self.of_draws and self.of_updates and not says and (divides or POSITIVE in self.required)
 
     @property
     def _own(self) -> str:
@@ -174,7 +174,7 @@ class UpdateVocabulary(ScheduleVocabulary):
     def signs(self, conditions: Sequence[Expr]) -> SignProofs:
         """Return the facts that proofs of signs may use."""
         if any(one.has(sp.Min) for one in conditions):
-            raise NotExported("of runs of updates, bounds by the least of several numbers are not exported")
+            raise NotExported("conditions with a minimum are not exported for claims about updates")
         kind = SignsOfParts if self.of_draws else SignProofs
         known = (one for one in conditions if not isinstance(one, sp.Eq) and not self.is_of_each(one))
         return kind(self.names, tuple(known), self.least)
@@ -190,9 +190,9 @@ class UpdateVocabulary(ScheduleVocabulary):
         plain = {symbol: sp.Symbol(text) for symbol, text in self.names.items()}
         return with_sums(sp.sympify(expression).xreplace(plain), {symbol: symbol.name for symbol in plain.values()})
 
-    def spread_out(self, sums: Mapping[str, Expr]) -> Iterator[str]:
+    def split_sums(self, sums: Mapping[str, Expr]) -> Iterator[str]:
         """Yield tactics that write sums over clients by a few common sums; expectations share these."""
-        return iter(()) if self.of_draws else super().spread_out(sums)
+        return iter(()) if self.of_draws else super().split_sums(sums)
 
     def fact(self, name: str) -> str:
         """Return a tactic for a fact: its slack is non-negative, or zero."""
@@ -201,7 +201,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         ways = (f"(pose proof ({one}) as fact; lra)" for one in _FACTS[name])
         return f"first [{' | '.join(ways)}]"
 
-    def closing(self, count: int) -> str:
+    def close_equation(self, count: int) -> str:
         """Return a tactic that derives an equation from another one, or from premises that are factors."""
         zeros = ", ".join(f"?premise{place}" for place in range(1, count + 1))
         return f"first [lra | rewrite {zeros}; ring]"
@@ -211,11 +211,11 @@ class UpdateVocabulary(ScheduleVocabulary):
         found = list(self._binders(used))
         self.parameters = {binder.name for binder in found}
         goal = " ".join(self.names[symbol] for symbol in used)
-        further = list_assumed(self.asked | {*re.findall(r"\w+", goal)}, self.parameters, self.claim.assumptions)
+        further = list_assumed(self.required | {*re.findall(r"\w+", goal)}, self.parameters, self.claim.assumptions)
         found += further if self.of_draws else ()
         for one in filter(self.is_of_each, self.claim.conditions):
             everybody = "forall i, (i < number (clients_of A))%nat -> 0 < mean_weight A i"
-            found.append(Binder(EVERYBODY, everybody, of_condition(one)))
+            found.append(Binder(EVERYBODY, everybody, describe_condition(one)))
         if self.says_positive:
             found.append(Binder("weight_sum_positive", "0 < weight_sum A n"))
         self.parameters = {binder.name for binder in found}
@@ -282,14 +282,15 @@ def theorem_of_update(claim: Claim) -> Theorem:
     run = UpdateVocabulary(claim)
     lemmas = _OF_CLAIMS.get(claim.id, ())
     if run.of_draws and not lemmas:
-        raise NotExported("what its certificate says of the draws of an update is not in the library")
-    run.asked |= {word for lemma in lemmas for word in re.findall(r"\w+", lemma)}
+        raise NotExported("the library has no lemma on the participants of an update for its certificate")
+    run.required |= {word for lemma in lemmas for word in re.findall(r"\w+", lemma)}
     sides = [(run.number(one.left), run.number(one.right)) for one in claim.relations]
-    goal = [f"{left} {_write_sign(one)} {right}" for one, (left, right) in zip(claim.relations, sides, strict=True)]
-    used = {symbol for one in claim.relations for side in one.sides for symbol in side.free_symbols}
-    parameters = run.binders(used)
+    goal = [f"{left} {write_operator(one)} {right}" for one, (left, right) in zip(claim.relations, sides, strict=True)]
+    parameters = run.binders(list_sides(claim).free_symbols)
     proof = f"{run.known}\n{conjunction(_list_ways(lemmas, len(goal)))}"
-    return Theorem(name_of(claim.id), parameters, " /\\\n  ".join(goal), proof, library=run.library, called=run.called)
+    return Theorem(
+        name_of(claim.id), parameters, " /\\\n  ".join(goal), proof, library=run.library, names=run.quantity_names
+    )
 
 
 def _list_ways(lemmas: Sequence[str], count: int) -> Sequence[str]:
@@ -298,9 +299,3 @@ def _list_ways(lemmas: Sequence[str], count: int) -> Sequence[str]:
         return [f"pose proof ({lemma}) as fact; by_bound fact." for lemma in lemmas]
     ways = " | ".join(f"(pose proof ({lemma}) as fact; by_lemma fact)" for lemma in _LEMMAS)
     return [f"first [{ways}]."] * count
-
-
-def _write_sign(relation: Relation) -> str:
-    if relation.operator not in SIGN:
-        raise NotExported("no tactic is generated for strict inequalities")
-    return SIGN[relation.operator]

@@ -19,7 +19,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import PointQuantity, Quantity
 from fedtheory.proofs.comparators import noise_at_y
 from fedtheory.proofs.numbers import SymbolTable, symbols_of
-from verify.rocq.names import name_quantities
+from verify.rocq.names import list_sides, name_quantities
 from verify.rocq.places import AT_STEP, Place
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Mean, Multiple, Named, Sum, Term
@@ -84,7 +84,7 @@ class Vocabulary:
     @property
     def is_of_points(self) -> bool:
         """Return whether the claim concerns arbitrary points, independent of the algorithm."""
-        used = set().union(*(one.free_symbols for one in self.claim.relations))
+        used = list_sides(self.claim).free_symbols
         return self.claim.place == "points" and used & self.vectors.keys() <= self.points.keys()
 
     @property
@@ -107,12 +107,12 @@ class Vocabulary:
         return known | each
 
     @property
-    def called(self) -> dict[Quantity, str]:
+    def quantity_names(self) -> dict[Quantity, str]:
         """Return the names of the claim's quantities."""
         vectors = {each: self.place.text(term) for each, term in self.vectors.items()}
         return name_quantities(self.symbols, {**vectors, **self.objectives, **self.numbers})
 
-    def moved(self, place: Place) -> Self:
+    def at_place(self, place: Place) -> Self:
         """Return a copy for hypotheses about another step."""
         found = copy(self)
         found.place = place
@@ -187,13 +187,11 @@ _OF_COMPARATOR = (
 
 def drawn_at(claim: Claim, symbol: SymbolTable) -> str:
     """Return the reference point at which the noise of a step has its bound: the comparator, if the claim has one."""
-    sides = [side for relation in claim.relations for side in relation.sides]
-    used = set().union(*(sp.sympify(side).free_symbols for side in sides))
-    return "y" if used & {symbol(quantity) for quantity in _OF_COMPARATOR} else "x_star"
+    return "y" if list_sides(claim).free_symbols & {symbol(quantity) for quantity in _OF_COMPARATOR} else "x_star"
 
 
 @dataclass(frozen=True)
-class There:
+class ReferencePoint:
     """Bounds on noise and dissimilarity at the reference point: quantities, with their names."""
 
     point: Quantity
@@ -203,9 +201,9 @@ class There:
     dissimilarity_name: str
 
 
-AT: Mapping[str, There] = {
-    "y": There(q.comparator, q.comparator_noise, q.comparator_dissimilarity, "sigma_there", "zeta_there"),
-    "x_star": There(q.optimum, q.noise_at_optimum, q.dissimilarity_at_optimum, "sigma_star", "zeta_star"),
+AT: Mapping[str, ReferencePoint] = {
+    "y": ReferencePoint(q.comparator, q.comparator_noise, q.comparator_dissimilarity, "sigma_there", "zeta_there"),
+    "x_star": ReferencePoint(q.optimum, q.noise_at_optimum, q.dissimilarity_at_optimum, "sigma_star", "zeta_star"),
 }
 """Noise and dissimilarity at a point, by the name of the point."""
 OF_POINTS = {at.noise: at.noise_name for at in AT.values()} | {
@@ -213,15 +211,13 @@ OF_POINTS = {at.noise: at.noise_name for at in AT.values()} | {
 }
 
 
-def bounds_there(symbol: SymbolTable, point: str, used: Set[sp.Symbol]) -> tuple[bool, bool]:
+def bounds_at_point(symbol: SymbolTable, point: str, used: Set[sp.Symbol]) -> tuple[bool, bool]:
     """Return whether bounds on noise and dissimilarity at a point are used; refuse those at another."""
     noise, dissimilarity = (symbol(one) in used for one in (AT[point].noise, AT[point].dissimilarity))
     for other in (AT[name] for name in AT if name != point):
         for quantity in (other.noise, other.dissimilarity):
             if symbol(quantity) in used:
-                raise NotExported(
-                    f"bounds are known at the {AT[point].point.name} of the claim, and not {quantity.name}"
-                )
+                raise NotExported(f"expected bounds at the {AT[point].point.name} of the claim, got {quantity.name}")
     return noise, dissimilarity
 
 

@@ -12,7 +12,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.parts import Part
-from verify.rocq.scalar_vocabulary import Spoken
+from verify.rocq.scalar_vocabulary import ScalarVocabulary
 
 POSITIVE = "weight_sum_positive"
 """Name of the hypothesis that the weights of an update have a positive sum."""
@@ -34,27 +34,20 @@ _NOTHING: Mapping[Quantity, str] = {
 
 
 def without_reports(
-    run: Spoken, relation: Relation, parts: Sequence[tuple[Part, Expr | None]]
+    run: ScalarVocabulary, relation: Relation, parts: Sequence[tuple[Part, Expr | None]]
 ) -> tuple[str, list[Part], Expr]:
     """Return a tactic for the zero quantities, the parts that remain known, and the remainder of the relation."""
     zero = {run.symbols(quantity): sp.S.Zero for quantity in _NOTHING}
     smaller, larger = relation.ordered
+    # Claims that hold for updates without reports remain.
     kept = [
         (replace(part, coefficient=part.coefficient.xreplace(zero)), known)
-        for part, known in _select_known(parts, zero)
+        for part, known in parts
+        if known is not None and isinstance(part.premise, str)
     ]
-    kept = [(part, known) for part, known in kept if part.coefficient != 0]
+    kept = [one for one in kept if one[0].coefficient != 0 and not one[0].coefficient.has(sp.zoo, sp.nan)]
     rest = sp.expand((larger - smaller).xreplace(zero))
     rest -= sp.expand(sp.Add(*(part.coefficient * known.xreplace(zero) for part, known in kept)))
     used = sp.Tuple(larger - smaller, *(known for _, known in kept)).free_symbols
     lemmas = [lemma for quantity, lemma in _NOTHING.items() if run.symbols(quantity) in used]
     return f"rewrite {', '.join(f'?{lemma}' for lemma in lemmas)}", [part for part, _ in kept], sp.expand(rest)
-
-
-def _select_known(parts: Sequence[tuple[Part, Expr | None]], zero: Mapping[sp.Symbol, Expr]) -> list[tuple[Part, Expr]]:
-    """Return the used claims that hold for updates without reports."""
-    return [(part, known) for part, known in parts if known is not None and _stays_finite(part, zero)]
-
-
-def _stays_finite(part: Part, zero: Mapping[sp.Symbol, Expr]) -> bool:
-    return isinstance(part.premise, str) and not part.coefficient.xreplace(zero).has(sp.zoo, sp.nan)

@@ -197,7 +197,7 @@ def test_other_runs_are_refused(claim_id: str, dropped: Assumption) -> None:
     """Claims about other settings than full participation, equal local work and server step one are not exported."""
     claim = find(claim_id)
     wider = replace(claim, assumptions=tuple(one for one in claim.assumptions if one != dropped))
-    with pytest.raises(NotExported, match="all take part and take the same steps"):
+    with pytest.raises(NotExported, match="full participation and equal local work"):
         exported(wider, certificate_of(claim_id))
 
 

@@ -21,7 +21,7 @@ from verify.rocq.names import _escape, require_new_words
 from verify.rocq.numbers import _move_sign, needs_no_brackets, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_numbers import _RoundNumbersWriter
-from verify.rocq.round_words import RoundVocabulary
+from verify.rocq.round_vocabulary import RoundVocabulary
 from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, text
 from verify.rocq.theorem import conjunction, project
 
@@ -74,7 +74,7 @@ def test_rounds_of_the_library_need_equal_shares_and_a_server_step_of_one(missin
     laws: Any = (a.uniform_sampling, a.full_participation)
     known = {a.unit_server_step, a.uniform_shares, *laws} - {missing}
     given = SimpleNamespace(claim=SimpleNamespace(assumptions=known if missing else known - set(laws)))
-    with pytest.raises(NotExported, match="the library knows rounds"):
+    with pytest.raises(NotExported, match="the library has rounds"):
         RoundVocabulary.__post_init__(given)  # type: ignore[arg-type]
 
 

@@ -79,7 +79,7 @@ def test_weighted_sums_are_averages_where_every_client_participates(is_full: boo
 
 
 def _known(**changes: Any) -> Any:
-    plain = {"assumptions": frozenset(), "quantities": (), "called": {}, "divisors": frozenset()}
+    plain = {"assumptions": frozenset(), "quantities": (), "names": {}, "divisors": frozenset()}
     return SimpleNamespace(**(plain | changes))
 
 
@@ -97,14 +97,14 @@ SIGN: dict[str, tuple[str, Any, Assumption | Quantity | None]] = {
         "0 < mine",
         _known(
             quantities=(q.gradient_dissimilarity,),
-            called={q.gradient_dissimilarity: "mine"},
+            names={q.gradient_dissimilarity: "mine"},
             divisors=frozenset({q.gradient_dissimilarity}),
         ),
         q.gradient_dissimilarity,
     ),
     "a name of its own that nothing is divided by": (
         "0 < mine",
-        _known(quantities=(q.gradient_dissimilarity,), called={q.gradient_dissimilarity: "mine"}),
+        _known(quantities=(q.gradient_dissimilarity,), names={q.gradient_dissimilarity: "mine"}),
         None,
     ),
     "a number by its sign": (
@@ -150,13 +150,15 @@ def test_denominators_that_are_negative_are_turned(condition: Any, denominator: 
 
 def test_the_list_of_accepted_claims_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "list.json"
-    one = Checked("a:b", "a_b", "0 <= 1", "12ab")
+    one = Checked("a:b", "0 <= 1", "12ab")
     monkeypatch.setattr(accepted, "_NAME", str(file))
     monkeypatch.setattr(accepted, "accepted_in", lambda folder: [one] if folder == tmp_path else [])
     accepted.main([str(tmp_path)])
     text = file.read_text(encoding="utf-8")
-    assert text.endswith("]\n")
-    assert json.loads(text) == [{"id": "a:b", "theorem": "a_b", "statement": "0 <= 1", "digest": "12ab"}]
+    assert text.endswith("}\n")
+    assert json.loads(text) == {"a:b": {"statement": "0 <= 1", "digest": "12ab"}}
+    assert accepted.checked.__wrapped__() == {"a:b": one}
+    assert one.theorem == "a_b"
 
 
 def test_the_section_of_the_others_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +177,7 @@ def test_theorems_at_a_step_use_no_other_claim() -> None:
     written.
     """
     claim: Any = SimpleNamespace(place="step", relations=["one"])
-    for links, lemmas, refusal in ((["a"], ("other",), "uses other claims"), (["a", "b"], (), "not one link for each")):
+    for links, lemmas, refusal in ((["a"], ("other",), "uses other claims"), (["a", "b"], (), "expected one link")):
         certificate: Any = SimpleNamespace(links=links, lemmas=lemmas)
         with pytest.raises(NotExported, match=refusal):
             theorem_at_step(claim, certificate)

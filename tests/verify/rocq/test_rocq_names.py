@@ -22,11 +22,11 @@ from fedtheory.language.registry import all_claims, find
 from fedtheory.language.targets import resolve
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.recorded import certificate_of
-from verify.rocq import client_step, round_words, schedules, updates, vocabulary
+from verify.rocq import client_step, round_vocabulary, schedules, updates, vocabulary
 from verify.rocq.accepted import checked, without_comments
 from verify.rocq.export import export_id, exported
 from verify.rocq.gaps import OF_INTERVALS
-from verify.rocq.lyapunov_words import CALLED
+from verify.rocq.lyapunov_symbols import CALLED
 from verify.rocq.names import name_of, require_own_names
 from verify.rocq.project import proved_ids, refusal_of, text_of
 from verify.rocq.refusals import NotExported
@@ -37,7 +37,7 @@ STEP_SIZES = {q.local_step_size, q.effective_step_size}
 TABLES: Mapping[str, Mapping[Quantity, str]] = {
     "steps": vocabulary.NUMBERS,
     "runs": {**TABLE, **OF_INTERVALS, q.lipschitz: "rho", q.mixing_contraction: CALLED[q.mixing_contraction]},
-    "rounds": {**round_words.NUMBERS, **round_words.VECTORS},
+    "rounds": {**round_vocabulary.NUMBERS, **round_vocabulary.VECTORS},
     "one client": client_step.NUMBERS,
     "schedules": schedules.OF_SCHEDULES,
     "updates": updates.OF_UPDATES,
@@ -58,7 +58,7 @@ def test_a_round_has_one_step_size() -> None:
         ("liu2022:eq-5", q.effective_step_size),
         ("vlaski2023:thm-5.1.recursion.explicit", q.local_step_size),
     ):
-        words = round_words.RoundVocabulary(find(claim_id))
+        words = round_vocabulary.RoundVocabulary(find(claim_id))
         assert words.symbols(unknown) not in words.numbers
         assert "step_size S" in words.numbers.values()
 
@@ -68,7 +68,7 @@ def test_each_theorem_names_each_quantity(part: int) -> None:
     """Every quantity of the claim has its own name."""
     for claim_id in [*checked()][part::4]:
         known = export_id(claim_id)
-        require_own_names(known.claim, known.theorem.called)
+        require_own_names(known.claim, known.theorem.names)
 
 
 RUNS = (a.same_local_work, a.unit_server_step, a.full_participation)

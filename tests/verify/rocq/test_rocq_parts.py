@@ -35,12 +35,13 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.round_numbers import _RoundNumbersWriter, is_of_round_numbers
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
-from verify.rocq.round_scalars import OfOutcomes, Scalars
+from verify.rocq.round_scalars import OutcomeScalars, Scalars
 from verify.rocq.round_vanishing import _VanishingWriter
-from verify.rocq.round_words import RoundReader
+from verify.rocq.round_vocabulary import RoundReader
 from verify.rocq.rounds import _prove_relation
-from verify.rocq.scalar_vocabulary import Spoken
+from verify.rocq.scalar_vocabulary import ScalarVocabulary
 from verify.rocq.schedules import ScheduleVocabulary, with_sums
+from verify.rocq.step import write_operator
 from verify.rocq.terms import Atom
 from verify.rocq.updates import UpdateVocabulary
 
@@ -96,70 +97,74 @@ def _rest(**stated: Any) -> Any:
     return _given(definition=definition, own=[])
 
 
-SPOKEN = Spoken(CLAIM)
+SPOKEN = ScalarVocabulary(CLAIM)
 USED: Any = SimpleNamespace(claim=SimpleNamespace(id="t:used", place="round"), general=SimpleNamespace(binders=()))
 NOISY: Any = _given(reader=_reader(is_drawn=lambda _: True), premises=None, _sum_steps=lambda _: None)
 OF_ROUND: Any = SimpleNamespace(vocabulary=SimpleNamespace(constants={"smooth": None}))
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "a sum's client": (lambda: SPOKEN.each, "sums over clients"),
+    "a sum's client": (lambda: SPOKEN.introduce_client, "sums over clients"),
     "a fact": (lambda: SPOKEN.fact("f"), "the fact 'f'"),
     "an equation": (lambda: SPOKEN.equation(sp.Eq(x, 1)), "the condition Eq"),
-    "a sum": (lambda: SPOKEN.sum_of("f i"), "sums over clients"),
-    "sums of multiples": (lambda: SPOKEN.spread_out({}), "sums over clients"),
-    "an assumption": (lambda: slack_of(_given(), "strange"), "what 'strange' says of a step"),
+    "a sum": (lambda: SPOKEN.write_sum("f i"), "sums over clients"),
+    "sums of multiples": (lambda: SPOKEN.split_sums({}), "sums over clients"),
+    "a strict relation": (lambda: write_operator(Relation(x, "<", y)), "strict inequalities"),
+    "an assumption": (lambda: slack_of(_given(), "strange"), "no bound 'strange' on a local step"),
     "convexity of clients of a round": (
         lambda: write_inequality(InequalityRef("convexity", (x, y, z)), OF_ROUND),
         "convexity of the clients of a round",
     ),
-    "an inequality": (lambda: write_inequality(InequalityRef("strange"), _reader()), "the reason 'strange'"),
+    "an inequality": (lambda: write_inequality(InequalityRef("strange"), _reader()), "the inequality 'strange'"),
     "one side of a triangle": (lambda: _write_triangle(_reader(), x), "for two or three vectors"),
     "a square": (lambda: _write_triangle(_reader(), x, y, z, x), "for two or three vectors"),
-    "lengths of multiples": (lambda: _bound_norm_of_mean(_reader(same=["x"]), x), "a mean of lengths of multiples"),
+    "lengths of multiples": (lambda: _bound_norm_of_mean(_reader(same=["x"]), x), "the average norm of multiples"),
     "a sum of steps": (lambda: Links._write_term(_given(), _part(summed=True)), "sums over local steps"),
     "a squared share": (
         lambda: Links._bound_share(_given(reader=_reader()), x * y**2, y, Atom("s"), ""),
         "the coefficient x*y**2 is not linear in y",
     ),
-    "an expected vector": (lambda: Reader.vector(_given(), Expectation(x)), "the mean of a vector"),
+    "an expected vector": (lambda: Reader.vector(_given(), Expectation(x)), "the expectation of a vector"),
     "a drawn mean": (
         lambda: RoundReader._take_expectation(_reader(), x + Selected(y)),
-        "the mean of a sum with those that are drawn",
+        "the expectation of a sum with participants",
     ),
     "another mixed function": (
         lambda: _LyapunovWriter._find_contraction(
             _given(known=_rest(), certificate=SimpleNamespace(function=x)), _given()
         ),
-        "of what is heard it is known how far clients are apart",
+        "only the distance between clients is known of mixtures of neighbours' vectors",
     ),
-    "another recursion": (_conclude(x), "no conclusion from a recursion to this quantity"),
-    "one client of pairs": (_conclude(Symbols()(q.max_drift), largest=1), "says nothing of a single client"),
-    "a mean of pairs": (_conclude(Symbols()(q.round_drift)), "no mean of"),
-    "the mean of all rounds": (_conclude(Symbols()(q.average_round_drift)), "no mean of"),
+    "another recursion": (_conclude(x), "no bound on this quantity from a recursion"),
+    "one client of pairs": (
+        _conclude(Symbols()(q.max_drift), largest=1),
+        "does not bound the drift of one client",
+    ),
+    "a mean of pairs": (_conclude(Symbols()(q.round_drift)), "the library has no average of"),
+    "the mean of all rounds": (_conclude(Symbols()(q.average_round_drift)), "the library has no average of"),
     "a number of each client": (
         lambda: _RoundNumbersWriter._prove_premise(_given(), _part(over=x)),
-        "of numbers of a round, no sums over the clients",
+        "numbers of a round are exported without sums",
     ),
     "a used number": (
         lambda: _RoundNumbersWriter._prove_premise(_given(vocabulary=_given()), _part(premise=_premise())),
-        "of numbers of a round, facts are",
+        "exported by facts and conditions",
     ),
     "an inner product of outcomes": (
         lambda: list(
-            OfOutcomes.squares(_given(reader=_reader(is_drawn=lambda _: True)), Relation(Inner(x, y), "<=", z), ())
+            OutcomeScalars.squares(_given(reader=_reader(is_drawn=lambda _: True)), Relation(Inner(x, y), "<=", z), ())
         ),
-        "of what holds for every outcome of a draw, squares",
+        "for every outcome of the sampling",
     ),
     "an inner product in the mean": (
         lambda: list(Scalars.squares(NOISY, Relation(Expectation(Inner(x, y)), "<=", z), ())),
-        "of inner products of a round in the mean, squares",
+        "expected inner products in a round",
     ),
     "two means of participants": (
         lambda: Scalars._prove_sampled(NOISY, "a", "b", Selected(x) * y + z * Selected(x)),
-        "squares of one mean over participants",
+        "squares of one average over participants",
     ),
     "a product with a mean": (
         lambda: Scalars._prove_sampled(NOISY, "a", "b", Inner(Selected(x), y) * Selected(x)),
-        "squares of one mean over participants",
+        "squares of one average over participants",
     ),
     "two noises": (
         lambda: Scalars._list_noise_facts(NOISY, "a", "b", LocalSum(x) + LocalSum(y), mean=False),
@@ -177,7 +182,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: Premises.summed(_given(of_name={}), "strange", _reader()),
         "no sum over steps of 'strange'",
     ),
-    "two roots": (lambda: Roots([x, y], _reader()), "claims with one root at most"),
+    "two roots": (lambda: Roots([x, y], _reader()), "with at most one root"),
     "a root that is nowhere linear": (
         lambda: Roots._eliminate(_given(reader=_reader()), SimpleNamespace(of=x**2, letter=y)),  # type: ignore[arg-type]
         "linear in none of its symbols",
@@ -190,18 +195,18 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: _VanishingWriter._write_proof(_given(), BELOW, [_part(reason=InequalityRef("cocoercive"))]),
         "no term compares the clients' gradients",
     ),
-    "gradients from below": (lambda: _VanishingWriter._write_proof(_given(), ABOVE, []), "bounds from below"),
+    "gradients from below": (lambda: _VanishingWriter._write_proof(_given(), ABOVE, []), "from below or above"),
     "gradients by a lemma": (
         lambda: _VanishingWriter._write_proof(_given(), BELOW, None),
-        "bounds from below",
+        "from below or above",
     ),
     "a link by a lemma": (
         lambda: _prove_relation(BELOW, Derived("t:used"), _given()),
-        "a link that is shown by Derived",
+        "links of the kind Derived",
     ),
     "an equation between squares": (
         lambda: _prove_relation(Relation(Inner(x, y), "==", z), None, _given()),
-        "a link that is shown by NoneType",
+        "links of the kind NoneType",
     ),
     "an ordering of schedules": (
         lambda: ScheduleVocabulary.signs(_given(), [sp.Eq(x, y), x <= y]),
@@ -211,16 +216,16 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: list(
             Algorithm.bounds(_given(parameters={x: SimpleNamespace(key="p", allowed=sp.FiniteSet(1, 2), is_flag=True)}))
         ),
-        "that p is one of {1, 2}",
+        "expected an interval of values of p, got {1, 2}",
     ),
     "no vectors at the optimum": (lambda: Algorithm.at_optimum(_rest()), "mine does not say where its vectors rest"),
     "powers of steps": (
         lambda: _ClientStepsWriter._prove_induction(_given(), 1, BELOW, SimpleNamespace(base=x, start=())),  # type: ignore[arg-type]
-        "of the steps of a round, bounds without powers",
+        "for bounds without powers",
     ),
     "another start of steps": (
         lambda: _ClientStepsWriter._prove_induction(_given(), 1, BELOW, SimpleNamespace(base=None, start=[1])),  # type: ignore[arg-type]
-        "of the steps of a round, bounds without powers",
+        "for bounds without powers",
     ),
     "weaker conditions of a server": (
         lambda: export._state_under_conditions(CLAIM, SimpleNamespace(library=("Space",)), ()),  # type: ignore[arg-type]
@@ -265,10 +270,10 @@ def test_premises_at_other_ends_of_intervals(kind: str, monkeypatch: pytest.Monk
 def test_only_means_of_updates_are_premises_of_means() -> None:
     """A premise about runs is the relation itself; summed or telescoped ones are refused."""
     asked: list[Any] = []
-    writer: Any = _given(run=None, _prove_claim=lambda *given: asked.append(given), _is_average=lambda _: False)
+    writer: Any = _given(run=None, _prove_claim=lambda *given: asked.append(given))
     _CombinationWriter._prove_derived(writer, Derived("t:used"), 3, {"i"})
     assert asked == [(Derived("t:used"), 3, {"i"})]
-    with pytest.raises(NotExported, match="is not in the library"):
+    with pytest.raises(NotExported, match="the library has no law for"):
         _CombinationWriter._prove_derived(writer, Telescoped("t:used"), 3, set())
 
 
@@ -329,8 +334,8 @@ def test_theorems_that_a_folder_has(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(accepted, "_is_accepted", lambda folder, known: folder == tmp_path and known.theorem.name < "c")
     monkeypatch.setattr(accepted, "digest_of", lambda known: known.theorem.name[::-1])
     assert accepted.accepted_in(tmp_path) == [
-        accepted.Checked("a", "a_name", "a_goal", "eman_a"),
-        accepted.Checked("b", "b_name", "b_goal", "eman_b"),
+        accepted.Checked("a", "a_goal", "eman_a"),
+        accepted.Checked("b", "b_goal", "eman_b"),
     ]
 
 
@@ -345,7 +350,7 @@ def test_arguments_for_claims_about_each_client_or_step() -> None:
         vocabulary.of_draws, vocabulary.of_clients, vocabulary.of_steps = draws, clients, steps
         vocabulary.symbols = Symbols()
         vocabulary.names = {Symbols()(q.smoothness): smoothness}
-        return {**vocabulary.instead(CLAIM)}
+        return {**vocabulary.substitute_arguments(CLAIM)}
 
     client, step = {"i": "O", "Hi": "(several (clients_of A))"}, {"k": "O", "Hk": "(some_steps A)"}
     assert arguments() == client | step

@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import Selected, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_scalars import OfOutcomes
+from verify.rocq.round_scalars import OutcomeScalars
 from verify.rocq.run_steps import _find_bound
 
 G, K, s, g, eta, tau = sp.symbols("G K s g eta tau", positive=True)
@@ -48,7 +48,7 @@ def test_only_squares_of_participants_are_facts_of_a_draw() -> None:
     v = sp.Symbol("v", real=True)
     writer: Any = SimpleNamespace(reader=SimpleNamespace(vocabulary=None))
     for reason in (square(v), square(norm_sq(v) * v), InequalityRef("cocoercivity", (Selected(v), v))):
-        assert OfOutcomes.list_participant_facts(writer, reason) is None
+        assert OutcomeScalars.list_participant_facts(writer, reason) is None
     writer.reader.vocabulary = SimpleNamespace(claim=OWN)
-    with pytest.raises(NotExported, match="step sizes that are normalised"):
-        OfOutcomes.list_participant_facts(writer, square(Selected(v)))
+    with pytest.raises(NotExported, match="normalised step sizes"):
+        OutcomeScalars.list_participant_facts(writer, square(Selected(v)))

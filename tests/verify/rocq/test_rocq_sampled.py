@@ -85,5 +85,5 @@ def test_draws_have_a_law(claim_id: str) -> None:
     """Without an assumption on the weights no theorem is written."""
     claim = find(claim_id)
     others = [one for one in claim.assumptions if one.name != "averaged participants"]
-    with pytest.raises(NotExported, match="all take part"):
+    with pytest.raises(NotExported, match="full participation and equal local work"):
         exported(replace(claim, assumptions=others), recorded(claim_id))

@@ -96,7 +96,7 @@ def test_numbers_without_a_hypothesis_are_refused() -> None:
         place="step",
         assumptions=[a.same_local_work],
     )
-    with pytest.raises(NotExported, match="no number of local steps"):
+    with pytest.raises(NotExported, match="expected the index of the local step"):
         script(counted, Term(tau, square(point)))
 
 

@@ -11,6 +11,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
+from verify.rocq.names import list_sides
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Mean, Term, is_own
@@ -47,7 +48,7 @@ VECTORS: Mapping[Quantity, str] = {
     q.client_optimum: "optimum i",
 }
 _SHARED = (q.server_model, q.next_server_model, q.small_step_optimum, q.optimum)
-_SAID = {
+_ASSUMED = {
     a.uniform_shares: ("uniform_shares_S", "uniform_shares S"),
     a.normalised_steps: ("normalised_S", "normalised_steps S"),
     a.several_clients: ("several_clients_S", "2 <= M S"),
@@ -58,7 +59,11 @@ _OF_STEPS = tuple(quantity for quantity, name in VECTORS.items() if " e " in nam
 _HERE = (a.uniform_sampling, a.full_participation, a.unit_server_step, a.same_step_size)
 _OF_OBJECTIVES = (a.strongly_convex_clients, a.smooth, a.unbiased_bounded_variance, a.bounded_second_moment)
 """Assumptions about objectives that equations between vectors do not need."""
-_OWN = tuple(quantity for quantity, name in NUMBERS.items() if name.endswith(" i"))
+_OF_CLIENTS = (
+    *(quantity for quantity, name in NUMBERS.items() if name.endswith(" i")),
+    *(q.client_objective, *(quantity for quantity in VECTORS if quantity not in _SHARED)),
+)
+"""Numbers, objectives and vectors of which each client has its own."""
 
 
 _SIGNS = {
@@ -96,11 +101,11 @@ class RoundVocabulary(Vocabulary):
         needed, known = (a.unit_server_step, a.uniform_shares), self.claim.assumptions
         who = (a.uniform_sampling, a.full_participation)
         if any(one not in known for one in needed) or all(one not in known for one in who):
-            raise NotExported("the library knows rounds whose participants are all or drawn uniformly, of equal shares")
+            raise NotExported("the library has rounds with full or uniformly sampled participation, and equal weights")
         super().__post_init__()
         self.used: set[sp.Symbol] = set()
         """The symbols that stand in the statement and its proof."""
-        self.asked: set[str] = set()
+        self.required: set[str] = set()
         """Other requirements of the proof: the draw D, noise with the past, expectations, and independence."""
         self.files: set[str] = set()
         """The files of the library that the proof needs besides those of every round."""
@@ -122,8 +127,8 @@ class RoundVocabulary(Vocabulary):
         yield Binder("S", "round")
         yield Binder("step_size_positive", "0 < step_size S")
         for assumption in self.claim.assumptions:
-            if assumption in _SAID:
-                yield Binder(*_SAID[assumption])
+            if assumption in _ASSUMED:
+                yield Binder(*_ASSUMED[assumption])
             elif assumption == a.same_step_size:
                 yield Binder("same_size_S", "same_size S")
                 yield Binder("size_positive", "0 < size_of_client S O")
@@ -148,21 +153,21 @@ class RoundVocabulary(Vocabulary):
         return any(self.symbols(quantity) in self.used for quantity in quantities)
 
     def _declare_random(self) -> Iterator[Binder]:
-        if DRAW in self.asked or self._uses(*_OF_DRAWS) or self.used & {START, CHANGE}:
+        if DRAW in self.required or self._uses(*_OF_DRAWS) or self.used & {START, CHANGE}:
             yield Binder("D", "draws (step_clients S)")
             yield Binder("uniform_D", "uniform_draws D")
-        if self.asked & {NOISE, EXPECTED}:
+        if self.required & {NOISE, EXPECTED}:
             yield Binder("past", "step_space S -> Prop")
             yield Binder("unbiased_S", "unbiased_round S past")
-        if EXPECTED in self.asked:
+        if EXPECTED in self.required:
             yield Binder("expected", "step_space S -> step_space S")
             yield Binder("given", "conditional_mean S past expected")
-        if self.asked >= {EXPECTED, INDEPENDENT}:
+        if self.required >= {EXPECTED, INDEPENDENT}:
             yield Binder("independent_S", "independent_results S expected")
 
     def _declare_points(self) -> Iterator[Binder]:
         """Yield minimisers, and hypotheses on objectives and noise around them."""
-        each, has_past = "forall i, ", NOISE in self.asked
+        each, has_past = "forall i, ", NOISE in self.required
         if self._uses(q.optimum, q.client_optimum_distance):
             yield Binder("x_star", "step_space S")
             yield Binder("minimiser_x_star", "minimiser S x_star")
@@ -198,8 +203,7 @@ class RoundVocabulary(Vocabulary):
     def is_own(self, expression: Expr) -> bool:
         """Return whether an expression depends on a client, outside of averages over clients."""
         return bool(
-            _find_outside(expression, (Average, Selected))
-            & {self.symbols(quantity) for quantity in self._list_client_facts()}
+            _find_outside(expression, (Average, Selected)) & {self.symbols(quantity) for quantity in _OF_CLIENTS}
         )
 
     def of_step(self, expression: Expr) -> bool:
@@ -216,9 +220,6 @@ class RoundVocabulary(Vocabulary):
     def is_of_each_drawn(self, expression: Expr) -> bool:
         """Return whether an expression depends on a sampled client, outside of averages."""
         return self.symbols(q.participates) in _find_outside(expression, (Average, Selected))
-
-    def _list_client_facts(self) -> list[Quantity]:
-        return [*_OWN, q.client_objective, *(quantity for quantity in VECTORS if quantity not in _SHARED)]
 
 
 def _find_outside(expression: Expr, heads: tuple[type, ...]) -> set[sp.Symbol]:
@@ -247,7 +248,7 @@ class RoundReader(Reader):
                 member = self.write_vector(expression.args[0])
                 return Atom(f"local_sum S (fun e i => ({member})%vec) i", own=True)
             case Selected():
-                self.vocabulary.asked.add(DRAW)
+                self.vocabulary.required.add(DRAW)
                 return Atom(f"selected S D {self._bind_per_client(expression)} s")
             case Expectation():
                 return self._take_expectation(expression.args[0])
@@ -258,11 +259,11 @@ class RoundReader(Reader):
 
     def _take_expectation(self, of: Expr) -> Term:
         if isinstance(of, Selected):
-            self.vocabulary.asked |= {DRAW, EXPECTED}
+            self.vocabulary.required |= {DRAW, EXPECTED}
             return Atom(f"expected (mean_of_draws S D {self._bind_per_client(of)})")
         if of.has(Selected, self.vocabulary.symbols(q.next_server_model)):
-            raise NotExported("the mean of a sum with those that are drawn is not exported")
-        self.vocabulary.asked.add(EXPECTED)
+            raise NotExported("the expectation of a sum with participants is not exported")
+        self.vocabulary.required.add(EXPECTED)
         return Atom(f"expected ({self.write_vector(of)})", own=True)
 
     def _bind_per_client(self, mean: Expr) -> str:
@@ -273,7 +274,7 @@ class RoundReader(Reader):
         expression = self.with_names(sp.sympify(expression))
         if isinstance(expression, Expectation) and (self.is_drawn(expression) or not expression.has(Inner)):
             inside = self.write_scalar(expression.args[0])
-            self.vocabulary.asked.add(DRAW)
+            self.vocabulary.required.add(DRAW)
             return Atom(f"mean (outcomes D) (fun s => {inside})", kind="S")
         if isinstance(expression, LocalSum):
             inside = self.write_scalar(expression.args[0])
@@ -309,7 +310,7 @@ class RoundReader(Reader):
 
 def is_of_round(claim: Claim) -> bool:
     """Return whether a claim mentions sums over steps, client sampling, or rounds with arbitrary step sizes."""
-    sides = sp.Tuple(*(side for one in claim.relations for side in one.sides))
+    sides = list_sides(claim)
     symbols = {symbol for symbol, quantity in claim.notation.items() if quantity == q.participates}
     has_sums = sides.has(Average, LocalSum, PastSum, Selected) or bool(sides.free_symbols & symbols)
     has_means = any(not one.has(Inner) for one in sides.atoms(Expectation))

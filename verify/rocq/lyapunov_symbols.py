@@ -40,7 +40,7 @@ CALLED: Mapping[Quantity, str] = {
 """Names of a run's numbers."""
 
 
-class Words:
+class LyapunovSymbols:
     """The symbols of a claim about a step; in proofs, symbols below one are written as ratios."""
 
     def __init__(self, claim: Claim, known: Algorithm, *, in_proof: bool, at_step: bool = True) -> None:
@@ -95,7 +95,7 @@ class Words:
             found[ALIKE] = KnownSlack(slack, f"pose proof ({applied}) as known; lra")
         return found
 
-    def moved(self, of: Expr, vectors: Mapping[Expr, Term]) -> Term:
+    def move_states(self, of: Expr, vectors: Mapping[Expr, Term]) -> Term:
         """Return a function of the states with other vectors inserted."""
         kept = {state(one): self.vocabulary.vectors[state(one)] for one in vectors}
         self.vocabulary.vectors |= {state(one): term for one, term in vectors.items()}
