@@ -6,14 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fedtheory.api.results import Verdicts
     from fedtheory.api.simulation import Simulation
     from fedtheory.planner import Plan
     from fedtheory.proofs import Proof
     from report.figures.style import Figure
     from verify.check import Check
-    from verify.claim_verdict import ClaimVerdict
-    from verify.falsify import Finding
 
 
 def _convert_to_svg(figure: Figure | None) -> str | None:
@@ -30,26 +27,11 @@ def _draw_simulation(found: Simulation) -> str | None:
     return draw_errors(found.run, found.times, found.suboptimality).svg
 
 
-def _draw_check(found: Check) -> str | None:
-    """Draw the left side, and the right side with its terms."""
+def _draw_check(found: Check | None) -> str | None:
+    """Draw the left side, and the right side with its terms; None without a check."""
     from report.figures.sides import draw_sides
 
-    return _convert_to_svg(draw_sides(found))
-
-
-def _draw_evidence(found: ClaimVerdict) -> str | None:
-    """Draw both sides on the instance that is the evidence of a verdict."""
-    return None if found.evidence is None else _draw_check(found.evidence)
-
-
-def _draw_verdicts(found: Verdicts) -> str | None:
-    """Draw the evidence if there is a single verdict."""
-    return _draw_evidence(found[0]) if len(found) == 1 else None
-
-
-def _draw_finding(found: Finding) -> str | None:
-    """Draw both sides on the run that a search found."""
-    return None if found.found is None else _draw_check(found.found)
+    return None if found is None else _convert_to_svg(draw_sides(found))
 
 
 def _draw_proof(found: Proof) -> str | None:
@@ -69,9 +51,9 @@ def _draw_plan(found: Plan) -> str | None:
 BY_CLASS: dict[str, Callable[[Any], str | None]] = {
     "Simulation": _draw_simulation,
     "Check": _draw_check,
-    "ClaimVerdict": _draw_evidence,
-    "Verdicts": _draw_verdicts,
-    "Finding": _draw_finding,
+    "ClaimVerdict": lambda verdict: _draw_check(verdict.evidence),
+    "Verdicts": lambda verdicts: _draw_check(verdicts[0].evidence) if len(verdicts) == 1 else None,
+    "Finding": lambda finding: _draw_check(finding.found),
     "Proof": _draw_proof,
     "Plan": _draw_plan,
 }

@@ -69,15 +69,16 @@ class Algorithm:
         if len(self.clock.times) != len(self.work.steps):
             expected = f"expected {len(self.work.steps)} numbers, got {len(self.clock.times)}"
             raise InputError("algorithm.clock.times", expected)
-        if isinstance(self.clock.policy, Cyclic) and not isinstance(self.aggregation.participation.of_clients, Full):
+        is_full = isinstance(self.aggregation.participation.of_clients, Full)
+        if isinstance(self.clock.policy, Cyclic) and not is_full:
             raise InputError(
                 "algorithm.participation", "expected full participation: the cycle already selects the participants"
             )
-        if not (self.clock.is_synchronous or isinstance(self.aggregation.participation.of_clients, Full)):
+        if not (self.clock.is_synchronous or is_full):
             raise InputError("algorithm.participation", "expected full participation: the clock decides who reports")
         if self.drawn is not None and len(self.drawn.updates) != self.rounds:
             raise InputError("algorithm.rounds", f"expected {len(self.drawn.updates)}, as sampled, got {self.rounds}")
-        if self.clock.is_random and not isinstance(self.aggregation.participation.of_clients, Full):
+        if self.clock.is_random and not is_full:
             raise InputError("algorithm.participation", "expected full participation with random update times")
 
     def _require_weights(self) -> None:
@@ -102,12 +103,11 @@ class Algorithm:
         if self.defined is not None:
             from fedtheory.federation.definition.requirements import require_problem
 
-            defined = self.defined
-            require_problem(defined.algorithm, defined.values, defined.mixing, problem)
+            require_problem(self.defined.algorithm, self.defined.values, self.defined.mixing, problem)
 
     @cached_property
     def schedule(self) -> Schedule:
-        """Return the schedule of reports; raise `NotApplicable` if it is random and has not been sampled."""
+        """The schedule of reports; raises `NotApplicable` if it is random and has not been sampled."""
         return self.drawn or self.clock.schedule(self.rounds)
 
     @property
@@ -122,11 +122,9 @@ class Algorithm:
 
     def updates(self) -> Iterator[Update]:
         """Yield the server updates n = 0 .. T-1 one after the other."""
-        if not self.clock.is_synchronous:
-            yield from self.schedule.updates
-            return
-        # No model is stale, and the law of participation is constant: one update object serves all rounds.
-        yield from repeat(self.clock.round, self.rounds)
+        # In synchronous rounds no model is stale, and the law of participation is constant: one update serves all.
+        is_synchronous = self.clock.is_synchronous
+        yield from repeat(self.clock.round, self.rounds) if is_synchronous else self.schedule.updates
 
     def expected_weights(self, update: Update, importance: Array) -> Array:
         """Return q_i(n) = E[w_i(n)], (M,), for the client weights p_i, (M,)."""

@@ -117,7 +117,11 @@ class FunctionsOfCoordinate:
 
         Raises `InputError` if there is none.
         """
-        return self._zero(near) if self.kind.is_convex else self._global_minimiser(near)
+        if not self.kind.is_convex:
+            return self._global_minimiser(near)
+        if self._sigmoids is not None:
+            return self._sigmoids.zero()
+        return self._find_flat_zero(near) if self.kind.is_piecewise else self._find_single_zero()
 
     def _global_minimiser(self, near: Number) -> Number:
         """Return the lowest stationary point of a sum of bounded losses with piecewise linear derivatives."""
@@ -152,17 +156,8 @@ class FunctionsOfCoordinate:
         """Return a bound on the rounding errors of the values; 0 for rational numbers."""
         return 0 if values.dtype == object else 1e-14 * abs(values).max()
 
-    def _zero(self, near: Number) -> Number:
-        """Return the zero nearest to a point of the only function, which is increasing.
-
-        Raises `InputError` if it has none.
-        """
-        if self._sigmoids is not None:
-            return self._sigmoids.zero()
-        return self._find_flat_zero(near) if self.kind.is_piecewise else self._find_single_zero()
-
     def _find_flat_zero(self, near: Number) -> Number:
-        """Return a zero of a piecewise linear function, which can vanish on a whole interval."""
+        """Return the zero nearest to a point of an increasing piecewise linear function, which can be flat."""
         kinks = self._kinks
         values = (self._slopes(kinks) @ self.coefficients.T)[:, 0]
         rounding = 0 if values.dtype == object else 1e-14 * values.max()

@@ -134,6 +134,8 @@ def _load(name: str, chosen: ColumnChoice) -> DataSet:
     loader, _, classes = name.partition(":")
     if loader not in _LOADERS:
         raise InputError(KEY, f"expected one of {', '.join(NAMES)}, or a file ({', '.join(FILES)}), got {name!r}")
+    if classes and loader != "digits":
+        raise InputError(KEY, f"expected {loader!r} without classes, got {name!r}")
     try:
         return _LOADERS[loader](classes)
     except ImportError:
@@ -158,17 +160,15 @@ def _load_digits(classes: str) -> DataSet:
     )
 
 
-def _load_breast_cancer(classes: str) -> DataSet:
+def _load_breast_cancer(_classes: str) -> DataSet:
     """Return Wisconsin breast cancer data, malignant (-1) against benign (1), standardised columns."""
-    _expect_no_classes("breast_cancer", classes)
     measurements, labels = _load_shipped("breast_cancer.csv", skiprows=1) or _load_from_library("load_breast_cancer")
     outputs = np.where(labels == 1, 1.0, -1.0)
     return DataSet("breast cancer", _standardise(measurements), outputs, intercept=True)
 
 
-def _load_diabetes_data(classes: str) -> DataSet:
+def _load_diabetes_data(_classes: str) -> DataSet:
     """Return diabetes progression (Efron et al., 2004), standardised columns and target."""
-    _expect_no_classes("diabetes", classes)
     measurements, progression = _load_diabetes() or _load_from_library("load_diabetes")
     return DataSet("diabetes", _standardise(measurements), _standardise(progression), intercept=True)
 
@@ -212,11 +212,6 @@ def _load_from_library(loader: str) -> tuple[Array, Array]:
     """Return columns and labels from one of scikit-learn's own loaders."""
     columns, labels = getattr(importlib.import_module("sklearn.datasets"), loader)(return_X_y=True)
     return columns, labels
-
-
-def _expect_no_classes(name: str, classes: str) -> None:
-    if classes:
-        raise InputError(KEY, f"expected {name!r} without classes, got '{name}:{classes}'")
 
 
 def _standardise(columns: Array) -> Array:

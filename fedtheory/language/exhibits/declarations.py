@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
@@ -13,21 +14,19 @@ from fedtheory.language.source import Paper
 
 def exhibits_for(paper: Paper, claim: Claim) -> list[Exhibit]:
     """Return the exhibits that suit a claim of the paper, in the order of their declaration."""
-    declared = tuple(getattr(paper.part("exhibits"), "EXHIBITS", ()))
-    for number, exhibit in enumerate(declared):
-        if not isinstance(exhibit, Exhibit):
-            raise _describe_unexpected(paper, f"EXHIBITS[{number}]", "an Exhibit", exhibit)
+    declared = _read_declared(paper, "EXHIBITS", lambda entry: isinstance(entry, Exhibit), "an Exhibit")
     return [exhibit for exhibit in declared if exhibit.suits(claim)]
 
 
 def pages_of(paper: Paper) -> tuple[Callable[[], Page], ...]:
     """Return the functions that compute the paper's separate pages."""
-    declared = tuple(getattr(paper.part("exhibits"), "PAGES", ()))
-    for number, page in enumerate(declared):
-        if not callable(page):
-            raise _describe_unexpected(paper, f"PAGES[{number}]", "a function that returns a Page", page)
+    return _read_declared(paper, "PAGES", callable, "a function that returns a Page")
+
+
+def _read_declared(paper: Paper, name: str, is_valid: Callable[[object], bool], expected: str) -> tuple[Any, ...]:
+    """Return the entries of a tuple of the module; raise `InputError` for an invalid one."""
+    declared = tuple(getattr(paper.part("exhibits"), name, ()))
+    for number, entry in enumerate(declared):
+        if not is_valid(entry):
+            raise InputError(f"{name}[{number}]", f"expected {expected}, got {entry!r}", f"{paper.package}.exhibits")
     return declared
-
-
-def _describe_unexpected(paper: Paper, place: str, expected: str, given: object) -> InputError:
-    return InputError(place, f"expected {expected}, got {given!r}", f"{paper.package}.exhibits")
