@@ -1,8 +1,7 @@
-"""Certificates for Fraboni et al. (2022): steps, updates, windows, step sizes, schedules, types, numbers."""
+"""Certificates of the paper's claims: local steps, updates, windows, step sizes, schedules, types, numbers."""
 
 from fedtheory.sources.fraboni2022.certificates import (
     closed_forms,
-    jensen,
     local_steps,
     remarks,
     representation,
@@ -14,7 +13,6 @@ from fedtheory.sources.fraboni2022.certificates import (
 
 CERTIFICATES = [
     *closed_forms.CERTIFICATES,
-    *jensen.CERTIFICATES,
     *local_steps.CERTIFICATES,
     *remarks.CERTIFICATES,
     *representation.CERTIFICATES,

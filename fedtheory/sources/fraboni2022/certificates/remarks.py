@@ -1,4 +1,4 @@
-"""Certificates for Fraboni et al. (2022): the sentences between the statements."""
+"""Certificates of sentences between the published statements."""
 
 from __future__ import annotations
 
@@ -12,28 +12,17 @@ from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.parts import Part
 from fedtheory.sources.fraboni2022.context import schedule_facts as facts
 from fedtheory.sources.fraboni2022.context.updates import WEIGHTS_AT_MOST, at_local, square_of_weight
-from fedtheory.sources.fraboni2022.statements import remarks_schedules, remarks_theorems
+from fedtheory.sources.fraboni2022.statements import remarks_schedules
 from fedtheory.sources.fraboni2022.statements.asynchronous import ratio
-from fedtheory.sources.fraboni2022.statements.convergence import apart
+from fedtheory.sources.fraboni2022.statements.convergence import optimum_distance
 from fedtheory.sources.fraboni2022.statements.hardware import Delta_t, nu_period, tau_0, tau_i, tau_M
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.relaxed import start
 from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F
 
 ONE = sp.S.One
-_CLAIMS = {
-    claim.id: claim
-    for claim in (*remarks_theorems.THEOREM_2, *remarks_schedules.ASYNCHRONOUS, *remarks_schedules.FEDFIX_REMARKS)
-}
-
-_STEP = sp.Le(eta_l, 1 / (48 * K * L) / (3 * rho**2 * eta_g * (tau + 1)))
+_SECOND_STEP_SIZE = sp.Le(eta_l, 1 / (48 * K * L) / (3 * rho**2 * eta_g * (tau + 1)))
 """The second bound on the step size of Theorem 1."""
-
-
-def _prove_mitigated() -> Combination:
-    """Prove that every term decreases at least like 1/s."""
-    claim = _CLAIMS["fraboni2022:thm-2.mitigated"]
-    return Combination(claim=claim.id, links=[[Part(sp.expand(claim.relations[0].slack), ONE_FACT)]])
 
 
 def _compare_updates(factor: Expr) -> list[Part]:
@@ -45,7 +34,7 @@ def _compare_updates(factor: Expr) -> list[Part]:
     ]
 
 
-_GIVEN = [
+_GIVEN_WEIGHTS_STEP = [
     Term(tilde_eta**2, assumption(WEIGHTS_AT_MOST)),
     Term(
         tilde_eta**2 * q_n * (beta - square_of_weight + alpha * q_n * qt_in),
@@ -54,13 +43,13 @@ _GIVEN = [
     ),
 ]
 """Lemma 1, and eta~^2 times beta q mean |g_i|^2 - sum_i gamma_i |g_i|^2."""
-_FEWER = tau_M / (M * T * N)
+_UPDATES_FACTOR = tau_M / (M * T * N)
 """Factor with which N - M T/tau_M gives tau_M/(M T) - 1/N."""
 
 
-def _order() -> Combination:
-    """Prove the order by tau_M/tau_0 >= 1 >= 1/M; the other terms of (38) are non-negative."""
-    claim = _CLAIMS["fraboni2022:eq-38.ordering"]
+def _prove_ordering() -> Combination:
+    """Prove (33) <= (38) by tau_M/tau_0 >= 1 >= 1/M; the other terms of (38) are non-negative."""
+    (claim,) = (claim for claim in remarks_schedules.ASYNCHRONOUS if claim.id == "fraboni2022:eq-38.ordering")
     scale = Sigma_star / sp.sqrt(K * N)
     scaled = [Part(scale / tau_0, facts.SPEEDS), Part(scale * (1 - 1 / M), ONE_FACT)]
     rest = claim.relations[0].slack - scale * (ratio - 1 / M)
@@ -70,13 +59,12 @@ def _order() -> Combination:
 CERTIFICATES = [
     Combination(
         claim="fraboni2022:eps-F.updates",
-        links=[[Part(EPSILON_F / _STEP.rhs, _STEP)]],
+        links=[[Part(EPSILON_F / _SECOND_STEP_SIZE.rhs, _SECOND_STEP_SIZE)]],
     ),
     Combination(claim="fraboni2022:thm-1.claim-delay.quadratic", links=[[]]),
-    _prove_mitigated(),
     Combination(
         claim="fraboni2022:thm-3.condition.weaker",
-        links=[[Part(-ONE, facts.FAIR_MEAN_CHI)], [Part(-apart, facts.FAIR_OPTIMUM)]],
+        links=[[Part(-ONE, facts.FAIR_MEAN_CHI)], [Part(-optimum_distance, facts.FAIR_OPTIMUM)]],
     ),
     Combination(
         claim="fraboni2022:constants.sync",
@@ -110,10 +98,13 @@ CERTIFICATES = [
         claim="fraboni2022:fedfix.aggregations.fixed",
         links=[[Part(-tau_M / (T * Delta_t), facts.FEDFIX_TIME)]],
     ),
-    _order(),
+    _prove_ordering(),
     Combination(
         claim="fraboni2022:eq-39.start",
-        links=[_compare_updates(start**4 / K * _FEWER), _compare_updates((K - 1) * Sigma_star * _FEWER)],
+        links=[
+            _compare_updates(start**4 / K * _UPDATES_FACTOR),
+            _compare_updates((K - 1) * Sigma_star * _UPDATES_FACTOR),
+        ],
     ),
-    Certificate(claim="fraboni2022:lemma-2.eq-60.fixed", links=[_GIVEN]),
+    Certificate(claim="fraboni2022:lemma-2.eq-60.fixed", links=[_GIVEN_WEIGHTS_STEP]),
 ]

@@ -1,4 +1,4 @@
-"""Certificates for Fraboni et al. (2022): the terms of the theorems for fair types and sampled weights."""
+"""Certificates of equations and of the theorems' terms for fair types and sampled weights."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import sympy as sp
 
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.facts import ONE as ONE_FACT
-from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.parts import Part
+from fedtheory.sources.fraboni2022.certificates.equations import prove_by_facts, subtract
 from fedtheory.sources.fraboni2022.context import definition_facts as definitions
 from fedtheory.sources.fraboni2022.context import schedule_facts as facts
 from fedtheory.sources.fraboni2022.context.update_facts import FAIR_RESIDUAL
-from fedtheory.sources.fraboni2022.statements.convergence import apart, largest_q
+from fedtheory.sources.fraboni2022.statements.convergence import largest_q, optimum_distance
 from fedtheory.sources.fraboni2022.statements.notation import K, L, M, W, eta_l
 from fedtheory.sources.fraboni2022.statements.relaxed import WINDOWED
 from fedtheory.sources.fraboni2022.statements.sampling import m, round_time
@@ -19,65 +19,39 @@ from fedtheory.sources.fraboni2022.statements.sampling import m, round_time
 ONE = sp.S.One
 
 
-def _subtract_zero(fact: Fact, factor: sp.Expr = ONE) -> list[Part]:
-    """Return minus a multiple of zero, for an equation that has it on the left."""
-    return [Part(-factor, fact)]
-
-
 CERTIFICATES = [
-    Combination(
-        claim="fraboni2022:eq-7.distances",
-        links=[_subtract_zero(definitions.VIRTUAL_START), _subtract_zero(definitions.VIRTUAL_END)],
-    ),
-    Combination(
-        claim="fraboni2022:eq-9.optima",
-        links=[_subtract_zero(definitions.ROUND_SLOPE), _subtract_zero(definitions.SURROGATE_SLOPE)],
-    ),
+    prove_by_facts("eq-7.distances", definitions.VIRTUAL_START, definitions.VIRTUAL_END),
+    prove_by_facts("eq-9.optima", definitions.ROUND_SLOPE, definitions.SURROGATE_SLOPE),
     Combination(
         claim="fraboni2022:eq-10.first-model",
         links=[
-            _subtract_zero(definitions.MEAN_OBJECTIVE),
+            subtract(definitions.MEAN_OBJECTIVE),
             [Part(ONE, definitions.SURROGATE_OBJECTIVE)],
-            _subtract_zero(definitions.UPDATE_SHARE),
+            subtract(definitions.UPDATE_SHARE),
         ],
     ),
     Combination(
         claim="fraboni2022:eq-12.first-model",
         links=[[Part(ONE, definitions.TYPES)], [Part(ONE, definitions.TYPES_OF_UPDATE)]],
     ),
-    Combination(
-        claim="fraboni2022:sampling.unbiased.time",
-        links=[_subtract_zero(definitions.EXPECTED_TIME, 1 / round_time)],
-    ),
-    Combination(
-        claim="fraboni2022:thm-1.claim-R",
-        links=[_subtract_zero(FAIR_RESIDUAL), _subtract_zero(facts.FAIR_SHARES), _subtract_zero(facts.FAIR_OPTIMUM)],
-    ),
-    Combination(claim="fraboni2022:thm-1.claim-R.same.synchronous", links=[_subtract_zero(facts.SYNC_RESIDUAL)]),
-    Combination(
-        claim="fraboni2022:thm-2.claims.converse",
-        links=[_subtract_zero(FAIR_RESIDUAL), _subtract_zero(facts.FAIR_MISFITS), _subtract_zero(facts.FAIR_MEAN_GAP)],
-    ),
-    Combination(claim="fraboni2022:cor-1.noniid", links=[_subtract_zero(facts.FAIR_UPDATES)]),
-    Combination(claim="fraboni2022:cor-1.noniid.types", links=[_subtract_zero(facts.FAIR_OPTIMUM, apart)]),
-    Combination(
-        claim="fraboni2022:cor-1.noniid.required.optimum.fixed",
-        links=[_subtract_zero(facts.FAIR_SHARES_OPTIMUM, apart)],
-    ),
-    Combination(
-        claim="fraboni2022:thm-3.condition",
-        links=[_subtract_zero(facts.FAIR_SHARES_OPTIMUM, apart), _subtract_zero(facts.FAIR_SHARES_CHI)],
-    ),
+    prove_by_facts("sampling.unbiased.time", (definitions.EXPECTED_TIME, 1 / round_time)),
+    prove_by_facts("thm-1.claim-R", FAIR_RESIDUAL, facts.FAIR_SHARES, facts.FAIR_OPTIMUM),
+    prove_by_facts("thm-1.claim-R.same.synchronous", facts.SYNC_RESIDUAL),
+    prove_by_facts("thm-2.claims.converse", FAIR_RESIDUAL, facts.FAIR_MISFITS, facts.FAIR_MEAN_GAP),
+    prove_by_facts("cor-1.noniid", facts.FAIR_UPDATES),
+    prove_by_facts("cor-1.noniid.types", (facts.FAIR_OPTIMUM, optimum_distance)),
+    prove_by_facts("cor-1.noniid.required.optimum.fixed", (facts.FAIR_SHARES_OPTIMUM, optimum_distance)),
+    prove_by_facts("thm-3.condition", (facts.FAIR_SHARES_OPTIMUM, optimum_distance), facts.FAIR_SHARES_CHI),
     Combination(
         claim="fraboni2022:claim.W1.fixed",
         links=[
-            [Part(ONE, facts.FAIR_MEAN_CHI), *_subtract_zero(facts.FAIR_CHI)],
-            _subtract_zero(facts.FAIR_MEAN_CHI),
-            _subtract_zero(facts.FAIR_OPTIMUM, apart),
-            _subtract_zero(facts.FAIR_SHARES),
+            [Part(ONE, facts.FAIR_MEAN_CHI), *subtract(facts.FAIR_CHI)],
+            subtract(facts.FAIR_MEAN_CHI),
+            subtract(facts.FAIR_OPTIMUM, optimum_distance),
+            subtract(facts.FAIR_SHARES),
         ],
     ),
-    Combination(claim="fraboni2022:claim.W1.types", links=[_subtract_zero(facts.FAIR_SHARES)]),
+    prove_by_facts("claim.W1.types", facts.FAIR_SHARES),
     Combination(
         claim="fraboni2022:thm-1.claim-epsK.zero",
         links=[
@@ -86,10 +60,7 @@ CERTIFICATES = [
         ],
     ),
     Combination(claim="fraboni2022:sampling.unbiased.bound.terms", links=[[]]),
-    Combination(
-        claim="fraboni2022:claim.W1.equivalent.synchronous",
-        links=[_subtract_zero(facts.SYNC_CHI), _subtract_zero(facts.SYNC_WINDOW, WINDOWED / (W - 1))],
-    ),
+    prove_by_facts("claim.W1.equivalent.synchronous", facts.SYNC_CHI, (facts.SYNC_WINDOW, WINDOWED / (W - 1))),
     Combination(
         claim="fraboni2022:sampling.unbiased.uniform",
         links=[
@@ -97,8 +68,5 @@ CERTIFICATES = [
             [Part(-m * (M - 1), facts.UNIFORM_EXCESS), Part(-largest_q, facts.UNIFORM_PAIRING)],
         ],
     ),
-    Combination(
-        claim="fraboni2022:sampling.unbiased.multinomial",
-        links=[_subtract_zero(facts.MULTINOMIAL_PAIRING), _subtract_zero(facts.MULTINOMIAL_EXCESS)],
-    ),
+    prove_by_facts("sampling.unbiased.multinomial", facts.MULTINOMIAL_PAIRING, facts.MULTINOMIAL_EXCESS),
 ]

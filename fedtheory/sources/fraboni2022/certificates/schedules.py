@@ -1,4 +1,4 @@
-"""Certificates for Fraboni et al. (2022), Section 4 and Table 2: the schedules of three clocks, by counting."""
+"""Certificates of Section 4 and Table 2: the schedules of synchronous FedAvg, asynchronous FedAvg and FedFix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import ONE as ONE_FACT
+from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.parts import AnyPremise, Part
+from fedtheory.sources.fraboni2022.certificates.equations import prove_by_facts, subtract
 from fedtheory.sources.fraboni2022.context import schedule_facts as facts
 from fedtheory.sources.fraboni2022.statements.asynchronous import period_reports
 from fedtheory.sources.fraboni2022.statements.hardware import (
@@ -19,7 +21,7 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     count_i,
     gap_i,
     nu_period,
-    optimum_moved,
+    optimum_distance,
     rate,
     tau_0,
     tau_i,
@@ -30,16 +32,18 @@ from fedtheory.sources.fraboni2022.statements.notation import K, M, N, T, W, d_i
 ONE = sp.S.One
 
 
-def _multiply_one(premise: AnyPremise, coefficient: Expr = ONE) -> list[Part]:
-    return [Part(coefficient, premise)]
+def _use_fact(fact: Fact, factor: Expr = ONE) -> list[Part]:
+    """Return a multiple of a fact's number: the slack of an inequality."""
+    return [Part(factor, fact)]
 
 
-def _use_premise(claim: str, link: int = 0) -> list[Part]:
-    return _multiply_one(Derived(f"fraboni2022:{claim}", link))
+def _use_claim(claim: str, link: int = 0) -> list[Part]:
+    """Return the slack of one relation of a proved claim."""
+    return [Part(ONE, Derived(f"fraboni2022:{claim}", link))]
 
 
 def _compare_updates(factor: Expr) -> list[Part]:
-    """Return the parts of a multiple of T sum_j 1/tau_j - N."""
+    """Return the parts of a multiple of T sum_j 1/tau_j - N, by the reports of each client."""
     return [
         Part(-factor, facts.ASYNC_CYCLES, over=1 / tau_i),
         Part(factor, facts.ONE_EACH),
@@ -61,33 +65,37 @@ def _compare_period(factor: Expr) -> list[Part]:
     return [Part(factor, facts.ASYNC_WINDOW), Part(factor, facts.IN_A_PERIOD)]
 
 
-_AT_LEAST_ONCE = [*_compare_period(ONE), Part(ONE, facts.PERIOD, over=1 / tau_i), Part(-nu_period, facts.RATE)]
-"""W - M."""
-_AT_MOST_FASTEST = [
+_WINDOW_OVER_CLIENTS = [*_compare_period(ONE), Part(ONE, facts.PERIOD, over=1 / tau_i), Part(-nu_period, facts.RATE)]
+"""W - M, since a period has at least one report of each client."""
+_LARGEST_WINDOW = [
     *_compare_period(-ONE),
     Part(nu_period / tau_0, facts.NOT_FASTER, over=1 / tau_i),
     Part(nu_period, facts.RATE),
 ]
-"""M nu/tau_0 - W."""
-_OF_EQUALS = [*_compare_period(-ONE), Part(-ONE, facts.PERIOD_OF_EQUALS, over=1 / tau_i), Part(nu_period, facts.RATE)]
+"""M nu/tau_0 - W, since no client is faster than the fastest."""
+_WINDOW_OF_EQUALS = [
+    *_compare_period(-ONE),
+    Part(-ONE, facts.PERIOD_OF_EQUALS, over=1 / tau_i),
+    Part(nu_period, facts.RATE),
+]
 """M - W for equal client times."""
-_LARGEST = [Part(tau_M / (M * tau_0), facts.NOT_FASTER, over=1 / tau_i), Part(tau_M / M, facts.RATE)]
+_RATE_BOUND = [Part(tau_M / (M * tau_0), facts.NOT_FASTER, over=1 / tau_i), Part(tau_M / M, facts.RATE)]
 """tau_M/tau_0 - (tau_M/M) sum_j 1/tau_j."""
-_SHARE = N / (rate * T)
-_EXCESSES = ((facts.ASYNC_WEIGHTS, ONE), (TIME_BASED, count_i), (facts.ASYNC_CYCLES, rate * p_i))
+_TIME_SHARE = N / (rate * T)
+_WEIGHT_PARTS = ((facts.ASYNC_WEIGHTS, ONE), (TIME_BASED, count_i), (facts.ASYNC_CYCLES, rate * p_i))
 """Terms that add up to N q_i - T p_i sum_j 1/tau_j."""
 
 
-def _compare_gaps(factor: Expr, optimum: AnyPremise) -> Part:
-    """Return the weighted gaps of the clients at the optimum, minus those at the surrogate's optimum."""
-    return Part(-ONE, optimum, over=factor)
+def _compare_gaps(weight: Expr, optimum: AnyPremise) -> Part:
+    """Return the clients' gaps at the optimum minus those at the surrogate's optimum, summed with a weight."""
+    return Part(-ONE, optimum, over=weight)
 
 
 ASYNCHRONOUS = [
     Combination(
         claim="fraboni2022:eq-34",
         links=[
-            _multiply_one(facts.ASYNC_STALE),
+            _use_fact(facts.ASYNC_STALE),
             [
                 Part(ONE, facts.OTHER_REPORTS),
                 Part(M - 1, facts.ROUNDED_UP),
@@ -98,7 +106,7 @@ ASYNCHRONOUS = [
     Combination(
         claim="fraboni2022:eq-35",
         links=[
-            _multiply_one(facts.ASYNC_WINDOW, -ONE),
+            subtract(facts.ASYNC_WINDOW),
             [
                 *_compare_updates(-nu_period / tau_i),
                 Part(-nu_period * rate / tau_i, facts.ASYNC_CYCLES),
@@ -109,15 +117,15 @@ ASYNCHRONOUS = [
     Combination(
         claim="fraboni2022:eq-35.bounds",
         links=[
-            _AT_LEAST_ONCE,
-            _AT_MOST_FASTEST,
+            _WINDOW_OVER_CLIENTS,
+            _LARGEST_WINDOW,
             [
                 *_compare_period(-ONE),
                 Part(ONE, facts.PERIOD_AT_MOST, over=1 / tau_i),
                 Part(nu_period, facts.RATE),
             ],
-            _multiply_one(facts.PERIOD_OF_SLOWEST),
-            _multiply_one(facts.PERIOD_AT_MOST, 1 / tau_i),
+            _use_fact(facts.PERIOD_OF_SLOWEST),
+            _use_fact(facts.PERIOD_AT_MOST, 1 / tau_i),
         ],
     ),
     Combination(
@@ -128,8 +136,8 @@ ASYNCHRONOUS = [
                 Part(-d_i / (rate * tau_i * period_reports), facts.IN_A_PERIOD),
             ],
             _compare_weights(ONE),
-            _multiply_one(facts.ALONE_EXCESS, -ONE),
-            _LARGEST,
+            subtract(facts.ALONE_EXCESS),
+            _RATE_BOUND,
         ],
     ),
     Combination(
@@ -149,11 +157,11 @@ ASYNCHRONOUS = [
     Combination(
         claim="fraboni2022:algorithm-1.ties.fixed",
         links=[
-            _use_premise("eq-35"),
-            _multiply_one(facts.ASYNC_STALE_AT_END),
-            _multiply_one(facts.ALONE_PAIRING, -ONE),
-            _use_premise("table-2.async.N"),
-            _use_premise("eq-37"),
+            _use_claim("eq-35"),
+            _use_fact(facts.ASYNC_STALE_AT_END),
+            subtract(facts.ALONE_PAIRING),
+            _use_claim("table-2.async.N"),
+            _use_claim("eq-37"),
         ],
     ),
     Combination(
@@ -164,21 +172,21 @@ ASYNCHRONOUS = [
         ],
     ),
     Combination(claim="fraboni2022:hardware.async", links=[_compare_weights(1 / (rate * tau_i))]),
-    Combination(claim="fraboni2022:eq-35.identical", links=[_OF_EQUALS]),
+    Combination(claim="fraboni2022:eq-35.identical", links=[_WINDOW_OF_EQUALS]),
     Combination(
         claim="fraboni2022:dl-case",
         links=[
-            _OF_EQUALS,
-            _multiply_one(facts.ASYNC_STALE_AT_END),
+            _WINDOW_OF_EQUALS,
+            _use_fact(facts.ASYNC_STALE_AT_END),
             [Part(ONE, facts.ASYNC_STALE), Part(ONE, facts.OTHER_REPORTS), Part(1 - M, facts.RATIO_OF_EQUALS)],
         ],
     ),
     Combination(
         claim="fraboni2022:dl-case.bounds",
         links=[
-            _AT_LEAST_ONCE,
-            _AT_MOST_FASTEST,
-            _multiply_one(facts.ASYNC_STALE_AT_END),
+            _WINDOW_OVER_CLIENTS,
+            _LARGEST_WINDOW,
+            _use_fact(facts.ASYNC_STALE_AT_END),
             [Part(ONE, facts.ASYNC_STALE), Part(ONE, facts.OTHER_REPORTS)],
         ],
     ),
@@ -186,26 +194,26 @@ ASYNCHRONOUS = [
         claim="fraboni2022:table-2.async.d",
         links=[
             [
-                Part(-_SHARE, facts.MEAN_SHARE),
-                Part(-_SHARE * qt_i, facts.MEAN_SUM),
+                Part(-_TIME_SHARE, facts.MEAN_SHARE),
+                Part(-_TIME_SHARE * qt_i, facts.MEAN_SUM),
                 Part(qt_i, facts.WEIGHT_SUM),
-                *(Part(-_SHARE / N * factor, premise) for premise, factor in _EXCESSES),
-                *(Part(_SHARE / N * qt_i, premise, over=factor) for premise, factor in _EXCESSES),
+                *(Part(-_TIME_SHARE / N * factor, premise) for premise, factor in _WEIGHT_PARTS),
+                *(Part(_TIME_SHARE / N * qt_i, premise, over=factor) for premise, factor in _WEIGHT_PARTS),
             ],
-            _multiply_one(facts.FAIR_SHARES_OPTIMUM, -optimum_moved),
+            subtract(facts.FAIR_SHARES_OPTIMUM, optimum_distance),
         ],
     ),
     Combination(
         claim="fraboni2022:table-2.async.N",
-        links=[_compare_updates(ONE), _multiply_one(facts.ASYNC_DURATION, -ONE)],
+        links=[_compare_updates(ONE), subtract(facts.ASYNC_DURATION)],
     ),
     Combination(
         claim="fraboni2022:table-2.async.tau",
         links=[
-            _multiply_one(facts.ASYNC_STALE_AT_END),
+            _use_fact(facts.ASYNC_STALE_AT_END),
             [
-                *_use_premise("eq-34"),
-                *_use_premise("eq-34", 1),
+                *_use_claim("eq-34"),
+                *_use_claim("eq-34", 1),
                 Part(2 * tau_M / tau_0, ONE_FACT),
             ],
         ],
@@ -213,19 +221,19 @@ ASYNCHRONOUS = [
     Combination(
         claim="fraboni2022:table-2.async.W",
         links=[
-            _use_premise("eq-35.bounds"),
-            [*_use_premise("eq-35.bounds", 2), Part(M * tau_M ** (M - 1) * (tau_M - 1), ONE_FACT)],
+            _use_claim("eq-35.bounds"),
+            [*_use_claim("eq-35.bounds", 2), Part(M * tau_M ** (M - 1) * (tau_M - 1), ONE_FACT)],
         ],
     ),
     Combination(
         claim="fraboni2022:table-2.async.alpha-beta",
         links=[
-            _multiply_one(facts.ALONE_PAIRING, -ONE),
-            _multiply_one(facts.ALONE_EXCESS, -ONE),
-            [Part(-1 / M, facts.SLOWEST_WEIGHT), *_LARGEST],
+            subtract(facts.ALONE_PAIRING),
+            subtract(facts.ALONE_EXCESS),
+            [Part(-1 / M, facts.SLOWEST_WEIGHT), *_RATE_BOUND],
         ],
     ),
-    Combination(claim="fraboni2022:table-2.async.R", links=[_use_premise("eq-37")]),
+    Combination(claim="fraboni2022:table-2.async.R", links=[_use_claim("eq-37")]),
 ]
 
 _MEAN_GAP = [
@@ -235,10 +243,10 @@ _MEAN_GAP = [
     Part(ONE, facts.MEAN_OF_GAPS),
 ]
 """Excess of the clients' gaps at the optimum over the residual."""
-_TIME = [_multiply_one(facts.FEDFIX_TIME, -1 / Delta_t), _multiply_one(facts.FEDFIX_DURATION, -ONE)]
-_STALENESS, _WINDOW = _multiply_one(facts.FEDFIX_STALE_ATTAINED, -ONE), _multiply_one(facts.FEDFIX_WINDOW, -ONE)
-_COUNT = _multiply_one(facts.FEDFIX_CYCLES, -ONE)
-_PAIRED, _NO_EXCESS = _multiply_one(facts.FEDFIX_PAIRING, -ONE), _multiply_one(facts.FEDFIX_EXCESS, -ONE)
+_TIME = [subtract(facts.FEDFIX_TIME, 1 / Delta_t), subtract(facts.FEDFIX_DURATION)]
+_STALENESS, _WINDOW = subtract(facts.FEDFIX_STALE_ATTAINED), subtract(facts.FEDFIX_WINDOW)
+_COUNT = subtract(facts.FEDFIX_CYCLES)
+_PAIRED, _NO_EXCESS = subtract(facts.FEDFIX_PAIRING), subtract(facts.FEDFIX_EXCESS)
 
 FEDFIX = [
     Combination(claim="fraboni2022:fedfix.schedule.reports", links=[_COUNT]),
@@ -260,12 +268,10 @@ FEDFIX = [
         claim="fraboni2022:eq-40",
         links=[
             [Part(-1 / N_i, "fraboni2022:eq-40.necessary"), Part(-1 / N_i, INTERVAL_BASED)],
-            _multiply_one(facts.FAIR_WEIGHTS_OPTIMUM, -optimum_moved),
+            subtract(facts.FAIR_WEIGHTS_OPTIMUM, optimum_distance),
         ],
     ),
-    Combination(
-        claim="fraboni2022:eq-42.ordering.second-term.fixed", links=[_multiply_one(facts.SYNC_RESIDUAL, (1 - K) / N)]
-    ),
+    Combination(claim="fraboni2022:eq-42.ordering.second-term.fixed", links=[[Part((1 - K) / N, facts.SYNC_RESIDUAL)]]),
     Combination(
         claim="fraboni2022:eq-41",
         known=[Derived("fraboni2022:eq-40")],
@@ -278,43 +284,31 @@ FEDFIX = [
     Combination(claim="fraboni2022:table-2.fedfix.N", links=_TIME),
     Combination(
         claim="fraboni2022:table-2.fedfix.tau.fixed",
-        links=[_multiply_one(facts.STALE), _multiply_one(facts.FEDFIX_STALE)],
+        links=[_use_fact(facts.STALE), _use_fact(facts.FEDFIX_STALE)],
     ),
     Combination(
         claim="fraboni2022:table-2.fedfix.W.fixed",
-        links=[_multiply_one(facts.WINDOW), _WINDOW, _multiply_one(facts.INTERVALS_AT_MOST)],
+        links=[_use_fact(facts.WINDOW), _WINDOW, _use_fact(facts.INTERVALS_AT_MOST)],
     ),
-    Combination(claim="fraboni2022:table-2.fedfix", links=[_use_premise("eq-40"), _PAIRED, _MEAN_GAP]),
+    Combination(claim="fraboni2022:table-2.fedfix", links=[_use_claim("eq-40"), _PAIRED, _MEAN_GAP]),
     Combination(claim="fraboni2022:table-2.fedfix.beta.fixed", links=[_NO_EXCESS]),
     Combination(claim="fraboni2022:thm-1.claim-delay.fedfix", links=[_STALENESS, _COUNT]),
 ]
 
 SYNCHRONOUS = [
-    Combination(
-        claim="fraboni2022:table-2.sync",
-        links=[
-            _multiply_one(facts.FULL_WEIGHTS, -ONE),
-            _multiply_one(facts.FULL_TIME, -1 / tau_M),
-            _multiply_one(facts.FULL_DURATION, -ONE),
-            _multiply_one(facts.FULL_PAIRING, -ONE),
-            _multiply_one(facts.FULL_EXCESS, -ONE),
-            _multiply_one(facts.SYNC_STALE, -ONE),
-            _multiply_one(facts.SYNC_WINDOW, -ONE),
-            _multiply_one(facts.SYNC_RESIDUAL, -ONE),
-        ],
+    prove_by_facts(
+        "table-2.sync",
+        facts.FULL_WEIGHTS,
+        (facts.FULL_TIME, 1 / tau_M),
+        facts.FULL_DURATION,
+        facts.FULL_PAIRING,
+        facts.FULL_EXCESS,
+        facts.SYNC_STALE,
+        facts.SYNC_WINDOW,
+        facts.SYNC_RESIDUAL,
     ),
+    prove_by_facts("centralized.constants", facts.SYNC_RESIDUAL, facts.FULL_PAIRING, facts.FULL_EXCESS),
+    prove_by_facts("centralized.delay.fixed", facts.SYNC_STALE),
 ]
 
-CENTRALISED = [
-    Combination(
-        claim="fraboni2022:centralized.constants",
-        links=[
-            _multiply_one(facts.SYNC_RESIDUAL, -ONE),
-            _multiply_one(facts.FULL_PAIRING, -ONE),
-            _multiply_one(facts.FULL_EXCESS, -ONE),
-        ],
-    ),
-    Combination(claim="fraboni2022:centralized.delay.fixed", links=[_multiply_one(facts.SYNC_STALE, -ONE)]),
-]
-
-CERTIFICATES = [*SYNCHRONOUS, *CENTRALISED, *ASYNCHRONOUS, *FEDFIX]
+CERTIFICATES = [*SYNCHRONOUS, *ASYNCHRONOUS, *FEDFIX]

@@ -1,4 +1,4 @@
-"""Certificates for Fraboni et al. (2022), Appendix A.5: conditions on the step size."""
+"""Certificates of Appendix A.5: conditions on the step size."""
 
 from __future__ import annotations
 
@@ -26,34 +26,38 @@ def _combine_conditions(numbers: tuple[int, int, int], premises: Sequence[object
     return [Part(sp.Rational(1, number), premise) for number, premise in pairs if number]
 
 
-def _use_condition(factor: Expr, parts: Sequence[Part]) -> list[Part]:
+def _multiply(factor: Expr, parts: Sequence[Part]) -> list[Part]:
+    """Return a multiple of parts."""
     return [Part(factor * part.coefficient, part.premise) for part in parts]
 
 
-def _mix(premises: Sequence[object], of_alpha: Sequence[Part], of_beta: Sequence[Part]) -> list[list[Part]]:
-    """Return the conditions of A.5 except the first, given parts that prove 1 - alpha >= 0 and rho - beta >= 0."""
+def _prove_listed(
+    premises: Sequence[object], alpha_parts: Sequence[Part], beta_parts: Sequence[Part]
+) -> list[list[Part]]:
+    """Return the conditions of A.5 after the first, given (97), and parts of 1 - alpha and of rho - beta."""
     bracket = tilde_eta + 16 * rho * L * delay
-    both = [*of_alpha, *of_beta, Part(rho - 1, ONE_FACT)]
-    twice = [*_use_condition(sp.Integer(2), of_alpha), *of_beta, Part(2 * (rho - 1), ONE_FACT)]
+    both = [*alpha_parts, *beta_parts, Part(rho - 1, ONE_FACT)]
+    twice = [*_multiply(sp.Integer(2), alpha_parts), *beta_parts, Part(2 * (rho - 1), ONE_FACT)]
     return [
         [
-            *_use_condition(_DELAY / 2, both),
+            *_multiply(_DELAY / 2, both),
             *_combine_conditions((0, 0, 96), premises),
             Part(sp.Rational(47, 96), ONE_FACT),
         ],
         [
-            *_use_condition(_STEP / 2, both),
+            *_multiply(_STEP / 2, both),
             *_combine_conditions((0, 24, 0), premises),
             Part(sp.Rational(23, 24), ONE_FACT),
         ],
-        _use_margin(bracket, twice, premises),
+        _prove_margin(bracket, twice, premises),
         [*_combine_conditions((0, 48, 0), premises), Part(sp.Rational(47, 48), ONE_FACT)],
         [*_combine_conditions((0, 0, 48), premises), Part(sp.Rational(47, 48), ONE_FACT)],
     ]
 
 
-def _use_margin(bracket: Expr, twice: Sequence[Part], premises: Sequence[object]) -> list[Part]:
-    return [*_use_condition(12 * rho * L * bracket, twice), *_combine_conditions((2, 4, 4), premises)]
+def _prove_margin(bracket: Expr, twice: Sequence[Part], premises: Sequence[object]) -> list[Part]:
+    """Return (92), given (97), and parts of 3 rho - 2 alpha - beta."""
+    return [*_multiply(12 * rho * L * bracket, twice), *_combine_conditions((2, 4, 4), premises)]
 
 
 _FIRST = [Part(sp.Rational(3, 8), ONE_FACT)]
@@ -70,21 +74,21 @@ CERTIFICATES = [
         claim="fraboni2022:A5.conditions.listed",
         links=[
             [*_combine_conditions((8, 0, 0), _FROM_98), *_FIRST],
-            *_mix(_FROM_98, [Part(ONE, alpha <= 1)], _SMALL_BETA),
+            *_prove_listed(_FROM_98, [Part(ONE, alpha <= 1)], _SMALL_BETA),
         ],
     ),
     Combination(
         claim="fraboni2022:eq-97",
         links=[
             [*_combine_conditions((8, 0, 0), SUFFICIENT), *_FIRST],
-            *_mix(SUFFICIENT, [Part(ONE, alpha <= 1)], _SMALL_BETA),
+            *_prove_listed(SUFFICIENT, [Part(ONE, alpha <= 1)], _SMALL_BETA),
         ],
     ),
     Combination(
         claim="fraboni2022:eq-97.larger-weights",
         links=[
             [*_combine_conditions((8, 0, 0), SUFFICIENT), *_FIRST],
-            *_mix(SUFFICIENT, [Part(ONE, PAIRING)], [Part(ONE, REPORTING_EXCESS)]),
+            *_prove_listed(SUFFICIENT, [Part(ONE, PAIRING)], [Part(ONE, REPORTING_EXCESS)]),
         ],
     ),
     Combination(
@@ -94,7 +98,7 @@ CERTIFICATES = [
     Combination(
         claim="fraboni2022:eq-92.fixed",
         links=[
-            _use_margin(
+            _prove_margin(
                 tilde_eta + 16 * rho * L * delay,
                 [Part(sp.Integer(2), PAIRING), Part(ONE, beta <= rho), Part(2 * (rho - 1), ONE_FACT)],
                 _FROM_98,

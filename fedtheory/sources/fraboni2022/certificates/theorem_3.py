@@ -1,4 +1,4 @@
-"""Certificates for Fraboni et al. (2022): Theorem 3, from a local step to windows of updates, and its two bounds."""
+"""Certificates of Theorem 3: from a local step to windows of updates, and its two bounds."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from fedtheory.sources.fraboni2022.statements.relaxed import B_g, chi
 from fedtheory.sources.fraboni2022.statements.theorem_3_proof import GRADIENT_FACTOR
 
 ONE = sp.S.One
-AFTER = next_virtual(SymbolTable(WHERE))
-SLOPE, SLOPE_AFTER = Gradient(client_objective, virtual), Gradient(client_objective, AFTER)
-FROM_OPTIMUM = SLOPE - Gradient(client_objective, surrogate_optimum)
-MOVE, MOVES = (tilde_eta * q_n) ** 2, LocalSum(at_local)
-JENSEN = square(at_local - Average(at_local))
+_AFTER = next_virtual(SymbolTable(WHERE))
+_SLOPE, _SLOPE_AFTER = Gradient(client_objective, virtual), Gradient(client_objective, _AFTER)
+_SLOPE_FROM_OPTIMUM = _SLOPE - Gradient(client_objective, surrogate_optimum)
+_MOVE_FACTOR, _LOCAL_MOVES = (tilde_eta * q_n) ** 2, LocalSum(at_local)
+_GRADIENT_VARIANCE = square(at_local - Average(at_local))
 
 
 def _bound_change(towards: Expr, away: Expr, slope: Expr, bounded: str) -> list[Term]:
-    """Return eta~ rho B^2 - L_i(towards) + L_i(away), with the gradient at the first point or its negative."""
+    """Return eta~ rho B_g^2 - L_i(towards) + L_i(away); `slope` combines the gradient there with the server's step."""
     half = tilde_eta * q_n / 2
     return [
         Term(ONE, convexity(client_objective, away, towards)),
         Term(half, square(slope)),
         Term(half, assumption(bounded)),
-        Term(half, JENSEN, averaged=True),
+        Term(half, _GRADIENT_VARIANCE, averaged=True),
         Term(half, assumption(BOUNDED_SAMPLES), averaged=True),
         Term(tilde_eta * (rho - q_n) * B_g**2, one()),
     ]
@@ -52,18 +52,18 @@ CERTIFICATES = [
     Certificate(
         claim="fraboni2022:eq-23",
         links=[
-            [Term(MOVE, square(MOVES - Average(MOVES)), averaged=True)],
+            [Term(_MOVE_FACTOR, square(_LOCAL_MOVES - Average(_LOCAL_MOVES)), averaged=True)],
             [
-                Term(MOVE, steps(at_local), averaged=True),
-                Term(MOVE * K, assumption(BOUNDED_SAMPLES), averaged=True, summed=True),
+                Term(_MOVE_FACTOR, steps(at_local), averaged=True),
+                Term(_MOVE_FACTOR * K, assumption(BOUNDED_SAMPLES), averaged=True, summed=True),
             ],
         ],
     ),
     Certificate(
         claim="fraboni2022:thm-3.step",
         links=[
-            _bound_change(AFTER, virtual, SLOPE_AFTER + Average(at_local), BOUNDED_AFTER),
-            _bound_change(virtual, AFTER, SLOPE - Average(at_local), BOUNDED_BEFORE),
+            _bound_change(_AFTER, virtual, _SLOPE_AFTER + Average(at_local), BOUNDED_AFTER),
+            _bound_change(virtual, _AFTER, _SLOPE - Average(at_local), BOUNDED_BEFORE),
         ],
     ),
     Combination(claim="fraboni2022:eq-25.fixed", links=[[Part(ONE, OverWindow("fraboni2022:thm-3.step"))]]),
@@ -85,11 +85,11 @@ CERTIFICATES = [
         claim="fraboni2022:thm-3.gradient.step",
         links=[
             [
-                Term(ONE, square(Average((1 - pull) * SLOPE))),
-                Term(sp.Integer(2), weighted(ONE, pull, SLOPE)),
+                Term(ONE, square(Average((1 - pull) * _SLOPE))),
+                Term(sp.Integer(2), weighted(ONE, pull, _SLOPE)),
                 Term(4 * L * chi, cocoercivity(client_objective, virtual, client_optimum), averaged=True),
                 Term(4 * L, cocoercivity(client_objective, virtual, surrogate_optimum), averaged=True),
-                Term(sp.Integer(2), square(FROM_OPTIMUM - Average(SLOPE)), averaged=True),
+                Term(sp.Integer(2), square(_SLOPE_FROM_OPTIMUM - Average(_SLOPE)), averaged=True),
             ]
         ],
     ),

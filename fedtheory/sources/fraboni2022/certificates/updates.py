@@ -1,4 +1,4 @@
-"""Certificates for Fraboni et al. (2022): from local steps to updates, and to the bound of Theorem 1."""
+"""Certificates from local steps to updates, and to the bounds of Theorems 1 and 2."""
 
 from __future__ import annotations
 
@@ -58,14 +58,12 @@ ANY_PROGRESS, ANY_SPREAD, ANY_ALIGNMENT, ANY_UPDATE, ANY_MEAN = (
     f"fraboni2022:thm-1.any-point.{name}" for name in ("progress", "spread", "alignment", "update", "mean")
 )
 APART, SUMS = "fraboni2022:lemma-3.eq-64-66.fixed", "fraboni2022:lemma-3.eq-69"
-LEFT = 1 - 2 * D_xi
-"""Consequences of D <= 1/2."""
-
-
+_SLACK_OF_D = 1 - 2 * D_xi
+"""A number that is not negative, as D <= 1/2."""
 MARGIN = MARGIN_FIXED.lhs
 """Remaining factor of twice the gap, which is at least one."""
-_FIRST, _SECOND = (fixed_noise.diff(noise) for noise in (Sigma_1, Sigma_2))
-_NOISES = ((_FIRST, MEAN_OPTIMUM_NOISE), (_SECOND, MEAN_MIXED_NOISE))
+_NOISE_FACTORS = [fixed_noise.diff(noise) for noise in (Sigma_1, Sigma_2)]
+_NOISES = tuple(zip(_NOISE_FACTORS, (MEAN_OPTIMUM_NOISE, MEAN_MIXED_NOISE), strict=True))
 BOUND = ((start, ONE_FACT), (2 - MARGIN, RESIDUAL), *_NOISES)
 """The parts of the bound, all non-negative."""
 ANY_BOUND = ((substitute_comparator(start), ONE_FACT), (2 - MARGIN, COMPARATOR_RESIDUAL), *_NOISES)
@@ -82,7 +80,7 @@ def _bound_excess(factor: Expr, fact: Fact, count: Expr = ONE) -> list[Part]:
 
 
 def _align(spread: str) -> list[Part]:
-    """Return the bound on the inner product of an update with its direction, with the clients' drift bounded."""
+    """Return the parts of Lemma 4, given the claim that bounds -2 D by -2 Xi and the spread phi(n)."""
     return [
         Part(ONE, spread),
         Part((L_xi - L) * q_n, SPREAD),
@@ -91,7 +89,7 @@ def _align(spread: str) -> list[Part]:
 
 
 def _bound_update(progress: str, alignment: str) -> list[Part]:
-    """Return the progress of an update towards a point, with all bounds inserted."""
+    """Return the parts of (87), given the claims on the progress of an update and on its alignment with a point."""
     return [
         Part(1 / tilde_eta, progress),
         Part(ONE, alignment),
@@ -111,7 +109,7 @@ def _bound_update(progress: str, alignment: str) -> list[Part]:
 
 
 def _solve_for_gap(sums: str, gaps: Fact, bound: Sequence[tuple[Expr, Fact]]) -> list[Part]:
-    """Return the sum over all updates, solved for the gap."""
+    """Return the parts of the bound on the gap, given the claim (90), in which the gap is on both sides."""
     return [
         Part(1 / MARGIN, sums),
         Part((MARGIN - 2) / MARGIN, gaps),
@@ -147,7 +145,7 @@ CERTIFICATES = [
             [
                 Part(sp.Integer(2), SPREAD_STEP),
                 Part(sp.Integer(4), OverClients("fraboni2022:lemma-3.eq-70-71.stale")),
-                Part(LEFT, SPREAD),
+                Part(_SLACK_OF_D, SPREAD),
             ]
         ],
     ),
@@ -157,8 +155,8 @@ CERTIFICATES = [
             [
                 Part(ONE, OverSteps(SQUARES, 3)),
                 Part(3 * L_xi**2, SPREAD_BOUND),
-                Part(6 * L_xi * LEFT / q_n, ROUND_GAP),
-                Part(3 * LEFT, OPTIMUM_NOISE),
+                Part(6 * L_xi * _SLACK_OF_D / q_n, ROUND_GAP),
+                Part(3 * _SLACK_OF_D, OPTIMUM_NOISE),
             ]
         ],
     ),

@@ -23,7 +23,7 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     mean_gap,
     nu_period,
     numbers_claim,
-    optimum_moved,
+    optimum_distance,
     rate,
     substitute_learning_rates,
     tau_0,
@@ -192,7 +192,7 @@ CLAIMS = [
     ),
     claim.supported.condition("eq-36.proportional", "Weights proportional to the update times", "after (36)")(
         chain=(qt_i, "==", p_i),
-        also=(Relation(optimum_moved**2, "==", 0),),
+        also=(Relation(optimum_distance**2, "==", 0),),
         assumptions=(*ANY_TIES, a.whole_cycles),
         conditions=[sp.Eq(d_i * ClientSum(tau_i * p_i), tau_i * p_i * ClientSum(d_i))],
         printed=r"\eta_gd_i\propto\tau_ip_i\Rightarrow\text{asynchronous FL converges to its optimum}",

@@ -44,7 +44,7 @@ J = CONVERGENCE.add(q.type_count)
 longest = CONVERGENCE.add(q.longest_report_interval, positive=True)
 count = CONVERGENCE.add(q.report_count, r"\sum_n\mathbb I_i(n)", nonnegative=True)
 period = CONVERGENCE.add(q.report_interval, positive=True)
-apart = CONVERGENCE.add(q.surrogate_optimum_distance, nonnegative=True)
+optimum_distance = CONVERGENCE.add(q.surrogate_optimum_distance, nonnegative=True)
 
 
 claim = Statements("fraboni2022", CONVERGENCE)

@@ -13,12 +13,12 @@ from fedtheory.sources.fraboni2022.statements.convergence import (
     CONVERGENCE,
     J,
     Z_n,
-    apart,
     chi_n,
     least_q,
     loss,
     loss_n,
     missing_n,
+    optimum_distance,
     r_j,
     st_jn,
 )
@@ -54,7 +54,7 @@ CLAIMS = [
         also=(
             Relation(q_n * loss_n, "==", Z_n),
             Relation(chi_n, "==", 0),
-            Relation(apart, "==", 0),
+            Relation(optimum_distance, "==", 0),
             Relation(missing_n, "==", 0),
         ),
         assumptions=(*THEOREM, *WITHOUT_CHANCE, a.fair_types),
@@ -83,7 +83,7 @@ CLAIMS = [
     ),
     claim.proved.condition("cor-1.iid", "Identical data leave the optimum where it is", "below Corollary 1")(
         chain=(st_jn, "==", r_j),
-        also=(Relation(chi_n, "==", 0), Relation(apart, "==", 0)),
+        also=(Relation(chi_n, "==", 0), Relation(optimum_distance, "==", 0)),
         assumptions=(*ASSUMPTIONS, a.one_type, a.somebody_reports),
         printed=(
             r"\mathcal Z_i=\mathcal Z:\ \text{FL always converges to its optimum},\ \tilde s_j(n)=r_j=1\text{ whatever "
@@ -144,7 +144,7 @@ CLAIMS = [
         note="The converse of `fraboni2022:cor-1.noniid.required`, for any scheme and any q(n).",
     ),
     claim.proved.condition("cor-1.noniid.types", "Fair types suffice for the right optimum", "below Corollary 1")(
-        chain=(apart**2, "==", 0),
+        chain=(optimum_distance**2, "==", 0),
         assumptions=(a.fair_types,),
         note="$\\bar\\theta=\\theta^*$ whatever the shares of single clients.",
     ),
@@ -154,7 +154,7 @@ CLAIMS = [
         "below Corollary 1",
     )(
         chain=(qt_in, "==", p_i),
-        conditions=[sp.Eq(apart, 0), q_i > 0],
+        conditions=[sp.Eq(optimum_distance, 0), q_i > 0],
         assumptions=(*SCHEME, a.somebody_reports, distinct_minimisers),
         note=(
             "Read: where the surrogate problem has the optimum of (2), every update has the shares $p_i$.  Two clients "
@@ -163,7 +163,7 @@ CLAIMS = [
         ),
     ).with_repair(
         title="Fair shares over all updates suffice for the right optimum",
-        chain=(apart**2, "==", 0),
+        chain=(optimum_distance**2, "==", 0),
         where={**CONVERGENCE, qt_i: q.mean_weight_share},
         conditions=[sp.Eq(qt_i, p_i)],
         assumptions=SCHEME,

@@ -26,7 +26,7 @@ q_1 = EXAMPLES.add(q.first_weight, positive=True)
 q_2 = EXAMPLES.add(q.second_weight, positive=True)
 p_1 = EXAMPLES.add(q.first_importance, positive=True)
 share_mean = EXAMPLES.add(q.mean_of_shares, r"\frac12[\tilde q_i^{2n}+\tilde q_i^{2n+1}]", nonnegative=True)
-bias = EXAMPLES.add(q.surrogate_optimum_distance, nonnegative=True)
+optimum_distance = EXAMPLES.add(q.surrogate_optimum_distance, nonnegative=True)
 r_j = EXAMPLES.add(q.type_importance, real=True)
 st_jn = EXAMPLES.add(q.type_share, real=True)
 
@@ -120,7 +120,7 @@ EXAMPLE_2 = [
         note="The mean of the two points is the printed limit for equal weights only, or for equal optima.",
     ),
     *claim.refuted.condition("example-2.iff", "Example 2: when the limit is the optimum", "below (30)")(
-        chain=(bias**2, "==", 0),
+        chain=(optimum_distance**2, "==", 0),
         conditions=[sp.Eq(share_mean, p_i)],
         assumptions=(a.turns_of_clients,),
         printed=(r"\text{the optimum of (2) if and only if }\tfrac12[\tilde q_i^{2n}+\tilde q_i^{2n+1}]=p_i"),

@@ -29,7 +29,7 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     lcm_N,
     longest,
     mean_gap,
-    optimum_moved,
+    optimum_distance,
     substitute_learning_rates,
     tau_0,
     tau_i,
@@ -131,7 +131,7 @@ CLAIMS = [
     ),
     claim.proved.condition("eq-40", "Weights of FedFix", "(40)")(
         chain=(q_i, "==", p_i),
-        also=(Relation(optimum_moved**2, "==", 0),),
+        also=(Relation(optimum_distance**2, "==", 0),),
         assumptions=(*FEDFIX_CYCLES, *SCHEME),
         conditions=[INTERVAL_BASED],
         printed=r"d_i=\left\lceil\frac{\tau_i}{\Delta t}\right\rceil p_i",

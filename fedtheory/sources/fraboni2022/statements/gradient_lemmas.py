@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import ClientSum
+from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.language.statements import Notation, Statements
@@ -36,28 +36,26 @@ SMALL_MOVES_XI = substitute_sample_smoothness(SMALL_MOVES)
 move = tilde_eta**2 * K**2
 PAST_FACTOR = 12 * rho**2 * (alpha + beta) * move * tau * L**2
 """A(n)."""
-PRESENT = (
-    rho
-    * move
-    * (12 * (2 * alpha + beta) * L * Z + 3 * rho * (alpha * D + 2 * beta) * sigma_1 + 6 * rho * alpha * sigma_2)
-)
-"""B(n)."""
-SERVER_STEP_PRESENT = (
-    rho
-    * move
-    * (12 * (2 * alpha + beta) * L_xi * Z + 3 * rho * (alpha * D_xi + 2 * beta) * sigma_1 + 6 * rho * alpha * sigma_2)
-)
-mean_moves = (
-    24 * rho * (2 * alpha + beta) * move * L * Z_bar
-    + 6 * rho**2 * (alpha * D + 2 * beta) * move * Sigma_1
-    + 12 * rho**2 * alpha * move * Sigma_2
-)
-SERVER_STEP_MOVES = (
-    24 * rho * (2 * alpha + beta) * move * L_xi * Z_bar
-    + 6 * rho**2 * (alpha * D_xi + 2 * beta) * move * Sigma_1
-    + 12 * rho**2 * alpha * move * Sigma_2
-)
-"""The published bound of Lemma 6, with L_xi for L and kappa D for D."""
+
+
+def _write_present(smoothness: Expr, drift: Expr) -> Expr:
+    """Return B(n), with `drift` for D."""
+    gap = 12 * (2 * alpha + beta) * smoothness * Z
+    return rho * move * (gap + 3 * rho * (alpha * drift + 2 * beta) * sigma_1 + 6 * rho * alpha * sigma_2)
+
+
+def _write_moves(smoothness: Expr, drift: Expr) -> Expr:
+    """Return the right side of (82), with `drift` for D."""
+    return (
+        24 * rho * (2 * alpha + beta) * move * smoothness * Z_bar
+        + 6 * rho**2 * (alpha * drift + 2 * beta) * move * Sigma_1
+        + 12 * rho**2 * alpha * move * Sigma_2
+    )
+
+
+PRESENT, SERVER_STEP_PRESENT = _write_present(L, D), _write_present(L_xi, D_xi)
+mean_moves, SERVER_STEP_MOVES = _write_moves(L, D), _write_moves(L_xi, D_xi)
+"""The bound of Lemma 6 as published, and with L_xi for L and kappa D for D."""
 
 _AT = r"[\tilde{\mathcal L}^n(\theta^{n,k})-\tilde{\mathcal L}^n(\bar\theta^n)]"
 _SAMPLES = "L is the largest curvature of an objective that is sampled."

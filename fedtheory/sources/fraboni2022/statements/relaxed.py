@@ -47,7 +47,7 @@ chi_n = RELAXED.add(q.chi_sq, nonnegative=True)
 gap_bar = RELAXED.add(
     q.client_gap_at_surrogate_optimum, r"(\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*))", real=True
 )
-apart = RELAXED.add(q.surrogate_optimum_distance, nonnegative=True)
+optimum_distance = RELAXED.add(q.surrogate_optimum_distance, nonnegative=True)
 start = RELAXED.add(q.initial_distance, r"\|\theta^0-\theta^*\|", nonnegative=True)
 r_j = RELAXED.add(q.type_importance, real=True)
 st_jn = RELAXED.add(q.type_share, real=True)

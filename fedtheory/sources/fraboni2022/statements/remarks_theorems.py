@@ -8,7 +8,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.language.statements import Notation, Statements
-from fedtheory.sources.fraboni2022.statements.convergence import apart, chi_n, r_j, st_jn
+from fedtheory.sources.fraboni2022.statements.convergence import chi_n, optimum_distance, r_j, st_jn
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.relaxed import RELAXED, chi
 from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, explicit_terms
@@ -17,7 +17,7 @@ root = sp.Symbol("s", positive=True)
 SAMPLED = Notation(RELAXED)
 second_moment = SAMPLED.add(q.expected_square_weight, nonnegative=True)
 m = SAMPLED.add(q.participants, "m", positive=True)
-REMARKS = RELAXED | {chi_n: q.chi_sq, apart: q.surrogate_optimum_distance}
+REMARKS = RELAXED | {chi_n: q.chi_sq, optimum_distance: q.surrogate_optimum_distance}
 TERMS = EPSILON_F + explicit_terms()
 """eps_F + eps_K + eps_alpha + eps_beta with the constants of (93)."""
 
@@ -86,7 +86,7 @@ THEOREM_2 = [
     ),
     claim.supported.condition("cor-1.one-client", "One participant of each type suffices", "below Corollary 1")(
         chain=(st_jn, "==", r_j),
-        also=(Relation(chi_n, "==", 0), Relation(apart**2, "==", 0)),
+        also=(Relation(chi_n, "==", 0), Relation(optimum_distance**2, "==", 0)),
         conditions=[sp.Eq(q_in, q_n * r_j)],
         assumptions=(*SCHEME, a.synchronous),
         printed=(
@@ -105,7 +105,7 @@ THEOREM_3 = [
         "thm-3.condition.weaker", "Theorem 3's condition is weaker than Corollary 1's", "below Theorem 3"
     )(
         chain=(chi, "==", 0),
-        also=(Relation(apart**2, "==", 0),),
+        also=(Relation(optimum_distance**2, "==", 0),),
         assumptions=(a.fair_types,),
         printed=(
             r"\tilde s_j=r_j\text{ is sufficient to minimize the optimization problem (2)}\dots\text{ This condition "

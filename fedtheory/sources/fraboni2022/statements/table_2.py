@@ -23,7 +23,7 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     lcm_N,
     longest,
     mean_gap,
-    optimum_moved,
+    optimum_distance,
     rate,
     ratio_above,
     ratio_below,
@@ -69,7 +69,7 @@ CLAIMS = [
     ),
     claim.proved.condition("table-2.async.d", "Table 2, weights of asynchronous FedAvg", "Table 2, second column")(
         chain=(qt_i, "==", p_i),
-        also=(Relation(optimum_moved**2, "==", 0),),
+        also=(Relation(optimum_distance**2, "==", 0),),
         assumptions=(*ANY_TIES, a.whole_cycles),
         conditions=[TIME_BASED],
         printed=r"d_i=\left[\sum_{i=1}^M\frac1{\tau_i}\right]\tau_ip_i",

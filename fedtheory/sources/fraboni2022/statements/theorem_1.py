@@ -12,11 +12,11 @@ from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE
 from fedtheory.sources.fraboni2022.statements.convergence import (
     CONVERGENCE,
-    apart,
     count,
     gap_bar,
     largest_q,
     longest,
+    optimum_distance,
     period,
     r_j,
     reports,
@@ -133,7 +133,7 @@ CLAIMS = [
     ),
     claim.proved.condition("thm-1.claim-R", "The residual vanishes for identical data", "below Theorem 1")(
         chain=(R_L, "==", 0),
-        also=(Relation(st_jn, "==", r_j), Relation(apart, "==", 0)),
+        also=(Relation(st_jn, "==", r_j), Relation(optimum_distance, "==", 0)),
         assumptions=(a.one_type, a.somebody_reports),
         printed=(
             r"R=0\text{ when }\mathcal L^n=\tilde{\mathcal L}\text{ at every round; this condition is always "

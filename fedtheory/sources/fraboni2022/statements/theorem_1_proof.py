@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.language.statements import Notation, Statements
@@ -26,25 +27,43 @@ optima_change = NOTATION.add(q.change_between_optima, nonnegative=True)
 claim = Statements("fraboni2022", NOTATION)
 
 start = theta0_distance**2 / (tilde_eta * K * N)
-eq_86 = -2 * D_x + rho**2 * alpha * tilde_eta * R + rho * beta * tilde_eta * S
-eq_87 = (
-    -2 * Xi
-    + 8 * rho * tau * L * Q_past
-    + 4 * D * Z
-    + 6 * rho * work * L * sigma_1
-    + 12 * (2 * alpha + beta) * rho * tilde_eta * L * Z
-    + 3 * rho**2 * tilde_eta * (alpha * D + 2 * beta) * sigma_1
-    + 6 * rho**2 * alpha * tilde_eta * sigma_2
-)
-eq_89 = (
-    start
-    + 8 * rho * L * tau**2 * Q_bar
-    + 4 * D * Z_bar
-    + 6 * rho * work * L * Sigma_1
-    + 12 * rho * (2 * alpha + beta) * tilde_eta * L * Z_bar
-    + 3 * rho**2 * (alpha * D + 2 * beta) * tilde_eta * Sigma_1
-    + 6 * rho**2 * alpha * tilde_eta * Sigma_2
-)
+
+
+def _write_86(excess: Expr) -> Expr:
+    """Return the right side of (86) with an excess of the weights in place of beta."""
+    return -2 * D_x + rho**2 * alpha * tilde_eta * R + rho * excess * tilde_eta * S
+
+
+def _write_87(excess: Expr, smoothness: Expr, drift: Expr, drift_noise: Expr) -> Expr:
+    """Return the right side of (87), with `excess` for beta, `drift` for D and `drift_noise` for 6 eta_l^2 (K-1)^2."""
+    return (
+        -2 * Xi
+        + 8 * rho * tau * smoothness * Q_past
+        + 4 * drift * Z
+        + rho * drift_noise * smoothness * sigma_1
+        + 12 * (2 * alpha + excess) * rho * tilde_eta * smoothness * Z
+        + 3 * rho**2 * tilde_eta * (alpha * drift + 2 * excess) * sigma_1
+        + 6 * rho**2 * alpha * tilde_eta * sigma_2
+    )
+
+
+def _write_89(excess: Expr, smoothness: Expr, drift: Expr, drift_noise: Expr) -> Expr:
+    """Return the right side of (89), with the same replacements as in (87)."""
+    return (
+        start
+        + 8 * rho * smoothness * tau**2 * Q_bar
+        + 4 * drift * Z_bar
+        + rho * drift_noise * smoothness * Sigma_1
+        + 12 * rho * (2 * alpha + excess) * tilde_eta * smoothness * Z_bar
+        + 3 * rho**2 * (alpha * drift + 2 * excess) * tilde_eta * Sigma_1
+        + 6 * rho**2 * alpha * tilde_eta * Sigma_2
+    )
+
+
+_PUBLISHED, _CORRECTED = (beta, L, D, 6 * work), (K * beta, L_xi, D_xi, 12 * kappa * work)
+eq_86, fixed_86 = _write_86(beta), _write_86(K * beta)
+eq_87, fixed_87 = _write_87(*_PUBLISHED), _write_87(*_CORRECTED)
+eq_89, fixed_89 = _write_89(*_PUBLISHED), _write_89(*_CORRECTED)
 noise_90 = (
     6 * rho * work * L * Sigma_1
     + 3 * rho**2 * (alpha * D + 2 * beta) * bracket * Sigma_1
@@ -55,29 +74,10 @@ eq_90 = start + 4 * D * Z_bar + 12 * rho * (2 * alpha + beta) * bracket * L * Z_
 nu_xi = 16 * rho * L_xi
 mixing = (2 * alpha + K * beta) * tilde_eta + (2 * alpha + beta) * nu_xi * delay
 """The corrected [2 alpha + beta] [eta~ + nu eta~^2 K^2 tau^2]: beta has the factor K if the weights are random."""
-noisy = (alpha * D_xi + 2 * K * beta) * tilde_eta + (alpha * D_xi + 2 * beta) * nu_xi * delay
-fixed_86 = -2 * D_x + rho**2 * alpha * tilde_eta * R + rho * K * beta * tilde_eta * S
-fixed_87 = (
-    -2 * Xi
-    + 8 * rho * tau * L_xi * Q_past
-    + 4 * D_xi * Z
-    + 12 * rho * kappa * work * L_xi * sigma_1
-    + 12 * (2 * alpha + K * beta) * rho * tilde_eta * L_xi * Z
-    + 3 * rho**2 * tilde_eta * (alpha * D_xi + 2 * K * beta) * sigma_1
-    + 6 * rho**2 * alpha * tilde_eta * sigma_2
-)
-fixed_89 = (
-    start
-    + 8 * rho * L_xi * tau**2 * Q_bar
-    + 4 * D_xi * Z_bar
-    + 12 * rho * kappa * work * L_xi * Sigma_1
-    + 12 * rho * (2 * alpha + K * beta) * tilde_eta * L_xi * Z_bar
-    + 3 * rho**2 * (alpha * D_xi + 2 * K * beta) * tilde_eta * Sigma_1
-    + 6 * rho**2 * alpha * tilde_eta * Sigma_2
-)
+noise_mixing = (alpha * D_xi + 2 * K * beta) * tilde_eta + (alpha * D_xi + 2 * beta) * nu_xi * delay
 fixed_noise = (
     12 * rho * kappa * work * L_xi * Sigma_1
-    + 3 * rho**2 * noisy * Sigma_1
+    + 3 * rho**2 * noise_mixing * Sigma_1
     + 6 * rho**2 * alpha * (tilde_eta + nu_xi * delay) * Sigma_2
 )
 fixed_90 = start + 4 * D_xi * Z_bar + 12 * rho * mixing * L_xi * Z_bar + fixed_noise

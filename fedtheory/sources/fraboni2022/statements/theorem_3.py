@@ -15,11 +15,11 @@ from fedtheory.sources.fraboni2022.statements.relaxed import (
     BOUND,
     RELAXED,
     WINDOWED,
-    apart,
     chi,
     chi_n,
     gap_bar,
     gradients,
+    optimum_distance,
     r_j,
     st_jn,
     surrogate_loss,
@@ -100,7 +100,7 @@ CLAIMS = [
         corrects="fraboni2022:thm-3.gradient",
     ),
     claim.supported.condition("thm-3.condition.types", "The sufficient condition on types", "below Theorem 3")(
-        chain=(apart**2, "==", 0),
+        chain=(optimum_distance**2, "==", 0),
         conditions=[sp.Eq(chi, 0)],
         assumptions=SCHEME,
         printed=(
@@ -113,7 +113,7 @@ CLAIMS = [
         ),
     ),
     claim.proved.condition("thm-3.condition", "The relaxed sufficient condition", "below Theorem 3")(
-        chain=(apart**2, "==", 0),
+        chain=(optimum_distance**2, "==", 0),
         also=(Relation(chi, "==", 0),),
         conditions=[sp.Eq(qt_i, p_i)],
         assumptions=SCHEME,
@@ -141,7 +141,7 @@ CLAIMS = [
     ).with_repair(
         title="For identical data both conditions hold",
         chain=(chi_n, "==", chi),
-        also=(Relation(chi, "==", 0), Relation(apart**2, "==", 0), Relation(st_jn, "==", r_j)),
+        also=(Relation(chi, "==", 0), Relation(optimum_distance**2, "==", 0), Relation(st_jn, "==", r_j)),
         note="For any window; Corollary 1 then has no need of $\\epsilon_W$.",
         verdict="proved",
     ),
