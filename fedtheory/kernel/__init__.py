@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         Inequality,
         InequalityRef,
         assumption,
+        cauchy_schwarz,
         cocoercivity,
         convexity,
         interpolation,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
         root,
         smoothness,
         square,
+        square_of_lengths,
         steps,
         strong_convexity,
         triangle,
@@ -84,9 +86,9 @@ _HOMES = {
     "numbers": "Numbers",
     "quotients": "Rejected",
     "inequalities": (
-        "InequalityRef Inequality assumption cocoercivity convexity interpolation length_of_mean lipschitz "
-        "lipschitz_gradient lipschitz_gradient_length mean_of_drawn one optimality root "
-        "smoothness square steps strong_convexity triangle unweighted weighted"
+        "InequalityRef Inequality assumption cauchy_schwarz cocoercivity convexity interpolation "
+        "length_of_mean lipschitz lipschitz_gradient lipschitz_gradient_length mean_of_drawn one optimality root "
+        "smoothness square square_of_lengths steps strong_convexity triangle unweighted weighted"
     ),
     "signs": "is_nonnegative is_positive",
     "context": "Context",
@@ -106,6 +108,7 @@ __all__ = [
     "Term",
     "added",
     "assumption",
+    "cauchy_schwarz",
     "check",
     "check_equal",
     "check_nonnegative",
@@ -134,6 +137,7 @@ __all__ = [
     "slack",
     "smoothness",
     "square",
+    "square_of_lengths",
     "steps",
     "strong_convexity",
     "triangle",

@@ -8,7 +8,7 @@ one; the rules for noise and sampling need the value of the weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 
 import sympy as sp
@@ -116,7 +116,24 @@ def scalar(expression: Expr, context: Context) -> Form:
         return {sp.S.One: quotient(context.numbers.known(expression))} if expression != 0 else {}
     if not isinstance(expression, sp.Mul):
         raise Rejected(f"{expression} is not linear in inner products and function values")
+    lengths = [factor for factor in expression.args if is_length(factor)]
+    if len(lengths) == 2:
+        return _multiply_lengths(expression, lengths, context)
     return _scale_factor(expression, context, scalar, _is_random)
+
+
+def _multiply_lengths(expression: Expr, lengths: Sequence[Expr], context: Context) -> Form:
+    """Return the normal form of a number times the product of two norms."""
+    factor = context.numbers.known(sp.Mul(*(one for one in expression.args if one not in lengths)))
+    left, right = (scalar(one, context) for one in lengths)
+    pairs = product(left.items(), right.items())
+    found = added(scaled(_multiply_normal(one, other, context), c * d) for (one, c), (other, d) in pairs)
+    return scaled(found, quotient(factor))
+
+
+def _multiply_normal(left: Expr, right: Expr, context: Context) -> Form:
+    """Return the product of two norms in normal form: of one vector, its inner product with itself."""
+    return scalar(left.base, context) if left == right else {left * right: ONE}
 
 
 def _scale_factor(expression: Expr, context: Context, form: Callable[..., Form], belongs: Callable[..., bool]) -> Form:

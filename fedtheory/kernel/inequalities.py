@@ -179,6 +179,19 @@ def triangle(_context: Context, *vectors: Expr) -> Inequality:
 
 
 @_register
+def cauchy_schwarz(_context: Context, left: Expr, right: Expr) -> Inequality:
+    """``|u| |v| - <u, v>``."""
+    return Inequality("Cauchy-Schwarz inequality", length(left) * length(right) - Inner(left, right))
+
+
+@_register
+def square_of_lengths(_context: Context, left: Expr, right: Expr) -> Inequality:
+    """``(|u| - |v|)^2``."""
+    squares = Inner(left, left) + Inner(right, right)
+    return Inequality("square of a difference of norms", squares - 2 * length(left) * length(right))
+
+
+@_register
 def length_of_mean(_context: Context, of: Expr) -> Inequality:
     """``mean(|v_i|) - |mean(v_i)|`` over clients."""
     apart = Average(length(of)) - length(Average(of))

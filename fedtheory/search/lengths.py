@@ -13,12 +13,14 @@ from fedtheory.kernel import (
     InequalityRef,
     Rejected,
     assumption,
+    cauchy_schwarz,
     composed,
     length_of_mean,
     lipschitz,
     lipschitz_gradient_length,
     root,
     scalar,
+    square_of_lengths,
     triangle,
     vector,
 )
@@ -31,6 +33,7 @@ from fedtheory.search.blocks import with_means
 def find_lengths(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
     """Yield inequalities between norms for a statement with norms, or with a Lipschitz constant that gives one."""
     yield from _list_of_values(context, form)
+    yield from _list_products(context, form)
     own = _list_vectors(form)
     if own:
         yield from _list_between_lengths(context, form, relation, own)
@@ -61,6 +64,18 @@ def _list_between_lengths(
     yield from _list_of_gradients(context, form, relation, points)
     apart = [at - around for at, around in permutations(points, 2)]
     yield from _list_roots(context, dict.fromkeys([*roots, *apart]))
+
+
+def _list_products(context: Context, form: Form) -> Iterator[InequalityRef]:
+    """Yield the inequalities of Cauchy-Schwarz, of both signs, and of Young for each product of two norms."""
+    for monomial in form:
+        for part in subexpressions(monomial):
+            lengths = [factor for factor in part.args if is_length(factor)] if part.is_Mul else []
+            if len(lengths) == 2:
+                left, right = (with_means(factor.base.args[0], context) for factor in lengths)
+                yield cauchy_schwarz(left, right)
+                yield cauchy_schwarz(left, -right)
+                yield square_of_lengths(left, right)
 
 
 def _split_by_objectives(context: Context, piece: Expr, rest: Expr) -> Iterator[InequalityRef]:

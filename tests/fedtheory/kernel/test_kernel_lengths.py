@@ -13,6 +13,7 @@ from fedtheory.kernel import (
     Numbers,
     Rejected,
     Term,
+    cauchy_schwarz,
     check,
     is_nonnegative,
     is_positive,
@@ -21,9 +22,10 @@ from fedtheory.kernel import (
     lipschitz_gradient_length,
     root,
     scalar,
+    square_of_lengths,
     triangle,
 )
-from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, norm_sq
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, inner, norm_sq
 
 eta, L, rho, delta = sp.symbols("eta L rho delta", positive=True)
 zeta = sp.Symbol("zeta", positive=True)
@@ -62,6 +64,10 @@ TRUE = {
     "a positive factor": (length(-eta * a), eta * length(a)),
     "nothing": (length(a - a), sp.S.Zero),
     "the mean of a shared length": (Average(length(a)), length(a)),
+    "a product of equal lengths": (length(2 * a) * length(a), 2 * norm_sq(a)),
+    "a product of opposite vectors": (length(a - b) * length(b - a), norm_sq(a - b)),
+    "a product in another order": (length(3 * b) * length(eta * a), 3 * eta * length(-a) * length(b)),
+    "a product with nothing": (length(a - a) * length(b), sp.S.Zero),
 }
 
 
@@ -88,9 +94,27 @@ def test_reasons() -> None:
     assert holds(Value(F, a) - Value(F, b), rho * length(a - b), Term(ONE, lipschitz(F, a, b)))
     assert holds(length(a - b), delta, Term(ONE, root("near", delta, a - b)))
 
+    assert holds(inner(a, b), length(a) * length(b), Term(ONE, cauchy_schwarz(a, b)))
+    assert holds(-inner(a, b), length(a) * length(b), Term(ONE, cauchy_schwarz(a, -b)))
+    assert holds(2 * length(a) * length(b), norm_sq(a) + norm_sq(b), Term(ONE, square_of_lengths(a, b)))
+    young = Term(1 / eta, square_of_lengths(eta * a, b))
+    assert holds(2 * length(a) * length(b), eta * norm_sq(a) + norm_sq(b) / eta, young)
+
+
+def test_products_of_norms_with_other_factors_are_rejected() -> None:
+    """A product of two norms is no number, and stands alone."""
+    for other in (length(a) * Value(F, a), length(a) * length(b) * length(a + b), length(a) * inner(a, b)):
+        with pytest.raises(Rejected):
+            scalar(other, THEORY)
+
 
 def test_lengths_that_are_not_bounded() -> None:
     """The converse of each inequality, and smaller constants, are not accepted."""
+    assert not holds(length(a) * length(b), inner(a, b), Term(-ONE, cauchy_schwarz(a, b)))
+    assert not holds(2 * inner(a, b), length(a) * length(b), Term(ONE, cauchy_schwarz(a, b)))
+    assert not holds(2 * inner(a, b), length(a) * length(b), Term(ONE, cauchy_schwarz(2 * a, b)))
+    assert not holds(3 * length(a) * length(b), norm_sq(a) + norm_sq(b), Term(ONE, square_of_lengths(a, b)))
+    assert not holds(norm_sq(a) + norm_sq(b), 2 * length(a) * length(b), Term(-ONE, square_of_lengths(a, b)))
     assert not holds(length(a) + length(b), length(a + b), Term(-ONE, triangle(a, b)))
     assert not holds(length(a + b), length(a) + length(b) / 2, Term(ONE, triangle(a, b)))
     assert not holds(Average(length(c_i)), length(Average(c_i)), Term(-ONE, length_of_mean(c_i)))
@@ -117,6 +141,8 @@ def test_lengths_of_random_vectors_are_rejected() -> None:
     random = replace(THEORY, noise=frozenset({c_i}), share=1 / sp.Symbol("M", positive=True))
     with pytest.raises(Rejected, match="vectors that are not random"):
         scalar(length(a), random)
+    with pytest.raises(Rejected, match="nothing is random"):
+        scalar(length(a) * length(b), random)
 
 
 POWERS: dict[str, tuple[Expr, bool]] = {

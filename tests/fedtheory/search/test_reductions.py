@@ -109,6 +109,13 @@ TRUE = {
         place="points",
         where=VECTORS,
     ),
+    "the error by a product of norms": stated(
+        Value(F, x) - Value(F, best),
+        sp.sqrt(norm_sq(Gradient(F, x))) * sp.sqrt(norm_sq(x - best)),
+        *([a.convex_and_smooth], []),
+        place="points",
+        where=VECTORS,
+    ),
     "the gradient by the root of the error": stated(
         sp.sqrt(norm_sq(Gradient(F, x))),
         sp.sqrt(2 * L * (Value(F, x) - Value(F, best))),
@@ -138,6 +145,13 @@ FALSE = {
     ),
     "distances of gradient descent at a larger rate": norms(
         later - best, (1 - eta * L) * SHRINKS, STRONGLY, [eta * L <= 1]
+    ),
+    "the error by half a product of norms": stated(
+        Value(F, x) - Value(F, best),
+        sp.sqrt(norm_sq(Gradient(F, x))) * sp.sqrt(norm_sq(x - best)) / 3,
+        *([a.convex_and_smooth], []),
+        place="points",
+        where=VECTORS,
     ),
     "strong convexity in norms, twice": stated(
         2 * mu * sp.sqrt(norm_sq(x - y)),
