@@ -141,8 +141,9 @@ def _compare_again(claim: Claim, run: Run) -> Sequence[Comparison]:
 
 
 def _is_violated_alike(links: Sequence[Comparison]) -> bool:
-    """Return whether a link is violated for all values of the suprema, with the same side as the larger one."""
-    return all(link.holds is False for link in links) and len({bool(link.lhs > link.rhs) for link in links}) == 1
+    """Return whether a link is violated for all values of the suprema, and no side is once larger and once smaller."""
+    is_larger, is_smaller = (any(link.lhs > link.rhs for link in links), any(link.lhs < link.rhs for link in links))
+    return all(link.holds is False for link in links) and not (is_larger and is_smaller)
 
 
 def _check_with_interval(found: Check, links: Sequence[CompiledRelation], run: Run) -> Check:
