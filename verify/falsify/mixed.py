@@ -12,7 +12,7 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
 from verify.falsify.local import reduce_to_conditions
 from verify.falsify.starts import list_algorithms
-from verify.falsify.tables import STEP_SIZE, Table, change, clients, evaluate_run, features, get
+from verify.falsify.tables import STEP_SIZE, Table, change, clients, diagonal, evaluate_run, features, get
 
 _STEP = fmpq(1, 16)
 """Step size for largest curvature one."""
@@ -90,7 +90,7 @@ def _set_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
     curvatures, pulls = islice(cycle(shape.curvatures), count), islice(cycle(shape.linear), count)
     problem = {
         "kind": "quadratic",
-        "hessians": [_build_diagonal(entries) for entries in curvatures],
+        "hessians": [diagonal([fmpq(entry, 64) for entry in entries]) for entries in curvatures],
         "linear": [[fmpq(pull)] * dimension for pull in pulls],
         "start": [fmpq(entry) for entry in shape.start],
         **({} if noise is None else {"noise": [noise] * count}),
@@ -107,8 +107,3 @@ def _leave_one_out(table: Table, count: int) -> Table:
     if get(table, "algorithm.participation.kind") != "uniform" or drawn < count or count == 1:
         return table
     return change(table, {"algorithm.participation.clients": count - 1})
-
-
-def _build_diagonal(entries: Sequence[int]) -> list[list[fmpq]]:
-    places = range(len(entries))
-    return [[fmpq(entries[row], 64) if row == column else fmpq(0) for column in places] for row in places]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
 from flint import fmpq
 
-from fedtheory.arithmetic import simplest_near
+from fedtheory.arithmetic import simplest_between, simplest_near
+
+_ROUGH = 0.01
+"""Relative distance within which a number is replaced by a shorter one."""
+_ROUNDING = fmpq(1, 10**13)
 
 
 def find_simple_power(exponent: float, relative: float) -> fmpq:
@@ -15,6 +20,18 @@ def find_simple_power(exponent: float, relative: float) -> fmpq:
     whole = round(exponent)
     power = fmpq(2) ** whole
     return power if whole == exponent else power * fmpq(simplest_near(2.0 ** (exponent - whole), relative))
+
+
+def round_power(exponent: float | None) -> fmpq:
+    """Return 2^exponent, approximately for non-integers; 0 for None."""
+    return fmpq(0) if exponent is None else find_simple_power(exponent, _ROUGH)
+
+
+def round_below(bound: float, relative: float = _ROUGH) -> fmpq:
+    """Return a short rational that is at most a positive bound, and close to it."""
+    whole = math.floor(math.log2(bound))
+    scaled, allowed = (fmpq(*number.as_integer_ratio()) for number in (bound / 2.0**whole, relative))
+    return simplest_between(scaled * (1 - allowed), scaled * (1 + _ROUNDING)) * fmpq(2) ** whole
 
 
 def list_simpler(value: fmpq) -> Iterator[fmpq]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
@@ -135,6 +135,13 @@ def scale(table: Table, factors: Mapping[str, fmpq]) -> Table:
 def with_entry(values: list[Any], place: int, entry: Any) -> list[Any]:
     """Return the list with another entry at an index."""
     return [entry if n == place else value for n, value in enumerate(values)]
+
+
+def diagonal(entries: Sequence[fmpq]) -> list[list[fmpq]]:
+    """Return the rows of a diagonal matrix."""
+    return [
+        [entry if row == column else fmpq(0) for column in range(len(entries))] for row, entry in enumerate(entries)
+    ]
 
 
 def array(table: Table, key: str) -> Array:

@@ -51,31 +51,6 @@ class BoundFinding:
     """The proved claims and facts that imply the answer, if a search found a certificate."""
 
     @property
-    def run_file(self) -> str | None:
-        """Return the counterexample as the text of a run file."""
-        return None if self.counterexample is None else self.counterexample.run_file
-
-    @property
-    def relation(self) -> str | None:
-        """Return the answer as a relation that `fedtheory check` evaluates on the counterexample."""
-        return None if self.counterexample is None else self.counterexample.relation
-
-    @property
-    def lhs(self) -> str | None:
-        """Return the exact left side on the counterexample."""
-        return None if self.counterexample is None else self.counterexample.lhs
-
-    @property
-    def rhs(self) -> str | None:
-        """Return the exact right side on the counterexample."""
-        return None if self.counterexample is None else self.counterexample.rhs
-
-    @property
-    def about(self) -> tuple[float, float] | None:
-        """Return both sides on the counterexample, rounded."""
-        return None if self.counterexample is None else self.counterexample.about
-
-    @property
     def share(self) -> Fraction:
         """Return the fraction of the points."""
         return compute_share(self.standing, self.excess, self.right_units)

@@ -41,35 +41,28 @@ _SETTINGS: tuple[Mapping[str, Any], ...] = (
 @cache
 def find_units(quantity: RunQuantity) -> Units | None:
     """Return the units of a quantity; None if no run of these kinds gives it a value."""
-    for place in range(len(_SETTINGS)):
-        found = _find_units_on(quantity, place)
-        if found is not None:
-            return found
-    return None
+    found = (_find_units_on(quantity, place) for place in range(len(_SETTINGS)))
+    return next((units for units in found if units is not None), None)
 
 
 def _find_units_on(quantity: RunQuantity, place: int) -> Units | None:
-    values = [_measure_size(quantity, run) for run in _build_runs(place)]
-    if any(value is None or value == 0 or not math.isfinite(value) for value in values):
+    plain, of_loss, of_length = sizes = [_measure_size(quantity, run) for run in _build_runs(place)]
+    if not all(0 < size < math.inf for size in sizes):
         return None
-    plain, of_loss, of_length = (value for value in values if value is not None)
-    exponents = [_find_exponent(of_loss / plain, _LOSS), _find_exponent(of_length / plain, _LENGTH)]
-    if any(exponent is None for exponent in exponents):
-        return None
+    loss, length = _find_exponent(of_loss / plain, _LOSS), _find_exponent(of_length / plain, _LENGTH)
     shares = 2 if quantity.root else 1
-    loss, length = (exponent / shares for exponent in exponents if exponent is not None)
-    return loss, length
+    return None if loss is None or length is None else (loss / shares, length / shares)
 
 
-def _measure_size(quantity: RunQuantity, run: Run | None) -> float | None:
-    """Return the largest value on a run; None if it has none."""
+def _measure_size(quantity: RunQuantity, run: Run | None) -> float:
+    """Return the largest absolute value on a run; zero if it has none."""
     if run is None:
-        return None
+        return 0.0
     try:
         values = [abs(plain_float(value)) for value in np.ravel(np.asarray(quantity.on(run), dtype=object))]
     except (FedtheoryError, ArithmeticError, ValueError):
-        return None
-    return max(values, default=None)
+        return 0.0
+    return max(values, default=0.0)
 
 
 def _find_exponent(ratio: float, base: int) -> Fraction | None:

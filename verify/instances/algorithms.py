@@ -97,14 +97,14 @@ def graphs(number: int) -> Run:
     generator = np.random.default_rng([24, number])
     problem = small_problem(generator, number, shared=number % 8 > 0)
     return small_run(
-        problem, generator, 1, {"name": "dsgd", "mixing": mixing(problem.clients, fmpq(number % 3 + 1, 3))}
+        problem, generator, 1, {"name": "dsgd", "mixing": build_mixing_matrix(problem.clients, fmpq(number % 3 + 1, 3))}
     )
 
 
-def mixing(clients: int, heard: fmpq) -> list[list[str]]:
+def build_mixing_matrix(clients: int, averaged: fmpq) -> list[list[fmpq]]:
     """Return the mixing matrix of clients that keep a part of their own model and average the rest evenly."""
-    shared = heard / clients
-    return [[str(shared + (1 - heard if i == j else 0)) for j in range(clients)] for i in range(clients)]
+    shared = averaged / clients
+    return [[shared + (1 - averaged if i == j else 0) for j in range(clients)] for i in range(clients)]
 
 
 @family("compression", 2 * SIZE, meant_for=a.compressed)

@@ -16,7 +16,7 @@ from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.claim import Claim
 from fedtheory.language.families import FAMILIES, Family
 from fedtheory.runfile.definitions import find_definition, is_user_defined
-from verify.instances.algorithms import SIZE, mixing, small_problem, small_run
+from verify.instances.algorithms import SIZE, build_mixing_matrix, small_problem, small_run
 
 _TRIED = ("0", "1/10", "1/5", "1/2", "9/10", "1", "2", "3", "10")
 """Values that are tried for a parameter, if they are admissible."""
@@ -48,7 +48,7 @@ def _run(name: str, algorithm: FederatedAlgorithm, number: int) -> Run:
     problem, steps = small_problem(generator, number), 1 if algorithm.steps_are_rounds else 1 + number % 3
     keys: dict[str, Any] = {"name": name, "local_steps": steps}
     if algorithm.uses(Mixed):
-        keys["mixing"] = mixing(problem.clients, fmpq(number % 3 + 1, 3))
+        keys["mixing"] = build_mixing_matrix(problem.clients, fmpq(number % 3 + 1, 3))
     keys |= {one.key: _format_value(one, generator) for one in algorithm.parameters if _list_values(one)}
     return small_run(problem, generator, steps, keys)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,79 +27,16 @@ class Axis:
     values: tuple[Any, ...]
 
 
-class Law(ABC):
+@dataclass(frozen=True)
+class Law:
     """A distribution of one value."""
 
-    @abstractmethod
-    def draw(self, generator: np.random.Generator) -> Any:
-        """Sample one value, in the format of a run file."""
-
-    @property
-    @abstractmethod
-    def examples(self) -> Sequence[Any]:
-        """Return values that show which types occur."""
-
-    @property
-    @abstractmethod
-    def words(self) -> str:
-        """Describe the distribution."""
-
-
-@dataclass(frozen=True)
-class Uniform(Law):
-    """Uniform or log-uniform numbers, rounded so that a run file stays short."""
-
-    low: float
-    high: float
-    logarithmic: bool
-
-    def draw(self, generator: np.random.Generator) -> float:
-        return _interpolate(self.low, self.high, generator.random(), self.logarithmic)
-
-    @property
-    def examples(self) -> Sequence[float]:
-        return self.low, self.high
-
-    @property
-    def words(self) -> str:
-        return f"{'log-uniform' if self.logarithmic else 'uniform'} from {self.low:.6g} to {self.high:.6g}"
-
-
-@dataclass(frozen=True)
-class Integers(Law):
-    """Uniform integers between two bounds, both included."""
-
-    low: int
-    high: int
-
-    def draw(self, generator: np.random.Generator) -> int:
-        return int(generator.integers(self.low, self.high, endpoint=True))
-
-    @property
-    def examples(self) -> Sequence[int]:
-        return self.low, self.high
-
-    @property
-    def words(self) -> str:
-        return f"whole numbers from {self.low} to {self.high}"
-
-
-@dataclass(frozen=True)
-class Choice(Law):
-    """One of several values with equal probability."""
-
-    values: tuple[Any, ...]
-
-    def draw(self, generator: np.random.Generator) -> Any:
-        return self.values[int(generator.integers(len(self.values)))]
-
-    @property
-    def examples(self) -> Sequence[Any]:
-        return self.values
-
-    @property
-    def words(self) -> str:
-        return f"one of {', '.join(map(str, self.values))}"
+    draw: Callable[[np.random.Generator], Any]
+    """Function that samples one value, in the format of a run file."""
+    examples: Sequence[Any]
+    """Values that show which types occur."""
+    words: str
+    """The distribution in words."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +113,14 @@ def read_draws(key: Key, given: object, table: TomlTable) -> Draws:
 
 
 def _read_uniform(table: TomlTable, logarithmic: bool) -> Law:
-    return Uniform(*_read_limits(table, ("low", "high"), logarithmic), logarithmic)
+    """Read the law of uniform or log-uniform numbers, rounded so that a run file stays short."""
+    low, high = _read_limits(table, ("low", "high"), logarithmic)
+    words = f"{'log-uniform' if logarithmic else 'uniform'} from {low:.6g} to {high:.6g}"
+    return Law(partial(_draw_number, low, high, logarithmic), (low, high), words)
+
+
+def _draw_number(low: float, high: float, logarithmic: bool, generator: np.random.Generator) -> float:
+    return _interpolate(low, high, generator.random(), logarithmic)
 
 
 def _read_limits(table: TomlTable, names: tuple[str, str], logarithmic: bool) -> tuple[float, float]:
@@ -192,14 +136,22 @@ def _read_integers(table: TomlTable) -> Law:
     low, high = (whole_number(table.take(name), table.path(name), 0) for name in ("low", "high"))
     if not low <= high < 2**63:
         raise InputError(table.path("high"), f"expected {low} or more, got {high}")
-    return Integers(low, high)
+    return Law(partial(_draw_integer, low, high), (low, high), f"whole numbers from {low} to {high}")
+
+
+def _draw_integer(low: int, high: int, generator: np.random.Generator) -> int:
+    return int(generator.integers(low, high, endpoint=True))
 
 
 def _read_choice(table: TomlTable) -> Law:
     values = table.take("values")
     if not isinstance(values, list) or not values:
         raise InputError(table.path("values"), f"expected a list of values, got {values!r}")
-    return Choice(tuple(values))
+    return Law(partial(_choose, values), values, f"one of {', '.join(map(str, values))}")
+
+
+def _choose(values: Sequence[Any], generator: np.random.Generator) -> Any:
+    return values[int(generator.integers(len(values)))]
 
 
 _LAWS: dict[str, Callable[[TomlTable], Law]] = {

@@ -92,9 +92,9 @@ def test_rounds_of_small_and_of_large_runs() -> None:
 def test_weights_of_extreme_runs(kind: str | None, first: tuple[int, int] | None) -> None:
     """One client of M has 1/(1000 M), or 9/10 + 1/(10 M), and the others share the rest; a single one has none."""
     point: Point = {**BASE, "weights": kind}
-    assert "weights" not in build_problem({**point, "clients": 0}, 1)
+    assert "weights" not in build_problem({**point, "clients": 0})
     for power in (1, 2):
-        found, clients = build_problem({**point, "clients": power}, 1).get("weights"), 2**power
+        found, clients = build_problem({**point, "clients": power}).get("weights"), 2**power
         if first is None or kind is None:
             assert found is None
             continue

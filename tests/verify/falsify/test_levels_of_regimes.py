@@ -14,7 +14,6 @@ from verify.falsify.regimes.algorithms import (
     ClaimedAlgorithm,
     _build_factor,
     _build_local_work,
-    _build_mixing,
     _evaluate_level,
     _format_level,
     _list_rule,
@@ -23,8 +22,9 @@ from verify.falsify.regimes.algorithms import (
 )
 from verify.falsify.regimes.factors import BASE, STANDARD, Factor, Point, count, normalise
 from verify.falsify.regimes.horizon import find_rounds
-from verify.falsify.regimes.numbers import round_below, round_power
 from verify.falsify.regimes.problems import build_problem, find_largest_step
+from verify.falsify.rounding import round_below, round_power
+from verify.instances.algorithms import build_mixing_matrix
 
 HALF = fmpq(1, 2)
 
@@ -210,7 +210,7 @@ def test_rounds_until_all_have_reported_in_proportion() -> None:
 
 def test_mixing_and_decreasing_steps() -> None:
     """Clients keep a share and spread the rest; steps decrease with the smallest curvature and the longest work."""
-    assert _build_mixing(2, HALF) == [[fmpq(3, 4), fmpq(1, 4)], [fmpq(1, 4), fmpq(3, 4)]]
+    assert build_mixing_matrix(2, HALF) == [[fmpq(3, 4), fmpq(1, 4)], [fmpq(1, 4), fmpq(3, 4)]]
     diagonal = [[[fmpq(3), fmpq(0)], [fmpq(0), fmpq(2)]], [[fmpq(5), fmpq(0)], [fmpq(0), fmpq(7)]]]
     algorithm = {"local_step_size": HALF, "local_steps": [1, 3]}
     assert build_decreasing_steps({"hessians": diagonal}, algorithm) == {"local_step_size": "1/(2 + (3)*n)"}
@@ -241,16 +241,16 @@ def test_factors_of_algorithms() -> None:
 
 def test_quadratics_of_points() -> None:
     """Curvatures 1 and 1/8, gradients of both signs, variance one, a start at one; then units, and what is absent."""
-    tame = build_problem(_at(), 1)
+    tame = build_problem(_at())
     assert tame["hessians"] == [[[1]], [[fmpq(1, 8)]]]
     assert (tame["linear"], tame["noise"], tame["start"]) == ([[1], [-1]], [1, 1], [1])
-    other = build_problem(_at(unit_of_values=12, unit_of_length=-12), 1)
+    other = build_problem(_at(unit_of_values=12, unit_of_length=-12))
     assert other["hessians"] == [[[2**12]], [[2**9]]]
     assert (other["linear"], other["noise"], other["start"]) == ([[1], [-1]], [1, 1], [fmpq(1, 2**12)])
-    still = build_problem(_at(sources="", noise=5), 1)
+    still = build_problem(_at(sources="", noise=5))
     assert "noise" not in still
     assert (still["linear"], still["start"]) == ([[0], [0]], [0])
-    loud = build_problem(_at(sources="n", noise=5, noisy_clients="one", gradients=5), 1)
+    loud = build_problem(_at(sources="n", noise=5, noisy_clients="one", gradients=5))
     assert (loud["noise"], loud["linear"]) == ([1024, 0], [[0], [0]])
 
 
@@ -267,7 +267,7 @@ def test_quadratics_of_points() -> None:
 )
 def test_gradients_of_points(levels: dict[str, Any], linear: Any) -> None:
     """The weighted mean of the gradients is zero, and the largest gradient is the given one."""
-    assert build_problem(_at(**levels), 1)["linear"] == linear
+    assert build_problem(_at(**levels))["linear"] == linear
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_gradients_of_points(levels: dict[str, Any], linear: Any) -> None:
     ids=str,
 )
 def test_curvatures_of_points(levels: dict[str, Any], hessians: Any) -> None:
-    assert build_problem(_at(**{"clients": 1.585, **levels}), 1)["hessians"] == hessians
+    assert build_problem(_at(**{"clients": 1.585, **levels}))["hessians"] == hessians
 
 
 def test_curvatures_along_nearly_one_direction() -> None:
@@ -303,7 +303,7 @@ def test_curvatures_along_nearly_one_direction() -> None:
         expected = [
             [[1 + across, sign * slope], [sign * slope, slope * slope + across]] for sign in (fmpq(1), fmpq(-1))
         ]
-        assert build_problem(point, 1)["hessians"] == expected
+        assert build_problem(point)["hessians"] == expected
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_curvatures_along_nearly_one_direction() -> None:
     ids=str,
 )
 def test_directions_of_points(levels: dict[str, Any], start: list[int], first: list[int]) -> None:
-    found = build_problem(_at(**{"curvatures": "crossed", **levels}), 1)
+    found = build_problem(_at(**{"curvatures": "crossed", **levels}))
     assert (found["start"], found["linear"][0]) == (start, first)
 
 
@@ -328,7 +328,7 @@ def test_losses_of_points() -> None:
     """One term around the client's gradient, or two that cancel there; enumerated losses have three clients at most."""
 
     def terms(**levels: Any) -> list[list[tuple[str, str, str]]]:
-        found = build_problem(_at(**levels), 1)["terms"]
+        found = build_problem(_at(**levels))["terms"]
         assert all(term["coordinate"] == 0 for one in found for term in one)
         return [[(term["weight"], term["centre"], term["width"]) for term in one] for one in found]
 
@@ -338,29 +338,29 @@ def test_losses_of_points() -> None:
     wide = str(2**26)
     assert terms(loss="kinked", clients=0) == [[("1", "1", "1"), ("1/8", "-8", wide)]]
     assert len(terms(loss="Huber", clients=9.97)) == 3
-    units = build_problem(_at(loss="Huber", unit_of_values=12, unit_of_length=-12, sources="n"), 1)
+    units = build_problem(_at(loss="Huber", unit_of_values=12, unit_of_length=-12, sources="n"))
     assert units["terms"][0][0] == {"coordinate": 0, "weight": "4096", "centre": "0", "width": "1/4096"}
     assert (units["start"], units["noise"]) == (["0"], ["1", "1"])
-    assert build_problem(_at(loss="kinked", unit_of_length=-12), 1)["start"] == ["1/4096"]
+    assert build_problem(_at(loss="kinked", unit_of_length=-12))["start"] == ["1/4096"]
     starts = {"Huber": "3", "kinked": "1", "Huber, linear part": "64", "bounded": "127/64"}
     for loss, start in starts.items():
-        assert build_problem(_at(loss=loss), 1)["start"] == [start]
-        assert build_problem(_at(loss=loss, direction="minus"), 1)["start"] == [f"-{start}"]
+        assert build_problem(_at(loss=loss))["start"] == [start]
+        assert build_problem(_at(loss=loss, direction="minus"))["start"] == [f"-{start}"]
         leaves = loss in ("Huber", "kinked")
-        assert build_problem(_at(loss=loss, sources="n"), 1)["start"] == ["0" if leaves else start]
-        assert build_problem(_at(loss=loss), 1)["kind"] == ("hampel" if loss == "bounded" else "huber")
+        assert build_problem(_at(loss=loss, sources="n"))["start"] == ["0" if leaves else start]
+        assert build_problem(_at(loss=loss))["kind"] == ("hampel" if loss == "bounded" else "huber")
 
 
 def test_data_of_points() -> None:
     """Rows whose squares sum to half of their number, two where curvatures alternate; the rest is zero."""
-    found = build_problem(_at(loss="data", clients=9.97), 1)
+    found = build_problem(_at(loss="data", clients=9.97))
     assert (len(found["inputs"]), found["batch"], found["start"]) == (2, 1, ["1"])
     assert (found["inputs"][0], found["outputs"]) == ([["1"], ["1"]], [["1", "-1"], ["-1", "1"]])
-    alone = build_problem(_at(loss="data", curvatures="alike", sources="p"), 1)
+    alone = build_problem(_at(loss="data", curvatures="alike", sources="p"))
     assert (alone["inputs"][0], alone["outputs"]) == ([["1"], ["0"]], [["1", "0"], ["-1", "0"]])
     assert ("batch" in alone, alone["start"]) == (False, ["0"])
     for level, root in ((0, 1), (5, 2), (-5, 4), (-9, 8), (9, 16), (1, 1)):
-        rows = build_problem(_at(loss="data", gradients=level, clients=0, curvatures="alike"), 1)["inputs"][0]
+        rows = build_problem(_at(loss="data", gradients=level, clients=0, curvatures="alike"))["inputs"][0]
         assert rows == [[str(root)]] + [["0"]] * (2 * root**2 - 1)
         assert find_largest_step(_at(loss="data", gradients=level)) == math.inf
     for level, root in ((0, 4), (5, 8), (-5, 2), (9, 16), (1, 4)):

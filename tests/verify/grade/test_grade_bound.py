@@ -105,11 +105,12 @@ def test_a_wrong_bound_comes_back_with_a_run(answer: sp.Expr, expected: Fraction
     """The run file violates the bound in rationals, with the reported sides; units decide on partial points."""
     found = grade_bound(DRIFT, answer)
     assert (found.standing, found.share) == ("refuted", expected)
-    assert found.run_file is not None
-    exact = check(replace(DRIFT, id="answer", rhs=answer), parse_run(tomllib.loads(found.run_file), RATIONAL))
+    assert found.counterexample is not None
+    run_file, lhs, rhs = (getattr(found.counterexample, name) for name in ("run_file", "lhs", "rhs"))
+    exact = check(replace(DRIFT, id="answer", rhs=answer), parse_run(tomllib.loads(run_file), RATIONAL))
     assert exact.holds is False
     assert exact.worst is not None
-    assert (RATIONAL.text(exact.worst.lhs), RATIONAL.text(exact.worst.rhs)) == (found.lhs, found.rhs)
+    assert (RATIONAL.text(exact.worst.lhs), RATIONAL.text(exact.worst.rhs)) == (lhs, rhs)
 
 
 NOISE, START = eta * sigma**2 / M, D**2 / (2 * eta * tau * T)

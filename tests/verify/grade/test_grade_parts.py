@@ -39,7 +39,7 @@ def test_units_need_values_on_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     loss, length = dimensions._LOSS, dimensions._LENGTH
     monkeypatch.setattr(dimensions, "_build_runs", lambda _: [0, 1, 2])
 
-    def units(values: list[float | None], *, root: bool = False) -> Any:
+    def units(values: list[float], *, root: bool = False) -> Any:
         monkeypatch.setattr(dimensions, "_measure_size", lambda _, run: values[run])
         given: Any = SimpleNamespace(root=root)
         return dimensions._find_units_on(given, 0)
@@ -47,17 +47,17 @@ def test_units_need_values_on_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert units([3.0, 3.0 * loss, 3.0 * length**2]) == (1, 2)
     assert units([3.0, 3.0 * loss, 3.0 * length**2], root=True) == (Fraction(1, 2), 1)
     for place in range(3):
-        for nothing in (None, 0, math.inf, math.nan):
-            values: list[float | None] = [3.0, 3.0 * loss, 3.0]
+        for nothing in (0, math.inf, math.nan):
+            values: list[float] = [3.0, 3.0 * loss, 3.0]
             values[place] = nothing
             assert units(values) is None
     assert units([3.0, 3.0 * loss**0.3, 3.0]) is None
     assert units([3.0, 3.0, 3.0 * length**0.3]) is None
     assert [_find_exponent(2.0**power, 2) for power in (0.5, -1.0, 0.3, 1 + 1e-8)] == [Fraction(1, 2), -1, None, 1]
     quantity: Any = SimpleNamespace(on=lambda _: [fmpq(-3), fmpq(2)])
-    assert (_measure_size(quantity, None), _measure_size(quantity, SimpleNamespace())) == (None, 3.0)  # type: ignore[arg-type]
+    assert (_measure_size(quantity, None), _measure_size(quantity, SimpleNamespace())) == (0, 3.0)  # type: ignore[arg-type]
     nothing_there: Any = SimpleNamespace(on=lambda _: [])
-    assert _measure_size(nothing_there, SimpleNamespace()) is None  # type: ignore[arg-type]
+    assert _measure_size(nothing_there, SimpleNamespace()) == 0  # type: ignore[arg-type]
 
 
 def _claim(rhs: sp.Expr, *conditions: Any) -> Claim:

@@ -18,9 +18,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.schedules import StepSizes
 from fedtheory.runfile.definitions import find_definition, is_user_defined
 from verify.falsify.regimes.factors import Factor, Level, Point
-from verify.falsify.regimes.numbers import round_power
 from verify.falsify.regimes.problems import count_clients, count_local_steps, get_unit_of_values
+from verify.falsify.rounding import round_power
 from verify.falsify.tables import Table, find_most_steps
+from verify.instances.algorithms import build_mixing_matrix
 
 _TRIED = ("0", "1/10", "1/2", "9/10", "1", "2", "10")
 """Values of a parameter without a known range."""
@@ -108,7 +109,7 @@ class ClaimedAlgorithm:
             if key == one.key
         }
         if "mixing" in point:
-            found["mixing"] = _build_mixing(count_clients(point), round_power(-point["mixing"]))
+            found["mixing"] = build_mixing_matrix(count_clients(point), round_power(-point["mixing"]))
         return found
 
 
@@ -129,11 +130,6 @@ def _is_diagonal(matrix: list[list[fmpq]]) -> bool:
     return all(
         entry == 0 for row, entries in enumerate(matrix) for column, entry in enumerate(entries) if row != column
     )
-
-
-def _build_mixing(clients: int, heard: fmpq) -> list[list[fmpq]]:
-    """Return the mixing matrix of clients that keep a part of their own model and average the rest evenly."""
-    return [[heard / clients + (1 - heard if i == j else 0) for j in range(clients)] for i in range(clients)]
 
 
 def _build_factor(parameter: Parameter) -> Factor:

@@ -31,8 +31,8 @@ from verify.falsify.regimes.factors import (
     normalise,
 )
 from verify.falsify.regimes.horizon import find_rounds
-from verify.falsify.regimes.numbers import round_below
 from verify.falsify.regimes.problems import build_problem, find_largest_step
+from verify.falsify.rounding import round_below
 from verify.falsify.score import NOTHING, score, score_balanced
 from verify.falsify.search_state import measure_movement
 from verify.falsify.tables import NO_RUN, Table
@@ -157,7 +157,7 @@ class Evaluation:
         return self._table(point, step_size, rounds)
 
     def _table(self, point: Point, step_size: fmpq, rounds: int) -> Table:
-        of_problem, algorithm = build_problem(point, rounds), self.subject.table(point, step_size, rounds)
+        of_problem, algorithm = build_problem(point), self.subject.table(point, step_size, rounds)
         if self.subject.is_decreasing:
             algorithm |= build_decreasing_steps(of_problem, algorithm)
         found = {"problem": of_problem, "algorithm": algorithm}

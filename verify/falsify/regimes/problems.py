@@ -9,8 +9,8 @@ from typing import Any
 from flint import fmpq
 
 from verify.falsify.regimes.factors import DATA, MOST_SEPARATE, Point, count, has_single_clients
-from verify.falsify.regimes.numbers import round_power
-from verify.falsify.tables import Table
+from verify.falsify.rounding import round_power
+from verify.falsify.tables import Table, diagonal
 
 _ONE, _ZERO, _MINUS_ONE = fmpq(1), fmpq(0), fmpq(-1)
 _THIN = fmpq(1, 64)
@@ -77,9 +77,11 @@ def limit_enumerated_steps(point: Point) -> int | None:
     return _MOST_DRAWS // coins if coins else None
 
 
-def build_problem(point: Point, rounds: int) -> Table:
+def build_problem(point: Point) -> Table:
     """Return the `[problem]` table of a run."""
-    found = _KINDS[point.get("loss")](point, rounds)
+    loss = point.get("loss")
+    build = _build_quadratics if loss is None else _build_data if loss in DATA else _build_scalar_losses
+    found = build(point)
     weights = _build_weights(point)
     if weights is not None:
         return found | {"weights": weights}
@@ -135,7 +137,7 @@ def _build_noise(point: Point) -> list[fmpq] | None:
     return [variance] * clients if point["noisy clients"] == "all" else [variance] + [_ZERO] * (clients - 1)
 
 
-def _build_quadratics(point: Point, _rounds: int) -> Table:
+def _build_quadratics(point: Point) -> Table:
     values, length = get_unit_of_values(point), get_unit_of_length(point)
     hessians = _negate_curvatures(point, _build_hessians(point))
     dimension = len(hessians[0])
@@ -181,13 +183,13 @@ def _find_dimension(point: Point) -> int:
 def _build_hessians(point: Point) -> list[list[list[fmpq]]]:
     clients, dimension = count_clients(point), _find_dimension(point)
     flat = round_power(point["conditioning"])
-    steep, level = _build_diagonal([_ONE] * dimension), _build_diagonal([flat] * dimension)
-    one_flat_direction = _build_diagonal([_ONE] + [flat] * (dimension - 1))
+    steep, level = diagonal([_ONE] * dimension), diagonal([flat] * dimension)
+    one_flat_direction = diagonal([_ONE] + [flat] * (dimension - 1))
     pairs = {
         "alike": (steep, steep),
         "alternate": (steep, level),
         "diagonal": (one_flat_direction, one_flat_direction),
-        "crossed": (one_flat_direction, _build_diagonal([flat] + [_ONE] * (dimension - 1))),
+        "crossed": (one_flat_direction, diagonal([flat] + [_ONE] * (dimension - 1))),
         "rank one": (_build_thin(point, dimension, flat, 1), _build_thin(point, dimension, flat, -1)),
     }
     if point["curvatures"] == "one steep":
@@ -197,15 +199,11 @@ def _build_hessians(point: Point) -> list[list[list[fmpq]]]:
     return [pairs[point["curvatures"]][client % 2] for client in range(clients)]
 
 
-def _build_diagonal(entries: Sequence[fmpq]) -> list[list[fmpq]]:
-    return [[entry if row == column else _ZERO for column in range(len(entries))] for row, entry in enumerate(entries)]
-
-
 def _build_thin(point: Point, dimension: int, flat: fmpq, sign: int) -> list[list[fmpq]]:
     """Return a Hessian with one large curvature, along a direction at a small angle to the first axis."""
     slope = sign * round_power(point["angle"])
     across = flat * flat if (point["conditioning"] or 0) < -5 else flat * _THIN
-    found = _build_diagonal([_ONE + across, slope * slope + across, *[_ONE] * (dimension - 2)])
+    found = diagonal([_ONE + across, slope * slope + across, *[_ONE] * (dimension - 2)])
     found[0][1] = found[1][0] = slope
     return found
 
@@ -229,12 +227,11 @@ def _negate_last_curvature(hessian: list[list[fmpq]]) -> list[list[fmpq]]:
     ]
 
 
-def _build_scalar_losses(point: Point, _rounds: int) -> Table:
+def _build_scalar_losses(point: Point) -> Table:
     values, length, clients = get_unit_of_values(point), get_unit_of_length(point), count_clients(point)
     flat = round_power(point["conditioning"]) or fmpq(1, 4)
     alike = point["curvatures"] in ("alike", "diagonal")
     curved = [_ONE if alike or client % 2 == 0 else flat for client in range(clients)]
-    of_a_client = _build_kinked if point["loss"] == "kinked" else _build_centred
     terms = [
         [
             {
@@ -243,7 +240,7 @@ def _build_scalar_losses(point: Point, _rounds: int) -> Table:
                 "centre": str(centre * length),
                 "width": str(width * length),
             }
-            for weight, centre, width in of_a_client(curve, gradient, flat)
+            for weight, centre, width in _list_terms(point["loss"], curve, gradient, flat)
         ]
         for curve, gradient in zip(curved, _build_gradients(point), strict=True)
     ]
@@ -255,14 +252,14 @@ def _build_scalar_losses(point: Point, _rounds: int) -> Table:
     return found if noise is None else found | {"noise": [str(entry * (values * length) ** 2) for entry in noise]}
 
 
-def _build_centred(curve: fmpq, gradient: fmpq, _flat: fmpq) -> list[tuple[fmpq, fmpq, fmpq]]:
-    """Return weight, centre and width of one term whose centre gives the required gradient at zero."""
+def _list_terms(loss: str, curve: fmpq, gradient: fmpq, flat: fmpq) -> list[tuple[fmpq, fmpq, fmpq]]:
+    """Return weight, centre and width of terms whose sum has the required gradient at zero.
+
+    A kinked loss is curved on one side of zero and flat on the other, so that noise shifts the expectation.
+    """
+    if loss == "kinked":
+        return [(curve, _ONE, _ONE), (flat, -(curve + gradient) / flat, _WIDE)]
     return [(curve, gradient, _ONE)]
-
-
-def _build_kinked(curve: fmpq, gradient: fmpq, flat: fmpq) -> list[tuple[fmpq, fmpq, fmpq]]:
-    """Return terms with the required gradient at zero, curved on one side only, so that noise adds a bias."""
-    return [(curve, _ONE, _ONE), (flat, -(curve + gradient) / flat, _WIDE)]
 
 
 def _find_root_of_half_the_rows(point: Point) -> int:
@@ -275,7 +272,7 @@ def find_largest_step(point: Point) -> float:
     return 1 / _find_root_of_half_the_rows(point) ** 2 if point.get("loss") == "rare rows" else math.inf
 
 
-def _build_data(point: Point, _rounds: int) -> Table:
+def _build_data(point: Point) -> Table:
     """Return least squares with few nonzero rows, so that mini-batches of one have heavy tails."""
     clients, size = count_clients(point), _find_root_of_half_the_rows(point)
     rows, has_two = 2 * size * size, point["curvatures"] == "alternate"
@@ -288,13 +285,3 @@ def _build_data(point: Point, _rounds: int) -> Table:
         "start": [str(_ONE if "s" in point["sources"] else _ZERO)],
     }
     return found | {"batch": 1} if "n" in point["sources"] else found
-
-
-_KINDS: dict[Any, Callable[[Point, int], Table]] = {
-    None: _build_quadratics,
-    "Huber": _build_scalar_losses,
-    "Huber, linear part": _build_scalar_losses,
-    "kinked": _build_scalar_losses,
-    "bounded": _build_scalar_losses,
-    **dict.fromkeys(DATA, _build_data),
-}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from fedtheory.kernel.expressions import Expr
@@ -32,7 +33,8 @@ def _mark(question: BoundQuestion, text: str) -> Mark:
     texts = {symbol: text for text, symbol in question.names.items()}
     if found.shrinking:
         return Mark(None, _describe_undecided(found, texts))
-    return Mark(found.share, _describe_mistake(found, texts), found.run_file, found.relation)
+    mark, run = Mark(found.share, _describe_mistake(found, texts)), found.counterexample
+    return mark if run is None else replace(mark, run_file=run.run_file, relation=run.relation)
 
 
 @lru_cache(maxsize=1024)
