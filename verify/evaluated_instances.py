@@ -10,7 +10,6 @@ from time import perf_counter
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.language.claim import Claim
 from fedtheory.language.registry import is_of_the_package, published_by
 from fedtheory.language.targets import Target, placed, resolve
 from verify import cache
@@ -175,36 +174,21 @@ def _make_key(target: str, family: str, part: int) -> tuple[str, ...]:
 
 
 def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:
-    # Load claims first, because some define their own families.
-    tried = [_Tried.of(target) for target in targets]
+    claims = {target: resolve(target) for target in targets}
+    for claim in claims.values():
+        # Some claims define their own families, which instances need.
+        families_for(claim)
     members = [_Member.of(instance) for instance in instances]
     begin = perf_counter()
-    together = RunsTogether([member.run for member in members]).check_claims([each.claim for each in tried])
+    together = RunsTogether([member.run for member in members]).check_claims(claims.values())
     seconds = (perf_counter() - begin) / max(sum(map(len, together.values())), 1)
     return [
-        member.check_alone(each)
-        if (joint := together.get(each.claim, {}).get(row)) is None
-        else member.build_outcome(each, joint, member.run.arithmetic.is_rigorous, seconds)
+        member.check_alone(target)
+        if (joint := together.get(claim, {}).get(row)) is None
+        else member.build_outcome(target, joint, member.run.arithmetic.is_rigorous, seconds)
         for row, member in enumerate(members)
-        for each in tried
+        for target, claim in claims.items()
     ]
-
-
-@dataclass(frozen=True)
-class _Tried:
-    """A claim under test."""
-
-    target: Target
-    claim: Claim
-    is_own: bool
-    """Whether the claim is user-defined."""
-
-    @classmethod
-    def of(cls, target: Target) -> _Tried:
-        """Load the claim of a target."""
-        claim = resolve(target)
-        families_for(claim)
-        return cls(target, claim, published_by(claim) is None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,18 +218,18 @@ class _Member:
         """Return the run on which a claim is checked first."""
         return self.exact if self.floats is None else self.floats
 
-    def check_alone(self, tried: _Tried) -> Outcome:
+    def check_alone(self, target: Target) -> Outcome:
         """Check a claim that cannot be evaluated on several instances at once."""
         begin = perf_counter()
-        found = check_decided(tried.claim, self.exact, self.floats)
-        outcome = self.build_outcome(tried, found, found.arithmetic.is_rigorous, perf_counter() - begin)
+        found = check_decided(resolve(target), self.exact, self.floats)
+        outcome = self.build_outcome(target, found, found.arithmetic.is_rigorous, perf_counter() - begin)
         is_trivial = found.rate is not None and found.rate.is_zero
         return replace(outcome, applicable=is_evidence(found), is_trivial=is_trivial)
 
-    def build_outcome(self, tried: _Tried, found: CheckResult | Check, exact: bool, seconds: float) -> Outcome:
+    def build_outcome(self, target: Target, found: CheckResult | Check, exact: bool, seconds: float) -> Outcome:
         """Return the outcome of a check on the instance."""
         return Outcome(
-            tried.target,
+            target,
             self.instance,
             found.applicable,
             found.everywhere,
@@ -254,7 +238,7 @@ class _Member:
             found.ratio,
             self.complexity,
             seconds,
-            kind=self.kind if found.applicable and tried.is_own else None,
+            kind=self.kind if found.applicable and published_by(resolve(target)) is None else None,
             excluded=found.excluded if isinstance(found, CheckResult) else found.excluded_by,
         )
 

@@ -29,7 +29,7 @@ from verify.falsify.search import (
 )
 from verify.falsify.search_state import SearchState, is_lively
 from verify.falsify.shrink import is_clear, measure_reading_effort, shrink, simplify
-from verify.falsify.tables import Table, evaluate_rigorously, working_table, write_table
+from verify.falsify.tables import CheckedRun, Table, evaluate_rigorously, working_table, write_table
 from verify.shown_place import choose_place, describe_points
 
 EVALUATIONS = 160
@@ -119,7 +119,7 @@ def falsify(
     on_tick = partial(_report_progress, on_progress, begin, seconds)
     easy = _search_small_runs(claim, begin + min(_EASILY * budget, _EASY), begin + budget, seed, on_tick)
     known, looked, applicable, left_open = _confirm(claim, easy.table), easy.looked, easy.applicable, 0
-    if known is not None and is_clear(claim, known[0]):
+    if known is not None and is_clear(claim, known.table):
         best: tuple[Table | None, Check | None] = known
     else:
         regimes = _search_by_regimes(claim, _BY_REGIMES * budget, seed, on_tick)
@@ -128,7 +128,7 @@ def falsify(
         if violation is None:
             state = search(claim, _SEARCHING * budget - (measure_work() - begin), seed, on_tick)
             looked, applicable = looked + state.looked, applicable + state.applicable
-            violation, left_open = _get_violation(state), left_open + state.left_open
+            violation, left_open = state.violation, left_open + state.left_open
         deadline = _compute_deadline(begin + budget)
         best = (
             _shrink_violation(claim, violation, deadline, seed, on_tick)
@@ -158,7 +158,7 @@ def _search_by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable
     require_testable(claim)
     worst = search_worst_starts(claim, budget)
     if worst.violation is not None:
-        return Search(worst.looked, worst.applicable, _get_violation(worst), None, (), 0, NO_PAIRS)
+        return Search(worst.looked, worst.applicable, worst.violation, None, (), 0, NO_PAIRS)
     evaluations = 0 if claim.rate is not None else round(EVALUATIONS * budget)
     found = search_regimes(claim, evaluations, seed, on_tick)
     return replace(
@@ -169,15 +169,11 @@ def _search_by_regimes(claim: Claim, budget: float, seed: int, on_tick: Callable
     )
 
 
-def _get_violation(state: SearchState) -> tuple[Table, Check] | None:
-    return None if state.violation is None else (state.violation.table, state.violation.found)
-
-
-def _confirm(claim: Claim, table: Table | None) -> tuple[Table, Check] | None:
+def _confirm(claim: Claim, table: Table | None) -> CheckedRun | None:
     """Return a violation with its check if rationals confirm it."""
     if table is None or measure_reading_effort(claim, table) is None:
         return None
-    return table, check_rigorously(claim, parse_run(table, RATIONAL))
+    return CheckedRun(table, check_rigorously(claim, parse_run(table, RATIONAL)))
 
 
 def _search_small_runs(claim: Claim, until: float, end: float, seed: int, on_tick: Callable[[], None]) -> Simplest:
@@ -225,11 +221,11 @@ def search_quickly(claim: Claim, budget: float) -> QuickSearch:
     left_open = regimes.left_open
     if not applicable:
         state = search_briefly(claim, _HALF * budget)
-        looked, applicable, violation = looked + state.looked, state.applicable, _get_violation(state)
+        looked, applicable, violation = looked + state.looked, state.applicable, state.violation
         left_open += state.left_open
     deadline = _compute_deadline(measure_work() + budget)
     refutation = _shrink_violation(claim, violation, deadline, 0, lambda: None)
-    table = None if refutation is None else refutation[0]
+    table = None if refutation is None else refutation.table
     return QuickSearch(looked, applicable, table, regimes.regimes, left_open, regimes.pairs)
 
 
@@ -242,7 +238,7 @@ def search_further(claim: Claim, budget: float) -> QuickSearch:
     refutation = _shrink_violation(
         claim, regimes.counterexample, _compute_deadline(measure_work() + budget), 0, lambda: None
     )
-    table = None if refutation is None else refutation[0]
+    table = None if refutation is None else refutation.table
     covered = (regimes.regimes, regimes.left_open, regimes.pairs) if regimes.applicable else ()
     return QuickSearch(regimes.applicable, regimes.applicable, table, *covered)
 
@@ -253,8 +249,8 @@ def _compute_deadline(end: float) -> float:
 
 
 def _shrink_violation(
-    claim: Claim, violation: tuple[Table, Check] | None, deadline: float, seed: int, on_tick: Callable[[], None]
-) -> tuple[Table, Check] | None:
+    claim: Claim, violation: CheckedRun | None, deadline: float, seed: int, on_tick: Callable[[], None]
+) -> CheckedRun | None:
     """Return the smallest counterexample that shrinking finds, from the given violation or from one in the families."""
     if violation is None:
         return None
@@ -263,10 +259,12 @@ def _shrink_violation(
     if simplest is not None:
         shrunk.append(shrink(claim, simplest, _compute_end_of_part(deadline, _HALF), on_tick))
     if not any(is_clear(claim, table) for table in shrunk):
-        shrunk.append(shrink(claim, violation[0], deadline, on_tick))
+        shrunk.append(shrink(claim, violation.table, deadline, on_tick))
     asked = [(cost, table) for table in shrunk if (cost := measure_reading_effort(claim, table)) is not None]
-    table = min(asked, key=lambda pair: pair[0])[1] if asked else violation[0]
-    return table, violation[1] if table == violation[0] else check_rigorously(claim, parse_run(table, RATIONAL))
+    table = min(asked, key=lambda pair: pair[0])[1] if asked else violation.table
+    if table == violation.table:
+        return violation
+    return CheckedRun(table, check_rigorously(claim, parse_run(table, RATIONAL)))
 
 
 def _compute_end_of_part(deadline: float, part: float) -> float:

@@ -13,7 +13,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table
-from verify.check import Check, check
+from verify.check import check
 from verify.check.links import compile_conditions, compile_relations
 from verify.check.outcome import rank_unclearness
 from verify.effort import measure_work
@@ -26,7 +26,7 @@ from verify.falsify.score import NOTHING
 from verify.falsify.search_state import AROUND, FAR, NEAR, SearchDone, SearchPoint, SearchState
 from verify.falsify.starts import count_instances, find_features, list_starts
 from verify.falsify.structure import list_other_shapes, list_variants
-from verify.falsify.tables import Table, get
+from verify.falsify.tables import CheckedRun, Table, get
 from verify.falsify.worst_starts import list_worst_starts
 from verify.instances import FAMILIES, Complexity, Instance, complexity
 
@@ -128,7 +128,7 @@ def find_simplest_violation(
     return Simplest(simplest, looked, applicable)
 
 
-def _list_small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[Table, Check]]:
+def _list_small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[CheckedRun]:
     """Yield generated runs and members of the claim's families in turn, each with its check."""
     members = islice(list_starts(claim, generator), count_instances(claim))
     # Accumulated noise may need more clients and rounds to be visible, so their numbers grow.

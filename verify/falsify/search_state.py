@@ -19,6 +19,7 @@ from verify.effort import measure_work, spend_a_try
 from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
     STEP_SIZE,
+    CheckedRun,
     Table,
     change,
     clients,
@@ -93,8 +94,6 @@ class CheckedPoint(SearchPoint):
     """A run and its check."""
 
     found: Check
-    seconds: float = 0.0
-    """Seconds of its exact check."""
 
 
 class SearchState:
@@ -106,7 +105,7 @@ class SearchState:
         """Runs that were tried."""
         self.applicable = 0
         """Number of these to which the claim applies."""
-        self.violation: CheckedPoint | None = None
+        self.violation: CheckedRun | None = None
         """A violation that exact arithmetic confirms; its table has the format of a run file."""
         self.best: CheckedPoint | None = None
         """The largest score of a run on which the claim holds."""
@@ -235,10 +234,9 @@ class SearchState:
             # Floats accept runs that exact arithmetic rejects, such as very long ones.
             self.left_open += 1
             return
-        begin = measure_work()
         found = check(self.claim, parse_run(printed, RATIONAL))
         if found.holds is False:
-            self.violation = CheckedPoint(printed, score(found), found, measure_work() - begin)
+            self.violation = CheckedRun(printed, found)
             raise SearchDone
         self.left_open += found.holds is None
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain
 from operator import mul
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import fmpq
@@ -197,6 +197,13 @@ def quick(table: Table) -> Arithmetic:
 def write_table(table: Table, arithmetic: Arithmetic = RATIONAL) -> Table:
     """Return the table in the format of a run file; raises `InputError` if it is not valid."""
     return run_table(parse_run(table, arithmetic))
+
+
+class CheckedRun(NamedTuple):
+    """A run as a table, and the check of a claim on it."""
+
+    table: Table
+    found: Check
 
 
 NO_RUN = (FedtheoryError, ArithmeticError, LookupError, ValueError)

@@ -83,7 +83,7 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
         return replace(found, follows_from=premises)
     search = search_regimes(stated, round(_THOUSAND * budget))
     if search.counterexample is not None:
-        return _build_refuted(stated, right_units, search.counterexample[0])
+        return _build_refuted(stated, right_units, search.counterexample.table)
     reason = f"no violation in {trial.tried + search.applicable} test runs"
     tightness = max(filter(None, (trial.largest_ratio, search.largest_ratio)), default=None)
     found = _build_not_refuted("not refuted", claim, answer, reason, tightness)

@@ -66,7 +66,7 @@ def _require_unrefuted(assignment: Assignment, question: BoundQuestion, folder: 
     violation = build_battery(question.claim).try_claim(question.claim).violation
     if violation is None:
         counterexample = search_regimes(question.claim, _LOOKS).counterexample
-        violation = None if counterexample is None else counterexample[0]
+        violation = None if counterexample is None else counterexample.table
     if violation is not None:
         found = describe(question.claim, violation)
         sides = f"in exact arithmetic the left side is {found.lhs}, the right side {found.rhs}"

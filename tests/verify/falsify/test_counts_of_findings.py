@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from verify.falsify import finding
+from verify.falsify.tables import CheckedRun
 
 
 @pytest.mark.parametrize("by_regimes", [True, False])
@@ -16,7 +17,7 @@ def test_runs_of_all_parts_are_counted(by_regimes: bool, clear: bool, monkeypatc
     """Small runs alone where one of them is clear; the last search where the regimes found nothing."""
     claim: Any = "claim"
     shown: list[Any] = []
-    state = SimpleNamespace(looked=100, applicable=200, left_open=300)
+    state = SimpleNamespace(looked=100, applicable=200, left_open=300, violation=None)
     found = SimpleNamespace(arithmetic=SimpleNamespace(is_rigorous=True), holds=True)
     regimes = SimpleNamespace(
         evaluations=10, applicable=20, left_open=30, counterexample="violation" if by_regimes else None
@@ -24,11 +25,10 @@ def test_runs_of_all_parts_are_counted(by_regimes: bool, clear: bool, monkeypatc
     for name, result in {
         "resolve": claim,
         "_search_small_runs": SimpleNamespace(table="easy", looked=1, applicable=2),
-        "_confirm": ("easy", found),
+        "_confirm": CheckedRun("easy", found),
         "is_clear": clear,
         "_search_by_regimes": regimes,
         "search": state,
-        "_get_violation": None,
         "_compute_deadline": 9.0,
         "_shrink_violation": ("table", found),
     }.items():

@@ -26,7 +26,7 @@ from verify.falsify.generation import (
 )
 from verify.falsify.mixed import _leave_one_out, _set_problem
 from verify.falsify.regimes import NO_PAIRS, Search
-from verify.falsify.tables import Table, get
+from verify.falsify.tables import CheckedRun, Table, get
 
 CLAIM = Claim(id="t:parts", lhs=eta, rhs=L, where=WHERE)
 
@@ -133,7 +133,7 @@ def test_times_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [finding._search_by_regimes(claim, 2.0, 0, lambda: None) for claim in claims]
     assert [(each.evaluations, each.applicable) for each in found] == [(2 * finding.EVALUATIONS + 2, 8), (2, 8)]
     assert [each.left_open for each in found] == [4, 4]
-    worst.violation = SimpleNamespace(table="worst run", found="its check")
+    worst.violation = ("worst run", "its check")
     refuted: Any = finding._search_by_regimes(claims[0], 2.0, 0, lambda: None)
     assert (refuted.evaluations, refuted.counterexample) == (2, ("worst run", "its check"))
 
@@ -153,7 +153,7 @@ def test_the_refutation_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def shown(simplest: str | None) -> Any:
         monkeypatch.setattr(finding, "find_simplest_violation", lambda *_: SimpleNamespace(table=simplest))
-        violation: Any = ("found", "its check")
+        violation: Any = CheckedRun("found", "its check")
         return finding._shrink_violation(CLAIM, violation, 1e9, 0, lambda: None)
 
     assert shown(None) == ("found", "its check")
@@ -169,9 +169,10 @@ def test_short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short searches go by regimes, and along rays if no regime applies; beyond a proof only runs that apply count."""
     monkeypatch.setattr(finding, "resolve", lambda claim: claim)
     monkeypatch.setattr(
-        finding, "_shrink_violation", lambda _, violation, *__: None if violation is None else ({"n": 1}, None)
+        finding,
+        "_shrink_violation",
+        lambda _, violation, *__: None if violation is None else CheckedRun({"n": 1}, None),
     )
-    monkeypatch.setattr(finding, "_get_violation", lambda state: state.violation)
     monkeypatch.setattr(
         finding, "search_briefly", lambda *_: SimpleNamespace(looked=7, applicable=5, violation=(), left_open=2)
     )

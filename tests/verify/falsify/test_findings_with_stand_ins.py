@@ -13,6 +13,7 @@ from fedtheory.language.claim import Claim
 from verify.falsify import finding
 from verify.falsify.regimes.search import _FEW_STEPS, _Searching
 from verify.falsify.search import Simplest
+from verify.falsify.tables import CheckedRun
 
 CLAIM = Claim(id="t:found", lhs=eta, rhs=L, where=WHERE)
 falsify: Any = finding.falsify
@@ -35,7 +36,6 @@ class Parts:
         for name in ("_search_small_runs", "_search_by_regimes", "search", "_shrink_violation", "_find_largest"):
             monkeypatch.setattr(finding, name, getattr(self, name.strip("_")))
         monkeypatch.setattr(finding, "_confirm", lambda *_: self.confirmed)
-        monkeypatch.setattr(finding, "_get_violation", lambda _: self.violation)
 
     def _spend(self, name: str, *given: Any) -> None:
         self.now += 2
@@ -56,7 +56,7 @@ class Parts:
         """Try a hundred runs, with progress."""
         on_tick()
         self._spend("search", budget, seed)
-        return SimpleNamespace(looked=100, applicable=50, left_open=2)
+        return SimpleNamespace(looked=100, applicable=50, left_open=2, violation=self.violation)
 
     def shrink_violation(self, _claim: Claim, violation: Any, deadline: float, seed: int, _on_tick: Any) -> Any:
         """Shrink a violation."""
@@ -65,7 +65,7 @@ class Parts:
 
     def refutation_of(self, violation: Any) -> Any:
         """Return what is left of a violation."""
-        return None if violation is None else ("small", REFUTES)
+        return None if violation is None else CheckedRun("small", REFUTES)
 
     def find_largest(self, _claim: Claim, state: Any, best: Any, deadline: float, _on_tick: Any) -> Any:
         """Return a run on which the claim holds."""
@@ -111,7 +111,7 @@ def test_a_violation_by_regimes_ends_the_search(parts: Parts) -> None:
 
 def test_a_violation_among_small_runs(parts: Parts) -> None:
     """A clear violation among small runs ends the search; for other violations a simpler one may be shown."""
-    parts.confirmed, parts.clear = ({"a": 1}, REFUTES), True
+    parts.confirmed, parts.clear = CheckedRun({"a": 1}, REFUTES), True
     found = falsify(CLAIM, 12.0)
     assert (found.verdict, found.run, found.looked, found.applicable) == ("refuted", {"a": 1}, 3, 2)
     assert set(parts.asked) == {"easily"}
@@ -137,7 +137,7 @@ def test_a_violation_in_floats_refutes_nothing(parts: Parts, monkeypatch: pytest
 def test_short_searches_have_seed_zero(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     """Short searches have seed zero and a quarter of the budget beyond a proof; simplification ends with the budget."""
     searches: list[float] = []
-    state = SimpleNamespace(looked=1, applicable=1, left_open=0)
+    state = SimpleNamespace(looked=1, applicable=1, left_open=0, violation=None)
     monkeypatch.setattr(finding, "search_briefly", lambda _, budget: searches.append(budget) or state)  # type: ignore[func-returns-value]
     finding.search_quickly(CLAIM, 3.0)
     assert parts.asked == {"regimes": (3.0, 0), "refutation": (None, 105.0, 0)}
@@ -194,7 +194,7 @@ def test_counterexamples_that_are_shown(
     monkeypatch.setattr(finding, "measure_reading_effort", lambda _, table: costs[table])
     monkeypatch.setattr(finding, "parse_run", lambda table, _: table)
     monkeypatch.setattr(finding, "check_rigorously", lambda _, table: f"check of {table}")
-    given: Any = ("given", "known check")
+    given: Any = CheckedRun("given", "known check")
     found: Any = finding._shrink_violation(CLAIM, given, 9.0, 0, lambda: None)
     assert tried == shrunk
     assert found == (shown, "known check" if shown == "given" else f"check of {shown}")

@@ -18,6 +18,7 @@ from verify.falsify.regimes import confirmation, violations
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import BASE
 from verify.falsify.regimes.violations import SETTLED, Violations, _classify, _compute_relative_gap, _has_zero_side
+from verify.falsify.tables import CheckedRun
 
 
 def test_a_lighter_violation_keeps_its_margin(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +92,7 @@ def meeting(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def confirm(_claim: Claim, seen: Seen, _look: Any, _until: float) -> Any:
         decided.append(seen)
-        return ({}, SimpleNamespace(applicable=True, holds=seen.point.get("holds", True)))
+        return CheckedRun({}, SimpleNamespace(applicable=True, holds=seen.point.get("holds", True)))
 
     monkeypatch.setattr(violations, "confirm", confirm)
     monkeypatch.setattr(violations, "decide_table", lambda _, __: None)

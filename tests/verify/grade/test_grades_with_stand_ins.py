@@ -16,6 +16,7 @@ from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.check.together import CheckResult
+from verify.falsify.tables import CheckedRun
 from verify.grade import battery as batteries
 from verify.grade import bound, counterexample, in_notebook, own
 from verify.grade.battery import Battery, Trial
@@ -124,7 +125,7 @@ def test_standings_of_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     found["search"] = (None, 3, None)
     assert grade(CLAIM, 3 * L).tightness == 0.25
     assert looked == [1500, 2000]
-    found["search"] = (("table", "check"), 3, None)
+    found["search"] = (CheckedRun("table", "check"), 3, None)
     assert grade(CLAIM, 3 * L) == (True, "table")
     found["premises"] = ("a:b",)
     proved = grade(CLAIM, 3 * L)
@@ -293,7 +294,7 @@ def test_false_solutions_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(own, "_write_counterexample", lambda *_: "; written")
     monkeypatch.setattr(own, "explain_no_instance", lambda _: "none")
     own._require_unrefuted(assignment, question, tmp_path)
-    known["search"] = (7, "check")
+    known["search"] = CheckedRun(7, "check")
     with pytest.raises(InputError, match="the left side is 7, the right side 2, on small; written"):
         own._require_unrefuted(assignment, question, tmp_path)
     known["violation"] = 8

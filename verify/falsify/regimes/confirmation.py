@@ -15,7 +15,7 @@ from verify.check.escalation import LONGEST_IN_RATIONALS, make_decidable
 from verify.effort import estimate_simulation, measure_work
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import STANDARD, Level, Point
-from verify.falsify.tables import NO_RUN, Table, read, write_table
+from verify.falsify.tables import NO_RUN, CheckedRun, Table, read, write_table
 
 _LIGHT, _MOST = 0.2, LONGEST_IN_RATIONALS
 """Seconds of exact work above which a cheaper violation is searched for, and above which no exact check is made.
@@ -37,7 +37,7 @@ _TOWARDS_SHORTER = {
 }
 
 
-def confirm(claim: Claim, seen: Seen, look: Callable[[Point], Seen], until: float) -> tuple[Table, Check] | None:
+def confirm(claim: Claim, seen: Seen, look: Callable[[Point], Seen], until: float) -> CheckedRun | None:
     """Return a similar violation's run file and rigorous check; None if no check is affordable.
 
     Cheaper runs are searched for until a value of the work clock, `verify.effort.measure_work`. The check may show that
@@ -47,13 +47,13 @@ def confirm(claim: Claim, seen: Seen, look: Callable[[Point], Seen], until: floa
     return None if light.table is None else decide_table(claim, light.table)
 
 
-def decide_table(claim: Claim, table: Table) -> tuple[Table, Check] | None:
+def decide_table(claim: Claim, table: Table) -> CheckedRun | None:
     """Return the run file of a run with its rigorous check; None if no affordable check decides it."""
     with suppress(*NO_RUN), np.errstate(all="ignore"):
         file = write_table(table)
         found = _decide(claim, file)
         if found is not None and found.is_decided:
-            return file, found
+            return CheckedRun(file, found)
     return None
 
 

@@ -9,7 +9,6 @@ from itertools import product, zip_longest
 from random import Random
 
 from fedtheory.language.claim import Claim
-from verify.check import Check
 from verify.effort import measure_work
 from verify.falsify.regimes.climb import LevelClimb
 from verify.falsify.regimes.coverage import Pairs, Regime, list_regimes
@@ -18,7 +17,7 @@ from verify.falsify.regimes.evaluation import Evaluation, Seen, rate_run
 from verify.falsify.regimes.factors import BASE, Level, Point, restrict_counts
 from verify.falsify.regimes.violations import SETTLED, Violations
 from verify.falsify.score import NOTHING
-from verify.falsify.tables import Table
+from verify.falsify.tables import CheckedRun, Table
 
 _ROWS = 0.4
 """Fraction of the evaluations for the design."""
@@ -71,7 +70,7 @@ class Search:
     evaluations: int
     applicable: int
     """Number of evaluations at which the claim applied."""
-    counterexample: tuple[Table, Check] | None
+    counterexample: CheckedRun | None
     """The run file of a violation with its rigorous check."""
     best: Table | None
     """The run with the largest score on which the claim holds, in floats."""

@@ -19,13 +19,13 @@ from fedtheory.arithmetic import FLOAT, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
-from verify.check import Check, check
+from verify.check import check
 from verify.check.perturbed_runs import perturb
 from verify.effort import measure_work
 from verify.falsify.regimes.confirmation import confirm, decide_table, estimate_exact_work
 from verify.falsify.regimes.evaluation import Seen
 from verify.falsify.regimes.factors import Point
-from verify.falsify.tables import NO_RUN, Table
+from verify.falsify.tables import NO_RUN, CheckedRun, Table
 
 _STEADY = 100
 """Required ratio of a violation's gap to its change at perturbed runs."""
@@ -62,7 +62,7 @@ class Violations:
         self._claim, self._look = claim, look
         self._seconds, self._spent = seconds, 0.0
         self._of_ties = _OF_TIES * seconds
-        self.found: tuple[Table, Check] | None = None
+        self.found: CheckedRun | None = None
         """The run file of a violation with its rigorous check."""
         self.is_deciding = False
         """Whether cheaper runs are tried for a violation; they do not count separately."""
@@ -126,8 +126,8 @@ class Violations:
         seen.holds = None
         self._settle(seen, found)
 
-    def _settle(self, seen: Seen, found: tuple[Table, Check] | None) -> None:
-        if found is not None and found[1].applicable and found[1].holds is False:
+    def _settle(self, seen: Seen, found: CheckedRun | None) -> None:
+        if found is not None and found.found.applicable and found.found.holds is False:
             self.found = found
         seen.score = min(seen.score, SETTLED)
 
