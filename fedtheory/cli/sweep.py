@@ -12,6 +12,8 @@ from fedtheory.cli.output import Jobs, Json, NoCode, escape, print_json, print_l
 from fedtheory.errors import Interrupted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from verify.sweeps import Results, Summary
 
 NAME = "sweep"
@@ -116,7 +118,8 @@ def _print_best(results: Results, error: str) -> None:
     keys = list(results.kinds)
     columns = [key.rpartition(".")[2] for key in keys]
     rows = [
-        [short(row[error]), *(escape(short(row[key])) for key in keys), str(row["row"])] for row in known[:_MOST_BEST]
+        [_format_error(row, error), *(escape(short(row[key])) for key in keys), str(row["row"])]
+        for row in known[:_MOST_BEST]
     ]
     print_table(f"smallest {error}", [error, *columns, "in row"], rows, whole=(error, "in row"))
     at = ", ".join(f"{name} = {short(value)}" for name, value in zip(columns, found["at"].values(), strict=True))
@@ -126,6 +129,11 @@ def _print_best(results: Results, error: str) -> None:
     if found["margin"] is not None:
         value += f" ± {short(found['margin'])} (95 % interval, average over replicas)"
     print_lines(escape(f"smallest {error}: {value} at {at} (row {found['row']}){without}"))
+
+
+def _format_error(row: Mapping[str, Any], error: str) -> str:
+    """Format an error, with a note if the run diverges: until it overflows, its error is finite."""
+    return f"{short(row[error])} (diverges)" if row["verdict"] == "diverging" else short(row[error])
 
 
 def _print_reasons(results: Results, summaries: list[Summary]) -> list[str]:

@@ -72,6 +72,15 @@ def test_reasons_stand_below_the_table(command, spec: Path) -> None:
     assert "condition" in words[words.index("applies to no run") :]
 
 
+def test_finite_errors_of_diverging_runs_are_marked(command, spec: Path) -> None:
+    """A step size beyond 2/L gives a finite error in eight rounds, with the note that the run diverges."""
+    spec.write_text('run = "run.toml"\nerrors = "final_distance_sq"\n[grid]\nalgorithm.local_step_size = ["1/20", 2]\n')
+    shown = [line for line in command("sweep", spec).out.splitlines() if line.startswith("│")]
+    assert ["diverges" in line for line in shown] == [False, True]
+    errors = command("sweep", spec, "--json").document["errors"]
+    assert [error["runs"] for error in errors] == [2]
+
+
 def test_mistakes_are_one_line(command, spec: Path) -> None:
     """An error is one line with file, key and expected value; nothing is run or written."""
     spec.write_text(SPEC.replace("local_steps", "local_step"))

@@ -136,11 +136,11 @@ def _list_small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[C
     for instance in members:
         if not FAMILIES[instance.family].in_floats:
             run = instance.run()
-            yield run_table(run), check(claim, run)
+            yield CheckedRun(run_table(run), check(claim, run))
         kind, size = next(kinds, (None, 0))
         fitting = None if kind is None else generate_run(claim, find_bases(claim), kind, size, generator)
         if fitting is not None:
-            yield run_table(fitting[0]), fitting[1]
+            yield CheckedRun(run_table(fitting[0]), fitting[1])
 
 
 def _begin(state: SearchState, instances: Iterator[Instance], generator: np.random.Generator) -> None:
