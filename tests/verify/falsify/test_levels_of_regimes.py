@@ -184,6 +184,9 @@ def test_work_of_unlike_clients() -> None:
         ({"participation": "half", "clients": 2.33}, {"participation": {"kind": "uniform", "clients": 2}}),
         ({"participation": "half", "clients": 0}, {"participation": {"kind": "uniform", "clients": 1}}),
         ({"participation": "multinomial"}, {"participation": {"kind": "multinomial", "clients": 1}}),
+        ({"participation": "multinomial", "clients": 2}, {"participation": {"kind": "multinomial", "clients": 2}}),
+        ({"participation": "multinomial", "clients": 5}, {"participation": {"kind": "multinomial", "clients": 2}}),
+        ({"participation": "multinomial", "clients": 6}, {"participation": {"kind": "multinomial", "clients": 1}}),
         ({"aggregation": "unequal"}, {"aggregation": [2, HALF, HALF]}),
         ({"aggregation": "identical"}, {"aggregation": "identical"}),
         ({"clock": "one slow"}, {"clock": {"policy": "async", "times": ["1", "1", "8"], "ties": "one-by-one"}}),
@@ -394,5 +397,10 @@ def test_rounds_of_points(levels: dict[str, Any], rounds: int) -> None:
 def test_rounds_where_every_step_is_looked_at() -> None:
     """The more clients or sets of clients there are, the fewer rounds a run has."""
     subject = ClaimedAlgorithm("fedavg")
-    for levels, rounds in (({}, 512), ({"clients": 3}, 128), ({"clients": 2.585, "participation": "half"}, 51)):
+    for levels, rounds in (
+        ({}, 512),
+        ({"clients": 3}, 128),
+        ({"clients": 2.585, "participation": "half"}, 51),
+        ({"clients": 2, "participation": "multinomial"}, 102),
+    ):
         assert find_rounds(_at(horizon=("T", 20), **levels), fmpq(1, 4), subject, looked_at=2048) == rounds

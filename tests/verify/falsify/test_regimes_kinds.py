@@ -116,6 +116,28 @@ def test_noise_moves_the_mean_on_losses_that_are_no_quadratics() -> None:
     assert (found[1].applicable, found[1].holds) == (True, False)
 
 
+def test_two_of_four_clients_drawn_with_replacement_refute_the_variance_without_it() -> None:
+    """The variance of m draws without replacement, (M - m) / (m (M - 1)), equals that with it for m = 1 alone."""
+    mu, m, T = sp.symbols("mu m T", positive=True)
+    zeta = sp.Symbol("zeta", nonnegative=True)
+    variance = eta / (mu * (2 - eta * mu)) * (N - m) / (m * (N - 1)) * zeta**2
+    where = {mu: q.strong_convexity, m: q.participants, T: q.rounds, zeta: q.gradient_dissimilarity}
+    stated = [a.same_local_work, a.unit_server_step, a.multinomial_sampling, a.several_clients, a.uniform_shares]
+    stated += [a.convex_and_smooth, a.strongly_convex_clients, a.full_gradients, a.bounded_dissimilarity]
+    claim = Claim(
+        id="mine:drawn",
+        lhs=q.final_distance_sq,
+        rhs=(1 - eta * mu) ** (2 * T) * D**2 + variance,
+        where=WHERE | where,
+        conditions=[eta <= 1 / L, sp.Le(K, 1), m <= N],
+        assumptions=stated,
+    )
+    found = search_for(claim, SEARCH_BY_DEFAULT).counterexample
+    assert found is not None
+    assert found.table["algorithm"]["participation"] == {"kind": "multinomial", "clients": 2}
+    assert (found.found.applicable, found.found.holds) == (True, False)
+
+
 @pytest.mark.parametrize("assumption", [a.compressed, a.fedprox, a.scaffold], ids=lambda one: one.name)
 def test_clients_of_one_type_are_so_with_any_algorithm(assumption: a.Assumption) -> None:
     """A claim about them is tried on runs of algorithms that are no setting of the update rule."""

@@ -320,7 +320,7 @@ def test_an_exercise_whose_claim_no_run_satisfies(monkeypatch: pytest.MonkeyPatc
     for count, violation, counterexample, message in (
         (0, None, None, "none of the small runs"),
         (1, {}, None, "the claim is false"),
-        (1, None, ({}, None), "the claim is false"),
+        (1, None, SimpleNamespace(table={}), "the claim is false"),
         (1, None, None, None),
     ):
         runs = type("Runs", (list,), {"try_claim": lambda _, __, v=violation: SimpleNamespace(violation=v)})(

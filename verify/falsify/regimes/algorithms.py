@@ -18,7 +18,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.schedules import StepSizes
 from fedtheory.runfile.definitions import find_definition, is_user_defined
 from verify.falsify.regimes.factors import Factor, Level, Point
-from verify.falsify.regimes.problems import count_clients, count_local_steps, get_unit_of_values
+from verify.falsify.regimes.problems import count_clients, count_local_steps, count_participants, get_unit_of_values
 from verify.falsify.rounding import round_power
 from verify.falsify.tables import Table, find_most_steps
 from verify.instances.algorithms import build_mixing_matrix
@@ -187,7 +187,7 @@ def _list_rule(point: Point) -> Iterator[tuple[str, Any]]:
     law = point.get("participation")
     if law is not None:
         kind = "multinomial" if law == "multinomial" else "uniform"
-        yield "participation", {"kind": kind, "clients": max(clients // 2, 1) if law == "half" else 1}
+        yield "participation", {"kind": kind, "clients": count_participants(point)}
     clock = point.get("clock")
     if clock is not None:
         yield "clock", _build_clock(clock, clients)

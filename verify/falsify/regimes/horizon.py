@@ -9,7 +9,13 @@ from flint import fmpq
 from fedtheory.arithmetic import plain_float
 from verify.falsify.regimes.algorithms import ClaimedAlgorithm, count_rounds_of_a_cycle
 from verify.falsify.regimes.factors import DATA, Point
-from verify.falsify.regimes.problems import count_clients, count_local_steps, has_one_outcome, limit_enumerated_steps
+from verify.falsify.regimes.problems import (
+    count_clients,
+    count_local_steps,
+    count_participants,
+    has_one_outcome,
+    limit_enumerated_steps,
+)
 
 _MOST = 2**22
 """Largest number of rounds if they are computed by repeated squaring."""
@@ -37,8 +43,10 @@ def find_rounds(point: Point, step_size: fmpq, subject: ClaimedAlgorithm, looked
 
 def _count_sets_of_participants(point: Point) -> int:
     """Count the sets of participants of a round, which a claim about each step may enumerate."""
-    clients = count_clients(point)
-    return math.comb(clients, clients // 2) if point.get("participation") == "half" else clients
+    clients, participants, law = count_clients(point), count_participants(point), point.get("participation")
+    if law is None:
+        return clients
+    return math.comb(clients + participants - 1 if law == "multinomial" else clients, participants)
 
 
 def _count_whole_cycles(point: Point) -> int:

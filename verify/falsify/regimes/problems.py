@@ -27,6 +27,8 @@ _LEAVING_OPTIMUM = ("Huber", "kinked")
 """Losses on which noise or different gradients have an effect if the start is the optimum."""
 _WIDE = fmpq(2**26)
 """Width of a term that is a quadratic on the whole path of a run."""
+_DRAWN_TWICE = range(4, 33)
+"""Numbers of clients of which two are drawn with replacement; a claim may need an enumeration of all pairs."""
 _ROWS = {0: 1, 5: 2, -5: 4, -9: 8, 9: 16}
 """Square roots of half the number of rows of a client, by the level of its gradients; most rows are zero."""
 _RARE_ROWS = {0: 4, 5: 8, -5: 2, 9: 16}
@@ -49,6 +51,16 @@ def count_clients(point: Point) -> int:
     if loss is None or (has_one_outcome(point) and not has_single_clients(point)):
         return clients
     return min(clients, _FEW_WITH_DATA if loss in DATA else _FEW)
+
+
+def count_participants(point: Point) -> int:
+    """Return the number of participants of a round; with replacement, of few clients two are drawn, else one."""
+    clients, law = count_clients(point), point.get("participation")
+    if law is None:
+        return clients
+    if law == "half":
+        return max(clients // 2, 1)
+    return 2 if law == "multinomial" and clients in _DRAWN_TWICE else 1
 
 
 def count_local_steps(point: Point) -> int:
