@@ -29,11 +29,16 @@ CURVED_DISSIMILARITY_AT_Y = "dissimilarity at the comparator, with the clients' 
 
 
 def with_comparator(context: Context, claim: Claim) -> Context:
-    """The context of a claim about local steps in expectation, with the facts on its comparator, if it has one."""
+    """Return the context of a claim about local steps in expectation with the facts on its comparator, if it has one.
+
+    At points, where nothing is random, only the dissimilarity there is known.
+    """
     symbol = symbols_of(claim)
     point = next((point for point in _POINTS if any(symbol.has(known) for known in (point, *_POINTS[point]))), None)
-    if claim.place != "step" or point is None:
+    if claim.place not in ("step", "points") or point is None:
         return context
+    if claim.place == "points":
+        return replace(context, assumed={**context.assumed, DISSIMILARITY_AT_Y: _bound_dissimilarity(symbol, point)})
     noise = symbol(q.gradient_noise)
     is_quiet = noise not in context.noise
     return replace(
@@ -57,9 +62,9 @@ def _list_known_slacks(claim: Claim, symbol: SymbolTable, point: q.VectorQuantit
     """Yield slacks that are non-negative in expectation: an assumption, and the definitions of two quantities."""
     objective, client_objective = symbol(q.objective), symbol(q.client_objective)
     y, local = symbol(point), symbol(q.local_iterate)
-    noise, dissimilarity = _POINTS[point]
+    noise, _ = _POINTS[point]
     apart = Gradient(client_objective, y) - Gradient(objective, y)
-    yield DISSIMILARITY_AT_Y, symbol(dissimilarity) ** 2 - Average(norm_sq(apart))
+    yield DISSIMILARITY_AT_Y, _bound_dissimilarity(symbol, point)
     yield NOISE_AT_Y, symbol(noise) ** 2 - Average(norm_sq(noise_at_y))
     if point is q.comparator and symbol.has(q.client_smoothness):
         curvature = symbol(q.client_smoothness)
@@ -71,3 +76,10 @@ def _list_known_slacks(claim: Claim, symbol: SymbolTable, point: q.VectorQuantit
         gap = above - Inner(Gradient(client_objective, local), y - local)
         changed = norm_sq(symbol(q.gradient_noise) - noise_at_y)
         yield SMOOTH_NOISE, 2 * symbol(q.noise_smoothness) * gap - changed
+
+
+def _bound_dissimilarity(symbol: SymbolTable, point: q.VectorQuantity) -> Expr:
+    """Return the slack of the client average of |grad f_i(y) - grad F(y)|^2 <= zeta_y^2."""
+    _, dissimilarity = _POINTS[point]
+    apart = Gradient(symbol(q.client_objective), symbol(point)) - Gradient(symbol(q.objective), symbol(point))
+    return symbol(dissimilarity) ** 2 - Average(norm_sq(apart))

@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, 
 from fedtheory.proofs import check_certificate
 from fedtheory.search import Found, NotFound, find_proof
 
-gap, M, Gamma = sp.symbols("Delta M Gamma", positive=True)
+gap, M, Gamma, apart = sp.symbols("Delta M Gamma zeta_s", positive=True)
 F, F_i, x, y, best, later = sp.symbols("F F_i x y x_s x_1", real=True)
 x_i, mean, next_mean = sp.symbols("x_i xbar xbar_1", real=True)
 NUMBERS = {
@@ -32,6 +32,7 @@ NUMBERS = {
     D: q.initial_distance,
     gap: q.initial_gap,
     Gamma: q.optimal_value_gap,
+    apart: q.dissimilarity_at_optimum,
 }
 VECTORS = {F: q.objective, F_i: q.client_objective, x: q.point, y: q.second_point, best: q.optimum}
 PATH = {**VECTORS, x: q.centralised_model, later: q.next_centralised_model}
@@ -76,6 +77,13 @@ def lemma_of_li(drifts: int) -> Claim:
     return stated(then, bound, (*NOISY, *STRONGLY), [4 * L * eta <= 1], place="step", where=STEP)
 
 
+def gradients_of_clients(factor: int) -> Claim:
+    """Return a bound on the clients' gradients by the dissimilarity at the optimum and a multiple of the error."""
+    bound = 2 * apart**2 + factor * L * (Value(F, x) - Value(F, best))
+    left = Average(norm_sq(Gradient(F_i, x)))
+    return stated(left, bound, [a.convex_and_smooth], [], place="points", where=VECTORS)
+
+
 SHRINKS = sp.sqrt(norm_sq(x - best))
 SLOPE = sp.sqrt(norm_sq(Gradient(F, x)))
 TRUE = {
@@ -109,6 +117,7 @@ TRUE = {
         place="points",
         where=VECTORS,
     ),
+    "gradients by the dissimilarity at the optimum": gradients_of_clients(4),
     "the error by a product of norms": stated(
         Value(F, x) - Value(F, best),
         sp.sqrt(norm_sq(Gradient(F, x))) * sp.sqrt(norm_sq(x - best)),
@@ -146,6 +155,7 @@ FALSE = {
     "distances of gradient descent at a larger rate": norms(
         later - best, (1 - eta * L) * SHRINKS, STRONGLY, [eta * L <= 1]
     ),
+    "gradients by a quarter of the error": gradients_of_clients(1),
     "the error by half a product of norms": stated(
         Value(F, x) - Value(F, best),
         sp.sqrt(norm_sq(Gradient(F, x))) * sp.sqrt(norm_sq(x - best)) / 3,

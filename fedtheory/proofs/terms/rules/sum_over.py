@@ -78,6 +78,4 @@ def _require_any_step(context: TermContext) -> None:
     """Raise `Rejected` if the context has facts on the present step that other steps of a client need not satisfy."""
     first = context.numbers.at_least.get(context.index, 0)
     if context.place in ("induction", "start") or context.hypotheses or first != 0:
-        raise Rejected(
-            "expected a relation at every step of a client, got one at the present step alone"
-        )
+        raise Rejected("expected a relation at every step of a client, got one at the present step alone")
