@@ -8,8 +8,6 @@ import sympy as sp
 
 from fedtheory.kernel import Term, assumption, convexity, one, smoothness, square, weighted
 from fedtheory.kernel.expressions import Average, Gradient
-from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.comparators import (
     CURVED_DISSIMILARITY_AT_Y,
     CURVED_NOISE_AT_Y,
@@ -17,8 +15,7 @@ from fedtheory.proofs.comparators import (
     SMOOTH_NOISE,
     noise_at_y,
 )
-from fedtheory.proofs.means import MeanCertificate
-from fedtheory.sources.comparator.certificates.full_rounds import sum_distances
+from fedtheory.sources.comparator.certificates.averages import certify_average
 from fedtheory.sources.comparator.certificates.step_terms import (
     GRADIENT,
     MEAN_GRADIENT,
@@ -109,15 +106,11 @@ def _split_gaps() -> Iterator[Term]:
 
 
 CERTIFICATES = [
-    Certificate(claim="comparator:curvatures.one-step", links=[_STEP]),
-    MeanCertificate(claim="comparator:curvatures.all-steps", step="comparator:curvatures.one-step", span="run"),
-    Combination(claim="comparator:curvatures.average-error", links=[sum_distances("comparator:curvatures.all-steps")]),
-    Certificate(claim="comparator:curvatures.rounds.one-step", links=[[*_bound_step_of_round()]]),
-    MeanCertificate(
-        claim="comparator:curvatures.rounds.all-steps",
-        step="comparator:curvatures.rounds.one-step",
-        span="run",
+    *certify_average("comparator:curvatures", _STEP),
+    *certify_average(
+        "comparator:curvatures.rounds",
+        [*_bound_step_of_round()],
+        average="comparator:curvatures.rounds",
         potential=curved.L_i * curved.potential,
     ),
-    Combination(claim="comparator:curvatures.rounds", links=[sum_distances("comparator:curvatures.rounds.all-steps")]),
 ]

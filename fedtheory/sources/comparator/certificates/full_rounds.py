@@ -8,13 +8,10 @@ import sympy as sp
 
 from fedtheory.kernel import Term, assumption, convexity, one, smoothness, square, strong_convexity
 from fedtheory.kernel.expressions import Gradient
-from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.comparators import NOISE_AT_Y, SMOOTH_NOISE, noise_at_y
 from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.means import MeanCertificate
-from fedtheory.proofs.parts import Part
+from fedtheory.sources.comparator.certificates.averages import certify_average
 from fedtheory.sources.comparator.certificates.step_terms import (
     DRIFT,
     MEAN_GRADIENT,
@@ -109,34 +106,11 @@ _PARTS = [
 ]
 _STRONG_STEP = scale_terms(2 * eta, bound_local_step(_GAPS, _PARTS))
 
-_SHARE = 1 / (2 * eta * tau * T)
-
-
-def sum_distances(all_steps: str) -> list[Part]:
-    """Return the parts of a sum over all local steps: distances from y telescope, and the last is non-negative."""
-    return [
-        Part(_ONE, all_steps),
-        Part(-_SHARE, facts.TELESCOPED_FROM_COMPARATOR),
-        Part(_SHARE, facts.FINAL_COMPARATOR_DISTANCE),
-    ]
-
-
 CERTIFICATES = [
-    Certificate(claim="comparator:one-step", links=[_bound_step(EQUAL_WEIGHTS)]),
-    MeanCertificate(claim="comparator:all-steps", step="comparator:one-step", span="run", potential=potential),
-    Certificate(claim="comparator:shares.one-step", links=[_bound_step(UNEQUAL_WEIGHTS, _EXCESS)]),
-    MeanCertificate(
-        claim="comparator:shares.all-steps", step="comparator:shares.one-step", span="run", potential=potential
-    ),
-    Combination(claim="comparator:shares.average-error", links=[sum_distances("comparator:shares.all-steps")]),
-    Certificate(claim="comparator:drift.one-step", links=[_bound_step_with_drift(1)]),
-    MeanCertificate(claim="comparator:drift.all-steps", step="comparator:drift.one-step", span="run"),
-    Combination(claim="comparator:drift.average-error", links=[sum_distances("comparator:drift.all-steps")]),
-    Certificate(claim="comparator:drift.less-noise.one-step", links=[_bound_step_with_drift(4)]),
-    MeanCertificate(
-        claim="comparator:drift.less-noise.all-steps", step="comparator:drift.less-noise.one-step", span="run"
-    ),
-    Combination(claim="comparator:drift.less-noise", links=[sum_distances("comparator:drift.less-noise.all-steps")]),
+    *certify_average("comparator:", _bound_step(EQUAL_WEIGHTS), potential=potential),
+    *certify_average("comparator:shares", _bound_step(UNEQUAL_WEIGHTS, _EXCESS), potential=potential),
+    *certify_average("comparator:drift", _bound_step_with_drift(1)),
+    *certify_average("comparator:drift.less-noise", _bound_step_with_drift(4), average="comparator:drift.less-noise"),
     Certificate(claim="comparator:strongly-convex.one-step", links=[_STRONG_STEP]),
     Contraction(
         claim="comparator:strongly-convex.last-model",
@@ -146,5 +120,4 @@ CERTIFICATES = [
         potential=strong.drift_potential,
         offset=2 * eta * strong.floor,
     ),
-    Combination(claim="comparator:average-error", links=[sum_distances("comparator:all-steps")]),
 ]

@@ -7,10 +7,7 @@ import sympy as sp
 from fedtheory.kernel import Term, convexity
 from fedtheory.kernel.expressions import Gradient
 from fedtheory.proofs import facts
-from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.means import MeanCertificate
-from fedtheory.proofs.parts import Part
+from fedtheory.sources.comparator.certificates.averages import certify_average
 from fedtheory.sources.comparator.certificates.step_terms import (
     bound_gradients,
     bound_local_step,
@@ -38,24 +35,10 @@ _PARTS = [
     *bound_noise(_noise_cost),
     *list_excess_noise(_noise_cost, _noise_in_average, _next_potential),
 ]
-_SHARE = 1 / (2 * eta * tau * T)
 
-CERTIFICATES = [
-    Certificate(claim="comparator:sampled.one-step", links=[bound_local_step(_GAPS, _PARTS)]),
-    MeanCertificate(
-        claim="comparator:sampled.all-steps",
-        step="comparator:sampled.one-step",
-        span="run",
-        potential=sampled.potential,
-    ),
-    Combination(
-        claim="comparator:sampled.average-error",
-        links=[
-            [
-                Part(sp.S.One, "comparator:sampled.all-steps"),
-                Part(-_SHARE, facts.TELESCOPED_WITH_PARTICIPANTS),
-                Part(_SHARE, facts.FINAL_COMPARATOR_DISTANCE),
-            ]
-        ],
-    ),
-]
+CERTIFICATES = certify_average(
+    "comparator:sampled",
+    bound_local_step(_GAPS, _PARTS),
+    potential=sampled.potential,
+    telescoped=facts.TELESCOPED_WITH_PARTICIPANTS,
+)
