@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Expr, Gradient, Value, inner, norm_sq
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.lecture27.statements.notation import *
 
 points_distance_sq = norm_sq(w - w_other)
@@ -34,18 +35,16 @@ def gap_below_tangent(objective: Expr) -> Relation:
 
 _SQUARED = "Both sides are squared, so that they are rational numbers.  "
 
+claim_at_points = Statements("lecture27", NOTATION, place="points", assumptions=ASSUMPTIONS)
+
 CLAIMS = [
-    claim.assumption("assumption-1", "Convexity", "p. 2, assumption 1)")(
+    claim_at_points.assumption("assumption-1", "Convexity", "p. 2, assumption 1)")(
         chain=(gap_above_tangent(F_i), ">=", 0),
-        place="points",
-        assumptions=ASSUMPTIONS,
         printed=r"F_i(w)\text{ is convex}",
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
     ),
-    claim.assumption("assumption-2", "Lipschitz losses", "p. 2, assumption 2)")(
+    claim_at_points.assumption("assumption-2", "Lipschitz losses", "p. 2, assumption 2)")(
         chain=(change_sq(F_i), "<=", rho**2 * points_distance_sq),
-        place="points",
-        assumptions=ASSUMPTIONS,
         printed=r"F_i(w)\text{ is }\rho\text{-Lipschitz: }\|F_i(w)-F_i(w')\|\le\rho\|w-w'\|",
         note=(
             _SQUARED + "No quadratic is Lipschitz on all of space: rho is the smallest constant on a ball that contains"
@@ -53,27 +52,23 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.language.assumptions:lipschitz_losses",
     ),
-    claim.assumption("assumption-3", "Smoothness", "p. 2, assumption 3)")(
+    claim_at_points.assumption("assumption-3", "Smoothness", "p. 2, assumption 3)")(
         chain=(gradient_change_sq(F_i), "<=", beta**2 * points_distance_sq),
-        place="points",
-        assumptions=ASSUMPTIONS,
         printed=(
             r"F_i(w)\text{ is }\beta\text{-smooth: }\|\nabla F_i(w)-\nabla F_i(w')\|\le\beta\|w-w'\|,\ \forall w,w'"
         ),
         note=_SQUARED + "beta is the largest eigenvalue of the clients' Hessians.",
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
     ),
-    claim.proved.inequality(
+    claim_at_points.proved.inequality(
         "smooth-property-1", "Smoothness of a convex function, at the other end", "p. 2, property (1)"
     )(
         chain=(gap_below_tangent(F_i).left, "<=", gap_below_tangent(F_i).right),
         also=(gap_below_tangent(F),),
-        place="points",
-        assumptions=ASSUMPTIONS,
         printed=r"f(w)-f(w')\le\nabla f(w)^T(w-w')-\frac{1}{2\beta}\|\nabla f(w)-\nabla f(w')\|^2",
         note="Checked for f = F_i and for f = F.",
     ),
-    claim.proved.inequality("smooth-property-2", "The error of a linear approximation", "p. 2, property (2)")(
+    claim_at_points.proved.inequality("smooth-property-2", "The error of a linear approximation", "p. 2, property (2)")(
         chain=(gap_above_tangent(F_i) ** 2, "<=", (beta / 2 * points_distance_sq) ** 2),
         also=(
             Relation(gap_above_tangent(F_i), ">=", 0),
@@ -82,8 +77,6 @@ CLAIMS = [
             Relation(gap_above_tangent(F), ">=", 0),
             Relation(gap_above_tangent(F), "<=", beta / 2 * points_distance_sq),
         ),
-        place="points",
-        assumptions=ASSUMPTIONS,
         printed=(
             r"|f(w)-f(w')-\nabla f(w')^T(w-w')|\le\frac\beta2\|w-w'\|^2;\quad \text{plus convexity: }"
             r"f(w)-f(w')-\nabla f(w')^T(w-w')\in\left[0,\tfrac\beta2\|w-w'\|^2\right]"
@@ -93,7 +86,7 @@ CLAIMS = [
             "Checked for f = F_i and for f = F."
         ),
     ),
-    claim.supported.condition("inherit", "F inherits the three properties", "p. 2, remark (2)")(
+    claim_at_points.supported.condition("inherit", "F inherits the three properties", "p. 2, remark (2)")(
         chain=(lambda_min, ">=", 0),
         also=(
             Relation(rho_mean**2, "<=", rho**2),
@@ -101,8 +94,6 @@ CLAIMS = [
             Relation(change_sq(F), "<=", rho**2 * points_distance_sq),
             Relation(gradient_change_sq(F), "<=", beta**2 * points_distance_sq),
         ),
-        place="points",
-        assumptions=ASSUMPTIONS,
         printed=r"F(w)\text{ is convex, }\rho\text{-Lipschitz, }\beta\text{-smooth, due to }F(w)=\sum_iP_iF_i(w)",
         note="F's own constants are at most those of the F_i: its curvatures, and its Lipschitz constant on the ball.",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Gradient, Value, inner, norm_sq
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.lecture27.statements.notation import *
 
 theta, theta_after = Value(F, v) - Value(F, w_star), Value(F, v_next) - Value(F, w_star)
@@ -14,6 +15,8 @@ progress = omega * eta * (1 - beta * eta / 2)
 _NABLA = r"\nabla F(v_{[k]}(t))"
 _PROGRESS = r"\omega\eta\left(1-\frac{\beta\eta}2\right)"
 _BEFORE, _AFTER = r"\|v_{[k]}(t)-w^*\|^2", r"\|v_{[k]}(t+1)-w^*\|^2"
+
+claim_on_path = Statements("lecture27", NOTATION, place="path", assumptions=ASSUMPTIONS, conditions=[SMALL_STEP])
 
 CLAIMS = [
     claim.definition("theta", "The gap of the auxiliary sequence", "proof of Theorem 2")(
@@ -30,11 +33,10 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.language.quantities:centralised_model",
     ),
-    claim.proved.inequality("lemma-3", "Centralised gradient descent does not move away from the optimum", "Lemma 3")(
+    claim_on_path.proved.inequality(
+        "lemma-3", "Centralised gradient descent does not move away from the optimum", "Lemma 3"
+    )(
         chain=(distance_after_sq, "<=", distance_sq),
-        place="path",
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         printed=(
             r"\text{When }\eta\le\frac1\beta,\ \forall k,\ t\in[k]=[(k-1)\tau,k\tau]:\ "
             r"\|v_{[k]}(t)-w^*\|^2\text{ is non-increasing w.r.t. }t"
@@ -43,22 +45,19 @@ CLAIMS = [
             "The condition is transcribed as eta = beta; the proof uses 1/beta - eta >= 0, so eta <= 1/beta is read."
         ),
     ),
-    claim.proved.inequality(
+    claim_on_path.proved.inequality(
         "lemma-3.any-point",
         "One step of centralised gradient descent, against any point",
         "Lemma 3, with any point in the place of w^*",
     )(
         lhs=norm_sq(v_next - w),
         rhs=norm_sq(v - w) - 2 * eta * (Value(F, v_next) - Value(F, w)),
-        place="path",
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         note=(
             "Not in the notes.  For w = w^* it is stronger than the lemma.  It also shows that descent approaches "
             "every point with a smaller value than the next iterate, whether there is an optimum or not."
         ),
     ),
-    claim.proved.step("lemma-3.proof", "One step of centralised gradient descent", "proof of Lemma 3")(
+    claim_on_path.proved.step("lemma-3.proof", "One step of centralised gradient descent", "proof of Lemma 3")(
         chain=(distance_after_sq, "<=", distance_sq + eta * (eta - 1 / beta) * norm_sq(gradient)),
         also=(
             Relation(theta, ">=", 0),
@@ -72,9 +71,6 @@ CLAIMS = [
             Relation((distance_after_sq - distance_sq) / theta, "<=", -2 * eta),
             Relation(-2 * eta, "<", 0),
         ),
-        place="path",
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         printed=(
             rf"{_AFTER}={_BEFORE}-2\eta{_NABLA}^T(v_{{[k]}}(t)-w^*)+\eta^2\|{_NABLA}\|^2"
             rf"\le{_BEFORE}+\eta\left(\eta-\frac1\beta\right)\|{_NABLA}\|^2,\quad "
@@ -90,13 +86,12 @@ CLAIMS = [
             "and, in brackets, eta <= 1/beta; the weaker one is encoded."
         ),
     ),
-    *claim.refuted.identity("lemma-3.proof.factor", "Collecting the squared gradient", "proof of Lemma 3, last line")(
+    *claim_on_path.refuted.identity(
+        "lemma-3.proof.factor", "Collecting the squared gradient", "proof of Lemma 3, last line"
+    )(
         lhs=-eta / beta * norm_sq(gradient) + eta**2 * norm_sq(gradient),
         relation="==",
         rhs=eta * (1 / beta - eta) * norm_sq(gradient),
-        place="path",
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         printed=(
             rf"-\frac\eta\beta\|{_NABLA}\|^2+\eta^2\|{_NABLA}\|^2=\eta\left(\frac1\beta-\eta\right)\|{_NABLA}\|^2"
         ),
@@ -108,11 +103,8 @@ CLAIMS = [
         note="Not positive for eta <= 1/beta, which is what the lemma needs.",
         verdict="proved",
     ),
-    claim.proved.inequality("lemma-4", "The reciprocal of the gap grows at every step", "Lemma 4")(
+    claim_on_path.proved.inequality("lemma-4", "The reciprocal of the gap grows at every step", "Lemma 4")(
         chain=(1 / theta_after - 1 / theta, ">=", progress, ">", 0),
-        place="path",
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         printed=(
             r"\text{For any }k,\ \eta\le\frac1\beta,\ t\in[(k-1)\tau,k\tau):\ "
             rf"\frac1{{\theta_{{[k]}}(t+1)}}-\frac1{{\theta_{{[k]}}(t)}}\ge{_PROGRESS}>0,\quad "
@@ -122,34 +114,27 @@ CLAIMS = [
             "The notes omit the proof.  Runs on which a theta is zero are not covered, as 1/theta is undefined there."
         ),
     ),
-    claim.proved.inequality(
+    claim_on_path.proved.inequality(
         "lemma-4.distance",
         "The distance from the optimum within an interval",
         "Lemma 4, from Lemma 3 and the definition of omega",
     )(
         chain=(distance_sq, "<=", 1 / omega),
         also=(Relation(distance_after_sq, "<=", 1 / omega),),
-        place="path",
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         note="The part of Lemma 3 that the proof of Lemma 4 uses; the notes omit that proof.",
     ),
-    claim.proved.inequality(
+    claim_on_path.proved.inequality(
         "lemma-4.descent",
         "The loss of the auxiliary sequence does not increase",
         "Lemma 4, remark, without its strictness",
     )(
         chain=(Value(F, v_next), "<=", Value(F, v)),
-        place="path",
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         note="The proof of Theorem 2 uses it; it also holds on runs that reach the optimum.",
     ),
-    claim.proved.inequality("lemma-4.consequence", "The loss of the auxiliary sequence decreases", "Lemma 4, remark")(
+    claim_on_path.proved.inequality(
+        "lemma-4.consequence", "The loss of the auxiliary sequence decreases", "Lemma 4, remark"
+    )(
         chain=((Value(F, v_next) - Value(F, v)) / theta**2, "<=", -progress, "<", 0),
-        place="path",
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         printed=(
             r"\theta_{[k]}(t+1)<\theta_{[k]}(t)\Rightarrow F(v_{[k]}(t+1))-F(w^*)<F(v_{[k]}(t))-F(w^*),"
             r"\text{ i.e., }F(v_{[k]}(t))\text{ is decreasing}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, inner, norm_sq
 from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.liu2022.statements.notation import *
 
 before, after = Expectation(Value(f, xbar)), Expectation(Value(f, xbar_next))
@@ -23,11 +24,11 @@ _GRADIENT_ERROR = rf"\left\|\nabla f(\bar x^{{t-1}})-{MEAN}\nabla f_i(x_i^{{t-1}
 _MOVE = r"\mathbb E[\|\bar x^t-\bar x^{t-1}\|^2]"
 _NOISE = rf"\left\|{MEAN}(g_i^t-\nabla f_i(x_i^{{t-1}}))\right\|^2"
 
+claim_of_step = Statements("liu2022", NOTATION, place="step", assumptions=ASSUMPTIONS)
+
 CLAIMS = [
-    claim.proved.inequality("eq-1", "Descent lemma", "proof of Theorem 1, (1)")(
+    claim_of_step.proved.inequality("eq-1", "Descent lemma", "proof of Theorem 1, (1)")(
         chain=(after, "<=", before + Expectation(inner(Gradient(f, xbar), move)) + L / 2 * move_sq),
-        place="step",
-        assumptions=ASSUMPTIONS,
         printed=(rf"{AFTER}\le{BEFORE}+\mathbb E[\nabla f(\bar x^{{t-1}})^T(\bar x^t-\bar x^{{t-1}})]+\frac L2{_MOVE}"),
     ),
     claim.proved.identity("eq-2", "The step of the average", "proof of Theorem 1, (2)")(
@@ -39,7 +40,7 @@ CLAIMS = [
             rf"\bar x^t\triangleq{MEAN}x_i^t={MEAN}(x_i^{{t-1}}-sg_i^t)=\bar x^{{t-1}}-\frac1Ns\sum_{{i=1}}^Ng_i^t"
         ),
     ),
-    *claim.refuted.step("eq-3", "The squared step of the average", "proof of Theorem 1, (3)")(
+    *claim_of_step.refuted.step("eq-3", "The squared step of the average", "proof of Theorem 1, (3)")(
         chain=(
             move_sq,
             "==",
@@ -49,8 +50,6 @@ CLAIMS = [
             "<=",
             s**2 / N * mean_gradient_sq,
         ),
-        place="step",
-        assumptions=ASSUMPTIONS,
         printed=(
             rf"{_MOVE}=s^2\mathbb E\left[{_NOISE}\right]+s^2{_CLIENTS}"
             rf"=\frac{{s^2}}{{N^2}}\sum_{{i=1}}^N\mathbb E[\|g_i^t-\nabla f_i(x_i^{{t-1}})\|^2]+s^2{_CLIENTS}"
@@ -67,19 +66,17 @@ CLAIMS = [
         note="The first term of the line before is at most $s^2\\sigma^2/N$; the second stays.",
         verdict="proved",
     ),
-    claim.proved.inequality(
+    claim_of_step.proved.inequality(
         "eq-3.mean-zero-sum", "Sums of independent zero-mean vectors", "proof of Theorem 1, margin of (3)"
     )(
         chain=(Expectation(norm_sq(N * Average(noise))), "<=", Expectation(N * Average(norm_sq(noise)))),
-        place="step",
-        assumptions=ASSUMPTIONS,
         printed=(
             r"\mathbb E[\|z_1+\dots+z_n\|^2]\le\mathbb E[\|z_1\|^2+\dots+\|z_n\|^2]"
             r"\text{ for r.v. }z_1,\dots,z_n\text{ indep. and 0-mean}"
         ),
         note="Checked for the gradient noise of the clients; there it is an equation, as for all independent vectors.",
     ),
-    claim.proved.identity(
+    claim_of_step.proved.identity(
         "eq-3.variance", "The second moment is the variance and the squared mean", "proof of Theorem 1, margin of (3)"
     )(
         chain=(
@@ -87,8 +84,6 @@ CLAIMS = [
             "==",
             Expectation(norm_sq(Average(noise))) + Expectation(norm_sq(client_gradients)),
         ),
-        place="step",
-        assumptions=ASSUMPTIONS,
         printed=(
             r"\mathbb E[\|\mathbf z\|^2]=\mathbb E[\|\mathbf z-\mathbb E[\mathbf z]\|^2]"
             r"+\mathbb E[\mathbf z]\mathbb E[\mathbf z]^T"
@@ -98,14 +93,12 @@ CLAIMS = [
             "$\\frac1N\\sum_i\\nabla f_i(x_i^{t-1})$.  The last term is read as $\\|\\mathbb E[z]\\|^2$."
         ),
     ),
-    claim.proved.identity("eq-4", "The cross term", "proof of Theorem 1, (4)")(
+    claim_of_step.proved.identity("eq-4", "The cross term", "proof of Theorem 1, (4)")(
         chain=(
             Expectation(inner(Gradient(f, xbar), move)),
             "==",
             -s / 2 * (gradient_sq + mean_gradient_sq - gradient_error_sq),
         ),
-        place="step",
-        assumptions=ASSUMPTIONS,
         printed=(
             r"\mathbb E[\nabla f(\bar x^{t-1})^T(\bar x^t-\bar x^{t-1})]=-\frac s2\mathbb E\left["
             rf"\|\nabla f(\bar x^{{t-1}})\|^2+\left\|{MEAN}\nabla f_i(x_i^{{t-1}})\right\|^2-{_GRADIENT_ERROR}\right]"
@@ -132,7 +125,7 @@ CLAIMS = [
         note="(3) with its variance and (4), put into (1): the last term is $Ls^2\\sigma^2/(2N)$.",
         verdict="proved",
     ),
-    claim.proved.inequality(
+    claim_of_step.proved.inequality(
         "eq-7.any-sum", "Sums of vectors that need not be independent", "proof of Theorem 1, margin of (a)"
     )(
         chain=(
@@ -140,8 +133,6 @@ CLAIMS = [
             "<=",
             N * Expectation(N * Average(norm_sq(gradient_change_i))),
         ),
-        place="step",
-        assumptions=ASSUMPTIONS,
         printed=(
             r"\mathbb E[\|z_1+\dots+z_n\|^2]\le n\,\mathbb E[\|z_1\|^2+\dots+\|z_n\|^2]"
             r"\text{ for r.v. }z_1,\dots,z_n\text{ not nec. indep., with }n=N"
@@ -151,7 +142,7 @@ CLAIMS = [
             "Lemma 1 marks the same inequality with (*) and uses it for 2, $t-t_0$ and N vectors."
         ),
     ),
-    claim.proved.step("eq-7.a", "The gradient's error is the drift", "proof of Theorem 1, term (a)")(
+    claim_of_step.proved.step("eq-7.a", "The gradient's error is the drift", "proof of Theorem 1, term (a)")(
         chain=(
             gradient_error_sq,
             "==",
@@ -161,8 +152,6 @@ CLAIMS = [
             "<=",
             L**2 * drift,
         ),
-        place="step",
-        assumptions=ASSUMPTIONS,
         printed=(
             rf"(a)=\mathbb E\left[\left\|{MEAN}\nabla f_i(\bar x^{{t-1}})"
             rf"-{MEAN}\nabla f_i(x_i^{{t-1}})\right\|^2\right]"
