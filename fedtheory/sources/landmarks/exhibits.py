@@ -196,7 +196,7 @@ def _format_matrix(rows: list[list[Any]]) -> str:
 
 
 def _format_exact(algorithm: FederatedAlgorithm) -> str:
-    """Describe which moments of an algorithm are exact, and what a round costs."""
+    """Describe which moments of an algorithm are exact, and the cost of a round."""
     counted = f"{len(algorithm.server)} of the server, {len(algorithm.client)} of each client"
     price = (
         "The clients have no state between rounds, so that a round costs the same for any number of clients."

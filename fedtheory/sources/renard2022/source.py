@@ -23,8 +23,8 @@ UNPROVED = {"no kind of certificate proves that a problem satisfies an assumptio
 
 NOT_ENCODED = {
     "Strategy of the proof, item 1: the progress of a round is bounded by some term that decreases when t increases.": (
-        "every bounded sequence is below some decreasing one: the sentence can be neither refuted nor given content.  "
-        "What the notes prove of it is Lemma 2.2."
+        "every bounded sequence is below a decreasing one, so that the sentence cannot be refuted.  The notes prove "
+        "Lemma 2.2 in its place."
     ),
     "Before Lemma 2.2: the error of a round is in $O(1/\\tau)$.": (
         "with noise and drift the error of a round tends to a positive number as $\\tau$ grows.  The true part, "

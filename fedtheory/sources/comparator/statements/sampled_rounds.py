@@ -13,7 +13,7 @@ from fedtheory.sources.comparator.statements.notation import *
 sampling = rho * tau / eta
 """Cost of client sampling, per squared gradient and eta^2."""
 potential = (L * (tau - k) * (3 * tau + k - 1) / 4 + sampling) / (tau + k)
-"""Cost of a client's squared distance from the average, with k steps and the sampling left in the round."""
+"""Cost of a client's squared distance from the average after k steps: of the further steps and the sampling."""
 
 gradient_cost = eta**2 * (L * (tau - 1 - k) * (3 * tau + k) / 4 + sampling)
 """Coefficient of the squared gradients of step k, in the following steps and at the end of the round."""

@@ -54,8 +54,8 @@ def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     )
     worked = rf"A run of $T$ local steps has $T/{count}$ aggregations, so that it costs $T({local}+{global_}/{count})$."
     questions: tuple[ex.Question, ...] = (
-        ex.ExpressionQuestion.worth(3, "iterations", "What the budget buys")(
-            text="How many local steps $T$ does the whole budget buy?",
+        ex.ExpressionQuestion.worth(3, "iterations", "Local steps within the budget")(
+            text="How many local steps $T$ does the whole budget pay for?",
             solution=spent,
             names=names,
         ),

@@ -100,7 +100,7 @@ CLAIMS = [
     ).with_repair(
         title="Collecting the squared gradient, with its sign",
         rhs=eta * (eta - 1 / beta) * norm_sq(gradient),
-        note="Not positive for eta <= 1/beta, which is what the lemma needs.",
+        note="Not positive for eta <= 1/beta, as the lemma needs.",
         verdict="proved",
     ),
     claim_on_path.proved.inequality("lemma-4", "The reciprocal of the gap grows at every step", "Lemma 4")(

@@ -50,7 +50,7 @@ def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         ex.ManualQuestion.worth(4, "counterexample", "Why it is false")(
             text="Give a run, or vectors, for which the line fails, and say what has to stand in its place.",
             solution=f"{lines[first].note} A run that refutes it is shown by `fedtheory errata`: {lines[first].id}.",
-            criteria=("the example violates the line (2)", "the repaired line is true and serves the proof (2)"),
+            criteria=("the example violates the line (2)", "the corrected line is true and serves the proof (2)"),
         ),
         ex.ExpressionQuestion.worth(2, "factor", "The factor of the drift")(
             text="Which factor does the drift of the lemma lack?",
@@ -67,7 +67,7 @@ def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
             solution=way / (2 * eta) - (1 / (2 * eta) - L) * move,
             names={**names, "way": way, "move": move},
         ),
-        ex.BoundQuestion.worth(4, "repaired", "The lemma, repaired")(
+        ex.BoundQuestion.worth(4, "repaired", "The lemma, corrected")(
             text=(
                 "Give a true upper bound for the left side of the lemma, with `before` and `after` for the expected "
                 "squared distances of the average from the optimum before and after the round."

@@ -39,7 +39,7 @@ def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
             solution=(first + second - minus) / 2,
             names=names,
         ),
-        ex.ExpressionQuestion.worth(3, "slip", "What the print misses by")(
+        ex.ExpressionQuestion.worth(3, "slip", "The error of the print")(
             text=(
                 r"The first form as printed is $\frac12\|a+b\|^2-\|a\|^2-\|b\|^2$. What is it minus "
                 rf"$\langle a,b\rangle$, in terms of ${a}$ and ${b}$?"

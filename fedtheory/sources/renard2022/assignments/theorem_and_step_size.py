@@ -44,7 +44,7 @@ def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
             solution=best,
             names=names,
         ),
-        ex.ExpressionQuestion.worth(2, "best_value", "What it gives")(
+        ex.ExpressionQuestion.worth(2, "best_value", "The bound at this step size")(
             text="What are these two terms together at that step size?",
             solution=D * sigma * sp.sqrt(2) / sp.sqrt(M * tau * T),
             names=names,

@@ -50,7 +50,7 @@ CLAIMS = [
             r"F_i(\bar x^{(t,k+1)})\le F_i(x^*)+\langle\nabla F_i(x_i^{(t,k)}),\ \bar x^{(t,k+1)}-x^*\rangle"
             r"+\frac L2\|\bar x^{(t,k+1)}-x_i^{(t,k)}\|^2"
         ),
-        note="True, although it cites Observation 2.1, which is printed the wrong way round.",
+        note="True, although it cites Observation 2.1, whose sign is reversed in print.",
     ),
     *claim_on_path.refuted.step(
         "lemma-2.2.proof.triangle", "Splitting the distance to the client", "proof of Lemma 2.2"

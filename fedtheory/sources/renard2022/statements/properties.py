@@ -57,7 +57,7 @@ CLAIMS = [
         place="points",
         assumptions=_CONVEX,
         printed=r"f(x)+\langle\nabla f(x),\ y-x\rangle\ge f(z)+\langle\nabla f(x),\ y-z\rangle",
-        note="The sign is the wrong way round: the words beside it say that the hyperplane through z lies above.",
+        note="The sign is reversed: by the text beside it the hyperplane through z lies above.",
         fault="misprint",
     ).with_repair(
         title="Hyperplanes parallel to a tangent lie above it",

@@ -50,7 +50,7 @@ CLAIMS = [
     ),
     claim.assumption("assumption-3", "Uniform shares", "section 2.1, item 3")(
         printed=r"F(x)=\frac1M\sum_{i=1}^M F_i(x),\quad i\in\{0,1,\dots,M\}",
-        note="The labels 0, ..., M would be M + 1 clients; the sum over i = 1, ..., M is what is meant.",
+        note="The labels 0, ..., M would be M + 1 clients; the sum over i = 1, ..., M is read.",
         implemented_by="fedtheory.language.assumptions:uniform_shares",
     ),
     claim.assumption("assumption-4", "Full participation", "section 2.1, item 4")(

@@ -45,13 +45,13 @@ def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         rf"$R$. In the limit $m=(1-{mu} H)^2m+{mu}^2R$, so that $m\approx\frac{{{mu}}}2\frac RH$."
     )
     questions: tuple[ex.Question, ...] = (
-        ex.ExpressionQuestion.worth(4, "noise_part", "Everyone takes part")(
+        ex.ExpressionQuestion.worth(4, "noise_part", "Full participation")(
             text="What is the limit for $L=K$, written with $L$?",
             solution=noise,
             names=names,
         ),
-        ex.ExpressionQuestion.worth(4, "drawing_part", "What drawing adds")(
-            text="What does the drawing of agents add?",
+        ex.ExpressionQuestion.worth(4, "drawing_part", "The term of client sampling")(
+            text="Which term does the sampling of agents add?",
             solution=drawing,
             names=names,
         ),
@@ -66,10 +66,10 @@ def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
             why="the variance enters squared, and the contraction divides by the step size once",
         ),
         ex.ManualQuestion.worth(3, "why", "The two sources")(
-            text="Why do the two parts add up without a cross term, and why does drawing add nothing for $L=K$?",
+            text="Why do the two parts add up without a cross term, and why does sampling add nothing for $L=K$?",
             solution=(
-                "Who is drawn is independent of the samples, which have mean zero given the model; so the cross term "
-                "vanishes. For $L=K$ the average is over all agents, whose gradients at $w^o$ sum to zero."
+                "The sampling of agents is independent of the data, whose noise has mean zero given the model; so the "
+                "cross term vanishes. For $L=K$ the average is over all agents, whose gradients at $w^o$ sum to zero."
             ),
             criteria=("independence (2)", "the sum of the gradients at the optimum vanishes (1)"),
         ),

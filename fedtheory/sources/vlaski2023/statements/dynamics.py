@@ -175,9 +175,9 @@ CLAIMS = [
         note=(
             "Read as an identity in the gradients: (c) is to hold whatever the vectors grad J_k(w_{i-1}) are.  For the "
             "gradients (mu_k E_k / mu - 1) v, v any vector, both sides of (c) differ by the first right side, which is "
-            "zero only under (5.26).  The second relation says that these gradients are the worst of their mean "
-            "square.  Read at a single w_{i-1} the sentence is false: two agents w^2/2 with mu_k = 1/2, E_k = 1, 3 and "
-            "mu = 1 have the factors 1/2 and 3/2, and (c) holds."
+            "zero only under (5.26).  By the second relation no gradients of the same mean square have a larger "
+            "difference.  Read at a single w_{i-1} the sentence is false: two agents w^2/2 with mu_k = 1/2, E_k = 1, 3 "
+            "and mu = 1 have the factors 1/2 and 3/2, and (c) holds."
         ),
     ),
     claim.proved.bound("eq-5.26.other-cost", "Other step sizes descend another cost", "(5.26)")(

@@ -94,7 +94,7 @@ CLAIMS = [
             "as a_k."
         ),
     ),
-    claim.proved.step("eq-5.34-5.37", "What the lemma is applied to", "(5.34)-(5.37)")(
+    claim.proved.step("eq-5.34-5.37", "The vectors to which the lemma is applied", "(5.34)-(5.37)")(
         chain=(norm_sq(Expectation(batch_gradient) - grad_k), "==", 0),
         also=(
             Relation(norm_sq(Average(grad_k) - grad), "==", 0),

@@ -120,7 +120,7 @@ CLAIMS = [
         for_all={theta: THETAS[theta][1:2]},
         conditions=[LOCAL_RATE_CONTRACTS],
         note=(
-            "mu counts once in d_i, and the energy of d_i is of order mu^4, see the repairs of (5.21) and (5.54).  "
+            "mu counts once in d_i, and the energy of d_i is of order mu^4, see the corrections of (5.21) and (5.54).  "
             "alpha = 1/(1 + theta) stands for all numbers between 0 and 1."
         ),
         verdict="proved",
@@ -137,7 +137,7 @@ CLAIMS = [
             r"\mathbb E\|\widetilde w_i\|^2\le\sqrt\lambda\,\mathbb E\|\widetilde w_{i-1}\|^2"
             rf"+\mu^2\frac{{\sigma_{{\rm fed}}^2}}{{\sqrt\lambda}}+\frac{{\mu^2}}{{1-\sqrt\lambda}}{_O}"
         ),
-        note="Multiplied by 1 - sqrt(lambda): what is left is of order mu^2 times mu^2.",
+        note="Multiplied by 1 - sqrt(lambda): the difference is then of order mu^2 times mu^2.",
     ),
     claim.proved.bound(
         "eq-5.62.explicit", "Full error recursion at alpha = sqrt(lambda), with its constants", "(5.62)"
