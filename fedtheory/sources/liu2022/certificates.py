@@ -98,15 +98,15 @@ _GRADIENT = Gradient(f_i, x_i)
 _DEVIATION = Gradient(f_i, xbar) - Gradient(f, xbar)
 _CHANGE = _GRADIENT - Gradient(f, xbar)
 _GROWTH, _SUMMED = k * (1 + 5 * k / (4 * K)), k * (k - 1) / 2 + 5 * k * (k - 1) * (2 * k - 1) / (24 * K)
-_SPREAD_FACTOR = 1 + 10 / (9 * K)
+_DRIFT_FACTOR = 1 + 10 / (9 * K)
 _STEP_CONDITION = s <= 1 / (6 * L * K)
 
 
-def _write_spread_offset(noise: sp.Symbol) -> sp.Expr:
+def _write_drift_offset(noise: sp.Symbol) -> sp.Expr:
     return 2 * (1 + K) * s**2 * spread**2 + (1 - 1 / N) * s**2 * noise**2
 
 
-def _bound_spread_step(noise: Sequence[Term]) -> list[Term]:
+def _bound_drift_step(noise: Sequence[Term]) -> list[Term]:
     """Return the terms of one step of all clients; those of `noise` bound the variance of their gradients."""
     return [
         Term(1 / K, square((x_i - xbar) + K * s * (_GRADIENT - client_gradients)), averaged=True),
@@ -261,26 +261,26 @@ CERTIFICATES = [
     Recursion(
         claim="liu2022:thm-3.drift",
         measure=SPREAD,
-        factor=_SPREAD_FACTOR,
-        offset=_write_spread_offset(G),
-        terms=_bound_spread_step(
+        factor=_DRIFT_FACTOR,
+        offset=_write_drift_offset(G),
+        terms=_bound_drift_step(
             [
                 Term((1 - 1 / N) * s**2, assumption("bounded second moment"), averaged=True),
                 Term((1 - 1 / N) * s**2, square(_GRADIENT), averaged=True),
             ]
         ),
-        bound=_GROWTH * _write_spread_offset(G),
-        total=_SUMMED * _write_spread_offset(G),
+        bound=_GROWTH * _write_drift_offset(G),
+        total=_SUMMED * _write_drift_offset(G),
         relaxed=[_STEP_CONDITION],
     ),
     Recursion(
         claim="liu2022:thm-3.drift.sharp",
         measure=SPREAD,
-        factor=_SPREAD_FACTOR,
-        offset=_write_spread_offset(sigma),
-        terms=_bound_spread_step([_bound_variance((1 - 1 / N) * s**2)]),
-        bound=_GROWTH * _write_spread_offset(sigma),
-        total=_SUMMED * _write_spread_offset(sigma),
+        factor=_DRIFT_FACTOR,
+        offset=_write_drift_offset(sigma),
+        terms=_bound_drift_step([_bound_variance((1 - 1 / N) * s**2)]),
+        bound=_GROWTH * _write_drift_offset(sigma),
+        total=_SUMMED * _write_drift_offset(sigma),
         relaxed=[_STEP_CONDITION],
     ),
     Combination(claim="liu2022:thm-3", links=[[*_MEAN, Part(L**2, "liu2022:thm-3.drift")]]),

@@ -117,7 +117,7 @@ def _bound_drift_step(weight: sp.Expr) -> list[Term]:
 
 
 def _bound_halved_step(point: sp.Symbol) -> list[Term]:
-    """Return the terms of one step, relative to x* or to any other point."""
+    """Return the terms of one step against a point, with half of the drift and of the noise."""
     return [
         Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
         Term(_ONE, convexity(F_i, point, x_i), averaged=True),

@@ -62,7 +62,7 @@ def _bound_last_step() -> list[Term]:
 
 
 def _bound_average_step(point: Expr) -> list[Term]:
-    """Return the terms with the error of the next average in addition to its distance."""
+    """Return the terms of a step that also bounds the error of the next average."""
     next_potential = averages.COSTS.potential.subs(k, k + 1)
     rest = [
         Term(next_potential * (1 - 5 * tau * eta * mu) / (5 * (tau + k)), DRIFT, averaged=True),

@@ -43,7 +43,7 @@ def make_data_page() -> Page:
 
 
 def _draw_over_step_sizes(found: DataSetResults) -> Chart:
-    """Draw the exact error and the theorem over step sizes."""
+    """Draw the exact error and the bounds over step sizes."""
     return Chart(
         name=f"comparator-step-sizes-{_make_slug(found)}",
         x=Axis(r"step size $\eta$", "log"),
@@ -57,7 +57,7 @@ def _draw_over_step_sizes(found: DataSetResults) -> Chart:
 
 
 def _draw_over_rounds(found: DataSetResults) -> Chart:
-    """Draw the exact error and the theorem over rounds."""
+    """Draw the exact error and the bounds over rounds."""
     return Chart(
         name=f"comparator-rounds-{_make_slug(found)}",
         x=Axis("rounds $T$", "log"),

@@ -36,7 +36,7 @@ class SumOverSteps(Derived):
     place = "path"
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
-        """Return the non-negative expression."""
+        """Return the sum of the slack over the steps of a round; raise `Rejected` if it does not telescope."""
         now, later, last = sp.symbols("now later last", cls=sp.Dummy)
         found = _write_gaps(symbol, slack, {q.centralised_model: now, q.next_centralised_model: later})
         if found.atoms(Inner, Gradient, Value):
@@ -63,7 +63,7 @@ class AtLastStep(Derived):
     place = "path"
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
-        """Return the non-negative expression."""
+        """Return the slack at the last step, with the gaps at the end of the round."""
         ends = {
             q.next_centralised_model: symbol(q.interval_end_gap),
             q.next_average_iterate: symbol(q.next_interval_start_gap),
@@ -81,7 +81,7 @@ class SumOverRounds(Derived):
     needs = NEEDS
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
-        """Return the non-negative expression."""
+        """Return the sum of the slack over the rounds; raise `Rejected` if it has no known form."""
         _require_gaps_at_ends(symbol, slack)
         start, end, following = (symbol(gap) for gap in _ENDS)
         totals = {
@@ -105,7 +105,7 @@ class AtNextStart(Derived):
     keeps_equations = False
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
-        """Return the non-negative expression."""
+        """Return the slack with the gap at the next start."""
         return _exchange_start(symbol, slack, q.next_interval_start_gap)
 
     def requires(self, symbol: SymbolTable, slack: Expr) -> tuple[Expr, ...]:
@@ -122,7 +122,7 @@ class AtFirstStart(Derived):
     needs = NEEDS
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
-        """Return the non-negative expression."""
+        """Return the slack with the initial gap."""
         return _exchange_start(symbol, slack, q.initial_gap)
 
 

@@ -92,7 +92,7 @@ CLAIMS = [
         chain=(1 / theta_next_start - 1 / theta_start, ">=", tau * progress - loss / epsilon**2),
         assumptions=WITH_DIVERGENCE,
         conditions=[SMALL_STEP],
-        note="The sum over all intervals telescopes: each interval starts from the model that the previous one ends with.",
+        note="The sum over all intervals telescopes: each interval starts where the previous one ends.",
     ),
     claim.proved.step("thm-2.last", "The last interval, and the sum of all", "proof of Theorem 2, end")(
         chain=(

@@ -96,14 +96,14 @@ def _simulate(name: str, data: DataSet, parts: list[Array], test: Array) -> ToyR
     train = np.concatenate(parts)
 
     exact = run.trajectory.server_suboptimality + problem.optimal_value
-    measures = (sampling.loss(problem), measure_accuracy(data, train), measure_accuracy(data, test))
+    measures = (sampling.loss(problem), make_accuracy_measure(data, train), make_accuracy_measure(data, test))
     loss, train_accuracy, test_accuracy = sampling.estimates(
         problem, run.algorithm, measures, replicas=REPLICAS, seed=1, confidence=CONFIDENCE
     )
     return ToyRun(name, run, exact, loss, train_accuracy, test_accuracy, sizes)
 
 
-def measure_accuracy(data: DataSet, rows: Array) -> sampling.Measure:
+def make_accuracy_measure(data: DataSet, rows: Array) -> sampling.Measure:
     """Return a measure of the fraction of rows whose sign a linear model predicts, for models (replicas, d)."""
     inputs, are_positive = data.inputs[rows], data.outputs[rows] > 0
 

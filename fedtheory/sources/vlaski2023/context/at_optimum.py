@@ -39,7 +39,7 @@ class AtOptimum(Derived):
     keeps_equations = False
 
     def slack(self, symbol: SymbolTable, slack: Expr) -> Expr:
-        """Return the non-negative expression."""
+        """Return the bound at the optimum minus 2 nu/mu times the stationary error to first order."""
         variance = _write_variance(symbol)
         error = symbol(q.leading_limiting_distance_sq)
         level = sp.expand(slack + variance)
