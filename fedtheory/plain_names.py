@@ -22,8 +22,8 @@ def require_plain(field: str, name: str) -> None:
     _require_text(field, name)
     for character in name:
         if not character.isascii() or not character.isprintable():
-            expected = "expected letters a to z, digits and signs of ASCII, which nothing else looks like"
-            raise InputError(field, f"{expected}; got {_describe(character)} in {name!a:.60}: type it again")
+            expected = "letters a to z, digits and signs of ASCII, which nothing else looks like"
+            raise _reject(field, expected, character, name)
 
 
 def require_readable(field: str, text: str) -> None:
@@ -34,13 +34,11 @@ def require_readable(field: str, text: str) -> None:
     _require_text(field, text)
     for character in text:
         if _is_invisible(character):
-            expected = "expected characters that people see"
-            raise InputError(field, f"{expected}; got {_describe(character)} in {text!a:.60}: type it again")
+            raise _reject(field, "characters that people see", character, text)
     for word in re.findall(r"\w+", text):
         strange = next(filter(_is_look_alike, word), None)
         if strange is not None and any(symbol.isascii() and symbol.isalpha() for symbol in word):
-            expected = "expected words of one alphabet"
-            raise InputError(field, f"{expected}; got {_describe(strange)} in {word!a:.60}: type it again")
+            raise _reject(field, "words of one alphabet", strange, word)
 
 
 def _require_text(field: str, text: object) -> None:
@@ -59,5 +57,7 @@ def _is_look_alike(symbol: str) -> bool:
     return symbol in _ALIKE_GREEK or unicodedata.name(symbol, "").startswith(_ALIKE)
 
 
-def _describe(character: str) -> str:
-    return f"{character!a} ({unicodedata.name(character, 'a character without a name')})"
+def _reject(field: str, expected: str, character: str, text: str) -> InputError:
+    """Return the error for a character of a text, with its name in Unicode."""
+    got = f"{character!a} ({unicodedata.name(character, 'a character without a name')}) in {text!a:.60}"
+    return InputError(field, f"expected {expected}; got {got}: type it again")

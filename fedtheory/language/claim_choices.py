@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -91,24 +92,20 @@ def _list_allowed_values(claim: Claim, run: Run) -> Sequence[tuple[Expr, ...]]:
     """Return the values of quantified symbols with which all conditions hold on a run."""
     if not has_choices_by_run(claim):
         return values_of(claim)
-    refused: list[NotApplicable] = []
-    allowed = list(_iterate_allowed_values(claim, run, refused))
-    if not allowed:
-        raise refused[0] if refused else NotApplicable(_NONE_ALLOWED.format(_list_varied(claim)))
-    return allowed
-
-
-def _iterate_allowed_values(claim: Claim, run: Run, refused: list[NotApplicable]) -> Iterator[tuple[Expr, ...]]:
+    allowed, refused = list[tuple[Expr, ...]](), list[NotApplicable]()
     for values in values_of(claim):
         site = Site(run, None, {}, {}, _read_numbers(claim, run, values))
         try:
             if all(_is_satisfied(*condition, site) for condition in _compile_conditions(claim)):
-                yield values
+                allowed.append(values)
         except Unresolved:
             raise
         except NotApplicable as reason:
             # A condition without a value does not hold.
             refused.append(reason)
+    if not allowed:
+        raise refused[0] if refused else NotApplicable(_NONE_ALLOWED.format(_list_varied(claim)))
+    return allowed
 
 
 def _read_numbers(claim: Claim, run: Run, values: Sequence[Expr]) -> dict[sp.Symbol, Number]:
@@ -116,15 +113,15 @@ def _read_numbers(claim: Claim, run: Run, values: Sequence[Expr]) -> dict[sp.Sym
     return {s: run.arithmetic.number(str(v), s.name) for s, v in zip(claim.for_all, values, strict=True)}
 
 
-def _is_satisfied(operator: str, left: Compiled, right: Compiled, site: Site) -> bool:
+def _is_satisfied(sign: str, left: Compiled, right: Compiled, site: Site) -> bool:
     """Return whether a condition holds at every entry; floats that are equal up to rounding satisfy it.
 
     Raises `Unresolved` if enclosures overlap.
     """
     (lhs, left_scale), (rhs, right_scale) = left.with_scale(site), right.with_scale(site)
-    gap = convert_inexact(rhs - lhs if operator in ("<=", "<") else lhs - rhs)
+    gap = convert_inexact(rhs - lhs if sign in ("<=", "<") else lhs - rhs)
     signs = floats_of_same_sign(gap)
-    holds, fails = (np.asarray(test(signs)).astype(bool) for test in _TESTS[operator])
+    holds, fails = (np.asarray(compare(signs, 0)).astype(bool) for compare in _COMPARISONS[sign])
     if left_scale is not None and right_scale is not None:
         holds |= abs(gap) <= NEAR_TIE * (left_scale + right_scale)
     elif not (holds | fails).all():
@@ -132,13 +129,10 @@ def _is_satisfied(operator: str, left: Compiled, right: Compiled, site: Site) ->
     return bool(holds.all())
 
 
-_EXCEPT_BELOW = (lambda gap: gap >= 0, lambda gap: gap < 0)
-_ABOVE = (lambda gap: gap > 0, lambda gap: gap <= 0)
-_EQUAL = (lambda gap: gap == 0, lambda gap: gap != 0)
-_TESTS: Mapping[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
-    **dict.fromkeys(("<=", ">="), _EXCEPT_BELOW),
-    **dict.fromkeys(("<", ">"), _ABOVE),
-    "==": _EQUAL,
-    "!=": (_EQUAL[1], _EQUAL[0]),
+_COMPARISONS: Mapping[str, tuple[Callable[[Array, int], Array], Callable[[Array, int], Array]]] = {
+    **dict.fromkeys(("<=", ">="), (operator.ge, operator.lt)),
+    **dict.fromkeys(("<", ">"), (operator.gt, operator.le)),
+    "==": (operator.eq, operator.ne),
+    "!=": (operator.ne, operator.eq),
 }
-"""Tests of a gap by operator: the condition holds, and it fails."""
+"""Comparisons of the larger side minus the smaller one with zero, by sign: the condition holds, and it fails."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, StackedDraws, StackedFrame, common_steps, stacks_at
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.quantities.quantity import RunQuantity
+from fedtheory.language.quantities.measuring.reductions import reduce_steps
+from fedtheory.language.quantities.quantity import Over, RunQuantity
 
 
 def zero_at_optimum(run: Run) -> Array:
@@ -29,14 +31,15 @@ Value = Callable[[Frame], Array]
 
 @dataclass(frozen=True)
 class AtSteps:
-    """Computes a quantity from its values at each local step, (N, K, 1 or M)."""
+    """Computes a quantity by reductions of its values at each local step, (N, K, 1 or M)."""
 
     value: Value
-    made: Callable[[Run, Array], Array]
+    over: tuple[Over, ...]
 
-    def __call__(self, run: Run) -> Array:
-        """Compute the quantity from the values on a run."""
-        return self.made(run, run.memo.compute_once(self.value, lambda: _measure_each_step(run, [self.value])[0]))
+    def __call__(self, run: Run) -> Any:
+        """Compute the values on a run, and reduce them."""
+        values = run.memo.compute_once(self.value, lambda: _measure_each_step(run, [self.value])[0])
+        return reduce_steps(self.over, run, values)
 
 
 def _measure_each_step(run: Run, values: Sequence[Value]) -> list[Array]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,23 +25,12 @@ EACH_TYPE, OWN_TYPE, SUM_OVER_TYPES = Over("types", "each"), Over("types", "own"
 LARGEST_STEP, LARGEST_ROUND = Over("steps", "largest"), Over("rounds", "largest")
 
 
-@dataclass(frozen=True)
-class Reduced:
-    """A sequence of reductions of values at all steps."""
-
-    every: tuple[Over, ...]
-
-    def __call__(self, run: Run, values: Array) -> Any:
-        """Reduce values (N, K, 1 or M)."""
-        return reduce_steps(self.every, run, values)
-
-
 def reduce_steps(every: Iterable[Over], run: Run, values: Array) -> Any:
     """Reduce values (N, K, 1 or M) one reduction after the other; return a number if one entry is left."""
-    over, is_whole = tuple(every), False
-    for one in over:
-        values = _reduce(one, run, values)
-        is_whole = is_whole or one.index in ("rounds", "iterations")
+    is_whole = False
+    for over in every:
+        values = _reduce(over, run, values)
+        is_whole = is_whole or over.index in ("rounds", "iterations")
     return values[0, 0, 0] if is_whole and values.size == 1 else values
 
 

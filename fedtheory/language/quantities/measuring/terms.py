@@ -15,7 +15,7 @@ from fedtheory.engine.frames import Frame, common_steps
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.quantities.measuring.expectations import AtSteps
-from fedtheory.language.quantities.measuring.reductions import Reduced, reduce_steps
+from fedtheory.language.quantities.measuring.reductions import reduce_steps
 from fedtheory.language.quantities.quantity import Over, Quantity, RunQuantity, Term, symbol_of
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def evaluator_of(term: Term) -> AtSteps | InNumbers:
     """
     if is_in_numbers(term):
         return InNumbers(term)
-    return AtSteps(ValueAtStep(replace(term, over=())), Reduced(term.over))
+    return AtSteps(ValueAtStep(replace(term, over=())), term.over)
 
 
 def is_in_numbers(term: Term) -> bool:
