@@ -31,8 +31,8 @@ from fedtheory.language.quantities.quantity import Over, Term
 from fedtheory.proofs.numbers import SymbolTable
 from fedtheory.sources.fraboni2022.context import updates
 from fedtheory.sources.fraboni2022.context.meanings import READINGS
-from fedtheory.sources.fraboni2022.context.terms import meaning_of
-from fedtheory.sources.fraboni2022.context.time_averages import means_of_rounds, means_of_steps
+from fedtheory.sources.fraboni2022.context.terms import define_in_vectors
+from fedtheory.sources.fraboni2022.context.time_averages import list_step_averages, map_round_averages
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     LOCAL,
     SAMPLE,
@@ -101,7 +101,7 @@ def test_every_meaning_in_proofs_that_can_be_a_term_is_one() -> None:
 def _meaning(member: Any) -> Any:
     """Return the meaning of a sum over clients of a member, in the symbols of proofs."""
     quantity = define("own_sum", "s", "a sum over clients", define_at_each_step(ClientSum(member)))
-    return meaning_of(quantity, SymbolTable({}))
+    return define_in_vectors(quantity, SymbolTable({}))
 
 
 _ONCE = WEIGHT * square(LOCAL - VIRTUAL)
@@ -118,7 +118,7 @@ _OTHERWISE = [sp.S.One, square(SAMPLE), SHARE * square(SAMPLE)]
 )
 def test_weights_count_once_in_a_meaning(member: Any) -> None:
     """Another power of a weight is not a multiple of a sum with normalised weights."""
-    with pytest.raises(Rejected, match="once each"):
+    with pytest.raises(Rejected, match="exactly once"):
         _meaning(member)
 
 
@@ -146,7 +146,7 @@ def test_a_sum_with_weights_is_their_total_times_one_with_shares() -> None:
 def test_a_term_has_no_meaning_at_other_steps(term: Term, said: str) -> None:
     """Some of the steps are not the average over all of them, and a step is not the next one."""
     with pytest.raises(Rejected, match=said):
-        meaning_of(define("mine", "s", "of some steps", term), SymbolTable({}))
+        define_in_vectors(define("mine", "s", "of some steps", term), SymbolTable({}))
 
 
 @pytest.mark.parametrize("setting", ["asynchronous, server step", "in turn"])
@@ -172,11 +172,11 @@ def test_what_becomes_of_values_at_steps(setting: str, by: Any, expected: Any) -
 def test_means_that_terms_imply() -> None:
     """Averages that were written by hand follow from terms, and agree in rationals."""
     run = make_run("asynchronous", 1)
-    of_steps = {mean.quantity for mean in means_of_steps()}
+    of_steps = {mean.quantity for mean in list_step_averages()}
     assert of_steps >= {q.client_spread, q.round_gap, q.virtual_gradient_sq, q.surrogate_suboptimality}
-    for at_round, mean in means_of_rounds().items():
+    for at_round, mean in map_round_averages().items():
         assert mean.on(run) == at_round.on(run).sum() / run.algorithm.rounds
-    for mean in means_of_steps():
+    for mean in list_step_averages():
         compute = compile_expression(mean.at_step, mean.where)
         values = compute(whole_run(run))
         assert (mean.quantity.on(run) == values.sum(axis=1, keepdims=True) / 2).all(), mean.quantity.name

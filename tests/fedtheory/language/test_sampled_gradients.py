@@ -36,7 +36,7 @@ from fedtheory.language.quantities.measuring.symbols import (
 from fedtheory.language.quantities.measuring.terms import define, evaluator_of
 from fedtheory.language.term_relations import find_by_term
 from fedtheory.proofs.numbers import SymbolTable
-from fedtheory.sources.fraboni2022.context.terms import meaning_of
+from fedtheory.sources.fraboni2022.context.terms import define_in_vectors
 from fedtheory.sources.fraboni2022.quantities.vectors import SAMPLE_AT_LOCAL, define_at_each_step
 from verify.instances import Instance
 
@@ -143,10 +143,10 @@ def test_meanings_refuse_what_no_context_has() -> None:
     """An expectation of a vector, or a sample at another point, has no meaning in contexts."""
     expected = define("mine", "s", "m", define_at_each_step(square(Expectation(NEXT_VIRTUAL))))
     with pytest.raises(Rejected, match="expectations of vectors"):
-        meaning_of(expected, SymbolTable({}))
+        define_in_vectors(expected, SymbolTable({}))
     elsewhere = define("mine", "s", "m", define_at_each_step(square(SampledGradient(SAMPLE_AT_LOCAL.args[0], SERVER))))
-    with pytest.raises(Rejected, match="draw at that point"):
-        meaning_of(elsewhere, SymbolTable({}))
+    with pytest.raises(Rejected, match="present sample at"):
+        define_in_vectors(elsewhere, SymbolTable({}))
 
 
 def test_a_user_can_ask_for_the_distance_of_the_expected_model() -> None:

@@ -135,26 +135,29 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "weights that are not given": (
         lambda: surrogate.build_loss_changes_context(CLAIM),
-        "is known for weights that are given",
+        "for weights that are not random: assume `given_weights`",
     ),
     "steps of no update": (
-        lambda: terms.meaning_of(cast(RunQuantity, q.max_drift), symbol),
+        lambda: terms.define_in_vectors(cast(RunQuantity, q.max_drift), symbol),
         "no vectors are known at the local steps that max_drift is made of",
     ),
     "vectors that change otherwise": (
-        lambda: terms.meaning_of(cast(RunQuantity, q.server_distance_sq), symbol),
+        lambda: terms.define_in_vectors(cast(RunQuantity, q.server_distance_sq), symbol),
         "is about vectors that change in other ways: server_model",
     ),
     "expectations at an update": (
-        lambda: terms.meaning_of(
+        lambda: terms.define_in_vectors(
             ft.quantity_at_steps("other", Expectation(norm_sq(Expectation(xs))), {xs: q.local_iterate}), symbol
         ),
         "other has expectations of vectors, which no context of updates has",
     ),
-    "a sample at another point": (lambda: terms._sample(updates.objective, 2 * updates.local), "at that point"),
+    "a sample at another point": (
+        lambda: terms._get_sampled_gradient(updates.objective, 2 * updates.local),
+        "is the gradient of the present sample at",
+    ),
     "weights that count twice": (
         lambda: terms._weigh_by_shares(symbol(q.expected_weight) ** 2 * eta, symbol),
-        "do not count with their weights, once each",
+        "exactly once as a factor of each summand over clients",
     ),
 }
 

@@ -191,7 +191,7 @@ def _is_evaluable(meaning: Expr) -> bool:
 STEP_MEANINGS = {
     quantity.name: (quantity, meaning, next(iter(reading.weights)))
     for reading in READINGS
-    for quantity, meaning in reading.meanings(SYMBOL, reading.quantities).items()
+    for quantity, meaning in reading.define(SYMBOL, reading.quantities).items()
     if _is_evaluable(meaning) and quantity not in (q.step_length_sq, local_change_sq)
 }
 """Quantities at each local step, and weights of client averages."""
@@ -253,7 +253,7 @@ def test_noise_of_clients_counts_with_the_squares_of_their_shares() -> None:
 
 def test_samples_and_weights_are_not_known_together() -> None:
     """The virtual iterate depends on the weights, so that a sample there is not independent of them."""
-    assert "no theory has all" in failing([], selected_sq, "<=", mixed_change)
+    assert "no context of updates has all" in failing([], selected_sq, "<=", mixed_change)
 
 
 def test_weights_need_their_covariance() -> None:

@@ -15,10 +15,10 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.proofs.averages import Averaged
 from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, SymbolTable
-from fedtheory.sources.fraboni2022.context.time_averages import means_of_rounds, means_of_steps
+from fedtheory.sources.fraboni2022.context.time_averages import list_step_averages, map_round_averages
 
 NEEDS = (a.aggregation_scheme,)
-_OF_AN_UPDATE = (
+_CONSTANT_IN_UPDATES = (
     *NUMBERS,
     *OF_AN_UPDATE,
     q.round_optimum_noise,
@@ -36,12 +36,12 @@ class OverClients(Averaged):
     kind = "over clients"
     label = "a proved claim, averaged over the clients with their shares"
     needs = NEEDS
-    same = _OF_AN_UPDATE
+    same = _CONSTANT_IN_UPDATES
 
     def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the quantities with a known average, with their averages."""
-        own = symbol(q.received_distance_sq)
-        return {own: ClientSum(symbol(q.weight_share) * own)}
+        distance = symbol(q.received_distance_sq)
+        return {distance: ClientSum(symbol(q.weight_share) * distance)}
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class OverSteps(Averaged):
     kind = "over steps"
     label = "a proved claim, averaged over the local steps"
     needs = NEEDS
-    same = _OF_AN_UPDATE
+    same = _CONSTANT_IN_UPDATES
 
     def list_weighted_symbols(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the index of a step, which is the number of steps before it."""
@@ -59,12 +59,11 @@ class OverSteps(Averaged):
 
     def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the quantities with a known average, with their averages."""
-        own, step = symbol(q.weight_share), symbol(q.local_step_index)
-        received = ClientSum(own * symbol(q.received_distance_sq))
-        past = step * symbol(q.past_mean_square_gradient)
+        received = ClientSum(symbol(q.weight_share) * symbol(q.received_distance_sq))
+        past = symbol(q.local_step_index) * symbol(q.past_mean_square_gradient)
         means = {
-            mean.at_step.xreplace({one: symbol(of) for one, of in mean.where.items()}): symbol(mean.quantity)
-            for mean in means_of_steps()
+            mean.at_step.xreplace({own: symbol(of) for own, of in mean.where.items()}): symbol(mean.quantity)
+            for mean in list_step_averages()
         }
         past_sum = symbol(q.weighted_past_sum) / symbol(q.local_steps)
         return {**_average_equal_updates(symbol), received: received, **means, past: past_sum}
@@ -88,8 +87,9 @@ class OverUpdates(Averaged):
 
     def means(self, symbol: SymbolTable) -> Mapping[Expr, Expr]:
         """Return the quantities with a known average, with their averages; for the last moves an upper bound."""
-        every = means_of_rounds()
-        means: dict[Expr, Expr] = {symbol(one): symbol(every[one]) for one in dict.fromkeys((*_LEADING, *every))}
+        averages = map_round_averages()
+        quantities = dict.fromkeys((*_LEADING, *averages))
+        means: dict[Expr, Expr] = {symbol(quantity): symbol(averages[quantity]) for quantity in quantities}
         past = {symbol(q.past_step_lengths_sq): symbol(q.largest_staleness) * symbol(q.mean_step_length_sq)}
         misfit = symbol(q.chi_sq) * symbol(q.misrepresentation)
         return {**_average_equal_updates(symbol), **means, **past, misfit: symbol(q.mean_misrepresentation)}

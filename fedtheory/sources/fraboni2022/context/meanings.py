@@ -1,13 +1,12 @@
-"""Definitions of quantities of updates by their vectors; trusted like the kernel.
+"""Write claims about updates in vectors: which context has all their quantities, and what these are; trusted.
 
-A claim with such quantities is proved for every update, local step and client.
+A claim is proved in its context for every update, local step and client.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 
 import sympy as sp
 
@@ -22,7 +21,7 @@ from fedtheory.proofs.paper_contexts import PaperContext
 from fedtheory.sources.fraboni2022.context import updates
 from fedtheory.sources.fraboni2022.context.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.sources.fraboni2022.context.surrogate import build_loss_changes_context, build_surrogate_context
-from fedtheory.sources.fraboni2022.context.terms import meaning_of
+from fedtheory.sources.fraboni2022.context.terms import define_in_vectors
 from fedtheory.sources.fraboni2022.context.updates import (
     absent,
     build_past_steps_context,
@@ -43,12 +42,11 @@ from fedtheory.sources.fraboni2022.context.updates import (
 )
 from fedtheory.sources.fraboni2022.context.windows import OverWindow, OverWindows
 
-Meanings = dict[Quantity, Expr]
-
 
 def build_update_context(claim: Claim, relation: Relation) -> Context:
     """Return the context in which one relation between quantities of updates is proved."""
-    context, named = _read(claim, relation).context(claim), write_in_vectors(claim, relation).free_symbols
+    context = _select_reading(claim, relation).context(claim)
+    named = write_in_vectors(claim, relation).free_symbols
     # A run has the minimisers that its measured quantities use; other minimisers need not exist.
     return replace(context, minimisers={f: at for f, at in context.minimisers.items() if at in named})
 
@@ -57,9 +55,9 @@ def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
     """Write a relation between quantities of updates in inner products and objective values."""
     if any(expression.has(Average) for expression in (*relation.sides, *claim.conditions)):
         raise Rejected("client averages use the client weights, which a context of updates does not have")
-    symbol, reading = symbols_of(claim), _read(claim, relation)
-    meanings = reading.meanings(symbol, _list_used(claim, relation))
-    known = {symbol(quantity): meaning for quantity, meaning in meanings.items()} | _write_weights(symbol)
+    symbol, reading = symbols_of(claim), _select_reading(claim, relation)
+    definitions = reading.define(symbol, _list_used_quantities(claim, relation))
+    known = {symbol(quantity): meaning for quantity, meaning in definitions.items()} | _write_weights(symbol)
     weights = {symbol(weight): number for weight, number in reading.weights.items()}
     written = relation.transform(lambda side: _convert_to_means(side.xreplace(known), weights))
     if q.weight_share in reading.weights:
@@ -67,45 +65,49 @@ def write_in_vectors(claim: Claim, relation: Relation) -> Relation:
     return written
 
 
+_SHARES: Mapping[Quantity, Expr] = {q.weight_share: sp.S.One}
+
+
 @dataclass(frozen=True)
 class QuantityReading:
-    """A way to translate quantities."""
+    """A context with the quantities that can be written in its vectors."""
 
     terms: tuple[q.RunQuantity, ...]
     """Quantities whose definitions are their terms."""
-    others: Callable[[SymbolTable], Meanings]
-    """Definitions of quantities without a term in these vectors."""
     context: Callable[[Claim], Context]
     """Function that returns the context."""
-    weights: Mapping[Quantity, Expr]
+    weights: Mapping[Quantity, Expr] = field(default_factory=lambda: _SHARES)
     """The weights of sums over clients, as multiples of the weights of the context's averages."""
+    others: Mapping[Quantity, Expr] = field(default_factory=dict)
+    """Definitions of quantities without a term in these vectors."""
 
-    @cached_property
+    @property
     def quantities(self) -> frozenset[Quantity]:
         """Return the quantities with a definition in the context."""
-        return frozenset((*self.terms, *self.others(SymbolTable({}))))
+        return frozenset((*self.terms, *self.others))
 
-    def meanings(self, symbol: SymbolTable, used: Collection[Quantity]) -> Meanings:
+    def define(self, symbol: SymbolTable, used: Collection[Quantity]) -> dict[Quantity, Expr]:
         """Return the definitions of the used quantities."""
-        others = {quantity: meaning for quantity, meaning in self.others(symbol).items() if quantity in used}
-        return others | {quantity: meaning_of(quantity, symbol) for quantity in self.terms if quantity in used}
+        others = {quantity: meaning for quantity, meaning in self.others.items() if quantity in used}
+        return others | {quantity: define_in_vectors(quantity, symbol) for quantity in self.terms if quantity in used}
 
 
-def _read(claim: Claim, relation: Relation) -> QuantityReading:
+def _select_reading(claim: Claim, relation: Relation) -> QuantityReading:
+    """Return the first reading whose context has all quantities of a relation; raise `Rejected` if there is none."""
     if a.aggregation_scheme not in claim.assumptions:
-        raise Rejected("quantities of updates are those of scheme (6)")
-    used = _list_used(claim, relation)
+        raise Rejected("quantities of updates are those of scheme (6): the claim does not assume `aggregation_scheme`")
+    used = _list_used_quantities(claim, relation)
     measured, weights = used & _ALL, used & _WEIGHTS
     for reading in READINGS:
         if measured <= reading.quantities and weights <= reading.weights.keys():
             return reading
     names = ", ".join(sorted(quantity.name for quantity in measured))
-    raise Rejected(f"no theory has all of: {names}")
+    raise Rejected(f"no context of updates has all of these quantities: {names}")
 
 
-def _list_used(claim: Claim, relation: Relation) -> frozenset[Quantity]:
-    symbol = symbols_of(claim)
-    return frozenset(one for each in relation.free_symbols if (one := symbol.quantity(each)) is not None)
+def _list_used_quantities(claim: Claim, relation: Relation) -> frozenset[Quantity]:
+    quantities = map(symbols_of(claim).quantity, relation.free_symbols)
+    return frozenset(quantity for quantity in quantities if quantity is not None)
 
 
 def _write_weights(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
@@ -117,18 +119,18 @@ def _write_weights(symbol: SymbolTable) -> dict[sp.Symbol, Expr]:
 def _convert_to_means(expression: Expr, weights: Mapping[sp.Symbol, Expr]) -> Expr:
     """Write sums over clients as averages; every summand has one of the weights as a factor."""
 
-    def member(content: Expr) -> Expr:
-        powers = content.as_powers_dict()
+    def replace_weight(summand: Expr) -> Expr:
+        powers = summand.as_powers_dict()
         used = [weight for weight in weights if powers.get(weight, 0) >= 1]
         if len(used) != 1:
-            raise Rejected(f"the clients do not count with their weights in the sum of {content}")
-        return weights[used[0]] * content / used[0]
+            raise Rejected(f"expected exactly one weight as a factor of each summand over clients, got {summand}")
+        return weights[used[0]] * summand / used[0]
 
-    def mean(total: Expr) -> Expr:
-        return Average(sp.Add(*map(member, sp.Add.make_args(sp.expand_mul(total.args[0], deep=False)))))
+    def write_average(total: Expr) -> Expr:
+        return Average(sp.Add(*map(replace_weight, sp.Add.make_args(sp.expand_mul(total.args[0], deep=False)))))
 
-    found: Expr = expression.replace(lambda part: isinstance(part, ClientSum), mean)
-    return found
+    written: Expr = expression.replace(lambda part: isinstance(part, ClientSum), write_average)
+    return written
 
 
 def _require_reports(claim: Claim, sides: Sequence[Expr]) -> None:
@@ -138,13 +140,13 @@ def _require_reports(claim: Claim, sides: Sequence[Expr]) -> None:
     """
     symbol = symbols_of(claim)
     total = symbol(q.weight_sum)
-    nobody = {total: sp.S.Zero, Average(deviation): sp.S.Zero}
-    share = symbol(q.weight_share)
-    if total not in numbers_of(claim).divisors and any(side.xreplace(nobody).has(Average, share) for side in sides):
+    without_reports = {total: sp.S.Zero, Average(deviation): sp.S.Zero}
+    needs_shares = any(side.xreplace(without_reports).has(Average, symbol(q.weight_share)) for side in sides)
+    if needs_shares and total not in numbers_of(claim).divisors:
         raise Rejected("normalised weights exist only in updates with a report, which the claim does not assume")
 
 
-_OF_MODELS = (
+_MODEL_QUANTITIES = (
     q.stochastic_gradient_sq,
     q.square_mean_gradient_at_step,
     q.mean_square_gradient,
@@ -152,8 +154,8 @@ _OF_MODELS = (
     q.alignment,
     q.comparator_alignment,
 )
-_OF_STEPS = (
-    *_OF_MODELS,
+_STEP_QUANTITIES = (
+    *_MODEL_QUANTITIES,
     q.client_distance_sq,
     q.client_spread,
     q.round_gap_at_step,
@@ -174,8 +176,8 @@ _OF_STEPS = (
     q.round_optimum_noise,
     q.round_optimum_mixed_noise,
 )
-_OF_WEIGHTS = (
-    *_OF_MODELS,
+_WEIGHT_QUANTITIES = (
+    *_MODEL_QUANTITIES,
     q.selected_gradient_sq,
     q.virtual_distance_sq,
     q.next_virtual_distance_sq,
@@ -187,8 +189,8 @@ _OF_WEIGHTS = (
     q.comparator_progress,
     q.step_length_sq,
 )
-_OF_LOSS_CHANGES = (*_OF_WEIGHTS, q.virtual_loss_change, q.local_change_sq)
-_OF_PAST_STEPS = (
+_LOSS_CHANGE_QUANTITIES = (*_WEIGHT_QUANTITIES, q.virtual_loss_change, q.local_change_sq)
+_PAST_STEP_QUANTITIES = (
     q.client_distance_sq,
     q.received_distance_sq,
     q.past_applied_spread,
@@ -196,48 +198,40 @@ _OF_PAST_STEPS = (
 )
 
 
-def _define_nothing(_symbol: SymbolTable) -> Meanings:
-    return {}
+_SLOPE = Gradient(client_objective, virtual)
+_TYPE_GRADIENTS: Mapping[Quantity, Expr] = {
+    q.gradient_deviation_sq: norm_sq(Average((present * pull + absent) * _SLOPE)),
+    q.objective_gradient_sq: norm_sq(Average((present * (1 + pull) + absent) * _SLOPE)),
+}
+"""Gradients of the federated problem at the virtual iterate, for types that an update may lack."""
+_SURROGATE_DEFINITIONS: Mapping[Quantity, Expr] = {
+    q.objective_gradient_sq: norm_sq(Average((1 + pull) * _SLOPE)),
+    q.client_gap_at_surrogate_optimum: Value(client_objective, surrogate_optimum)
+    - Value(client_objective, client_optimum),
+}
+"""Quantities of the federated and the surrogate problem, where no type is missing."""
 
 
-def _define_types(_symbol: SymbolTable) -> Meanings:
-    """Define the gradient of the federated problem at the virtual iterate, by types that an update may lack."""
-    slope = Gradient(client_objective, virtual)
-    return {
-        q.gradient_deviation_sq: norm_sq(Average((present * pull + absent) * slope)),
-        q.objective_gradient_sq: norm_sq(Average((present * (1 + pull) + absent) * slope)),
-    }
-
-
-def _define_surrogate(_symbol: SymbolTable) -> Meanings:
-    """Define the quantities of the federated and the surrogate problem, where no type is missing."""
-    least = Value(client_objective, client_optimum)
-    return {
-        q.objective_gradient_sq: norm_sq(Average((1 + pull) * Gradient(client_objective, virtual))),
-        q.client_gap_at_surrogate_optimum: Value(client_objective, surrogate_optimum) - least,
-    }
-
-
-_SHARES: Mapping[Quantity, Expr] = {q.weight_share: sp.S.One}
 READINGS = (
-    QuantityReading((q.received_distance_sq,), _define_nothing, build_staleness_context, _SHARES),
-    QuantityReading(_OF_PAST_STEPS, _define_nothing, build_past_steps_context, _SHARES),
-    QuantityReading(_OF_STEPS, _define_nothing, build_steps_context, _SHARES),
-    QuantityReading(_OF_WEIGHTS, _define_nothing, build_weights_context, _SHARES),
-    QuantityReading(_OF_LOSS_CHANGES, _define_nothing, build_loss_changes_context, _SHARES),
+    QuantityReading((q.received_distance_sq,), build_staleness_context),
+    QuantityReading(_PAST_STEP_QUANTITIES, build_past_steps_context),
+    QuantityReading(_STEP_QUANTITIES, build_steps_context),
+    QuantityReading(_WEIGHT_QUANTITIES, build_weights_context),
+    QuantityReading(_LOSS_CHANGE_QUANTITIES, build_loss_changes_context),
     QuantityReading(
         (q.surrogate_suboptimality_at_step,),
-        _define_surrogate,
         build_surrogate_context,
         {q.mean_weight_share: sp.S.One},
+        _SURROGATE_DEFINITIONS,
     ),
     QuantityReading(
         (q.mean_gradient_at_virtual_sq, q.virtual_gradient_lengths, q.virtual_client_gap),
-        _define_types,
         build_types_context,
         {q.weight_share: present, q.unrepresented_importance: absent},
+        _TYPE_GRADIENTS,
     ),
 )
+"""Contexts in the order in which they are tried."""
 _WEIGHTS = frozenset().union(*(reading.weights.keys() for reading in READINGS))
 _ALL = frozenset().union(*(reading.quantities for reading in READINGS))
 CONTEXT = PaperContext(

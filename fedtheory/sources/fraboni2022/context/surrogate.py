@@ -14,6 +14,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.claim_context import with_common_shape
 from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.sources.fraboni2022.context.updates import (
+    add_numbers,
     at_local,
     build_weights_context,
     client_objective,
@@ -23,7 +24,6 @@ from fedtheory.sources.fraboni2022.context.updates import (
     pull,
     surrogate_optimum,
     virtual,
-    with_further,
 )
 
 BOUNDED_SAMPLES = "bounded stochastic gradients, at the local iterate"
@@ -35,7 +35,7 @@ def build_loss_changes_context(claim: Claim) -> Context:
     """Return the context with fixed weights, and gradients that are bounded at the points of the run."""
     symbol = symbols_of(claim)
     if a.given_weights not in claim.assumptions:
-        raise Rejected("what a local step changes is known for weights that are given")
+        raise Rejected("changes of a loss are bounded for weights that are not random: assume `given_weights`")
     largest = symbol(q.gradient_bound) ** 2
     points = {BOUNDED_BEFORE: virtual, BOUNDED_AFTER: next_virtual(symbol)}
     bounded = {name: largest - norm_sq(Gradient(client_objective, point)) for name, point in points.items()}
@@ -44,14 +44,17 @@ def build_loss_changes_context(claim: Claim) -> Context:
 
 
 def build_surrogate_context(claim: Claim) -> Context:
-    """Return the context of the federated problem at the virtual iterate, with weights over all updates: no type is
-    missing.
+    """Return the context of the federated problem at the virtual iterate, with weights over all updates.
+
+    No type is missing: `Rejected` is raised unless a condition says that every client has a positive mean weight.
     """
     symbol = symbols_of(claim)
     if sp.Gt(symbol(q.mean_weight), 0, evaluate=False) not in claim.conditions:
-        raise Rejected("a type may be missing in all updates, where the claim does not say that every client reports")
+        raise Rejected(
+            "a type may be missing in all updates: the claim has no condition that its mean weight is positive"
+        )
     context = Context(
-        numbers=with_further(numbers_of(claim), frozenset({pull}), {symbol(q.mean_chi_sq): Average(pull**2)}),
+        numbers=add_numbers(numbers_of(claim), frozenset({pull}), {symbol(q.mean_chi_sq): Average(pull**2)}),
         vectors=frozenset({virtual, surrogate_optimum}),
         client_vectors=frozenset({client_optimum}),
         objectives=frozenset({objective}),

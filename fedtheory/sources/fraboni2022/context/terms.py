@@ -1,4 +1,4 @@
-"""Definitions of quantities of updates in proofs, from the terms that define their values on runs."""
+"""Write the terms that define quantities of updates in the vectors of a context."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _VECTORS: Mapping[Quantity, Expr] = {
 }
 """Vectors of the context for the quantities in a term."""
 _POINTS: Mapping[Quantity, Expr] = {
-    one: _VECTORS[one]
-    for one in (q.optimum, q.client_optimum, q.round_optimum, q.surrogate_optimum, q.surrogate_comparator)
+    point: _VECTORS[point]
+    for point in (q.optimum, q.client_optimum, q.round_optimum, q.surrogate_optimum, q.surrogate_comparator)
 }
 """Points that no local step changes."""
 _SAMPLES: Mapping[Expr, Expr] = {
@@ -49,7 +49,7 @@ _SAMPLES: Mapping[Expr, Expr] = {
 """Stochastic gradients of the present sample at points."""
 
 
-def meaning_of(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
+def define_in_vectors(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
     """Return a quantity's term in the vectors of an update, with averages over clients by normalised weights.
 
     Inner products and values in a context are expectations; a term has them linearly inside an `Expectation`.
@@ -59,16 +59,16 @@ def meaning_of(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
     if term.over not in _VECTORS_OF:
         raise Rejected(f"no vectors are known at the local steps that {quantity.name} is made of")
     known = _VECTORS_OF[term.over](symbol)
-    vectors = {one for _, one in term.where if isinstance(one, VectorQuantity)}
+    vectors = {of for _, of in term.where if isinstance(of, VectorQuantity)}
     if not vectors <= known.keys():
-        names = ", ".join(sorted(one.name for one in vectors - known.keys()))
+        names = ", ".join(sorted(vector.name for vector in vectors - known.keys()))
         raise Rejected(f"{quantity.name} is about vectors that change in other ways: {names}")
     if not has_plain_vectors(term.expression.replace(SampledGradient, lambda _objective, point: point)):
         raise Rejected(f"{quantity.name} has expectations of vectors, which no context of updates has")
     known = {**known, q.client_objective: updates.client_objective}
-    stands = {of: known[one] if one in known else symbol(one) for of, one in term.where}
-    written = term.expression.replace(Expectation, lambda inside: inside).xreplace(stands)
-    written = written.replace(SampledGradient, _sample)
+    symbols = {own: known[of] if of in known else symbol(of) for own, of in term.where}
+    written = term.expression.replace(Expectation, lambda inside: inside).xreplace(symbols)
+    written = written.replace(SampledGradient, _get_sampled_gradient)
     written = written.replace(Selected, lambda vector: updates.sum_received(symbol, vector))
     meaning = written.replace(ClientSum, lambda content: _weigh_by_shares(content, symbol))
     if term.over == (MEAN_OVER_STEPS,):
@@ -76,15 +76,15 @@ def meaning_of(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
     return LocalSum(meaning) if term.over == (SUM_BEFORE_STEP,) else meaning
 
 
-def _sample(_objective: Expr, point: Expr) -> Expr:
+def _get_sampled_gradient(_objective: Expr, point: Expr) -> Expr:
     """Return the gradient of the present sample at a point."""
     if point not in _SAMPLES:
-        raise Rejected("no vector of the context is the gradient of the present draw at that point")
+        raise Rejected(f"no vector of the context is the gradient of the present sample at {point}")
     return _SAMPLES[point]
 
 
 def _list_points(_symbol: SymbolTable) -> Mapping[Quantity, Expr]:
-    """Return the points at which all steps are equivalent, since the samples of all steps have one distribution."""
+    """Return the points that no local step changes; sampled gradients there have one distribution at all steps."""
     return _POINTS
 
 
@@ -131,8 +131,10 @@ def _weigh_by_shares(content: Expr, symbol: SymbolTable) -> Expr:
         (symbol(q.mean_weight), symbol(q.mean_weight_share), symbol(q.mean_weight_sum)),
     ):
         if content.has(weight):
-            members = sp.Add.make_args(sp.expand_mul(content))
-            if any((member / weight).has(weight) for member in members):
-                raise Rejected(f"the clients do not count with their weights, once each, in the sum of {content}")
-            return total * ClientSum(sp.Add(*members).xreplace({weight: share}))
+            summands = sp.Add.make_args(sp.expand_mul(content))
+            if any((summand / weight).has(weight) for summand in summands):
+                raise Rejected(
+                    f"expected {weight} exactly once as a factor of each summand over clients, got {content}"
+                )
+            return total * ClientSum(sp.Add(*summands).xreplace({weight: share}))
     return ClientSum(content)

@@ -17,7 +17,7 @@ from fedtheory.language.term_relations import create_symbol, replace_by_symbols
 
 
 @dataclass(frozen=True)
-class MeanOfSteps:
+class StepAverage:
     """A time average over the local steps of each update, and the averaged numbers of a local step."""
 
     quantity: RunQuantity
@@ -27,24 +27,24 @@ class MeanOfSteps:
 
 
 @cache
-def means_of_steps() -> tuple[MeanOfSteps, ...]:
+def list_step_averages() -> tuple[StepAverage, ...]:
     """Return the time averages over local steps of numbers of a local step, by comparing terms."""
-    known = [(one, one.term) for one in quantities_of_runs() if one.term is not None]
-    at_step = {replace_by_symbols(term): one for one, term in known if one.per_step and not term.over}
-    named = {expression: create_symbol(one) for expression, one in at_step.items()}
+    terms = [(quantity, quantity.term) for quantity in quantities_of_runs() if quantity.term is not None]
+    at_step = {replace_by_symbols(term): quantity for quantity, term in terms if quantity.per_step and not term.over}
+    symbols = {expression: create_symbol(quantity) for expression, quantity in at_step.items()}
     found = []
-    for one, term in known:
-        written = replace_by_symbols(term).xreplace(named)
+    for quantity, term in terms:
+        written = replace_by_symbols(term).xreplace(symbols)
         every = {create_symbol(used): used for used in (*at_step.values(), *(of for _, of in term.where))}
         where = {symbol: every[symbol] for symbol in written.free_symbols}
-        is_of_numbers = all(isinstance(used, RunQuantity) for used in where.values())
-        if term.over == (MEAN_OVER_STEPS,) and is_of_numbers and not written.atoms(Inner, Value):
-            found.append(MeanOfSteps(one, written, where))
+        has_only_numbers = all(isinstance(used, RunQuantity) for used in where.values())
+        if term.over == (MEAN_OVER_STEPS,) and has_only_numbers and not written.atoms(Inner, Value):
+            found.append(StepAverage(quantity, written, where))
     return tuple(found)
 
 
 @cache
-def means_of_rounds() -> Mapping[RunQuantity, RunQuantity]:
+def map_round_averages() -> Mapping[RunQuantity, RunQuantity]:
     """Map each quantity to its average over the updates, if the vocabulary has one."""
-    means = ((one.measure, one) for one in quantities_of_runs())
-    return {measure.of: one for measure, one in means if isinstance(measure, MeanOverRounds)}
+    measures = ((quantity.measure, quantity) for quantity in quantities_of_runs())
+    return {measure.of: quantity for measure, quantity in measures if isinstance(measure, MeanOverRounds)}

@@ -121,21 +121,21 @@ def build_weights_context(claim: Claim) -> Context:
         common_random_numbers=frozenset(),
         random=known.random | ({deviation} - given.keys()),
         definitions=given,
-        assumed=_relate_covariances(claim, symbol, at_local) | _move(symbol),
+        assumed=_relate_covariances(claim, symbol, at_local) | _relate_movement(symbol),
     )
 
 
-def _move(symbol: SymbolTable) -> dict[str, Expr]:
+def _relate_movement(symbol: SymbolTable) -> dict[str, Expr]:
     """Return the dependence of the virtual iterate on the weights of earlier steps.
 
     In expectation, 2 <d, theta^{n,k}> is -2 eta_g eta_l <d, sum of the earlier d>. Summed over the steps, this is the
     excess of |sum d|^2 over the sum of |d|^2.
     """
-    beyond = Average(deviation)
-    together = norm_sq(LocalSum(beyond)) - LocalSum(norm_sq(beyond))
+    mean = Average(deviation)
+    cross_terms = norm_sq(LocalSum(mean)) - LocalSum(norm_sq(mean))
     size = symbol(q.local_step_size) * symbol(q.server_step_size)
     points = {MOVED: surrogate_optimum, MOVED_FROM_Y: comparator}
-    return {name: 2 * LocalSum(Inner(beyond, virtual - point)) + size * together for name, point in points.items()}
+    return {name: 2 * LocalSum(Inner(mean, virtual - point)) + size * cross_terms for name, point in points.items()}
 
 
 def build_past_steps_context(claim: Claim) -> Context:
@@ -176,7 +176,7 @@ def build_types_context(claim: Claim) -> Context:
     """Return the context of the federated problem at the virtual iterate: types with a weight, and types without."""
     own, chi_sq = frozenset({present, absent, pull}), symbols_of(claim)(q.chi_sq)
     context = Context(
-        numbers=with_further(numbers_of(claim), own, {chi_sq: Average(present * pull**2)}),
+        numbers=add_numbers(numbers_of(claim), own, {chi_sq: Average(present * pull**2)}),
         vectors=frozenset({virtual}),
         client_vectors=frozenset({client_optimum}),
         client_objectives=frozenset({client_objective}),
@@ -186,9 +186,7 @@ def build_types_context(claim: Claim) -> Context:
 
 
 def _relate_covariances(claim: Claim, symbol: SymbolTable, gradient: Expr) -> dict[str, Expr]:
-    """Return E<w_i u, w_j v> = alpha q_i q_j <u, v> for two clients, and the rest of E[w_i^2] for one (Assumption
-    5).
-    """
+    """Return Assumption 5, E<w_i u, w_j v> = alpha q_i q_j <u, v> for two clients, and E[w_i^2] for a single one."""
     if a.weight_covariance not in claim.assumptions:
         return {}
     total, pairing, share = symbol(q.weight_sum), symbol(q.weight_pairing), symbol(q.weight_share)
@@ -203,10 +201,10 @@ def numbers_of_update(claim: Claim) -> Numbers:
     symbol = symbols_of(claim)
     own = frozenset({symbol(q.weight_share), square_of_weight})
     shared = frozenset({symbol(q.weight_sum), symbol(q.past_step_lengths_sq), excess})
-    return with_further(numbers_of(claim), own, {symbol(q.spread_factor): _spread_factor(symbol)}, shared)
+    return add_numbers(numbers_of(claim), own, {symbol(q.spread_factor): _define_spread_factor(symbol)}, shared)
 
 
-def with_further(
+def add_numbers(
     numbers: Numbers,
     own: frozenset[Symbol],
     definitions: Mapping[Symbol, Expr],
@@ -222,7 +220,8 @@ def with_further(
     )
 
 
-def _spread_factor(symbol: SymbolTable) -> Expr:
+def _define_spread_factor(symbol: SymbolTable) -> Expr:
+    """Return kappa = 1 + eta_g^2 rho beta + max(0, eta_g rho (alpha eta_g rho - 2))."""
     server_step, largest = symbol(q.server_step_size), symbol(q.largest_weight_sum)
     found: Expr = 1 + server_step**2 * largest * symbol(q.weight_excess) + excess
     return found

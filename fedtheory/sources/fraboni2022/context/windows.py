@@ -1,8 +1,4 @@
-"""Windows of updates over which every client has its average weight: losses at one update are replaced by those at
-another.
-
-The equalities of sums are listed here; they are trusted like the kernel.
-"""
+"""Sum relations over windows of updates, in each of which every client has its average weight; trusted."""
 
 from __future__ import annotations
 
@@ -36,15 +32,15 @@ class OverWindow(Derived):
 
     def of(self, symbol: SymbolTable, relations: Sequence[Relation]) -> Expr:
         """Return the non-negative expression."""
-        change, (least, most) = symbol(q.virtual_loss_change), _bound_both_ways(relations)
+        change, (least, most) = symbol(q.virtual_loss_change), _read_two_sided_bound(relations)
         bound = sp.expand(most + change)
         if sp.expand(least - change - bound) != 0:
-            raise Rejected("the change of a loss is not bounded alike in both directions")
+            raise Rejected("expected one bound c on the change of a loss in both directions")
         require_constant(symbol, bound, NUMBERS)
         steps = symbol(q.local_steps)
-        apart = (symbol(q.window) - 1) * steps * bound
-        traded: Expr = symbol(q.window_round_loss) + symbol(q.window_weight) * steps * apart - symbol(q.window_loss)
-        return traded
+        difference = (symbol(q.window) - 1) * steps * bound
+        slack: Expr = symbol(q.window_round_loss) + symbol(q.window_weight) * steps * difference - symbol(q.window_loss)
+        return slack
 
 
 @dataclass(frozen=True)
@@ -71,12 +67,13 @@ class OverWindows(Averaged):
         """Return the average; raise `Rejected` unless the slack is zero for equal losses and no weight."""
         own, others, weight = self.means(symbol)
         if sp.expand(slack.xreplace({others: own, weight: sp.S.Zero})) != 0:
-            raise Rejected("the sum of the relation over the windows is not known")
+            raise Rejected("expected window losses on both sides, and a multiple of the weight of the window")
         return super().slack(symbol, slack)
 
 
-def _bound_both_ways(relations: Sequence[Relation]) -> tuple[Expr, Expr]:
+def _read_two_sided_bound(relations: Sequence[Relation]) -> tuple[Expr, Expr]:
+    """Return the slacks of -c <= change and of change <= c."""
     if len(relations) != 2 or any(relation.operator not in ("<=", ">=") for relation in relations):
-        raise Rejected("a bound on the size of a change is two relations")
+        raise Rejected("expected two inequalities, change <= c and -change <= c")
     forwards, backwards = (relation.slack for relation in relations)
     return backwards, forwards
