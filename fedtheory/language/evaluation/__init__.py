@@ -22,6 +22,7 @@ from fedtheory.language.quantities.quantity import Quantity
 class Compiled:
     """An expression compiled for evaluation, term by term."""
 
+    terms: tuple[Expr, ...]
     evaluators: tuple[Scalar, ...]
     scales: tuple[Scalar | None, ...]
     """Upper bounds of the numbers that cancel in each term; rounding errors are relative to them.
@@ -50,6 +51,6 @@ class Compiled:
 
 def compile_expression(expression: Expr, notation: Mapping[sp.Symbol, Quantity]) -> Compiled:
     """Compile a scalar expression; raise `ValueError` for expressions outside the language."""
-    terms, scales = sp.Add.make_args(expression), ScaleCompiler(notation)
+    terms, scales = tuple(sp.Add.make_args(expression)), ScaleCompiler(notation)
     sizes = (None if is_product(term) else scales.scalar(term) for term in terms)
-    return Compiled(tuple(map(Compiler(notation).scalar, terms)), tuple(sizes))
+    return Compiled(terms, tuple(map(Compiler(notation).scalar, terms)), tuple(sizes))
