@@ -40,7 +40,7 @@ def _list_runs(verdict: ClaimVerdict) -> Iterator[tuple[str, Run]]:
         yield "a run of ten clients with five local steps", make_showcase(local_steps=5)
     if verdict.witness is not None:
         yield (
-            "the counterexample" if verdict.verdict == "refuted" else "the run that needs most of the bound",
+            "the counterexample" if verdict.verdict == "refuted" else "the run with the largest known ratio",
             verdict.witness,
         )
 

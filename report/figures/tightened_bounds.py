@@ -8,7 +8,7 @@ from fedtheory.arithmetic import plain_float
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
-from report.figures.style import BLACK, Figure, choose_colour, choose_dash, finish, open_canvas
+from report.figures.style import BLACK, Figure, add_legend_below, choose_colour, choose_dash, finish, open_canvas
 from verify.check import check
 
 LOCAL_STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -30,7 +30,7 @@ def draw_tightened(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int
         axes.minorticks_off()
         axes.set_xlabel("local steps per round")
         axes.set_ylabel("both sides")
-        axes.legend()
+        add_legend_below(canvas, axes)
     drawn = {"the exact value": exact} | {name: bounds for name, (_, bounds) in curves.items()}
     caption = f"${latex(claim.relations[0].left)}$, exact, and its bounds. {words}{_name_zeros(drawn)}"
     return finish(canvas, f"{claim.slug}-sharpened", caption)

@@ -22,7 +22,7 @@ def test_the_main_theorem_and_its_repairs_are_main() -> None:
     [
         ("renard2022:thm-2.1", "on a run of ten clients with five local steps."),
         ("fraboni2022:thm-1", "on the counterexample."),
-        ("landmarks:scaffnew.contraction", "on the run that needs most of the bound."),
+        ("landmarks:scaffnew.contraction", "on the run with the largest known ratio."),
     ],
 )
 def test_a_main_theorem_is_drawn_where_it_applies(target: str, words: str) -> None:

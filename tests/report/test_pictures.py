@@ -154,6 +154,8 @@ def test_legends_show_formulas(name: str) -> None:
             r"x^2_i",
             r"\tau\eta\rho",
             r"\bar{x}\,y",
+            r"\sum_i\frac\nu{\tau_i}-\frac1{\tau_j}",
+            r"\sum_{k\le K-2} k\frac{a}2",
         ),
     ],
 )

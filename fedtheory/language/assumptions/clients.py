@@ -7,7 +7,9 @@ from fedtheory.language.assumptions.assumption import Assumption, Setting, expec
 uniform_shares = Setting(
     "uniform shares",
     r"all clients have the same weight in the objective",
-    lambda run: expect(run.has_equal_weights, "the clients have unequal weights"),
+    lambda run: expect(
+        run.has_equal_weights, 'the clients have unequal weights (shares = "equal" gives clients on data equal ones)'
+    ),
 )
 several_clients = Assumption(
     "several clients",
