@@ -1,4 +1,4 @@
-"""Errors of the server's models, and quantities of the clients at the optimum of the federated problem."""
+"""Errors of the server's models, and values and noise of the clients at the optimum of the federated problem."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ mean_server_suboptimality = RunQuantity(
 
 def _measure_mean_distance_sq(run: Run) -> Any:
     """Return the squared distance of the expected last model to the optimum."""
-    away = run.trajectory.final_mean - run.problem.optimum
-    return away @ away
+    error = run.trajectory.final_mean - run.problem.optimum
+    return error @ error
 
 
 final_mean_distance_sq = RunQuantity(

@@ -1,4 +1,4 @@
-"""Clock times: of the clients' work, of rounds, of intervals, and remaining times."""
+"""Clock times: client times, durations of rounds, intervals of FedFix, and remaining times."""
 
 from __future__ import annotations
 
@@ -13,13 +13,32 @@ from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.frames.outcomes import MOST_OUTCOMES
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
+from fedtheory.federation.clock import FedFix
 from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language.assumptions.clocks import expect_no_cycle
 from fedtheory.language.quantities.measuring.axes import place_on_clients, place_on_rounds, place_on_rounds_and_clients
 from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, SMALLEST_CLIENT
 from fedtheory.language.quantities.measuring.terms import define_in_numbers, reduce_entries
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
-from fedtheory.sources.fraboni2022.quantities.times import convert_time, convert_times, get_interval
+
+
+def convert_times(run: Run, values: Any) -> Array:
+    """Return clock times or counts as numbers of the run's arithmetic."""
+    return run.arithmetic.array(values)
+
+
+def convert_time(run: Run, value: Any) -> Any:
+    """Return a clock time or a count as a number of the run's arithmetic."""
+    return run.arithmetic.number(value, "time")
+
+
+def get_interval(run: Run) -> Any:
+    """Return Delta t of FedFix, exact; raises `NotApplicable` for other policies."""
+    policy = run.algorithm.clock.policy
+    if not isinstance(policy, FedFix):
+        raise NotApplicable("the server does not update at fixed intervals")
+    return policy.interval
+
 
 update_time = constant(
     "update_time",
@@ -49,7 +68,7 @@ interval = constant(
 
 
 def _measure_update_times(run: Run) -> list[Any]:
-    """Return t^0 .. t^N."""
+    """Return t^0 .. t^N, exact."""
     times = run.algorithm.times(run.problem.weights)
     return [times[0] - times[0], *times]
 
@@ -62,16 +81,11 @@ clock_time = RunQuantity(
     primitive="clock",
 )
 
-
-def _measure_expected_end(run: Run) -> Any:
-    return run.arithmetic.number(run.algorithm.times(run.problem.weights)[-1], "T")
-
-
 expected_clock_time = RunQuantity(
     "expected_clock_time",
     "T",
     "expected clock time of the last round's end",
-    _measure_expected_end,
+    lambda run: convert_time(run, run.algorithm.times(run.problem.weights)[-1]),
     primitive="clock",
 )
 
@@ -147,6 +161,7 @@ least_remaining_time = reduce_entries(
 
 
 def _compute_speed_ratio(run: Run) -> fmpq:
+    """Return tau_M / tau_0, exact."""
     ratio: fmpq = max(run.algorithm.clock.times) / min(run.algorithm.clock.times)
     return ratio
 
@@ -155,22 +170,22 @@ speed_ratio_below = constant(
     "speed_ratio_below",
     r"\lfloor\tau_M/\tau_0\rfloor",
     "floor(tau_M / tau_0), slowest over fastest update time, rounded down",
-    lambda run: run.arithmetic.number(int(_compute_speed_ratio(run).floor()), "ratio"),
+    lambda run: convert_time(run, int(_compute_speed_ratio(run).floor())),
     primitive="clock",
 )
 speed_ratio_above = constant(
     "speed_ratio_above",
     r"\lceil\tau_M/\tau_0\rceil",
     "ceil(tau_M / tau_0), slowest over fastest update time, rounded up",
-    lambda run: run.arithmetic.number(int(_compute_speed_ratio(run).ceil()), "ratio"),
+    lambda run: convert_time(run, int(_compute_speed_ratio(run).ceil())),
     primitive="clock",
 )
 
 
-def _report_chances(run: Run) -> Array:
-    """Return 1 - exp(-Delta t / tau_i), (M,): a float, or a rigorous enclosure if the run is exact."""
-    length = get_interval(run)
-    exponents = [-length / time for time in run.algorithm.clock.times]
+def _compute_report_chances(run: Run) -> Array:
+    """Return 1 - exp(-Delta t / tau_i), (M,): floats, or rigorous enclosures if the run is exact."""
+    interval_length = get_interval(run)
+    exponents = [-interval_length / time for time in run.algorithm.clock.times]
     if run.arithmetic is FLOAT:
         return np.array([-math.expm1(plain_float(exponent)) for exponent in exponents])
     with precise_enclosures():
@@ -184,6 +199,6 @@ report_chance = constant(
     "report_chance",
     r"(1-e^{-\Delta t/\tau_i})",
     "1 - exp(-Delta t/tau_i), the chance that a client with exponential times of mean tau_i reports in an interval",
-    lambda run: place_on_clients(_report_chances(run)),
+    lambda run: place_on_clients(_compute_report_chances(run)),
     primitive="clock",
 )

@@ -21,22 +21,20 @@ from fedtheory.language.quantities import errors
 from fedtheory.language.quantities.measuring.terms import reduce_entries
 from fedtheory.language.quantities.quantity import Over, RunQuantity, Weights, mean_over_rounds
 
-_INTERVALS = 2
-"""Number of updates of FedFix-0.5 per unit of time, and factor of the other run's server step size."""
-
-
-_SYNCHRONOUS, _ASYNCHRONOUS = Synchronous(), Asynchronous("together")
+_UPDATES_PER_TIME = 2
+"""Number of updates of FedFix-0.5 per client time, and factor of the other run's server step size."""
+_SYNCHRONOUS = Synchronous()
 
 
 def _replace_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> Run:
     """Replace the policy of a run, with its closed-form weights and a multiple of eta_g."""
     run.require_single_clients("another policy has other weights of single clients")
 
-    def compared() -> Run:
+    def make_run() -> Run:
         problem, algorithm = run.problem, run.algorithm
         clock = Clock(policy, algorithm.clock.times)
         weights = time_based_weights(clock, RATIONAL.array([1] * problem.clients))
-        other = fedavg(
+        changed = fedavg(
             problem,
             rounds=rounds,
             local_step_size=algorithm.work.step_sizes,
@@ -45,22 +43,20 @@ def _replace_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> R
             clock=clock,
             aggregation=run.arithmetic.array(weights) * problem.weights,
         )
-        return replace(run, algorithm=other)
+        return replace(run, algorithm=changed)
 
-    return run.memo.compute_once(("other policy", policy, rounds, factor), compared)
+    return run.memo.compute_once(("other policy", policy, rounds, factor), make_run)
 
 
-def _make_twin(run: Run, policy: Policy) -> Run:
-    """Return the run of another policy with 2 eta_g and half the updates."""
-    return _replace_policy(run, policy, run.algorithm.rounds // _INTERVALS, _INTERVALS)
+def _make_doubled_run(run: Run, policy: Policy) -> Run:
+    """Return the run of another policy with twice the server step size and half the updates."""
+    return _replace_policy(run, policy, run.algorithm.rounds // _UPDATES_PER_TIME, _UPDATES_PER_TIME)
 
 
 def _measure_moment_gap(run: Run) -> Any:
-    """Return the sum over n and all entries of squared differences of second moments of theta^{2n} and the other run's
-    theta^n.
-    """
-    apart = run.trajectory.moments[::_INTERVALS] - _make_twin(run, _SYNCHRONOUS).trajectory.moments
-    return (apart * apart).sum()
+    """Return the sum of squared differences between the moments of theta^{2n} and those of the other run's theta^n."""
+    differences = run.trajectory.moments[::_UPDATES_PER_TIME] - _make_doubled_run(run, _SYNCHRONOUS).trajectory.moments
+    return (differences * differences).sum()
 
 
 doubled_server_gap = RunQuantity(
@@ -93,7 +89,7 @@ doubled_synchronous_suboptimality = _measure_on(
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\vartheta^n_{\mathrm{sync}})]-\mathcal L(\theta^*)",
     "mean of E L - L* over the N/2 models of synchronous FedAvg with twice the server step size",
     _mean_suboptimality,
-    lambda run: _make_twin(run, _SYNCHRONOUS),
+    lambda run: _make_doubled_run(run, _SYNCHRONOUS),
 )
 doubled_asynchronous_suboptimality = _measure_on(
     "doubled_asynchronous_suboptimality",
@@ -101,7 +97,7 @@ doubled_asynchronous_suboptimality = _measure_on(
     "mean of E L - L* over the N/2 models of asynchronous FedAvg with weights (36), all clients that finish together "
     "in one update, and twice the server step size",
     _mean_suboptimality,
-    lambda run: _make_twin(run, _ASYNCHRONOUS),
+    lambda run: _make_doubled_run(run, Asynchronous("together")),
 )
 synchronous_final_suboptimality = _measure_on(
     "synchronous_final_suboptimality",

@@ -23,7 +23,7 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     define_step_average,
     product,
     square,
-    weighted_sum,
+    weigh_by_weights,
 )
 
 step_length_sq = define(
@@ -35,9 +35,10 @@ step_length_sq = define(
 
 
 def _sum_past_lengths_sq(run: Run) -> Array:
-    """Return sum_{s=1..tau} Q(n-s), (N,), with zero before the start."""
-    lengths, reach = step_length_sq.on(run)[:, 0, 0], run.algorithm.schedule.largest_staleness
-    return np.stack([lengths[max(n - reach, 0) : n].sum() + lengths[0] * 0 for n in range(len(lengths))])
+    """Return sum_{s=1..tau} Q(n-s), (N,), with Q = 0 before the start."""
+    lengths, staleness = step_length_sq.on(run)[:, 0, 0], run.algorithm.schedule.largest_staleness
+    # The added zero gives an empty sum the arithmetic of the run.
+    return np.stack([lengths[max(n - staleness, 0) : n].sum() + lengths[0] * 0 for n in range(len(lengths))])
 
 
 past_step_lengths_sq = per_round(
@@ -56,8 +57,8 @@ virtual_step_sq = define(
 )
 
 
-def progress_towards(point: Expr) -> Term:
-    """Define the change of the squared distance from a point in a step, as a time average over the steps."""
+def define_progress(point: Expr) -> Term:
+    """Define the change of the squared distance from a point in one step, averaged over the steps."""
     return define_step_average(square(NEXT_VIRTUAL - point) - square(VIRTUAL - point))
 
 
@@ -65,23 +66,21 @@ progress = define(
     "progress",
     r"\Delta(n)",
     "Delta(n): mean over k of E|theta^{n,k+1} - thetabar|^2 - E|theta^{n,k} - thetabar|^2",
-    progress_towards(SURROGATE_OPTIMUM),
+    define_progress(SURROGATE_OPTIMUM),
 )
 mean_progress = mean_over_rounds(progress, r"\bar\Delta(N)")
 
 
-def alignment_with(point: Expr) -> Term:
-    """Define the inner product of the average gradient and the displacement from a point, as a time average over
-    steps.
-    """
-    return define_step_average(product(weighted_sum(AT_LOCAL), VIRTUAL - point))
+def define_alignment(point: Expr) -> Term:
+    """Define the inner product of the weighted gradients with theta^{n,k} minus a point, averaged over the steps."""
+    return define_step_average(product(weigh_by_weights(AT_LOCAL), VIRTUAL - point))
 
 
 alignment = define(
     "alignment",
     r"D(\bar\theta,n)",
     "D(thetabar, n): mean over k of E<sum_i q_i grad L_i(theta_i^{rho,k}), theta^{n,k} - thetabar>",
-    alignment_with(SURROGATE_OPTIMUM),
+    define_alignment(SURROGATE_OPTIMUM),
 )
 selected_alignment = define(
     "selected_alignment",
@@ -93,7 +92,7 @@ mixed_descent = define(
     "mixed_descent",
     r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^{n,k}-\theta^*\rangle",
     "E<sum_i q_i(n) g_i, theta^{n,k} - theta^*>",
-    define_at_each_step(product(weighted_sum(SAMPLE), VIRTUAL - OPTIMUM)),
+    define_at_each_step(product(weigh_by_weights(SAMPLE), VIRTUAL - OPTIMUM)),
 )
 selected_descent = define(
     "selected_descent",
@@ -105,5 +104,5 @@ server_descent = define(
     "server_descent",
     r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^n-\theta^*\rangle",
     "E<sum_i q_i(n) g_i, theta^n - theta^*>",
-    define_at_each_step(product(weighted_sum(SAMPLE), SERVER - OPTIMUM)),
+    define_at_each_step(product(weigh_by_weights(SAMPLE), SERVER - OPTIMUM)),
 )

@@ -40,13 +40,13 @@ local_change_sq = define(
     "E|theta_i^{rho,K} - theta^rho|^2, what K local steps change, of each client in each update",
     define_at_each_step(square(NEXT_LOCAL - RECEIVED), LAST_STEP),
 )
-_AGE = define_at_each_step(square(RECEIVED - SERVER))
+_STALE_DISTANCE = define_at_each_step(square(RECEIVED - SERVER))
 received_distance_sq = per_round(
     "received_distance_sq",
     r"\mathbb E\|\theta^{\rho_i(n)}-\theta^n\|^2",
     "E|theta^{rho_i(n)} - theta^n|^2 of each client",
-    evaluator_of(replace(_AGE, over=(FIRST_STEP,))),
-    term=_AGE,
+    evaluator_of(replace(_STALE_DISTANCE, over=(FIRST_STEP,))),
+    term=_STALE_DISTANCE,
 )
 distance_from_shares_sq = define(
     "distance_from_shares_sq",

@@ -38,12 +38,12 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     weigh_by_shares,
 )
 
-_LENGTH, _MEAN_LENGTH = square(SAMPLE), weigh_by_shares(square(SAMPLE))
+_SQUARE, _MEAN_SQUARE = square(SAMPLE), weigh_by_shares(square(SAMPLE))
 mean_square_gradient = define(
     "mean_square_gradient",
     "S(n)",
     "S(n): mean over k of sum_i q_i/q E|g_i(theta_i^{rho,k})|^2",
-    define_step_average(_MEAN_LENGTH),
+    define_step_average(_MEAN_SQUARE),
 )
 square_mean_gradient = define(
     "square_mean_gradient",
@@ -67,58 +67,55 @@ stochastic_gradient_sq = define(
     "stochastic_gradient_sq",
     r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})\|^2",
     "E|g_i(theta_i^{rho,k})|^2 of each client",
-    define_at_each_step(_LENGTH),
+    define_at_each_step(_SQUARE),
 )
 past_mean_square_gradient = define(
     "past_mean_square_gradient",
     r"\sum_{l<k}S(n,l)",
     "sum over l < k of S(n,l)",
-    define_at_each_step(_MEAN_LENGTH, SUM_BEFORE_STEP),
+    define_at_each_step(_MEAN_SQUARE, SUM_BEFORE_STEP),
 )
 
 
 _t = sp.Dummy("t", integer=True)
-_TIMES_NUMBER = Over("steps", "sum", weights=Weights(_t, _t))
+_WEIGHTED_BY_STEP = Over("steps", "sum", weights=Weights(_t, _t))
 weighted_past_sum = define(
     "weighted_past_sum",
     r"\sum_kk\sum_{l<k}S(n,l)",
     "sum over k of k sum_{l<k} S(n,l)",
-    define_at_each_step(_MEAN_LENGTH, SUM_BEFORE_STEP, _TIMES_NUMBER),
+    define_at_each_step(_MEAN_SQUARE, SUM_BEFORE_STEP, _WEIGHTED_BY_STEP),
 )
 past_sum_of_sums = define(
     "past_sum_of_sums",
     r"\sum_k\sum_{l<k}S(n,l)",
     "sum over k of sum_{l<k} S(n,l)",
-    define_at_each_step(_MEAN_LENGTH, SUM_BEFORE_STEP, SUM_OVER_STEPS),
+    define_at_each_step(_MEAN_SQUARE, SUM_BEFORE_STEP, SUM_OVER_STEPS),
 )
 sum_without_last = define(
     "sum_without_last",
     r"\sum_{k\le K-2}S(n,k)",
     "sum over k up to K - 2 of S(n,k)",
-    define_at_each_step(_MEAN_LENGTH, SUM_BEFORE_STEP, LAST_STEP),
+    define_at_each_step(_MEAN_SQUARE, SUM_BEFORE_STEP, LAST_STEP),
 )
 
 
 @singledispatch
 def _find_largest_squares(run: Run) -> tuple[Number, Number]:
-    """Return the largest E|grad L_i|^2 at theta^{n,k} and at the clients' iterates, and the largest E|g_i|^2 at
-    these.
-    """
+    """Return the largest E|grad L_i|^2 at theta^{n,k} and at clients' iterates, and the largest E|g_i|^2 at these."""
     common_steps(run)
-    lengths = run.gradient_forms.lengths
-    trajectory = run.trajectory
-    full = [trajectory.largest_local_second_moment(lengths), trajectory.largest_after_local_steps(lengths)]
+    forms, trajectory = run.gradient_forms.lengths, run.trajectory
+    full = [trajectory.largest_local_second_moment(forms), trajectory.largest_after_local_steps(forms)]
     return largest(full), run.visited_second_moment.value
 
 
 @_find_largest_squares.register
-def _of_losses(run: LossRun) -> tuple[Number, Number]:
-    full, drawn = [], []
+def _find_largest_squares_of_losses(run: LossRun) -> tuple[Number, Number]:
+    full, sampled = [], []
     for frame in frames_at("step", run):
         gradients = (run.client_objectives.gradient(frame, at) for at in (frame.next_virtual, frame.local))
         full += [largest(frame.inner(gradient, gradient)) for gradient in gradients]
-        drawn.append(largest(frame.inner(frame.gradient, frame.gradient)))
-    return largest(full), largest(drawn)
+        sampled.append(largest(frame.inner(frame.gradient, frame.gradient)))
+    return largest(full), largest(sampled)
 
 
 _AT_NEXT, _LARGEST_OF_ALL = square(Gradient(OBJECTIVE, NEXT_VIRTUAL)), (LARGEST_CLIENT, LARGEST_STEP, LARGEST_ROUND)

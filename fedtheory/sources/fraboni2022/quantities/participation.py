@@ -1,4 +1,4 @@
-"""Second moments of the random weights of an update, and participation laws that always select the fastest clients."""
+"""Second moments of the random weights of an update, also for rounds that always select the fastest clients."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from fedtheory.sources.fraboni2022.quantities import weights
 
 
 def _measure_pairing(run: Run) -> Any:
-    """Return alpha of the participation law; 0 if no update has two reports, else 1."""
+    """Return alpha of the participation law; for other clocks 0 if no update has two reports, else 1."""
     if run.algorithm.clock.is_synchronous:
         return paired_moments(run).pairing
-    together = (run.algorithm.schedule.participates.sum(axis=1) > 1).any()
-    return run.arithmetic.number(int(together), "alpha")
+    has_two_reports = (run.algorithm.schedule.participates.sum(axis=1) > 1).any()
+    return run.arithmetic.number(int(has_two_reports), "alpha")
 
 
 weight_pairing = RunQuantity(
@@ -65,14 +65,14 @@ reporting_excess = define_in_numbers(
 )
 
 
-def _expect_weight_squares(run: Run) -> Array:
-    """Return E[w_i(n)^2], (N, M) or (1, M): a sum over all outcomes of the law, or the square of a number."""
+def _compute_square_weights(run: Run) -> Array:
+    """Return E[w_i(n)^2], (N, M) or (1, M): summed over the outcomes of the law, or the square of a fixed weight."""
     run.require_single_clients("outcomes of a round are those of single clients")
     aggregation = run.algorithm.aggregation
     if not run.algorithm.clock.is_synchronous:
         return np.asarray(run.surrogate.update_weights**2)
-    probabilities, drawn = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
-    squares = (probabilities[:, None] * drawn * drawn).sum(axis=0)
+    probabilities, outcomes = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
+    squares = (probabilities[:, None] * outcomes * outcomes).sum(axis=0)
     return np.asarray(squares)[None]
 
 
@@ -80,7 +80,7 @@ expected_square_weight = per_round(
     "expected_square_weight",
     r"\mathbb E[\omega_i^2(n)]",
     "E[w_i(n)^2] of each client in each update, summed over all outcomes of the weights",
-    lambda run: place_on_rounds_and_clients(_expect_weight_squares(run)),
+    lambda run: place_on_rounds_and_clients(_compute_square_weights(run)),
     primitive="setting",
 )
 
@@ -107,6 +107,7 @@ def _select_fastest(run: Run) -> Fixed:
 
 
 def _compute_fastest_moments(run: Run) -> WeightMoments:
+    """Return the moments of the weights when a round always selects the fastest clients."""
     return _select_fastest(run).moments(run.problem.weights)
 
 
@@ -157,6 +158,7 @@ fastest_gap = constant(
 
 
 def _measure_fastest_gradient_sq(run: Run) -> Any:
+    """Return the squared norm; in centred coordinates the gradient of a client at the optimum is -`linear`."""
     gradient = sum_with_weights(_compute_fastest_moments(run).mean, run.problem.about_optimum.linear)
     return gradient @ gradient
 

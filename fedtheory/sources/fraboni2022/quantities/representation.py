@@ -33,7 +33,7 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
 )
 
 
-def _is_zero(number: Expr) -> Expr:
+def _indicate_zero(number: Expr) -> Expr:
     """Return 1 for zero, else 0."""
     return sp.Piecewise((1, sp.Eq(number, 0)), (0, True))
 
@@ -92,23 +92,23 @@ unrepresented_importance = define_in_numbers(
     "unrepresented_importance",
     r"p_i\mathbb I(i\notin W_n)",
     "p_i of the clients whose type has no weight in the update, zero for the others",
-    problem.importance.symbol * _is_zero(_own_weight.symbol),
+    problem.importance.symbol * _indicate_zero(_own_weight.symbol),
     of=[problem.importance, _own_weight],
 )
 
 
-def _write_pearson(share: RunQuantity) -> Expr:
-    """Return (r_j - s_j)^2 / s_j of a type with positive weight, zero of others."""
-    lacks = _is_zero(share.symbol)
-    found: Expr = (1 - lacks) * (_each_importance.symbol - share.symbol) ** 2 / (share.symbol + lacks)
-    return found
+def _write_chi_squared_term(share: RunQuantity) -> Expr:
+    """Return (r_j - s_j)^2 / s_j for a type with positive weight, zero for the others."""
+    is_missing = _indicate_zero(share.symbol)
+    term: Expr = (1 - is_missing) * (_each_importance.symbol - share.symbol) ** 2 / (share.symbol + is_missing)
+    return term
 
 
 chi_sq = define_in_numbers(
     "chi_sq",
     r"\chi_n^2",
     "chi_n^2 = sum over types with s_j(n) > 0 of (r_j - s_j(n)/q(n))^2 / (s_j(n)/q(n))",
-    _write_pearson(_each_share),
+    _write_chi_squared_term(_each_share),
     SUM_OVER_TYPES,
     of=[_each_importance, _each_share],
 )
@@ -116,7 +116,7 @@ mean_chi_sq = define_in_numbers(
     "mean_chi_sq",
     r"\chi^2",
     "chi^2 = sum_j (r_j - s_j)^2 / s_j with the shares s_j of the types over all updates",
-    _write_pearson(_mean_share),
+    _write_chi_squared_term(_mean_share),
     SUM_OVER_TYPES,
     of=[_each_importance, _mean_share],
 )
@@ -138,7 +138,7 @@ absences = define_in_numbers(
     "absences",
     r"\#\{(n,j):s_j(n)=0\}",
     "in how many updates a type is missing, summed over the types",
-    _is_zero(_own_weight.symbol) * (1 - _is_zero(_clients_of_each.symbol)),
+    _indicate_zero(_own_weight.symbol) * (1 - _indicate_zero(_clients_of_each.symbol)),
     SUM_OVER_TYPES,
     SUM_OVER_ROUNDS,
     of=[_own_weight, _clients_of_each],
@@ -146,7 +146,7 @@ absences = define_in_numbers(
 
 
 def _measure_misrepresentation(run: Run) -> Array:
-    """Return the sum over represented types of s_j/q [F_j(thetabar^n) - F_j*], (N,)."""
+    """Return the sum over types with s_j(n) > 0 of s_j(n)/q(n) [F_j(thetabar^n) - F_j*], (N,)."""
     surrogate = run.surrogate
     gaps = surrogate.client_values(surrogate.update_optima) - surrogate.least_client_values
     return np.broadcast_to((surrogate.update_shares * gaps).sum(axis=1), run.algorithm.rounds)

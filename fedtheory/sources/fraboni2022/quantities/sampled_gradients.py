@@ -106,11 +106,11 @@ def _measure_change_between_optima(run: Run) -> Array:
         np.repeat(at[..., None, :], len(clients), axis=-2)
         for at in (run.surrogate.update_optima, run.surrogate.optimum)
     )
-    objectives, away = run.client_objectives, points - fixed
+    objectives, displacements = run.client_objectives, points - fixed
     change = objectives.gradients(clients, points) - objectives.gradients(clients, fixed)
-    random = (run.noise_forms[:, 1:, 1:] @ away[..., None])[..., 0]
-    lengths: Array = (change * change + random * away).sum(axis=-1)
-    return lengths
+    noise_change = (run.noise_forms[:, 1:, 1:] @ displacements[..., None])[..., 0]
+    squares: Array = (change * change + noise_change * displacements).sum(axis=-1)
+    return squares
 
 
 change_between_optima = per_round(

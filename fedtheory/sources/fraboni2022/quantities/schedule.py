@@ -1,9 +1,8 @@
-"""Schedule of reports: staleness, windows, buffers, counts of reports, periods."""
+"""Schedules of reports: staleness, windows, buffers, counts of reports, periods."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from fedtheory.engine.run import Run
@@ -14,7 +13,7 @@ from fedtheory.language.quantities.measuring.axes import place_on_clients, place
 from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, SUM_OVER_ROUNDS
 from fedtheory.language.quantities.measuring.terms import reduce_entries
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
-from fedtheory.sources.fraboni2022.quantities.times import convert_time, convert_times, get_interval
+from fedtheory.sources.fraboni2022.quantities.clocks import convert_time, convert_times, get_interval
 
 reports = per_round(
     "reports",
@@ -55,13 +54,13 @@ report_count = reduce_entries(
 
 
 def _measure_buffer(run: Run) -> Any:
-    """Return the number of contributions that the server waits for."""
+    """Return the number of contributions that the server waits for; raises `NotApplicable` for FedFix."""
     policy = run.algorithm.clock.policy
     if isinstance(policy, FedFix):
         raise NotApplicable("the server waits for a time, not for a number of contributions")
     if isinstance(policy, FedBuff):
-        return run.arithmetic.number(policy.buffer, "count")
-    return run.arithmetic.number(1 if isinstance(policy, Asynchronous) else run.clients, "count")
+        return convert_time(run, policy.buffer)
+    return convert_time(run, 1 if isinstance(policy, Asynchronous) else run.clients)
 
 
 buffer = constant(
@@ -74,7 +73,7 @@ buffer = constant(
 
 
 def _read_integer_times(run: Run) -> list[int]:
-    """Return the client times as integers; raises an error if they are not."""
+    """Return the client times as integers; raises `NotApplicable` if one of them is not an integer."""
     run.require_single_clients("reports are those of single clients")
     times = run.algorithm.clock.times
     if any(time.q != 1 for time in times):
@@ -82,50 +81,45 @@ def _read_integer_times(run: Run) -> list[int]:
     return [int(time.p) for time in times]
 
 
-def _measure_on_times(measure: Callable[[list[int]], int | list[int]]) -> Callable[[Run], Any]:
-    """Convert a function of integer client times to a measure of a run."""
-
-    def measured(run: Run) -> Any:
-        found = measure(_read_integer_times(run))
-        return place_on_clients(convert_times(run, found)) if isinstance(found, list) else convert_time(run, found)
-
-    return measured
+def _count_reports_in_a_period(run: Run) -> Any:
+    times = _read_integer_times(run)
+    return convert_time(run, sum(math.lcm(*times) // time for time in times))
 
 
 common_period = constant(
     "common_period",
     r"\nu",
     "nu, least common multiple of the clients' whole update times",
-    _measure_on_times(lambda times: math.lcm(*times)),
+    lambda run: convert_time(run, math.lcm(*_read_integer_times(run))),
     primitive="clock",
 )
 reports_in_a_period = constant(
     "reports_in_a_period",
     r"\sum_i\nu/\tau_i",
     "sum_i nu / tau_i",
-    _measure_on_times(lambda times: sum(math.lcm(*times) // time for time in times)),
+    _count_reports_in_a_period,
     primitive="clock",
 )
 
 
-def _report_intervals(run: Run) -> list[int]:
+def _compute_report_intervals(run: Run) -> list[int]:
     """Return N_i' = ceil(T_i / Delta t), the number of FedFix updates between two reports of a client."""
-    length = get_interval(run)
-    return [int((time / length).ceil()) for time in run.algorithm.clock.times]
+    interval = get_interval(run)
+    return [int((time / interval).ceil()) for time in run.algorithm.clock.times]
 
 
 report_interval = constant(
     "report_interval",
     "N_i'",
     "ceil(T_i / Delta t), updates of FedFix from one report of each client to its next",
-    lambda run: place_on_clients(convert_times(run, _report_intervals(run))),
+    lambda run: place_on_clients(convert_times(run, _compute_report_intervals(run))),
     primitive="clock",
 )
 common_report_interval = constant(
     "common_report_interval",
     r"\operatorname{lcm}(\{N_i'\})",
     "least common multiple of the report intervals of FedFix",
-    lambda run: convert_time(run, math.lcm(*_report_intervals(run))),
+    lambda run: convert_time(run, math.lcm(*_compute_report_intervals(run))),
     primitive="clock",
 )
 longest_report_interval = reduce_entries(
@@ -137,18 +131,18 @@ longest_report_interval = reduce_entries(
 )
 
 
-def _bound_other_reports(run: Run) -> Any:
+def _count_other_reports(run: Run) -> Any:
     """Return max_i sum_{j != i} ceil(tau_i / tau_j)."""
     run.require_single_clients("reports are those of single clients")
     times = run.algorithm.clock.times
     sums = [sum(int((time / other).ceil()) for other in times) - 1 for time in times]
-    return run.arithmetic.number(max(sums), "reports")
+    return convert_time(run, max(sums))
 
 
 most_other_reports = constant(
     "most_other_reports",
     r"\max_i\sum_{j\ne i}\lceil\tau_i/\tau_j\rceil",
     "max_i sum_{j != i} ceil(tau_i/tau_j), reports of the others that fit into one update time of a client",
-    _bound_other_reports,
+    _count_other_reports,
     primitive="clock",
 )

@@ -36,17 +36,17 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     START,
     SURROGATE_OPTIMUM,
     define_at_each_step,
-    gap_between,
     square,
+    subtract_values,
     weigh_by_shares,
-    weighted_sum,
+    weigh_by_weights,
 )
 
 Point = Callable[[Run], Array]
 """A point of a run, (d,)."""
 
 
-def compute_surrogate_optimum(run: Run) -> Array:
+def get_surrogate_optimum(run: Run) -> Array:
     """Return thetabar, (d,)."""
     return run.surrogate.optimum
 
@@ -57,13 +57,13 @@ def _define_once(expression: Expr) -> Term:
 
 
 def _mix_second_moments(run: Run, factors: Array) -> Array:
-    """Return sum_i c_i(n) E|g_i|^2 at the optimum of each L^n, (N,), for c(n), (N, M), or one of all, (1, M)."""
+    """Return sum_i c_i(n) E|g_i|^2 at the optimum of each L^n, (N,), for factors c(n), (N, M) or (1, M)."""
     mixed = (factors * run.second_moments_at(run.surrogate.update_optima)).sum(axis=1)
     return np.broadcast_to(mixed, run.algorithm.rounds)
 
 
 def _place_updates(run: Run, values: Sequence[Any]) -> Array:
-    """Place numbers of updates, or the one of all of them, on the axis of rounds, (N, 1, 1)."""
+    """Return N numbers, or one number for all updates, on the axis of rounds, (N, 1, 1)."""
     return place_on_rounds(np.broadcast_to(np.stack(values), run.algorithm.rounds))
 
 
@@ -76,7 +76,7 @@ round_optimum_noise = per_round(
 )
 
 
-def _mix_noise_at_round_optima(run: Run) -> Array:
+def _compute_mixed_noise(run: Run) -> Array:
     """Return sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of each L^n, (N,)."""
     surrogate = run.surrogate
     return _mix_second_moments(run, surrogate.update_shares * run.of_one_client(surrogate.update_shares))
@@ -86,7 +86,7 @@ round_optimum_mixed_noise = per_round(
     "round_optimum_mixed_noise",
     r"\sigma_2(n)",
     "sigma_2(n) = sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of L^n",
-    lambda run: place_on_rounds(_mix_noise_at_round_optima(run)),
+    lambda run: place_on_rounds(_compute_mixed_noise(run)),
     term=define_at_each_step(weigh_by_shares(SHARE * square(SAMPLE_AT_ROUND_OPTIMUM)), FIRST_STEP),
 )
 mean_round_optimum_noise = mean_over_rounds(round_optimum_noise, r"\Sigma_1(N)")
@@ -100,21 +100,22 @@ surrogate_noise = RunQuantity(
 )
 
 
-def _average(values: Array) -> Any:
-    return values.sum() / len(values)
-
-
 def measure_residual_at(point: Point) -> Callable[[Run], Any]:
     """Return a measure of (1/N) sum_n L^n(y) - L^n(thetabar^n) for a point y."""
-    return lambda run: _average(run.surrogate.values_at(point(run)) - run.surrogate.round_optimal_values)
+
+    def measure(run: Run) -> Any:
+        gaps = run.surrogate.values_at(point(run)) - run.surrogate.round_optimal_values
+        return gaps.sum() / len(gaps)
+
+    return measure
 
 
-def start_distance_sq_from(point: Point) -> Callable[[Run], Any]:
+def measure_start_distance_sq(point: Point) -> Callable[[Run], Any]:
     """Return a measure of |theta^0 - y|^2 for a point y."""
 
     def measure(run: Run) -> Any:
-        away = run.problem.centred.start - point(run)
-        return away @ away
+        displacement = run.problem.centred.start - point(run)
+        return displacement @ displacement
 
     return measure
 
@@ -123,7 +124,7 @@ surrogate_initial_distance = RunQuantity(
     "surrogate_initial_distance",
     r"\|\theta^0-\bar\theta\|",
     "|theta^0 - thetabar|, thetabar the optimum of the surrogate problem",
-    start_distance_sq_from(compute_surrogate_optimum),
+    measure_start_distance_sq(get_surrogate_optimum),
     root=True,
     term=_define_once(square(SERVER - SURROGATE_OPTIMUM)),
 )
@@ -140,7 +141,7 @@ round_optimum_gap = per_round(
     r"\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)",
     "L^n(thetabar) - L^n(thetabar^n) of each update",
     lambda run: place_on_rounds(run.surrogate.values_at(run.surrogate.optimum) - run.surrogate.round_optimal_values),
-    term=define_at_each_step(gap_between(SURROGATE_OPTIMUM, ROUND_OPTIMUM), FIRST_STEP),
+    term=define_at_each_step(subtract_values(SURROGATE_OPTIMUM, ROUND_OPTIMUM), FIRST_STEP),
 )
 residual = reduce_entries(
     "residual",
@@ -170,7 +171,7 @@ def _combine_objectives(run: Run, weights: Array) -> QuadraticObjectives:
 def _average_round_objectives(run: Run) -> QuadraticObjectives:
     """Return the average of the coefficients of L^0, ..., L^{N-1}."""
     rounds = [_combine_objectives(run, weights) for weights in run.surrogate.update_weights]
-    hessians, linear, constants = zip(*((one.hessians, one.linear, one.constants) for one in rounds), strict=True)
+    hessians, linear, constants = zip(*((each.hessians, each.linear, each.constants) for each in rounds), strict=True)
     return QuadraticObjectives(*(sum(parts[1:], parts[0]) / len(rounds) for parts in (hessians, linear, constants)))
 
 
@@ -198,7 +199,7 @@ round_objective_at_start = per_round(
     r"\mathcal L^n(\theta^0)",
     "L^n(theta^0), of the one objective L^n",
     lambda run: _place_updates(run, [_evaluate_at_start(run, weights) for weights in run.surrogate.update_weights]),
-    term=define_at_each_step(weighted_sum(Expectation(Value(OBJECTIVE, START))), FIRST_STEP),
+    term=define_at_each_step(weigh_by_weights(Expectation(Value(OBJECTIVE, START))), FIRST_STEP),
 )
 mean_round_objective_at_start = mean_over_rounds(round_objective_at_start, r"\frac1N\sum_n\mathcal L^n(\theta^0)")
 surrogate_at_start = RunQuantity(
@@ -212,8 +213,8 @@ surrogate_at_start = RunQuantity(
 
 def _measure_gradient_sq(run: Run, weights: Array, point: Array) -> Any:
     """Return |grad|^2 of sum_i weights_i L_i as one objective, at a point."""
-    slope = run.surrogate.mixed_slope(weights, point)
-    return slope @ slope
+    gradient = run.surrogate.mixed_slope(weights, point)
+    return gradient @ gradient
 
 
 def _measure_round_gradients(run: Run) -> Array:
@@ -227,7 +228,7 @@ round_optimum_slope_sq = per_round(
     r"\|\nabla\mathcal L^n(\bar\theta^n)\|^2",
     "|grad L^n|^2 at the optimum of L^n",
     _measure_round_gradients,
-    term=define_at_each_step(square(weighted_sum(Gradient(OBJECTIVE, ROUND_OPTIMUM))), FIRST_STEP),
+    term=define_at_each_step(square(weigh_by_weights(Gradient(OBJECTIVE, ROUND_OPTIMUM))), FIRST_STEP),
 )
 surrogate_optimum_slope_sq = RunQuantity(
     "surrogate_optimum_slope_sq",

@@ -1,4 +1,4 @@
-"""Clients that take turns on quadratics with unit curvature."""
+"""Examples 1 and 2: clients that take turns on quadratics with unit curvature, and their limit cycle."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _phi = define_in_numbers(
 )
 
 
-def _expect_model(updates: int, latex: str) -> VectorQuantity:
+def _define_expected_model(updates: int, latex: str) -> VectorQuantity:
     """Define E theta^{n-u}, u updates before the present one; before the start it is theta^0."""
 
     def build(frame: Frame) -> Vector:
@@ -47,15 +47,16 @@ def _expect_model(updates: int, latex: str) -> VectorQuantity:
 
 
 def _define_cycle_point(name: str, latex: str, meaning: str, point: Callable[[Frame], Array]) -> VectorQuantity:
-    """Define a point of the limit cycle; `point` returns it relative to the surrogate's optimum, (1, d) or (places, 1,
-    d).
-    """
+    """Define a point of the limit cycle from its displacement from the surrogate's optimum, (1, d) or (N, 1, d)."""
     return VectorQuantity(
         name, latex, meaning, lambda frame: frame.constant(frame.run.surrogate.optimum[None] + point(frame))
     )
 
 
-_one_before, _three_before = _expect_model(1, r"\mathbb E\theta^{n-1}"), _expect_model(3, r"\mathbb E\theta^{n-3}")
+_one_before, _three_before = (
+    _define_expected_model(1, r"\mathbb E\theta^{n-1}"),
+    _define_expected_model(3, r"\mathbb E\theta^{n-3}"),
+)
 _even = _define_cycle_point(
     "even_cycle_point", "a", "the cycle's point at even updates", lambda frame: _solve_cycle(frame.run)[:1]
 )
@@ -65,7 +66,7 @@ _odd = _define_cycle_point(
 
 
 def _find_next_point(frame: Frame) -> Array:
-    """Return the cycle's point at the end of the present update."""
+    """Return the cycle's point after each update, relative to the surrogate's optimum."""
     rounds = np.arange(frame.run.algorithm.rounds)
     return frame.of_round(_solve_cycle(frame.run)[(rounds + 1) % 2][:, None])
 
@@ -81,8 +82,8 @@ def _define(expression: Expr, *over: Over) -> Term:
     return define_at_each_step(expression, LAST_STEP, *over, also=others)
 
 
-_LATER, _NOW = Expectation(NEXT_VIRTUAL) - OPTIMUM, Expectation(SERVER) - OPTIMUM
-_ENERGY = square(_LATER) - product(_LATER, _NOW) + _phi.symbol * square(_NOW)
+_NEXT_ERROR, _ERROR = Expectation(NEXT_VIRTUAL) - OPTIMUM, Expectation(SERVER) - OPTIMUM
+_ENERGY = square(_NEXT_ERROR) - product(_NEXT_ERROR, _ERROR) + _phi.symbol * square(_ERROR)
 first_weight = constant(
     "first_weight",
     "q_1",
@@ -101,7 +102,7 @@ second_order_residual = define(
     "second_order_residual",
     r"\sum_n\|\theta^{n+2}-\theta^{n+1}+\phi\theta^n-\phi\theta^*\|^2",
     "sum over n of |theta^{n+2} - theta^{n+1} + phi theta^n - phi x*|^2, in expectation",
-    _define(square(_LATER - _NOW + _phi.symbol * (EARLIER - OPTIMUM)), Over("rounds", "sum", begin=1)),
+    _define(square(_NEXT_ERROR - _ERROR + _phi.symbol * (EARLIER - OPTIMUM)), Over("rounds", "sum", begin=1)),
 )
 first_energy = define(
     "first_energy",
@@ -130,24 +131,24 @@ def _solve_cycle(run: Run) -> Array:
     one = arithmetic.identity(1)[0, 0]
     system = arithmetic.array([[-one, 1 + first], [1 + second, -one]])
     optima = run.problem.centred.client_optima - run.surrogate.optimum
-    pulls = optima * np.stack([first, second])[:, None]
+    right_sides = optima * np.stack([first, second])[:, None]
     try:
-        return np.stack([arithmetic.solve(system, pull) for pull in pulls.T], axis=1)
+        return np.stack([arithmetic.solve(system, column) for column in right_sides.T], axis=1)
     except InputError:
         raise unanswered(arithmetic, "the two clients that take turns have no stationary cycle") from None
 
 
-_KEPT, _LOST = first_weight.symbol * _phi.symbol, second_weight.symbol * _phi.symbol
+_FIRST_FACTOR, _SECOND_FACTOR = first_weight.symbol * _phi.symbol, second_weight.symbol * _phi.symbol
 cycle_residual = define(
     "cycle_residual",
     r"\sum_n\|E_{n+4}-\operatorname{tr}E_{n+2}+\det E_n\|^2",
     "by how much the errors E_n from the limit cycle fail the recursion over two updates",
     _define(
-        # Cayley-Hamilton for the map of two updates.
+        # The map of two updates satisfies its characteristic equation, with this trace and determinant.
         square(
             (Expectation(NEXT_VIRTUAL) - NEXT)
-            - (1 - _KEPT - _LOST) * (EARLIER - NEXT)
-            + _KEPT * _LOST * (THREE_BEFORE - NEXT)
+            - (1 - _FIRST_FACTOR - _SECOND_FACTOR) * (EARLIER - NEXT)
+            + _FIRST_FACTOR * _SECOND_FACTOR * (THREE_BEFORE - NEXT)
         ),
         Over("rounds", "sum", begin=3),
     ),
@@ -178,19 +179,19 @@ def _require_client(run: Run, client: int) -> None:
         raise NotApplicable(f"there is no client number {client + 1}")
 
 
-def _measure_optima_distance(run: Run) -> Any:
+def _measure_optima_distance_sq(run: Run) -> Any:
     """Return the squared distance between the minimisers of the first two clients."""
     _require_client(run, 1)
     optima = run.problem.client_optima
-    apart = optima[0] - optima[1]
-    return apart @ apart
+    difference = optima[0] - optima[1]
+    return difference @ difference
 
 
 optima_apart_sq = constant(
     "optima_apart_sq",
     r"\|\theta_1^*-\theta_2^*\|^2",
     "squared distance of the first two clients' optima",
-    _measure_optima_distance,
+    _measure_optima_distance_sq,
     primitive="minimiser",
 )
 

@@ -1,4 +1,4 @@
-"""Reference points of updates, and the symbols of the terms that define quantities of updates."""
+"""Points of updates, and the symbols and expressions of the terms that define quantities of updates."""
 
 from __future__ import annotations
 
@@ -86,33 +86,28 @@ def define_step_average(expression: Expr) -> Term:
 
 def square(vector: Expr) -> Expr:
     """Return E|v|^2."""
-    found: Expr = Expectation(norm_sq(vector))
-    return found
+    expression: Expr = Expectation(norm_sq(vector))
+    return expression
 
 
 def product(vector: Expr, other: Expr) -> Expr:
     """Return E<u, v>."""
-    found: Expr = Expectation(inner(vector, other))
-    return found
+    expression: Expr = Expectation(inner(vector, other))
+    return expression
 
 
 def weigh_by_shares(content: Expr) -> Expr:
-    """Return sum_i q~_i(n) of numbers or vectors of clients."""
-    found: Expr = ClientSum(SHARE * content)
-    return found
+    """Return the sum of numbers or vectors of clients with the normalised weights q~_i(n)."""
+    expression: Expr = ClientSum(SHARE * content)
+    return expression
 
 
-def weighted_sum(content: Expr) -> Expr:
-    """Return sum_i q_i(n) of numbers or vectors of clients."""
-    found: Expr = ClientSum(WEIGHT * content)
-    return found
+def weigh_by_weights(content: Expr) -> Expr:
+    """Return the sum of numbers or vectors of clients with the expected weights q_i(n)."""
+    expression: Expr = ClientSum(WEIGHT * content)
+    return expression
 
 
-def gap(point: Expr) -> Expr:
-    """Return E L^n(theta^{n,k}) - L^n at a point."""
-    return gap_between(VIRTUAL, point)
-
-
-def gap_between(point: Expr, other: Expr) -> Expr:
-    """Return E L^n at a point, minus that at another one."""
-    return weighted_sum(Expectation(Value(OBJECTIVE, point) - Value(OBJECTIVE, other)))
+def subtract_values(point: Expr, other: Expr) -> Expr:
+    """Return E L^n at a point minus E L^n at another one."""
+    return weigh_by_weights(Expectation(Value(OBJECTIVE, point) - Value(OBJECTIVE, other)))

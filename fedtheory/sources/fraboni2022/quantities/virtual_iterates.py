@@ -1,4 +1,4 @@
-"""Errors of the virtual iterates of updates with stale models, as exact expectations.
+"""Values and gradients at the virtual iterates of updates with stale models, as exact expectations.
 
 theta^{n,k} is the virtual iterate, theta_i^{rho,k} the iterate of client i that
 started from the model it received, q_i = q_i(n).
@@ -19,7 +19,7 @@ from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_
 from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import mean_over_rounds, per_round, per_step, symbol_of
 from fedtheory.sources.fraboni2022.quantities import representation
-from fedtheory.sources.fraboni2022.quantities.surrogate import compute_surrogate_optimum
+from fedtheory.sources.fraboni2022.quantities.surrogate import get_surrogate_optimum
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     CLIENT_OPTIMUM,
     FULL_OBJECTIVE,
@@ -32,10 +32,10 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     VIRTUAL,
     define_at_each_step,
     define_step_average,
-    gap,
-    weighted_sum,
+    square,
+    subtract_values,
+    weigh_by_weights,
 )
-from fedtheory.sources.fraboni2022.quantities.vectors import square as square_of
 
 _OWN_GAP = Expectation(Value(OBJECTIVE, VIRTUAL) - Value(OBJECTIVE, CLIENT_OPTIMUM))
 _ABOVE_SURROGATE_OPTIMUM = ClientSum(
@@ -43,17 +43,18 @@ _ABOVE_SURROGATE_OPTIMUM = ClientSum(
 )
 
 
-def _expect_client_values(run: Run) -> Array:
+def _compute_client_values(run: Run) -> Array:
     """Return E L_i(theta^{n,k}), (N, K, M), k = 0 .. K-1."""
     values: Array = run.virtual_values(run.arithmetic.identity(run.problem.clients))[:, : common_steps(run)]
     return values
 
 
-def _sum_weighted(run: Run, weights: Array) -> Array:
+def _compute_weighted_values(run: Run, weights: Array) -> Array:
     """Return sum_i c_i(n) E L_i(theta^{n,k}), (N, K), for weights c(n) of each round, (N, M), or of all, (1, M)."""
     first, kinds = group_equal_rows(weights)
+    # Values of the distinct weightings are cheaper than those of all clients if there are fewer of them.
     if len(first) >= run.problem.clients:
-        weighted: Array = (run.compute_once(_expect_client_values) * weights[:, None, :]).sum(axis=-1)
+        weighted: Array = (run.compute_once(_compute_client_values) * weights[:, None, :]).sum(axis=-1)
         return weighted
     values = run.virtual_values(weights[first])[:, : common_steps(run)]
     kinds = kinds if len(kinds) == len(values) else kinds * len(values)
@@ -61,9 +62,7 @@ def _sum_weighted(run: Run, weights: Array) -> Array:
 
 
 def _average_values(value: Callable[[Run], Array]) -> Callable[[Run], Array]:
-    """Return a measure of averages over the local steps, (N, 1, 1), of numbers (N, K) computed from E
-    L_i(theta^{n,k}).
-    """
+    """Return a measure of the averages over the local steps, (N, 1, 1), of numbers at the virtual iterates, (N, K)."""
 
     def measure(run: Run) -> Array:
         return place_on_rounds(value(run).sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
@@ -71,13 +70,13 @@ def _average_values(value: Callable[[Run], Array]) -> Callable[[Run], Array]:
     return measure
 
 
-def _expect_round_objective(run: Run) -> Array:
+def _compute_round_objective(run: Run) -> Array:
     """Return E L^n(theta^{n,k}), (N, K)."""
-    return _sum_weighted(run, run.surrogate.update_weights)
+    return _compute_weighted_values(run, run.surrogate.update_weights)
 
 
 def _measure_round_gap(run: Run) -> Array:
-    return run.compute_once(_expect_round_objective) - run.surrogate.round_optimal_values[:, None]
+    return run.compute_once(_compute_round_objective) - run.surrogate.round_optimal_values[:, None]
 
 
 round_gap = per_round(
@@ -85,14 +84,14 @@ round_gap = per_round(
     "Z(n)",
     "Z(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar^n)",
     _average_values(_measure_round_gap),
-    term=define_step_average(gap(ROUND_OPTIMUM)),
+    term=define_step_average(subtract_values(VIRTUAL, ROUND_OPTIMUM)),
 )
 
 
 def measure_gap_above(point: Callable[[Run], Array]) -> Callable[[Run], Array]:
     """Return a measure of the average over k of E L^n(theta^{n,k}) - L^n at a point, (N, 1, 1)."""
     return _average_values(
-        lambda run: run.compute_once(_expect_round_objective) - run.surrogate.values_at(point(run))[:, None]
+        lambda run: run.compute_once(_compute_round_objective) - run.surrogate.values_at(point(run))[:, None]
     )
 
 
@@ -100,8 +99,8 @@ surrogate_gap = per_round(
     "surrogate_gap",
     r"\Xi(n)",
     "Xi(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar)",
-    measure_gap_above(compute_surrogate_optimum),
-    term=define_step_average(gap(SURROGATE_OPTIMUM)),
+    measure_gap_above(get_surrogate_optimum),
+    term=define_step_average(subtract_values(VIRTUAL, SURROGATE_OPTIMUM)),
 )
 
 
@@ -116,12 +115,12 @@ virtual_gradient_sq = per_round(
     r"\frac1K\sum_k\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "mean over k of E|grad F(theta^{n,k})|^2",
     _measure_gradient_sq,
-    term=define_step_average(square_of(Gradient(FULL_OBJECTIVE, VIRTUAL))),
+    term=define_step_average(square(Gradient(FULL_OBJECTIVE, VIRTUAL))),
 )
 
 
 def _measure_suboptimality(run: Run) -> Array:
-    return np.asarray(_sum_weighted(run, run.problem.weights[None]) - run.problem.optimal_value)
+    return np.asarray(_compute_weighted_values(run, run.problem.weights[None]) - run.problem.optimal_value)
 
 
 virtual_suboptimality = per_round(
@@ -136,7 +135,7 @@ virtual_suboptimality = per_round(
 def _measure_surrogate_suboptimality(run: Run) -> Array:
     surrogate = run.surrogate
     lowest = surrogate.client_values(surrogate.optimum) @ surrogate.mean_weights
-    return np.asarray(_sum_weighted(run, surrogate.mean_weights[None]) - lowest)
+    return np.asarray(_compute_weighted_values(run, surrogate.mean_weights[None]) - lowest)
 
 
 surrogate_suboptimality = per_round(
@@ -149,11 +148,11 @@ surrogate_suboptimality = per_round(
 
 
 def _measure_unrepresented(run: Run) -> Array:
-    """Return the sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]."""
+    """Return the sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*], (N, K)."""
     surrogate = run.surrogate
     missing = surrogate.sum_by_type(surrogate.update_weights)[:, surrogate.types] == 0
     shares = np.where(missing, run.problem.weights, run.problem.weights * 0)
-    return np.asarray(_sum_weighted(run, shares) - (shares @ surrogate.least_client_values)[:, None])
+    return np.asarray(_compute_weighted_values(run, shares) - (shares @ surrogate.least_client_values)[:, None])
 
 
 unrepresented_gap = per_round(
@@ -187,25 +186,25 @@ virtual_distance_sq = define(
     "virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k}-\theta^*\|^2",
     "E|theta^{n,k} - theta^*|^2, theta^* the optimum of the federated problem",
-    define_at_each_step(square_of(VIRTUAL - OPTIMUM)),
+    define_at_each_step(square(VIRTUAL - OPTIMUM)),
 )
 next_virtual_distance_sq = define(
     "next_virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k+1}-\theta^*\|^2",
     "E|theta^{n,k+1} - theta^*|^2",
-    define_at_each_step(square_of(NEXT_VIRTUAL - OPTIMUM)),
+    define_at_each_step(square(NEXT_VIRTUAL - OPTIMUM)),
 )
 virtual_start_distance_sq = define(
     "virtual_start_distance_sq",
     r"\mathbb E\|\theta^{n,0}-\theta^*\|^2",
     "E|theta^{n,0} - x*|^2 of the virtual iterate",
-    define_at_each_step(square_of(VIRTUAL - OPTIMUM), FIRST_STEP),
+    define_at_each_step(square(VIRTUAL - OPTIMUM), FIRST_STEP),
 )
 virtual_end_distance_sq = define(
     "virtual_end_distance_sq",
     r"\mathbb E\|\theta^{n,K}-\theta^*\|^2",
     "E|theta^{n,K} - x*|^2 of the virtual iterate",
-    define_at_each_step(square_of(NEXT_VIRTUAL - OPTIMUM), LAST_STEP),
+    define_at_each_step(square(NEXT_VIRTUAL - OPTIMUM), LAST_STEP),
 )
 virtual_client_gap = define(
     "virtual_client_gap",
@@ -223,23 +222,23 @@ virtual_loss_change = define(
 )
 
 
-def _round_objectives_at_virtual(run: Run) -> Array:
-    """Return E L^n(theta^{n,k}), (N, K, 1), with the coefficients of L^n as one quadratic."""
-    return run.compute_once(_expect_round_objective)[..., None]
+def _place_round_objectives(run: Run) -> Array:
+    """Return E L^n(theta^{n,k}) on the axes of rounds and steps, (N, K, 1)."""
+    return run.compute_once(_compute_round_objective)[..., None]
 
 
 round_objective_at_virtual = per_step(
     "round_objective_at_virtual",
     r"\mathbb E\mathcal L^n(\theta^{n,k})",
     "E L^n(theta^{n,k}), of the one objective L^n",
-    _round_objectives_at_virtual,
-    term=define_at_each_step(weighted_sum(Expectation(Value(OBJECTIVE, VIRTUAL)))),
+    _place_round_objectives,
+    term=define_at_each_step(weigh_by_weights(Expectation(Value(OBJECTIVE, VIRTUAL)))),
 )
 round_gap_at_step = define(
     "round_gap_at_step",
     "Z(n,k)",
     "Z(n,k) = E L^n(theta^{n,k}) - L^n(thetabar^n)",
-    define_at_each_step(gap(ROUND_OPTIMUM)),
+    define_at_each_step(subtract_values(VIRTUAL, ROUND_OPTIMUM)),
 )
 
 
@@ -255,5 +254,5 @@ final_surrogate_distance_sq = define(
     "final_surrogate_distance_sq",
     r"\mathbb E\|\theta^N-\bar\theta\|^2",
     "E|theta^N - thetabar|^2 after the last update, thetabar the optimum of the surrogate problem",
-    define_at_each_step(square_of(NEXT_VIRTUAL - SURROGATE_OPTIMUM), LAST_STEP, LAST_ROUND),
+    define_at_each_step(square(NEXT_VIRTUAL - SURROGATE_OPTIMUM), LAST_STEP, LAST_ROUND),
 )

@@ -1,4 +1,4 @@
-"""Aggregation weights of a run, their sums, normalised weights and averages."""
+"""Aggregation weights, their expectations, sums and averages, and normalised weights."""
 
 from __future__ import annotations
 
