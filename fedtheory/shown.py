@@ -88,24 +88,24 @@ def inline(latex: str) -> str:
 
 def number(value: object) -> str:
     """Return a number as short text: short exact numbers in full, others with five digits."""
-    text = str(value)
-    if value is None or isinstance(value, str | int) or (not isinstance(value, float) and len(text) <= 12):
-        return "" if value is None else text
-    from fedtheory.arithmetic import plain_float
-
-    return f"{plain_float(value):.5g}"
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, str | int) else _shorten(value, 5)
 
 
 def short(value: object) -> str:
     """Return a number as text for a terminal or a page: six digits, short fractions exactly, a dash for None."""
-    if value is None:
-        return "-"
+    return "-" if value is None else _shorten(value, 6)
+
+
+def _shorten(value: object, digits: int) -> str:
+    """Return a short exact number in full, others with some digits."""
     text = str(value)
     if not isinstance(value, float) and len(text) <= 12:
         return text
     from fedtheory.arithmetic import plain_float
 
-    return f"{plain_float(value):.6g}"
+    return f"{plain_float(value):.{digits}g}"
 
 
 def short_below(value: float) -> str:

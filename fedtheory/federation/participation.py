@@ -172,7 +172,7 @@ class Uniform(Participation):
     selected: int
 
     def moments(self, weights: Array) -> WeightMoments:
-        self._check(len(weights))
+        _expect_count(self.selected, len(weights))
         if len(weights) == 1:
             return Full().moments(weights)
         clients, one = len(weights), arithmetic_of(weights).number(1, "one")
@@ -194,7 +194,7 @@ class Uniform(Participation):
 
     def sets(self, weights: Array, most: int) -> Iterator[tuple[Array, Array]]:
         """Yield all sets of participants in blocks: their probabilities (n,), and indicators (n, M)."""
-        self._check(len(weights))
+        _expect_count(self.selected, len(weights))
         clients, arithmetic = len(weights), arithmetic_of(weights)
         chance = arithmetic.number(1, "one") / arithmetic.number(self.possibilities(clients), "subsets")
         subsets = itertools.combinations(range(clients), self.selected)
@@ -210,16 +210,13 @@ class Uniform(Participation):
         return bool((weights == weights[0]).all()) or self.selected == len(weights)
 
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
-        self._check(len(weights))
+        _expect_count(self.selected, len(weights))
         clients = len(weights)
         chosen = generator.random((replicas, clients)).argsort(axis=1) < self.selected
         return chosen * weights * clients / self.selected
 
     def within(self, clients: Sequence[int], weights: Array) -> Number:
         return fmpq(math.comb(len(clients), self.selected), math.comb(len(weights), self.selected))
-
-    def _check(self, clients: int) -> None:
-        _expect_count(self.selected, clients)
 
 
 @dataclass(frozen=True)

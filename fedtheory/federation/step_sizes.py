@@ -44,8 +44,12 @@ class StepSchedule:
     formula: str
 
     def __post_init__(self) -> None:
-        _ = self._tree, self.changes_with_rounds
-        self.exactly(0, 0)
+        _ = self.first
+
+    @cached_property
+    def first(self) -> Fraction | float:
+        """The step size at round 0 and local step 0."""
+        return self.exactly(0, 0)
 
     @cached_property
     def _tree(self) -> ast.expr:
@@ -64,7 +68,7 @@ class StepSchedule:
     def exactly(self, n: int, k: int) -> Fraction | float:
         """Return the step size at round n and local step k: a fraction, or a float if it is irrational."""
         try:
-            value = _evaluate_cached(self, n, k)
+            value = self._evaluate(self._tree, {"n": Fraction(n), "k": Fraction(k), "pi": math.pi})
         except (ZeroDivisionError, OverflowError, ValueError):
             raise InputError(_KEY, f"{self.formula} has no value at n = {n}, k = {k}") from None
         if isinstance(value, complex) or value <= 0:
@@ -112,14 +116,9 @@ class StepSchedule:
 
 
 @lru_cache(maxsize=2**14)
-def _evaluate_cached(schedule: StepSchedule, n: int, k: int) -> Any:
-    """Return the value of a formula, which every client, symbol and outcome of a round uses."""
-    return schedule._evaluate(schedule._tree, {"n": Fraction(n), "k": Fraction(k), "pi": math.pi})
-
-
-@lru_cache(maxsize=2**14)
 def _divide_by_first(schedule: StepSchedule, n: int, k: int, arithmetic: Arithmetic) -> Number:
-    first, value = schedule.exactly(0, 0), schedule.exactly(n, k)
+    """Return `StepSchedule.relative`, which every client, symbol and outcome of a round uses."""
+    first, value = schedule.first, schedule.exactly(n, k)
     if arithmetic.is_rigorous and not (isinstance(first, Fraction) and isinstance(value, Fraction)):
         raise InputError(
             _KEY, f"{schedule.formula} has irrational values: expected rational ones with exact arithmetic, or floats"

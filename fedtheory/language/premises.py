@@ -44,7 +44,7 @@ def failures_among(assumptions: Sequence[Assumption], run: Run) -> list[Exclusio
     """Return each of these assumptions that fails on a run, with its reason."""
     failures = []
     for assumption in assumptions:
-        reason = assumption.settled_failure(run)
+        reason = assumption.failure(run)
         if reason is not None:
             failures.append(Exclusion(assumption.name, reason, is_assumption=True))
             if isinstance(assumption, OfAlgorithm):

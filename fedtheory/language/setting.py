@@ -25,25 +25,28 @@ Lifted = Mapping[Assumption, Mapping[Quantity, Assumption | None]]
 """For parts of plain FedAvg, the quantities that remove them, and the assumption instead, if any."""
 
 
-def lifted(*quantities: Quantity) -> dict[Quantity, Assumption | None]:
-    """Return quantities that remove a default without replacement."""
+def list_removals(*quantities: Quantity) -> dict[Quantity, Assumption | None]:
+    """Map quantities that remove a default to no replacement."""
     return dict.fromkeys(quantities)
 
 
-def lifted_to(instead: Assumption, *quantities: Quantity) -> dict[Quantity, Assumption | None]:
-    """Return quantities that replace a default by another assumption."""
+def list_replacements(instead: Assumption, *quantities: Quantity) -> dict[Quantity, Assumption | None]:
+    """Map quantities that replace a default to the assumption instead."""
     return dict.fromkeys(quantities, instead)
 
 
 _DEFAULTS: Lifted = {
-    a.every_client: {**lifted_to(a.uniform_sampling, q.participants, q.participates), **lifted(q.sampling_variance)},
+    a.every_client: {
+        **list_replacements(a.uniform_sampling, q.participants, q.participates),
+        **list_removals(q.sampling_variance),
+    },
     a.importance_weights: {},
     a.synchronous: {},
-    a.uniform_shares: lifted(q.importance, q.largest_importance),
+    a.uniform_shares: list_removals(q.importance, q.largest_importance),
     a.same_local_work: {
         q.effective_step_size: a.normalised_steps,
         q.step_shift: a.decreasing_steps,
-        **lifted(q.client_step_size),
+        q.client_step_size: None,
         q.client_local_steps: a.same_step_size,
     },
     a.server_step_of_one: {q.server_step_size: None},
@@ -53,7 +56,7 @@ _DEFAULTS: Lifted = {
         q.proximal_weight: a.fedprox,
         q.compression_variance: a.compressed,
         q.step_shift: None,
-        **lifted_to(a.dsgd, q.mixing_contraction, q.consensus_distance_sq, q.final_consensus_distance_sq),
+        **list_replacements(a.dsgd, q.mixing_contraction, q.consensus_distance_sq, q.final_consensus_distance_sq),
     },
 }
 """The parts of plain FedAvg; for each part the quantities that remove it, and the assumption instead, if any.

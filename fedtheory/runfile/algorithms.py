@@ -85,7 +85,7 @@ def _read_step_size(table: TomlTable, problem: Problem, schedule: StepSchedule |
     """Read the local step size: one number or one for each client."""
     value = table.take("local_step_size")
     if schedule is not None:
-        return table.arithmetic.number(schedule.exactly(0, 0), table.path("local_step_size"))
+        return table.arithmetic.number(schedule.first, table.path("local_step_size"))
     if not isinstance(value, list):
         return table.arithmetic.number(value, table.path("local_step_size"))
     sizes = table.rectangular(value, "local_step_size", 1)

@@ -152,7 +152,7 @@ def _write_algorithm(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
 
 def _write_formula(schedule: StepSchedule, first: Number, problem: Problem) -> str:
     """Return the formula of the step sizes, with the factor by which they have been multiplied."""
-    factor = first / problem.arithmetic.number(schedule.exactly(0, 0), "local_step_size")
+    factor = first / problem.arithmetic.number(schedule.first, "local_step_size")
     return schedule.formula if factor == 1 else f"{problem.arithmetic.text(factor)}*({schedule.formula})"
 
 

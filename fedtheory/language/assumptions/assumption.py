@@ -27,13 +27,6 @@ class Assumption:
     require: Callable[[Run], object]
 
     def failure(self, run: Run) -> str | None:
-        """Return the reason why the assumption fails on a run, or None."""
-        try:
-            return self.settled_failure(run)
-        except Unresolved as reason:
-            return str(reason)
-
-    def settled_failure(self, run: Run) -> str | None:
         """Return the reason why the assumption fails on a run, or None, cached.
 
         Raises `Unresolved` if floats cannot decide.

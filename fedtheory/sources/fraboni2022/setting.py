@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.setting import Lifted, lifted, lifted_to
+from fedtheory.language.setting import Lifted, list_removals, list_replacements
 
 _CLOCK_QUANTITIES = (
     *(q.staleness, q.largest_staleness, q.reports, q.report_count, q.window, q.buffer, q.common_period),
@@ -52,13 +52,13 @@ _UPDATE_QUANTITIES = (
 """Quantities of the surrogate problem, which depend on the weights q_i(n) of each update."""
 
 LIFTED: Lifted = {
-    a.every_client: lifted(*_SAMPLING_QUANTITIES),
-    a.importance_weights: lifted(*_AGGREGATION_QUANTITIES, *_UPDATE_QUANTITIES, *_TURN_QUANTITIES),
+    a.every_client: list_removals(*_SAMPLING_QUANTITIES),
+    a.importance_weights: list_removals(*_AGGREGATION_QUANTITIES, *_UPDATE_QUANTITIES, *_TURN_QUANTITIES),
     a.synchronous: {
-        **lifted_to(a.turns_of_clients, *_TURN_QUANTITIES),
-        **lifted_to(a.fixed_intervals, *_INTERVAL_QUANTITIES),
-        **lifted(*_CLOCK_QUANTITIES, *_UPDATE_QUANTITIES),
+        **list_replacements(a.turns_of_clients, *_TURN_QUANTITIES),
+        **list_replacements(a.fixed_intervals, *_INTERVAL_QUANTITIES),
+        **list_removals(*_CLOCK_QUANTITIES, *_UPDATE_QUANTITIES),
     },
-    a.uniform_shares: lifted(*_CLIENT_WEIGHT_QUANTITIES, *_AGGREGATION_QUANTITIES, *_UPDATE_QUANTITIES),
+    a.uniform_shares: list_removals(*_CLIENT_WEIGHT_QUANTITIES, *_AGGREGATION_QUANTITIES, *_UPDATE_QUANTITIES),
 }
 """For each part of plain FedAvg, the quantities that remove it, and the assumption that takes its place, if any."""

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.setting import Lifted, lifted
+from fedtheory.language.setting import Lifted, list_removals
 
-LIFTED: Lifted = {a.same_local_work: lifted(q.small_step_bias)}
+LIFTED: Lifted = {a.same_local_work: list_removals(q.small_step_bias)}

@@ -54,7 +54,7 @@ def test_a_bound_is_found_once() -> None:
     assumption = Boundedness("bounded", "it is bounded", bound)
     constant = assumed("bound", "B", "the bound", assumption)
     run = _run()
-    assert assumption.settled_failure(run) is None
+    assert assumption.failure(run) is None
     assert constant.on(run) == 4
     assert constant.region_on(run) == Everywhere()
     assert asked == [run]
