@@ -158,7 +158,8 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
             yield from prefixed(f"where {case.largest} is largest: ", _check_kind(supposed, case.why, prover))
         return
     if isinstance(certificate, Exponentials | Squares):
-        yield from _check_kind(certificate.restate(claim), certificate.why, prover)
+        steps = _check_kind(certificate.restate(claim), certificate.why, prover)
+        yield from prefixed(f"{certificate.label}: ", steps)
         return
     claim = with_iterations_in_powers(claim, conditions_of(claim, certificate.relaxed))
     require_provable(claim)

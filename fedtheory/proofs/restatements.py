@@ -49,6 +49,11 @@ class Exponentials(_Restatement):
     count: Expr
     """The number n, a product of counts such as local steps and rounds."""
 
+    @property
+    def label(self) -> str:
+        """Statement that is proved in place of the claim."""
+        return f"with (1 - a)**({self.count}) for exp(-a*({self.count}))"
+
     def restate(self, claim: Claim) -> Claim:
         """Return the claim with powers; raise `Rejected` unless a <= 1 and the slack increases with the exponential."""
         exponentials = sorted(list_exponentials(claim), key=sp.default_sort_key)
@@ -73,6 +78,7 @@ class Squares(_Restatement):
     """A proof of a bound with square roots, from the bound between the squares of its sides."""
 
     kind: ClassVar[str] = "squares"
+    label: ClassVar[str] = "between the squares of both sides"
 
     def restate(self, claim: Claim) -> Claim:
         """Return the claim between squares; raise `Rejected` unless each larger side is a product without a sign.
