@@ -19,6 +19,7 @@ from fedtheory.proofs.comparators import with_comparator
 from fedtheory.proofs.existence import OPTIMUM, is_known
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, SMOOTH, SymbolTable, numbers_of, sides_of, symbols_of
 from fedtheory.proofs.paper_contexts import extend_by_papers
+from fedtheory.proofs.proof import is_assumed
 from fedtheory.proofs.run_terms import with_relations
 
 GIVEN_BY_PAPERS: tuple[VectorQuantity, ...] = tuple(
@@ -220,12 +221,12 @@ def _assume_at_points(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str, 
         if not isinstance(quantity, PointQuantity):
             continue
         apart = norm_sq(Gradient(client_objective, point) - Gradient(objective, point))
-        if a.bounded_dissimilarity in claim.assumptions:
+        if is_assumed(a.bounded_dissimilarity, claim):
             yield f"bounded dissimilarity at {quantity.name}", symbol(q.gradient_dissimilarity) ** 2 - apart
-        if any(one in claim.assumptions for one in (a.bounded_mean_dissimilarity, a.bounded_dissimilarity)):
+        if is_assumed(a.bounded_mean_dissimilarity, claim):
             mean = symbol(q.mean_dissimilarity) ** 2 - Average(apart)
             yield f"bounded mean dissimilarity at {quantity.name}", mean
-        if a.bounded_second_moment in claim.assumptions:
+        if is_assumed(a.bounded_second_moment, claim):
             # The noise of a stochastic gradient has expectation zero.
             moment = symbol(q.second_moment) ** 2 - norm_sq(Gradient(client_objective, point))
             yield f"bounded second moment at {quantity.name}", moment
@@ -236,7 +237,7 @@ def _assume_in_expectation(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[
     local, noise, average = symbol(q.local_iterate), symbol(q.gradient_noise), symbol(q.average_iterate)
     objective, client_objective = symbol(q.objective), symbol(q.client_objective)
     yield from assumed_of_a_client(claim, Gradient(objective, local), Gradient(client_objective, local), noise)
-    if any(one in claim.assumptions for one in (a.bounded_mean_dissimilarity, a.bounded_dissimilarity)):
+    if is_assumed(a.bounded_mean_dissimilarity, claim):
         mean = Average(norm_sq(Gradient(client_objective, average) - Gradient(objective, average)))
         yield "bounded mean dissimilarity", symbol(q.mean_dissimilarity) ** 2 - mean
 
@@ -244,9 +245,9 @@ def _assume_in_expectation(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[
 def assumed_of_a_client(claim: Claim, mean: Expr, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]]:
     """Return the assumptions at a client's iterate: on gradients of F and its own objective, and on noise."""
     symbol = symbols_of(claim)
-    if a.unbiased_bounded_variance in claim.assumptions:
+    if is_assumed(a.unbiased_bounded_variance, claim):
         yield "bounded variance", symbol(q.noise_deviation) ** 2 - norm_sq(noise)
-    if a.bounded_dissimilarity in claim.assumptions:
+    if is_assumed(a.bounded_dissimilarity, claim):
         yield "bounded dissimilarity", symbol(q.gradient_dissimilarity) ** 2 - norm_sq(slope - mean)
-    if a.bounded_second_moment in claim.assumptions:
+    if is_assumed(a.bounded_second_moment, claim):
         yield "bounded second moment", symbol(q.second_moment) ** 2 - norm_sq(slope + noise)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.vocabulary import Assumed, assumed
 from fedtheory.proofs.checker import MOST_WORK, check_certificate
-from fedtheory.proofs.proof import Proof
+from fedtheory.proofs.proof import IMPLIED_BY, Proof
 
 _MOST = 3
 """Largest number of added assumptions."""
@@ -53,9 +53,10 @@ def _try_pairs(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[st
     return ()
 
 
-def _list_candidates(claim: Claim) -> Iterator[Assumed]:
-    """Yield the assumptions of the vocabulary that the claim does not have."""
-    return (one for one in assumed() if one.assumption not in claim.assumptions)
+def _list_candidates(claim: Claim) -> Sequence[Assumed]:
+    """Return the assumptions of the vocabulary that the claim does not have; those that others imply come first."""
+    lacking = (one for one in assumed() if one.assumption not in claim.assumptions)
+    return sorted(lacking, key=lambda one: one.assumption not in IMPLIED_BY)
 
 
 def _add_assumption(proof: Proof, added: Assumed) -> Proof:

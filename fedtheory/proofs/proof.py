@@ -110,14 +110,14 @@ def conditions_of(claim: Claim, relaxed: Sequence[Expr] | None) -> Sequence[Expr
 
 def check_assumed(claim: Claim, needed: Sequence[Assumption], what: str) -> Step:
     """Check that a claim makes the required assumptions."""
-    missing = [assumption.name for assumption in needed if not _is_assumed(assumption, claim)]
+    missing = [assumption.name for assumption in needed if not is_assumed(assumption, claim)]
     return Step(what + _append_list("missing", missing), not missing)
 
 
-def _is_assumed(assumption: Assumption, claim: Claim) -> bool:
+def is_assumed(assumption: Assumption, claim: Claim) -> bool:
     """Return whether a claim makes an assumption, or others from which it follows."""
     return assumption in claim.assumptions or any(
-        all(_is_assumed(other, claim) for other in others) for others in IMPLIED_BY.get(assumption, ())
+        all(is_assumed(other, claim) for other in others) for others in IMPLIED_BY.get(assumption, ())
     )
 
 

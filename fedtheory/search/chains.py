@@ -29,7 +29,7 @@ from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import check_assumed, follows
 from fedtheory.proofs.recorded import certificate_of
-from fedtheory.search.contractions import NEEDED, find_contractions, is_contracting
+from fedtheory.search.contractions import find_contractions, is_contracting, list_needed
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import split_into_products, split_pairs, split_quickly
 from fedtheory.search.premises import (
@@ -126,7 +126,7 @@ def _list_wanted(claim: Claim, steps: Sequence[_Step]) -> list[str]:
     """Return the names of the quantities that the lemmas of a claim may mention."""
     wanted = dict.fromkeys([*_OF_FACTS, *(name for step in steps for name in _list_quantities(step))])
     if is_contracting(claim):
-        wanted |= dict.fromkeys(NEEDED)
+        wanted |= dict.fromkeys(list_needed(claim))
     if is_together(claim):
         wanted |= dict.fromkeys(list_needed_together(claim))
     if has_power_of_rounds(claim):

@@ -11,7 +11,7 @@ Either V is at most the largest drift of the run, or it is absorbed by a potenti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
@@ -43,6 +43,11 @@ NEEDED = tuple(
     )
 )
 """Quantities in the local steps that the proofs combine."""
+_VANISHING: Mapping[Assumption, q.RunQuantity] = {
+    a.full_gradients: q.noise_deviation,
+    a.one_type: q.gradient_dissimilarity,
+}
+"""Constants of the published bounds that are zero under an assumption, so that a claim need not name them."""
 LARGEST_DRIFTS = ("renard2022:lemma-2.3.sharp", "liu2022:lemma-1.sharp")
 """Published bounds on the largest drift of a run."""
 _ASSUMED: tuple[Assumption, ...] = (a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step)
@@ -58,6 +63,15 @@ def is_contracting(claim: Claim) -> bool:
     # The exponent is K, or tau T.
     is_counted = q.iterations in named or {q.local_steps, q.rounds} <= named
     return wanted <= named and is_counted and check_assumed(claim, _ASSUMED, "").holds
+
+
+def list_needed(claim: Claim) -> list[str]:
+    """Return the names of the quantities in the local steps and published bounds that the proof of a claim combines."""
+    if a.one_client in claim.assumptions:
+        # A single client has no drift, so that its bounds need no constants.
+        return list(NEEDED)
+    vanishing = (one.name for assumption, one in _VANISHING.items() if assumption in claim.assumptions)
+    return [*NEEDED, *vanishing, q.clients.name]
 
 
 def find_contractions(workspace: Workspace) -> Iterator[str]:
@@ -217,7 +231,8 @@ def _find_noise(claim: Claim) -> Expr:
 def _list_costs(claim: Claim) -> Iterator[Expr]:
     """Yield bounds on the increase of the drift in one step, in units of the squared step size."""
     symbol, grown = symbols_of(claim), 1 + symbols_of(claim)(q.local_steps)
-    if a.bounded_dissimilarity in claim.assumptions and symbol.has(q.gradient_dissimilarity):
+    is_bounded = check_assumed(claim, [a.bounded_dissimilarity], "").holds
+    if is_bounded and symbol.has(q.gradient_dissimilarity):
         # If a claim does not name the number of clients, any number is possible.
         spread = 1 - 1 / symbol(q.clients) if symbol.has(q.clients) else sp.S.One
         yield grown * symbol(q.gradient_dissimilarity) ** 2 + spread * _find_noise(claim)

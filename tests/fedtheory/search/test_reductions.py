@@ -100,6 +100,18 @@ TRUE = {
     "an exponential of half the rate": strongly(q.final_distance_sq, sp.exp(-eta * mu * tau * T / 2)),
     "distances of gradient descent": norms(later - best, (1 - eta * mu) * SHRINKS, STRONGLY, [eta * L <= 1]),
     "gradients of gradient descent": norms(Gradient(F, later), (1 - eta * mu) * SLOPE, STRONGLY, [eta * L <= 1]),
+    "clients with one objective": stated(
+        q.final_distance_sq,
+        (1 - eta * mu) ** (tau * T) * D**2 + 2 * eta * sigma**2 / (mu * M) + 30 * L * eta**2 * tau * sigma**2 / mu,
+        (*NOISY, *STRONGLY, a.one_type),
+        [4 * eta * L <= 1],
+    ),
+    "full gradients of dissimilar clients": stated(
+        q.final_distance_sq,
+        (1 - eta * mu) ** (tau * T) * D**2 + 32 * L * eta**2 * tau**2 * zeta**2 / mu,
+        (*ROUNDS, a.full_gradients, *STRONGLY, a.bounded_dissimilarity),
+        [4 * eta * L <= 1],
+    ),
     "values of one client": stated(
         q.final_suboptimality, (1 - eta * mu) ** T * gap, (*ALONE, *STRONGLY), [eta * L <= 1, ONE_STEP]
     ),
@@ -138,6 +150,18 @@ TRUE = {
 FALSE = {
     "values of one client at twice the rate": stated(
         q.final_suboptimality, (1 - eta * mu) ** (3 * T) * gap, (*ALONE, *STRONGLY), [eta * L <= 1, ONE_STEP]
+    ),
+    "clients with one objective, without the noise of local steps": stated(
+        q.final_distance_sq,
+        (1 - eta * mu) ** (tau * T) * D**2 + eta * sigma**2 / (90 * mu * M),
+        (*NOISY, *STRONGLY, a.one_type),
+        [4 * eta * L <= 1],
+    ),
+    "full gradients without dissimilarity": stated(
+        q.final_distance_sq,
+        (1 - eta * mu) ** (tau * T) * D**2,
+        (*ROUNDS, a.full_gradients, *STRONGLY, a.bounded_dissimilarity),
+        [4 * eta * L <= 1],
     ),
     "an error is not positive": stated(errors, sp.S.Zero, (*ROUNDS, a.convex_and_smooth), []),
     "gradients of rounds with some local steps": stated(
