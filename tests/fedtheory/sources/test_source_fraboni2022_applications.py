@@ -24,7 +24,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.sources.fraboni2022.statements import asynchronous, corollary_2, fedfix, hardware, sampling, table_2
 from fedtheory.sources.fraboni2022.statements.notation import R_L, K, M, N, Sigma_star, W, tau, theta0_distance
-from fedtheory.sources.fraboni2022.statements.relaxed import bound_with
+from fedtheory.sources.fraboni2022.statements.relaxed import write_bound
 from verify.check import check
 
 MODULES = (hardware, table_2, asynchronous, fedfix, sampling)
@@ -250,7 +250,7 @@ def test_powers_of_corollary_2(exponents: tuple[str, str, str], excesses: tuple[
     """For N = 256 the symbols of Corollary 2 stand for the powers of N that its parameters have."""
     a, b, c = map(sp.Rational, exponents)
     size, delay, width, updates = corollary_2.size, corollary_2.delay, corollary_2.width, sp.Integer(256)
-    direct = bound_with(size * updates**-c, updates, delay * updates**b, 1 + width * updates**a)
+    direct = write_bound(size * updates**-c, updates, delay * updates**b, 1 + width * updates**a)
     values = dict(zip(corollary_2.EXCESSES, excesses, strict=True))
     assert corollary_2.largest.subs(values) == updates ** -min(1 - c, c - a, c - b)
     claim = corollary_2.CLAIMS[0]

@@ -27,7 +27,7 @@ from fedtheory.language.registry import find
 from fedtheory.sources.fraboni2022.instances import alternating
 from fedtheory.sources.fraboni2022.instances.asynchronous import make_one_of_two
 from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise
-from fedtheory.sources.fraboni2022.statements.examples import EXAMPLES, STABLE, odd_offset
+from fedtheory.sources.fraboni2022.statements.examples import EXAMPLES, STABLE, write_odd_offset
 from fedtheory.sources.fraboni2022.statements.examples import step as phi_of_steps
 from fedtheory.sources.fraboni2022.statements.notation import N, W, eta_l, rho, tau, theta0_distance
 from fedtheory.sources.fraboni2022.statements.relaxed import BOUND, EPSILON_W, B_g
@@ -144,7 +144,7 @@ def test_the_cycle_of_example_2_in_closed_form() -> None:
     first, second = q_2 * gap / (q_1 + q_2), -q_1 * gap / (q_1 + q_2)
     even, odd = sp.symbols("even odd")
     found = sp.solve([even + x * (first - odd) - odd, odd + y * (second - even) - even], [even, odd])
-    offset = odd_offset().subs(phi_of_steps, phi) * gap
+    offset = write_odd_offset().subs(phi_of_steps, phi) * gap
     assert sp.simplify(found[odd] - offset) == 0
     assert sp.simplify(found[even] + q_1 / q_2 * offset) == 0
     assert sp.simplify((found[even] + found[odd]) / 2 - (q_2 - q_1) / (2 * q_2) * offset) == 0
@@ -166,7 +166,9 @@ def test_the_map_of_two_updates_has_the_stated_trace_and_determinant() -> None:
 def test_example_2_settles_in_two_points() -> None:
     """With q_1 = 1/2, q_2 = 1 and phi = 1/2 the models alternate between two points, neither of them -1/3."""
     path = [float(str(m.p)) / float(str(m.q)) for m in models(turns("1/2", "1", "1/2", 60))]
-    offset = float(odd_offset().subs(phi_of_steps, phi).subs({q_1: sp.Rational(1, 2), q_2: 1, phi: sp.Rational(1, 2)}))
+    offset = float(
+        write_odd_offset().subs(phi_of_steps, phi).subs({q_1: sp.Rational(1, 2), q_2: 1, phi: sp.Rational(1, 2)})
+    )
     assert path[59] == pytest.approx(-1 / 3 + 2 * offset, abs=1e-6)
     assert path[60] == pytest.approx(-1 / 3 - offset, abs=1e-6)
     assert abs(path[60] - path[59]) > 0.2

@@ -46,7 +46,7 @@ def _bound_powers() -> Combination:
     """Prove Corollary 2: each power of N in the bound is at most the largest one."""
     powers = sp.symbols("u v x y", positive=True)
     in_place = dict(zip(powers, (corollary_2.u, corollary_2.v, corollary_2.x, corollary_2.y), strict=True))
-    terms = sp.Poly(sp.expand(corollary_2.power_bound(*powers)), *powers).terms()
+    terms = sp.Poly(sp.expand(corollary_2.write_power_bound(*powers)), *powers).terms()
     parts = []
     for exponents, coefficient in terms:
         power = sp.Mul(*(symbol**exponent for symbol, exponent in zip(powers, exponents, strict=True)))

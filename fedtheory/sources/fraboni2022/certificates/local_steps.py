@@ -56,10 +56,10 @@ from fedtheory.sources.fraboni2022.context.updates import (
     sample,
     server,
     square_of_weight,
-    sum_received,
     surrogate_optimum,
     virtual,
     virtual_noise,
+    write_weighted_sum,
 )
 from fedtheory.sources.fraboni2022.statements.convergence import chi_n
 from fedtheory.sources.fraboni2022.statements.inequalities import (
@@ -135,7 +135,7 @@ _AT_VIRTUAL = [
 """18 L_xi Z(n,k)/q(n) + 6 sigma_2(n) minus 3 E|sum_i q~_i(n) g_i(theta^{n,k})|^2."""
 
 _SYMBOL = SymbolTable(WHERE)
-_APPLIED_SPREAD = sample - eta_g * sum_received(_SYMBOL, sample)
+_APPLIED_SPREAD = sample - eta_g * write_weighted_sum(_SYMBOL, sample)
 """g_i - eta_g sum_j w_j g_j."""
 
 _SECOND_MOMENT = [
@@ -346,7 +346,7 @@ CERTIFICATES = [
         claim="fraboni2022:lemma-6.steps.move",
         links=[
             [
-                Term(tilde_eta**2, steps(sum_received(_SYMBOL, at_local))),
+                Term(tilde_eta**2, steps(write_weighted_sum(_SYMBOL, at_local))),
                 *_sum_over_steps(tilde_eta**2 * K, [*_SELECTED_AT_MOST, _EXCESS]),
             ]
         ],

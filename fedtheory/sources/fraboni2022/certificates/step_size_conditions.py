@@ -34,7 +34,7 @@ def _multiply(factor: Expr, parts: Sequence[Part]) -> list[Part]:
 def _prove_listed(
     premises: Sequence[object], alpha_parts: Sequence[Part], beta_parts: Sequence[Part]
 ) -> list[list[Part]]:
-    """Return the conditions of A.5 after the first, given (97), and parts of 1 - alpha and of rho - beta."""
+    """Return the parts of each condition of A.5 after the first, given (97) and parts of 1 - alpha and rho - beta."""
     bracket = tilde_eta + 16 * rho * L * delay
     both = [*alpha_parts, *beta_parts, Part(rho - 1, ONE_FACT)]
     twice = [*_multiply(sp.Integer(2), alpha_parts), *beta_parts, Part(2 * (rho - 1), ONE_FACT)]
@@ -56,7 +56,7 @@ def _prove_listed(
 
 
 def _prove_margin(bracket: Expr, twice: Sequence[Part], premises: Sequence[object]) -> list[Part]:
-    """Return (92), given (97), and parts of 3 rho - 2 alpha - beta."""
+    """Return the parts of (92), given the conditions (97) and parts of 3 rho - 2 alpha - beta."""
     return [*_multiply(12 * rho * L * bracket, twice), *_combine_conditions((2, 4, 4), premises)]
 
 

@@ -17,10 +17,10 @@ from fedtheory.sources.fraboni2022.context.updates import (
     at_local,
     client_objective,
     client_optimum,
-    next_virtual,
     pull,
     surrogate_optimum,
     virtual,
+    write_next_virtual,
 )
 from fedtheory.sources.fraboni2022.context.windows import OverWindow, OverWindows
 from fedtheory.sources.fraboni2022.statements.notation import WHERE, K, L, W, q_n, rho, tilde_eta
@@ -28,7 +28,7 @@ from fedtheory.sources.fraboni2022.statements.relaxed import B_g, chi
 from fedtheory.sources.fraboni2022.statements.theorem_3_proof import GRADIENT_FACTOR
 
 ONE = sp.S.One
-_AFTER = next_virtual(SymbolTable(WHERE))
+_AFTER = write_next_virtual(SymbolTable(WHERE))
 _SLOPE, _SLOPE_AFTER = Gradient(client_objective, virtual), Gradient(client_objective, _AFTER)
 _SLOPE_FROM_OPTIMUM = _SLOPE - Gradient(client_objective, surrogate_optimum)
 _MOVE_FACTOR, _LOCAL_MOVES = (tilde_eta * q_n) ** 2, LocalSum(at_local)

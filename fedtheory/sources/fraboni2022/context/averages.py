@@ -31,7 +31,7 @@ _CONSTANT_IN_UPDATES = (
 
 @dataclass(frozen=True)
 class OverClients(Averaged):
-    """A bound for each client, averaged over clients with their normalised weights."""
+    """Averages a bound for each client over the clients, with their normalised weights."""
 
     kind = "over clients"
     label = "a proved claim, averaged over the clients with their shares"
@@ -46,7 +46,7 @@ class OverClients(Averaged):
 
 @dataclass(frozen=True)
 class OverSteps(Averaged):
-    """A relation at every local step of an update, averaged over the steps."""
+    """Averages a relation at every local step of an update over the steps."""
 
     kind = "over steps"
     label = "a proved claim, averaged over the local steps"
@@ -71,7 +71,7 @@ class OverSteps(Averaged):
 
 @dataclass(frozen=True)
 class OverUpdates(Averaged):
-    """A relation about every update, averaged over the updates.
+    """Averages a relation about every update over the updates.
 
     The average of a sum over the last tau updates is at most tau times the average.
     """

@@ -32,13 +32,13 @@ from fedtheory.sources.fraboni2022.context.updates import (
     client_objective,
     client_optimum,
     deviation,
+    list_shared_conditions,
+    list_weight_conditions,
     present,
     pull,
-    shared_conditions,
     square_of_weight,
     surrogate_optimum,
     virtual,
-    weight_conditions,
 )
 from fedtheory.sources.fraboni2022.context.windows import OverWindow, OverWindows
 
@@ -238,8 +238,8 @@ CONTEXT = PaperContext(
     write_in_vectors=write_in_vectors,
     context=build_update_context,
     share=q.weight_share,
-    conditions=shared_conditions,
-    step_conditions=weight_conditions,
+    conditions=list_shared_conditions,
+    step_conditions=list_weight_conditions,
     symbols={"update": updates},
     derived=(OverClients, OverSteps, OverUpdates, OverWindow, OverWindows),
 )

@@ -19,11 +19,11 @@ from fedtheory.sources.fraboni2022.context.updates import (
     build_weights_context,
     client_objective,
     client_optimum,
-    next_virtual,
     objective,
     pull,
     surrogate_optimum,
     virtual,
+    write_next_virtual,
 )
 
 BOUNDED_SAMPLES = "bounded stochastic gradients, at the local iterate"
@@ -37,7 +37,7 @@ def build_loss_changes_context(claim: Claim) -> Context:
     if a.given_weights not in claim.assumptions:
         raise Rejected("changes of a loss are bounded for weights that are not random: assume `given_weights`")
     largest = symbol(q.gradient_bound) ** 2
-    points = {BOUNDED_BEFORE: virtual, BOUNDED_AFTER: next_virtual(symbol)}
+    points = {BOUNDED_BEFORE: virtual, BOUNDED_AFTER: write_next_virtual(symbol)}
     bounded = {name: largest - norm_sq(Gradient(client_objective, point)) for name, point in points.items()}
     known = build_weights_context(claim)
     return replace(known, assumed={**known.assumed, **bounded, BOUNDED_SAMPLES: largest - norm_sq(at_local)})

@@ -69,7 +69,7 @@ def define_in_vectors(quantity: RunQuantity, symbol: SymbolTable) -> Expr:
     symbols = {own: known[of] if of in known else symbol(of) for own, of in term.where}
     written = term.expression.replace(Expectation, lambda inside: inside).xreplace(symbols)
     written = written.replace(SampledGradient, _get_sampled_gradient)
-    written = written.replace(Selected, lambda vector: updates.sum_received(symbol, vector))
+    written = written.replace(Selected, lambda vector: updates.write_weighted_sum(symbol, vector))
     meaning = written.replace(ClientSum, lambda content: _weigh_by_shares(content, symbol))
     if term.over == (MEAN_OVER_STEPS,):
         return LocalSum(meaning) / symbol(q.local_steps)
@@ -90,7 +90,7 @@ def _list_points(_symbol: SymbolTable) -> Mapping[Quantity, Expr]:
 
 def _list_vectors(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
     """Return the vectors of a local step."""
-    return {**_VECTORS, q.next_virtual_iterate: updates.next_virtual(symbol)}
+    return {**_VECTORS, q.next_virtual_iterate: updates.write_next_virtual(symbol)}
 
 
 def _list_earlier_vectors(_symbol: SymbolTable) -> Mapping[Quantity, Expr]:
@@ -102,7 +102,7 @@ def _list_models(symbol: SymbolTable) -> Mapping[Quantity, Expr]:
     """Return the models before all local steps, and after them."""
     size = symbol(q.local_step_size)
     moved = size * LocalSum(updates.at_local)
-    step = size * symbol(q.server_step_size) * LocalSum(updates.sum_received(symbol, updates.at_local))
+    step = size * symbol(q.server_step_size) * LocalSum(updates.write_weighted_sum(symbol, updates.at_local))
     return {
         q.server_model: updates.server,
         q.received_model: updates.received,

@@ -55,15 +55,17 @@ at_virtual = Gradient(client_objective, virtual) + virtual_noise
 at_optimum = Gradient(client_objective, round_optimum) + optimum_noise
 
 
-def sum_received(symbol: SymbolTable, gradient: Expr) -> Expr:
-    """Return sum_i w_i(n) g_i."""
+def write_weighted_sum(symbol: SymbolTable, gradient: Expr) -> Expr:
+    """Return sum_i w_i(n) g_i, the weighted sum of the clients' gradients that the server applies."""
     found: Expr = symbol(q.weight_sum) * Average(gradient) + Average(deviation)
     return found
 
 
-def next_virtual(symbol: SymbolTable) -> Expr:
-    """Return theta^{n,k+1}."""
-    found: Expr = virtual - symbol(q.local_step_size) * symbol(q.server_step_size) * sum_received(symbol, at_local)
+def write_next_virtual(symbol: SymbolTable) -> Expr:
+    """Return theta^{n,k+1} in the vectors of step k."""
+    found: Expr = virtual - symbol(q.local_step_size) * symbol(q.server_step_size) * write_weighted_sum(
+        symbol, at_local
+    )
     return found
 
 
@@ -74,7 +76,7 @@ def build_steps_context(claim: Claim) -> Context:
     is_unbiased = a.unbiased_gradients in claim.assumptions
     is_convex = a.convex_and_smooth in claim.assumptions
     context = Context(
-        numbers=numbers_of_update(claim),
+        numbers=collect_numbers(claim),
         vectors=frozenset({virtual, server, surrogate_optimum, comparator, optimum, round_optimum}),
         client_vectors=noises | {local, received, client_optimum},
         step_vectors=noises | {local, virtual},
@@ -145,13 +147,13 @@ def build_past_steps_context(claim: Claim) -> Context:
         raise Rejected("sums over earlier steps need the symbol of the local step")
     step, server_step = symbol(q.local_step_size), symbol(q.server_step_size)
     return Context(
-        numbers=numbers_of_update(claim),
+        numbers=collect_numbers(claim),
         vectors=frozenset({server}),
         client_vectors=frozenset({received, sample, deviation}),
         step_vectors=frozenset({sample, deviation}),
         definitions={
             local: received - step * LocalSum(sample),
-            virtual: server - step * server_step * LocalSum(sum_received(symbol, sample)),
+            virtual: server - step * server_step * LocalSum(write_weighted_sum(symbol, sample)),
         },
         local_steps=symbol(q.local_step_index),
         assumed=_relate_covariances(claim, symbol, sample),
@@ -160,7 +162,7 @@ def build_past_steps_context(claim: Claim) -> Context:
 
 def build_staleness_context(claim: Claim) -> Context:
     """Return the context of the updates since a client received its model, treated like local steps."""
-    symbol, numbers = symbols_of(claim), numbers_of_update(claim)
+    symbol, numbers = symbols_of(claim), collect_numbers(claim)
     return Context(
         numbers=replace(numbers, of_clients=numbers.of_clients | {age}),
         vectors=frozenset({server}),
@@ -196,7 +198,7 @@ def _relate_covariances(claim: Claim, symbol: SymbolTable, gradient: Expr) -> di
     return {WEIGHTS_AT_MOST: second, WEIGHTS_AT_LEAST: -second, APART_AT_MOST: apart, APART_AT_LEAST: -apart}
 
 
-def numbers_of_update(claim: Claim) -> Numbers:
+def collect_numbers(claim: Claim) -> Numbers:
     """Return the numbers of a claim, with those of each client in an update."""
     symbol = symbols_of(claim)
     own = frozenset({symbol(q.weight_share), square_of_weight})
@@ -227,8 +229,8 @@ def _define_spread_factor(symbol: SymbolTable) -> Expr:
     return found
 
 
-def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """Return the facts about numbers of an update: sums of weights, curvatures of samples."""
+def list_shared_conditions(claim: Claim) -> tuple[Expr, ...]:
+    """Return known orderings of an update's numbers, such as q(n) <= rho, of which the claim has both."""
     return symbols_of(claim).at_most(
         (q.smoothness, q.sample_smoothness),
         (q.weight_sum, q.largest_weight_sum),
@@ -237,8 +239,8 @@ def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
     )
 
 
-def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """Return further facts about the weights of an update."""
+def list_weight_conditions(claim: Claim) -> tuple[Expr, ...]:
+    """Return further inequalities between the weights of an update, from Assumption 5 and the definitions."""
     symbol = symbols_of(claim)
     if not symbol.has(q.weight_share):
         return ()
@@ -247,7 +249,7 @@ def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
     # Symbols that the claim does not have would only disturb the evaluation at random numbers.
     missing = (Average(absent) <= 1,) if symbol.has(q.unrepresented_importance) else ()
     return (
-        *shared_conditions(claim),
+        *list_shared_conditions(claim),
         *missing,
         *symbol.at_most((q.weight_share, q.largest_share)),
         share <= 1,

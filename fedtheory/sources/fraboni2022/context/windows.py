@@ -19,7 +19,7 @@ from fedtheory.proofs.numbers import NUMBERS, SymbolTable
 
 @dataclass(frozen=True)
 class OverWindow(Derived):
-    """From -c <= change <= c of a client's loss at every local step to its losses over a window of W updates.
+    """Derives a bound on a client's losses over a window from -c <= change <= c of its loss at every local step.
 
     In sum_n (q_i - q_i(n)) l_n = (1/W) sum_{n,m} q_i(m) (l_n - l_m), the k-th steps of updates n and m are at most W -
     1 updates of K steps apart, so that l_n - l_m <= (W - 1) K c.
@@ -31,7 +31,7 @@ class OverWindow(Derived):
     keeps_equations = False
 
     def of(self, symbol: SymbolTable, relations: Sequence[Relation]) -> Expr:
-        """Return the non-negative expression."""
+        """Return window_round_loss + window_weight (W - 1) K^2 c - window_loss, given both bounds on the change."""
         change, (least, most) = symbol(q.virtual_loss_change), _read_two_sided_bound(relations)
         bound = sp.expand(most + change)
         if sp.expand(least - change - bound) != 0:

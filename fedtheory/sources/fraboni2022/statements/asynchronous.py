@@ -29,7 +29,7 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     tau_0,
     tau_i,
     tau_M,
-    theorem_3,
+    write_theorem_3,
 )
 from fedtheory.sources.fraboni2022.statements.notation import *
 
@@ -59,9 +59,11 @@ literature_claim = Statements("fraboni2022", NOTATION.without((tau, N, M, K)), f
 _ROOTS = {sp.Symbol("r", nonnegative=True): (0, 1, 7), sp.Symbol("s", nonnegative=True): (0, 3, sp.Rational(63, 2))}
 rate_claim = Statements("fraboni2022", NOTATION.without((tau, N, K)), for_all=_ROOTS, assumptions=SCHEME)
 
-sync_substituted = substitute_learning_rates(theorem_3(alpha=1, beta=0, tau=0, window=1, residual=0, largest=1 / M))
+sync_substituted = substitute_learning_rates(
+    write_theorem_3(alpha=1, beta=0, tau=0, window=1, residual=0, largest=1 / M)
+)
 async_substituted = substitute_learning_rates(
-    theorem_3(alpha=0, beta=ratio, tau=M * ratio, window=W, residual=R_L, largest=1)
+    write_theorem_3(alpha=0, beta=ratio, tau=M * ratio, window=W, residual=R_L, largest=1)
 )
 """Theorem 3 with the constants of Table 2."""
 sync_epsilon = theta0_distance**2 / root + (K - 1) / N * Sigma_star + Sigma_star / (M * root)
@@ -72,12 +74,12 @@ async_epsilon = async_start + async_stale + (W - 1) / root
 """(38) with all constants one."""
 async_epsilon_fixed = async_start + (K - 1) / N * R_L + async_stale + sp.sqrt(K) / sp.sqrt(N) * (W - 1)
 
-plain_iid = theorem_3(alpha=0, beta=1, tau=tau, window=1, residual=0, largest=1).subs(K, 1)
+plain_iid = write_theorem_3(alpha=0, beta=1, tau=tau, window=1, residual=0, largest=1).subs(K, 1)
 """Theorem 3 with one local step and identical data, beta = 1."""
 slow_step = plain_iid.subs({eta_g: 1, eta_l: 1 / (tau * sp.sqrt(N))})
 stale, grown = 1 + sp.Symbol("r", nonnegative=True), 1 + sp.Symbol("s", nonnegative=True)
 """Square roots of the staleness and of the updates per unit of staleness: all numbers with 1 <= tau <= N."""
-delayed = theorem_3(alpha=1, beta=ratio, tau=stale**2, window=1 + stale**2, residual=R_L, largest=1).subs(
+delayed = write_theorem_3(alpha=1, beta=ratio, tau=stale**2, window=1 + stale**2, residual=R_L, largest=1).subs(
     {K: 1, eta_g: 1, eta_l: 1 / (stale**2 * grown), N: stale**2 * grown**2}
 )
 """Theorem 3 with one local step, eta_l = 1/sqrt(tau N) and W = tau + 1."""

@@ -24,7 +24,7 @@ from fedtheory.sources.fraboni2022.statements.convergence import (
 )
 from fedtheory.sources.fraboni2022.statements.lemma_3 import OF_SAMPLES
 from fedtheory.sources.fraboni2022.statements.notation import *
-from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, explicit_terms
+from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, write_explicit_terms
 from fedtheory.sources.fraboni2022.statements.theorem_1_bound import CONDITIONS_94, fixed_94
 
 BOUND = fixed_94.subs(R_L, 0)
@@ -34,7 +34,7 @@ claim = Statements("fraboni2022", CONVERGENCE)
 
 CLAIMS = [
     *claim.refuted.bound("cor-1", "Corollary 1", "Corollary 1, (20)")(
-        chain=(loss, "<=", EPSILON_F + explicit_terms()),
+        chain=(loss, "<=", EPSILON_F + write_explicit_terms()),
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, a.fair_types),
         printed=(
@@ -99,7 +99,7 @@ CLAIMS = [
         "The bound of Corollary 1 for identical data, for given weights and noise that does not depend on the model",
         "below Corollary 1",
     )(
-        chain=(least_q * loss, "<=", EPSILON_F + explicit_terms()),
+        chain=(least_q * loss, "<=", EPSILON_F + write_explicit_terms()),
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, *WITHOUT_CHANCE, a.one_type, a.somebody_reports),
         note=(

@@ -7,7 +7,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.notation import *
-from fedtheory.sources.fraboni2022.statements.relaxed import RELAXED, B_g, bound_with
+from fedtheory.sources.fraboni2022.statements.relaxed import RELAXED, B_g, write_bound
 
 size, delay, width = sp.symbols("s t w", positive=True)
 """eta_l = s N^-c, tau = t N^b, W - 1 = w N^a."""
@@ -17,9 +17,9 @@ u, v, x, y = (largest / (1 + over) for over in EXCESSES[1:])
 """N^-(1-c), N^-c, N^-(c-b) and N^-(c-a): any positive numbers that are at most m <= 1."""
 
 
-def power_bound(u: Expr, v: Expr, x: Expr, y: Expr) -> Expr:
+def write_power_bound(u: Expr, v: Expr, x: Expr, y: Expr) -> Expr:
     """Return Theorem 3's bound in the powers of N: a polynomial in them without constant term."""
-    return bound_with(size * v, 1 / (u * v), delay * x / v, 1 + width * y / v)
+    return write_bound(size * v, 1 / (u * v), delay * x / v, 1 + width * y / v)
 
 
 _POWERS = dict(zip(EXCESSES, ((0, 3), (0, 3, 15), (0, 3, 15), (0, 3), (0, 15)), strict=True))
@@ -29,7 +29,7 @@ claim = Statements("fraboni2022", RELAXED)
 
 CLAIMS = [
     claim.proved.condition("cor-2", "Corollary 2, for all exponents and with an explicit rate", "Corollary 2, (31)")(
-        chain=(power_bound(u, v, x, y), "<=", largest * power_bound(*[sp.S.One] * 4)),
+        chain=(write_power_bound(u, v, x, y), "<=", largest * write_power_bound(*[sp.S.One] * 4)),
         for_all=_POWERS | {size: (1,), delay: (1,), width: (1,)},
         assumptions=ASSUMPTIONS,
         printed=(
@@ -47,7 +47,7 @@ CLAIMS = [
         ),
     ),
     claim.proved.condition("cor-2.WN", "With W = N the bound does not vanish for any step size", "below Corollary 2")(
-        chain=(bound_with(size, N, tau, N) ** 2, ">=", 2 * theta0_distance**2 * rho**2 * B_g**2),
+        chain=(write_bound(size, N, tau, N) ** 2, ">=", 2 * theta0_distance**2 * rho**2 * B_g**2),
         for_all={size: _STEP_SIZES},
         assumptions=ASSUMPTIONS,
         conditions=[N >= 2],

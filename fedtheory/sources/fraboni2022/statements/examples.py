@@ -43,7 +43,7 @@ def _write_energy_bound() -> Expr:
     return sp.Max((1 - step) ** (2 * N), step ** (N + 2) / (step - sp.Rational(1, 4)))
 
 
-def odd_offset() -> Expr:
+def write_odd_offset() -> Expr:
     """Return |b - thetabar| / |theta_1* - theta_2*| for the cycle's point b at odd updates."""
     return q_1 * q_2**2 * step / ((q_1 + q_2) * (q_1 + q_2 + q_1 * q_2 * step))
 
@@ -104,8 +104,8 @@ EXAMPLE_2 = [
     ).with_repair(
         title="Example 2: a limit cycle of two points",
         locator="Example 2, corrected",
-        chain=(b_sq, "==", odd_offset() ** 2 * apart_sq),
-        also=(Relation(a_sq, "==", (q_1 / q_2 * odd_offset()) ** 2 * apart_sq), Relation(cycle_rest, "==", 0)),
+        chain=(b_sq, "==", write_odd_offset() ** 2 * apart_sq),
+        also=(Relation(a_sq, "==", (q_1 / q_2 * write_odd_offset()) ** 2 * apart_sq), Relation(cycle_rest, "==", 0)),
         note=(
             "The left sides solve the linear equations of the cycle.  The errors from it obey "
             "$E_{n+4}-\\operatorname{tr}E_{n+2}+\\det E_n=0$, whose roots lie inside the unit circle for "
@@ -115,7 +115,7 @@ EXAMPLE_2 = [
         verdict="supported",
     ),
     claim.supported.identity("example-2.mean", "Example 2: the mean over the cycle", "Example 2, (30)")(
-        chain=(mean_sq, "==", ((q_2 - q_1) / (2 * q_2) * odd_offset()) ** 2 * apart_sq),
+        chain=(mean_sq, "==", ((q_2 - q_1) / (2 * q_2) * write_odd_offset()) ** 2 * apart_sq),
         assumptions=(a.turns_of_clients,),
         note="The mean of the two points is the printed limit for equal weights only, or for equal optima.",
     ),

@@ -27,11 +27,11 @@ from fedtheory.sources.fraboni2022.statements.convergence import (
 )
 from fedtheory.sources.fraboni2022.statements.lemma_3 import OF_SAMPLES
 from fedtheory.sources.fraboni2022.statements.notation import *
-from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, explicit_terms
+from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, write_explicit_terms
 from fedtheory.sources.fraboni2022.statements.theorem_1_bound import CONDITIONS_94, fixed_94
 
 FACTOR = (8 * L * chi_max + 4 * L) / least_q
-THEOREM_2 = FACTOR * (R_L + EPSILON_F + explicit_terms()) + 8 * L * biased + 8 * L * missing
+THEOREM_2 = FACTOR * (R_L + EPSILON_F + write_explicit_terms()) + 8 * L * biased + 8 * L * missing
 absent_p = sp.Symbol(r"p_i\mathbb I(s_j(n)=0)", nonnegative=True)
 client_gap = sp.Symbol(r"[\mathbb E\mathcal L_i(\theta^{n,k})-\mathcal L_i(\theta_i^*)]", nonnegative=True)
 mu = sp.Symbol("mu", nonnegative=True)

@@ -34,7 +34,7 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     tau_0,
     tau_i,
     tau_M,
-    theorem_3,
+    write_theorem_3,
 )
 from fedtheory.sources.fraboni2022.statements.notation import *
 
@@ -56,7 +56,7 @@ fedfix_epsilon = theta0_distance**2 / root + second_term + third_term + (W - 1) 
 """(42) with all constants one."""
 fedfix_epsilon_fixed = theta0_distance**2 / root + second_term + third_term + sp.sqrt(K) / sp.sqrt(N) * (W - 1)
 substituted = substitute_learning_rates(
-    theorem_3(alpha=1, beta=0, tau=longest, window=W, residual=R_L, largest=longest / M)
+    write_theorem_3(alpha=1, beta=0, tau=longest, window=W, residual=R_L, largest=longest / M)
 )
 
 sync_last = Sigma_star / (M * root)

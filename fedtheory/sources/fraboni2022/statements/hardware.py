@@ -68,7 +68,7 @@ mean_gap = Average(gap_i)
 """The residual of (37)."""
 
 
-def theorem_3(*, alpha: Expr, beta: Expr, tau: Expr, window: Expr, residual: Expr, largest: Expr) -> Expr:
+def write_theorem_3(*, alpha: Expr, beta: Expr, tau: Expr, window: Expr, residual: Expr, largest: Expr) -> Expr:
     """Return the sum of the terms of Theorem 3 for the constants of a scheme, with hidden constants one; `largest` is
     max q.
     """

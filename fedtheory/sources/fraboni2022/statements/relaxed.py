@@ -9,7 +9,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Relation
 from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.notation import *
-from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, explicit_terms
+from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, write_explicit_terms
 
 window = Assumption(
     "window",
@@ -57,11 +57,11 @@ q_bar = RELAXED.add(q.mean_weight_sum, nonnegative=True)
 WINDOWED = tilde_eta * K * (W - 1) * B_g**2
 """eps_W as in (25) and (28), for weights that sum to one."""
 EPSILON_W = rho**2 * WINDOWED
-BOUND = EPSILON_F + explicit_terms() + EPSILON_W
+BOUND = EPSILON_F + write_explicit_terms() + EPSILON_W
 """Theorem 3's bound on the loss, with explicit constants."""
 
 
-def bound_with(step_size: Expr, updates: Expr, delay: Expr, width: Expr) -> Expr:
+def write_bound(step_size: Expr, updates: Expr, delay: Expr, width: Expr) -> Expr:
     """Return Theorem 3's bound with other parameters and the constants of the run."""
     return BOUND.subs({eta_l: step_size, N: updates, tau: delay, W: width}, simultaneous=True)
 

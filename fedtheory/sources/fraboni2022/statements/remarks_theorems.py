@@ -11,18 +11,18 @@ from fedtheory.language.statements import Notation, Statements
 from fedtheory.sources.fraboni2022.statements.convergence import chi_n, optimum_distance, r_j, st_jn
 from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.relaxed import RELAXED, chi
-from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, explicit_terms
+from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, write_explicit_terms
 
 root = sp.Symbol("s", positive=True)
 SAMPLED = Notation(RELAXED)
 second_moment = SAMPLED.add(q.expected_square_weight, nonnegative=True)
 m = SAMPLED.add(q.participants, "m", positive=True)
 REMARKS = RELAXED | {chi_n: q.chi_sq, optimum_distance: q.surrogate_optimum_distance}
-TERMS = EPSILON_F + explicit_terms()
+TERMS = EPSILON_F + write_explicit_terms()
 """eps_F + eps_K + eps_alpha + eps_beta with the constants of (93)."""
 
 
-def terms_with(step_size: sp.Expr, updates: sp.Expr) -> sp.Expr:
+def write_terms(step_size: sp.Expr, updates: sp.Expr) -> sp.Expr:
     """Return the terms at a local step size and a number of updates."""
     return TERMS.subs({eta_l: step_size, N: updates}, simultaneous=True)
 
@@ -69,7 +69,7 @@ THEOREM_2 = [
     claim.proved.inequality(
         "thm-2.mitigated", "A suitable step size makes the terms from eps_F to eps_beta vanish", "below Theorem 2"
     )(
-        chain=(terms_with(1 / root, root**2), "<=", terms_with(sp.S.One, sp.S.One) / root),
+        chain=(write_terms(1 / root, root**2), "<=", write_terms(sp.S.One, sp.S.One) / root),
         for_all={root: (1, 4, 64)},
         assumptions=ASSUMPTIONS,
         printed=(

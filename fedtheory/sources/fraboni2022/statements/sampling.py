@@ -16,7 +16,7 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     HARDWARE,
     sigma,
     substitute_learning_rates,
-    theorem_3,
+    write_theorem_3,
 )
 from fedtheory.sources.fraboni2022.statements.notation import *
 
@@ -49,12 +49,12 @@ SAMPLED = (a.synchronous, a.unbiased_updates)
 UNIFORM = (a.synchronous, a.uniform_sampling)
 
 
-def admissible(excess: Expr = beta) -> tuple[Expr, Expr]:
+def write_admissible_steps(excess: Expr = beta) -> tuple[Expr, Expr]:
     """Return D <= 1/2 and (92), without staleness; they imply the other conditions of A.5 for rho = 1."""
     return sp.Le(D, sp.Rational(1, 2)), sp.Ge(2 - 4 * D - 12 * (2 * alpha + excess) * tilde_eta * L, 1)
 
 
-def unbiased_bound(excess: Expr = beta) -> Expr:
+def write_unbiased_bound(excess: Expr = beta) -> Expr:
     """Return (107) with the constants of (93)."""
     return (
         start**2 / (tilde_eta * K * N)
@@ -184,9 +184,9 @@ CLAIMS = [
         ),
     ),
     *claim.refuted.bound("sampling.unbiased.bound", "The bound for unbiased sampling", "(107)")(
-        chain=(error, "<=", unbiased_bound()),
+        chain=(error, "<=", write_unbiased_bound()),
         assumptions=(*SAMPLED, model_free_noise),
-        conditions=admissible(),
+        conditions=write_admissible_steps(),
         printed=(
             r"\epsilon=\mathcal O\left(\frac1{\eta_g\eta_lKN}\right)+\mathcal O\left(\eta_g\eta_l\alpha\frac1M\Sigma"
             r"\right)+\mathcal O\left(\eta_l^2(K-1)^2\Sigma\right)+\mathcal O\left(\eta_g\eta_l\beta\Sigma\right)"
@@ -200,14 +200,14 @@ CLAIMS = [
         ),
     ).with_repair(
         title="The bound for unbiased sampling, with all local steps to one side",
-        rhs=unbiased_bound(K * beta),
-        conditions=admissible(K * beta),
+        rhs=write_unbiased_bound(K * beta),
+        conditions=write_admissible_steps(K * beta),
         note="With $K\\beta$ for $\\beta$, as in the corrected Lemma 2.",
         verdict="supported",
     ),
     claim.proved.identity("sampling.unbiased.bound.terms", "The terms of (107) are those of Theorem 3", "(107)")(
         chain=(
-            theorem_3(alpha=alpha, beta=beta, tau=0, window=1, residual=0, largest=1 / M),
+            write_theorem_3(alpha=alpha, beta=beta, tau=0, window=1, residual=0, largest=1 / M),
             "==",
             unbiased_epsilon,
         ),
@@ -242,7 +242,7 @@ CLAIMS = [
         note="Both bounds vanish exactly where the mean gradient of the selected clients vanishes at $\\theta^*$.",
     ),
     window_claim.proved.inequality("sampling.biased.window", "Biased sampling in a part of the window", "(108)")(
-        lhs=substitute_learning_rates(theorem_3(alpha=1, beta=0, tau=0, window=W, residual=0, largest=1 / M)),
+        lhs=substitute_learning_rates(write_theorem_3(alpha=1, beta=0, tau=0, window=W, residual=0, largest=1 / M)),
         rhs=sync_epsilon + substitute_learning_rates(tilde_eta * (W - 1) * K),
         assumptions=(a.synchronous,),
         printed=r"\epsilon=\epsilon_{FedAvg}+\mathcal O\left(\eta_g\eta_l(W-1)K\right)",

@@ -15,7 +15,7 @@ delay = tilde_eta**2 * K**2 * tau**2
 bracket = tilde_eta + nu * delay
 
 
-def small_mix(weight: Expr = beta, smoothness: Expr = L) -> Expr:
+def write_small_mix(weight: Expr = beta, smoothness: Expr = L) -> Expr:
     """Return 3 rho [alpha + beta] eta~ L <= 1."""
     return sp.Le(3 * rho * (alpha + weight) * tilde_eta * smoothness, 1)
 
@@ -24,7 +24,7 @@ margin = 2 - 4 * D - 12 * rho * (2 * alpha + beta) * bracket * L
 """The left side of (92)."""
 SMALL_DELAY = sp.Le(48 * rho**3 * delay * L**2, 1)
 SMALL_SERVER_STEP = sp.Le(3 * rho**2 * tilde_eta * L, 1)
-LISTED = (SMALL_D, SMALL_MOVES, small_mix(), sp.Ge(margin, 1), SMALL_SERVER_STEP, SMALL_DELAY)
+LISTED = (SMALL_D, SMALL_MOVES, write_small_mix(), sp.Ge(margin, 1), SMALL_SERVER_STEP, SMALL_DELAY)
 """The conditions collected in A.5."""
 SUFFICIENT = (
     sp.Le(48 * eta_l**2 * (K - 1) ** 2 * L**2, 1),
@@ -42,7 +42,7 @@ _LISTED = (
 _97 = r"48\eta_l^2(K-1)^2L^2\le1,\quad144\rho^2\tilde\eta L\le1,\quad2304\rho^3\tilde\eta^2K^2\tau^2L^2\le1"
 
 
-def relations(conditions: tuple[Expr, ...]) -> tuple[Relation, ...]:
+def write_relations(conditions: tuple[Expr, ...]) -> tuple[Relation, ...]:
     """Return conditions as relations of a claim."""
     return tuple(Relation(condition.lhs, condition.rel_op, condition.rhs) for condition in conditions)
 
@@ -77,7 +77,7 @@ CLAIMS = [
         "A5.conditions.listed", "Step sizes that satisfy the listed conditions", "Appendix A.5, from (98) to the list"
     )(
         chain=(D, "<=", sp.Rational(1, 2)),
-        also=relations(LISTED[1:]),
+        also=write_relations(LISTED[1:]),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP, alpha <= 1, beta <= 1],
         printed=_LISTED,
@@ -85,7 +85,7 @@ CLAIMS = [
     ),
     claim.proved.condition("eq-97", "Sufficient conditions", "Appendix A.5, eq. (97)")(
         chain=(D, "<=", sp.Rational(1, 2)),
-        also=relations(LISTED[1:]),
+        also=write_relations(LISTED[1:]),
         assumptions=ASSUMPTIONS,
         conditions=[*SUFFICIENT, alpha <= 1, beta <= 1],
         printed=rf"{_97}\quad\Rightarrow\quad {_LISTED}\quad(\alpha\le1,\ \beta\le1)",
@@ -101,14 +101,14 @@ CLAIMS = [
         "Appendix A.5, eq. (97), without beta <= 1",
     )(
         chain=(D, "<=", sp.Rational(1, 2)),
-        also=relations(tuple(condition.subs(beta, beta_S) for condition in LISTED[1:])),
+        also=write_relations(tuple(condition.subs(beta, beta_S) for condition in LISTED[1:])),
         assumptions=(*ASSUMPTIONS, a.given_weights),
         conditions=SUFFICIENT,
         note="beta <= rho is enough: 12 rho (2 + rho) / (72 rho^2) <= 1/2.  beta is that of the clients that report.",
     ),
     claim.proved.condition("eq-98", "A bound on the local step size", "Appendix A.5, eq. (98)")(
         chain=(SUFFICIENT[0].lhs, "<=", 1),
-        also=relations(SUFFICIENT[1:]),
+        also=write_relations(SUFFICIENT[1:]),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=(

@@ -29,7 +29,7 @@ BRACKET = tilde_eta + nu * tilde_eta**2 * K**2 * tau**2
 EPSILON_F = theta0_distance**2 / (tilde_eta * K * N)
 
 
-def explicit_terms(excess: Expr = beta) -> Expr:
+def write_explicit_terms(excess: Expr = beta) -> Expr:
     """Return the right side of (93) after eps_F."""
     steps = 4 * D * R_L + 6 * rho * eta_l**2 * (K - 1) ** 2 * L * Sigma_1
     residual = 12 * rho * (2 * alpha + excess) * BRACKET * L * R_L
@@ -37,7 +37,7 @@ def explicit_terms(excess: Expr = beta) -> Expr:
     return steps + residual + noise_terms
 
 
-def _order_terms() -> Expr:
+def _write_order_terms() -> Expr:
     """Return eps_K + eps_alpha + eps_beta with the constants of (93), and of (96) for the noise."""
     mixed = 4 * L * R_L + 2 * Sigma
     steps = 4 * D * R_L + 6 * rho * eta_l**2 * (K - 1) ** 2 * L * Sigma_1
@@ -58,7 +58,7 @@ claim = Statements("fraboni2022", CONVERGENCE)
 
 CLAIMS = [
     *claim.refuted.bound("thm-1", "Theorem 1", "Theorem 1, (13)")(
-        chain=(Z_bar, "<=", R_L + EPSILON_F + _order_terms()),
+        chain=(Z_bar, "<=", R_L + EPSILON_F + _write_order_terms()),
         conditions=[SMALL_STEP],
         assumptions=THEOREM,
         printed=(
@@ -105,7 +105,7 @@ CLAIMS = [
         implemented_by="fedtheory.engine.surrogate:Surrogate",
     ),
     *claim.refuted.bound("thm-1.explicit", "Theorem 1 with explicit constants", "(93)")(
-        chain=(Xi_bar, "<=", EPSILON_F + explicit_terms()),
+        chain=(Xi_bar, "<=", EPSILON_F + write_explicit_terms()),
         conditions=[SMALL_STEP],
         assumptions=THEOREM,
         printed=(
@@ -126,7 +126,7 @@ CLAIMS = [
     claim.supported.bound(
         "thm-1.explicit.reporting", "Theorem 1 with explicit constants and a smaller beta", "(93), sharper"
     )(
-        chain=(Xi_bar, "<=", EPSILON_F + explicit_terms(beta_S)),
+        chain=(Xi_bar, "<=", EPSILON_F + write_explicit_terms(beta_S)),
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, *WITHOUT_CHANCE),
         note="$\\beta_S$ is the maximum of $d_i(n)-\\alpha q_i(n)$ over the clients that report.",

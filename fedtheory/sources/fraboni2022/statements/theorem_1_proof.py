@@ -13,7 +13,7 @@ from fedtheory.sources.fraboni2022.statements.convergence import largest_q
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import SMALL_MOVES, SMALL_MOVES_XI
 from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D, SMALL_D_XI, D_xi, L_xi, kappa, work
 from fedtheory.sources.fraboni2022.statements.notation import *
-from fedtheory.sources.fraboni2022.statements.step_size_conditions import bracket, delay, small_mix
+from fedtheory.sources.fraboni2022.statements.step_size_conditions import bracket, delay, write_small_mix
 
 NOTATION = Notation(gradient_lemmas.NOTATION)
 NOTATION[largest_q] = q.largest_expected_weight
@@ -81,7 +81,7 @@ fixed_noise = (
     + 6 * rho**2 * alpha * (tilde_eta + nu_xi * delay) * Sigma_2
 )
 fixed_90 = start + 4 * D_xi * Z_bar + 12 * rho * mixing * L_xi * Z_bar + fixed_noise
-SMALL_MIX_FIXED = small_mix(K * beta, L_xi)
+SMALL_MIX_FIXED = write_small_mix(K * beta, L_xi)
 FIXED = (SMALL_D_XI, SMALL_MIX_FIXED)
 MARGIN_FIXED = sp.Ge(2 - 4 * D_xi - 12 * rho * mixing * L_xi, 1)
 
@@ -118,7 +118,7 @@ CLAIMS = [
         chain=(Delta / tilde_eta, "<=", eq_86),
         also=(Relation(2 * Xi_bar, "<=", eq_90),),
         assumptions=ASSUMPTIONS,
-        conditions=[SMALL_D, small_mix(), SMALL_MOVES],
+        conditions=[SMALL_D, write_small_mix(), SMALL_MOVES],
         printed=rf"{_86},\quad {_87},\quad {_88},\quad {_89},\quad {_90}",
         note=(
             "With x = thetabar: the first step and the last one, the others stand by themselves.  It starts from "
@@ -146,7 +146,7 @@ CLAIMS = [
     *claim.refuted.step("thm-1.proof-86-90.87", "Lemmas 3, 4 and 5 inserted", "proof of Theorem 1, eq. (87)")(
         chain=(Delta / tilde_eta, "<=", eq_87),
         assumptions=ASSUMPTIONS,
-        conditions=[SMALL_D, small_mix()],
+        conditions=[SMALL_D, write_small_mix()],
         printed=rf"{_87},\quad3\rho[\alpha+\beta]\tilde\eta L\le1",
         note=(
             "The factor q^{-1}(n) of Lemmas 3 and 5 cancels against q(n) of (56), not against the rho^2 of (86): the "
@@ -176,7 +176,7 @@ CLAIMS = [
     *claim.refuted.step("thm-1.proof-86-90.89", "The mean over the updates", "proof of Theorem 1, eq. (89)")(
         chain=(2 * Xi_bar, "<=", eq_89),
         assumptions=ASSUMPTIONS,
-        conditions=[SMALL_D, small_mix()],
+        conditions=[SMALL_D, write_small_mix()],
         printed=_89,
         note=("For sampled clients (87) lacks a factor K."),
     ).with_repair(
@@ -188,7 +188,7 @@ CLAIMS = [
     *claim.refuted.step("thm-1.proof-86-90.90", "Lemma 6 inserted", "proof of Theorem 1, eq. (90)")(
         chain=(2 * Xi_bar, "<=", eq_90),
         assumptions=ASSUMPTIONS,
-        conditions=[SMALL_D, small_mix(), SMALL_MOVES],
+        conditions=[SMALL_D, write_small_mix(), SMALL_MOVES],
         printed=_90,
         note=("For sampled clients (87) lacks a factor K."),
     ).with_repair(

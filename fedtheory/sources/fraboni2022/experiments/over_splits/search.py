@@ -11,7 +11,7 @@ COARSE = 2
 """The coarse search takes every second grid point: neighbours have the ratio 2^(1/2)."""
 
 Losses = Mapping[int, Sequence[float]]
-"""Final losses for each time budget, by grid point; infinite if the run diverges."""
+"""Final losses of several cases, such as time budgets, by grid point; infinite if the run diverges."""
 
 
 def compute_step_size(point: int) -> float:
@@ -20,7 +20,7 @@ def compute_step_size(point: int) -> float:
 
 
 @dataclass(frozen=True)
-class Best:
+class BestPoint:
     """Grid point with the smallest final loss."""
 
     point: int
@@ -35,21 +35,21 @@ class Best:
 
 
 def search(compute_losses: Callable[[int], Sequence[float]], largest: int, smallest: int) -> dict[int, Sequence[float]]:
-    """Return final losses on the coarse grid, and on the fine one around the best coarse point of each time budget.
+    """Return final losses on the coarse grid, and on the fine one around the best coarse point of each case.
 
-    `compute_losses` maps a grid point to the final losses, one for each time budget.  The coarse search goes down from
+    `compute_losses` maps a grid point to the final losses, one for each case.  The coarse search goes down from
     `largest` to `smallest`; both are multiples of `COARSE`.
     """
     found = {point: compute_losses(point) for point in range(largest, smallest - 1, -COARSE)}
-    budgets = len(found[largest])
-    centres = {choose_best(found, budget).point for budget in range(budgets)}
+    cases = len(found[largest])
+    centres = {choose_best(found, case).point for case in range(cases)}
     around = {centre + shift for centre in centres for shift in range(1 - COARSE, COARSE)}
     for point in sorted(around - found.keys()):
         found[point] = compute_losses(point)
     return found
 
 
-def choose_best(losses: Losses, budget: int) -> Best:
-    """Return the best grid point for one time budget."""
-    point = min(sorted(losses), key=lambda each: losses[each][budget])
-    return Best(point, losses[point][budget], min(losses) < point < max(losses))
+def choose_best(losses: Losses, case: int) -> BestPoint:
+    """Return the best grid point of one case."""
+    point = min(sorted(losses), key=lambda each: losses[each][case])
+    return BestPoint(point, losses[point][case], min(losses) < point < max(losses))
