@@ -56,7 +56,7 @@ def test_a_chapter_uses_what_it_says(chapter: str) -> None:
     assert _use(chapter) <= set(chapters()[chapters().index(chapter) + 1 :])
 
 
-NOTATION = {"admitted", "collected", "expressions", "forms", "notation", "numbers", "quotients", "signs"}
+NOTATION = {"admitted", "expressions", "forms", "notation", "numbers", "quadratic_forms", "quotients", "signs"}
 """Modules of the kernel that process SymPy expressions; the others use symbols, numbers and forms only."""
 
 

@@ -30,7 +30,7 @@ _SHOWN = (
 )
 SHOWN_ONLY = frozenset(
     (
-        "fedtheory.kernel.collected",
+        "fedtheory.kernel.quadratic_forms",
         "fedtheory.kernel.messages",
         "fedtheory.kernel.notation",
         "fedtheory.kernel.sizes",

@@ -23,7 +23,7 @@ from fedtheory.kernel.expressions import (
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import Rejected, quotient
 from fedtheory.kernel.signs import Known, is_nonnegative
-from fedtheory.kernel.work import remembered
+from fedtheory.kernel.work import cache_with_work
 
 HEADS = (Average, ClientSum, Expectation, Gradient, Inner, LocalSum, PastSum, Selected, Value)
 """Classes of expressions for vectors, objectives, and values that depend on the client or the step."""
@@ -95,7 +95,7 @@ def _list_powers(expressions: Iterable[Expr]) -> Iterator[Expr]:
     return (power for one in expressions for power in parts_of(sp.sympify(one), sp.Pow))
 
 
-@remembered(2**12)
+@cache_with_work(2**12)
 def _split_factors(divisor: Expr) -> tuple[Expr, ...]:
     """Return the irreducible factors of a number.
 
@@ -109,7 +109,7 @@ def _split_factors(divisor: Expr) -> tuple[Expr, ...]:
     return tuple(factor for factor in found if not factor.is_Rational)
 
 
-@remembered(2**12)
+@cache_with_work(2**12)
 def _is_nonzero(divisor: Expr, known: Known, conditions: tuple[Expr, ...]) -> bool:
     """Return whether a divisor is non-zero: it has a sign, or each factor has one or is assumed to be non-zero."""
     numbers = known.numbers

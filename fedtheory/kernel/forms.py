@@ -32,14 +32,14 @@ from fedtheory.kernel.noise import inner_of_random, is_noise
 from fedtheory.kernel.quotients import ONE, Quotient, Rejected, quotient
 from fedtheory.kernel.range_sums import sum_over_range
 from fedtheory.kernel.signs import is_positive
-from fedtheory.kernel.work import remembered
+from fedtheory.kernel.work import cache_with_work
 
 Form = Mapping[Expr, Quotient]
 """Coefficients of basis vectors, or of monomials: inner products of basis vectors, function values, and one."""
 _MINUS_ONE = quotient(sp.S.NegativeOne)
 
 
-def added(forms: Iterable[Form]) -> Form:
+def add_forms(forms: Iterable[Form]) -> Form:
     """Return the sum of normal forms."""
     total: dict[Expr, Quotient] = {}
     for form in forms:
@@ -48,17 +48,17 @@ def added(forms: Iterable[Form]) -> Form:
     return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
 
 
-def scaled(form: Form, factor: Quotient) -> Form:
+def scale_form(form: Form, factor: Quotient) -> Form:
     """Return a multiple of a normal form."""
     return {monomial: factor * coefficient for monomial, coefficient in form.items()}
 
 
 def difference(one: Form, other: Form) -> Form:
     """Subtract one normal form from another."""
-    return added([one, scaled(other, _MINUS_ONE)])
+    return add_forms([one, scale_form(other, _MINUS_ONE)])
 
 
-def composed(form: Form) -> Expr:
+def write_form(form: Form) -> Expr:
     """Return a vector's normal form as an expression, so that points of gradients and values can be compared."""
     return sp.Add(*(coefficient.expression * basis for basis, coefficient in form.items()))
 
@@ -68,7 +68,7 @@ def vector(expression: Expr, context: Context) -> Form:
     if isinstance(expression, Selected | Expectation) and not context.of_a_round:
         raise Rejected(f"{expression} is defined for a round only")
     rules: dict[type, Callable[[], Form]] = {
-        sp.Add: lambda: added(vector(part, context) for part in expression.args),
+        sp.Add: lambda: add_forms(vector(part, context) for part in expression.args),
         sp.Mul: lambda: _scale_factor(expression, context, vector, _is_vector),
         Average: lambda: _average_vector(Average, vector(expression.args[0], context), context),
         Selected: lambda: _average_vector(Selected, vector(expression.args[0], context), context),
@@ -94,11 +94,11 @@ def _symbol(symbol: sp.Symbol, context: Context) -> Form:
     return {symbol: ONE}
 
 
-@remembered(2**14)
+@cache_with_work(2**14)
 def scalar(expression: Expr, context: Context) -> Form:
     """Return a scalar as a linear combination of monomials; results are cached by expression and context."""
     rules: dict[type, Callable[[], Form]] = {
-        sp.Add: lambda: added(scalar(part, context) for part in expression.args),
+        sp.Add: lambda: add_forms(scalar(part, context) for part in expression.args),
         Expectation: lambda: scalar(expression.args[0], context),
         Average: lambda: _average_scalars(scalar(expression.args[0], context), context),
         LocalSum: lambda: _sum_of_scalars(scalar(expression.args[0], context), context),
@@ -127,8 +127,8 @@ def _multiply_lengths(expression: Expr, lengths: Sequence[Expr], context: Contex
     factor = context.numbers.known(sp.Mul(*(one for one in expression.args if one not in lengths)))
     left, right = (scalar(one, context) for one in lengths)
     pairs = product(left.items(), right.items())
-    found = added(scaled(_multiply_normal(one, other, context), c * d) for (one, c), (other, d) in pairs)
-    return scaled(found, quotient(factor))
+    found = add_forms(scale_form(_multiply_normal(one, other, context), c * d) for (one, c), (other, d) in pairs)
+    return scale_form(found, quotient(factor))
 
 
 def _multiply_normal(left: Expr, right: Expr, context: Context) -> Form:
@@ -142,7 +142,7 @@ def _scale_factor(expression: Expr, context: Context, form: Callable[..., Form],
     if len(inside) != 1:
         raise Rejected(f"expected one vector or random factor in {expression}, got {len(inside)}")
     factor = sp.Mul(*(f for f in expression.args if f is not inside[0]))
-    return scaled(form(inside[0], context), quotient(context.numbers.known(factor)))
+    return scale_form(form(inside[0], context), quotient(context.numbers.known(factor)))
 
 
 def _is_vector(expression: Expr, context: Context) -> bool:
@@ -175,7 +175,7 @@ def _average_vector(mean: type, form: Form, context: Context) -> Form:
                 found.append({basis: shared * quotient(Average(own))})
             else:
                 raise Rejected(f"the participants' average of {own} is a random number")
-    return {b: c for b, c in added(found).items() if not indices.is_mean_gradient_at_minimiser(b, context)}
+    return {b: c for b, c in add_forms(found).items() if not indices.is_mean_gradient_at_minimiser(b, context)}
 
 
 def _sum_vector(form: Form, context: Context) -> Form:
@@ -183,7 +183,7 @@ def _sum_vector(form: Form, context: Context) -> Form:
     steps = quotient(context.number_of_steps)
     _require_no_step_number(form, context)
     sums = [{_sum(b, context): c} if indices.changes(b, context) else {b: steps * c} for b, c in form.items()]
-    return added(sums)
+    return add_forms(sums)
 
 
 def _sum(content: Expr, context: Context) -> Expr:
@@ -213,18 +213,18 @@ def _take_expectation(form: Form, context: Context) -> Form:
             continue
         if isinstance(basis, Selected):
             all_clients = _take_expectation(_average_vector(Average, {basis.args[0]: ONE}, context), context)
-            found.append(scaled(all_clients, coefficient))
+            found.append(scale_form(all_clients, coefficient))
         elif basis.free_symbols & (context.noise | context.random) or basis.atoms(Selected):
             raise Rejected(f"the expectation of {basis} is not known")
         else:
             found.append({basis: coefficient})
-    return added(found)
+    return add_forms(found)
 
 
 def _average_scalars(form: Form, context: Context) -> Form:
     """Return the client average of a scalar form."""
     parts = ((m, part) for m, c in form.items() for part in context.numbers.parts(c))
-    return added(scaled(_average_scalar(own, monomial, context), shared) for monomial, (shared, own) in parts)
+    return add_forms(scale_form(_average_scalar(own, monomial, context), shared) for monomial, (shared, own) in parts)
 
 
 def _average_scalar(own: Expr, monomial: Expr, context: Context) -> Form:
@@ -236,14 +236,14 @@ def _average_scalar(own: Expr, monomial: Expr, context: Context) -> Form:
         if apart:
             (inside,) = (side for side in monomial.args if indices.differs(side, context))
             mean = _average_vector(Average, {inside: quotient(own)}, context)
-            return added(scaled(_multiply_basis(b, apart[0], context), c) for b, c in mean.items())
+            return add_forms(scale_form(_multiply_basis(b, apart[0], context), c) for b, c in mean.items())
     if isinstance(monomial, LocalSum) and not context.numbers.differs(context.number_of_steps):
         return _sum_of_scalars(_average_scalar(own, monomial.args[0], context), context)
     return {Average(own * monomial): ONE}
 
 
 def _sum_of_scalars(form: Form, context: Context) -> Form:
-    return added(_sum_of_multiple(monomial, c, context) for monomial, c in form.items())
+    return add_forms(_sum_of_multiple(monomial, c, context) for monomial, c in form.items())
 
 
 def _sum_of_multiple(monomial: Expr, coefficient: Quotient, context: Context) -> Form:
@@ -252,7 +252,7 @@ def _sum_of_multiple(monomial: Expr, coefficient: Quotient, context: Context) ->
     The monomial itself is constant.
     """
     if context.step_number not in coefficient.expression.free_symbols:
-        return scaled(_sum_of_scalar(monomial, context), coefficient)
+        return scale_form(_sum_of_scalar(monomial, context), coefficient)
     if indices.changes(monomial, context):
         _require_no_step_number({monomial: coefficient}, context)
     return {monomial: sum_over_range(coefficient, context.step_number, sp.S.Zero, context.number_of_steps)}
@@ -286,7 +286,7 @@ def _measure_length(form: Form, context: Context) -> Form:
     first = form[min(form, key=sp.default_sort_key)].expression
     size = next((one for one in (first, -first) if is_positive(one, context.numbers)), sp.S.One)
     factor = first if size == -first else size
-    return {length(composed(scaled(form, quotient(1 / factor)))): quotient(size)}
+    return {length(write_form(scale_form(form, quotient(1 / factor)))): quotient(size)}
 
 
 def _is_known_at_start(form: Form, context: Context) -> bool:
@@ -298,7 +298,7 @@ def _is_known_at_start(form: Form, context: Context) -> bool:
 def _multiply_forms(left: Form, right: Form, context: Context) -> Form:
     """Return the inner product of two vector forms, expanded by bilinearity."""
     pairs = product(left.items(), right.items())
-    return added(scaled(_multiply_basis(a, b, context), c * d) for (a, c), (b, d) in pairs)
+    return add_forms(scale_form(_multiply_basis(a, b, context), c * d) for (a, c), (b, d) in pairs)
 
 
 def _multiply_basis(left: Expr, right: Expr, context: Context) -> Form:
@@ -318,7 +318,7 @@ def _multiply_sampled(left: Expr, right: Expr, context: Context) -> Form:
     if not (isinstance(left, Selected) and isinstance(right, Selected)):
         chosen, other = (left, right) if isinstance(left, Selected) else (right, left)
         mean = _average_vector(Average, vector(chosen.args[0], context), context)
-        return added(scaled(_multiply_basis(b, other, context), c) for b, c in mean.items())
+        return add_forms(scale_form(_multiply_basis(b, other, context), c) for b, c in mean.items())
     if clients is None or drawn is None or context.numbers.at_least.get(clients, 1) < 2:
         # Two different participants exist only if several are sampled: the two averages are left unevaluated.
         return {inner(left, right): ONE}
@@ -327,14 +327,14 @@ def _multiply_sampled(left: Expr, right: Expr, context: Context) -> Form:
     together = _multiply_forms(mean, other_mean, context)
     own_share = quotient((clients - drawn) / (drawn * (clients - 1)))
     shared = quotient(clients * (drawn - 1) / (drawn * (clients - 1)))
-    return added([scaled(alone, own_share), scaled(together, shared)])
+    return add_forms([scale_form(alone, own_share), scale_form(together, shared)])
 
 
 def _expand_gradient(expression: Expr, context: Context) -> Form:
     """Return the form of a gradient; empty at the minimiser, a client average for F."""
     objective, point = expression.args
     context.require_objective(objective)
-    at = composed(vector(point, context))
+    at = write_form(vector(point, context))
     if context.minimisers.get(objective) == at:
         return {}
     if objective in context.means and not indices.differs(at, context):
@@ -346,7 +346,7 @@ def _expand_value(expression: Expr, context: Context) -> Form:
     """Return the form of an objective's value; a client average for F."""
     objective, point = expression.args
     context.require_objective(objective)
-    at = composed(vector(point, context))
+    at = write_form(vector(point, context))
     if objective in context.means and not indices.differs(at, context):
         return {Average(Value(context.means[objective], at)): ONE}
     return {Value(objective, at): ONE}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fedtheory.kernel.collected import collected
-from fedtheory.kernel.forms import Form, composed
+from fedtheory.kernel.forms import Form, write_form
 from fedtheory.kernel.notation import MOST_SHOWN, shorten
+from fedtheory.kernel.quadratic_forms import collect_norms
 
 LEFT_OVER = "; what is left over, left side minus right side, is "
 """Words before a remainder in a message."""
@@ -46,5 +46,5 @@ class _Remainder:
         if self.is_short or terms > MOST_SHOWN:
             return "a sum of multiples of " + ", ".join(map(shorten, self.left))
         if terms > _MOST_COLLECTED:
-            return shorten(composed(self.left))
-        return shorten(collected({monomial: number.expression for monomial, number in self.left.items()}))
+            return shorten(write_form(self.left))
+        return shorten(collect_norms({monomial: number.expression for monomial, number in self.left.items()}))

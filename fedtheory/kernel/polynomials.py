@@ -21,7 +21,7 @@ def multiply(one: Polynomial, other: Polynomial) -> Polynomial:
     return one * other
 
 
-def raised(number: Fraction, power: int) -> Fraction:
+def raise_fraction(number: Fraction, power: int) -> Fraction:
     """Return a quotient to a whole power; raise `Rejected` for a division by zero."""
     numerator, denominator = number if power >= 0 else number[::-1]
     if not denominator:
@@ -34,7 +34,7 @@ def _raise_power(polynomial: Polynomial, power: int) -> Polynomial:
     return polynomial**power
 
 
-def lowest(numerator: Polynomial, denominator: Polynomial) -> Fraction:
+def reduce(numerator: Polynomial, denominator: Polynomial) -> Fraction:
     """Divide numerator and denominator by their common factor."""
     sizes.count_reduction(numerator, denominator)
     if denominator.is_constant() or (numerator and numerator.is_constant()):
@@ -45,19 +45,19 @@ def lowest(numerator: Polynomial, denominator: Polynomial) -> Fraction:
     )
 
 
-def renamed(polynomial: Polynomial, images: Sequence[Polynomial], ring: Any) -> Polynomial:
+def change_generators(polynomial: Polynomial, images: Sequence[Polynomial], ring: Any) -> Polynomial:
     """Write a polynomial in another ring, with powers of single generators there as `images` of its own."""
     sizes.count_renaming(polynomial)
     return polynomial.compose(*images, ctx=ring)
 
 
-def composed(polynomial: Polynomial, images: Sequence[Polynomial]) -> Polynomial:
+def substitute(polynomial: Polynomial, images: Sequence[Polynomial]) -> Polynomial:
     """Substitute polynomials for the generators of a polynomial."""
     sizes.count_composition(polynomial, images)
     return polynomial.compose(*images)
 
 
-def factors(polynomial: Polynomial) -> tuple[Any, list[tuple[Polynomial, int]]]:
+def factorise(polynomial: Polynomial) -> tuple[Any, list[tuple[Polynomial, int]]]:
     """Factor a polynomial into a rational, and irreducible polynomials with their powers."""
     sizes.count_factors(polynomial)
     rational, found = polynomial.factor()

@@ -20,7 +20,7 @@ from fedtheory.kernel import polynomials
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Inner, Value, is_length
 from fedtheory.kernel.expressions import Rejected as Rejected  # noqa: PLC0414 - callers import `Rejected` from here
 from fedtheory.kernel.polynomials import Fraction, Polynomial
-from fedtheory.kernel.work import NODE, remembered, spend
+from fedtheory.kernel.work import NODE, cache_with_work, spend
 
 _HALF = sp.Rational(1, 2)
 _SYMBOLS = (sp.Symbol, sp.Dummy, Average, ClientSum, Inner, Value)
@@ -87,17 +87,17 @@ class Quotient:
 
     def factored_denominator(self) -> tuple[Expr, ...]:
         """Return the denominator as a product: a rational, and powers of irreducible polynomials."""
-        rational, factors = polynomials.factors(self.denominator)
+        rational, factors = polynomials.factorise(self.denominator)
         powers = (self.written(factor) ** power for factor, power in factors)
         return (sp.Rational(int(rational.p), int(rational.q)), *powers)
 
 
-@remembered(2**14)
+@cache_with_work(2**14)
 def quotient(expression: Expr) -> Quotient:
     """Return a number as a quotient of polynomials; raise `Rejected` for another expression, or a division by zero."""
     number = sp.sympify(expression)
     compiler = _Compiler.of(part for part in _parts(number) if not part.is_Rational)
-    return Quotient(compiler.symbols, *_make_monic(*compiler.compiled(number)))
+    return Quotient(compiler.symbols, *_make_monic(*compiler.compile(number)))
 
 
 def _is_root(part: Expr) -> bool:
@@ -118,14 +118,14 @@ def _combine_all(*numbers: Quotient) -> Sequence[Quotient]:
         return numbers
     compiler, images = _share_generators(*(number.symbols for number in numbers))
     pairs = zip(numbers, images, strict=True)
-    return [number if number.symbols == compiler.symbols else compiler.moved(number, moved) for number, moved in pairs]
+    return [number if number.symbols == compiler.symbols else compiler.move(number, moved) for number, moved in pairs]
 
 
-@remembered(2**12)
+@cache_with_work(2**12)
 def _share_generators(*alphabets: tuple[Expr, ...]) -> tuple[_Compiler, Sequence[Sequence[Polynomial]]]:
     """Return a compiler with the generators of all, and for each of them the images of its generators."""
     compiler = _Compiler.of(symbol for symbols in alphabets for symbol in symbols)
-    return compiler, [[compiler.compiled(symbol)[0] for symbol in symbols] for symbols in alphabets]
+    return compiler, [[compiler.compile(symbol)[0] for symbol in symbols] for symbols in alphabets]
 
 
 def reduce_fraction(expression: Expr) -> Expr:
@@ -190,7 +190,7 @@ def _substitute_squares(polynomial: Polynomial, place: int, square: Quotient) ->
         pairs, odd = divmod(powers[place], 2)
         rest = polynomial.context().from_dict({(*powers[:place], odd, *powers[place + 1 :]): factor})
         numerator, denominator = (
-            polynomials.raised((part, part), power)[0]
+            polynomials.raise_fraction((part, part), power)[0]
             for part, power in ((square.numerator, pairs), (square.denominator, half - pairs))
         )
         found += polynomials.multiply(polynomials.multiply(rest, numerator), denominator)
@@ -257,14 +257,14 @@ class _Compiler:
         """Return the symbols of the generators, in order."""
         return tuple(self.generators)
 
-    def moved(self, number: Quotient, images: Sequence[Polynomial]) -> Quotient:
+    def move(self, number: Quotient, images: Sequence[Polynomial]) -> Quotient:
         """Rewrite a number in the generators of this compiler, powers of which are `images` of its own."""
         numerator, denominator = (
-            polynomials.renamed(part, images, self.ring) for part in (number.numerator, number.denominator)
+            polynomials.change_generators(part, images, self.ring) for part in (number.numerator, number.denominator)
         )
         return Quotient(self.symbols, *_make_monic(numerator, denominator))
 
-    def compiled(self, number: Expr) -> tuple[Polynomial, Polynomial]:
+    def compile(self, number: Expr) -> tuple[Polynomial, Polynomial]:
         """Return numerator and denominator in lowest terms."""
         if number.is_Rational:
             return self.ring.constant(int(number.p)), self.ring.constant(int(number.q))
@@ -274,10 +274,10 @@ class _Compiler:
             return self.generators[number**_HALF] ** 2, self.ring.constant(1)
         if number.is_Pow:
             return self._power(number)
-        numerator, denominator = self.compiled(number.args[0])
+        numerator, denominator = self.compile(number.args[0])
         for argument in number.args[1:]:
             numerator, denominator = (_sum if number.is_Add else _product)(
-                (numerator, denominator), self.compiled(argument)
+                (numerator, denominator), self.compile(argument)
             )
         return numerator, denominator
 
@@ -285,24 +285,26 @@ class _Compiler:
         """Compile a power: a whole power, an odd power of a root, or a symbolic power times a whole one."""
         base, exponent = power.base, power.exp
         if exponent.is_Integer:
-            return polynomials.raised(self.compiled(base), int(exponent))
+            return polynomials.raise_fraction(self.compile(base), int(exponent))
         if exponent.is_Rational:
-            return polynomials.raised((self.generators[base**_HALF], self.ring.constant(1)), int(2 * exponent))
+            return polynomials.raise_fraction((self.generators[base**_HALF], self.ring.constant(1)), int(2 * exponent))
         whole, factor, symbol = _split_exponent(power)
         symbolic = (self.generators[base**symbol], self.ring.constant(1))
-        return _product(polynomials.raised(symbolic, factor), polynomials.raised(self.compiled(base), whole))
+        return _product(
+            polynomials.raise_fraction(symbolic, factor), polynomials.raise_fraction(self.compile(base), whole)
+        )
 
 
 def _sum(one: Fraction, other: Fraction) -> Fraction:
     if one[1] == other[1]:
-        return polynomials.lowest(one[0] + other[0], one[1])
+        return polynomials.reduce(one[0] + other[0], one[1])
     numerator = polynomials.multiply(one[0], other[1]) + polynomials.multiply(other[0], one[1])
-    return polynomials.lowest(numerator, polynomials.multiply(one[1], other[1]))
+    return polynomials.reduce(numerator, polynomials.multiply(one[1], other[1]))
 
 
 def _product(one: Fraction, other: Fraction) -> Fraction:
     """Return the product of two fractions in lowest terms."""
-    (numerator, last), (first, denominator) = polynomials.lowest(one[0], other[1]), polynomials.lowest(other[0], one[1])
+    (numerator, last), (first, denominator) = polynomials.reduce(one[0], other[1]), polynomials.reduce(other[0], one[1])
     return polynomials.multiply(numerator, first), polynomials.multiply(last, denominator)
 
 

@@ -6,7 +6,7 @@ from math import comb
 
 from fedtheory.kernel.expressions import ONE, Expr, Symbol
 from fedtheory.kernel.quotients import ZERO, Quotient, Rejected, quotient
-from fedtheory.kernel.work import remembered
+from fedtheory.kernel.work import cache_with_work
 
 _HIGHEST_POWER = 12
 
@@ -36,7 +36,7 @@ def _sum_up_to(number: Quotient, index: Symbol, end: Expr) -> Quotient:
     return total * quotient(1 / below)
 
 
-@remembered(2**8)
+@cache_with_work(2**8)
 def _sum_of_powers(power: int, steps: Expr) -> Quotient:
     """Return ``0^p + 1^p + .. + (n-1)^p``, by the binomial theorem from the sums of lower powers."""
     if power > _HIGHEST_POWER:

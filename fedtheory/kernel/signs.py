@@ -12,9 +12,9 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expr, ends, is_ordering, parts_of, slack
 from fedtheory.kernel.numbers import Numbers
-from fedtheory.kernel.polynomials import Polynomial, composed
+from fedtheory.kernel.polynomials import Polynomial, substitute
 from fedtheory.kernel.quotients import Quotient, Rejected, quotient
-from fedtheory.kernel.work import NODE, remembered, spend
+from fedtheory.kernel.work import NODE, cache_with_work, spend
 
 
 def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
@@ -39,7 +39,7 @@ class Known:
     key: Hashable
 
 
-@remembered(2**14)
+@cache_with_work(2**14)
 def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...]) -> bool:
     numbers = known.numbers
     coefficient, orderings = _drop_squares(numbers.replace_names(coefficient)), _select_orderings(conditions, numbers)
@@ -212,7 +212,7 @@ def _shift_to_bounds(number: Expr, numbers: Numbers) -> _Signed | None:
     if any(bounds):
         generators = found.numerator.context().gens()
         moved = [generator + bound for generator, bound in zip(generators, bounds, strict=True)]
-        parts = tuple(composed(part, moved) for part in parts)
+        parts = tuple(substitute(part, moved) for part in parts)
     # The shifted symbol may be zero.
     positive = [sign is _Sign.POSITIVE and not bound for sign, bound in zip(signs, bounds, strict=True)]
     return _Signed(*parts, positive)

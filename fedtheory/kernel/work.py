@@ -43,7 +43,7 @@ def spend(units: int) -> None:
 
 
 @contextmanager
-def limited(most: int | None) -> Iterator[Meter]:
+def limit_work(most: int | None) -> Iterator[Meter]:
     """Count the work of a block separately, and raise `Exhausted` if it exceeds the budget."""
     meter = Meter(most)
     token = _METER.set(meter)
@@ -53,7 +53,7 @@ def limited(most: int | None) -> Iterator[Meter]:
         _METER.reset(token)
 
 
-def remembered(size: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+def cache_with_work(size: int) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     """Cache the results of a function, and count its work at each use."""
 
     def keep(function: Callable[_P, _T]) -> Callable[_P, _T]:

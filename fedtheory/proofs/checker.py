@@ -14,7 +14,7 @@ from typing import Any
 
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected, Step
-from fedtheory.kernel.work import Exhausted, limited, spend
+from fedtheory.kernel.work import Exhausted, limit_work, spend
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find, is_registered
 from fedtheory.proofs.cases import Cases, claims_of
@@ -26,7 +26,7 @@ from fedtheory.proofs.document import certificate_in, document_of, lemmas_in, re
 from fedtheory.proofs.fixed_point import FixedPoint, check_fixed_point
 from fedtheory.proofs.lyapunov import Lyapunov, check_lyapunov
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.proof import Proof, Prover, conditions_of, prefixed, relaxation, require_provable
+from fedtheory.proofs.proof import Proof, Prover, conditions_of, prefix_steps, relaxation, require_provable
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recorded import recorded_for
 from fedtheory.proofs.restarts import LoopMean, check_loop_mean
@@ -94,7 +94,7 @@ MOST_WORK = 6 * 10**7
 
 def check_certificate(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = RECORDED) -> Proof:
     """Check a certificate of a claim, or a document; `prover` proves the claims on which it depends."""
-    with limited(MOST_WORK) as meter:
+    with limit_work(MOST_WORK) as meter:
         try:
             document = plain_document(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
             read = certificate_in(claim, document)
@@ -128,7 +128,7 @@ def _check_document(claim: Claim, document: Document, prover: Prover) -> Iterato
         prove = _prefer_own(own, prover)
         for lemma in lemmas_in(plain, document):
             steps = tuple(_check_kind(lemma.claim, decode(lemma.certificate), prove))
-            yield from prefixed(f"{lemma.claim.id}: ", steps)
+            yield from prefix_steps(f"{lemma.claim.id}: ", steps)
             own[lemma.claim.id] = Proof(lemma.claim, lemma.certificate, steps)
         yield from _check_kind(plain, decode(certificate_in(plain, document)), prove)
     except REFUSALS as reason:
@@ -155,7 +155,7 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
     """Yield the steps of the check of a parsed certificate, one by one."""
     if isinstance(certificate, Cases):
         for case, supposed in zip(certificate.cases, claims_of(claim, certificate), strict=True):
-            yield from prefixed(f"where {case.largest} is largest: ", _check_kind(supposed, case.why, prover))
+            yield from prefix_steps(f"where {case.largest} is largest: ", _check_kind(supposed, case.why, prover))
         return
     if isinstance(certificate, Exponentials | Squares):
         steps = _check_kind(certificate.restate(claim), certificate.why, prover)

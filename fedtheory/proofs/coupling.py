@@ -37,13 +37,13 @@ from fedtheory.kernel import (
     assumption,
     check,
     cocoercivity,
-    composed,
     convexity,
     is_nonnegative,
     scalar,
     smoothness,
     square,
     strong_convexity,
+    write_form,
 )
 from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Value, inner, norm_sq
 from fedtheory.kernel.quotients import is_zero
@@ -53,7 +53,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.proofs.contraction import Contracting, conclude_bound, constants_of_steps, require_contraction
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, symbols_of
-from fedtheory.proofs.proof import Prover, check_assumed, prefixed
+from fedtheory.proofs.proof import Prover, check_assumed, prefix_steps
 
 _NEEDED = (a.convex_and_smooth, a.strongly_convex_clients, a.smooth_noise)
 _LASTING = {*ROUNDS, *SAMPLED_ROUNDS, *_NEEDED, a.uniform_shares}
@@ -121,8 +121,8 @@ def check_last_iterate(claim: Claim, certificate: LastIterate, prove: Prover) ->
 def _check_two_runs(claim: Claim, step: Claim, context: Context, share: Expr) -> Iterator[Step]:
     """Check that runs with common random numbers contract towards each other, and the difference of their errors."""
     yield check_assumed(claim, _NEEDED, "runs with common random numbers contract towards each other")
-    yield from prefixed("two runs: ", _check_coupling(step, context, claim.conditions))
-    yield from prefixed("their errors: ", _compare_errors(step, context, share, claim.conditions))
+    yield from prefix_steps("two runs: ", _check_coupling(step, context, claim.conditions))
+    yield from prefix_steps("their errors: ", _compare_errors(step, context, share, claim.conditions))
 
 
 def _require_lasting(claim: Claim, certificate: _Lasting, counted: Expr) -> None:
@@ -203,7 +203,7 @@ def _conclude(
     for number in (certificate.potential, certificate.offset):
         holds = is_nonnegative(context.numbers.plain(number), context.numbers, taken)
         yield Step(f"({number}) >= 0 at every step", holds)
-    of_a_round = composed(scalar(LocalSum(certificate.offset), context))
+    of_a_round = write_form(scalar(LocalSum(certificate.offset), context))
     away = of_a_round * (1 / (steps * (1 - factor)) + 1)
     apart = (1 - bending) ** symbol(q.iterations) / whole * 2 * (symbol(q.initial_distance) ** 2 + away)
     bound = (1 + share) * of_a_round / counted + (1 + 1 / share) * symbol(q.smoothness) / 2 * apart

@@ -18,7 +18,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import Round, Vectors, rounds_of
 from fedtheory.proofs.numbers import symbols_of
-from fedtheory.proofs.proof import Prover, prefixed
+from fedtheory.proofs.proof import Prover, prefix_steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ def check_fixed_point(claim: Claim, certificate: FixedPoint, _prove: Prover) -> 
         )
     for one in rounds_of(claim):
         shown = ", ".join(f"{coin} = {side}" for coin, side in one.coins.items())
-        yield from prefixed(f"{shown}: " if shown else "", _check_round(certificate, one))
+        yield from prefix_steps(f"{shown}: " if shown else "", _check_round(certificate, one))
 
 
 def _check_round(certificate: FixedPoint, one: Round) -> Iterator[Step]:

@@ -22,12 +22,12 @@ from fedtheory.kernel import (
     scalar,
     square,
 )
-from fedtheory.kernel.collected import collect_squares
 from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Value, parts_of
 from fedtheory.kernel.inequalities import subjects
 from fedtheory.kernel.notation import shorten
+from fedtheory.kernel.quadratic_forms import collect_squares
 from fedtheory.kernel.signs import is_nonnegative
-from fedtheory.kernel.work import limited
+from fedtheory.kernel.work import limit_work
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate, build_known_context
 from fedtheory.proofs.checker import MOST_WORK, REFUSALS, check_certificate
@@ -51,7 +51,7 @@ def find_repair(proof: Proof) -> str | None:
     is_tried = isinstance(certificate, Certificate) and proof.own_work <= MOST_WORK // 100
     if proof.verdict != "broken" or not is_tried:
         return None
-    with limited(MOST_WORK // 4):
+    with limit_work(MOST_WORK // 4):
         try:
             for link, terms in enumerate(certificate.links):
                 if isinstance(terms, list | tuple) and len(terms) <= _MOST_TERMS:

@@ -28,7 +28,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.contraction import conclude_bound
 from fedtheory.proofs.definitions import START, Round, list_parameter_bounds, noisy_rounds_of
 from fedtheory.proofs.numbers import numbers_of, symbols_of
-from fedtheory.proofs.proof import Prover, prefixed, require_ordering
+from fedtheory.proofs.proof import Prover, prefix_steps, require_ordering
 
 START_DISTANCE, OPTIMUM_GRADIENTS = "the distance of the start", "the gradients at the optimum"
 
@@ -75,11 +75,11 @@ def check_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Itera
     _require_of_states(certificate.function, outcomes[0])
     _require_full_participation(claim, outcomes[0])
     yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
-    yield from prefixed("the end of a round: ", _check_round(certificate, outcomes, conditions))
+    yield from prefix_steps("the end of a round: ", _check_round(certificate, outcomes, conditions))
     one, value = outcomes[0], certificate.function
     quantity, measured = _express_bounded_quantity(claim, relation, one)
-    yield from prefixed("what is measured: ", check(measured, value, certificate.model, one.context, conditions))
-    yield from prefixed("the start: ", _check_start(certificate, one, conditions))
+    yield from prefix_steps("what is measured: ", check(measured, value, certificate.model, one.context, conditions))
+    yield from prefix_steps("the start: ", _check_start(certificate, one, conditions))
     yield from _conclude(claim, certificate, quantity, conditions)
 
 

@@ -12,7 +12,7 @@ from fedtheory.kernel import Numbers, Rejected, is_ordering, is_positive, slack
 from fedtheory.kernel.admitted import denominator_factors
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Selected, parts_of
 from fedtheory.kernel.quotients import linear, quotient
-from fedtheory.kernel.work import remembered
+from fedtheory.kernel.work import cache_with_work
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -163,7 +163,7 @@ def symbols_of(claim: Claim) -> SymbolTable:
     return SymbolTable({**claim.where, **claim.notation})
 
 
-@remembered(2**10)
+@cache_with_work(2**10)
 def numbers_of(claim: Claim) -> Numbers:
     """Return the numbers of a claim: of the setting, of the clients, and under a quantifier.
 

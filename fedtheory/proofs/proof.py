@@ -133,7 +133,7 @@ def require_ordering(relation: Relation) -> None:
         raise Rejected(f"expected a claim with <= or >=, got {relation.operator}: it needs a proof of another kind")
 
 
-def prefixed(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:
+def prefix_steps(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:
     """Yield steps with a prefix that names their part of the proof."""
     return (Step(LazyText(prefix, step.label), step.holds) for step in steps)
 

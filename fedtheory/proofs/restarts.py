@@ -23,7 +23,7 @@ from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.distances import PAIR, SLOPE_I, SLOPE_J, build_pair_context, move_two, n_i, n_j, x_i, x_j
 from fedtheory.proofs.falling import count_iterations
 from fedtheory.proofs.numbers import ROUNDS, list_known_conditions, symbols_of
-from fedtheory.proofs.proof import Prover, check_assumed, prefixed, use_lemma
+from fedtheory.proofs.proof import Prover, check_assumed, prefix_steps, use_lemma
 
 common, start_i, start_j = sp.symbols("y y_i y_j", real=True, cls=sp.Dummy)
 """A point from which all clients step, and the points from which two of them step."""
@@ -148,5 +148,7 @@ def check_loop_mean(claim: Claim, certificate: LoopMean, prove: Prover) -> Itera
     context = build_iteration_context(claim, [lemma.statement for lemma in lemmas])
     conditions = (*claim.conditions, *list_known_conditions(claim))
     for what, share in at.shares.items():
-        yield from prefixed(f"{what}: ", [check_nonnegative(context.numbers.known(share), context.numbers, conditions)])
-    yield from prefixed("one iteration: ", check(at.left, at.right, certificate.terms, context, conditions))
+        yield from prefix_steps(
+            f"{what}: ", [check_nonnegative(context.numbers.known(share), context.numbers, conditions)]
+        )
+    yield from prefix_steps("one iteration: ", check(at.left, at.right, certificate.terms, context, conditions))

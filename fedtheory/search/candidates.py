@@ -16,7 +16,6 @@ from fedtheory.kernel import (
     Term,
     assumption,
     cocoercivity,
-    composed,
     convexity,
     interpolation,
     is_nonnegative,
@@ -34,6 +33,7 @@ from fedtheory.kernel import (
     unweighted,
     vector,
     weighted,
+    write_form,
 )
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum, Selected, Value, parts_of
 from fedtheory.kernel.forms import Form
@@ -174,7 +174,7 @@ def _list_reasons(context: Context, form: Form, relation: Relation, nearby: bool
         for symbol in relation.free_symbols & context.visited
         if symbol not in context.definitions or not (nearby or context.definitions[symbol].has(Gradient))
     }
-    forms = {with_means(composed(vector(point, context)), context) for point in points}
+    forms = {with_means(write_form(vector(point, context)), context) for point in points}
     ordered = sorted(forms, key=sp.default_sort_key)
     yield from (one(), *(assumption(name) for name in context.assumed))
     for f in sorted(named, key=str):

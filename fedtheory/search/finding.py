@@ -8,7 +8,7 @@ from dataclasses import replace
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr
-from fedtheory.kernel.work import Exhausted, limited
+from fedtheory.kernel.work import Exhausted, limit_work
 from fedtheory.language.claim import Claim, Place
 from fedtheory.proofs.restatements import list_exponentials
 from fedtheory.search.cases import Search, find_maximum, search_cases
@@ -105,7 +105,7 @@ def find_proof(claim: Claim, effort: int = EFFORT) -> Found | NotFound:
     family = _FAMILIES.get(claim.place)
     if family is None:
         return NotFound(f"no family of proofs is searched for statements about a {claim.place}")
-    with limited(effort) as meter:
+    with limit_work(effort) as meter:
         try:
             found = _search_functions(claim, family)
         except (Rejected, InputError) as reason:

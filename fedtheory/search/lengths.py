@@ -14,7 +14,6 @@ from fedtheory.kernel import (
     Rejected,
     assumption,
     cauchy_schwarz,
-    composed,
     length_of_mean,
     lipschitz,
     lipschitz_gradient_length,
@@ -23,6 +22,7 @@ from fedtheory.kernel import (
     square_of_lengths,
     triangle,
     vector,
+    write_form,
 )
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Value, is_length, subexpressions
 from fedtheory.kernel.forms import Form
@@ -91,7 +91,7 @@ def _split_by_objectives(context: Context, piece: Expr, rest: Expr) -> Iterator[
 
 def _normalise(of: Expr, context: Context) -> Expr:
     """Return a vector in normal form."""
-    return composed(vector(of, context))
+    return write_form(vector(of, context))
 
 
 def _list_vectors(form: Form) -> list[Expr]:
@@ -138,7 +138,7 @@ def _list_of_values(context: Context, form: Form) -> Iterator[InequalityRef]:
 
 def _is_same(point: Expr, at: Expr, context: Context) -> bool:
     with suppress(Rejected):
-        return bool(composed(vector(point, context)) == at)
+        return bool(write_form(vector(point, context)) == at)
     return False
 
 

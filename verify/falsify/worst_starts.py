@@ -17,7 +17,7 @@ from typing import Any
 from flint import fmpq
 
 from fedtheory.arithmetic import simplest_near
-from fedtheory.kernel.work import limited
+from fedtheory.kernel.work import limit_work
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.search import SampledGradient, WorstFunction, find_worst_functions
@@ -51,7 +51,7 @@ def list_worst_starts(claim: Claim) -> Sequence[Table]:
 @cache
 def _list_with_work(claim: Claim) -> tuple[Sequence[Table], int]:
     """Return the runs, and the units of work of the search for functions."""
-    with limited(_EFFORT) as meter:
+    with limit_work(_EFFORT) as meter:
         found = find_worst_functions(claim)
     starts: list[Table] = []
     for table in chain.from_iterable(_build_runs(claim, function) for function in found):

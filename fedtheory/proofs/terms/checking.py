@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fedtheory.kernel import Step
-from fedtheory.kernel.work import limited
+from fedtheory.kernel.work import limit_work
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.checker import MOST_WORK, RECORDED, REFUSALS, plain_document
 from fedtheory.proofs.decoding import AnyCertificate
@@ -55,7 +55,7 @@ def report_terms(claim: Claim, certificate: AnyCertificate | Document, prover: P
     `prover` proves the claims that it depends on.
     """
     document: Document | None = None
-    with limited(MOST_WORK):
+    with limit_work(MOST_WORK):
         try:
             plain, made = _read(claim, certificate)
             document = plain_document(encode(plain, write_terms(plain, made, prover)))
@@ -68,7 +68,7 @@ def check_document(claim: Claim, document: Document, prover: Prover = RECORDED) 
     """Read the terms of a claim in plain symbols, and check them."""
     proof: TermProof | None = None
     steps: list[Step] = []
-    with limited(MOST_WORK):
+    with limit_work(MOST_WORK):
         try:
             proof = decode(claim, document)
             steps.extend(check_terms(claim, proof, prover))

@@ -13,12 +13,12 @@ from fedtheory.kernel import (
     Numbers,
     Rejected,
     Step,
-    added,
+    add_forms,
     check_zero,
     check_zero_form,
     is_nonnegative,
     scalar,
-    scaled,
+    scale_form,
 )
 from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.expressions import Expr
@@ -132,8 +132,8 @@ class TermContext:
             self._require_zero_of_run(parts, what)
             return
         known, vectors = self.numbers.known, self.vectors
-        forms = [scaled(scalar(expression, vectors), quotient(known(number))) for number, expression in parts]
-        self.require([check_zero_form(what, added(forms), self.numbers)])
+        forms = [scale_form(scalar(expression, vectors), quotient(known(number))) for number, expression in parts]
+        self.require([check_zero_form(what, add_forms(forms), self.numbers)])
 
     def _require_zero_of_run(self, parts: Sequence[tuple[Expr, Expr]], what: str) -> None:
         whole = sp.Add(*(number * expression for number, expression in parts))

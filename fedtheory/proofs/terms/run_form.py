@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Form, Numbers, Rejected, Step, added, composed, remainder, scalar, scaled
+from fedtheory.kernel import Form, Numbers, Rejected, Step, add_forms, remainder, scalar, scale_form, write_form
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inner, Value, is_length, parts_of
 from fedtheory.kernel.messages import add_left_over
 from fedtheory.kernel.quotients import ONE, Quotient, quotient
@@ -42,10 +42,10 @@ class RunForm:
         """Return the coefficients of an expression by its monomials."""
         spend(NODE)
         if isinstance(expression, sp.Add):
-            return added(self.form(part) for part in expression.args)
+            return add_forms(self.form(part) for part in expression.args)
         if isinstance(expression, RangeSum):
             body, index, *ends = expression.args
-            return added(self._sum_monomial(monomial, c, index, ends) for monomial, c in self.form(body).items())
+            return add_forms(self._sum_monomial(monomial, c, index, ends) for monomial, c in self.form(body).items())
         if self._is_constant(expression):
             return {sp.S.One: self._read_number(expression)} if expression != 0 else {}
         return self._expand_changing(expression)
@@ -86,7 +86,7 @@ class RunForm:
         inside = [factor for factor in product.args if not self._is_constant(factor)]
         number = self._read_number(sp.Mul(*(one for one in product.args if one not in inside)))
         if len(inside) == 1:
-            return scaled(self.form(inside[0]), number)
+            return scale_form(self.form(inside[0]), number)
         if all(self._is_factor(factor) for factor in inside):
             forms = [self.form(factor) for factor in inside]
             if all(len(form) == 1 for form in forms):
@@ -108,7 +108,7 @@ class RunForm:
             if len(form) == 1:
                 ((monomial, coefficient),) = form.items()
                 return {monomial**exponent: quotient(coefficient.expression**exponent)}
-            return {composed(form) ** exponent: ONE}
+            return {write_form(form) ** exponent: ONE}
         if self._is_atom(base):
             return {power: ONE}
         return self.form(self._expand(power))
@@ -133,7 +133,7 @@ class RunForm:
         whole = self.process.end_of(index)
         # A coefficient with the index stays inside the sum, where the index is bound.
         plain = {RangeSum(monomial, index, sp.S.Zero, whole): number}
-        return added([plain, *self._list_ends(monomial, number, index, (first, end))])
+        return add_forms([plain, *self._list_ends(monomial, number, index, (first, end))])
 
     def _list_ends(self, monomial: Expr, number: Quotient, index: sp.Symbol, ends: tuple[Expr, Expr]) -> list[Form]:
         """Return the terms by which a sum differs from that over the whole range."""
@@ -146,7 +146,7 @@ class RunForm:
         }
         signs |= {sp.expand(whole + value): -1 for value in range(more, 0)}
         return [
-            scaled(
+            scale_form(
                 self.form(self.process.at(monomial, index, value)),
                 quotient(sign * number.expression.xreplace({index: value})),
             )

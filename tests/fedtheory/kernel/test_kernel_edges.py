@@ -10,8 +10,8 @@ from flint import fmpq, fmpq_mpoly_ctx
 from test_kernel_rounds import THEORY, F, F_i, same, w, x_i
 
 from fedtheory.kernel import Numbers, Rejected, polynomials, sizes, vector
-from fedtheory.kernel.collected import _find_binder
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Inner, LocalSum, Selected, inner
+from fedtheory.kernel.quadratic_forms import _find_binder
 from fedtheory.kernel.signs import _drop_squares, _is_square, is_nonnegative
 
 
@@ -70,11 +70,11 @@ def test_the_work_of_a_composition(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr(sizes, "_require", lambda *counts: asked.append(counts[::2]))
     large = fmpq(2**640) * u
-    found = polynomials.composed(u**3 * v, [u + v, large])
+    found = polynomials.substitute(u**3 * v, [u + v, large])
     assert found == (u + v) ** 3 * large
     assert [sizes.count_words(one) for one in (u + v, large)] == [1, 11]
     assert asked == [(4, 1 + 4 * 11)]
-    assert polynomials.composed(u**3 * v, [large, u + v]) == large**3 * (u + v)
+    assert polynomials.substitute(u**3 * v, [large, u + v]) == large**3 * (u + v)
     assert asked[1:] == [(2, 1 + 4 * 11)]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory.kernel import Context, Numbers, Rejected, Term, check, composed, mean_of_drawn, scalar, square, vector
+from fedtheory.kernel import Context, Numbers, Rejected, Term, check, mean_of_drawn, scalar, square, vector, write_form
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -246,7 +246,7 @@ def test_two_different_participants_need_two_clients() -> None:
     """Products of participants' averages divide by M - 1, so they are opaque for one client."""
     alone = replace(THEORY, numbers=replace(THEORY.numbers, at_least={M: 1, L: 1}))
     both = inner(Selected(x_i), Selected(x_i))
-    assert composed(scalar(both, alone)) == both
+    assert write_form(scalar(both, alone)) == both
     assert not same(norm_sq(Selected(x_i)), Average(norm_sq(x_i)), alone)
     assert same(norm_sq(Selected(x_i - w)), norm_sq(Selected(x_i)) - 2 * inner(Average(x_i), w) + norm_sq(w), alone)
 

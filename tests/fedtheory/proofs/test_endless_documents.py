@@ -15,7 +15,7 @@ from fedtheory.kernel import Rejected, polynomials, sizes
 from fedtheory.kernel.context import Context
 from fedtheory.kernel.forms import scalar
 from fedtheory.kernel.quotients import quotient
-from fedtheory.kernel.work import Exhausted, limited, remembered, spend
+from fedtheory.kernel.work import Exhausted, cache_with_work, limit_work, spend
 from fedtheory.language.registry import find
 from fedtheory.proofs import Proof, certificates, check_certificate, prove
 from fedtheory.proofs import missing_assumptions as missing
@@ -106,20 +106,20 @@ def test_meters() -> None:
     """Work counts in the innermost block, cached results count again, and failures are not cached."""
     calls = []
 
-    @remembered(8)
+    @cache_with_work(8)
     def costly(units: int) -> int:
         calls.append(units)
         spend(units)
         return units
 
-    with limited(100) as outer:
+    with limit_work(100) as outer:
         assert costly(30) == costly(30) == 30
-        with limited(10), pytest.raises(Exhausted):
+        with limit_work(10), pytest.raises(Exhausted):
             costly(30)
         assert outer.spent == 60
         with pytest.raises(Exhausted, match="at most 100 units"):
             costly(50)
-        with limited(None) as free:
+        with limit_work(None) as free:
             costly(50)
         assert free.spent == 50
     assert calls == [30, 50, 50]
@@ -129,23 +129,25 @@ def test_meters() -> None:
 def test_products_and_powers_of_polynomials() -> None:
     """Products of polynomials are exact, and rejected if they would be large, by terms or by words of coefficients."""
     assert polynomials.multiply(x + y, x - y) == x**2 - y**2
-    assert polynomials.raised((x + 1, y), -2) == (y**2, x**2 + 2 * x + 1)
+    assert polynomials.raise_fraction((x + 1, y), -2) == (y**2, x**2 + 2 * x + 1)
     with pytest.raises(Rejected, match="divided by zero"):
-        polynomials.raised((x - x, ONE), -1)
+        polynomials.raise_fraction((x - x, ONE), -1)
     many = sum((gen for gen in RING.gens()), ONE)
     with pytest.raises(Rejected, match="more than 1000000 terms"):
-        polynomials.raised((many, ONE), 60)
+        polynomials.raise_fraction((many, ONE), 60)
     with pytest.raises(Rejected, match="words"):
-        polynomials.raised((x * 3 ** (10**5) + 1, ONE), 100)
+        polynomials.raise_fraction((x * 3 ** (10**5) + 1, ONE), 100)
     with pytest.raises(Rejected, match="terms"):
-        polynomials.multiply(polynomials.raised((many, ONE), 8)[0], polynomials.raised((many, ONE), 8)[0])
+        polynomials.multiply(
+            polynomials.raise_fraction((many, ONE), 8)[0], polynomials.raise_fraction((many, ONE), 8)[0]
+        )
 
 
 def test_common_factors_are_divided_out() -> None:
     """A common factor is cancelled if the result has few terms; large computations are not started."""
     below = (x - 1) * (y - 1) * (z - 1)
     above = (x**4 - 1) * (y**4 - 1) * (z**4 - 1)
-    assert polynomials.lowest(above * 2, below) == (
+    assert polynomials.reduce(above * 2, below) == (
         2 * (x**3 + x**2 + x + 1) * (y**3 + y**2 + y + 1) * (z**3 + z**2 + z + 1),
         ONE,
     )
@@ -155,17 +157,17 @@ def test_common_factors_are_divided_out() -> None:
         for gen in gens:
             above, below = above * (gen**power - 1), below * (gen - 1)
         if is_small:
-            assert len(polynomials.lowest(above, below)[0]) == power**6
+            assert len(polynomials.reduce(above, below)[0]) == power**6
         else:
             with pytest.raises(Rejected, match="terms"):
-                polynomials.lowest(above, below)
+                polynomials.reduce(above, below)
 
 
 def test_many_symbols_that_go_together_have_few_terms() -> None:
     """A common factor in products of symbols is no larger than one in a single symbol."""
     together = x * y * z * others[0] * others[1] * others[2]
     factor = together**9 + 3 * together + 1
-    assert polynomials.lowest(factor * (together**8 + x), factor * (together + 7))[1] == together + 7
+    assert polynomials.reduce(factor * (together**8 + x), factor * (together + 7))[1] == together + 7
 
 
 def test_words_count_common_denominators() -> None:
@@ -179,12 +181,12 @@ def test_words_count_common_denominators() -> None:
 def test_composition_and_factors() -> None:
     """Substitutions of shifted symbols, and products of denominators, are rejected if they would be large."""
     shifted = [gen + 1 for gen in RING.gens()]
-    assert polynomials.composed(x * y, shifted) == (x + 1) * (y + 1)
+    assert polynomials.substitute(x * y, shifted) == (x + 1) * (y + 1)
     with pytest.raises(Rejected, match="terms"):
-        polynomials.composed(ONE * x**30 * y**30 * z**30 * others[0] ** 30, shifted)
-    assert {str(part): power for part, power in polynomials.factors((x + 1) ** 2 * y)[1]} == {"x0 + 1": 2, "x1": 1}
+        polynomials.substitute(ONE * x**30 * y**30 * z**30 * others[0] ** 30, shifted)
+    assert {str(part): power for part, power in polynomials.factorise((x + 1) ** 2 * y)[1]} == {"x0 + 1": 2, "x1": 1}
     with pytest.raises(Rejected, match="terms"):
-        polynomials.factors(x**61 + y**61 * z**61 + 1)
+        polynomials.factorise(x**61 + y**61 * z**61 + 1)
 
 
 def test_sums_over_steps_of_high_powers() -> None:
@@ -219,15 +221,15 @@ def test_degrees_of_a_common_factor() -> None:
 def test_zero_in_the_place_of_a_symbol() -> None:
     """Substituting zero for a symbol gives no terms, also in powers."""
     zero = ONE - ONE
-    assert polynomials.composed(x**2 * y + z**2 + y + 3, [zero, y, zero, *others]) == y + 3
+    assert polynomials.substitute(x**2 * y + z**2 + y + 3, [zero, y, zero, *others]) == y + 3
 
 
 def test_the_work_of_a_quotient_is_that_of_both_its_parts() -> None:
     """Numbers of a thousand words cost equally in numerator and denominator, and more than small ones."""
 
     def work(numerator: object, denominator: object) -> int:
-        with limited(None) as meter:
-            polynomials.lowest(numerator, denominator)
+        with limit_work(None) as meter:
+            polynomials.reduce(numerator, denominator)
         return meter.spent
 
     large, small = 2**64_000 * x + 1, y + 2

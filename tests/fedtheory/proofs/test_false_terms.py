@@ -21,7 +21,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expectation, Expr, Inner, Value
-from fedtheory.kernel.work import Exhausted, limited
+from fedtheory.kernel.work import Exhausted, limit_work
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificate_of, certificates, check_certificate
@@ -110,7 +110,7 @@ def change(document: dict[str, Any], chance: random.Random) -> None:
 
 def conclusions(claim: Claim, document: dict[str, Any]) -> Iterator[Proved]:
     """Infer what the terms of a document prove; refused ones prove nothing."""
-    with limited(2 * 10**7):
+    with limit_work(2 * 10**7):
         try:
             proof = decode(claim, document)
             for relation, term in zip(claim.relations, proof.relations, strict=False):

@@ -12,7 +12,7 @@ import sympy as sp
 from fedtheory import Claim
 from fedtheory.kernel import Numbers, Rejected
 from fedtheory.kernel.expressions import norm_sq
-from fedtheory.kernel.work import limited
+from fedtheory.kernel.work import limit_work
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.proofs import Proof, checker, numbers, paper_contexts, run_conditions, step_sums
@@ -65,7 +65,7 @@ def test_the_work_of_a_lemma_counts_once() -> None:
     known: dict[str, int] = {}
     counted = checker._count_once(lambda name: SimpleNamespace(work=works[name]), known)  # type: ignore[arg-type, return-value]
     for name, spent in (("a", 130), ("a", 0), ("b", 0), ("c", 7), ("c", 0)):
-        with limited(10**6) as meter:
+        with limit_work(10**6) as meter:
             counted(name)
             assert meter.spent == spent
     assert known == {"a": 100, "b": 30, "c": 7}

@@ -16,7 +16,7 @@ from fedtheory import quantities as q
 from fedtheory.errors import Unresolved
 from fedtheory.federation.algorithms import definition
 from fedtheory.kernel import Rejected
-from fedtheory.kernel.work import NODE, limited
+from fedtheory.kernel.work import NODE, limit_work
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.planner.description import DataDescription
 from fedtheory.proofs.definitions import _name_numbers
@@ -56,11 +56,11 @@ class _Named:
 def test_every_table_that_is_read_costs_work() -> None:
     """Each table counts as work, so that endless documents are refused before they are read."""
     shape = TYPES.record(_Named)
-    with limited(None) as meter:
+    with limit_work(None) as meter:
         assert shape.read({"name": "x"}, None, "here") == _Named("x")  # type: ignore[arg-type]
     first = meter.spent
     assert first >= NODE
-    with limited(None) as meter:
+    with limit_work(None) as meter:
         for _ in range(3):
             shape.read({"name": "x"}, None, "here")  # type: ignore[arg-type]
     assert meter.spent == 3 * first

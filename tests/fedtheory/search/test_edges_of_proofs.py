@@ -312,7 +312,7 @@ def test_points_of_candidates_are_in_order() -> None:
         means={}, client_objectives=frozenset(), minimisers={}, visited=frozenset(), definitions={}, assumed=[]
     )
     context.convex, context.smooth, context.strongly_convex, context.objectives = {f}, {}, {}, {f}
-    patches = {"differs": lambda *_: False, "composed": lambda one: one, "vector": lambda one, _: one}
+    patches = {"differs": lambda *_: False, "write_form": lambda one: one, "vector": lambda one, _: one}
     with pytest.MonkeyPatch.context() as patch:
         for one, instead in patches.items():
             patch.setattr(candidates, one, instead)

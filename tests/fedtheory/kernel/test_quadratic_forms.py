@@ -6,8 +6,8 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.kernel.collected import collected
 from fedtheory.kernel.expressions import Average, Inner, Value, inner, norm_sq
+from fedtheory.kernel.quadratic_forms import collect_norms
 
 w, x, y, z = sp.symbols("w x y z", real=True)
 eta, L = sp.symbols("eta L", positive=True)
@@ -22,7 +22,7 @@ def expanded(form: sp.Expr) -> sp.Expr:
 def test_one_square() -> None:
     """-eta/L |x - y|^2 is collected from its three products."""
     form = {Inner(x, x): -eta / L, Inner(x, y): 2 * eta / L, Inner(y, y): -eta / L}
-    assert collected(form) == -eta / L * norm_sq(x - y)
+    assert collect_norms(form) == -eta / L * norm_sq(x - y)
 
 
 def test_coefficients_may_be_symbols() -> None:
@@ -33,7 +33,7 @@ def test_coefficients_may_be_symbols() -> None:
         Average(Inner(y, y)): eta**2,
         Value(F, x): L,
     }
-    assert collected(form) == Average(norm_sq(x - eta * y)) + L * Value(F, x)
+    assert collect_norms(form) == Average(norm_sq(x - eta * y)) + L * Value(F, x)
 
 
 def test_products_beside_squares() -> None:
@@ -45,15 +45,15 @@ def test_products_beside_squares() -> None:
         Inner(w, z): eta / L,
         Inner(z, z): -eta / (2 * L),
     }
-    assert collected(form) == eta * inner(y - x, z) - eta / (2 * L) * norm_sq(w - z)
-    assert collected({Inner(x, y): L, Inner(x, z): -L}) == L * inner(x, y - z)
+    assert collect_norms(form) == eta * inner(y - x, z) - eta / (2 * L) * norm_sq(w - z)
+    assert collect_norms({Inner(x, y): L, Inner(x, z): -L}) == L * inner(x, y - z)
 
 
 def test_what_is_no_shorter_stays() -> None:
     """A single product, and a form of full rank, are not changed."""
-    assert collected({Inner(x, y): L}) == L * Inner(x, y)
+    assert collect_norms({Inner(x, y): L}) == L * Inner(x, y)
     full = {Inner(x, x): sp.S.One, Inner(y, y): L}
-    assert collected(full) == Inner(x, x) + L * Inner(y, y)
+    assert collect_norms(full) == Inner(x, x) + L * Inner(y, y)
 
 
 @given(st.lists(st.integers(-3, 3), min_size=6, max_size=6))
@@ -62,4 +62,4 @@ def test_the_value_is_the_same(numbers: list[int]) -> None:
     pairs = [(x, x), (x, y), (x, z), (y, y), (y, z), (z, z)]
     form = {Inner(*pair): sp.Integer(number) for pair, number in zip(pairs, numbers, strict=True) if number}
     plain = sp.Add(*(number * monomial for monomial, number in form.items()))
-    assert expanded(collected(form) - plain) == 0
+    assert expanded(collect_norms(form) - plain) == 0

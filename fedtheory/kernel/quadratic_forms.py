@@ -15,7 +15,7 @@ Pairs = Mapping[tuple[Expr, ...], Expr]
 """Coefficients of inner products, by their two vectors."""
 
 
-def collected(terms: Mapping[Expr, Expr]) -> Expr:
+def collect_norms(terms: Mapping[Expr, Expr]) -> Expr:
     """Return the sum of coefficients times monomials, with inner products collected into norms if that is shorter."""
     groups: dict[type | None, dict[Expr, Expr]] = defaultdict(dict)
     for monomial, coefficient in terms.items():
