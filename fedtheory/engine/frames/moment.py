@@ -182,7 +182,6 @@ class MomentFrame(MomentSpace):
         return 2 * super().numbers ** 2
 
     def expected(self, values: Array) -> Array:
-        """Average over the outcomes of the round's weights, if there are several."""
         return average_outcomes(values, self.probabilities)
 
     def selected(self, vector: Vector) -> MomentVector:

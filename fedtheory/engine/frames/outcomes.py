@@ -235,7 +235,6 @@ class RoundFrame(PlainFrame):
         return self.arithmetic.array((self.selection != 0).astype(int))
 
     def selected(self, vector: Vector) -> PathVector:
-        """Return sum_i w_i v_i with the round's random weights."""
         assert isinstance(vector, PathVector)
         self.require_shared(vector.values.shape[-3])
         return PathVector((self.selection[..., None] * vector.values).sum(axis=-2, keepdims=True))

@@ -124,7 +124,6 @@ class StackedPaths(StackedFrame, PlainFrame):
         self._weights = np.stack([member.weights for member in members])[:, None]
 
     def _stack_vectors(self, vectors: Sequence[PathVector]) -> PathVector:
-        """Return the vectors of all members as one vector."""
         return PathVector(np.stack([vector.values for vector in vectors])[:, None])
 
     @cached_property
@@ -171,7 +170,6 @@ class StackedMoments(MomentSpace, StackedFrame):
         return MomentVector(self._stack([one.average_maps for one in self._members], 3), noise)
 
     def _stack_vectors(self, vectors: Sequence[MomentVector]) -> MomentVector:
-        """Return the vectors of all members as one vector."""
         noise = as_one([each.noise for each in vectors], outcomes=self.has_outcomes)
         return MomentVector(self._stack([each.base for each in vectors], 3), noise)
 
@@ -199,7 +197,6 @@ class StackedDraws(StackedMoments):
         return super().of_round(values)[:, None]
 
     def expected(self, values: Array) -> Array:
-        """Average over the outcomes of the weights."""
         return average_outcomes(values, self.probabilities)
 
 
@@ -216,7 +213,6 @@ class StackedRounds(StackedFrame, RoundFrame):
         self.valid = members[0].valid
 
     def _stack_vectors(self, vectors: Sequence[PathVector]) -> PathVector:
-        """Return the vectors of all members as one vector."""
         return PathVector(np.stack([vector.values for vector in vectors]))
 
     def constant(self, vectors: Array) -> PathVector:

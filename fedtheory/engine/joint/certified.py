@@ -28,5 +28,4 @@ class CertifiedJointTrajectory(JointTrajectory):
         self.divergence = None
 
     def _iterate_joints(self) -> Iterator[Joint]:
-        """Return the joint moment at the start of each round, and after the last."""
         return map(self._join_no_clients, self._shared)

@@ -150,7 +150,6 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def divergence(self) -> Divergence | None:
-        """The reason why the run has no stationary limit; None if it has one."""
         with np.errstate(over="ignore", invalid="ignore"):
             completed, radius = len(self.moments), self.spectral_radius
             overflow = completed if completed <= self.algorithm.rounds else None

@@ -54,7 +54,6 @@ class ModelSurrogate(Surrogate):
         self._centred = problem.centred
 
     def _minimise(self, weights: Array, near: Array) -> Array:
-        """Return the minimiser of the objective with these client weights."""
         if weights[0] > 0 and (weights * self.problem.weights[0] == self.problem.weights * weights[0]).all():
             # For a multiple of F, another minimisation would only reproduce rounding errors.
             return near - near
@@ -64,16 +63,13 @@ class ModelSurrogate(Surrogate):
             raise NotApplicable("a weighted sum of the clients' objectives has no minimizer") from None
 
     def mixed_value(self, weights: Array, point: Array) -> float:
-        """Return sum_i weights_i L_i as one objective, at a point (d,)."""
         return float(weights @ self.client_values(point))
 
     def mixed_slope(self, weights: Array, point: Array) -> Array:
-        """Return the gradient of `mixed_value`, (d,)."""
         slope: Array = weights @ self._centred.gradients(self._spread(point[None]))[0]
         return slope
 
     def client_values(self, points: Array) -> Array:
-        """Return L_i, (..., M), at points (..., d)."""
         flat = self._spread(points.reshape(-1, points.shape[-1]))
         values = self._centred.model.client_values(flat)
         return np.asarray(values.reshape(*points.shape[:-1], self._centred.clients))
@@ -84,7 +80,6 @@ class ModelSurrogate(Surrogate):
 
     @cached_property
     def least_client_values(self) -> Array:
-        """L_i(theta_i*), (M,)."""
         return np.asarray(self._centred.model.client_values(self._centred.client_optima[None])[0])
 
     @cached_property

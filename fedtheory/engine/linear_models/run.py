@@ -65,12 +65,10 @@ class LinearModelRun(Run):
 
     @cached_property
     def attempted_trajectory(self) -> ReplicaTrajectory:
-        """Errors over the rounds up to a divergence, with its reason."""
         return ReplicaTrajectory(Replicas(self.problem, self.algorithm, self.replicas, self.seed))
 
     @cached_property
     def trajectory(self) -> ReplicaTrajectory:
-        """Errors over the rounds; `Diverging` if they leave double precision."""
         return self.attempted_trajectory.require_finite()
 
     @cached_property
@@ -94,7 +92,6 @@ class LinearModelRun(Run):
         return replace(self, most_replicas=FEW)
 
     def _replace_algorithm(self, algorithm: object) -> Self:
-        """Return the run with another algorithm."""
         return replace(self, algorithm=algorithm)  # type: ignore[arg-type]
 
     @property
@@ -111,13 +108,11 @@ class LinearModelRun(Run):
         return build_mean_objective(self.problem.centred)
 
     def gaps(self, points: Array) -> Array:
-        """F(x) - F*, (...), at centred points (..., d)."""
         flat = points.reshape(-1, points.shape[-1])
         return self.problem.centred.gaps(flat).reshape(points.shape[:-1])
 
     @cached_property
     def surrogate(self) -> ModelSurrogate:
-        """Return the surrogate problem, which the run minimises if clients report unequally often."""
         return ModelSurrogate(self.problem, self.algorithm)
 
     @cached_property
@@ -256,7 +251,6 @@ class LinearModelRun(Run):
         return Bound(float(self._constants.gradient_suprema_sq @ self.problem.weights), Everywhere())
 
     def second_moments_at(self, points: Array) -> Array:
-        """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""
         flat = points.reshape(-1, points.shape[-1])
         spread = np.repeat(flat[:, None], self.problem.clients, axis=1)
         squares = (self.problem.centred.gradients(spread) ** 2).sum(axis=-1)

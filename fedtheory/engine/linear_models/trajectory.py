@@ -186,53 +186,43 @@ class ReplicaTrajectory(Expectations):
 
     @cached_property
     def server_mean(self) -> Array:
-        """E x^n, (T+1, d)."""
         return self._average_over_groups(self.replicas.server.means, axis=1) + self.problem.centre
 
     @cached_property
     def server_suboptimality(self) -> Array:
-        """E F(x^n) - F*, (T+1,)."""
         return self._average_over_groups(self._measure_replicas("suboptimality"))
 
     @cached_property
     def server_distance_sq(self) -> Array:
-        """E|x^n - x*|^2, (T+1,)."""
         return self._average_over_groups(self._measure_replicas("distance_sq"))
 
     @cached_property
     def server_gradient_sq(self) -> Array:
-        """E|grad F(x^n)|^2, (T+1,)."""
         return self._average_over_groups(self._measure_replicas("gradient_sq"))
 
     @cached_property
     def total_descent(self) -> Any:
-        """F(x^0) - E F(x^T)."""
         return self.server_loss[0] - self.server_loss[-1]
 
     @cached_property
     def local_suboptimality(self) -> Array:
-        """E F(xbar^{n,k}) - F* of the averaged iterate, (T, K+1), k = 0 .. K."""
         _ = self.problem.about_optimum
         return self._average_over_groups(self.replicas.local.gaps)
 
     @cached_property
     def local_distance_sq(self) -> Array:
-        """E|xbar^{n,k} - x*|^2 of the averaged iterate, (T, K+1)."""
         _ = self.problem.about_optimum
         return self._average_over_groups(self.replicas.local.distances_sq)
 
     @cached_property
     def local_gradient_sq(self) -> Array:
-        """E|grad F(xbar^{n,k})|^2 of the averaged iterate, (T, K+1)."""
         return self._average_over_groups(self.replicas.local.gradients_sq)
 
     @cached_property
     def drift(self) -> Array:
-        """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
         return self._average_over_groups(self.replicas.local.drift, axis=2)
 
     def mean_difference_sq(self, factors: Array) -> Array:
-        """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""
         self.algorithm.require_update_rule("averaged iterates are those of the update rule")
         weights = factors - factors.sum() * self.problem.weights
         sums = [

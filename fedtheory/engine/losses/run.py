@@ -73,12 +73,10 @@ class LossRun(Run):
         )
 
     def gaps(self, points: Array) -> Array:
-        """F(x) - F*, (...), at centred points (..., d)."""
         return self.problem.centred.gaps(points)
 
     @cached_property
     def surrogate(self) -> LossSurrogate:
-        """Return the surrogate problem, which the run minimises if clients report unequally often."""
         return LossSurrogate(self.problem, self.algorithm)
 
     @cached_property
@@ -157,12 +155,10 @@ class LossRun(Run):
 
     @cached_property
     def second_moment(self) -> Bound:
-        """G^2 = max_i sup_x E|g_i(x)|^2."""
         return Bound(largest(self._gradient_suprema + self._variances), Everywhere())
 
     @cached_property
     def visited_second_moment(self) -> Bound:
-        """The largest E|g_i(x_i^{n,k})|^2 of the run itself."""
         return Bound(largest(self.trajectory.largest_gradient_sq + self._variances), AlongRun())
 
     @cached_property
@@ -172,33 +168,27 @@ class LossRun(Run):
 
     @cached_property
     def objective_lipschitz_sq(self) -> Bound:
-        """rho_F^2 = sup_x |grad F(x)|^2."""
         return Bound(self._find_suprema_of_mixtures(self.problem.weights[None])[0], Everywhere())
 
     @cached_property
     def dissimilarity_sq(self) -> Bound:
-        """zeta^2 = (sup_x max_i |grad F_i(x) - grad F(x)|)^2."""
         return Bound(largest(self.client_dissimilarities_sq.value), Everywhere())
 
     @cached_property
     def mean_dissimilarity_sq(self) -> Bound:
-        """sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
         return Bound(self._find_supremum_of_squares(self._difference_matrix, self.problem.weights), Everywhere())
 
     @cached_property
     def client_dissimilarities_sq(self) -> Bound:
-        """delta_i^2 = sup_x |grad F_i(x) - grad F(x)|^2 of each client, (M,)."""
         return Bound(self._find_suprema_of_mixtures(self._difference_matrix), Everywhere())
 
     def gradient_growth_sq(self, factor: Number) -> Bound:
-        """Return the smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
         weights = self.problem.weights
         mixing = np.concatenate([self.arithmetic.identity(self.problem.clients), weights[None]])
         shares = np.append(weights, -factor * factor)
         return Bound(self._find_supremum_of_squares(mixing, shares), Everywhere())
 
     def second_moments_at(self, points: Array) -> Array:
-        """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""
         shape = (*points.shape[:-1], self.problem.clients, self.problem.dimension)
         gradients = self.problem.centred.gradients(np.broadcast_to(points[..., None, :], shape))
         moments: Array = (gradients * gradients).sum(axis=-1) + self._variances
@@ -216,7 +206,6 @@ class LossRun(Run):
 
     @cached_property
     def virtual_gradient_sq(self) -> Array:
-        """E|grad F(theta^{n,k})|^2 at the virtual iterates, (T, K+1)."""
         virtual, slopes = self.trajectory.virtual_iterates, self.problem.centred.slopes
         return np.stack([[mean((slopes(points) ** 2).sum(axis=-1)) for points in each] for each in virtual])
 

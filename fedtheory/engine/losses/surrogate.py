@@ -23,7 +23,6 @@ class LossSurrogate(Surrogate):
         self._centred = problem.centred
 
     def _minimise(self, weights: Array, near: Array) -> Array:
-        """Return the minimiser of the objective with these client weights."""
         given = self.problem.given
         is_multiple = weights[0] > 0 and (weights * given.weights[0] == given.weights * weights[0]).all()
         if is_multiple and not given.terms.kind.is_piecewise:
@@ -35,22 +34,18 @@ class LossSurrogate(Surrogate):
             raise NotApplicable("a weighted sum of the clients' objectives has no minimizer") from None
 
     def mixed_value(self, weights: Array, point: Array) -> Number:
-        """Return sum_i weights_i L_i as one objective, at a point (d,)."""
         return self._centred.terms.mixed(weights).values(point[None])[0]
 
     def mixed_slope(self, weights: Array, point: Array) -> Array:
-        """Return the gradient of `mixed_value`, (d,)."""
         slope: Array = self._centred.terms.mixed(weights).gradients(point[None])[0]
         return slope
 
     def client_values(self, points: Array) -> Array:
-        """Return L_i, (..., M), at points (..., d)."""
         clients = self._centred.clients
         return self._centred.terms.values(np.repeat(points[..., None, :], clients, axis=-2))
 
     @cached_property
     def least_client_values(self) -> Array:
-        """L_i(theta_i*), (M,)."""
         return self._centred.terms.values(self._centred.client_optima)
 
     @cached_property

@@ -110,49 +110,40 @@ class LossTrajectory(Expectations):
 
     @cached_property
     def server_mean(self) -> Array:
-        """E x^n, (T+1, d)."""
         return np.stack([mean(models) for models in self._servers]) + self.problem.optimum
 
     @cached_property
     def server_suboptimality(self) -> Array:
-        """E F(x^n) - F*, (T+1,)."""
         return np.stack([mean(self.problem.centred.gaps(models)) for models in self._servers])
 
     @cached_property
     def total_descent(self) -> Number:
-        """F(x^0) - E F(x^T)."""
         return self.server_suboptimality[0] - self.server_suboptimality[-1]
 
     @cached_property
     def server_distance_sq(self) -> Array:
-        """E|x^n - x*|^2, (T+1,)."""
         return np.stack([mean(squared_norms(models)) for models in self._servers])
 
     @cached_property
     def server_gradient_sq(self) -> Array:
-        """E|grad F(x^n)|^2, (T+1,)."""
         return np.stack([mean(squared_norms(self.problem.centred.slopes(models))) for models in self._servers])
 
     @cached_property
     def local_suboptimality(self) -> Array:
-        """E F(xbar^{n,k}) - F* of the averaged iterate, (T, K+1), k = 0 .. K."""
         return np.stack([[mean(self.problem.centred.gaps(points)) for points in each] for each in self._averages])
 
     @cached_property
     def local_distance_sq(self) -> Array:
-        """E|xbar^{n,k} - x*|^2 of the averaged iterate, (T, K+1)."""
         return np.stack([[mean(squared_norms(points)) for points in each] for each in self._averages])
 
     @cached_property
     def local_gradient_sq(self) -> Array:
-        """E|grad F(xbar^{n,k})|^2 of the averaged iterate, (T, K+1)."""
         return np.stack(
             [[mean(squared_norms(self.problem.centred.slopes(points))) for points in each] for each in self._averages]
         )
 
     @cached_property
     def drift(self) -> Array:
-        """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
         pairs = zip(self.rounds_of_outcomes, self._averages, strict=True)
         away = (
             [local - points[:, None] for local, points in zip(each.iterates, averages, strict=True)]
@@ -161,7 +152,6 @@ class LossTrajectory(Expectations):
         return np.stack([[mean(squared_norms(vectors)) for vectors in each] for each in away])
 
     def mean_difference_sq(self, factors: Array) -> Array:
-        """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""
         weights = (factors - factors.sum() * self.problem.weights)[:, None]
         sums = [[(weights * local).sum(axis=1) for local in each.iterates] for each in self.rounds_of_outcomes]
         return np.asarray(mean_over_rounds(np.stack([[mean(squared_norms(one)) for one in each] for each in sums])))

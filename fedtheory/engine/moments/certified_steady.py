@@ -108,17 +108,14 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
 
     @property
     def _before_last(self) -> Array:
-        """Return the second moment before the last round."""
         return self._ends[0]
 
     @property
     def _last(self) -> Array:
-        """Return the second moment after the last round."""
         return self._ends[1]
 
     @property
     def _mean_moment(self) -> Array:
-        """Return the time average of the second moments, with a leading axis."""
         return self._ends[2][None]
 
     @cached_property

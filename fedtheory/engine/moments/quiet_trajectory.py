@@ -54,17 +54,14 @@ class QuietTrajectory(SteadyTrajectory):
 
     @cached_property
     def _last(self) -> Array:
-        """Return the second moment after the last round."""
         return np.outer(self.points[-1], self.points[-1])
 
     @cached_property
     def _before_last(self) -> Array:
-        """Return the second moment before the last round."""
         return np.outer(self.points[-2], self.points[-2])
 
     @cached_property
     def _mean_moment(self) -> Array:
-        """Return the time average of the second moments, with a leading axis."""
         begun = self.points[:-1]
         return np.asarray((begun.T @ begun)[None] / self.algorithm.rounds)
 
@@ -73,20 +70,16 @@ class QuietTrajectory(SteadyTrajectory):
         return np.asarray(self.points[:, 1:] + self.problem.centre)
 
     def _measure_form(self, form: Array) -> Array:
-        """Return the form of homogeneous coordinates at each server model."""
         return _evaluate_form(form, self.points)
 
     def _measure_square(self, form: Array) -> Array:
-        """Return the form at each server model."""
         return _evaluate_form(form, self.points[:, 1:])
 
     @cached_property
     def _distances_sq(self) -> Array:
-        """Return the squared distances of the server models to the centre."""
         return np.asarray((self.points[:, 1:] ** 2).sum(axis=1))
 
     def _measure_average_iterate(self, form: Array) -> Array:
-        """Return the form at the average iterate of each round and step."""
         return np.stack([_evaluate_form(form, average) for average, _ in self._follow_iterates()], axis=1)
 
     def _follow_iterates(self) -> Iterator[tuple[Array, Array]]:
@@ -105,7 +98,6 @@ class QuietTrajectory(SteadyTrajectory):
         return last
 
     def _average_over_time(self, form: Array) -> Array:
-        """Return the time average of the form at each step."""
         return np.asarray(self._measure_average_iterate(form).sum(axis=0) / self.algorithm.rounds)
 
     @cached_property

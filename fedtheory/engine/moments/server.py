@@ -37,18 +37,15 @@ class ServerTrajectory(Expectations):
 
     @cached_property
     def server_mean(self) -> Array:
-        """E x^n, (T+1, d)."""
         return self._measure_moments(lambda moments: moments[:, 1:, 0]) + self.problem.centre
 
     @cached_property
     def server_suboptimality(self) -> Array:
-        """E F(x^n) - F*, (T+1,)."""
         form = self.problem.about_optimum.hessian
         return self.problem.require_digits(self._measure_square(form) / 2, form, self._distances_sq)
 
     @cached_property
     def server_distance_sq(self) -> Array:
-        """E|x^n - x*|^2, (T+1,)."""
         _ = self.problem.about_optimum
         return self._distances_sq
 
@@ -59,13 +56,11 @@ class ServerTrajectory(Expectations):
 
     @cached_property
     def server_gradient_sq(self) -> Array:
-        """E|grad F(x^n)|^2, (T+1,)."""
         form = self.problem.gradient_form
         return self.problem.require_digits(self._measure_form(form), form, self._distances_sq)
 
     @cached_property
     def total_descent(self) -> Any:
-        """F(x^0) - E F(x^T)."""
         return self._measure_descent(self.moments[-1])
 
     def _measure_descent(self, last: Array) -> Any:

@@ -79,7 +79,6 @@ class SteadyTrajectory(Trajectory):
 
     @cached_property
     def moments(self) -> Array:
-        """E[(1, x - c)(1, x - c)'], (T+1, d+1, d+1)."""
         return self._take_rounds(self.completed).moments(self.recursion.start)
 
     def _measure_moments(self, measure: Callable[[Array], Array]) -> Array:
@@ -98,13 +97,11 @@ class SteadyTrajectory(Trajectory):
 
     @cached_property
     def final_mean(self) -> Array:
-        """E x^T, (d,)."""
         mean: Array = self._last[1:, 0] + self.problem.centre
         return mean
 
     @cached_property
     def last_local_suboptimality(self) -> Array:
-        """`local_suboptimality` of the last round, (K+1,)."""
         last: Array = (
             self._measure_average_iterate_from(
                 homogeneous(self.problem.about_optimum.hessian), self._before_last[None]
@@ -115,23 +112,19 @@ class SteadyTrajectory(Trajectory):
 
     @cached_property
     def final_suboptimality(self) -> Any:
-        """E F(x^T) - F*."""
         return self._measure_suboptimality(self._last[None])
 
     @cached_property
     def total_descent(self) -> Any:
-        """F(x^0) - E F(x^T)."""
         return self._measure_descent(self._last)
 
     @cached_property
     def final_distance_sq(self) -> Any:
-        """E|x^T - x*|^2."""
         _ = self.problem.about_optimum
         return self._last[1:, 1:].trace()
 
     @cached_property
     def mean_server_suboptimality(self) -> Any:
-        """(1/T) sum_{n<T} E F(x^n) - F*."""
         return self._measure_suboptimality(self._mean_moment)
 
     def _measure_suboptimality(self, moment: Array) -> Any:
@@ -142,18 +135,15 @@ class SteadyTrajectory(Trajectory):
 
     @cached_property
     def mean_server_gradient_sq(self) -> Any:
-        """(1/T) sum_{n<T} E|grad F(x^n)|^2."""
         return functional(self.problem.gradient_form, self._mean_moment)[0]
 
     @cached_property
     def mean_local_suboptimality(self) -> Array:
-        """(1/T) sum_n of `local_suboptimality`, (K+1,)."""
         _ = self.mean_server_suboptimality
         return self._average_over_time(homogeneous(self.problem.about_optimum.hessian)) / 2
 
     @cached_property
     def mean_local_gradient_sq(self) -> Array:
-        """(1/T) sum_n of `local_gradient_sq`, (K+1,)."""
         return self._average_over_time(self.problem.gradient_form)
 
     def _average_over_time(self, form: Array) -> Array:
@@ -163,11 +153,9 @@ class SteadyTrajectory(Trajectory):
 
     @cached_property
     def mean_drift(self) -> Array:
-        """(1/T) sum_n of `drift`, (K+1, M)."""
         mean: Array = self._measure_drift_from(self._mean_moment)[0]
         return mean
 
     def mean_difference_sq(self, factors: Array) -> Array:
-        """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""
         mean: Array = self._measure_difference_from(factors, self._mean_moment)[0]
         return mean

@@ -161,7 +161,6 @@ class Trajectory(ServerTrajectory):
 
     @cached_property
     def local_distance_sq(self) -> Array:
-        """E|xbar^{n,k} - x*|^2 of the virtual iterate, (T, K+1)."""
         dimension = self.problem.about_optimum.dimension
         return self._measure_average_iterate(homogeneous(self.problem.arithmetic.identity(dimension)))
 
@@ -191,7 +190,6 @@ class Trajectory(ServerTrajectory):
         return found
 
     def evaluate_at_virtual_iterates(self, forms: Array) -> Array:
-        """Return expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*) of fraboni2022, eq. (7), (T, K+1, C)."""
         if not self.recursion.is_synchronous:
             return functionals(forms, self.stale.moments)
         if self._is_for_virtual_moments(forms):
@@ -205,7 +203,6 @@ class Trajectory(ServerTrajectory):
         return np.stack(found, axis=2)
 
     def largest_after_local_steps(self, forms: Array) -> Number:
-        """Return the largest of `evaluate_at_virtual_iterates` after k = 1 .. K local steps."""
         if self._is_for_virtual_moments(forms):
             after = self._virtual_moments.swapaxes(0, 1)[1:]
             return largest([functionals(forms, moments).max() for moments in after])
@@ -235,19 +232,16 @@ class Trajectory(ServerTrajectory):
 
     @cached_property
     def local_gradient_sq(self) -> Array:
-        """E|grad F(xbar^{n,k})|^2 of the virtual iterate, (T, K+1)."""
         return self._measure_average_iterate(self.problem.gradient_form)
 
     @cached_property
     def mean_drift(self) -> Array:
-        """(1/T) sum_n of `drift`, (K+1, M)."""
         if not self.recursion.is_synchronous:
             return np.asarray(mean_over_rounds(self.drift))
         mean: Array = self._measure_drift_from(mean_over_rounds(self.moments[:-1])[None])[0]
         return mean
 
     def mean_difference_sq(self, factors: Array) -> Array:
-        """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 for the factors c_i of the clients, (K+1,)."""
         return np.asarray(mean_over_rounds(self._measure_difference_from(factors, self.moments[:-1])))
 
     def _measure_difference_from(self, factors: Array, moments: Array) -> Array:
@@ -301,7 +295,6 @@ class Trajectory(ServerTrajectory):
 
     @cached_property
     def drift(self) -> Array:
-        """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
         self._require_listable()
         if not self.recursion.is_synchronous:
             return self.stale.drift
