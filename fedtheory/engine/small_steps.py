@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Array, Number, sum_with_weights, unanswered
+from fedtheory.arithmetic import RATIONAL, Array, Number, sum_with_weights, unanswered
 from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, select_pairs
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
@@ -31,42 +31,6 @@ from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.federation import Algorithm, LocalWork
 
 _FLAT = "the average objective that small steps descend has a direction without curvature above 0: no unique limit"
-_BIASED = "small steps settle away from x*, where other weights of the clients are optimal: see `small_step_limit`"
-
-
-def small_step_limit(run: Run) -> Array:
-    """Limit of the stationary model as mu tends to zero, minus x*, (d,); any arithmetic.
-
-    It minimises ``sum_i E[w_i] r_i K_i F_i``, and is zero where the factors
-    ``E[w_i] r_i K_i`` are proportional to the client weights.
-    """
-    return run.arithmetic.solve_regular(_average_curvature(run), _push(run))
-
-
-def compute_leading_coefficient(run: Run, unit: Number) -> Number:
-    """Coefficient of mu^1 in ``lim E|x^n - x*|^2``, in closed form and any arithmetic.
-
-    It is ``eta_g tr(Hbar^-1 R) / 2`` with ``Hbar = sum_i E[w_i] r_i K_i H_i`` and
-
-        R = sum_i E[w_i^2] r_i^2 K_i N_i + Cov(sum_i w_i r_i K_i grad F_i(x*)),
-
-    N_i the covariance of client i's gradient noise at x*.  Raises `NotApplicable`
-    if `small_step_limit` is not zero: the distance does not vanish with mu then.
-    """
-    _require_unbiased(run)
-    curvature, covariance = _average_curvature(run), _compute_displacement_covariance(run)
-    solved = [run.arithmetic.solve_regular(curvature, column) for column in covariance.T]
-    # With the step sizes eta_i = unit r_i the trace is `unit` times the one with r_i.
-    return run.algorithm.aggregation.server_step_size * np.stack(solved).trace() / (2 * unit)
-
-
-def distance_sq_expansion(run: Run, unit: Number, terms: int) -> list[Number]:
-    """Coefficients of ``mu^1 .. mu^terms`` in ``lim E|x^n - x*|^2``, in rationals.
-
-    The coefficient of ``mu^0`` is the squared norm of `small_step_limit`.
-    Raises `NotApplicable` as `moment_expansion` does.
-    """
-    return [moment[1:, 1:].trace() for moment in moment_expansion(run, unit, terms)[1:]]
 
 
 def moment_expansion(run: Run, unit: Number, terms: int) -> list[Array]:
@@ -127,7 +91,7 @@ def _build_polynomial_recursion(run: Run, unit: Number) -> Recursion:
         raise NotApplicable(
             f"expansions are computed for up to {LARGEST_EXACT} dimensions, not {run.problem.dimension}"
         )
-    _average_curvature(run)
+    average_curvature(run)
     _ = run.problem.about_optimum
     algorithm = run.algorithm
     work = LocalWork(algorithm.work.steps, _make_monomials(algorithm.work.step_sizes / unit, 1))
@@ -147,7 +111,7 @@ def _select_coefficient(values: Array, power: int) -> Array:
     return coefficients
 
 
-def _compute_effort(run: Run) -> Array:
+def compute_effort(run: Run) -> Array:
     """Return E[w_i] eta_i K_i, (M,)."""
     run.algorithm.require_update_rule("the limit for small steps is known for the update rule")
     work = run.algorithm.work
@@ -156,12 +120,12 @@ def _compute_effort(run: Run) -> Array:
     return effort
 
 
-def _average_curvature(run: Run) -> Array:
+def average_curvature(run: Run) -> Array:
     """Return ``unit Hbar = sum_i E[w_i] eta_i K_i H_i``, (d, d).
 
     Raises `NotApplicable` unless it is positive definite.
     """
-    curvature = sum_with_weights(_compute_effort(run), run.problem.hessians)
+    curvature = sum_with_weights(compute_effort(run), run.problem.hessians)
     if run.problem.arithmetic is RATIONAL:
         singular = fmpq_mat(curvature.tolist()).det() == 0 or not RATIONAL.is_psd(curvature)
     else:
@@ -170,36 +134,3 @@ def _average_curvature(run: Run) -> Array:
     if singular:
         raise unanswered(run.arithmetic, _FLAT)
     return curvature
-
-
-def _push(run: Run) -> Array:
-    """Return ``-sum_i E[w_i] eta_i K_i grad F_i(x*)``, (d,)."""
-    return sum_with_weights(_compute_effort(run), run.problem.about_optimum.linear)
-
-
-def _require_unbiased(run: Run) -> None:
-    """Raise `NotApplicable` unless x* minimises the objective that small steps descend, up to rounding in floats."""
-    problem = run.problem
-    scale = (
-        max(np.abs(problem.linear).max(), np.abs(problem.hessians @ problem.start).max()) * _compute_effort(run).sum()
-    )
-    tolerance = 0 if run.problem.arithmetic is RATIONAL else NEAR_TIE * scale
-    if np.abs(_push(run)).max() > tolerance:
-        raise unanswered(run.arithmetic, _BIASED)
-
-
-def _compute_displacement_covariance(run: Run) -> Array:
-    """Return ``unit^2 R``, (d, d): covariance of a small step's displacement at x*, per eta_g^2."""
-    problem, work = run.problem, run.algorithm.work
-    weights = run.algorithm.aggregation.moments(problem.weights)
-    counts = run.arithmetic.array(work.steps)
-    at_optimum = run.arithmetic.zeros(problem.clients, problem.dimension + 1, problem.dimension + 1)
-    at_optimum[:, 0, 0] = run.arithmetic.number(1, "one")
-    noise = problem.centred.noise_covariances(at_optimum)
-    pushes = (work.step_sizes * counts)[:, None] * problem.centred.linear
-    # The expected displacement vanishes at x*, so its multiple in E[w w'] adds nothing.
-    covariance: Array = sum_with_weights(weights.squares * work.step_sizes * work.step_sizes * counts, noise)
-    covariance = covariance + sum_with_weights(weights.diagonal, pushes[:, :, None] * pushes[:, None, :])
-    for scale, vector in weights.directions:
-        covariance = covariance + scale * np.multiply.outer(vector @ pushes, vector @ pushes)
-    return covariance

@@ -12,13 +12,13 @@ from flint import fmpq
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, plain_float, plain_floats
 from fedtheory.engine.certified_run import certified
 from fedtheory.engine.run import Run
-from fedtheory.engine.small_steps import small_step_limit
 from fedtheory.errors import FedtheoryError, NoMinimiser, NotApplicable
 from fedtheory.federation.problem import quadratic
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.runfile import parse_run
+from fedtheory.sources.vlaski2023.small_steps import small_step_limit
 
 Keys = dict[str, Any]
 Numbers = list[Any]

@@ -17,12 +17,7 @@ from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float, plain_floats
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.stationary import stationary_moment
 from fedtheory.engine.run import Run
-from fedtheory.engine.small_steps import (
-    compute_leading_coefficient,
-    distance_sq_expansion,
-    moment_expansion,
-    small_step_limit,
-)
+from fedtheory.engine.small_steps import moment_expansion
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Full, LocalWork, Multinomial, Participation, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
@@ -30,6 +25,11 @@ from fedtheory.federation.problem import least_squares, quadratic
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import quantities as q
 from fedtheory.runfile import parse_run
+from fedtheory.sources.vlaski2023.small_steps import (
+    compute_leading_coefficient,
+    distance_sq_expansion,
+    small_step_limit,
+)
 
 ONE = fmpq(1)
 LAWS: tuple[Participation, ...] = (Full(), Uniform(1), Uniform(2), Multinomial(2))

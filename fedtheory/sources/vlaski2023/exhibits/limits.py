@@ -7,11 +7,11 @@ from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, plain_floats
 from fedtheory.engine.moments.stationary import stationary_mean
-from fedtheory.engine.small_steps import small_step_limit
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import BLACK, BLUE, ORANGE, RED, Axis, Chart, Display, Legend, Line, Mark
 from fedtheory.sources.vlaski2023.exhibits.agents import LOCAL_STEPS, make_sampled_run
+from fedtheory.sources.vlaski2023.small_steps import small_step_limit
 
 _DIVISIONS = tuple(2**power for power in range(7))
 

@@ -9,7 +9,6 @@ from flint import fmpq
 from fedtheory.arithmetic import Number, plain_float
 from fedtheory.engine.moments.stationary import stationary_distance_sq
 from fedtheory.engine.run import Run
-from fedtheory.engine.small_steps import distance_sq_expansion
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import exhibits as ex
 from fedtheory.language import quantities as q
@@ -17,6 +16,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.numbers import decimal, exact
 from fedtheory.sources.vlaski2023.exhibits.agents import LOCAL_STEPS, make_sampled_run
+from fedtheory.sources.vlaski2023.small_steps import distance_sq_expansion
 
 _DIVISIONS = tuple(2**power for power in range(9))
 _TERMS = 3

@@ -6,11 +6,11 @@ from typing import Any
 
 from fedtheory.engine.moments.stationary import stationary_mean
 from fedtheory.engine.run import Run
-from fedtheory.engine.small_steps import compute_leading_coefficient, small_step_limit
 from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
 from fedtheory.language.quantities.measuring.symbols import OPTIMUM, define_by, square
 from fedtheory.language.quantities.quantity import VectorQuantity, constant, symbol_of
+from fedtheory.sources.vlaski2023.small_steps import compute_leading_coefficient, small_step_limit
 
 
 def _measure_leading_error(run: Run) -> Any:
