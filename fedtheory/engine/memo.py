@@ -9,15 +9,22 @@ Value = TypeVar("Value")
 
 
 class Memo:
-    """Values by key, each of the type that its computation returns; two computations must not share a key."""
+    """Values by key, each of the type that its computation returns; two computations must not share a key.
 
-    def __init__(self) -> None:
+    A memo of `most` values forgets all of them when another one is computed.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
         self._values: dict[Hashable, object] = {}
 
     def compute_once(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """Return the value of a key, computed at first use; nothing is stored if the computation raises an error."""
         if key not in self._values:
-            self._values[key] = compute()
+            value = compute()
+            if len(self._values) == self._most:
+                self._values.clear()
+            self._values[key] = value
         return cast(Value, self._values[key])
 
     def store(self, key: Hashable, value: object) -> None:

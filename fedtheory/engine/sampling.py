@@ -80,20 +80,6 @@ def _compute_gradients(problem: Problem, points: Array) -> Array:
     return by_client.transpose(1, 0, 2) - problem.linear
 
 
-def estimate(
-    problem: Problem,
-    algorithm: Algorithm,
-    measure: Measure,
-    *,
-    replicas: int,
-    seed: int,
-    confidence: float = 0.99,
-) -> ReplicaMeans:
-    """Estimate ``E measure(x^n)`` for n = 0 .. T, with Student's interval for each n separately."""
-    (only,) = estimates(problem, algorithm, (measure,), replicas=replicas, seed=seed, confidence=confidence)
-    return only
-
-
 def estimates(
     problem: Problem,
     algorithm: Algorithm,
@@ -103,7 +89,10 @@ def estimates(
     seed: int,
     confidence: float = 0.99,
 ) -> list[ReplicaMeans]:
-    """Estimate several measures on the same replicas."""
+    """Estimate ``E measure(x^n)`` for n = 0 .. T and several measures on the same replicas.
+
+    Each n has an interval of its own, by Student's distribution.
+    """
     values = np.array(
         [[measure(model) for measure in measures] for model in models(problem, algorithm, replicas, seed)]
     )
@@ -121,7 +110,7 @@ def estimate_of(values: Array, confidence: float) -> ReplicaMeans:
 
 
 def suboptimality(problem: Problem) -> Measure:
-    """Return ``F(x) - F*`` of models (replicas, d), for `estimate`."""
+    """Return ``F(x) - F*`` of models (replicas, d), for `estimates`."""
     floats = problem.as_floats()
 
     def measure(models: Array) -> Array:
@@ -132,6 +121,6 @@ def suboptimality(problem: Problem) -> Measure:
 
 
 def loss(problem: Problem) -> Measure:
-    """Return ``F(x)`` of models (replicas, d), for `estimate`."""
+    """Return ``F(x)`` of models (replicas, d), for `estimates`."""
     above, optimal_value = suboptimality(problem), problem.as_floats().optimal_value
     return lambda models: above(models) + optimal_value

@@ -105,8 +105,7 @@ class Surrogate:
 
     def _minimise(self, weights: Array, near: Array) -> Array:
         """Return the minimiser of the objective with these client weights."""
-        centred = self.problem.centred
-        hessian, linear = sum_with_weights(weights, centred.hessians), sum_with_weights(weights, centred.linear)
+        hessian, linear = self._mix(weights)
         self._require_convex(hessian)
         try:
             return np.asarray(near + self.problem.arithmetic.solve(hessian, linear - hessian @ near))
@@ -115,6 +114,11 @@ class Surrogate:
                 self.problem.arithmetic, "a weighted sum of the clients' objectives has no minimizer"
             ) from None
 
+    def _mix(self, weights: Array) -> tuple[Array, Array]:
+        """Return Hessian and linear term of sum_i weights_i L_i, (d, d) and (d,)."""
+        centred = self.problem.centred
+        return sum_with_weights(weights, centred.hessians), sum_with_weights(weights, centred.linear)
+
     def _require_convex(self, hessian: Array) -> None:
         """Raise `NotApplicable` if a weighted sum of the clients' objectives has this Hessian and no minimiser."""
         if not self.problem.has_convex_clients and not self.problem.arithmetic.is_psd(hessian):
@@ -122,14 +126,13 @@ class Surrogate:
 
     def mixed_value(self, weights: Array, point: Array) -> Number:
         """Return sum_i weights_i L_i as one objective, at a point (d,)."""
-        centred = self.problem.centred
-        hessian, linear = sum_with_weights(weights, centred.hessians), sum_with_weights(weights, centred.linear)
-        return point @ hessian @ point / 2 - linear @ point + weights @ centred.constants
+        hessian, linear = self._mix(weights)
+        return point @ hessian @ point / 2 - linear @ point + weights @ self.problem.centred.constants
 
     def mixed_slope(self, weights: Array, point: Array) -> Array:
         """Return the gradient of `mixed_value`, (d,)."""
-        centred = self.problem.centred
-        slope: Array = sum_with_weights(weights, centred.hessians) @ point - sum_with_weights(weights, centred.linear)
+        hessian, linear = self._mix(weights)
+        slope: Array = hessian @ point - linear
         return slope
 
     def client_values(self, points: Array) -> Array:
@@ -165,7 +168,7 @@ class Surrogate:
         if work.common_steps is None or work.common_step_size is None:
             raise NotApplicable("the clients take different local steps: the run has no comparator")
         time = size * work.common_step_size * work.common_steps * algorithm.rounds / 2
-        hessian, linear = (sum_with_weights(self.mean_weights, part) for part in (centred.hessians, centred.linear))
+        hessian, linear = self._mix(self.mean_weights)
         matrix = self.problem.arithmetic.identity(self.problem.dimension) + time * hessian
         self._require_convex(hessian)
         return self.problem.arithmetic.solve_regular(matrix, centred.start + time * linear)

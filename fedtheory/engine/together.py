@@ -13,8 +13,6 @@ from fedtheory.errors import FedtheoryError
 
 _LARGEST = 2**22
 """Limit on a batch's largest array, several of which fit into a small machine's memory."""
-
-
 _MOST_MOMENTS = 2**24
 """Limit on the second moments of all rounds, for runs of definitions."""
 
@@ -34,7 +32,10 @@ def compute_trajectories(runs: Iterable[Run]) -> None:
         most = _LARGEST // ((clients + max(steps) + 1) * (dimension + 1) ** 2)
         # A run of so many clients is computed alone, in blocks.
         for first in range(0, len(alike), most) if most else ():
-            _find(alike[first : first + most])
+            some = alike[first : first + most]
+            batch = Batch([(run.problem, run.algorithm) for run in some])
+            for run, found in zip(some, batch.trajectories(), strict=True):
+                vars(run)["attempted_trajectory"] = found
 
 
 def _is_in_floats(run: Run) -> bool:
@@ -63,9 +64,3 @@ def _belongs_to_a_batch(run: Run) -> bool:
         return rounds_repeat(run.problem, run.algorithm) and run.problem.centred is not None
     except FedtheoryError:
         return False
-
-
-def _find(runs: list[Run]) -> None:
-    batch = Batch([(run.problem, run.algorithm) for run in runs])
-    for run, found in zip(runs, batch.trajectories(), strict=True):
-        vars(run)["attempted_trajectory"] = found

@@ -105,12 +105,8 @@ def _count_local_steps(problem: Problem, algorithm: Algorithm) -> int:
     if algorithm.defined is not None:
         is_noise_the_same = not problem.oracle.depends_on_model and _has_stateless_clients(algorithm.defined)
         return rounds + local_steps if algorithm.rounds_are_alike and is_noise_the_same else rounds * local_steps
-    return local_steps if _has_equal_rounds(problem, algorithm) else rounds * local_steps
-
-
-def _has_equal_rounds(problem: Problem, algorithm: Algorithm) -> bool:
-    """Return whether all rounds of the run have the same map."""
-    return not isinstance(problem, LossProblem) and rounds_repeat(problem, algorithm)
+    has_equal_rounds = not isinstance(problem, LossProblem) and rounds_repeat(problem, algorithm)
+    return local_steps if has_equal_rounds else rounds * local_steps
 
 
 def _has_stateless_clients(defined: Defined) -> bool:

@@ -189,13 +189,11 @@ def _read_columns(table: TomlTable) -> ColumnChoice:
 def _read_names(table: TomlTable, key: str) -> tuple[str, ...] | None:
     """Return a list of column names; None without the key."""
     names = table.take(key, None)
-    if names is not None and not _are_texts(names):
+    if names is None:
+        return None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError(table.path(key), f"expected a list of column names, got {names!r}")
-    return None if names is None else tuple(names)
-
-
-def _are_texts(given: object) -> bool:
-    return isinstance(given, list) and all(isinstance(name, str) for name in given)
+    return tuple(names)
 
 
 def split_data(data: DataSet, rows: list[Array], arithmetic: Arithmetic) -> ClientData:

@@ -97,7 +97,7 @@ class TomlTable:
 
     def rectangular(self, value: object, name: str, depth: int) -> Array:
         """Return the given nested lists as an array."""
-        return _read_rectangular(value, self.path(name), depth, self.arithmetic)
+        return self.arithmetic.array(_nest(value, self.path(name), depth, self.arithmetic, {})[0])
 
     def finish(self) -> None:
         """Raise `InputError` if unknown keys are left."""
@@ -114,11 +114,6 @@ def whole_number(value: object, key: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(key, f"expected a whole number of at least {least}, got {value!r}")
     return value
-
-
-def _read_rectangular(value: object, key: str, depth: int, arithmetic: Arithmetic) -> Array:
-    """Read nested lists of equal lengths as an array."""
-    return arithmetic.array(_nest(value, key, depth, arithmetic, {})[0])
 
 
 _Nested = tuple[list[Any], tuple[int, ...]]

@@ -22,6 +22,7 @@ from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.engine.joint.round import RoundCompiler
 from fedtheory.engine.joint.settled import find_limit
 from fedtheory.engine.joint.transition import Population, Transition
+from fedtheory.engine.memo import Memo
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.server import multiplied
 from fedtheory.engine.moments.trajectory import Trajectory
@@ -56,7 +57,9 @@ class JointTrajectory(Trajectory):
         self.definition = self.parameters.definition
         self.layout = layout_of(self.definition, problem.dimension)
         self._compiler = RoundCompiler(self.parameters, self.layout)
-        self._known: dict[tuple[int, tuple[tuple[int, int], ...] | None], list[tuple[Number, Transition]]] = {}
+        size = self.layout.shared + len(self.parameters.kinds.counts) * self.layout.own
+        # Smaller matrices are kept for more rounds, as each quantity reads all of them.
+        self._transitions = Memo(_MOST_KNOWN * max(1, _SMALL_MAP // size**2))
 
     @classmethod
     def together(cls, settings: Sequence[tuple[Problem, Algorithm]]) -> Iterator[JointTrajectory]:
@@ -102,24 +105,16 @@ class JointTrajectory(Trajectory):
         """Return round n for each outcome of the coins, with its probability."""
         changes, update = not self.algorithm.has_one_size_a_step, self._find_update(n)
         key = (n if changes else 0, None if update is None else update.work)
-        if key not in self._known:
-            if len(self._known) >= self._most_known:
-                self._known.clear()
+
+        def compile_outcomes() -> list[tuple[Number, Transition]]:
+            """Compile the round for each outcome."""
             group = self._group(update)
-            self._known[key] = [
+            return [
                 (chance, Transition(self._compiler.maps(n, coins), group, self.layout.shared))
                 for chance, coins in self._iterate_outcomes()
             ]
-        return self._known[key]
 
-    @cached_property
-    def _most_known(self) -> int:
-        """Return the number of rounds that are cached.
-
-        It is larger for smaller matrices, as each quantity reads all of them.
-        """
-        size = self.layout.shared + len(self.parameters.kinds.counts) * self.layout.own
-        return _MOST_KNOWN * max(1, _SMALL_MAP // size**2)
+        return self._transitions.compute_once(key, compile_outcomes)
 
     def _iterate_outcomes(self) -> Iterator[tuple[Number, dict[Expr, int]]]:
         """Yield every possible outcome of the coins, with its probability."""

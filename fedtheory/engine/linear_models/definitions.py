@@ -29,6 +29,8 @@ from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.kernel.expressions import Expr
 
 Vectors = dict[Expr, Array]
+_KEY = "algorithm"
+"""Key of the run file in messages about values of symbols."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +50,12 @@ class _Numbers:
     """Values of the symbols at one local step, with a cache for expressions in them."""
 
     values: Mapping[Expr, Any]
-    key: str
     known: dict[Expr, Any] = field(default_factory=dict)
 
     def of(self, expression: Expr) -> Any:
         """Return the value of an expression; (1, M, 1) if it differs between clients."""
         if expression not in self.known:
-            self.known[expression] = number_of(expression, self.values, FLOAT, self.key)
+            self.known[expression] = number_of(expression, self.values, FLOAT, _KEY)
         return self.known[expression]
 
 
@@ -68,7 +69,6 @@ class Interpreter:
     """Samples the clients' gradients at points (R, M, d)."""
     generator: np.random.Generator
     replicas: int
-    key: str = field(init=False, default="algorithm")
 
     @cached_property
     def definition(self) -> FederatedAlgorithm:
@@ -97,7 +97,7 @@ class Interpreter:
         shape = (self.replicas, -1, self.problem.dimension)
         return {
             vector: np.broadcast_to(
-                self._combine(vector, first[vector], known, _Numbers({}, self.key)), (shape[0], count, shape[2])
+                self._combine(vector, first[vector], known, _Numbers({})), (shape[0], count, shape[2])
             )
             for vector, count in clients.items()
         }
@@ -131,7 +131,7 @@ class Interpreter:
         """Return the coins of the round in every replica, (R, 1, 1), common to all clients."""
         assert self.algorithm.defined is not None
         values = self.algorithm.defined.values
-        chances = {coin: number_of(p, values, FLOAT, self.key) for coin, p in self.definition.coins.items()}
+        chances = {coin: number_of(p, values, FLOAT, _KEY) for coin, p in self.definition.coins.items()}
         shape = (self.replicas, 1, 1)
         return {coin: (self.generator.random(shape) < chance) * 1.0 for coin, chance in chances.items()}
 
@@ -160,7 +160,7 @@ class Interpreter:
             eta_g: self.algorithm.aggregation.server_step_size,
             mean_tau: float((self._client_weights * self.steps).sum()),
         }
-        return _Numbers(values, self.key)
+        return _Numbers(values)
 
     @cached_property
     def _gradients(self) -> set[Expr]:

@@ -160,29 +160,18 @@ class ReplicaTrajectory(Expectations):
         """Measure a quantity of the server's models, for each replica."""
         server = self.replicas.server
         if name == "accuracy":
-            return self._accuracies
+            if server.accuracies is None:
+                raise NotApplicable("a regression has no classes: no accuracy is defined")
+            return server.accuracies
         if name in ("suboptimality", "distance_sq"):
             _ = self.problem.about_optimum
             return server.gaps if name == "suboptimality" else server.distances_sq
         return {"loss": server.losses, "gradient_sq": server.gradients_sq}[name]
 
-    @property
-    def _accuracies(self) -> Array:
-        """Return the accuracy of each replica after each round; raise NotApplicable for regressions."""
-        accuracies = self.replicas.server.accuracies
-        if accuracies is None:
-            raise NotApplicable("a regression has no classes: no accuracy is defined")
-        return accuracies
-
     @cached_property
     def server_loss(self) -> Array:
         """E F(x^n), (T+1,)."""
         return self._average_over_groups(self._measure_replicas("loss"))
-
-    @cached_property
-    def server_accuracy(self) -> Array:
-        """Expected fraction of correctly classified rows, (T+1,); raises `NotApplicable` for a regression."""
-        return self._average_over_groups(self._measure_replicas("accuracy"))
 
     @cached_property
     def server_mean(self) -> Array:

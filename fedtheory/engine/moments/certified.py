@@ -58,6 +58,8 @@ class CertifiedTrajectory(Trajectory):
         raise Unresolved(NO_ENCLOSED_VECTORS)
 
 
+# An entry that overflows has an infinite radius.
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def enclosed_moments(
     start: Array, rounds: int, propagate_round: Callable[[Array], Array], on_progress: Callable[[int, int], None]
 ) -> Array:
@@ -65,14 +67,6 @@ def enclosed_moments(
 
     `propagate_round` maps the moments P before a round to ``L(P) + N``.
     """
-    # An entry that overflows has an infinite radius.
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return _enclose(start, rounds, propagate_round, on_progress)
-
-
-def _enclose(
-    start: Array, rounds: int, propagate_round: Callable[[Array], Array], on_progress: Callable[[int, int], None]
-) -> Array:
     near, missed = list[Array](), list[MidpointRadius]()
     after = start
     for n in range(rounds + 1):

@@ -19,7 +19,7 @@ from itertools import repeat
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, plain_floats, product, sum_with_weights
-from fedtheory.engine.moments.by_work import ByWork
+from fedtheory.engine.memo import Memo
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import (
     Clients,
@@ -41,6 +41,8 @@ MOST_MAPPED = 2**21
 """Limit on the size of the linear maps of all clients' noise."""
 _BLOCK = 2**19
 """Size of the blocks of clients' covariances, whose memory is reused."""
+_MOST_UPDATES = 512
+"""Number of cached values of updates; schedules with rational times repeat fewer."""
 _ROUNDING = 1e-13
 """Relative difference below which two floats count as equal up to rounding."""
 
@@ -85,9 +87,8 @@ class Recursion:
         self.is_synchronous = algorithm.clock.is_synchronous
         self._noise_maps = noise_maps
         self._has_fixed_weights = self.participation.is_fixed
-        self._known_noise = ByWork(lambda update: self._measure_noise(update, self.start))
-        self._iterate_weights = ByWork(self._find_iterate_weights)
-        self._moves = ByWork(lambda update: self._compute_moves(self._displacements, update))
+        self._weights, self._noises, self._moves = Memo(_MOST_UPDATES), Memo(_MOST_UPDATES), Memo(_MOST_UPDATES)
+        """Values of updates, by the work of the update: the reporting clients, each with its staleness."""
         if noise is not None:
             self._noise_of_all = noise
         if maps is None:
@@ -117,11 +118,14 @@ class Recursion:
         These are the client weights p_i if the server waits for its participants, so that the virtual iterate is
         the averaged iterate; ``eta_g w_i(n)`` otherwise (fraboni2022, eq. 7).
         """
-        return self.problem.weights if self.is_synchronous else self._iterate_weights[update]
+        if self.is_synchronous:
+            return self.problem.weights
 
-    def _find_iterate_weights(self, update: Update) -> Array:
-        weights: Array = self.server_step_size * self.algorithm.expected_weights(update, self.problem.weights)
-        return weights
+        def scale() -> Array:
+            weights: Array = self.server_step_size * self.algorithm.expected_weights(update, self.problem.weights)
+            return weights
+
+        return self._weights.compute_once(update.work, scale)
 
     @cached_property
     def multiplicities(self) -> Array:
@@ -157,7 +161,9 @@ class Recursion:
         if self.problem.oracle.depends_on_model:
             return self._measure_noise(update, self._find_bases(live, update))
         # The noise may not depend on the models, or only clients outside of row spaces may matter.
-        return self._noise_of_all if self.is_synchronous else self._known_noise[update]
+        if self.is_synchronous:
+            return self._noise_of_all
+        return self._noises.compute_once(update.work, lambda: self._measure_noise(update, self.start))
 
     @cached_property
     def _noise_of_all(self) -> RoundNoise:
@@ -251,7 +257,8 @@ class Recursion:
         """Return the expected contribution of each live version to the next one, (d+1, d+1) each."""
         if self.is_synchronous:
             return {live.newest: self.round_map}
-        return _index_by_version(self._moves[update], live)
+        moves = self._moves.compute_once(update.work, lambda: self._compute_moves(self._displacements, update))
+        return _index_by_version(moves, live)
 
     def maps_after(self, displacements: Array, live: LiveModels, update: Update) -> Mapping[int, Array]:
         """Return expected contributions to the virtual iterate after k steps, from A_i^k - I, (M, d+1, d+1)."""

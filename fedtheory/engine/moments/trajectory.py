@@ -20,6 +20,7 @@ from fedtheory.arithmetic import (
     plain_floats,
 )
 from fedtheory.arithmetic.enclosures import largest
+from fedtheory.arithmetic.symmetric_pairs import count_pairs, fill_symmetric, places_of_pairs
 from fedtheory.engine.expectations import Divergence, mean_over_rounds
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import Clients, homogeneous
@@ -32,7 +33,7 @@ from fedtheory.engine.moments.server import (
     multiplied,
 )
 from fedtheory.engine.moments.stale import StaleRounds
-from fedtheory.engine.moments.virtual import arrange_entries, build_forms_of_entries, virtual_moments
+from fedtheory.engine.moments.virtual import virtual_moments
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
@@ -126,7 +127,8 @@ class Trajectory(ServerTrajectory):
     def _find_divergence(self, overflow: int | None) -> Divergence | None:
         """Return the cause of divergence; None if the run does not diverge."""
         if not self.recursion.is_synchronous:
-            return self._find_divergence_with_stale_models(overflow)
+            # Rounds with stale models have no common map.
+            return self.growing() if overflow is None else Divergence(overflow, "the numbers leave double precision")
         radius = self.recursion.spectral_radius
         if radius > 1 + _STABILITY_SLACK:
             reason = f"{multiplied(radius)}: {self._cause_of_divergence}"
@@ -138,12 +140,6 @@ class Trajectory(ServerTrajectory):
             )
             return Divergence(overflow, reason)
         return None if overflow is None else Divergence(overflow, "the numbers leave double precision")
-
-    def _find_divergence_with_stale_models(self, overflow: int | None) -> Divergence | None:
-        """Detect distances that keep growing in a run with stale models, whose rounds have no common map."""
-        if overflow is not None:
-            return Divergence(overflow, "the numbers leave double precision")
-        return self.growing()
 
     def _measure_noise_growth(self) -> float:
         """Return the growth of the second moments per round, computed only if they have grown so far."""
@@ -222,12 +218,13 @@ class Trajectory(ServerTrajectory):
 
         They cost one pass through the local steps per round, and each form costs one backward pass: for many forms the
         moments are cheaper.
-        Rationals become long in such passes, which then cost one pass per entry.
+        Rationals become long in forward passes: they take one backward pass for each entry, or sum of two equal ones.
         """
         if self.problem.arithmetic is RATIONAL:
             size = self.moments.shape[-1]
-            values = self._pull_back_from_virtual_iterates(build_forms_of_entries(RATIONAL, size))
-            return arrange_entries(values, size)
+            sums = self._pull_back_from_virtual_iterates(fill_symmetric(RATIONAL.identity(count_pairs(size)), size))
+            rows, columns = places_of_pairs(size)
+            return fill_symmetric(np.where(rows == columns, sums, sums / 2), size)
         return virtual_moments(self.recursion, self.moments[:-1])
 
     @cached_property

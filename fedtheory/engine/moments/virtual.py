@@ -3,7 +3,6 @@
     theta^{n,k} = theta^n + eta_g sum_i w_i(n) (x_i^k - theta^n)
 
 (fraboni2022, eq. 7), computed forward; `RoundForms` computes the same backward, for few forms.
-In rationals, the values of all products of two coordinates determine the values of many forms.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from operator import add
 
 import numpy as np
 
-from fedtheory.arithmetic import Arithmetic, Array, sum_with_weights
+from fedtheory.arithmetic import Array, sum_with_weights
 from fedtheory.engine.moments.local import Clients, homogeneous, local_maps
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.round_maps import split_clients
@@ -71,21 +70,3 @@ def _carry_round(recursion: Recursion, displacements: Array, added: Array, momen
 def _carry(maps: Array, moments: Array) -> Array:
     carried: Array = maps @ moments @ maps.swapaxes(-1, -2)
     return carried
-
-
-def build_forms_of_entries(arithmetic: Arithmetic, size: int) -> Array:
-    """Return the products of two of `size` coordinates as symmetric forms, each pair once, (E, size, size)."""
-    rows, columns = np.triu_indices(size)
-    forms, half = arithmetic.zeros(len(rows), size, size), arithmetic.number("1/2", "half")
-    entries = np.arange(len(rows))
-    forms[entries, rows, columns] = half
-    forms[entries, columns, rows] += half
-    return forms
-
-
-def arrange_entries(values: Array, size: int) -> Array:
-    """Return the second moments (..., size, size) from the values of the forms of their entries (..., E)."""
-    numbers, (rows, columns) = np.empty((size, size), dtype=int), np.triu_indices(size)
-    numbers[rows, columns] = numbers[columns, rows] = np.arange(len(rows))
-    moments: Array = values[..., numbers]
-    return moments

@@ -83,7 +83,7 @@ def test_scaffold_is_the_plain_loop() -> None:
         common = common + np.mean(changes, axis=0)
         x = np.mean(ends, axis=0)
     assert not run.is_estimated
-    assert run.trajectory.server_accuracy.shape == (7,)
+    assert run.trajectory.interval("accuracy").mean.shape == (7,)
 
 
 def test_batches_are_estimated_with_intervals() -> None:
