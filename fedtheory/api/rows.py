@@ -110,7 +110,7 @@ def _require_column(names: Sequence[str], name: str, key: str, *, is_frame: bool
 
 
 def _find_unused_name(name: str, names: Sequence[str]) -> str:
-    """Return the name, after as many "given " as make it different from all names."""
+    """Return the name, with "given " in front until it differs from all names."""
     while name in names:
         name = f"given {name}"
     return name

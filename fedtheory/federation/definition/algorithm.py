@@ -158,7 +158,9 @@ class FederatedAlgorithm:
         if (vector, expression) not in self._linear_cache:
             vectors = {start, optimum, *self.server, *self.client, *self.local_vectors}
             nodes = (Gradient, Compressed, *OVER_CLIENTS)
-            found = linear_parts(expression, lambda part: part in vectors or isinstance(part, nodes), self._key(vector))
+            found = linear_parts(
+                expression, lambda part: part in vectors or isinstance(part, nodes), f"{self.name}: {vector}"
+            )
             self._linear_cache[vector, expression] = found
         return self._linear_cache[vector, expression]
 
@@ -167,8 +169,9 @@ class FederatedAlgorithm:
         """Cached linear combinations, which runs use in every step."""
         return {}
 
-    def _key(self, vector: Expr | str) -> str:
-        return f"{self.name}: {vector}"
+    def _reject(self, vector: Expr | str, reason: str) -> InputError:
+        """Return the error for a vector of this algorithm."""
+        return InputError(f"{self.name}: {vector}", reason)
 
     def _check_types(self) -> None:
         """Raise `InputError` unless all fields have the types that the language expects."""
@@ -180,7 +183,7 @@ class FederatedAlgorithm:
             raise InputError(self.name, f"expected `local` to be Local(vector, start, step), got {self.local!r}")
         for vector, expression in self.expressions():
             if not isinstance(sp.sympify(vector), sp.Symbol) or not isinstance(sp.sympify(expression), sp.Expr):
-                raise InputError(self._key(vector), f"expected a symbol and an expression, got {expression!r}")
+                raise self._reject(vector, f"expected a symbol and an expression, got {expression!r}")
 
     def _check_names(self) -> None:
         """Raise `InputError` if a symbol has two meanings, or if a probability has a symbol without meaning.
@@ -193,7 +196,7 @@ class FederatedAlgorithm:
         numbers = [*SYMBOLS, *self.coins, *letters]
         for symbols in ([*vectors, *numbers], map(str, vectors), map(str, numbers)):
             for symbol in (symbol for symbol, count in Counter(symbols).items() if count > 1):
-                raise InputError(self._key(symbol), "has two meanings: use two different symbols")
+                raise self._reject(symbol, "has two meanings: use two different symbols")
         keys = Counter(parameter.key for parameter in self.parameters)
         for key in (key for key, count in keys.items() if count > 1):
             raise InputError(self.name, f"expected different keys for the parameters, got {key} twice")
@@ -205,31 +208,27 @@ class FederatedAlgorithm:
     def _check_texts(self) -> None:
         """Raise `InputError` if a name has confusable characters, or a text invisible ones."""
         require_plain("name", self.name)
-        require_readable(self._key("description"), self.description)
+        require_readable(f"{self.name}: description", self.description)
         for symbol in [*self.server, *self.client, *self.local_vectors, *self.coins]:
             require_plain(self.name, str(symbol))
         for parameter in self.parameters:
             require_plain(self.name, str(parameter.letter))
             require_plain(self.name, parameter.key)
-            require_readable(self._key(parameter.key), parameter.meaning)
+            require_readable(f"{self.name}: {parameter.key}", parameter.meaning)
 
     def _check_starts(self) -> None:
         for vector, expression in [*self.server.items(), *self.client.items()]:
             self._expect(vector, expression, {start}, ())
             for symbol in sorted(sp.sympify(expression).free_symbols - {start}, key=str):
-                raise InputError(
-                    self._key(vector), f"expected a multiple of {start} as start, got one with the symbol {symbol}"
-                )
-        for updated, known, whose in (
-            (self.server_update, self.server, "server"),
-            (self.client_update, self.client, "client"),
-        ):
-            for vector in updated.keys() - known.keys():
-                raise InputError(self._key(vector), f"has no start: add it to `{whose}`")
+                raise self._reject(vector, f"expected a multiple of {start} as start, got one with the symbol {symbol}")
+        for vector in self.server_update.keys() - self.server.keys():
+            raise self._reject(vector, "has no start: add it to `server`")
+        for vector in self.client_update.keys() - self.client.keys():
+            raise self._reject(vector, "has no start: add it to `client`")
 
     def _check_updates(self) -> None:
         own = {*self.server, *self.client}
-        at_end = own | set(self.local_vectors)
+        at_end = own.union(self.local_vectors)
         for step in self.steps:
             self._expect(step.vector, step.start, own, ())
             self._expect(step.vector, step.step, at_end, (Gradient,))
@@ -243,23 +242,21 @@ class FederatedAlgorithm:
     def _check_optimum(self) -> None:
         """Raise `InputError` unless `at_optimum` has all vectors, in symbols that have a value there."""
         for vector in self.at_optimum.keys() ^ {*self.server, *self.client} if self.at_optimum else ():
-            raise InputError(self._key(vector), "expected all vectors of the server and of the clients in `at_optimum`")
+            raise self._reject(vector, "expected all vectors of the server and of the clients in `at_optimum`")
         for vector, expression in self.at_optimum.items():
             is_own = vector in self.client
             # No coin has been tossed there.
             vectors, symbols = {optimum}, self.symbols - self.coins.keys() - (set() if is_own else OF_CLIENTS)
             for part, scale in self.parts(vector, expression).items():
                 if part not in (vectors | {Gradient(optimum)} if is_own else vectors):
-                    raise InputError(self._key(vector), f"`at_optimum` cannot depend on {part}")
+                    raise self._reject(vector, f"`at_optimum` cannot depend on {part}")
                 for symbol in sorted(scale.free_symbols - symbols, key=str):
-                    raise InputError(self._key(vector), f"undeclared symbol {symbol} in `at_optimum`")
+                    raise self._reject(vector, f"undeclared symbol {symbol} in `at_optimum`")
 
     def _check_model(self) -> None:
         """Raise `InputError` if the model's own numbers differ between clients or between rounds."""
         for symbol in sorted(sp.sympify(self.model).free_symbols & (OF_CLIENTS | self.coins.keys()), key=str):
-            raise InputError(
-                self._key(sp.Symbol("model")), f"{symbol} differs between clients or rounds: expected one number"
-            )
+            raise self._reject("model", f"{symbol} differs between clients or rounds: expected one number")
 
     def _check_gradients(self) -> None:
         found = {node for step in self.steps for node in sp.sympify(step.step).atoms(Gradient)}
@@ -277,7 +274,7 @@ class FederatedAlgorithm:
             if part in vectors:
                 continue
             if not isinstance(part, nodes):
-                raise InputError(self._key(vector), f"{part} is not known here{_suggest_alternative(part)}")
+                raise self._reject(vector, f"{part} is not known here{_suggest_alternative(part)}")
             is_of_model = isinstance(part, Average) and part in sp.sympify(self.model).atoms(Average)
             inside = {*self.server, *self.client, *(() if is_of_model else self.local_vectors)}
             self._expect(vector, part.args[0], inside, (Compressed,) if isinstance(part, OVER_CLIENTS) else ())
@@ -288,8 +285,8 @@ class FederatedAlgorithm:
         if vector in self.server_update and expression is self.server_update[vector]:
             self._require_common_factors(vector, expression)
         for symbol in sorted(unknown, key=str):
-            raise InputError(
-                self._key(vector),
+            raise self._reject(
+                vector,
                 f"undeclared symbol {symbol}: expected a vector, a number of the run such as eta, or a number of the "
                 f"algorithm's own, declared with parameters=(Parameter({symbol}, {str(symbol)!r}, ...),)",
             )
@@ -298,6 +295,6 @@ class FederatedAlgorithm:
         """Raise `InputError` if the server uses a client's number outside a sum over clients."""
         for part, scale in self.parts(vector, expression).items():
             for symbol in sorted(scale.free_symbols & OF_CLIENTS, key=str):
-                raise InputError(
-                    self._key(vector), f"expected a factor of {part} that is the same for all clients, got {symbol}"
+                raise self._reject(
+                    vector, f"expected a factor of {part} that is the same for all clients, got {symbol}"
                 )

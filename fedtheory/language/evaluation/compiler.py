@@ -162,7 +162,7 @@ class Compiler:
     def _remember(
         self, label: str, node: Expr, compute: Callable[[Site], Any], store: Callable[[Site], Memo]
     ) -> Callable[[Site], Any]:
-        """Return a closure with results cached in a store; free points and parameters differ between sites."""
+        """Return a closure that caches its results in a store, unless the node has free points or parameters."""
         meaning = tuple(self.notation.get(symbol) for symbol in _list_symbols(node))
         if any(quantity is None or isinstance(quantity, PointQuantity) for quantity in meaning):
             return compute

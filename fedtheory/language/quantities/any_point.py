@@ -129,7 +129,8 @@ noise_smoothness = extremal_constant(
 
 
 def _measure_total_progress(run: Run) -> Any:
-    """Return the sum over rounds of the decrease of the squared distance to the comparator y, a form in (1, x - x*)."""
+    """Return the sum over rounds of the decrease of |x - y|^2 by local steps, y the comparator."""
+    # |x - y|^2 as a form in (1, x - x*).
     point, form = run.comparator.point, run.arithmetic.identity(run.problem.dimension + 1)
     form[0, 0], form[0, 1:], form[1:, 0] = point @ point, -point, -point
     distances = require_common_steps(run, run.trajectory.evaluate_at_virtual_iterates(form[None])[..., 0])
