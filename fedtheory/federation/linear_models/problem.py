@@ -158,12 +158,6 @@ class LinearModelProblem(NonquadraticProblem):
             vars(moved)["minimum"] = replace(self.minimum, point=at - at)
         return moved
 
-    @property
-    def about_optimum(self) -> LinearModelProblem:
-        """Return the problem in coordinates whose origin is x*; raise `NoMinimiser` if none is certified."""
-        _ = self.optimum
-        return self.centred
-
     @cached_property
     def client_optima(self) -> Array:
         """A minimiser of each F_i, (M, d), the nearest to x*; raise `NotApplicable` if one has none."""

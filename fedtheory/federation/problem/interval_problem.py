@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from fedtheory.arithmetic import CERTIFIED, Arithmetic, Array
 from fedtheory.federation.oracles import AdditiveNoise, MiniBatch, Oracle
@@ -37,7 +37,7 @@ class EnclosedProblem(Problem):
         return CERTIFIED
 
     @cached_property
-    def centred(self) -> Problem:
+    def centred(self) -> Self:
         return self
 
     @cached_property

@@ -307,14 +307,14 @@ class Problem(Shown):
         return form
 
     @property
-    def about_optimum(self) -> Problem:
-        """Return the problem in coordinates whose origin is x*; raise `NoMinimiser` if F is unbounded below."""
+    def about_optimum(self) -> Self:
+        """The problem in coordinates whose origin is x*; raises `NoMinimiser` if F has no certified minimiser."""
         _ = self.optimum
         return self.centred
 
     @cached_property
-    def centred(self) -> Problem:
-        """Return the problem in coordinates whose origin is the centre, which reduces rounding errors of F - F*."""
+    def centred(self) -> Self:
+        """The problem in coordinates whose origin is the centre, which reduces rounding errors of F - F*."""
         at = self.centre
         linear, constants = self._recentre(at)
         oracle = self.oracle.translated(at)
