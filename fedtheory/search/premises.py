@@ -66,7 +66,7 @@ class LinearPremise:
 def split_linear(slack: Expr, claim: Claim) -> Form:
     """Return a number as a linear form in the quantities of a claim; raise `Rejected` if it is not linear.
 
-    An average over clients counts as a number.
+    An average over clients counts as a number, and so does a quantity in a denominator of the number.
     """
     slack = sp.sympify(slack)
     coefficients, rest = linear(slack, _find_rows(slack, claim))
@@ -85,7 +85,9 @@ def _find_rows(slack: Expr, claim: Claim) -> set[Expr]:
     """Return the unknown numbers in a slack."""
     averages = {average: sp.Dummy() for average in slack.atoms(Average, ClientSum)}
     known = {**claim.where, **claim.notation}
-    return {one for one in slack.xreplace(averages).free_symbols if known.get(one, q.clients) not in PARAMETERS}
+    found = {one for one in slack.xreplace(averages).free_symbols if known.get(one, q.clients) not in PARAMETERS}
+    divisors = (power.base for power in slack.atoms(sp.Pow) if power.exp.could_extract_minus_sign())
+    return found.difference(*(divisor.free_symbols for divisor in divisors)) if found else found
 
 
 @dataclass(frozen=True)
