@@ -159,7 +159,7 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
         return
     if isinstance(certificate, Exponentials | Squares):
         steps = _check_kind(certificate.restate(claim), certificate.why, prover)
-        yield from prefixed(f"{certificate.label}: ", steps)
+        yield from prefix_steps(f"{certificate.label}: ", steps)
         return
     claim = with_iterations_in_powers(claim, conditions_of(claim, certificate.relaxed))
     require_provable(claim)
