@@ -84,7 +84,16 @@ class Term:
 
 
 @dataclass(frozen=True)
-class RunQuantity:
+class _Named:
+    """Name, notation and meaning of a quantity."""
+
+    name: str
+    latex: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class RunQuantity(_Named):
     """A number of a run, or an array of them over (rounds, steps, clients).
 
     `measure` returns a number, or an array with those three axes, each of full
@@ -92,9 +101,6 @@ class RunQuantity:
     even powers stay rational.
     """
 
-    name: str
-    latex: str
-    meaning: str
     measure: Callable[[Run], Any]
     root: bool = False
     is_constant: bool = False
@@ -242,12 +248,9 @@ def mean_over_rounds(quantity: RunQuantity, latex: str) -> RunQuantity:
 
 
 @dataclass(frozen=True)
-class QuantityFamily:
+class QuantityFamily(_Named):
     """Quantities with an integer parameter, given as ``family(number)``."""
 
-    name: str
-    latex: str
-    meaning: str
     member: Callable[[int], RunQuantity]
     place: Place = "run"
 
@@ -257,44 +260,32 @@ class QuantityFamily:
 
 
 @dataclass(frozen=True)
-class VectorQuantity:
+class VectorQuantity(_Named):
     """A random vector of one local step; `build` computes it from a frame."""
 
-    name: str
-    latex: str
-    meaning: str
     build: Callable[[Frame], Any]
     place: Place = "step"
 
 
 @dataclass(frozen=True)
-class ScalarQuantity:
+class ScalarQuantity(_Named):
     """A random number of one round, (outcomes, steps, clients), each axis of full length or one."""
 
-    name: str
-    latex: str
-    meaning: str
     build: Callable[[RoundFrame], Any]
     place: Place = "round"
 
 
 @dataclass(frozen=True)
-class PointQuantity:
+class PointQuantity(_Named):
     """A free point, for statements "for all x": checked at the run's probe points."""
 
-    name: str
-    latex: str
-    meaning: str
     place: Place = "points"
 
 
 @dataclass(frozen=True)
-class ObjectiveQuantity:
+class ObjectiveQuantity(_Named):
     """An objective: F, or F_i for each client; `select` returns it as a function in coordinates relative to x*."""
 
-    name: str
-    latex: str
-    meaning: str
     select: Callable[[Run], Objectives]
     place: Place = "points"
 
