@@ -42,8 +42,8 @@ def _prove_by_signs(name: str, rearrange: Callable[[Expr], Expr] = sp.expand) ->
     return Combination(claim=name, links=[[Part(rearrange(each.slack), ONE_FACT)] for each in _CLAIMS[name].relations])
 
 
-def _bound_powers() -> Combination:
-    """Prove Corollary 2: each power of N in the bound is at most the largest one."""
+def _prove_corollary_2() -> Combination:
+    """Prove Corollary 2: each product of powers of N in the bound is at most the largest power."""
     powers = sp.symbols("u v x y", positive=True)
     in_place = dict(zip(powers, (corollary_2.u, corollary_2.v, corollary_2.x, corollary_2.y), strict=True))
     terms = sp.Poly(sp.expand(corollary_2.write_power_bound(*powers)), *powers).terms()
@@ -89,7 +89,7 @@ def _prove_delayed_rate() -> Combination:
 
 CERTIFICATES = [
     *(_prove_by_signs(name) for name in _PROVED_BY_SIGNS),
-    _bound_powers(),
+    _prove_corollary_2(),
     _prove_long_window(),
     _prove_delayed_rate(),
     _prove_by_signs("fraboni2022:claim.literature", sp.together),

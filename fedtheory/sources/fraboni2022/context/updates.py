@@ -194,8 +194,13 @@ def _relate_covariances(claim: Claim, symbol: SymbolTable, gradient: Expr) -> di
     total, pairing, share = symbol(q.weight_sum), symbol(q.weight_pairing), symbol(q.weight_share)
     own = total * Average((square_of_weight - pairing * total * share) * norm_sq(gradient))
     second = own - (1 - pairing) * total**2 * norm_sq(Average(gradient)) - norm_sq(Average(deviation))
-    apart = Inner(Average(deviation), gradient)
-    return {WEIGHTS_AT_MOST: second, WEIGHTS_AT_LEAST: -second, APART_AT_MOST: apart, APART_AT_LEAST: -apart}
+    independence = Inner(Average(deviation), gradient)
+    return {
+        WEIGHTS_AT_MOST: second,
+        WEIGHTS_AT_LEAST: -second,
+        APART_AT_MOST: independence,
+        APART_AT_LEAST: -independence,
+    }
 
 
 def collect_numbers(claim: Claim) -> Numbers:

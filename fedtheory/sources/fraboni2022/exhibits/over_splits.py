@@ -53,7 +53,7 @@ def show_figure_4() -> Display:
     """Return Figure 4 on several splits."""
     records = list(repeat_for_hardware(read_records("schemes")))
     charts = [_draw_schemes(records, split, slower) for split, slower in product(SPLITS, SCENARIOS)]
-    return _make_display(charts, compare_splits_of_figure_4(records), fewer=True)
+    return _make_display(charts, compare_splits_of_figure_4(records), has_fifty_clients=True)
 
 
 def show_figures_5_to_7() -> Display:
@@ -61,8 +61,10 @@ def show_figures_5_to_7() -> Display:
     return _make_display([], compare_splits_of_figures_5_to_7(read_records("rises")))
 
 
-def _make_display(charts: Sequence[Chart], findings: Sequence[Finding], *, fewer: bool = False) -> Display:
-    splits = f"{len(SEEDS)} splits of each kind" + (f", {len(FEWER_SEEDS)} with 50 clients" if fewer else "")
+def _make_display(charts: Sequence[Chart], findings: Sequence[Finding], *, has_fifty_clients: bool = False) -> Display:
+    splits = f"{len(SEEDS)} splits of each kind" + (
+        f", {len(FEWER_SEEDS)} with 50 clients" if has_fifty_clients else ""
+    )
     return Display(charts, f"What reproduces, {splits} (stored results)", findings)
 
 

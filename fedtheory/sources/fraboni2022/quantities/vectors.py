@@ -75,7 +75,7 @@ SAMPLE_AT_SURROGATE_OPTIMUM = SampledGradient(OBJECTIVE, SURROGATE_OPTIMUM)
 
 
 def define_at_each_step(expression: Expr, *over: Over, also: Iterable[Quantity] = ()) -> Term:
-    """Define a value at each local step; `also` are further quantities derived from the values."""
+    """Define a value at each local step, reduced by `over`; `also` lists the quantities of other symbols."""
     return term_at_steps(expression, *_VOCABULARY, *also, over=over)
 
 

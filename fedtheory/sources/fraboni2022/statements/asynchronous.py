@@ -97,7 +97,7 @@ CLAIMS = [
         assumptions=(a.synchronous,),
         printed=(rf"\epsilon_{{FedAvg}}={_EPSILON_START}+\mathcal O\left(\frac1{{\sqrt{{KN}}}}\frac1M\Sigma\right)"),
         note=(
-            "Compared: Theorem 3 with the first column of Table 2, at $\\eta_l=1/\\sqrt{KN}$, against the print, all "
+            "Compared: Theorem 3 with the first column of Table 2, at $\\eta_l=1/\\sqrt{KN}$, against (33), all "
             "hidden constants one.  They differ by $(K-1)^2/(KN)\\le(K-1)/N$ only."
         ),
     ),
@@ -250,8 +250,8 @@ CLAIMS = [
             r"[R(\{\mathcal L^n\})+\Sigma]\right)+\mathcal O\left(\frac1{\sqrt{KN}}(W-1)\right)"
         ),
         note=(
-            "Compared: Theorem 3 with the second column of Table 2, at $\\eta_l=1/\\sqrt{KN}$, against the print, all "
-            "hidden constants one.  $\\epsilon_W=\\mathcal O(\\eta_g\\eta_l(W-1)K)$ is $\\sqrt{K/N}(W-1)$: the print "
+            "Compared: Theorem 3 with the second column of Table 2, at $\\eta_l=1/\\sqrt{KN}$, against (38), all "
+            "hidden constants one.  $\\epsilon_W=\\mathcal O(\\eta_g\\eta_l(W-1)K)$ is $\\sqrt{K/N}(W-1)$: (38) "
             "lost a factor K, which no constant replaces.  The second term lacks R, which the fourth covers."
         ),
     ).with_repair(

@@ -73,7 +73,7 @@ EXAMPLE_1 = [
             "K = 1, $\\phi>1$ and the errors grow.  With $e_n=\\theta^n-\\theta^*$, the energy $V_n=\\|e_{n+1}\\|^2"
             "-\\langle e_{n+1},e_n\\rangle+\\phi\\|e_n\\|^2$ is multiplied by $\\phi$ in every update.  The roots of "
             "$r^2-r+\\phi$ lie inside the unit circle exactly for $0<\\phi<1$.  The distance falls like $\\phi^{n/2}$ "
-            "for $\\phi>1/4$ and at least like $(1-\\phi)^n$ below.  The print also has both $q_2^{2n}=1/2$ and "
+            "for $\\phi>1/4$ and at least like $(1-\\phi)^n$ below.  The example also has both $q_2^{2n}=1/2$ and "
             "$q_2^{2n}=0$, and both $q_3^{2n+1}=1/2$ and $q_3^{2n+1}=0$."
         ),
     ),
@@ -97,9 +97,9 @@ EXAMPLE_2 = [
         assumptions=(a.turns_of_clients,),
         printed=(r"\theta^n\xrightarrow{n\to\infty}\frac{q_1\theta_1^*+q_2\theta_2^*}{q_1+q_2}"),
         note=(
-            "The iterates at even and at odd updates tend to two points a and b, and both would have to be the printed "
-            "one, $\\bar\\theta$.  Unless the optima agree they differ: a client's update at its own turn does not "
-            "vanish at $\\bar\\theta$."
+            "The iterates at even and at odd updates tend to two points a and b, and both would have to be the "
+            "published one, $\\bar\\theta$.  Unless the optima agree they differ: a client's update at its own turn does "
+            "not vanish at $\\bar\\theta$."
         ),
     ).with_repair(
         title="Example 2: a limit cycle of two points",
@@ -109,7 +109,7 @@ EXAMPLE_2 = [
         note=(
             "The left sides solve the linear equations of the cycle.  The errors from it obey "
             "$E_{n+4}-\\operatorname{tr}E_{n+2}+\\det E_n=0$, whose roots lie inside the unit circle for "
-            "$q_1q_2\\phi^2<1$ and $(1-q_1\\phi)(1-q_2\\phi)>-1$.  Both points tend to the printed one as "
+            "$q_1q_2\\phi^2<1$ and $(1-q_1\\phi)(1-q_2\\phi)>-1$.  Both points tend to the published one as "
             "$\\phi\\to0$, at the distance O(phi)."
         ),
         verdict="supported",
@@ -117,7 +117,7 @@ EXAMPLE_2 = [
     claim.supported.identity("example-2.mean", "Example 2: the mean over the cycle", "Example 2, (30)")(
         chain=(mean_sq, "==", ((q_2 - q_1) / (2 * q_2) * write_odd_offset()) ** 2 * apart_sq),
         assumptions=(a.turns_of_clients,),
-        note="The mean of the two points is the printed limit for equal weights only, or for equal optima.",
+        note="The mean of the two points is the published limit for equal weights only, or for equal optima.",
     ),
     *claim.refuted.condition("example-2.iff", "Example 2: when the limit is the optimum", "below (30)")(
         chain=(optimum_distance**2, "==", 0),
@@ -126,10 +126,10 @@ EXAMPLE_2 = [
         printed=(r"\text{the optimum of (2) if and only if }\tfrac12[\tilde q_i^{2n}+\tilde q_i^{2n+1}]=p_i"),
         note=(
             "With the tildes of Section 2.5 the condition always holds: in each update one client has the share 1.  "
-            "The printed limit is the optimum for $q_1=q_2$ only."
+            "The published limit is the optimum for $q_1=q_2$ only."
         ),
     ).with_repair(
-        title="Example 2: the printed limit is the optimum if and only if the window's shares are the importances",
+        title="Example 2: the published limit is the optimum if and only if the window's shares are the importances",
         rhs=(q_1 / (q_1 + q_2) - p_1) ** 2 * apart_sq,
         note="Normalised over the window and not in each update; for equal optima any weights will do.",
         verdict="supported",

@@ -76,12 +76,12 @@ CLAIMS = [
         "splits: also FedFix with asynchronous FedAvg, which the introduction says that it outperforms." + STORED,
         verdict="definition",
     ),
-    claim.refuted.identity("fig-4.F0", "FedFix-0.5 under F0, as printed", "Section 5.2.3, last paragraph")(
+    claim.refuted.identity("fig-4.F0", "FedFix-0.5 under F0, as published", "Section 5.2.3, last paragraph")(
         chain=(half_time_loss, "==", asynchronous_loss),
         assumptions=(a.half_of_one_time, a.time_based),
         printed=r"\text{FedFix-0.5 behaves as asynchronous FL but with an higher server learning rate }\eta_g=2",
-        note="Every second model of FedFix-0.5 against asynchronous FL with twice the server step size, clients that "
-        "finish together in one update. The closed form (36) gives $d_i=Mp_i$ to clients that are all alike, and "
+        note="Compares every second model of FedFix-0.5 with asynchronous FL with twice the server step size, clients "
+        "that finish together in one update. The closed form (36) gives $d_i=Mp_i$ to clients that are all alike, and "
         "(40) gives $2p_i$: the two runs agree for one client only.",
     ),
     claim.supported.identity(

@@ -53,7 +53,7 @@ CLAIMS = [
             r"\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]\Big)"
         ),
         note=(
-            "With constants of our own, from Lemma 7 and (93).  The O(.) hide $\\max_n\\chi_n^2/\\min_nq(n)$, not only "
+            "With explicit constants, from Lemma 7 and (93).  The O(.) hide $\\max_n\\chi_n^2/\\min_nq(n)$, not only "
             "numbers and L: the proof takes the maximum of $q(n)$, where $1/q(n)$ enters.  It inherits what Theorem 1 "
             "lacks: a factor K for sampled clients."
         ),

@@ -82,7 +82,7 @@ CLAIMS = [
         printed=r"\tau=\lceil\tau_m/\Delta t\rceil=\mathcal O(1)",
         note=(
             "$\\tau_m$ is read as the slowest client's $\\tau_M$.  A client that reports in every update works on the "
-            "newest model and has $n-\\rho_i(n)=0$, not 1: the staleness is one less than printed."
+            "newest model and has $n-\\rho_i(n)=0$, not 1: the staleness is one less than published."
         ),
     ).with_repair(
         title="Staleness in FedFix, counted from zero",
@@ -226,7 +226,7 @@ CLAIMS = [
         ),
         note=(
             "Compared: Theorem 3 with $\\alpha=1$, $\\beta=0$, $\\tau=\\lceil\\tau_M/\\Delta t\\rceil$ and the weights "
-            "of (40), at $\\eta_l=1/\\sqrt{KN}$, against the print, all hidden constants one.  As in (38), "
+            "of (40), at $\\eta_l=1/\\sqrt{KN}$, against (42), all hidden constants one.  As in (38), "
             "$\\epsilon_W$ lost its factor K."
         ),
     ).with_repair(

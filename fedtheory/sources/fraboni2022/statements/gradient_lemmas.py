@@ -188,13 +188,13 @@ CLAIMS = [
         note=(
             "(83) and (84) on runs.  (85) is a sum: every Q(n) is counted at most tau times, so the mean is at most "
             "tau A times itself plus the mean of B; A does not depend on n, and tau A <= 1/2 is the condition.  (84) "
-            "takes Lemma 5 and fails with it."
+            "uses Lemma 5 and fails with it."
         ),
     ),
     claim.proved.step("lemma-6.steps.move", "One move of the server", "proof of Lemma 6, eq. (83)")(
         chain=(Q, "<=", q_n**2 * alpha * move * R + q_n * beta * move * S),
         assumptions=ASSUMPTIONS,
-        note="The first relation of (83) to (85), which holds as printed.",
+        note="The first relation of (83) to (85), which holds as published.",
     ),
     claim.proved.step(
         "lemma-6.steps.server-step",

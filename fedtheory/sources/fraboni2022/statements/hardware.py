@@ -103,7 +103,7 @@ CLAIMS = [
         assumptions=(a.synchronous, a.unbiased_bounded_variance),
         printed=r"\Sigma\le\sigma^2",
         note=(
-            "Said to follow from a variance bounded by $\\sigma^2$.  $\\Sigma$ is a second moment: clients with full "
+            "The paper derives it from a variance of at most $\\sigma^2$.  $\\Sigma$ is a second moment: clients with full "
             "gradients and different optima have $\\sigma=0$ and $\\Sigma>0$."
         ),
     ).with_repair(
@@ -112,7 +112,7 @@ CLAIMS = [
         assumptions=(a.synchronous, a.unbiased_bounded_variance, a.smooth),
         note=(
             "By $\\|\\nabla\\mathcal L_i(\\theta^*)\\|^2\\le2L[\\mathcal L_i(\\theta^*)-\\mathcal L_i(\\theta_i^*)]$.  "
-            "Identical data leave $\\Sigma\\le\\sigma^2$, and GD on identical data $\\Sigma=0$, as printed."
+            "Identical data leave $\\Sigma\\le\\sigma^2$, and GD on identical data $\\Sigma=0$, as published."
         ),
         verdict="supported",
     ),

@@ -90,7 +90,7 @@ CLAIMS = [
         assumptions=(a.convex_and_smooth, a.same_local_work),
         note=(
             "g in (44) is $\\mathcal L$, the points are the clients' models at a local step, and the weights are "
-            "$p_i$.  The proof uses that the objective is convex, and nothing else of it."
+            "$p_i$.  The proof uses only that the objective is convex."
         ),
     ),
     claim.definition("eq-46-50", "The quantities of the proofs", "eqs. (46)-(50)")(
@@ -111,7 +111,7 @@ CLAIMS = [
         ),
         note=(
             "f(n) is the mean over k, and a bar the mean over n; Z and Xi are read in expectation, and x is thetabar.  "
-            "Checked for how they hang together: two gaps of L^n, and Jensen's inequality for R and sigma_2."
+            "Checked by their relations: two gaps of L^n, and Jensen's inequality for R and sigma_2."
         ),
         implemented_by="fedtheory.engine.frames:moment_frames",
     ),

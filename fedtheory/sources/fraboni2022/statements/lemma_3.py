@@ -54,7 +54,7 @@ CLAIMS = [
         rhs=substitute_sample_smoothness(4 * tau * Q_past + 4 * kappa * D / L * Z / q_n + 12 * kappa * work * sigma_1),
         conditions=[SMALL_D_XI],
         note=(
-            f"{KAPPA}; D is kappa times that of the print, and the last term doubles when (70) is solved for phi.  L "
+            f"{KAPPA}; D is kappa times the published one, and the last term doubles when (70) is solved for phi.  L "
             "is the largest curvature of a sampled objective."
         ),
         verdict="proved",

@@ -72,7 +72,7 @@ CLAIMS = [
         note="Each local step adds -eta_l [g_i - eta_g sum_j omega_j(n) g_j] to theta_i^{rho,k} - theta^{n,k}.",
         verdict="supported",
     ),
-    *claim.refuted.step("lemma-3.eq-64-66", "Staleness and local work apart", "proof of Lemma 3, eqs. (64)-(66)")(
+    *claim.refuted.step("lemma-3.eq-64-66", "Staleness and local work separately", "proof of Lemma 3, eqs. (64)-(66)")(
         chain=(spread_ik, "<=", 2 * age_sq + 2 * eta_l**2 * k * past_spread),
         also=(
             Relation(phi_nk, "<=", ClientSum(qt_in * (2 * age_sq + 2 * eta_l**2 * k * past_spread))),
@@ -94,7 +94,7 @@ CLAIMS = [
             "fails unless eta_g q(n) = 1."
         ),
     ).with_repair(
-        title="Staleness and local work apart, with the server's step",
+        title="Staleness and local work separately, with the server's step",
         rhs=2 * age_sq + 2 * eta_l**2 * k * past_applied,
         also=(
             Relation(phi_nk, "<=", ClientSum(qt_in * (2 * age_sq + 2 * eta_l**2 * k * past_applied))),
@@ -177,7 +177,7 @@ CLAIMS = [
         rhs=2 * ClientSum(qt_in * age_sq) + D_xi * phi + 2 * D_xi / L_xi * Z / q_n + 6 * work * kappa * sigma_1,
         also=(Relation(1 - D_xi, ">=", sp.Rational(1, 2)), Relation(age_sq, "<=", tau * Q_past)),
         conditions=[SMALL_D_XI],
-        note=f"{KAPPA}.  Solved for phi with 1 - D >= 1/2, every term doubles: the print forgets the last one.",
+        note=f"{KAPPA}.  Solved for phi with 1 - D >= 1/2, every term doubles; the paper omits this for the last one.",
         verdict="proved",
     ),
     claim.proved.step("lemma-3.eq-70-71.stale", "The distance of a stale model", "proof of Lemma 3, eq. (71)")(

@@ -55,7 +55,7 @@ HARDWARE = [
         also=(Relation(W, "<=", M * tau_M ** (M - 1)),),
         assumptions=(*CYCLES, *COUNTED, a.whole_times),
         printed=_CONSTANT,
-        note="Both right sides are numbers of the update times and of M.  The window needs whole update times.",
+        note="Both right sides depend on the update times and M only.  The window needs whole update times.",
     ),
     claim.proved.inequality(
         "constants.fedfix", "Staleness and window of FedFix do not grow with N", "below Corollary 2"

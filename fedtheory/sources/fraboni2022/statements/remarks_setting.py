@@ -58,7 +58,7 @@ CLAIMS = [
         rhs=Sigma,
         note=(
             "With strongly convex clients every term of Theorem 1 except $\\epsilon_F$ is at most a multiple of "
-            "$\\Sigma$, with a factor $1/\\mu$ that is not in the print."
+            "$\\Sigma$, with a factor $1/\\mu$ that the paper does not have."
         ),
         verdict="supported",
     ),

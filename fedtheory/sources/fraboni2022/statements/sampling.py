@@ -152,8 +152,8 @@ CLAIMS = [
         assumptions=(*SAMPLED, a.fixed_number),
         note=(
             "If each client participates by a coin of its own, $\\alpha=1$ and $\\beta$ is not zero.  "
-            "$\\beta$ falls as $\\alpha$ grows with m, and $\\beta=1-\\alpha$ for equal importances: what one loses "
-            "the other gains.  The exact values of both laws follow."
+            "$\\beta$ falls as $\\alpha$ grows with m, and $\\beta=1-\\alpha$ for equal importances: their sum is "
+            "constant.  The exact values of both laws follow."
         ),
         verdict="supported",
     ),
@@ -163,7 +163,7 @@ CLAIMS = [
         assumptions=(*SAMPLED, a.uniform_sampling),
         note=(
             "$\\alpha=\\frac{M(m-1)}{m(M-1)}$, $\\beta=\\frac{M(M-m)}{m(M-1)}\\max_ip_i$: full participation, "
-            "$m=M$, is $\\alpha=1$ and $\\beta=0$, as printed at the end of C.2."
+            "$m=M$, is $\\alpha=1$ and $\\beta=0$, as published at the end of C.2."
         ),
     ),
     claim.proved.identity(
@@ -172,7 +172,7 @@ CLAIMS = [
         chain=(alpha, "==", 1 - 1 / m),
         also=(Relation(beta, "==", 1 / m),),
         assumptions=(*SAMPLED, a.multinomial_sampling, a.several_clients),
-        note="$\\beta$ is inversely proportional to m, as printed; $\\alpha$ is not proportional to m.",
+        note="$\\beta$ is inversely proportional to m, as published; $\\alpha$ is not proportional to m.",
     ),
     claim.proved.identity("sampling.unbiased.time", "Rounds in a time", "C.2, after (107)")(
         chain=(N, "==", T / round_time),
@@ -249,7 +249,7 @@ CLAIMS = [
         note=(
             "Theorem 3 with $\\alpha=1$, $\\beta=0$ and $\\tau=0$ against (33) and the new term, at "
             "$\\eta_l=1/\\sqrt{KN}$, hidden constants one; the factor K is here, which (38) and (42) lost.  The "
-            "residual is left out as in the print, but the rounds of such a window minimise different objectives, and "
+            "residual is left out as published, but the rounds of such a window minimise different objectives, and "
             "$R>0$ enters beside $\\Sigma$."
         ),
     ),

@@ -70,7 +70,7 @@ CLAIMS = [
         ),
         note=(
             "The left side is the one quadratic with the mean coefficients.  The importances are summed to M, not to n "
-            "as printed.  (1), the mean over all samples, is the case $p_i=n_i/\\sum_in_i$."
+            "as published.  (1), the mean over all samples, is the case $p_i=n_i/\\sum_in_i$."
         ),
         implemented_by="fedtheory.federation.problem:Problem",
     ),

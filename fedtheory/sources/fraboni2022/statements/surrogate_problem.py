@@ -103,8 +103,8 @@ CLAIMS = [
         assumptions=SCHEME,
         printed=r"\mathcal L^n(\theta)\coloneqq\sum_{i=1}^Mq_i(n)\mathcal L_i(\theta)",
         note=(
-            "In expectation at all virtual iterates $\\theta^{n,k}$: the one quadratic with the weighted coefficients "
-            "against the weighted values."
+            "Compares, in expectation at all virtual iterates $\\theta^{n,k}$, the one quadratic with the weighted "
+            "coefficients with the weighted values."
         ),
         implemented_by="fedtheory.engine.surrogate:Surrogate",
     ),
@@ -194,7 +194,7 @@ CLAIMS = [
         chain=(st_jn * M * s_jn, "==", s_jn),
         assumptions=(*SCHEME, a.somebody_reports),
         printed=r"\tilde s_j(n)=s_j(n)/\sum_{i=1}^Ms_j(n)",
-        note="Letter for letter the sum over i of $s_j(n)$ is $Ms_j(n)$: all types would have the share 1/M.",
+        note="Read literally, the sum over i of $s_j(n)$ is $Ms_j(n)$: all types would have the share 1/M.",
         implemented_by="fedtheory.engine.surrogate:Surrogate",
         fault="misprint",
     ).with_repair(

@@ -74,7 +74,7 @@ CLAIMS = [
         conditions=[TIME_BASED],
         printed=r"d_i=\left[\sum_{i=1}^M\frac1{\tau_i}\right]\tau_ip_i",
         note=(
-            "Read as what the weights are for: over a cycle each client has the share $\\tilde q_i=p_i$, and the run "
+            "Read by the purpose of the weights: over a cycle each client has the share $\\tilde q_i=p_i$, and the run "
             "minimises the federated problem, whether clients that tie report together or not."
         ),
     ),
@@ -105,7 +105,7 @@ CLAIMS = [
         chain=(M, "<=", W, "<=", M * tau_M**M),
         assumptions=(*CYCLES, *COUNTED, a.whole_times),
         printed=r"W:\ \Omega(M),\ \mathcal O(M(\tau_M)^M)",
-        note=f"With the constant 1; the text after (35) has the sharper exponent M-1.  {ONE_AT_A_TIME}",
+        note=f"With the constant 1; the text after (35) has the smaller exponent M-1.  {ONE_AT_A_TIME}",
     ),
     claim.proved.identity("table-2.async.R", "Table 2, residual of asynchronous FedAvg", _SECOND)(
         chain=(R_L, "==", mean_gap),
@@ -124,7 +124,7 @@ CLAIMS = [
             r"\left[\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*)\right]"
         ),
         note=(
-            "The weights are read as what they are for: over a cycle each client has the weight $p_i$.  For unequal "
+            "The weights are read by their purpose: over a cycle each client has the weight $p_i$.  For unequal "
             "client weights $p_i$ replaces $1/M$.  The other cells of the column are claims of their own."
         ),
     ),
@@ -163,7 +163,7 @@ CLAIMS = [
         chain=(0, "<=", tau, "<=", longest - 1),
         note=(
             "With $\\Delta t\\ge\\tau_0$ this is at most $\\lceil\\tau_M/\\tau_0\\rceil-1\\le\\lfloor\\tau_M/\\tau_0"
-            "\\rfloor$, and the printed cell holds."
+            "\\rfloor$, and the published cell holds."
         ),
         verdict="proved",
     ),

@@ -181,7 +181,7 @@ CLAIMS = [
             "(`fraboni2022:thm-1.claim-epsK.zero`)."
         ),
     ).with_repair(
-        title="With one local step only delays set the clients apart",
+        title="With one local step only delays separate the clients",
         chain=(phi, "<=", tau * Q_past),
         conditions=[K <= 1, N <= 8],
         note=(

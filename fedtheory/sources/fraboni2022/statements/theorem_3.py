@@ -78,7 +78,7 @@ CLAIMS = [
             r"\chi^2=\sum_{j=1}^J\frac{(r_j-\tilde s_j)^2}{\tilde s_j}"
         ),
         note=(
-            "With constants of our own, from Lemma 7 for $\\bar{\\mathcal L}$: the $\\epsilon$ of the print needs the "
+            "With explicit constants, from Lemma 7 for $\\bar{\\mathcal L}$: the published $\\epsilon$ needs the "
             "factor $(8L\\chi^2+4L)/\\sum_iq_i$ as well.  Every client reports at least once, else $\\chi^2$ is "
             "infinite for its type.  It fails as (26) does."
         ),

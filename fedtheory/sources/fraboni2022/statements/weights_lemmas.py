@@ -124,8 +124,8 @@ CLAIMS = [
             Relation(-2 * D_omega, "<=", -2 * D_x + tilde_eta * (K - 1) * beta * q_n * S),
         ),
         note=(
-            "With K beta for beta.  The print holds with the random weights inside D; to take their mean costs "
-            "eta~^2 (K-1) beta q(n) S(n), by Lemma 1 for their deviations omega_i(n) - q_i(n)."
+            "With K beta for beta.  The published bound holds with the random weights inside D; to take their mean "
+            "costs eta~^2 (K-1) beta q(n) S(n), by Lemma 1 for their deviations omega_i(n) - q_i(n)."
         ),
         verdict="proved",
     ),

@@ -52,7 +52,7 @@ def _group_by_split(works: Iterable[LocalWorkOnSplit]) -> Iterator[tuple[Split, 
 
 
 def _find_divergence(runs: Runs, measure: str) -> float:
-    """Return the smallest number of local steps at which the run diverges, seen by an infinite `measure`."""
+    """Return the smallest number of local steps at which the run diverges, so that `measure` is infinite."""
     return min((each.local_steps for each in runs if getattr(each, measure) == inf), default=inf)
 
 
