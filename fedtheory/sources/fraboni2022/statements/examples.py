@@ -98,8 +98,8 @@ EXAMPLE_2 = [
         printed=(r"\theta^n\xrightarrow{n\to\infty}\frac{q_1\theta_1^*+q_2\theta_2^*}{q_1+q_2}"),
         note=(
             "The iterates at even and at odd updates tend to two points a and b, and both would have to be the "
-            "published one, $\\bar\\theta$.  Unless the optima agree they differ: a client's update at its own turn does "
-            "not vanish at $\\bar\\theta$."
+            "published one, $\\bar\\theta$.  Unless the optima agree they differ: a client's update at its own turn "
+            "does not vanish at $\\bar\\theta$."
         ),
     ).with_repair(
         title="Example 2: a limit cycle of two points",

@@ -103,8 +103,8 @@ CLAIMS = [
         assumptions=(a.synchronous, a.unbiased_bounded_variance),
         printed=r"\Sigma\le\sigma^2",
         note=(
-            "The paper derives it from a variance of at most $\\sigma^2$.  $\\Sigma$ is a second moment: clients with full "
-            "gradients and different optima have $\\sigma=0$ and $\\Sigma>0$."
+            "The paper derives it from a variance of at most $\\sigma^2$.  $\\Sigma$ is a second moment: clients with "
+            "full gradients and different optima have $\\sigma=0$ and $\\Sigma>0$."
         ),
     ).with_repair(
         title="The optimum residual is variance and heterogeneity",
