@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
+from fedtheory.kernel.expressions import Average, Expectation, Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.statements import Statements
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP as SHORT_STEP_OF_ALL
@@ -44,8 +44,6 @@ def sum_drift_costs(drift: Expr, imbalance_sq: Expr) -> Expr:
 
 CURVATURE_DRIFT = Average(L_i * norm_sq(x_i - xbar))
 IMBALANCE = norm_sq(Average(L_i * (x_i - xbar)))
-_PROGRESS = Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
-_ERROR = Expectation(Value(F, xbar_next) - Value(F, y))
 
 growth = 1 / (1 - eta * L_bar)
 """Factor by which the clients' differences grow because the common step depends on them."""
@@ -72,8 +70,8 @@ CLAIMS = (
     claim_with_curvatures.proved.step(
         "curvatures.one-step", "One local step of clients with their own curvatures", "curvatures, 1"
     )(
-        lhs=_ERROR,
-        rhs=_PROGRESS + sum_drift_costs(Expectation(CURVATURE_DRIFT), Expectation(IMBALANCE)) + batch_noise,
+        lhs=step_error,
+        rhs=step_progress + sum_drift_costs(Expectation(CURVATURE_DRIFT), Expectation(IMBALANCE)) + batch_noise,
         place="step",
         assumptions=WEIGHTED_SETTING,
         conditions=CONDITIONS,
@@ -108,8 +106,8 @@ CLAIMS = (
     claim_with_curvatures.proved.step(
         "curvatures.rounds.one-step", "One local step of clients with their own curvatures, in a round", "curvatures, 4"
     )(
-        lhs=_ERROR,
-        rhs=_PROGRESS + _DRIFT_CHANGE + batch_noise + step_cost,
+        lhs=step_error,
+        rhs=step_progress + _DRIFT_CHANGE + batch_noise + step_cost,
         place="step",
         assumptions=WEIGHTED_SETTING,
         conditions=ROUND_CONDITIONS,

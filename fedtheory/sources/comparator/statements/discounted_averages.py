@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from sympy import S
 
-from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP
 from fedtheory.sources.comparator.statements.largest_costs import LargestCosts
 from fedtheory.sources.comparator.statements.notation import *
+from fedtheory.sources.comparator.statements.strong_convexity import state_error_step
 
 COSTS = LargestCosts(rho * tau / eta)
 factor = 1 - eta * mu / 2
@@ -49,15 +50,9 @@ class ReferencePoint:
         return self.distance**2 * mu * factor**K / (4 * (1 - factor**K))
 
     @property
-    def step(self) -> tuple[Expr, Expr]:
-        """Return both sides of the statement about one local step."""
-        gap = Value(F, xbar_next) - Value(F, self.point)
-        before, after = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
-        smaller = Expectation(2 * eta * gap + norm_sq(xbar_next - self.point))
-        smaller += Expectation(COSTS.drift_potential.subs(k, k + 1) * after)
-        larger = Expectation(factor * norm_sq(xbar - self.point))
-        larger += Expectation(factor * COSTS.drift_potential * before)
-        return smaller, larger + 2 * eta * self.floor
+    def step(self) -> tuple[Expr, str, Expr]:
+        """Return the statement about one local step."""
+        return state_error_step(self.point, factor, COSTS.drift_potential, self.floor)
 
 
 ANY = ReferencePoint(y, sigma_y, zeta_y, D_y, comparator_gap)
@@ -67,8 +62,7 @@ CLAIMS = (
     claim.proved.step(
         "forgetting.one-step", "One local step of strongly convex clients, against any point", "forgetting means, 1"
     )(
-        lhs=ANY.step[0],
-        rhs=ANY.step[1],
+        chain=ANY.step,
         place="step",
         assumptions=STRONG,
         conditions=CONDITIONS,
@@ -93,8 +87,7 @@ CLAIMS = (
         "One local step of strongly convex clients, against the optimum",
         "forgetting means, 3",
     )(
-        lhs=BEST.step[0],
-        rhs=BEST.step[1],
+        chain=BEST.step,
         place="step",
         assumptions=STRONG,
         conditions=CONDITIONS,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
+from fedtheory.kernel.expressions import Average, Expectation, Expr, norm_sq
 from fedtheory.sources.comparator.statements.notation import *
 
 potential = L * (tau - k) * (tau + k + 1) / (4 * (k + 1))
@@ -68,17 +68,16 @@ REDUCED_NOISE = 5 * eta * (1 + L * eta) * sigma_y**2 / (8 * M)
 GAPS_EXCEED_REDUCED_NOISE = 5 * ell * eta * (1 + L * eta) / M <= 1
 """The same for less noise at y, by Young's inequality with another ratio."""
 
-_STEP_PROGRESS = Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
 _ONE_STEP = (
-    _STEP_PROGRESS
-    + Expectation(potential * Average(norm_sq(x_i - xbar)))
-    - Expectation(potential.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next)))
+    step_progress
+    + Expectation(potential * client_drift)
+    - Expectation(potential.subs(k, k + 1) * next_client_drift)
     + step_dissimilarity
 )
 
 CLAIMS = (
     claim.proved.step("one-step", "One local step, against any point", "full rounds, 1")(
-        chain=(Expectation(Value(F, xbar_next) - Value(F, y)), "<=", _ONE_STEP + EQUAL_WEIGHTS.step_noise),
+        chain=(step_error, "<=", _ONE_STEP + EQUAL_WEIGHTS.step_noise),
         place="step",
         assumptions=SETTING,
         conditions=CONDITIONS,
@@ -111,8 +110,8 @@ CLAIMS = (
         ),
     ),
     claim.proved.step("drift.one-step", "One local step, with the drift of the run", "full rounds, 4")(
-        lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
-        rhs=_STEP_PROGRESS + L / 2 * Expectation(Average(norm_sq(xbar - x_i))) + EQUAL_WEIGHTS.noise_in_average,
+        lhs=step_error,
+        rhs=step_progress + L / 2 * Expectation(Average(norm_sq(xbar - x_i))) + EQUAL_WEIGHTS.noise_in_average,
         place="step",
         assumptions=SETTING,
         conditions=[SHORT_STEP, GAPS_EXCEED_NOISE],
@@ -139,8 +138,8 @@ CLAIMS = (
         "One local step, with the drift of the run and less noise",
         "full rounds, 6a",
     )(
-        lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
-        rhs=_STEP_PROGRESS + L / 2 * Expectation(Average(norm_sq(xbar - x_i))) + REDUCED_NOISE,
+        lhs=step_error,
+        rhs=step_progress + L / 2 * Expectation(Average(norm_sq(xbar - x_i))) + REDUCED_NOISE,
         place="step",
         assumptions=SETTING,
         conditions=[SHORT_STEP, GAPS_EXCEED_REDUCED_NOISE],
@@ -171,7 +170,7 @@ CLAIMS = (
         ),
     ),
     claim.proved.step("shares.one-step", "One local step, for clients of unequal weights", "full rounds, 7")(
-        chain=(Expectation(Value(F, xbar_next) - Value(F, y)), "<=", _ONE_STEP + UNEQUAL_WEIGHTS.step_noise),
+        chain=(step_error, "<=", _ONE_STEP + UNEQUAL_WEIGHTS.step_noise),
         place="step",
         assumptions=WEIGHTED_SETTING,
         conditions=[SHORT_STEP, UNEQUAL_WEIGHTS.short_round],

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import sympy as sp
 from sympy import Rational, S
 
-from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.sources.comparator.statements.largest_costs import noise_in_average
 from fedtheory.sources.comparator.statements.notation import *
+from fedtheory.sources.comparator.statements.strong_convexity import state_error_step
 
 factor, gain = 1 - eta * mu / 2, 2 * eta
 shifted, growth = tau / 2 + k, Rational(11, 10)
@@ -105,18 +106,11 @@ start = COSTS.start / (1 - (tau - 1) * eta * mu)
 
 STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
 
-_GAP = Value(F, xbar_next) - Value(F, x_star)
-_DRIFT, _NEXT_DRIFT = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
-
 CLAIMS = (
     claim_at_optimum.proved.step(
         "last-round.one-step", "One local step of strongly convex clients, for long runs", "last rounds, 1"
     )(
-        lhs=Expectation(gain * _GAP + norm_sq(xbar_next - x_star))
-        + Expectation(COSTS.drift_potential.subs(k, k + 1) * _NEXT_DRIFT),
-        rhs=Expectation(factor * norm_sq(xbar - x_star))
-        + Expectation(factor * COSTS.drift_potential * _DRIFT)
-        + gain * COSTS.step_floor,
+        chain=state_error_step(x_star, factor, COSTS.drift_potential, COSTS.step_floor),
         place="step",
         assumptions=STRONG,
         conditions=COSTS.conditions,

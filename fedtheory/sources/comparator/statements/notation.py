@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from fedtheory.kernel.expressions import Average, Expectation, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity
@@ -21,6 +22,10 @@ x_i, x_i_next, xbar, xbar_next = sp.symbols(
 )
 y, n_i, x_star = sp.symbols("y n_i x^*", real=True)
 F, F_i = sp.symbols("F F_i", real=True)
+client_drift, next_client_drift = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
+step_progress = Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
+"""Decrease of the squared distance from y in a step, over 2 eta."""
+step_error = Expectation(Value(F, xbar_next) - Value(F, y))
 
 average_error, comparator_gap = q.average_suboptimality.symbol, q.comparator_suboptimality.symbol
 progress, final_distance = q.total_comparator_progress.symbol, q.final_comparator_distance_sq.symbol

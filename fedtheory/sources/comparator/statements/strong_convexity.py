@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.kernel.expressions import Average, Expectation, Expr, norm_sq
+from fedtheory.kernel.expressions import Expectation, Expr, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP, potential
 from fedtheory.sources.comparator.statements.notation import *
@@ -34,10 +34,18 @@ CONDITIONS = [SHORT_STEP, GAPS_SUFFICE, SLOW_CONTRACTION, SMALL_STEP]
 def state_contraction(drift_potential: Expr, floor: Expr) -> tuple[Expr, str, Expr]:
     """Return the chain that distances from the optimum, and drift times its potential, contract up to the floor."""
     before, after = norm_sq(xbar - x_star), norm_sq(xbar_next - x_star)
-    drift, next_drift = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
-    reached = Expectation(weight * after) + Expectation(drift_potential.subs(k, k + 1) * next_drift)
-    had = Expectation(factor * weight * before) + Expectation(factor * drift_potential * drift)
-    return reached, "<=", had + 2 * eta * floor
+    reached = Expectation(weight * after) + Expectation(drift_potential.subs(k, k + 1) * next_client_drift)
+    bound = Expectation(factor * weight * before) + Expectation(factor * drift_potential * client_drift)
+    return reached, "<=", bound + 2 * eta * floor
+
+
+def state_error_step(point: Expr, factor: Expr, drift_potential: Expr, floor: Expr) -> tuple[Expr, str, Expr]:
+    """Return the chain of a step with the error of the next average, in addition to distance and drift."""
+    gap = Value(F, xbar_next) - Value(F, point)
+    reached = Expectation(2 * eta * gap + norm_sq(xbar_next - point))
+    reached += Expectation(drift_potential.subs(k, k + 1) * next_client_drift)
+    bound = Expectation(factor * norm_sq(xbar - point)) + Expectation(factor * drift_potential * client_drift)
+    return reached, "<=", bound + 2 * eta * floor
 
 
 CLAIMS = (
