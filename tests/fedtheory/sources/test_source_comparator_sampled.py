@@ -227,7 +227,7 @@ def test_the_draw_has_to_be_paid() -> None:
     ("claim", "point", "said"),
     [
         ("comparator:sampled.all-steps", q.server_model, "the optimum or the comparator"),
-        ("comparator:all-steps", q.comparator, "participants are drawn"),
+        ("comparator:all-steps", q.comparator, "expected a claim about a run with sampled participants"),
     ],
 )
 def test_a_draw_is_one_of_participants_and_costs_distances_from_a_point(
@@ -242,7 +242,7 @@ def test_a_draw_is_one_of_participants_and_costs_distances_from_a_point(
 def test_a_draw_is_one_of_each_round() -> None:
     """At a local step nothing has been sampled."""
     context = enter_step(context_of_run(use_plain_symbols(ALL), RECORDED))
-    with pytest.raises(Rejected, match="participants are drawn"):
+    with pytest.raises(Rejected, match="expected a claim about a run with sampled participants"):
         Draw(context.symbols(q.comparator)).check(context)
 
 
