@@ -11,17 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fedtheory.api import bound_figure as bound_figure
-    from fedtheory.api import check as check
-    from fedtheory.api import check_answers as check_answers
-    from fedtheory.api import error_figure as error_figure
-    from fedtheory.api import falsify as falsify
-    from fedtheory.api import plan as plan
-    from fedtheory.api import problem_from as problem_from
-    from fedtheory.api import prove as prove
-    from fedtheory.api import run_on as run_on
-    from fedtheory.api import simulate as simulate
-    from fedtheory.api import verify as verify
+    from fedtheory.api import *  # noqa: F403 - all functions of the package are public
     from fedtheory.arithmetic import FLOAT as FLOAT
     from fedtheory.arithmetic import RATIONAL as RATIONAL
     from fedtheory.engine.run import Run as Run

@@ -8,9 +8,8 @@ The same holds for the chapters in a paper's folder ``assumptions``.
 from typing import TYPE_CHECKING
 
 from fedtheory.language.assumptions.algorithms import *
+from fedtheory.language.assumptions.assumption import *
 from fedtheory.language.assumptions.assumption import Assumption as Assumption
-from fedtheory.language.assumptions.assumption import Boundedness as Boundedness
-from fedtheory.language.assumptions.assumption import Setting as Setting
 from fedtheory.language.assumptions.clients import *
 from fedtheory.language.assumptions.clocks import *
 from fedtheory.language.assumptions.gradients import *

@@ -23,14 +23,9 @@ from fedtheory.language.quantities.local_work import *
 from fedtheory.language.quantities.noise import *
 from fedtheory.language.quantities.participation import *
 from fedtheory.language.quantities.problem import *
-from fedtheory.language.quantities.quantity import ObjectiveQuantity as ObjectiveQuantity
-from fedtheory.language.quantities.quantity import PointQuantity as PointQuantity
+from fedtheory.language.quantities.quantity import *
 from fedtheory.language.quantities.quantity import Quantity as Quantity
 from fedtheory.language.quantities.quantity import QuantityFamily as QuantityFamily
-from fedtheory.language.quantities.quantity import RunQuantity as RunQuantity
-from fedtheory.language.quantities.quantity import ScalarQuantity as ScalarQuantity
-from fedtheory.language.quantities.quantity import VectorQuantity as VectorQuantity
-from fedtheory.language.quantities.quantity import mean_over_rounds as mean_over_rounds
 from fedtheory.language.quantities.steady_state import *
 from fedtheory.language.quantities.vectors import *
 
