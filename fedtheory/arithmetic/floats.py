@@ -12,7 +12,7 @@ from flint import fmpq
 from fedtheory.arithmetic.enclosures import Enclosure
 from fedtheory.arithmetic.near import nearest_float, plain_float
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
-from fedtheory.arithmetic.reading import abridged, fraction_of
+from fedtheory.arithmetic.reading import abridge, read_fraction
 from fedtheory.errors import InputError, Unresolved
 
 _REACH = 1e60
@@ -40,9 +40,9 @@ class FloatArithmetic(Arithmetic):
         elif type(value) is int:
             number = nearest_float(value, 1)
         else:
-            number = nearest_float(*fraction_of(value, key).as_integer_ratio())
+            number = nearest_float(*read_fraction(value, key).as_integer_ratio())
         if not math.isfinite(number):
-            raise InputError(key, f"expected a finite number, got {abridged(value)}")
+            raise InputError(key, f"expected a finite number, got {abridge(value)}")
         if abs(number) > _REACH:
             raise InputError(key, f"expected at most {_REACH:g} in floats, got {number:g}")
         return number
@@ -51,7 +51,7 @@ class FloatArithmetic(Arithmetic):
         """Read a positive number; raise `InputError` if it is too small for floats."""
         number = self.number(value, key)
         if not number >= _LEAST:
-            raise InputError(key, f"expected at least {_LEAST:g} in floats, got {abridged(str(value))}")
+            raise InputError(key, f"expected at least {_LEAST:g} in floats, got {abridge(str(value))}")
         return number
 
     def array(self, values: object) -> Array:

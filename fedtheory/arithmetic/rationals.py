@@ -16,7 +16,7 @@ from fedtheory.arithmetic.germs import Germ
 from fedtheory.arithmetic.near import round_up
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.products import product
-from fedtheory.arithmetic.reading import fraction_of
+from fedtheory.arithmetic.reading import read_fraction
 from fedtheory.arithmetic.root_sums import exact_root, root_of
 from fedtheory.errors import InputError, NotApplicable
 
@@ -41,7 +41,7 @@ class RationalArithmetic(Arithmetic):
             if not math.isfinite(value):
                 raise InputError(key, f"expected a finite number, got {value!r}")
             value = Decimal(repr(float(value)))
-        fraction = fraction_of(value, key)
+        fraction = read_fraction(value, key)
         return fmpq(fraction.numerator, fraction.denominator)
 
     def array(self, values: object) -> Array:

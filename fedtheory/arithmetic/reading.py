@@ -21,7 +21,7 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def fraction_of(value: object, key: str) -> Fraction:
+def read_fraction(value: object, key: str) -> Fraction:
     """Return the fraction that a whole number or a text stands for; `key` names it in errors."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer | str | Decimal | Fraction):
         raise _report_no_number(value, key)
@@ -43,10 +43,10 @@ def _parse_fraction(text: str) -> Fraction:
 
 def _report_no_number(value: object, key: str) -> InputError:
     """Return the error for a value that is not a number."""
-    return InputError(key, f'expected a number or a rational string such as "1/20", got {abridged(value)}')
+    return InputError(key, f'expected a number or a rational string such as "1/20", got {abridge(value)}')
 
 
-def abridged(value: object) -> str:
+def abridge(value: object) -> str:
     """Return a value as text, shortened for error messages."""
     shown = (
         f"an integer of {value.bit_length()} bits" if isinstance(value, int) and abs(value) > 10**60 else repr(value)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fedtheory.arithmetic import Array, Number
-from fedtheory.engine.gradient_forms import GradientForms, values_at
+from fedtheory.engine.gradient_forms import GradientForms, evaluate_forms
 from fedtheory.federation.problem import Problem
 
 
@@ -80,14 +80,14 @@ class QuadraticComparator(Comparator):
 
     @cached_property
     def client_noise(self) -> Array:
-        return values_at(self.forms.noise, self.point)
+        return evaluate_forms(self.forms.noise, self.point)
 
     @cached_property
     def client_dissimilarities(self) -> Array:
-        return values_at(self.forms.deviations, self.point)
+        return evaluate_forms(self.forms.deviations, self.point)
 
 
-def nearest_good_point(problem: Problem, forms: GradientForms, time: Number) -> Comparator:
+def find_comparator(problem: Problem, forms: GradientForms, time: Number) -> Comparator:
     """Return the minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``; time is the sum of the step sizes of a run."""
     matrix = problem.arithmetic.identity(problem.dimension) + time * problem.hessian
     return QuadraticComparator(problem, forms, problem.arithmetic.solve_regular(matrix, problem.about_optimum.start))

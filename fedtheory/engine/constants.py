@@ -8,7 +8,7 @@ from typing import Any
 
 from fedtheory.arithmetic import Arithmetic, Array, Number, largest_eigenvalues, sum_with_weights
 from fedtheory.engine.gradient_forms import GradientForms
-from fedtheory.engine.region import Ball, Everywhere, Region, containing_ball
+from fedtheory.engine.region import Ball, Everywhere, Region, find_containing_ball
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
@@ -48,7 +48,7 @@ class AssumedConstants:
     @cached_property
     def ball(self) -> Ball:
         """A ball about x* that contains the run; raise `NotApplicable` if none is known."""
-        return containing_ball(self.problem, self.algorithm)
+        return find_containing_ball(self.problem, self.algorithm)
 
     def require_convex_clients(self) -> None:
         """Raise `NotApplicable` if a client's objective is not convex."""

@@ -135,7 +135,7 @@ class GradientForms:
         return self._memo.compute_once((what, id(forms)), lambda: (forms, find()))[1]
 
 
-def values_at(forms: Array, points: Array) -> Array:
+def evaluate_forms(forms: Array, points: Array) -> Array:
     """Forms in (1, x), (C, d+1, d+1), at centred points (..., d): (..., C)."""
     one = np.ones_like(points[..., :1])
     homogeneous = np.concatenate([one, points], axis=-1)[..., None, :]

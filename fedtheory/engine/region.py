@@ -61,7 +61,7 @@ _FLOAT_MARGIN = 1e-8
 """Relative margin added to float suprema, so that rounding does not make them too small."""
 
 
-def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
+def find_containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
     """Return a ball about x* that no iterate of the run can leave, for noise of bounded support.
 
     A local step with ``eta l <= 2`` (l the largest curvature a step can see) is

@@ -11,10 +11,10 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows, sum_with_weights
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS
-from fedtheory.engine.comparator import Comparator, QuadraticComparator, nearest_good_point
+from fedtheory.engine.comparator import Comparator, QuadraticComparator, find_comparator
 from fedtheory.engine.constants import AssumedConstants, Bound
 from fedtheory.engine.expectations import Expectations
-from fedtheory.engine.gradient_forms import values_at
+from fedtheory.engine.gradient_forms import evaluate_forms
 from fedtheory.engine.memo import Memo
 from fedtheory.engine.moments import require_short, trajectory_of
 from fedtheory.engine.moments.updates import Updates
@@ -259,7 +259,7 @@ class Run(AssumedConstants, Shown):
     @cached_property
     def comparator(self) -> Comparator:
         """The minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), if all clients take the same steps."""
-        return nearest_good_point(self.problem, self.gradient_forms, self._total_step_size)
+        return find_comparator(self.problem, self.gradient_forms, self._total_step_size)
 
     @property
     def _total_step_size(self) -> Number:
@@ -296,9 +296,9 @@ class Run(AssumedConstants, Shown):
         """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""
         forms = self.gradient_forms.stochastic
         if points.ndim == 1:
-            return values_at(forms, points)
+            return evaluate_forms(forms, points)
         # Rounds with the same weights have the same optimum.
-        return np.stack(map_equal_rows(lambda point: values_at(forms, point), points))
+        return np.stack(map_equal_rows(lambda point: evaluate_forms(forms, point), points))
 
     def virtual_values(self, weights: Array) -> Array:
         """sum_i c_i E F_i(theta^{n,k}) at the virtual iterates of fraboni2022, eq. (7), for weights c (R, M).

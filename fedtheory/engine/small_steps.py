@@ -25,7 +25,7 @@ from fedtheory.arithmetic import RATIONAL, Array, Number, sum_with_weights, unan
 from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, select_pairs
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.stationary import LARGEST_EXACT, symmetric_operator
+from fedtheory.engine.moments.stationary import LARGEST_EXACT, build_symmetric_operator
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.federation import Algorithm, LocalWork
@@ -64,7 +64,7 @@ class _FirstOrder:
     def _inverse(self) -> Array:
         """Invert ``S -> Q S + S Q`` on packed symmetric matrices."""
         curvature = -self.slope[1:, 1:]
-        operator = symmetric_operator(lambda s: curvature @ s + s @ curvature, RATIONAL.identity(len(curvature)))
+        operator = build_symmetric_operator(lambda s: curvature @ s + s @ curvature, RATIONAL.identity(len(curvature)))
         return np.array(fmpq_mat(operator.tolist()).inv().tolist(), dtype=object)
 
     def solve(self, right: Array) -> Array:

@@ -35,7 +35,7 @@ def read_counts(table: TomlTable, entries: int) -> Counts:
     return counts
 
 
-def entry_weights(weights: Array | None, counts: Counts, arithmetic: Arithmetic) -> Array | None:
+def merge_weights(weights: Array | None, counts: Counts, arithmetic: Arithmetic) -> Array | None:
     """Return the weights of the types (E,), from weights of types or of single clients.
 
     By default weights are proportional to counts.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory.arithmetic import FLOAT, Arithmetic
-from fedtheory.engine.linear_models.replicas import GROUPS, work_of_losses
+from fedtheory.engine.linear_models.replicas import GROUPS, count_work_of_losses
 from fedtheory.errors import InputError, TooLarge
 from fedtheory.federation.losses import KINDS
 from fedtheory.federation.problem.datasets import FILES
@@ -45,7 +45,7 @@ def _require_possible(content: Mapping[str, Any], arithmetic: Arithmetic, folder
         features = max(features - len(problem["drop"]), 0)
     if problem.get("kind") in ("logistic", *KINDS):
         require_listable_models(rounds, features, GROUPS if "batch" in problem else 1)
-        require_work(work_of_losses(rows, features) * rounds, "at least ")
+        require_work(count_work_of_losses(rows, features) * rounds, "at least ")
         return
     if "batch" in problem:
         require_passable(rounds * steps)

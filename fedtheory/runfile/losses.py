@@ -9,7 +9,7 @@ import numpy as np
 from fedtheory.arithmetic import Number
 from fedtheory.errors import InputError
 from fedtheory.federation.losses import LossFamily, Terms, separable
-from fedtheory.runfile.counts import ProblemInTypes, entry_weights, read_counts
+from fedtheory.runfile.counts import ProblemInTypes, merge_weights, read_counts
 from fedtheory.runfile.shared import read_noise, read_start
 from fedtheory.runfile.table import TomlTable
 
@@ -52,7 +52,7 @@ def read_losses(table: TomlTable, kind: LossFamily) -> ProblemInTypes:
         terms,
         read_start(TomlTable({"start": start}, table.key, table.arithmetic), dimension),
         clients=len(given),
-        weights=entry_weights(weights, counts, table.arithmetic),
+        weights=merge_weights(weights, counts, table.arithmetic),
         noise=read_noise(table, len(given)),
     )
     return ProblemInTypes(problem, counts, weights)

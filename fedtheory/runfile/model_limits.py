@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.engine.linear_models.replicas import GROUPS, is_random, multiplications, replicas_for
+from fedtheory.engine.linear_models.replicas import GROUPS, count_multiplications, count_replicas, is_random
 from fedtheory.errors import InputError
 from fedtheory.federation import Algorithm
 from fedtheory.federation.linear_models import LinearModelProblem
@@ -15,7 +15,7 @@ MOST_MULTIPLICATIONS = 10**13
 def require_affordable_models(problem: LinearModelProblem, algorithm: Algorithm) -> None:
     """Raise `InputError`, with the limit and advice, for a run that would take more than an hour."""
     require_listable_models(algorithm.rounds, problem.dimension, GROUPS if is_random(problem, algorithm) else 1)
-    work = multiplications(problem, algorithm) * algorithm.rounds * replicas_for(problem, algorithm)
+    work = count_multiplications(problem, algorithm) * algorithm.rounds * count_replicas(problem, algorithm)
     require_work(work)
 
 

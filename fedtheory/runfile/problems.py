@@ -18,7 +18,7 @@ from fedtheory.federation.problem.datasets import FILES, DataSet, load
 from fedtheory.federation.problem.least_squares import weigh_by_rows
 from fedtheory.federation.problem.row_span import coordinates_of
 from fedtheory.federation.problem.split import dirichlet_split, iid_split
-from fedtheory.runfile.counts import Counts, ProblemInTypes, entry_weights, read_counts
+from fedtheory.runfile.counts import Counts, ProblemInTypes, merge_weights, read_counts
 from fedtheory.runfile.limits import require_few_numbers, require_fitting
 from fedtheory.runfile.losses import read_losses
 from fedtheory.runfile.shared import read_noise, read_start
@@ -51,7 +51,7 @@ def _read_quadratic(table: TomlTable) -> ProblemInTypes:
         linear,
         read_start(table, dimension),
         constants=table.optional_array("constants", 1),
-        weights=entry_weights(weights, counts, table.arithmetic),
+        weights=merge_weights(weights, counts, table.arithmetic),
         noise=read_noise(table, entries),
     )
     return ProblemInTypes(problem, counts, weights)
@@ -105,7 +105,7 @@ def _build_on_rows(table: TomlTable, data: ClientData, name: str) -> ProblemInTy
         replace(data, ridge=table.number("ridge", 0), free=is_intercept_free(table, data)),
         read_start(table, data.inputs[0].shape[1]),
         **read_batches(table),
-        weights=entry_weights(weights, counts, table.arithmetic),
+        weights=merge_weights(weights, counts, table.arithmetic),
         description=f"least squares on {name}",
     )
     return ProblemInTypes(problem, counts, weights)

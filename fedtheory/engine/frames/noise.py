@@ -77,7 +77,7 @@ def _mix(key: Shared, c: Array, weights: Array) -> tuple[Shared, Array]:
     return (kind, None, LinearMaps(mixed.sum(axis=-4)).after(b)), c[..., :1, :] * 0 + 1
 
 
-def as_one(noises: Iterable[NoiseCoefficients], *, outcomes: bool = False) -> NoiseCoefficients:
+def stack_noises(noises: Iterable[NoiseCoefficients], *, outcomes: bool = False) -> NoiseCoefficients:
     """Stack the noise of one vector at several places along a new leading axis.
 
     With `outcomes`, the next axis is for each place's outcomes, of length one if the vector does not depend on them.

@@ -14,7 +14,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame, average_outcomes
 from fedtheory.engine.frames.layout import PlaceLayout
 from fedtheory.engine.frames.moment import MomentFrame, MomentSpace, MomentVector
-from fedtheory.engine.frames.noise import as_one, stack_places
+from fedtheory.engine.frames.noise import stack_noises, stack_places
 from fedtheory.engine.frames.outcomes import ClientRound, RoundFrame
 from fedtheory.engine.frames.path import PathFrame, PathVector, PlainFrame
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
@@ -170,7 +170,7 @@ class StackedMoments(MomentSpace, StackedFrame):
         return MomentVector(self._stack([one.average_maps for one in self._members], 3), noise)
 
     def _stack_vectors(self, vectors: Sequence[MomentVector]) -> MomentVector:
-        noise = as_one([each.noise for each in vectors], outcomes=self.has_outcomes)
+        noise = stack_noises([each.noise for each in vectors], outcomes=self.has_outcomes)
         return MomentVector(self._stack([each.base for each in vectors], 3), noise)
 
     def constant(self, vectors: Array) -> MomentVector:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number, sum_with_weights
 from fedtheory.engine.joint.layout import VectorLayout
-from fedtheory.engine.joint.moments import ClientVectors, Joint, correlate_sum, of_one
+from fedtheory.engine.joint.moments import ClientVectors, Joint, compute_excess, correlate_sum
 from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.kernel.expressions import Average
@@ -84,7 +84,7 @@ class Averaged:
         own = self.each.own
         if not own.size:
             return self.noise
-        alone = of_one(self.joint, own, own)
+        alone = compute_excess(self.joint, own, own)
         return alone if self.noise is None else alone + self.noise
 
     def _sum_single_moments(self, alone: Array) -> Array:

@@ -87,7 +87,7 @@ class BackwardMaps:
         return cls(*(None if column[0] is None else np.stack(column) for column in columns))  # type: ignore[arg-type]
 
 
-def rounds_of(transition: Transition, noise: Array, begin: tuple[Array, Array], model: Rows) -> BackwardMaps:
+def build_backward_maps(transition: Transition, noise: Array, begin: tuple[Array, Array], model: Rows) -> BackwardMaps:
     """Return the maps of rounds with fixed participants; `begin` holds (1, s) and the clients' vectors."""
     maps, expected, sums = transition.maps, transition.expected, transition.sums
     kinds, _, entries = transition.change.noise.shape
@@ -112,7 +112,7 @@ def rounds_of(transition: Transition, noise: Array, begin: tuple[Array, Array], 
     )
 
 
-def model_moments(run: BackwardMaps, rounds: int) -> Iterator[Array]:
+def iterate_model_moments(run: BackwardMaps, rounds: int) -> Iterator[Array]:
     """Yield E (1, x^n)(1, x^n)', n = 0 .. T, (..., d+1, d+1)."""
     rows, added = Rows(run.model, run.averaged), None
     for n in range(rounds + 1):
@@ -122,12 +122,12 @@ def model_moments(run: BackwardMaps, rounds: int) -> Iterator[Array]:
         yield carried if added is None else carried + added
         if n == rounds:
             return
-        rows, gains = pulled_back(run, rows)
+        rows, gains = pull_back(run, rows)
         fresh = _sum_over_kinds(run.counts, gains @ run.noise @ _transpose(gains))
         added = fresh if added is None else added + fresh
 
 
-def pulled_back(run: BackwardMaps, rows: Rows) -> tuple[Rows, Array]:
+def pull_back(run: BackwardMaps, rows: Rows) -> tuple[Rows, Array]:
     """Compose vectors with one more round; return them, and the covariance that its noise adds."""
     ends, size = rows.shared @ run.server, run.start.shape[-1]
     shared, of_sums = ends[..., :size], ends[..., size:]
@@ -158,7 +158,7 @@ def _transpose(matrices: Array) -> Array:
     return matrices.swapaxes(-1, -2)
 
 
-def model_rows(shared: Array, own: Array, shares: Array) -> Rows:
+def build_model_rows(shared: Array, own: Array, shares: Array) -> Rows:
     """Return the rows of (1, model), (d+1 rows): coefficients of (1, s), (d, a), and of the clients' average."""
     first = shared[:1] - shared[:1]
     first[0, 0] = first[0, 0] + 1

@@ -48,7 +48,7 @@ class Forms:
         return added
 
 
-def stacked(parts: list[Forms]) -> Forms:
+def stack_forms(parts: list[Forms]) -> Forms:
     """Stack several vectors of each class into one."""
     return Forms(
         np.concatenate([part.state for part in parts], axis=1), np.concatenate([part.noise for part in parts], axis=1)

@@ -8,7 +8,7 @@ from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, select_pairs
 from fedtheory.engine.joint.trajectory import JointTrajectory
 from fedtheory.engine.moments.local import homogeneous
-from fedtheory.engine.moments.stationary import symmetric_operator
+from fedtheory.engine.moments.stationary import build_symmetric_operator
 from fedtheory.errors import NotApplicable
 
 _MOST_ENTRIES = 40
@@ -80,7 +80,7 @@ def _find_fixed_moment(trajectory: JointTrajectory, step: Array) -> Array:
         kept: Array = second - (trajectory.propagate_round(homogeneous(second)) - fresh)[1:, 1:]
         return kept
 
-    operator = symmetric_operator(subtract_image, identity)
+    operator = build_symmetric_operator(subtract_image, identity)
     witness, second = (
         fill_symmetric(arithmetic.solve_regular(operator, select_pairs(right)), len(identity))
         for right in (identity, constant)

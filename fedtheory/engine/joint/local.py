@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of
-from fedtheory.engine.joint.forms import Forms, stacked
+from fedtheory.engine.joint.forms import Forms, stack_forms
 from fedtheory.engine.joint.layout import VectorLayout
 from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.engine.moments.local import homogeneous
@@ -117,13 +117,13 @@ class LocalCompiler:
         first = self.parameters.at(n, 0, coins)
         begun = [self._assign(step.vector, step.start, self.basis, first) for step in definition.steps]
         current = [Forms(forms.state, self._compute_own_noise(row)) for row, forms in enumerate(begun)]
-        iterates, steps = [stacked(current)], []
+        iterates, steps = [stack_forms(current)], []
         for k in range(max(self.parameters.steps)):
             numbers = self.parameters.at(n, k, coins)
             active = np.array([k < count for count in self.parameters.steps])
             moved, step = self._take_step(current, numbers, active)
             current = [new.where(active, old) for new, old in zip(moved, current, strict=True)]
-            iterates.append(stacked(current))
+            iterates.append(stack_forms(current))
             steps.append(step)
         oracle = self.centred.oracle.of(self.representatives)
         return LocalStage(oracle, self.centred.gradient_maps[self.representatives], iterates, steps)
@@ -145,7 +145,7 @@ class LocalCompiler:
                 known[calls[0]] = self._compute_gradient(point)
             moved.append(self._assign(step.vector, step.step, known, numbers))
         rows = len(current) * d
-        noise = NoiseStep(active, stacked(moved).noise[:, :, :rows], np.stack(gains, axis=1), point)
+        noise = NoiseStep(active, stack_forms(moved).noise[:, :, :rows], np.stack(gains, axis=1), point)
         # After the step, its noise is part of the local vectors.
         fresh = [Forms(new.state, old.noise) for new, old in zip(moved, current, strict=True)]
         return fresh, noise

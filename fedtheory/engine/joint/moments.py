@@ -90,7 +90,7 @@ class ClientVectors:
         return cls(state[:, :, :shared], state[:, :, shared:])
 
 
-def of_one(joint: Joint, left: Array, right: Array) -> Array:
+def compute_excess(joint: Joint, left: Array, right: Array) -> Array:
     """Return E v_i w_i' minus E v_i w_j' for two clients of a class, for v_i = left @ c_i and w_i = right @ c_i."""
     if not joint.excess.any():
         return arithmetic_of(joint.shared).zeros(joint.kinds, left.shape[1], right.shape[1])
@@ -98,13 +98,13 @@ def of_one(joint: Joint, left: Array, right: Array) -> Array:
     return found
 
 
-def with_shared(joint: Joint, maps: ClientVectors) -> Array:
+def correlate_with_server(joint: Joint, maps: ClientVectors) -> Array:
     """Return E v_i (1, s)', (G, rows, a)."""
     found: Array = maps.shared @ joint.shared + maps.own @ joint.cross
     return found
 
 
-def of_pairs(joint: Joint, maps: ClientVectors) -> Array:
+def correlate_pairs(joint: Joint, maps: ClientVectors) -> Array:
     """Return E v_i v_j' for different clients, (G, rows, G, rows)."""
     kinds, rows, size = maps.own.shape
     if rows == 0:
@@ -119,7 +119,7 @@ def of_pairs(joint: Joint, maps: ClientVectors) -> Array:
     return pairs
 
 
-def of_sum(joint: Joint, maps: ClientVectors, factors: Array) -> ClientVectors:
+def correlate_random_sum(joint: Joint, maps: ClientVectors, factors: Array) -> ClientVectors:
     """Return E q (1, s)' and E q c_h' of ``q = sum_i f_i v_i``, for each class h: (G, rows, a) and (G, rows, b).
 
     `factors` (G, G) hold the expected sum of f_i over the clients of class g, given the participation of a client of

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of
-from fedtheory.engine.joint.forms import Forms, stacked
+from fedtheory.engine.joint.forms import Forms, stack_forms
 from fedtheory.engine.joint.layout import FACTORS, VectorLayout
 from fedtheory.engine.joint.local import LocalCompiler, LocalStage
 from fedtheory.engine.joint.parameters import RoundParameters
@@ -204,7 +204,9 @@ class _End:
     def mixed(self) -> tuple[Forms, Array] | None:
         """Return the messages of the clients to their neighbours, and the coefficients of received ones."""
         nodes = self.layout.mixed
-        return (stacked([self._mix_received(node) for node in nodes]), self._collect_blocks(nodes)) if nodes else None
+        return (
+            (stack_forms([self._mix_received(node) for node in nodes]), self._collect_blocks(nodes)) if nodes else None
+        )
 
     def _mix_received(self, node: Expr) -> Forms:
         """Return the vectors that the mixing matrix combines."""
@@ -250,6 +252,6 @@ class _End:
 
     def _stack(self, forms: list[Forms]) -> Forms:
         if forms:
-            return stacked(forms)
+            return stack_forms(forms)
         nothing = self.local.nothing
         return Forms(nothing.state[:, :0], nothing.noise[:, :0])

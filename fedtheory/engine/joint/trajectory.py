@@ -13,7 +13,7 @@ from fedtheory.arithmetic import Array, Number, arithmetic_of, plain_floats, sum
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.expectations import Divergence, Expectations
 from fedtheory.engine.joint.averages import Averaged, find_model_maps
-from fedtheory.engine.joint.backward import BackwardMaps, model_moments, model_rows, rounds_of
+from fedtheory.engine.joint.backward import BackwardMaps, build_backward_maps, build_model_rows, iterate_model_moments
 from fedtheory.engine.joint.kinds import group_clients
 from fedtheory.engine.joint.layout import layout_of
 from fedtheory.engine.joint.local import LocalStage
@@ -24,7 +24,7 @@ from fedtheory.engine.joint.settled import find_limit
 from fedtheory.engine.joint.transition import Population, Transition
 from fedtheory.engine.memo import Memo
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.server import multiplied
+from fedtheory.engine.moments.server import describe_growth
 from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
@@ -75,7 +75,7 @@ class JointTrajectory(Trajectory):
                 by_shape.setdefault(shape, []).append(one)
             for group in by_shape.values():
                 if alike := [one.alike for one in group if one.alike is not None]:
-                    moments = model_moments(BackwardMaps.stacked(alike), group[0].algorithm.rounds)
+                    moments = iterate_model_moments(BackwardMaps.stacked(alike), group[0].algorithm.rounds)
                     for one, own in zip(group, np.stack(list(moments), axis=1), strict=True):
                         one.moments = _keep_fitting((_find_largest(moment), moment) for moment in own)
         yield from found
@@ -131,7 +131,9 @@ class JointTrajectory(Trajectory):
     def _iterate_moments(self) -> Iterator[tuple[float, Array]]:
         """Yield the largest number, and E (1, x^n - x*)(1, x^n - x*)', n = 0 .. T."""
         if self.alike is not None:
-            yield from ((_find_largest(moment), moment) for moment in model_moments(self.alike, self.algorithm.rounds))
+            yield from (
+                (_find_largest(moment), moment) for moment in iterate_model_moments(self.alike, self.algorithm.rounds)
+            )
             return
         for joint in self._iterate_joints():
             moment = self._measure_model(joint)
@@ -150,7 +152,7 @@ class JointTrajectory(Trajectory):
             overflow = completed if completed <= self.algorithm.rounds else None
             if radius > 1 + _STABILITY_SLACK:
                 cause = self._cause_of_divergence if not self.problem.is_bounded_below else _STEP_OR_MAP
-                return Divergence(overflow, f"{multiplied(radius)}: {cause}")
+                return Divergence(overflow, f"{describe_growth(radius)}: {cause}")
             return self.growing() if overflow is None else Divergence(overflow, "the numbers leave double precision")
 
     @cached_property
@@ -163,8 +165,8 @@ class JointTrajectory(Trajectory):
         ):
             return None
         transition = self.transitions(0)[0][1]
-        noise, model = transition.steady_covariance, model_rows(*self._model_maps, self.parameters.shares)
-        return None if noise is None else rounds_of(transition, noise, self._begin(), model)
+        noise, model = transition.steady_covariance, build_model_rows(*self._model_maps, self.parameters.shares)
+        return None if noise is None else build_backward_maps(transition, noise, self._begin(), model)
 
     def _iterate_joints(self) -> Iterator[Joint]:
         """Yield the moments of all vectors at the start of every round, and after the last."""

@@ -18,8 +18,16 @@ from itertools import groupby
 import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of
-from fedtheory.engine.joint.forms import Forms, stacked
-from fedtheory.engine.joint.moments import ClientVectors, Joint, correlate_sum, of_one, of_pairs, of_sum, with_shared
+from fedtheory.engine.joint.forms import Forms, stack_forms
+from fedtheory.engine.joint.moments import (
+    ClientVectors,
+    Joint,
+    compute_excess,
+    correlate_pairs,
+    correlate_random_sum,
+    correlate_sum,
+    correlate_with_server,
+)
 from fedtheory.engine.joint.round import OutcomeMaps
 from fedtheory.engine.memo import Memo
 from fedtheory.federation.participation_moments import Factor, ParticipationMoments
@@ -79,7 +87,7 @@ class Transition:
         self.maps = maps
         self.group = group
         self.shared = shared
-        new = maps.clients if maps.mixed is None else stacked([maps.clients, maps.mixed[0]])
+        new = maps.clients if maps.mixed is None else stack_forms([maps.clients, maps.mixed[0]])
         self.kept = self._keep_vectors(new)
         self.broadcast = None if maps.broadcast is None else self.present * maps.broadcast
         """Coefficients of q in the clients' new vectors, for participants."""
@@ -112,11 +120,11 @@ class Transition:
         """Yield the sums of each factor; a single group with factor one if participation is fixed."""
         means, counts = self.group.participation_moments.means, self.group.counts
         if self.is_fixed and self.maps.reports:
-            forms = stacked([report.forms.scaled(means[report.factor]) for report in self.maps.reports])
+            forms = stack_forms([report.forms.scaled(means[report.factor]) for report in self.maps.reports])
             yield Sums("one", forms, ClientVectors.of(forms.state, self.shared), counts * means["one"])
             return
         for factor, reports in groupby(self.maps.reports, key=lambda report: report.factor):
-            forms = stacked([report.forms for report in reports])
+            forms = stack_forms([report.forms for report in reports])
             yield Sums(factor, forms, ClientVectors.of(forms.state, self.shared), counts * means[factor])
 
     @cached_property
@@ -263,12 +271,12 @@ class Passage:
             total = total + sums.shared[0] @ right.shared.T
         else:
             totals, weights = self.group.totals(left.factor, right.factor), self.group.counts
-            sums = of_sum(self.joint, left.split, totals)
+            sums = correlate_random_sum(self.joint, left.split, totals)
             total = total + np.tensordot(weights, sums.shared @ right.split.shared.transpose(0, 2, 1), axes=1)
         if not self.joint.excess.size:
             return total
         total = total + np.tensordot(weights, sums.own @ right.split.own.transpose(0, 2, 1), axes=1)
-        own = of_one(self.joint, left.split.own, right.split.own)
+        own = compute_excess(self.joint, left.split.own, right.split.own)
         squares = self.group.counts * self.group.squares(left.factor, right.factor)
         return total + np.tensordot(squares, own, axes=1)
 
@@ -276,23 +284,23 @@ class Passage:
         """Return moments of the clients' vectors, without received messages."""
         transition, joint, present = self.transition, self.joint, self.transition.present
         expected = transition.expected
-        pair = of_pairs(joint, expected)
-        excess = of_one(joint, expected.own, expected.own) + present * self.noise.of_clients
+        pair = correlate_pairs(joint, expected)
+        excess = compute_excess(joint, expected.own, expected.own) + present * self.noise.of_clients
         if not transition.is_fixed:
             together = self.group.participation_moments.pairs("presence", "presence")
             together = together - np.multiply.outer(present[:, 0, 0], present[:, 0, 0])
             change = ClientVectors.of(transition.change.state, transition.shared)
-            moved = of_pairs(joint, change)
+            moved = correlate_pairs(joint, change)
             pair = pair + together[:, None, :, None] * moved
             own, kinds = present * (1 - present), np.arange(joint.kinds)
-            excess = excess + own * of_one(joint, change.own, change.own)
+            excess = excess + own * compute_excess(joint, change.own, change.own)
             excess = excess + (own - together[kinds, kinds][:, None, None]) * moved[kinds, :, kinds, :]
         return Joint(joint.shared, joint.cross, pair, excess)
 
     def correlate_all(self) -> Array:
         """Return E c_i' (1, s, q)', (G, b, a + sums)."""
         columns = [self._correlate_with_sum(number) for number in range(len(self._means))]
-        return np.concatenate([with_shared(self.joint, self.transition.expected), *columns], axis=2)
+        return np.concatenate([correlate_with_server(self.joint, self.transition.expected), *columns], axis=2)
 
     def _correlate_with_sum(self, number: int) -> Array:
         """Return E c_i' q', (G, b, rows)."""
@@ -306,11 +314,11 @@ class Passage:
             total = total + mean.shared @ expected.shared.transpose(0, 2, 1)
             total = total + mean.own @ expected.own.transpose(0, 2, 1)
         else:
-            drawn = of_sum(self.joint, sums.split, self.group.totals(sums.factor, "presence"))
+            drawn = correlate_random_sum(self.joint, sums.split, self.group.totals(sums.factor, "presence"))
             total = total + mean.own @ kept.transpose(0, 2, 1)
             total = total + drawn.shared @ change.shared.transpose(0, 2, 1) + drawn.own @ change.own.transpose(0, 2, 1)
         means = self.group.participation_moments.means[sums.factor][:, None, None]
-        total = total + means * of_one(self.joint, sums.split.own, kept)
-        total = total + squares * of_one(self.joint, sums.split.own, change.own)
+        total = total + means * compute_excess(self.joint, sums.split.own, kept)
+        total = total + squares * compute_excess(self.joint, sums.split.own, change.own)
         found: Array = total.transpose(0, 2, 1)
         return found

@@ -248,7 +248,9 @@ class _End:
         return np.asarray(self.weights != 0)
 
 
-def rounds_of(interpreter: Interpreter, weights: Iterator[Array]) -> Iterator[tuple[Array, DefinedRound, Array, Array]]:
+def simulate_rounds(
+    interpreter: Interpreter, weights: Iterator[Array]
+) -> Iterator[tuple[Array, DefinedRound, Array, Array]]:
     """Yield each round with the model (R, d) before it, the weights (R, M), and the model after it."""
     state = interpreter.begin()
     before = interpreter.model(state)

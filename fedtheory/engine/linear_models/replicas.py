@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.linear_models.definitions import Interpreter, rounds_of
+from fedtheory.engine.linear_models.definitions import Interpreter, simulate_rounds
 from fedtheory.engine.sampling import sample_weights
 from fedtheory.federation import Algorithm
 from fedtheory.federation.definition import Compressed
@@ -63,24 +63,24 @@ def is_random(problem: LinearModelProblem, algorithm: Algorithm) -> bool:
     return algorithm.clock.is_synchronous and not algorithm.aggregation.moments(problem.weights).is_fixed
 
 
-def replicas_for(problem: LinearModelProblem, algorithm: Algorithm) -> int:
+def count_replicas(problem: LinearModelProblem, algorithm: Algorithm) -> int:
     """Return the number of replicas of a run: one if nothing is random, else as many as a counted budget allows."""
     if not is_random(problem, algorithm):
         return 1
-    affordable = int(_BUDGET / (multiplications(problem, algorithm) * algorithm.rounds)) // GROUPS * GROUPS
+    affordable = int(_BUDGET / (count_multiplications(problem, algorithm) * algorithm.rounds)) // GROUPS * GROUPS
     return min(max(affordable, FEW), MANY)
 
 
-def multiplications(problem: LinearModelProblem, algorithm: Algorithm) -> int:
+def count_multiplications(problem: LinearModelProblem, algorithm: Algorithm) -> int:
     """Return about how many multiplications a round of one replica takes, including the error of the server's model."""
     counts, steps = problem.model.counts, np.array(algorithm.work.steps)
     oracle, rows = problem.oracle, counts
     if isinstance(oracle, RowBatches) and not oracle.are_counted:
         rows = np.full(len(counts), oracle.batch)
-    return work_of_losses(int(steps @ rows + counts.sum()), problem.dimension)
+    return count_work_of_losses(int(steps @ rows + counts.sum()), problem.dimension)
 
 
-def work_of_losses(rows: int, dimension: int) -> int:
+def count_work_of_losses(rows: int, dimension: int) -> int:
     """Return about how many multiplications losses and gradients of `rows` rows take at one model."""
     return 2 * (dimension + _LOSS) * rows
 
@@ -116,7 +116,7 @@ def _follow_definition(
 
     interpreter = Interpreter(problem, algorithm, draw, generator, replicas)
     weights = (sample_weights(algorithm, each, problem.weights, replicas, generator) for each in algorithm.updates())
-    for before, found, drawn, after in rounds_of(interpreter, weights):
+    for before, found, drawn, after in simulate_rounds(interpreter, weights):
         if not all((np.abs(vectors) < LARGEST).all() for vectors in (after, *found.state.values())):
             return
         iterates = [each - problem.centre for each in found.locals]

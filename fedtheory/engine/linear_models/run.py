@@ -16,7 +16,7 @@ from fedtheory.engine.frames import Frame, step_frames
 from fedtheory.engine.linear_models.comparator import ModelComparator, comparator_at
 from fedtheory.engine.linear_models.frames import replica_frames
 from fedtheory.engine.linear_models.objectives import ModelSurrogate, build_client_objectives, build_mean_objective
-from fedtheory.engine.linear_models.replicas import FEW, MANY, replicas_for
+from fedtheory.engine.linear_models.replicas import FEW, MANY, count_replicas
 from fedtheory.engine.linear_models.trajectory import Replicas, ReplicaTrajectory
 from fedtheory.engine.point_objectives import PointObjectives
 from fedtheory.engine.region import AlongRun, Ball, Everywhere
@@ -56,7 +56,7 @@ class LinearModelRun(Run):
     @cached_property
     def replicas(self) -> int:  # type: ignore[override]
         """Number of simulated replicas; one if nothing is random."""
-        return min(replicas_for(self.problem, self.algorithm), self.most_replicas)
+        return min(count_replicas(self.problem, self.algorithm), self.most_replicas)
 
     @property
     def is_estimated(self) -> bool:  # type: ignore[override]

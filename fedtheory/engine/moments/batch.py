@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
-from fedtheory.engine.moments.local import homogeneous, maps_of_steps
+from fedtheory.engine.moments.doubling import ManyRounds, compose_rounds
+from fedtheory.engine.moments.local import build_maps_of_steps, homogeneous
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.round_maps import RoundMaps
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
@@ -53,7 +53,7 @@ class Batch:
         """One local step of each client, (R, M, d+1, d+1)."""
         centred = [problem.centred for problem, _ in self.settings]
         linear, hessians = np.stack([one.linear for one in centred]), np.stack([one.hessians for one in centred])
-        return maps_of_steps(self._sizes, linear, hessians)
+        return build_maps_of_steps(self._sizes, linear, hessians)
 
     @cached_property
     def _fresh(self) -> Array:
@@ -116,7 +116,7 @@ class Batch:
     @cached_property
     def many(self) -> ManyRounds:
         """The moments after all rounds, for each run."""
-        return many_rounds(self.round_maps, self._added, self.starts, self.settings[0][1].rounds)
+        return compose_rounds(self.round_maps, self._added, self.starts, self.settings[0][1].rounds)
 
     def trajectories(self) -> Iterator[SteadyTrajectory]:
         """Yield the expectations of each run, with all derived quantities."""

@@ -16,12 +16,12 @@ import numpy as np
 from fedtheory.arithmetic import CERTIFIED, RATIONAL, Array, MidpointRadius, group_equal_rows, product, sum_with_weights
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, balls, precise_enclosures
 from fedtheory.engine.moments.certified import NO_ENCLOSED_VECTORS
-from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
+from fedtheory.engine.moments.doubling import ManyRounds, compose_rounds
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import homogeneous, step_maps
-from fedtheory.engine.moments.powers import accumulated, raise_each
+from fedtheory.engine.moments.powers import accumulate_noise, raise_each
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.steady import first_rounds
+from fedtheory.engine.moments.steady import compose_first_rounds
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
 from fedtheory.errors import Unresolved
 from fedtheory.federation import Algorithm
@@ -58,7 +58,7 @@ class RoundInBalls:
         first, kinds = group_equal_rows(steps, fresh, np.array(work.steps))
         counts, one_step = np.array(work.steps)[first], balls(steps[first])
         displacements = raise_each(one_step, counts) - RATIONAL.identity(steps.shape[-1])
-        covariances = accumulated(one_step[:, 1:, 1:], balls(fresh[first]), counts)
+        covariances = accumulate_noise(one_step[:, 1:, 1:], balls(fresh[first]), counts)
         server, step = algorithm.aggregation.moments(problem.weights), algorithm.aggregation.server_step_size
         moved = step * sum_with_weights(_sum_weights_by_kind(server.mean, kinds), displacements)
         added = step * step * sum_with_weights(_sum_weights_by_kind(server.squares, kinds), covariances)
@@ -67,7 +67,7 @@ class RoundInBalls:
 
     def repeated(self, rounds: int) -> ManyRounds:
         """Compose `rounds` of these rounds, at least one."""
-        return many_rounds(self.map, self.noise, self.start, rounds)
+        return compose_rounds(self.map, self.noise, self.start, rounds)
 
 
 def _sum_weights_by_kind(weights: Array, kinds: list[int]) -> Array:
@@ -127,8 +127,8 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
             one = RoundInBalls.of(self._exact, self.algorithm)
             # There are about as many blocks as rounds in each block.
             length = 1 << (rounds.bit_length() // 2)
-            powers, added = first_rounds(one.map, one.noise, length)
-            ahead, gained = first_rounds(powers[length - 1], added[length - 1], -(-rounds // length))
+            powers, added = compose_first_rounds(one.map, one.noise, length)
+            ahead, gained = compose_first_rounds(powers[length - 1], added[length - 1], -(-rounds // length))
             later = product(product(ahead, one.start), ahead.transpose(0, 2, 1)) + gained
             starts = MidpointRadius.of(np.concatenate([one.start[None], later]))
             maps, noises = MidpointRadius.of(powers), MidpointRadius.of(added)

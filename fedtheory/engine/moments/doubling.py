@@ -47,7 +47,7 @@ class ManyRounds:
         return moment
 
 
-def many_rounds(round_map: Array, noise: Array, start: Array, rounds: int) -> ManyRounds:
+def compose_rounds(round_map: Array, noise: Array, start: Array, rounds: int) -> ManyRounds:
     """Compose `rounds` rounds (at least one) with mean map R and noise C from the moment S_0, all (..., d+1, d+1)."""
     doubled = ManyRounds(1, round_map, noise, start)
     found = None

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of, product
-from fedtheory.engine.moments.powers import accumulated, powers
+from fedtheory.engine.moments.powers import accumulate_noise, powers
 from fedtheory.federation import LocalWork
 from fedtheory.federation.oracles import Oracle
 from fedtheory.federation.problem import Problem
@@ -51,10 +51,10 @@ def homogeneous(covariance: Array) -> Array:
 
 def step_maps(problem: Problem, work: LocalWork, clients: Clients = EVERYONE) -> Array:
     """Return the map of one local step of each of some clients, (C, d+1, d+1), for a problem centred at its optimum."""
-    return maps_of_steps(work.step_sizes[clients], problem.linear[clients], problem.hessians[clients])
+    return build_maps_of_steps(work.step_sizes[clients], problem.linear[clients], problem.hessians[clients])
 
 
-def maps_of_steps(sizes: Array, linear: Array, hessians: Array) -> Array:
+def build_maps_of_steps(sizes: Array, linear: Array, hessians: Array) -> Array:
     """Steps of `sizes` (...) on quadratics with H_i (..., d, d) and b_i (..., d), as maps (..., d+1, d+1) of (1, x)."""
     arithmetic, size = arithmetic_of(hessians), hessians.shape[-1]
     maps = arithmetic.zeros(*sizes.shape, size + 1, size + 1)
@@ -109,7 +109,7 @@ def propagate_noise(problem: Problem, work: LocalWork, clients: Clients = EVERYO
     one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]
     contraction = one_step[:, 1:, 1:]
     fresh = oracle.covariances(one_step, problem.arithmetic.zeros(*contraction.shape))
-    return accumulated(contraction, sizes * sizes * fresh, np.array(work.steps)[clients])
+    return accumulate_noise(contraction, sizes * sizes * fresh, np.array(work.steps)[clients])
 
 
 def propagate_local_steps(problem: Problem, work: LocalWork, bases: Array, clients: Clients = EVERYONE) -> Array:

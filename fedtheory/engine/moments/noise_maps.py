@@ -19,7 +19,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.symmetric_pairs import count_pairs, fill_symmetric, map_pairs, select_pairs
 from fedtheory.engine.moments.local import Clients, compute_step_moments, step_maps
 from fedtheory.engine.moments.row_space_maps import sum_noise_maps
-from fedtheory.engine.moments.row_spaces import clients_outside, row_spaces
+from fedtheory.engine.moments.row_spaces import list_clients_outside, row_spaces
 from fedtheory.federation import LocalWork
 from fedtheory.federation.problem import Problem
 
@@ -63,7 +63,7 @@ class ServerNoise:
         total = np.zeros((size, size))
         for space in spaces:
             total += sum_noise_maps(space, weights)
-        others = clients_outside(spaces, problem.clients)
+        others = list_clients_outside(spaces, problem.clients)
         for weight, one in zip(weights[others], _iterate_maps(problem, work, others), strict=True):
             total += weight * one
         return cls(total, float(weights[weights > 0].min(initial=1.0)))

@@ -37,7 +37,7 @@ def raise_each(steps: Array, counts: Array) -> Array:
     return found
 
 
-def accumulated(steps: Array, fresh: Array, counts: Array) -> Array:
+def accumulate_noise(steps: Array, fresh: Array, counts: Array) -> Array:
     """Return ``sum_j A^j C A^j'``, j = 0 .. K - 1, of maps A (..., d, d), covariances C (..., d, d) and counts K."""
     odd = ((counts & 1) == 1)[..., None, None]
     # One step needs no product, and neither does a bit that no count has.

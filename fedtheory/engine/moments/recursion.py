@@ -30,7 +30,7 @@ from fedtheory.engine.moments.local import (
 )
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
 from fedtheory.engine.moments.round_maps import RoundMaps, average_maps, find_displacements
-from fedtheory.engine.moments.row_spaces import RowSpace, clients_outside, row_spaces
+from fedtheory.engine.moments.row_spaces import RowSpace, list_clients_outside, row_spaces
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
 from fedtheory.federation.oracles import ExactOracle
@@ -147,7 +147,7 @@ class Recursion:
     @cached_property
     def _squared_weights_of_all(self) -> Array:
         """Return the second moments of the clients' weights if all report."""
-        return squared_weights(self.problem, self.algorithm)
+        return square_weights(self.problem, self.algorithm)
 
     def _square_weights(self, update: Update) -> Array:
         """Return E[w_i^2], (M,), of one update."""
@@ -223,7 +223,7 @@ class Recursion:
     @cached_property
     def _outside_row_spaces(self) -> list[int]:
         """Clients that belong to none of the row spaces."""
-        return clients_outside(self._row_spaces, self.problem.clients)
+        return list_clients_outside(self._row_spaces, self.problem.clients)
 
     def _measure_noise_in_row_spaces(self, moment: Array, squares: Array) -> RoundNoise:
         """Return the noise of all clients, computed in the spaces of their rows where possible."""
@@ -362,7 +362,7 @@ def prepare_oracle(problem: Problem, algorithm: Algorithm) -> None:
     problem.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
 
 
-def squared_weights(problem: Problem, algorithm: Algorithm) -> Array:
+def square_weights(problem: Problem, algorithm: Algorithm) -> Array:
     """Return E[w_i^2], (M,), if the server waits for its participants."""
     return algorithm.aggregation.moments(problem.weights).squares
 

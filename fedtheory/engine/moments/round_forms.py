@@ -49,7 +49,9 @@ class PulledBack:
     """Form of the noise of the first k steps."""
 
 
-def pulled_back(problem: Problem, work: LocalWork, forms: Array, clients: Clients = EVERYONE) -> Iterator[PulledBack]:
+def pull_back_forms(
+    problem: Problem, work: LocalWork, forms: Array, clients: Clients = EVERYONE
+) -> Iterator[PulledBack]:
     """Yield forms in (1, x_i), (d+1, d+1) for some clients or (C, d+1, d+1), after k = 0 .. max_i K_i local steps.
 
     Several k form one block, (B, C, d+1, d+1), if the noise does not depend on the model.
@@ -129,7 +131,7 @@ class RoundForms:
 
     def _sum_noise(self, form: Array, squares: Array, clients: Clients) -> Array:
         """Add up the noise of a form in the iterates of a block of clients, times `squares`, for k = 0 .. K."""
-        blocks = pulled_back(self.recursion.centred, self.recursion.work, form, clients)
+        blocks = pull_back_forms(self.recursion.centred, self.recursion.work, form, clients)
         return np.concatenate([sum_with_weights(squares[clients], each.noise.swapaxes(0, 1)) for each in blocks])
 
     @property
@@ -218,7 +220,7 @@ class RoundForms:
 
     def _pull_back(self, forms: Array, clients: Clients) -> Iterator[PulledBack]:
         """Yield the forms for each k separately, (C, d+1, d+1)."""
-        for block in pulled_back(self.recursion.centred, self.recursion.work, forms, clients):
+        for block in pull_back_forms(self.recursion.centred, self.recursion.work, forms, clients):
             yield from map(PulledBack, block.carried, block.noise)
 
 

@@ -46,7 +46,7 @@ def sum_noise_maps(space: RowSpace, weights: Array) -> Array:
     return total
 
 
-def cost_of_maps(space: RowSpace) -> float:
+def estimate_cost_of_maps(space: RowSpace) -> float:
     """Return about how many multiplications `sum_noise_maps` takes."""
     clients, rank, dimension = space.bases.shape
     own, all_ = count_pairs(rank + 1), count_pairs(dimension + 1)
@@ -56,7 +56,7 @@ def cost_of_maps(space: RowSpace) -> float:
     return float(clients * each)
 
 
-def cost_of_round(space: RowSpace) -> float:
+def estimate_cost_of_round(space: RowSpace) -> float:
     """Return about how many multiplications the noise of one round takes without maps."""
     clients, rank, dimension = space.bases.shape
     rows = space.inputs.shape[1]

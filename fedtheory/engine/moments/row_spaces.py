@@ -211,7 +211,7 @@ def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
     return [RowSpace.of(problem, work, clients, bases) for clients, bases in groups]
 
 
-def clients_outside(spaces: list[RowSpace], clients: int) -> list[int]:
+def list_clients_outside(spaces: list[RowSpace], clients: int) -> list[int]:
     """Return the indices, of `clients` clients, that none of the spaces contains."""
     inside = {client for space in spaces for client in space.clients}
     return [client for client in range(clients) if client not in inside]

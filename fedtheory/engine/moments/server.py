@@ -15,7 +15,7 @@ _FEW, _GROWN = 16, 2
 """Number of rounds before growth counts, and the growth of E|x - x*|^2 that counts as divergence."""
 
 
-def multiplied(radius: float) -> str:
+def describe_growth(radius: float) -> str:
     """Return a sentence on a spectral radius above one."""
     return f"each round multiplies distances by up to {radius:.4g} (the spectral radius of its mean map)"
 

@@ -198,7 +198,7 @@ class _Limit:
             return kept
 
         # The corner entry is 1 in all moments, so that its sum of differences is zero.
-        gap = symmetric_operator(subtract_image, identity)[1:, 1:]
+        gap = build_symmetric_operator(subtract_image, identity)[1:, 1:]
         solved = RATIONAL.solve_regular(gap, select_pairs(self.recursion.start - limit)[1:])
         return fill_symmetric(np.concatenate([identity[0, 1:2], solved]), len(identity))
 
@@ -242,7 +242,7 @@ class _Limit:
     @property
     def _gap(self) -> Array:
         """Return ``S -> S - L(S)`` as a matrix on packed symmetric matrices."""
-        return symmetric_operator(lambda second: second - self._apply_round(second), self.identity)
+        return build_symmetric_operator(lambda second: second - self._apply_round(second), self.identity)
 
     def _solve_in_floats(self, *rights: Array) -> list[Array]:
         """Return symmetric S with ``S - L(S) = right`` for each right (d, d), up to rounding."""
@@ -367,7 +367,7 @@ def _project_on_range(matrix: Array, identity: Array, is_exact: bool) -> Array:
     return np.asarray(kept @ kept.T)
 
 
-def symmetric_operator(linear: Callable[[Array], Array], identity: Array) -> Array:
+def build_symmetric_operator(linear: Callable[[Array], Array], identity: Array) -> Array:
     """Return the matrix of a linear map on packed symmetric matrices; `identity` (d, d) gives the size."""
     rows, columns = places_of_pairs(len(identity))
     images = []

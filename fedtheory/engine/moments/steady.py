@@ -16,7 +16,7 @@ from fedtheory.arithmetic import Array, product
 _BLOCK = 128
 
 
-def first_rounds(round_map: Array, noise: Array, count: int) -> tuple[Array, Array]:
+def compose_first_rounds(round_map: Array, noise: Array, count: int) -> tuple[Array, Array]:
     """Return R^j and C_j of j = 1, 2, ... rounds, (n, d+1, d+1) each, for at least `count` of them."""
     powers, added = round_map[None], noise[None]
     # Powers above `count` may overflow; they are not used.
@@ -33,7 +33,7 @@ class SteadyRounds:
 
     def __init__(self, round_map: Array, noise: Array, rounds: int) -> None:
         self.rounds = rounds
-        self._powers, self._added = first_rounds(round_map, noise, min(_BLOCK, rounds))
+        self._powers, self._added = compose_first_rounds(round_map, noise, min(_BLOCK, rounds))
 
     def moments(self, start: Array) -> Array:
         """Return second moments (T+1, d+1, d+1) of the server's model from that of the start."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array
-from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
+from fedtheory.engine.moments.doubling import ManyRounds, compose_rounds
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.server import functional
@@ -50,7 +50,7 @@ class SteadyTrajectory(Trajectory):
     @cached_property
     def _after_all_rounds(self) -> ManyRounds:
         """Return the moments after all rounds."""
-        return many_rounds(self.recursion.round_map, self._added, self.recursion.start, self.algorithm.rounds)
+        return compose_rounds(self.recursion.round_map, self._added, self.recursion.start, self.algorithm.rounds)
 
     @cached_property
     def _last(self) -> Array:
@@ -61,7 +61,7 @@ class SteadyTrajectory(Trajectory):
     def _before_last(self) -> Array:
         """The second moment (d+1, d+1) at the start of the last round."""
         start, rounds = self.recursion.start, self.algorithm.rounds - 1
-        return many_rounds(self.recursion.round_map, self._added, start, rounds).after(start) if rounds else start
+        return compose_rounds(self.recursion.round_map, self._added, start, rounds).after(start) if rounds else start
 
     def _count_completed(self, largest_noise: float) -> int:
         """Return the number of rounds whose numbers fit into floats."""

@@ -26,12 +26,7 @@ from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import Clients, homogeneous
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.round_forms import RoundForms
-from fedtheory.engine.moments.server import (
-    ServerTrajectory,
-    functional,
-    functionals,
-    multiplied,
-)
+from fedtheory.engine.moments.server import ServerTrajectory, describe_growth, functional, functionals
 from fedtheory.engine.moments.stale import StaleRounds
 from fedtheory.engine.moments.virtual import virtual_moments
 from fedtheory.errors import Diverging, NotApplicable
@@ -131,7 +126,7 @@ class Trajectory(ServerTrajectory):
             return self.growing() if overflow is None else Divergence(overflow, "the numbers leave double precision")
         radius = self.recursion.spectral_radius
         if radius > 1 + _STABILITY_SLACK:
-            reason = f"{multiplied(radius)}: {self._cause_of_divergence}"
+            reason = f"{describe_growth(radius)}: {self._cause_of_divergence}"
             return Divergence(overflow, reason)
         growth = self._measure_noise_growth() if self.problem.oracle.depends_on_model else 0.0
         if growth > 1 + _STABILITY_SLACK:

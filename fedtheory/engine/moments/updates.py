@@ -10,9 +10,9 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT
 from fedtheory.arithmetic.symmetric_pairs import count_pairs
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
-from fedtheory.engine.moments.recursion import MOST_MAPPED, Recursion, prepare_oracle, squared_weights
-from fedtheory.engine.moments.row_space_maps import cost_of_maps, cost_of_round
-from fedtheory.engine.moments.row_spaces import clients_outside, row_spaces
+from fedtheory.engine.moments.recursion import MOST_MAPPED, Recursion, prepare_oracle, square_weights
+from fedtheory.engine.moments.row_space_maps import estimate_cost_of_maps, estimate_cost_of_round
+from fedtheory.engine.moments.row_spaces import list_clients_outside, row_spaces
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
 
@@ -42,7 +42,7 @@ class Updates:
         """Return one noise map for each client, or one for all if all start from the newest model."""
         centred, work = self.problem.centred, self.algorithm.work
         if self.algorithm.clock.is_synchronous:
-            return ServerNoise.of(centred, work, squared_weights(self.problem, self.algorithm))
+            return ServerNoise.of(centred, work, square_weights(self.problem, self.algorithm))
         return NoiseMaps.of(centred, work)
 
     @property
@@ -59,7 +59,7 @@ class Updates:
         """Return whether one precomputed noise map of all clients costs less than the noise of all rounds by rows."""
         prepare_oracle(self.problem, self.algorithm)
         spaces = row_spaces(self.problem.centred, self.algorithm.work)
-        if not spaces or clients_outside(spaces, self.problem.clients):
+        if not spaces or list_clients_outside(spaces, self.problem.clients):
             return False
         rounds = max(self.algorithm.rounds, _MANY_ROUNDS if self.is_for_many else 0)
-        return sum(map(cost_of_maps, spaces)) < rounds * sum(map(cost_of_round, spaces))
+        return sum(map(estimate_cost_of_maps, spaces)) < rounds * sum(map(estimate_cost_of_round, spaces))

@@ -11,7 +11,7 @@ from flint import arb
 from fedtheory.arithmetic import CERTIFIED, FLOAT, RATIONAL, Array
 from fedtheory.arithmetic.enclosures import balls
 from fedtheory.engine.moments import powers as module
-from fedtheory.engine.moments.powers import accumulated, powers, raise_each
+from fedtheory.engine.moments.powers import accumulate_noise, powers, raise_each
 
 STEPS = RATIONAL.array([[["1", "0"], ["1/3", "1/2"]], [["1", "0"], ["-2", "3/4"]], [["1", "0"], ["0", "1"]]])
 NOISES = RATIONAL.array([[["1", "1/2"], ["1/2", "2"]], [["0", "0"], ["0", "0"]], [["3", "-1"], ["-1", "1"]]])
@@ -42,7 +42,7 @@ def test_what_steps_accumulate(counts: tuple[int, int, int]) -> None:
     for number, power in enumerate(np.concatenate(list(powers(STEPS, 9)))):
         term = power @ NOISES @ power.transpose(0, 2, 1)
         expected = expected + np.where((number < np.array(counts))[:, None, None], term, 0 * term)
-    assert (accumulated(STEPS, NOISES, np.array(counts)) == expected).all()
+    assert (accumulate_noise(STEPS, NOISES, np.array(counts)) == expected).all()
 
 
 @pytest.mark.parametrize("counts", [(0, 0, 0), (1, 1, 1), (5, 5, 5), (3, 0, 7)])

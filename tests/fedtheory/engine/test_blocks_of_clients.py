@@ -9,7 +9,7 @@ import pytest
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array, product
 from fedtheory.engine.moments import recursion
-from fedtheory.engine.moments.powers import accumulated
+from fedtheory.engine.moments.powers import accumulate_noise
 from fedtheory.runfile import parse_run
 
 
@@ -39,7 +39,7 @@ def test_sums_of_powers_are_those_of_all_terms(count: int) -> None:
     maps = RATIONAL.array([[["1/2", "1"], ["0", "1/3"]], [["1", "1/5"], ["-1", "0"]]])
     fresh = RATIONAL.array([[["1", "0"], ["0", "2"]], [["2", "1"], ["1", "1"]]])
     counts = np.array([count, 3])
-    found = accumulated(maps, fresh, counts)
+    found = accumulate_noise(maps, fresh, counts)
     for one, own, steps, total in zip(maps, fresh, counts, found, strict=True):
         expected, moved = own - own, own
         for _ in range(int(steps)):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.engine.gradient_forms import values_at
+from fedtheory.engine.gradient_forms import evaluate_forms
 from fedtheory.engine.region import suprema_on_ball, supremum_on_ball
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
@@ -72,7 +72,7 @@ def test_suprema_of_many_forms_are_those_of_each(seed: int, radius: float) -> No
     assert (found >= expected - 5e-6 * size).all()
     points = generator.standard_normal((1000, 3))
     points *= radius / np.linalg.norm(points, axis=1)[:, None]
-    assert (found >= values_at(forms, np.concatenate([points, points / 2])).max(axis=0)).all()
+    assert (found >= evaluate_forms(forms, np.concatenate([points, points / 2])).max(axis=0)).all()
 
 
 def test_suprema_on_a_point_are_the_constants() -> None:

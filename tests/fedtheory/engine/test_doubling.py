@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.engine.moments import SteadyTrajectory, Trajectory
-from fedtheory.engine.moments.doubling import many_rounds
+from fedtheory.engine.moments.doubling import compose_rounds
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging
 from fedtheory.federation import Uniform, fedavg
@@ -53,7 +53,7 @@ def test_any_number_of_rounds_at_once(seed: int, rounds: int) -> None:
     """The power, the noise, the sum and the last moment equal those of a loop, in rationals."""
     generator = np.random.default_rng(seed)
     round_map, noise, start = (whole(generator, 2) for _ in range(3))
-    found = many_rounds(round_map, noise, start, rounds)
+    found = compose_rounds(round_map, noise, start, rounds)
     power, moment, total = RATIONAL.identity(2), start, RATIONAL.zeros(2, 2)
     for _ in range(rounds):
         total = total + moment
@@ -68,7 +68,7 @@ def test_any_number_of_rounds_at_once(seed: int, rounds: int) -> None:
 def test_no_rounds() -> None:
     """Zero rounds give the initial moment."""
     with pytest.raises(ValueError, match="at least one"):
-        many_rounds(np.eye(2), np.eye(2), np.eye(2), 0)
+        compose_rounds(np.eye(2), np.eye(2), np.eye(2), 0)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 400), st.integers(1, 4))

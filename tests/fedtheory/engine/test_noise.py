@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.engine.frames.noise import NO_NOISE, Covariances, NoiseCoefficients, as_one
+from fedtheory.engine.frames.noise import NO_NOISE, Covariances, NoiseCoefficients, stack_noises
 from fedtheory.engine.vectors import LinearMaps
 
 DIMENSION = 2
@@ -91,7 +91,7 @@ def test_places_together_say_what_each_says(seed: int) -> None:
     """Joint computations at three places agree with single ones."""
     places = [Vectors(3, seed, number) for number in range(3)]
     together = Covariances(np.stack([place.covariances for place in places]))
-    several = [as_one([place.made[n].noise for place in places]) for n in range(len(places[0].made))]
+    several = [stack_noises([place.made[n].noise for place in places]) for n in range(len(places[0].made))]
     for n, one in enumerate(several):
         for m, other in enumerate(several):
             found = together.inner(one, other)
