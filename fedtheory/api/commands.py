@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fedtheory import find_floors_first
 from fedtheory.api.cards import BY_CLASS
@@ -142,19 +142,10 @@ def plan(
     """
     from fedtheory import planner
     from fedtheory.api.progress import progress
-
-    chosen = None if claims is None else [convert_to_claim(claim) for claim in claims]
-    numbers = _read_constants(run)
-    if numbers is not None:
-        return planner.plan_numbers(numbers, target, chosen)
-    with progress("planning") as tell:
-        return planner.plan(convert_to_run(run, "float"), target, chosen, error=error, margin=margin, on_progress=tell)
-
-
-def _read_constants(given: RunLike | Mapping[str, Any]) -> dict[str, float] | None:
-    """Return constants as floats; None if the table is a run file's."""
     from fedtheory.arithmetic import FLOAT
 
-    if not isinstance(given, Mapping) or "problem" in given:
-        return None
-    return {name: FLOAT.number(value, name) for name, value in given.items()}
+    chosen = None if claims is None else [convert_to_claim(claim) for claim in claims]
+    if isinstance(run, Mapping) and "problem" not in run:
+        return planner.plan_numbers({name: FLOAT.number(value, name) for name, value in run.items()}, target, chosen)
+    with progress("planning") as tell:
+        return planner.plan(convert_to_run(run, "float"), target, chosen, error=error, margin=margin, on_progress=tell)

@@ -213,21 +213,18 @@ class MiniBatch(Oracle):
         return some
 
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
-        # A batch's step is an average of single samples' steps, each with curvature 2|x_j|^2 along x_j and the ridge's.
+        # A batch's step is an average of single samples' steps, each with curvature 2|x_j|^2 along x_j and the ridge's;
+        # the average of their gradients at zero is -b_i, ridge included.
         arithmetic, ridge = arithmetic_of(hessians), self.data.ridge
         steepest = max((inputs * inputs).sum(axis=1).max() for inputs, _ in self.data)
-        gradients = [self._compute_gradients_at_zero(client, linear[client]) for client in range(len(linear))]
+        gradients = [-2 * outputs[:, None] * inputs for inputs, outputs in self.data]
+        if ridge != 0:
+            gradients = [g - g.sum(axis=0) / len(g) - b for g, b in zip(gradients, linear, strict=True)]
         return StepBound(
             curvature=2 * steepest + ridge,
             push=arithmetic.upper_sqrt(max((g * g).sum(axis=1).max() for g in gradients)),
             contraction=arithmetic.number(0, "zero") + (0 if self.data.free else ridge),
         )
-
-    def _compute_gradients_at_zero(self, client: int, linear: Array) -> Array:
-        """Return the gradient at zero of each sample of a client with b_i = `linear` (d,), ridge included, (n_i, d)."""
-        inputs, outputs = self.data.inputs[client], self.data.outputs[client]
-        gradients: Array = -2 * outputs[:, None] * inputs
-        return gradients if self.data.ridge == 0 else gradients - gradients.sum(axis=0) / len(outputs) - linear
 
     def as_floats(self) -> MiniBatch:
         return replace(self, data=self.data.as_floats())

@@ -68,8 +68,5 @@ def require_variances(variances: Array, clients: int) -> None:
 
 def _require_shape(key: str, array: Array, shape: tuple[int, ...]) -> None:
     if array.shape != shape:
-        raise InputError(key, f"expected shape {_format_shape(shape)}, got {_format_shape(array.shape)}")
-
-
-def _format_shape(shape: tuple[int, ...]) -> str:
-    return " x ".join(map(str, shape))
+        expected, got = (" x ".join(map(str, sizes)) for sizes in (shape, array.shape))
+        raise InputError(key, f"expected shape {expected}, got {got}")

@@ -233,7 +233,7 @@ def _read_npz(path: Path, choice: ColumnChoice) -> DataSet:
     missing = {"X", "y"} - arrays.keys()
     if missing:
         raise InputError(KEY, f"{path}: expected arrays X and y, missing {', '.join(sorted(missing))}")
-    return _check(path, arrays["X"], arrays["y"], arrays.get("client"), choice)
+    return _build_data_set(path, arrays["X"], arrays["y"], arrays.get("client"), choice)
 
 
 def _read_columns(path: Path, choice: ColumnChoice) -> DataSet:
@@ -257,11 +257,11 @@ def data_of(source: NamedColumns, choice: ColumnChoice, name: str) -> DataSet:
     )
 
 
-def _check(path: Path, features: Array, targets: Array, client: Array | None, choice: ColumnChoice) -> DataSet:
+def _build_data_set(path: Path, features: Array, targets: Array, client: Array | None, choice: ColumnChoice) -> DataSet:
     if features.ndim != 2 or targets.shape != features.shape[:1]:
         raise InputError(KEY, f"{path}: expected X of n x d and y of n, got {features.shape} and {targets.shape}")
     if client is not None:
-        _check_clients(path, client, targets)
+        _require_clients(path, client, targets)
     features = _require_numbers(path, "X", features)
     is_text = choice.has_classes and targets.dtype.kind in "US"
     outputs, classes = _read_labels(path, targets) if is_text else (_require_numbers(path, "y", targets), ())
@@ -301,7 +301,7 @@ def _require_sizes(source: str, features: Array, targets: Array) -> None:
         raise InputError(KEY, f"{source}: expected numbers of at most {LARGEST:g} in size: use other units")
 
 
-def _check_clients(path: Path, client: Array, targets: Array) -> None:
+def _require_clients(path: Path, client: Array, targets: Array) -> None:
     if client.shape != targets.shape:
         raise InputError(KEY, f"{path}: expected one client for each row, got {client.shape} for {len(targets)} rows")
     if client.dtype.kind not in "biufUS":

@@ -8,7 +8,7 @@ from fedtheory.language.assumptions import clocks, weights
 from fedtheory.language.assumptions.assumption import Setting, expect
 
 
-def _full_participation(run: Run) -> None:
+def _require_fixed_weights(run: Run) -> None:
     clocks.expect_no_cycle(run)
     moments = run.algorithm.aggregation.moments(run.problem.weights)
     run.algorithm.require_synchronous("every client takes part in every round")
@@ -24,7 +24,7 @@ def _require_full_participation(run: Run) -> None:
 def _require_full_rounds(run: Run) -> None:
     clocks.synchronous.require(run)
     expect(not run.algorithm.clock.is_random, "the clients' update times are random")
-    _full_participation(run)
+    _require_fixed_weights(run)
 
 
 def _require_uniform_sampling(run: Run) -> None:
@@ -47,7 +47,7 @@ def _require_unbiased_weights(run: Run) -> None:
     )
 
 
-full_participation = Setting("full participation", r"every client takes part in every round", _full_participation)
+full_participation = Setting("full participation", r"every client takes part in every round", _require_fixed_weights)
 every_client = Setting(
     "every client", r"no clients are sampled: each reports whenever it is done", _require_full_participation
 )
