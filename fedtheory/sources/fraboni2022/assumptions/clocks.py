@@ -38,21 +38,17 @@ def _require_half_of_one_time(run: Run) -> None:
 
 identical_times = Setting("identical update times", r"$\tau_i=\tau_1$ for all clients", _require_equal_times)
 
-
 half_of_one_time = Setting(
     "FedFix-0.5 under F0",
     r"all clients need the same time, and $\Delta t$ is half of it; the run ends with a report",
     _require_half_of_one_time,
 )
 
-
 finite_answering_time = Setting(
     "finite answering time", r"$\tau=\max_{i,n}(n-\rho_i(n))$ is finite", lambda run: run.algorithm.schedule
 )
 
-
 whole_times = Setting("whole times", r"the update times $\tau_i$ are whole numbers", _require_integer_times)
-
 
 whole_cycles = Setting(
     "whole cycles", r"the run ends when every client has reported in proportion to its speed", _require_whole_cycles

@@ -42,12 +42,10 @@ fixed_number = Setting(
     _require_fixed_number,
 )
 
-
 one_at_a_time = Setting(
     "one report at a time",
     r"every update has exactly one report: clients that tie report one by one",
     _require_one_at_a_time,
 )
-
 
 somebody_reports = Setting("no empty update", r"$q(n)>0$ in every update", _require_reports)

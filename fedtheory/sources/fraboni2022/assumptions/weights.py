@@ -12,7 +12,7 @@ from fedtheory.language.assumptions.weights import expect_constant_weights
 
 def _require_positive_weights(run: Run) -> None:
     weights = run.algorithm.aggregation.weights(run.problem.weights)
-    expect((weights > 0).all(), "a client does not count when it reports")
+    expect((weights > 0).all(), "the aggregation weight of a client is not positive")
 
 
 def _require_time_based(run: Run) -> None:
@@ -44,13 +44,15 @@ def _require_fair_types(run: Run) -> None:
     surrogate = run.surrogate
     difference = abs(surrogate.sum_by_type(surrogate.update_shares) - surrogate.sum_by_type(run.problem.weights))
     rounding = 0 if run.arithmetic.is_rigorous else 1e-12
-    expect((difference <= rounding).all(), "some type of clients does not have its normalised weight in some update")
+    expect(
+        (difference <= rounding).all(),
+        "the normalised weight of some type differs from its client weight in some update",
+    )
 
 
 positive_weights = Setting(
     "positive weights", r"$d_i>0$: every client has a weight when it reports", _require_positive_weights
 )
-
 
 time_based = Setting(
     "time-based weights",
@@ -58,11 +60,9 @@ time_based = Setting(
     _require_time_based,
 )
 
-
 given_weights = Setting(
     "given weights", r"participation is deterministic: $\omega_i(n)=q_i(n)$", _require_fixed_weights
 )
-
 
 weight_covariance = Setting(
     "covariance of the weights",
@@ -70,8 +70,6 @@ weight_covariance = Setting(
     lambda run: run.algorithm.schedule,
 )
 
-
 unbiased_updates = Setting("unbiased updates", r"$q_i(n)=p_i$ in every update", _require_unbiased_updates)
-
 
 fair_types = Setting("fair types", r"$\tilde s_j(n)=r_j$ for every type in every update", _require_fair_types)

@@ -161,7 +161,6 @@ _SELECTED = BothWays(_SELECTED_AT_MOST, _SELECTED_AT_LEAST)
 _EXCESS = Term(q_n * (beta - square_of_weight + alpha * q_n * qt_in), square(at_local), averaged=True)
 """beta q mean |g_i|^2 - sum_i gamma_i |g_i|^2."""
 
-
 _GAMMA = q_n * qt_in * (square_of_weight - alpha * q_n * qt_in)
 """gamma_i(n)."""
 _LEMMA_1: list[Link] = [

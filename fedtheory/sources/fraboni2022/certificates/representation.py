@@ -18,7 +18,6 @@ from fedtheory.sources.fraboni2022.statements.sampling import m, round_time
 
 ONE = sp.S.One
 
-
 CERTIFICATES = [
     prove_by_facts("eq-7.distances", definitions.VIRTUAL_START, definitions.VIRTUAL_END),
     prove_by_facts("eq-9.optima", definitions.ROUND_SLOPE, definitions.SURROGATE_SLOPE),

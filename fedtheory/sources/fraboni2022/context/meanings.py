@@ -197,7 +197,6 @@ _PAST_STEP_QUANTITIES = (
     q.past_mean_square_gradient,
 )
 
-
 _SLOPE = Gradient(client_objective, virtual)
 _TYPE_GRADIENTS: Mapping[Quantity, Expr] = {
     q.gradient_deviation_sq: norm_sq(Average((present * pull + absent) * _SLOPE)),
@@ -210,7 +209,6 @@ _SURROGATE_DEFINITIONS: Mapping[Quantity, Expr] = {
     - Value(client_objective, client_optimum),
 }
 """Quantities of the federated and the surrogate problem, where no type is missing."""
-
 
 READINGS = (
     QuantityReading((q.received_distance_sq,), build_staleness_context),

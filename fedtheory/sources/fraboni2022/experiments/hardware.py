@@ -11,7 +11,5 @@ def spread_times(clients: int, percent: int) -> tuple[fmpq, ...]:
     The fastest client needs ``1 - percent/100`` of it, so that with F80 it
     reports five times as often, and with F0 all times are equal (fraboni2022, Section 5.1).
     """
-    if clients == 1:
-        return (fmpq(1),)
-    lead = fmpq(percent, 100)
-    return tuple(1 - lead * fmpq(clients - 1 - client, clients - 1) for client in range(clients))
+    lead, last = fmpq(percent, 100), clients - 1
+    return tuple(1 - lead * fmpq(last - client, max(last, 1)) for client in range(clients))

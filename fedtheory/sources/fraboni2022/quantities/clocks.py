@@ -143,7 +143,6 @@ remaining_time = per_round(
     primitive="clock",
 )
 
-
 largest_remaining_time = reduce_entries(
     "largest_remaining_time",
     r"\max_iT_i^n",

@@ -76,7 +76,6 @@ past_mean_square_gradient = define(
     define_at_each_step(_MEAN_SQUARE, SUM_BEFORE_STEP),
 )
 
-
 _t = sp.Dummy("t", integer=True)
 _WEIGHTED_BY_STEP = Over("steps", "sum", weights=Weights(_t, _t))
 weighted_past_sum = define(

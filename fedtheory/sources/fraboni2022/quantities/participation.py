@@ -39,7 +39,6 @@ weight_pairing = RunQuantity(
     primitive="setting",
 )
 
-
 weight_excess = define_in_numbers(
     "weight_excess",
     r"\beta",
@@ -49,7 +48,6 @@ weight_excess = define_in_numbers(
     LARGEST_ROUND,
     of=[weights.aggregation_weight, weight_pairing, weights.expected_weight],
 )
-
 
 _EXPECTED = weights.expected_weight.symbol
 reporting_excess = define_in_numbers(
@@ -83,7 +81,6 @@ expected_square_weight = per_round(
     lambda run: place_on_rounds_and_clients(_compute_square_weights(run)),
     primitive="setting",
 )
-
 
 _TOTAL = local_work.server_step_size.symbol * weights.largest_weight_sum.symbol
 spread_factor = define_in_numbers(

@@ -122,7 +122,6 @@ mean_chi_sq = define_in_numbers(
 )
 largest_chi_sq = reduce_entries("largest_chi_sq", r"\max_n\chi_n^2", "max over n of chi_n^2", chi_sq, LARGEST_ROUND)
 
-
 misfit = define_in_numbers(
     "misfit",
     r"\max_{n,j}|s_j(n)-r_j|",
@@ -132,7 +131,6 @@ misfit = define_in_numbers(
     LARGEST_ROUND,
     of=[type_weight, type_importance],
 )
-
 
 absences = define_in_numbers(
     "absences",

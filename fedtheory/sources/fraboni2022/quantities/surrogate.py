@@ -238,7 +238,6 @@ surrogate_optimum_slope_sq = RunQuantity(
     term=_define_once(square(ClientSum(MEAN_WEIGHT * Gradient(OBJECTIVE, SURROGATE_OPTIMUM)))),
 )
 
-
 client_value_at_start = constant(
     "client_value_at_start",
     r"\mathcal L_i(\theta^0)",
@@ -246,7 +245,6 @@ client_value_at_start = constant(
     lambda run: place_on_clients(run.surrogate.client_values(run.problem.centred.start)),
     term=_define_once(Expectation(Value(OBJECTIVE, START))),
 )
-
 
 objective_at_start = constant(
     "objective_at_start",

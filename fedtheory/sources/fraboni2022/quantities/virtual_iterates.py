@@ -213,7 +213,6 @@ virtual_client_gap = define(
     define_at_each_step(_OWN_GAP),
 )
 
-
 virtual_loss_change = define(
     "virtual_loss_change",
     r"\mathbb E\mathcal L_i(\theta^{n,k+1})-\mathbb E\mathcal L_i(\theta^{n,k})",
@@ -241,14 +240,12 @@ round_gap_at_step = define(
     define_at_each_step(subtract_values(VIRTUAL, ROUND_OPTIMUM)),
 )
 
-
 surrogate_suboptimality_at_step = define(
     "surrogate_suboptimality_at_step",
     r"\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
     "E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
     define_at_each_step(_ABOVE_SURROGATE_OPTIMUM),
 )
-
 
 final_surrogate_distance_sq = define(
     "final_surrogate_distance_sq",

@@ -118,7 +118,6 @@ mean_weight_share = RunQuantity(
     term=term_at_steps(mean_weight.symbol / mean_weight_sum.symbol, mean_weight, mean_weight_sum),
 )
 
-
 _CHANCE = aggregation_weight.symbol * clocks.report_chance.symbol
 
 

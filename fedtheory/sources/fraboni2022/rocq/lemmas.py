@@ -1,32 +1,18 @@
-"""Lemmas of the library on one update with random weights, for relations of single claims."""
+"""Lemmas of the Rocq library that prove relations of single claims about an update with random weights."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 _UNBIASED = "A draw fixed past unbiased_A"
-
-
 _SMOOTH = f"{_UNBIASED} L_xi L_xi_positive smooth_draws_A"
-
-
 _OPTIMUM = "bar_n fixed_bar_n n (minimiser_bar_n n Hn)"
-
-
 _FREE = "A alpha d weights fixed known independent_A"
-
-
 _PROGRESS, _PROGRESS_TO_Y = (f"{_FREE} draw past unbiased_A {point} fixed_{point} n" for point in ("bar", "y"))
-
-
 _LOSSES = "A given_A B_g bounded_A convex_A"
-
-
 _DEVIATION = "deviation_in_two A n k"
-
-
 _BY_GAPS = "deviation_by_gaps A L L_positive convex_A smooth_A own minimiser_own n k"
-
+"""Arguments that several lemmas share."""
 
 UPDATE_LEMMAS: Mapping[str, Sequence[str]] = {
     "fraboni2022:eq-44-45": ("mean_square_below A n k", f"mixed_noise_below {_UNBIASED} n k"),
@@ -76,4 +62,4 @@ UPDATE_LEMMAS: Mapping[str, Sequence[str]] = {
         "gradient_below A L L_positive convex_A smooth_A own minimiser_own bar minimiser_bar everybody n k",
     ),
 }
-"""Lemmas on updates with client sampling, for each relation of a claim."""
+"""For each claim the lemmas, with their arguments, that prove its relations in order."""

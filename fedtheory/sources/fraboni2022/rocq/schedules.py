@@ -1,4 +1,4 @@
-"""Schedules of clocks: names of `Schedule.v`, `Cycles.v` and `Ties.v`."""
+"""Schedules of clocks in Rocq: names and lemmas of `Schedule.v`, `Cycles.v` and `Ties.v`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ SCHEDULES: Mapping[Quantity, str] = {
     q.speed_ratio_above: "speed_ratio_above A",
 }
 
-
 SCHEDULE_ASSUMED: Mapping[Assumption, tuple[str, str]] = {
     a.asynchronous: ("asynchronous_A", "asynchronous A"),
     a.one_at_a_time: ("one_at_a_time_A", "one_at_a_time A"),
@@ -52,12 +51,9 @@ SCHEDULE_ASSUMED: Mapping[Assumption, tuple[str, str]] = {
     a.uniform_shares: ("uniform_shares_A", "uniform (clients_of A)"),
 }
 
+_INTERVALS = "A interval fixed_intervals_A"
 
-_FIXED = "A interval fixed_intervals_A"
-
-
-_CYCLES = f"{_FIXED} whole_cycles_A"
-
+_CYCLES = f"{_INTERVALS} whole_cycles_A"
 
 SCHEDULE_FACTS: Mapping[str, str] = {
     facts.ONE.name: "Rle_0_1",
@@ -74,20 +70,19 @@ SCHEDULE_FACTS: Mapping[str, str] = {
     KNOWN["slowest_weight"].name: "slowest_weight A uniform_shares_A equation1",
     KNOWN["async_weights"].name: "mean_weight_by_count A i",
     KNOWN["fedfix_cycles"].name: f"reports_in_cycles {_CYCLES} i Hi",
-    KNOWN["fedfix_duration"].name: f"duration_is_interval {_FIXED} n",
-    KNOWN["fedfix_time"].name: f"intervals_passed {_FIXED}",
+    KNOWN["fedfix_duration"].name: f"duration_is_interval {_INTERVALS} n",
+    KNOWN["fedfix_time"].name: f"intervals_passed {_INTERVALS}",
     KNOWN["stale"].name: "stale_nonneg A",
-    KNOWN["fedfix_stale"].name: f"stale_at_most {_FIXED}",
+    KNOWN["fedfix_stale"].name: f"stale_at_most {_INTERVALS}",
     KNOWN["fedfix_stale_attained"].name: f"stale_exactly {_CYCLES}",
     KNOWN["window"].name: "window_at_least_one A W smallest_window_W",
     KNOWN["fedfix_window"].name: f"window_of_cycles {_CYCLES} W positive_weights_A smallest_window_W",
     KNOWN["longest_divides"].name: f"longest_divides {_CYCLES}",
-    KNOWN["intervals_at_most"].name: f"intervals_at_most {_FIXED}",
+    KNOWN["intervals_at_most"].name: f"intervals_at_most {_INTERVALS}",
     KNOWN["fedfix_pairing"].name: f"pairing_of_cycles {_CYCLES} several_clients_A",
     KNOWN["fedfix_excess"].name: f"excess_of_cycles {_CYCLES} several_clients_A",
 }
-"""Lemmas of the library that imply the facts by linear arithmetic."""
-
+"""For each fact the lemma of the library that implies it by linear arithmetic."""
 
 CYCLE_FACTS: Mapping[str, str] = {
     KNOWN["async_window"].name: (
@@ -99,8 +94,7 @@ CYCLE_FACTS: Mapping[str, str] = {
     KNOWN["period_of_slowest"].name: "a_period_of_slowest A nu least_period_nu",
     KNOWN["period_at_most"].name: "period_at_most A nu i whole_times_A least_period_nu Hi",
 }
-"""Lemmas on asynchronous servers, with their own file."""
-
+"""For each fact on whole cycles of asynchronous servers its lemma in `Cycles.v`."""
 
 TIE_FACTS: Mapping[str, str] = {
     KNOWN["ratio_of_equals"].name: "ratio_of_equals A identical_times_A",
@@ -109,4 +103,4 @@ TIE_FACTS: Mapping[str, str] = {
     KNOWN["async_stale"].name: "stale_by_others A asynchronous_A",
     KNOWN["async_stale_at_end"].name: "stale_at_end A asynchronous_A one_at_a_time_A whole_cycles_A",
 }
-"""Lemmas on the staleness of models."""
+"""For each fact on the staleness of models its lemma in `Ties.v`."""

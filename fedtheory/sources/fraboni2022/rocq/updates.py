@@ -1,4 +1,4 @@
-"""Updates with stale models: names of `Stale.v`, `Weights.v`, `Samples.v`, `Means.v`, `Types.v` and `Windows.v`."""
+"""Updates with stale models in Rocq: names of quantities, hypotheses of assumptions, and lemmas of facts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ SAMPLES: Mapping[Quantity, str] = {
     q.mean_round_optimum_mixed_noise: "mean_mixed_optimum_noise A draw bar_n",
 }
 
-
 COMPARATORS: Mapping[Quantity, str] = {
     q.surrogate_comparator_distance: "initial_distance A y",
     q.final_surrogate_comparator_distance_sq: "server_distance_sq A y (updates A)",
@@ -46,7 +45,6 @@ COMPARATORS: Mapping[Quantity, str] = {
     q.comparator_residual: "residual A y bar_n",
 }
 """Names for an arbitrary point: those of the surrogate optimum, on which the library has no hypothesis."""
-
 
 TYPES: Mapping[Quantity, str] = {
     q.virtual_client_gap: "virtual_client_gap A own n k i",
@@ -60,7 +58,6 @@ TYPES: Mapping[Quantity, str] = {
     q.mean_virtual_suboptimality: "mean_virtual_suboptimality A star",
 }
 """Names of `library/Types.v`."""
-
 
 WINDOWS: Mapping[Quantity, str] = {
     q.gradient_bound: "B_g",
@@ -78,9 +75,7 @@ WINDOWS: Mapping[Quantity, str] = {
 }
 """Names of `library/Windows.v`."""
 
-
-_EACH = "minimiser_bar_n n Hn"
-
+_ROUND_OPTIMUM = "minimiser_bar_n n Hn"
 
 _SAMPLE_FACTS: Mapping[str, Sequence[str]] = {
     KNOWN["spread"].name: ("client_spread_nonneg A n",),
@@ -88,7 +83,7 @@ _SAMPLE_FACTS: Mapping[str, Sequence[str]] = {
     KNOWN["mean_gradient"].name: ("square_mean_gradient_nonneg A n",),
     KNOWN["past_moves"].name: ("past_moves_nonneg A n",),
     KNOWN["mean_move"].name: ("mean_move_nonneg A",),
-    KNOWN["round_gap"].name: (f"round_gap_nonneg A bar_n n ({_EACH})",),
+    KNOWN["round_gap"].name: (f"round_gap_nonneg A bar_n n ({_ROUND_OPTIMUM})",),
     KNOWN["optimum_noise"].name: ("optimum_noise_nonneg A draw bar_n n",),
     KNOWN["mixed_optimum_noise"].name: ("mixed_optimum_noise_nonneg A draw bar_n n",),
     KNOWN["mean_optimum_noise"].name: ("mean_optimum_noise_nonneg A draw bar_n",),
@@ -100,11 +95,9 @@ _SAMPLE_FACTS: Mapping[str, Sequence[str]] = {
     KNOWN["final_surrogate_comparator_distance"].name: ("server_distance_nonneg A y (updates A)",),
     KNOWN["mean_weights"].name: ("mean_sum_below A",),
 }
-"""Lemmas of the library; one of them proves the fact."""
-
+"""For each fact the lemmas of the library of which one proves it."""
 
 _START = "(model A O)"
-
 
 UPDATES: Mapping[Quantity, str] = {
     q.clients: "M_of A",
@@ -183,7 +176,6 @@ UPDATES: Mapping[Quantity, str] = {
     **WINDOWS,
 }
 
-
 UPDATE_ASSUMED: Mapping[Assumption, tuple[str, str]] = {
     a.aggregation_scheme: ("scheme", "aggregation_scheme A"),
     a.somebody_reports: ("somebody_reports", "no_empty_update A"),
@@ -191,7 +183,6 @@ UPDATE_ASSUMED: Mapping[Assumption, tuple[str, str]] = {
     a.one_type: ("one_type_A", "one_type A"),
     a.synchronous: ("synchronous_A", "synchronous A"),
 }
-
 
 UPDATE_FACTS: Mapping[str, Sequence[str]] = {
     KNOWN["shares"].name: ("shares_add_up A n somebody_reports Hn",),
@@ -236,4 +227,4 @@ UPDATE_FACTS: Mapping[str, Sequence[str]] = {
     "a share in an update is a weight over the sum of its weights": ("share_of_weight A n i somebody_reports Hn",),
     **_SAMPLE_FACTS,
 }
-"""Lemmas of the library; one of them proves the fact."""
+"""For each fact the lemmas of the library of which one proves it."""

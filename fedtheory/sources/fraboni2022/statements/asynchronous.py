@@ -48,7 +48,6 @@ virtual_error = NOTATION.add(
     real=True,
 )
 
-
 claim = Statements("fraboni2022", NOTATION)
 
 root = sp.sqrt(K * N)

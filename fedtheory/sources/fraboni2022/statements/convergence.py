@@ -46,7 +46,6 @@ count = CONVERGENCE.add(q.report_count, r"\sum_n\mathbb I_i(n)", nonnegative=Tru
 period = CONVERGENCE.add(q.report_interval, positive=True)
 optimum_distance = CONVERGENCE.add(q.surrogate_optimum_distance, nonnegative=True)
 
-
 claim = Statements("fraboni2022", CONVERGENCE)
 
 CLAIMS = [

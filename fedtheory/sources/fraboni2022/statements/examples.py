@@ -30,7 +30,6 @@ optimum_distance = EXAMPLES.add(q.surrogate_optimum_distance, nonnegative=True)
 r_j = EXAMPLES.add(q.type_importance, real=True)
 st_jn = EXAMPLES.add(q.type_share, real=True)
 
-
 step = 1 - (1 - eta_l) ** K
 """phi, the relative change of the distance to a client's optimum in K local steps."""
 BETWEEN = (step > 0, step < 1)

@@ -34,13 +34,11 @@ ratio_above = HARDWARE.add(q.speed_ratio_above, positive=True)
 chance = HARDWARE.add(q.report_chance, positive=True)
 exponential_share = HARDWARE.add(q.exponential_share, nonnegative=True)
 
-
 claim = Statements("fraboni2022", HARDWARE)
 FREE = {K: (1, 16), N: (64,)}
 """Local steps and updates with rational roots, for statements about numbers."""
 numbers_claim = Statements("fraboni2022", HARDWARE.without(FREE), for_all=FREE)
 """Function that states a claim about the constants of a run, at any numbers of local steps and updates."""
-
 
 ANY_TIES = (a.asynchronous,)
 """Asynchronous FedAvg in which clients with equal report times report together or one by one."""

@@ -55,7 +55,6 @@ tilde_eta = eta_g * eta_l
 D = 6 * eta_l**2 * (K - 1) ** 2 * L**2
 nu = 16 * rho * L
 
-
 MEANS = r"\frac1N\sum_{n=0}^{N-1}\frac1K\sum_{k=0}^{K-1}"
 """LaTeX of the average over updates and local steps, as published."""
 

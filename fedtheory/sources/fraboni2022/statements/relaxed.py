@@ -53,7 +53,6 @@ r_j = RELAXED.add(q.type_importance, real=True)
 st_jn = RELAXED.add(q.type_share, real=True)
 q_bar = RELAXED.add(q.mean_weight_sum, nonnegative=True)
 
-
 WINDOWED = tilde_eta * K * (W - 1) * B_g**2
 """eps_W as in (25) and (28), for weights that sum to one."""
 EPSILON_W = rho**2 * WINDOWED

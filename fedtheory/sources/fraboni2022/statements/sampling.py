@@ -38,11 +38,9 @@ beta_fixed = NOTATION.add(q.fastest_excess, r"\beta^{\rm fixed}", nonnegative=Tr
 limit_gap = NOTATION.add(q.fastest_gap, r"(\mathcal L(\bar\theta)-\mathcal L(\theta^*))", nonnegative=True)
 limit_gradient = NOTATION.add(q.fastest_gradient, nonnegative=True)
 
-
 claim = Statements("fraboni2022", NOTATION)
 _WINDOWS = FREE | {W: (3,)}
 window_claim = Statements("fraboni2022", NOTATION.without(_WINDOWS), for_all=_WINDOWS)
-
 
 CENTRALISED = (a.one_client, a.full_rounds, a.unit_server_step)
 SAMPLED = (a.synchronous, a.unbiased_updates)

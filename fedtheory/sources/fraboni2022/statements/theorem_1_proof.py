@@ -108,7 +108,6 @@ REPAIR = (
     "when (70) is solved for phi; L is the largest curvature of a sampled objective."
 )
 
-
 CLAIMS = [
     *claim.refuted.step(
         "thm-1.proof-86-90",

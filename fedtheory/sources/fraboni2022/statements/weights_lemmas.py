@@ -42,7 +42,6 @@ pairs = mixed - ClientSum(q_in**2 * gradient_sq)
 square_of_selected = ClientSum(gamma * gradient_sq) + alpha * mixed
 squares_alone = largest_share * q_n * ClientSum(q_in * gradient_sq)
 
-
 _SECOND = r"\mathbb E_{S_n}\left[\left\|\sum_i\omega_i(n)x_i\right\|^2\right]"
 _NEXT = r"\mathbb E_{S_n}\left[\|\theta^{n,k+1}-\theta^*\|^2\right]"
 _NOW = r"\|\theta^{n,k}-\theta^*\|^2"
