@@ -29,7 +29,7 @@ from report.worst_case import WorstCaseSection, make_worst_case_section
 from verify.claim_verdict import ClaimVerdict
 from verify.instances import FAMILIES, families_for
 from verify.left_open import describe_left_open
-from verify.printed import PrintedStep, check_published_proof
+from verify.published_proofs import PrintedStep, check_published_proof
 from verify.worst_case import WorstCase
 
 

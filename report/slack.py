@@ -16,7 +16,7 @@ from fedtheory.language.typesetting import latex
 from fedtheory.runfile import run_toml
 from report.mathml import typeset_formula, typeset_statement
 from verify.slack import WHOLE, Share, compute_shares, parts_of, proved_bounds
-from verify.slack.tightened import tightened_constants
+from verify.slack.tightened_constants import tightened_constants
 
 SLACK_PAGE = "slack.html"
 _SHORT = 40

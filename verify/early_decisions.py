@@ -23,7 +23,7 @@ from verify.evaluated_instances import Outcome, is_evidence
 from verify.instances import Given
 from verify.processes import run_in_order
 from verify.slack import WHOLE, run_files
-from verify.slack.stored import RunTable
+from verify.slack.stored_runs import RunTable
 from verify.witness import Witness, read_exact_run
 
 POINTERS = ("definition", "algorithm", "assumption", "experiment")

@@ -17,7 +17,7 @@ def check_answers(
     `answers` are the variables of the notebook, `globals()`.  `symbols` lists the symbols of each question, for an
     exercise whose file only the instructor has; units are not checked then.
     """
-    from verify.grade.in_notebook import read_answers
+    from verify.grade.notebook_answers import read_answers
 
     for found in read_answers(assignment, student, answers, symbols):
         print(f"{found.name}: {'read as' if found.is_readable else 'NOT READ:'} {found.text}")

@@ -180,8 +180,8 @@ def points(  # noqa: PLR0917  Typer makes each argument an option
     as_json: Json = False,
 ) -> None:
     """Enter points given by a person, as for proofs; grading again keeps them."""
-    from verify.grade.given_points import EnteredPoints, parse_points, read_given
-    from verify.grade.written import give_points
+    from verify.grade.point_entries import EnteredPoints, parse_points, read_given
+    from verify.grade.result_files import give_points
 
     if (table is None) == (student is None):
         raise InputError("STUDENT", "expected either STUDENT QUESTION POINTS, or --from CSV")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
     from fedtheory.proofs import Proof
     from fedtheory.proofs.document import Document
-    from verify.printed import PrintedStep
+    from verify.published_proofs import PrintedStep
 
 NAME = "prove"
 T = TypeVar("T")
@@ -85,7 +85,7 @@ def run(
     from fedtheory.cli.proof_search import write_certificates
     from fedtheory.cli.proof_terms import encode_terms, print_terms, restate_steps, write_as_terms
     from fedtheory.cli.tightening import encode_tightened, print_tightened, tighten_found
-    from verify.printed import check_published_proof
+    from verify.published_proofs import check_published_proof
 
     proofs = _check_target(target, certificate, claims or [])
     if search:
@@ -236,7 +236,7 @@ def choose_verdict(proof: Proof, printed: list[PrintedStep]) -> str:
 
     Without a certificate, the verdict is that of the published proof, if one of its steps fails.
     """
-    from verify.printed import find_first_failure
+    from verify.published_proofs import find_first_failure
 
     if proof.verdict == "no certificate" and find_first_failure(printed) is not None:
         return "broken"
@@ -249,7 +249,7 @@ def encode_proof(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
     from fedtheory.language.typesetting import latex
     from fedtheory.proofs.missing_assumptions import find_missing_assumptions
     from fedtheory.proofs.near_misses import near_misses
-    from verify.printed import find_first_failure
+    from verify.published_proofs import find_first_failure
 
     failing = find_first_failure(printed)
     as_printed = [
@@ -336,7 +336,7 @@ def _print_table(proofs: list[Proof]) -> None:
 
 def _print_published_proof(printed: list[PrintedStep]) -> None:
     """Print the verdict on each step of the published proof, and the first step that fails."""
-    from verify.printed import find_first_failure
+    from verify.published_proofs import find_first_failure
 
     lines = [f"  {_MARKS[step.verdict]}  {step.claim.id}  {_format_text(step.claim.title)}" for step in printed]
     failing = find_first_failure(printed)

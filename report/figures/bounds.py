@@ -18,7 +18,7 @@ from report.curves import BoundCurve
 from report.figures.formulas import shorten_for_legend
 from report.figures.heat_map import draw_heat_map
 from report.figures.style import BLACK, BLUE, Figure, add_legend_below, choose_colour, choose_dash, finish, open_canvas
-from verify.check.together import compute_ratios
+from verify.check.joint_checks import compute_ratios
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

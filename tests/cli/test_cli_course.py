@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.grade import confinement, own
+from verify.grade import confinement, exercise_checks
 
 ASSIGNMENT = "polarization"
 
@@ -95,7 +95,7 @@ def test_an_exercise_of_ones_own(command, monkeypatch: pytest.MonkeyPatch, tmp_p
     files.
     """
     # The bound of the exercise is true, so that no search finds a violation.
-    monkeypatch.setattr(own, "_LOOKS", 50)
+    monkeypatch.setattr(exercise_checks, "_LOOKS", 50)
     page = (Path(__file__).parents[2] / "docs/how-to/courses.md").read_text(encoding="utf-8")
     exercise = tmp_path / "my_exercise.py"
     exercise.write_text(next(b for b in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "# my_exercise" in b))

@@ -8,7 +8,7 @@
 - `ladders`, `rates`: O(.) statements, compared on a ladder of runs
 - `outcome`: the result of a check
 - `one_run`: all of these in turn
-- `together`: joint checks of claims on many runs
+- `joint_checks`: claims on many runs at once, with `joint_comparison`, `whole_runs` and `runs_at_places`
 - `perturbed_runs`, `escalation`: which float results depend on rounding, and their decision in exact arithmetic
 """
 

@@ -21,9 +21,9 @@ from fedtheory.language.quantities.measuring.expectations import measure_several
 from verify.check.applicability import check_applicability, explain_exclusion, name_exclusion
 from verify.check.comparison import Comparison, compare
 from verify.check.dependencies import collect_in_relations
-from verify.check.estimated import estimate_sides
 from verify.check.links import CompiledRelation, compile_relations
 from verify.check.loose_suprema import list_suprema, lower_suprema
+from verify.check.monte_carlo import estimate_sides
 from verify.check.outcome import Check, FinalDecision
 from verify.check.rates import RateCheck, check_rate
 from verify.effort import spend

@@ -12,8 +12,8 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.claim_choices import choices_of
 from fedtheory.language.evaluation import SiteOfRuns
-from verify.check.by_run import Decided, Rows, compare_by_run
 from verify.check.dependencies import Dependencies, collect_in_conditions, collect_in_relations
+from verify.check.joint_comparison import Decided, Rows, compare_by_run
 from verify.check.links import CompiledRelation, compile_conditions, compile_relations
 
 

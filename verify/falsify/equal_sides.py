@@ -13,7 +13,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import whole_run
 from verify.check.applicability import check_conditions
 from verify.check.links import CompiledRelation, compile_conditions
-from verify.falsify.local import scale_steps
+from verify.falsify.local_search import scale_steps
 from verify.falsify.tables import NO_RUN
 
 _POWERS = (1, -1, 2, -2)

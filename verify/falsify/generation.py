@@ -23,7 +23,13 @@ from fedtheory.runfile import run_table
 from verify.check import Check
 from verify.falsify.counts import list_allowed_counts
 from verify.falsify.equal_sides import solve_equations, solve_for_largest_steps
-from verify.falsify.local import apply_scaling, find_factor_at_edge, find_factor_within, remove_aspects, scale_steps
+from verify.falsify.local_search import (
+    apply_scaling,
+    find_factor_at_edge,
+    find_factor_within,
+    remove_aspects,
+    scale_steps,
+)
 from verify.falsify.scalings import list_scalings
 from verify.falsify.tables import (
     Table,

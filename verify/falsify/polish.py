@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from verify.falsify.local import apply_scaling, reduce_to_conditions
+from verify.falsify.local_search import apply_scaling, reduce_to_conditions
 from verify.falsify.rounding import find_simple_power
 from verify.falsify.scalings import Scaling, list_scalings
 from verify.falsify.score import NOTHING

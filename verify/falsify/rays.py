@@ -17,7 +17,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import Array
 from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, find_best_step
-from verify.falsify.local import apply_scaling, remove_aspects
+from verify.falsify.local_search import apply_scaling, remove_aspects
 from verify.falsify.scalings import find_scaling, list_scalings
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import MOST_ITERATES, NEAR, Reach, SearchPoint, SearchState

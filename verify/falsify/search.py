@@ -18,8 +18,8 @@ from verify.check.links import compile_conditions, compile_relations
 from verify.check.outcome import rank_unclearness
 from verify.effort import measure_work
 from verify.falsify.generation import KINDS, find_bases, generate_run
-from verify.falsify.local import LocalClimb, move_to_edge, remove_aspects
-from verify.falsify.mixed import list_mixed_runs
+from verify.falsify.local_search import LocalClimb, move_to_edge, remove_aspects
+from verify.falsify.mixed_runs import list_mixed_runs
 from verify.falsify.polish import polish
 from verify.falsify.rays import follow_rays
 from verify.falsify.score import NOTHING

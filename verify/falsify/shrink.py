@@ -18,7 +18,7 @@ from fedtheory.runfile import parse_run
 from verify.check import Check
 from verify.check.outcome import rank_unclearness
 from verify.effort import measure_work, spend_a_try
-from verify.falsify.local import apply_scaling
+from verify.falsify.local_search import apply_scaling
 from verify.falsify.rounding import list_simpler, measure_length
 from verify.falsify.scalings import find_scaling, list_scalings, translate
 from verify.falsify.score import NOTHING, score

@@ -22,7 +22,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.search import SampledGradient, WorstFunction, find_worst_functions
 from verify.effort import spend_units
-from verify.falsify.local import move_to_edge
+from verify.falsify.local_search import move_to_edge
 from verify.falsify.tables import Table, change, clients
 
 _EFFORT = 2 * 10**7

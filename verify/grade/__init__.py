@@ -6,18 +6,18 @@ submissions of a course. The cells of a notebook call `points`.
 
 from fedtheory.language.exercises import Assignment, Copy
 from verify.grade.answer import read_answer
+from verify.grade.answer_limits import Unreadable
 from verify.grade.assignments import assignments, find_assignment
 from verify.grade.bound import BoundFinding, grade_bound
 from verify.grade.confinement import Launch, Limits, NoSandbox, find_launch
+from verify.grade.exercise_checks import require_sound
 from verify.grade.folder import grade_folder
-from verify.grade.guarded import Unreadable
-from verify.grade.handed_in import left_out
-from verify.grade.in_notebook import points
 from verify.grade.marking import Result, mark_submission
-from verify.grade.own import require_sound
+from verify.grade.notebook_answers import points
 from verify.grade.read_back import ReadBack, read_back
 from verify.grade.sandbox import run_code
 from verify.grade.submission import Submission, read_submission
+from verify.grade.submitted_files import left_out
 
 __all__ = [
     "Assignment",

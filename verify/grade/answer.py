@@ -8,8 +8,7 @@ from collections.abc import Mapping
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
-from verify.grade.answer_sides import split_sides, unwrap
-from verify.grade.guarded import (
+from verify.grade.answer_limits import (
     FUNCTIONS,
     LONGEST_TEXT,
     Ambiguous,
@@ -19,11 +18,12 @@ from verify.grade.guarded import (
     UnknownSymbol,
     Unreadable,
 )
+from verify.grade.answer_sides import split_sides, unwrap
+from verify.grade.equality import are_equal, number_at
 from verify.grade.latex_answer import read_latex
 from verify.grade.plain_text import TIGHT, convert_powers, is_latex, write_in_ascii
 from verify.grade.products import separate_symbols
 from verify.grade.python_answer import read_python
-from verify.grade.same import are_equal, number_at
 
 _NORM = re.compile(r"\\\||\\[lr]?Vert(?![A-Za-z])|\\norm(?![A-Za-z])|‖|\|\|")
 _WORD = re.compile(r"[A-Za-z]+(?:_\w+)?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from verify.grade.guarded import Ambiguous, UnknownSymbol
+from verify.grade.answer_limits import Ambiguous, UnknownSymbol
 
 _RISING = r"<=|⩽|≤|\\leqslant(?![A-Za-z])|\\leq?(?![A-Za-z])|<"
 _FALLING = r">=|⩾|≥|\\geqslant(?![A-Za-z])|\\geq?(?![A-Za-z])|>"

@@ -18,7 +18,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
-from verify.check.together import CheckResult, RunsTogether
+from verify.check.joint_checks import CheckResult, RunsTogether
 from verify.falsify.generation import classify_run
 from verify.falsify.search_state import estimate_exact_cost
 from verify.falsify.tables import Table, get

@@ -21,9 +21,9 @@ from verify.falsify.regimes import search_regimes
 from verify.falsify.tables import Table
 from verify.grade.battery import build_battery
 from verify.grade.counterexample import Counterexample, describe
+from verify.grade.equality import are_equal, has_units_of
 from verify.grade.looseness import Growth, Looseness, measure_looseness
 from verify.grade.rule import Standing, compute_share
-from verify.grade.same import are_equal, has_units_of
 from verify.searches import find_premises
 
 _THOUSAND = 1_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fedtheory.language.exercises import ChoiceQuestion
-from verify.grade.guarded import Unreadable
+from verify.grade.answer_limits import Unreadable
 
 _LETTER = re.compile(r"\W*(?:(?:option|answer|choice|letter)\W+)?([a-z])\W*", re.IGNORECASE)
 _WITH_TEXT = re.compile(r"\W*([a-z])\s*[).:\]-]+\s*(.+)", re.IGNORECASE | re.DOTALL)

@@ -8,7 +8,7 @@ from html import escape
 import sympy as sp
 
 from fedtheory.language.typesetting import latex
-from verify.grade.guarded import FUNCTIONS, Unreadable
+from verify.grade.answer_limits import FUNCTIONS, Unreadable
 from verify.grade.marking import AnswerRow, Result
 from verify.grade.notebooks import format_points
 from verify.grade.python_answer import read_python

@@ -11,11 +11,11 @@ from fedtheory.errors import InputError
 from fedtheory.language.exercises import CLASS, is_student
 from verify.grade.assignments import assignment_with_id, find_assignment, read_edition
 from verify.grade.confinement import Launch, NoSandbox, find_launch
-from verify.grade.handed_in import HandedIn, find_submissions, list_labels
+from verify.grade.exercise_checks import require_sound_once
 from verify.grade.marking import AnswerRow, Result, decode_result, mark_submission
-from verify.grade.own import require_sound_once
+from verify.grade.result_files import read_entered, write_all
 from verify.grade.submission import digest
-from verify.grade.written import read_entered, write_all
+from verify.grade.submitted_files import HandedIn, find_submissions, list_labels
 from verify.processes import run_unordered
 
 _EDITION = "11"

@@ -14,8 +14,8 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import failures_among, premises
 from verify.check.applicability import check_conditions
-from verify.falsify.local import move_to_edge, remove_aspects
-from verify.falsify.mixed import list_mixed_runs
+from verify.falsify.local_search import move_to_edge, remove_aspects
+from verify.falsify.mixed_runs import list_mixed_runs
 from verify.falsify.scalings import list_scalings
 from verify.falsify.starts import find_features
 from verify.falsify.tables import STEP_SIZE, Table, change, clients, find_most_steps, get, read, scale, with_clients

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from fedtheory.kernel.expressions import Expr
-from verify.grade.guarded import FUNCTIONS, Ambiguous, Guarded, Unreadable
+from verify.grade.answer_limits import FUNCTIONS, Ambiguous, Guarded, Unreadable
 from verify.grade.plain_text import TIGHT
 
 _TOKEN = r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\.\d+|{words}[A-Za-z]|\S"

@@ -20,8 +20,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.planner.bound import get_compiler
+from verify.grade.equality import number_at
 from verify.grade.equations import eliminate_equations
-from verify.grade.same import number_at
 
 _SCALES = (2**8, 2**16)
 """Ratios of a symbol's sizes, in the first and in the second comparison."""

@@ -17,7 +17,7 @@ from verify.grade.questions import GivenAnswer, Mark, mark_answer
 from verify.grade.sandbox import Answers, run_code
 from verify.grade.shown_answer import show_read, show_submitted
 from verify.grade.submission import Submission
-from verify.grade.written_text import read_texts
+from verify.grade.text_answers import read_texts
 
 _LONGEST_MARKING = 600.0
 """Processor seconds for one answer, after which it is left to a person.

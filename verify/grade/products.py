@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from verify.grade.guarded import FUNCTIONS
+from verify.grade.answer_limits import FUNCTIONS
 from verify.grade.plain_text import TIGHT
 
 _WORD = re.compile(r"(?<![A-Za-z_.\\])[A-Za-z]\w*")

@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
-from verify.grade.guarded import Guarded, NoExpression, Unreadable
+from verify.grade.answer_limits import Guarded, NoExpression, Unreadable
 
 _OPERATIONS: dict[type[ast.operator], Callable[[Guarded, Expr, Expr], Expr]] = {
     ast.Add: lambda _build, left, right: left + right,

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import CLASS, BoundQuestion, Question
+from verify.grade.answer_limits import Unreadable
 from verify.grade.asked_formula import read_formula
 from verify.grade.asked_in_file import read_questions
 from verify.grade.assignments import assignments, find_assignment
 from verify.grade.confinement import find_launch
-from verify.grade.guarded import Unreadable
+from verify.grade.equality import has_units_of
 from verify.grade.marking import read_answers
 from verify.grade.other_copies import match_questions
 from verify.grade.questions import GivenAnswer
-from verify.grade.same import has_units_of
 from verify.grade.shown_answer import show_answer
 from verify.grade.submission import Submission, header, read_submission
 

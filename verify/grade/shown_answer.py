@@ -15,12 +15,12 @@ from fedtheory.language.exercises import (
 )
 from fedtheory.language.exercises.copy_symbols import write_expression
 from verify.grade.answer import read_answer
+from verify.grade.answer_limits import Unreadable
 from verify.grade.asked_formula import read_formula
 from verify.grade.chosen_option import read_choice
-from verify.grade.guarded import Unreadable
+from verify.grade.equality import number_at
 from verify.grade.plain_text import remove_controls
 from verify.grade.questions import GivenAnswer
-from verify.grade.same import number_at
 
 _LONGEST = 4_000
 

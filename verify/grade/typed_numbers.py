@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from verify.grade.guarded import Ambiguous
+from verify.grade.answer_limits import Ambiguous
 
 _GROUPED = re.compile(r"(?<![\w.,])(\d{1,3})((?:(?:[ '’_\u2009\u202f]|\\,)\d{3})+)(?![\w])")
 _COMMA_GROUPS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:(?:,\d{3}){2,}(?:\.\d+)?|(?:,\d{3})+\.\d+)(?![\w,])")

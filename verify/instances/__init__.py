@@ -24,8 +24,8 @@ from fedtheory.language.registry import is_of_the_package
 from fedtheory.language.schedules import StepSizes
 from fedtheory.language.setting import list_extensions
 from fedtheory.runfile import run_table, run_toml
-from verify.instances.own import own_families
 from verify.instances.schedules import families_of_step_sizes
+from verify.instances.user_algorithms import own_families
 
 __all__ = [
     "FAMILIES",

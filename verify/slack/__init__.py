@@ -21,7 +21,7 @@ from verify import cache
 from verify.check import check
 from verify.content import CERTIFICATES, STATEMENTS, digest_claim, digest_code, digest_paper
 from verify.slack.parts import WHOLE, Part, has_parts, parts_of
-from verify.slack.stored import RunTable, run_files
+from verify.slack.stored_runs import RunTable, run_files
 
 __all__ = [
     "WHOLE",

@@ -18,7 +18,7 @@ from verify.falsify.tables import size
 from verify.instances import FAMILIES, PARTS
 from verify.slack import compute_share, proved_bounds, proved_claims
 from verify.slack.parts import WHOLE, Part, bound_of, parts_of
-from verify.slack.stored import RunTable, keep_parts, load_runs, store_run
+from verify.slack.stored_runs import RunTable, keep_parts, load_runs, store_run
 
 Found = tuple[fmpq, RunTable]
 _NOTHING = float("-inf")

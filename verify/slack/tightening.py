@@ -11,7 +11,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.document import Document
 from fedtheory.search import Tightened, tighten
 from verify.slack.parts import has_parts, lowerable_parts
-from verify.slack.tightened import bound_with, tightened_file
+from verify.slack.tightened_constants import bound_with, tightened_file
 
 EFFORT = 3 * 10**7
 """Units of work of each search, which take one to three seconds."""

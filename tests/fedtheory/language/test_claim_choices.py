@@ -22,7 +22,7 @@ from fedtheory.language.parameters import parameter
 from fedtheory.language.wellformed import require_wellformed
 from fedtheory.proofs import Certificate, Combination, Part, check_certificate, facts
 from verify.check import check
-from verify.check.together import RunsTogether
+from verify.check.joint_checks import RunsTogether
 
 eta, L = sp.symbols("eta L", positive=True)
 beta = sp.Symbol("beta", nonnegative=True)

@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory import RATIONAL, Claim, parse_run, quantity
 from fedtheory import quantities as q
 from verify.check import check
-from verify.check.together import RunsTogether
+from verify.check.joint_checks import RunsTogether
 
 HALF = sp.Rational(1, 2)
 TINY = sp.Rational(1, 10**9)

@@ -19,12 +19,18 @@ from verify import verdict
 from verify.check.comparison import compute_ratio, find_tightest_places
 from verify.check.decision import decide_by_values
 from verify.check.dependencies import Dependencies
-from verify.check.estimated import _compute_interval, _decide, _differ
+from verify.check.joint_checks import (
+    _combine_worst,
+    _convert_to_float,
+    _find_worst_by_run,
+    _has_batches,
+    _make_sort_key,
+)
 from verify.check.links import CompiledRelation
+from verify.check.monte_carlo import _compute_interval, _decide, _differ
 from verify.check.outcome import Check, is_everywhere, rank_unclearness
 from verify.check.sides import Values
 from verify.check.stationary_orders import _expand_mean_distance_sq
-from verify.check.together import _combine_worst, _convert_to_float, _find_worst_by_run, _has_batches, _make_sort_key
 
 RATIO = (None, 0.5, 1.0, 1.09, 1.1, 4.0)
 
@@ -215,7 +221,7 @@ def test_intervals_of_replicas_decide(monkeypatch: pytest.MonkeyPatch) -> None:
         True,
     ]
     spread = SimpleNamespace(mean=np.array([2.0]), high=np.array([2.5]))
-    monkeypatch.setattr(import_module("verify.check.estimated"), "estimate_of", lambda *_: spread)
+    monkeypatch.setattr(import_module("verify.check.monte_carlo"), "estimate_of", lambda *_: spread)
     assert _compute_interval(np.array([1.0, 3.0]), 7.0) == (6.5, 7.5)
 
 

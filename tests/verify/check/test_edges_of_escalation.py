@@ -17,9 +17,9 @@ from fedtheory.federation.oracles import ExactOracle
 from fedtheory.language.claim import Claim
 from verify import verdict
 from verify.check import escalation, one_run
-from verify.check.by_run import compare_by_run
+from verify.check.joint_checks import RunsTogether
+from verify.check.joint_comparison import compare_by_run
 from verify.check.outcome import Check
-from verify.check.together import RunsTogether
 
 CLAIM = Claim(id="t:one", lhs=eta, rhs=L, where=WHERE)
 
@@ -172,7 +172,7 @@ def test_runs_of_enclosures_are_checked_alone() -> None:
 
 def test_runs_with_fewer_entries_are_filled_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs with fewer entries are extended by their last entry, which does not change the decision."""
-    by_run = import_module("verify.check.by_run")
+    by_run = import_module("verify.check.joint_comparison")
     owners, left = np.array([1, 0, 1, 1]), np.array([5.0, 9.0, 1.0, 7.0])
     monkeypatch.setattr(by_run, "_index_entries", lambda *_: (owners, left, np.full(4, 6.0), np.ones(4)))
     relation = SimpleNamespace(operator="<=", in_order=lambda one, two: (one, two))

@@ -18,7 +18,7 @@ from verify.check.outcome import Check
 from verify.check.sides import Place
 from verify.early_decisions import Decision
 from verify.falsify.shrink import _Shrinking
-from verify.grade.given_points import _shorten_answer
+from verify.grade.point_entries import _shorten_answer
 
 CLAIM = Claim(id="t:one", lhs=eta, rhs=L, where=WHERE)
 

@@ -6,7 +6,7 @@ import pytest
 
 from fedtheory.language.registry import all_sources, find
 from fedtheory.proofs.printed import list_printed_steps
-from verify.printed import check_published_proof, find_first_failure
+from verify.published_proofs import check_published_proof, find_first_failure
 
 WITH_PROOFS = [f"{source.key}:{name}" for source in all_sources().values() for name in source.printed_proofs]
 
@@ -44,7 +44,7 @@ def test_a_proof_without_a_failing_step() -> None:
 
 def test_a_step_without_a_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
     """A step without a certificate is not called proved: an O(.) is shown on ladders of runs only."""
-    monkeypatch.setattr("verify.printed.list_printed_steps", lambda _claim_id: ("vlaski2023:eq-5.62",))
+    monkeypatch.setattr("verify.published_proofs.list_printed_steps", lambda _claim_id: ("vlaski2023:eq-5.62",))
     (step,) = check_published_proof(find("vlaski2023:thm-5.1.recursion"))
     assert step.verdict == "not certified"
     assert "asymptotic" in step.why

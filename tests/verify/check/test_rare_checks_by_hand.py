@@ -10,17 +10,17 @@ import pytest
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.errors import InputError
-from verify.check import escalation, estimated
+from verify.check import escalation, monte_carlo
 
 
 def test_groups_of_replicas_that_agree_are_no_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Intervals are about the value of all replicas, at the tightest place; equal groups estimate nothing."""
-    monkeypatch.setattr(estimated, "decide", lambda whole, _: whole.slack)
-    monkeypatch.setattr(estimated, "find_tightest_places", lambda whole, _: int(np.argmin(whole.slack)))
-    monkeypatch.setattr(estimated, "plain_floats", np.asarray)
-    monkeypatch.setattr(estimated, "_decide", lambda operator, slack, replicas: (operator, slack, replicas))
+    monkeypatch.setattr(monte_carlo, "decide", lambda whole, _: whole.slack)
+    monkeypatch.setattr(monte_carlo, "find_tightest_places", lambda whole, _: int(np.argmin(whole.slack)))
+    monkeypatch.setattr(monte_carlo, "plain_floats", np.asarray)
+    monkeypatch.setattr(monte_carlo, "_decide", lambda operator, slack, replicas: (operator, slack, replicas))
     spread = SimpleNamespace(high=np.array([5.0]), mean=np.array([3.0]))
-    monkeypatch.setattr(estimated, "estimate_of", lambda *_: spread)
+    monkeypatch.setattr(monte_carlo, "estimate_of", lambda *_: spread)
     link = SimpleNamespace(relation=SimpleNamespace(operator="<="))
 
     def sides(slack: list[float], lhs: list[float]) -> Any:
@@ -28,14 +28,14 @@ def test_groups_of_replicas_that_agree_are_no_estimates(monkeypatch: pytest.Monk
 
     run: Any = SimpleNamespace(replicas=40)
     whole = sides([9.0, 1.0], [4.0, 6.0])
-    found = estimated._estimate(whole, [sides([9.0, 1.5], [4.0, 5.0]), sides([9.0, 0.5], [4.0, 7.0])], run)
+    found = monte_carlo._estimate(whole, [sides([9.0, 1.5], [4.0, 5.0]), sides([9.0, 0.5], [4.0, 7.0])], run)
     assert found is not None
     assert (found.left.low, found.left.high, found.left.replicas) == (4.0, 8.0, 40)
     assert found.final_decision == ("<=", (-1.0, 3.0), 40)
-    assert estimated._estimate(whole, [sides([8.0, 1.0], [4.0, 6.0])], run) is None
-    assert estimated._estimate(whole, [sides([1.5], [5.0])], run) is None
-    assert estimated._differ(np.array([1.0, 1.0]), 1.0 + 1e-13) is False
-    assert estimated._differ(np.array([1.0, 1.0]), 1.0 + 1e-11) is True
+    assert monte_carlo._estimate(whole, [sides([8.0, 1.0], [4.0, 6.0])], run) is None
+    assert monte_carlo._estimate(whole, [sides([1.5], [5.0])], run) is None
+    assert monte_carlo._differ(np.array([1.0, 1.0]), 1.0 + 1e-13) is False
+    assert monte_carlo._differ(np.array([1.0, 1.0]), 1.0 + 1e-11) is True
 
 
 def test_rates_that_floats_leave_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.registry import claims_of, find
 from verify.check import check
-from verify.check.together import CheckResult, RunsTogether, compute_ratios
+from verify.check.joint_checks import CheckResult, RunsTogether, compute_ratios
 from verify.instances import FAMILIES, families_for
 
 x, y, z = sp.symbols("x y z", real=True)
@@ -177,6 +177,6 @@ def test_places_are_taken_together_as_far_as_memory_goes(monkeypatch: pytest.Mon
     runs = [instance.run() for instance in FAMILIES[name].instances[:12]]
     claims = [claim for claim in claims_of() if name in families_for(claim) and claim.place == "step"][:6]
     whole = RunsTogether(runs).check_claims(claims)
-    monkeypatch.setattr("verify.check.at_places._MOST", 1)
+    monkeypatch.setattr("verify.check.runs_at_places._MOST", 1)
     assert RunsTogether(runs).check_claims(claims) == whole
     assert any(whole.values())

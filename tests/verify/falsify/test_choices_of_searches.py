@@ -12,9 +12,9 @@ import pytest
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
-from verify.falsify import exponents, finding, local, rays, scalings, search, search_state
+from verify.falsify import exponents, finding, local_search, rays, scalings, search, search_state
 from verify.falsify.finding import Finding
-from verify.falsify.local import LocalClimb
+from verify.falsify.local_search import LocalClimb
 from verify.falsify.regimes import edge, evaluation
 from verify.falsify.regimes import search as regimes
 from verify.falsify.regimes.edge import Edge
@@ -135,7 +135,7 @@ def test_moves_that_are_better_replace_the_present_run(
     scores: dict[str, float], repaired: str | None, conditions: bool, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run outside of the conditions is repaired first, where there are conditions."""
-    monkeypatch.setattr(local, "reduce_to_conditions", lambda *_: repaired)
+    monkeypatch.setattr(local_search, "reduce_to_conditions", lambda *_: repaired)
     claim: Any = SimpleNamespace(run_conditions=[1] if conditions else [])
     start = SearchPoint("old", 1.0)  # type: ignore[arg-type]
     climb = LocalClimb(claim, scores.__getitem__, start, 2, lambda _: iter(()))  # type: ignore[arg-type]
@@ -281,7 +281,7 @@ def test_progress_of_a_search_ends_at_its_budget(monkeypatch: pytest.MonkeyPatch
 def test_the_largest_step_is_tried_where_conditions_bound_it(
     conditions: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "move_to_edge", lambda claim, table: (claim.run_conditions, table))
+    monkeypatch.setattr(local_search, "move_to_edge", lambda claim, table: (claim.run_conditions, table))
     tried: list[Any] = []
     climb: Any = SimpleNamespace(
         _claim=SimpleNamespace(run_conditions=conditions), at=SimpleNamespace(table="table"), tries=tried.append

@@ -11,7 +11,7 @@ from fedtheory import Claim
 from fedtheory import quantities as q
 from verify.check.applicability import check_conditions
 from verify.falsify.equal_sides import solve_equations, solve_for_largest_steps
-from verify.falsify.local import scale_steps
+from verify.falsify.local_search import scale_steps
 from verify.instances import Instance
 
 mu = sp.Symbol("mu", positive=True)

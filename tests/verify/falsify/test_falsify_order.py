@@ -13,7 +13,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.language.claim import Claim
-from verify.falsify import finding, generation, mixed, search, starts
+from verify.falsify import finding, generation, mixed_runs, search, starts
 from verify.falsify.finding import Finding
 from verify.falsify.generation import (
     InstanceKind,
@@ -24,7 +24,7 @@ from verify.falsify.generation import (
     _pick,
     _set_clients,
 )
-from verify.falsify.mixed import _leave_one_out, _set_problem
+from verify.falsify.mixed_runs import _leave_one_out, _set_problem
 from verify.falsify.regimes import NO_PAIRS, Search
 from verify.falsify.tables import CheckedRun, Table, get
 
@@ -215,8 +215,8 @@ def test_programs_with_full_participation(monkeypatch: pytest.MonkeyPatch) -> No
     """Instances with full participation are added if none of a claim's families has it."""
     drawn, full = _table(2, participation={"kind": "uniform", "clients": 1}), _table(2)
     for known, count in (([drawn], 2), ([drawn, full], 2), ([full], 1), ([full, drawn], 2), ([drawn, drawn], 4)):
-        monkeypatch.setattr(mixed, "list_algorithms", lambda _, known=known: known)
-        found = mixed._list_algorithms(CLAIM)
+        monkeypatch.setattr(mixed_runs, "list_algorithms", lambda _, known=known: known)
+        found = mixed_runs._list_algorithms(CLAIM)
         assert len(found) == count
         assert any(get(table, "algorithm.participation") is None for table in found)
 

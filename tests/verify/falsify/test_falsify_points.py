@@ -26,7 +26,7 @@ from verify.falsify.exponents import (
     _split_by_sign,
     _take_logarithm,
 )
-from verify.falsify.local import LocalClimb, remove_aspects
+from verify.falsify.local_search import LocalClimb, remove_aspects
 from verify.falsify.rays import Ray, ScaledRun, _count_doublings, _list_penalties
 from verify.falsify.regimes.edge import Edge
 from verify.falsify.scalings import list_scalings

@@ -18,7 +18,7 @@ from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify import search_quickly
 from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, find_best_step
-from verify.falsify.mixed import list_mixed_runs
+from verify.falsify.mixed_runs import list_mixed_runs
 from verify.falsify.rays import Ray, ScaledRun, follow_rays
 from verify.falsify.scalings import list_scalings
 from verify.falsify.search import _move_term, search, search_briefly

@@ -16,7 +16,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
-from verify.falsify.local import move_to_edge, reduce_to_conditions, remove_aspects
+from verify.falsify.local_search import move_to_edge, reduce_to_conditions, remove_aspects
 from verify.falsify.rounding import find_simple_power, list_simpler, measure_length
 from verify.falsify.scalings import Scaling, list_scalings, translate
 from verify.falsify.structure import list_variants

@@ -13,8 +13,8 @@ from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
-from verify.falsify import local, search, search_state
-from verify.falsify.local import LocalClimb
+from verify.falsify import local_search, search, search_state
+from verify.falsify.local_search import LocalClimb
 from verify.falsify.rays import Ray
 from verify.falsify.regimes.edge import Edge
 from verify.falsify.regimes.evaluation import Seen
@@ -33,14 +33,14 @@ def test_a_few_scalings_are_turned_at_once(
 ) -> None:
     """No more than there are, each once; one that cannot be turned leaves no run to try."""
     asked: list[Any] = []
-    monkeypatch.setattr(local, "list_scalings", lambda _: list(range(count)))
-    monkeypatch.setattr(local, "apply_scaling", lambda table, scaling, _: asked.append(scaling) or table)
+    monkeypatch.setattr(local_search, "list_scalings", lambda _: list(range(count)))
+    monkeypatch.setattr(local_search, "apply_scaling", lambda table, scaling, _: asked.append(scaling) or table)
     choice = np.random.default_rng(0).choice
     generator: Any = SimpleNamespace(integers=lambda *_: drawn, standard_normal=lambda: 0.0, choice=choice)
     climb = LocalClimb(CLAIM, lambda _: 5.0, SearchPoint({}, 0.0), 9, lambda _: iter(()))
     climb.apply_random_scalings(generator, 2.0)
     assert (len(asked), len(set(asked)), climb.at.score) == (turned, turned, 5.0)
-    monkeypatch.setattr(local, "apply_scaling", lambda *_: asked.append("never"))
+    monkeypatch.setattr(local_search, "apply_scaling", lambda *_: asked.append("never"))
     climb.apply_random_scalings(generator, 2.0)
     assert asked.count("never") == 1
     assert climb.left == 7

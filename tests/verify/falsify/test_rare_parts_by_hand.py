@@ -14,7 +14,7 @@ from flint import fmpq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from verify.falsify import mixed
+from verify.falsify import mixed_runs
 from verify.falsify.regimes import factors, horizon, search, violations
 from verify.falsify.regimes.climb import LevelClimb
 from verify.falsify.regimes.design import _make_pair
@@ -22,6 +22,7 @@ from verify.falsify.regimes.edge import Edge
 from verify.falsify.regimes.problems import _negate_curvatures
 from verify.falsify.regimes.search import _Searching
 from verify.falsify.scalings import _scale_coordinate
+from verify.falsify.tables import CheckedRun
 
 T = sp.Symbol("T", positive=True)
 
@@ -101,21 +102,21 @@ def test_levels_of_restricted_counts() -> None:
 def test_the_first_allowed_run_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Own counts of local steps stay; runs with other features, or to which the claim does not apply, are left out."""
     looked: list[Any] = []
-    monkeypatch.setattr(mixed, "_COUNTS", ((1, 2), (3, 4)))
+    monkeypatch.setattr(mixed_runs, "_COUNTS", ((1, 2), (3, 4)))
     monkeypatch.setattr(
-        mixed, "reduce_to_conditions", lambda _claim, run: run if run["algorithm"]["rounds"] == 2 else None
+        mixed_runs, "reduce_to_conditions", lambda _claim, run: run if run["algorithm"]["rounds"] == 2 else None
     )
-    monkeypatch.setattr(mixed, "features", lambda table: {table["kind"]})
+    monkeypatch.setattr(mixed_runs, "features", lambda table: {table["kind"]})
 
     def evaluate(_claim: Any, run: Any, _arithmetic: Any) -> Any:
         looked.append(run["algorithm"])
         return None if run["kind"] == "lost" else SimpleNamespace(applicable=run["algorithm"]["rounds"] == 4)
 
-    monkeypatch.setattr(mixed, "evaluate_run", evaluate)
+    monkeypatch.setattr(mixed_runs, "evaluate_run", evaluate)
 
     def first(*tables: Any) -> Any:
         looked.clear()
-        found = mixed._allow(None, tables, {"plain", "lost"})  # type: ignore[arg-type]
+        found = mixed_runs._allow(None, tables, {"plain", "lost"})  # type: ignore[arg-type]
         return None if found is None else found["algorithm"]
 
     plain, own = ({"kind": "plain", "algorithm": {"local_steps": steps}} for steps in (9, [1, 2]))
@@ -191,12 +192,12 @@ def test_only_violations_that_apply_are_found() -> None:
     for applicable, holds in ((True, True), (True, None), (False, False)):
         seen = SimpleNamespace(score=3.0)
         check = SimpleNamespace(applicable=applicable, holds=holds)
-        violations.Violations._settle(given, seen, ("run", check))  # type: ignore[arg-type]
+        violations.Violations._settle(given, seen, CheckedRun({}, check))  # type: ignore[arg-type]
         assert (given.found, seen.score) == (None, -95.0)
     seen = SimpleNamespace(score=-99.0)
     violations.Violations._settle(given, seen, None)  # type: ignore[arg-type]
     assert (given.found, seen.score) == (None, -99.0)
-    refuting: Any = ("run", SimpleNamespace(applicable=True, holds=False))
+    refuting: Any = CheckedRun({}, SimpleNamespace(applicable=True, holds=False))  # type: ignore[arg-type]
     violations.Violations._settle(given, seen, refuting)  # type: ignore[arg-type]
     assert given.found is refuting
 

@@ -15,10 +15,10 @@ from flint import fmpq
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from verify.falsify import generation, mixed, score, search_state
+from verify.falsify import generation, mixed_runs, score, search_state
 from verify.falsify.equal_sides import solve_equations
 from verify.falsify.exponents import NOTHING_THERE
-from verify.falsify.local import find_factor_within
+from verify.falsify.local_search import find_factor_within
 from verify.falsify.rays import Ray
 from verify.falsify.regimes import confirmation, edge
 from verify.falsify.regimes.edge import Edge, _excess
@@ -182,8 +182,10 @@ def test_step_sizes_of_generated_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_mixed_runs_use_one_step_size() -> None:
-    for given, expected in ((fmpq(1, 3), mixed._STEP), ([fmpq(1, 3), fmpq(1, 5)], [mixed._STEP] * 2)):
-        assert get(mixed._equalise_steps(_table(2, local_step_size=given)), "algorithm.local_step_size") == expected
+    for given, expected in ((fmpq(1, 3), mixed_runs._STEP), ([fmpq(1, 3), fmpq(1, 5)], [mixed_runs._STEP] * 2)):
+        assert (
+            get(mixed_runs._equalise_steps(_table(2, local_step_size=given)), "algorithm.local_step_size") == expected
+        )
 
 
 @pytest.mark.parametrize(("weights", "kept"), [(2, True), (3, False)])
@@ -191,11 +193,11 @@ def test_weights_of_as_many_clients_are_kept(weights: int, *, kept: bool) -> Non
     table = _table(2)
     table["problem"]["weights"] = [fmpq(1, weights)] * weights
     shape: Any = SimpleNamespace(curvatures=[[1, 2], [3, 4]], linear=[1, -1], start=[1, 0], clients=2)
-    found = mixed._set_problem(table, shape, None)
+    found = mixed_runs._set_problem(table, shape, None)
     assert ("weights" in found["problem"]) is kept
     assert found["problem"]["linear"] == [[1, 1], [-1, -1]]
     assert "noise" not in found["problem"]
-    assert mixed._set_problem(table, shape, fmpq(5))["problem"]["noise"] == [5, 5]
+    assert mixed_runs._set_problem(table, shape, fmpq(5))["problem"]["noise"] == [5, 5]
 
 
 def test_proportions_at_the_end_of_a_ray() -> None:

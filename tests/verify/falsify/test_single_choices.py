@@ -23,13 +23,13 @@ from fedtheory.proofs import Recursion, cases, certificate_of, check_certificate
 from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.induction import k
 from fedtheory.search import chains, conic, known
-from verify.check import at_places, rates
-from verify.check.at_places import RunsAtPlaces
+from verify.check import rates, runs_at_places
+from verify.check.runs_at_places import RunsAtPlaces
 from verify.falsify.regimes.climb import LevelClimb
 from verify.falsify.regimes.search import _Over, _Searching
 from verify.falsify.score import _balance
-from verify.grade import own
-from verify.grade.given_points import _read_entry
+from verify.grade import exercise_checks
+from verify.grade.point_entries import _read_entry
 from verify.rocq import origins
 
 eta, tau, M, G = sp.symbols("eta tau M G", positive=True)
@@ -48,7 +48,7 @@ def test_step_sizes_are_rounded_to_nine_digits() -> None:
 def test_parts_that_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A part is as large as memory allows, counted anew for each part; a large run is a part alone."""
     numbers = {0: 4, 1: 6, 2: 4, 3: 6, 4: 12, 5: 1}
-    monkeypatch.setattr(at_places, "_MOST", 10)
+    monkeypatch.setattr(runs_at_places, "_MOST", 10)
     given: Any = SimpleNamespace(
         _list_frames=lambda row: [SimpleNamespace(numbers=numbers[row] / 2)], _count_choices=lambda _claim, _row: 2
     )
@@ -62,7 +62,7 @@ def test_runs_without_a_quantity_are_evaluated_alone(monkeypatch: pytest.MonkeyP
         raise NotApplicable("it has no optimum")
 
     monkeypatch.setattr(
-        at_places, "collect_in_relations", lambda _: SimpleNamespace(quantities=[SimpleNamespace(on=lack)])
+        runs_at_places, "collect_in_relations", lambda _: SimpleNamespace(quantities=[SimpleNamespace(on=lack)])
     )
     run = SimpleNamespace(client_objectives=None)
     given: Any = SimpleNamespace(_runs=[run], _list_frames=lambda _: [])
@@ -132,14 +132,14 @@ def test_points_without_a_cell_are_refused() -> None:
 def test_solutions_are_graded_once(file: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An assignment of the package has no file; a record avoids a second check until the edition changes."""
     done: list[str] = []
-    monkeypatch.setattr(own, "require_sound", lambda *_: done.append("graded"))
+    monkeypatch.setattr(exercise_checks, "require_sound", lambda *_: done.append("graded"))
     assignment: Any = SimpleNamespace(file=file)
     copy: Any = SimpleNamespace(student="a")
     for _ in range(2):
-        own.require_sound_once(assignment, copy, tmp_path / "grades", lambda: done.append("started"))
+        exercise_checks.require_sound_once(assignment, copy, tmp_path / "grades", lambda: done.append("started"))
     assert done == ["started", "graded"]
     copy.student = "b"
-    own.require_sound_once(assignment, copy, tmp_path / "grades")
+    exercise_checks.require_sound_once(assignment, copy, tmp_path / "grades")
     assert done == ["started", "graded", "graded"]
 
 

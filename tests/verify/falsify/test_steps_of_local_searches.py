@@ -10,9 +10,9 @@ import pytest
 from flint import fmpq
 
 from fedtheory.errors import InputError
-from verify.falsify import generation, local, polish, rays, search, search_state
+from verify.falsify import generation, local_search, polish, rays, search, search_state
 from verify.falsify.exponents import NOTHING_THERE, Logarithms, Room
-from verify.falsify.local import LocalClimb
+from verify.falsify.local_search import LocalClimb
 from verify.falsify.rays import Ray, ScaledRun
 from verify.falsify.score import NOTHING
 from verify.falsify.search_state import FAR, NEAR, SearchPoint
@@ -104,7 +104,7 @@ def test_runs_of_families_that_a_search_begins_with(
 
 def test_units_change_by_factors_of_sixty_four(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of the four units, both ways, where the run has it."""
-    _use_numbers(monkeypatch, local)
+    _use_numbers(monkeypatch, local_search)
     seen: list[Numbers] = []
     names = ("unit of values", "unit of length", "unit of inputs", "unit of outputs")
     for present in (names, names[1:3]):
@@ -117,7 +117,7 @@ def test_units_change_by_factors_of_sixty_four(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_scaling_is_turned_while_it_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     """From 1 to 2^6 in steps of 2^2 where the score is largest at 2^6, and then down by 2^1 no further."""
-    _use_numbers(monkeypatch, local)
+    _use_numbers(monkeypatch, local_search)
 
     def score(table: Numbers) -> float:
         return -abs(float(table["a"]) - 64.0) - abs(float(table["b"]) - 0.25)
@@ -132,15 +132,15 @@ def test_a_scaling_is_turned_while_it_helps(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_can_vanish_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers vanish if this increases the score; numbers that cannot vanish stay."""
-    _use_numbers(monkeypatch, local, vanishing=("a", "b"))
+    _use_numbers(monkeypatch, local_search, vanishing=("a", "b"))
     climb = _climb(lambda table: float(table["b"] - table["a"] - table["c"]), {n: fmpq(1) for n in "abc"})
     climb.remove_all_aspects()
     assert climb.at.table == {"a": 0, "b": 1, "c": 1}
 
 
 def test_aspects_that_a_run_lacks_are_no_reason_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    _use_numbers(monkeypatch, local)
-    assert local.remove_aspects({"a": fmpq(1), "b": fmpq(2)}, ["missing", "b"]) == {"a": 1, "b": 0}
+    _use_numbers(monkeypatch, local_search)
+    assert local_search.remove_aspects({"a": fmpq(1), "b": fmpq(2)}, ["missing", "b"]) == {"a": 1, "b": 0}
 
 
 @pytest.mark.parametrize("stated", [True, False])

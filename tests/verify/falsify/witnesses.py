@@ -21,7 +21,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find, is_an_id
 from fedtheory.runfile import parse_run, read_toml
 from verify.check import check
-from verify.falsify.local import apply_scaling, move_to_edge
+from verify.falsify.local_search import apply_scaling, move_to_edge
 from verify.falsify.scalings import find_scaling
 from verify.falsify.tables import (
     STEP_SIZE,

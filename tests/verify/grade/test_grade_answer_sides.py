@@ -7,8 +7,8 @@ import sympy as sp
 
 from fedtheory.language.exercises import ChoiceQuestion, ExpressionQuestion, NumberQuestion
 from verify.grade import Unreadable, read_answer
+from verify.grade.answer_limits import Ambiguous, UnknownSymbol
 from verify.grade.chosen_option import read_choice
-from verify.grade.guarded import Ambiguous, UnknownSymbol
 from verify.grade.literals import read_unquoted_formulas
 from verify.grade.questions import GivenAnswer, mark_answer
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from fedtheory.language.exercises import BoundQuestion, ExpressionQuestion, Question
+from verify.grade.answer_limits import UnknownSymbol
 from verify.grade.asked_formula import read_formula
 from verify.grade.assignments import assignments
-from verify.grade.guarded import UnknownSymbol
 from verify.grade.questions import GivenAnswer, mark_answer
 
 

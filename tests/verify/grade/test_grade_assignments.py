@@ -32,7 +32,7 @@ from verify.grade import (
 )
 from verify.grade import notebooks as n
 from verify.grade.confinement import launch_plain
-from verify.grade.in_notebook import names_the_grader
+from verify.grade.notebook_answers import names_the_grader
 from verify.grade.questions import GivenAnswer, mark_answer, rule_of
 
 ALL = pytest.mark.parametrize("assignment", assignments().values(), ids=list(assignments()))

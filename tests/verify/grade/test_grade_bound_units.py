@@ -19,9 +19,9 @@ from verify.grade import grade_bound
 from verify.grade.battery import _classify_run
 from verify.grade.counterexample import _is_clear
 from verify.grade.dimensions import find_units
+from verify.grade.equality import are_equal, has_units_of
 from verify.grade.looseness import measure_looseness
 from verify.grade.rule import compute_share
-from verify.grade.same import are_equal, has_units_of
 
 DRIFT = find("renard2022:lemma-2.3")
 PRINTED = 18 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2

@@ -12,7 +12,7 @@ import sympy as sp
 from fedtheory import Claim
 from fedtheory.language import quantities as q
 from verify.grade import bound as bounds
-from verify.grade import counterexample, same, written_text
+from verify.grade import counterexample, equality, text_answers
 from verify.grade.bound import _measure_looseness
 from verify.grade.latex_answer import _LatexReader
 from verify.grade.looseness import Looseness
@@ -49,11 +49,11 @@ def test_excesses_in_words(
 
 def test_the_text_below_a_heading(monkeypatch: pytest.MonkeyPatch) -> None:
     """The text ends at the next heading of any question, in any order; lines of the handout are left out."""
-    monkeypatch.setattr(written_text, "write_comment_heading", lambda question: f"# --- {question}")
+    monkeypatch.setattr(text_answers, "write_comment_heading", lambda question: f"# --- {question}")
     lines = ["# intro", "# --- b", "# first", "#  second", "given", "# --- a", "third", "", "# --- c", "fourth"]
 
     def below(question: str) -> str:
-        return written_text._find_text(
+        return text_answers._find_text(
             question, ["a", "b", "c", "d"], lines, {"given", "# --- a", "# --- b", "# --- c"}
         )  # type: ignore[arg-type, list-item]
 
@@ -70,8 +70,8 @@ def test_points_at_which_formulas_are_compared() -> None:
         *({eta: sp.Integer(n), tau: sp.Integer(n + 1)} for n in (2, 3, 5)),
         *({eta: sp.Rational(1, n), tau: sp.Rational(1, n + 1)} for n in (2, 3, 5)),
     ]
-    assert len(list(same._list_points([eta]))) == same._POINTS
-    assert list(same._list_points([eta, tau])) == list(same._list_points([eta, tau]))
+    assert len(list(equality._list_points([eta]))) == equality._POINTS
+    assert list(equality._list_points([eta, tau])) == list(equality._list_points([eta, tau]))
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ import sympy as sp
 from claim_symbols import WHERE, L, eta
 
 from fedtheory.language.claim import Claim
-from verify.check.together import CheckResult
+from verify.check.joint_checks import CheckResult
 from verify.grade import battery, sandbox
+from verify.grade.answer_limits import Unreadable
 from verify.grade.assignments import read_edition
 from verify.grade.battery import Battery, _limit_each_kind
-from verify.grade.guarded import Unreadable
 from verify.grade.latex_answer import read_latex
 from verify.grade.python_answer import read_python
 from verify.grade.roster import _COLUMNS, _find_column, _get_cell

@@ -14,8 +14,8 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.grade import bound
-from verify.grade.handed_in import HandedIn, _rename_duplicate
 from verify.grade.submission import decode_text
+from verify.grade.submitted_files import HandedIn, _rename_duplicate
 
 
 def _files(*called: str, student: str = "ana") -> list[HandedIn]:

@@ -19,8 +19,8 @@ from verify.check import check
 from verify.grade import Result, assignments, confinement, left_out
 from verify.grade import grade_folder as grade
 from verify.grade import notebooks as n
-from verify.grade.handed_in import find_submissions
 from verify.grade.submission import header
+from verify.grade.submitted_files import find_submissions
 
 grade_folder = partial(grade, unsafe=True)
 """These submissions are the project's own: where there is no sandbox, they need none."""

@@ -10,7 +10,10 @@ import pytest
 import sympy as sp
 
 from fedtheory.errors import InputError
-from verify.grade.given_points import (
+from verify.grade.answer_limits import Guarded, Unreadable
+from verify.grade.literals import list_bound_names, read_literals
+from verify.grade.marking import AnswerRow, Result, decode_result
+from verify.grade.point_entries import (
     EnteredPoints,
     add_given_points,
     escape_formula,
@@ -20,12 +23,9 @@ from verify.grade.given_points import (
     split_entries,
     write_manual_table,
 )
-from verify.grade.guarded import Guarded, Unreadable
-from verify.grade.handed_in import HandedIn, _distinguish_students, list_labels
-from verify.grade.literals import list_bound_names, read_literals
-from verify.grade.marking import AnswerRow, Result, decode_result
 from verify.grade.roster import read_roster
 from verify.grade.submission import Submission, read_submission
+from verify.grade.submitted_files import HandedIn, _distinguish_students, list_labels
 
 x, y = sp.symbols("x y", positive=True)
 

@@ -8,7 +8,7 @@ import pytest
 from own_exercise import OWN
 
 from fedtheory.errors import InputError
-from verify.grade import find_assignment, grade_folder, own, points, require_sound
+from verify.grade import exercise_checks, find_assignment, grade_folder, points, require_sound
 from verify.grade import notebooks as n
 from verify.grade.submission import header
 
@@ -25,7 +25,7 @@ def exercise(tmp_path: Path) -> Path:
 def test_from_the_file_to_points(exercise: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The solution and another valid bound get all points, and a false bound gets a run."""
     # The reference is true: however long it is searched, nothing is found.
-    monkeypatch.setattr(own, "_LOOKS", 50)
+    monkeypatch.setattr(exercise_checks, "_LOOKS", 50)
     assignment = find_assignment(str(exercise))
     copy = assignment.copy("ana")
     require_sound(assignment, copy)
@@ -49,7 +49,7 @@ def test_from_the_file_to_points(exercise: Path, tmp_path: Path, monkeypatch: py
 @pytest.mark.long
 def test_a_changed_exercise_is_graded_again(exercise: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stored results are used while the exercise is the same."""
-    monkeypatch.setattr(own, "_LOOKS", 50)
+    monkeypatch.setattr(exercise_checks, "_LOOKS", 50)
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "ana.py").write_text(f"{header('my-drift', 'ana')}\nhalf = '2'\n")
@@ -68,7 +68,7 @@ def test_nothing_is_graded_against_a_false_claim(exercise: Path, tmp_path: Path)
     with pytest.raises(InputError, match=r"bound: the claim is false: .* the run is in .*counterexample\.toml"):
         grade_folder(folder, output, assignment=str(exercise), unsafe=True)
     assert not (output / "points.csv").exists()
-    command = (output / own.COUNTEREXAMPLE).read_text().splitlines()[0]
+    command = (output / exercise_checks.COUNTEREXAMPLE).read_text().splitlines()[0]
     assert command.startswith('# fedtheory check "max_drift <= ')
 
 
@@ -77,13 +77,15 @@ def test_solutions_are_graded_once_for_each_edition(
 ) -> None:
     """A record in the output spares later gradings; another text of the file, or another copy, is graded again."""
     checked: list[str] = []
-    monkeypatch.setattr(own, "require_sound", lambda _assignment, copy, _folder: checked.append(copy.student))
+    monkeypatch.setattr(
+        exercise_checks, "require_sound", lambda _assignment, copy, _folder: checked.append(copy.student)
+    )
     for student in ("ana", "ana", "bob", "bob"):
         assignment = find_assignment(str(exercise))
-        own.require_sound_once(assignment, assignment.copy(student), tmp_path / "out")
+        exercise_checks.require_sound_once(assignment, assignment.copy(student), tmp_path / "out")
     exercise.write_text(OWN + "\n")
     assignment = find_assignment(str(exercise))
-    own.require_sound_once(assignment, assignment.copy("bob"), tmp_path / "out")
+    exercise_checks.require_sound_once(assignment, assignment.copy("bob"), tmp_path / "out")
     assert checked == ["ana", "bob", "bob"]
 
 

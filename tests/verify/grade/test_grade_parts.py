@@ -17,14 +17,14 @@ from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.exercises import CodeQuestion
-from verify.grade import dimensions, guarded, looseness, own
+from verify.grade import answer_limits, dimensions, exercise_checks, looseness
 from verify.grade import ladders as grade_ladders
+from verify.grade.answer_limits import Guarded, Unreadable
 from verify.grade.bound import BoundFinding
 from verify.grade.counterexample import Counterexample
 from verify.grade.dimensions import _find_exponent, _measure_size
 from verify.grade.equations import eliminate_equations
 from verify.grade.folder import grade_folder
-from verify.grade.guarded import Guarded, Unreadable
 from verify.grade.looseness import Looseness, _find_simplest_unbounded, _Places, measure_looseness
 from verify.grade.python_answer import read_python
 from verify.grade.questions.bound import _describe_mistake, _format_number
@@ -204,7 +204,7 @@ def test_divisions_by_zero_are_reported() -> None:
 def test_exponents_of_answers() -> None:
     """Exponents are short numbers or sums of symbols to the first power, and are not nested."""
     build = Guarded({"x": x, "y": y})
-    largest = guarded._LARGEST_EXPONENT
+    largest = answer_limits._LARGEST_EXPONENT
     assert build.power(x, sp.Integer(largest)) == x**largest
     assert build.power(x, sp.Rational(1, largest)) == x ** sp.Rational(1, largest)
     assert build.power(sp.Integer(2), x - 1) == 2 ** (x - 1)
@@ -216,7 +216,7 @@ def test_exponents_of_answers() -> None:
         (x, (largest + 1) * y),
         (x**y, y),
         (x**y * y**2, y),
-        (sp.Integer(2) ** guarded._MOST_BITS, sp.Integer(1)),
+        (sp.Integer(2) ** answer_limits._MOST_BITS, sp.Integer(1)),
     ]
     for base, exponent in refused:
         with pytest.raises(Unreadable):
@@ -316,7 +316,7 @@ def test_an_exercise_whose_claim_no_run_satisfies(monkeypatch: pytest.MonkeyPatc
     assignment: Any = SimpleNamespace(file="own.py")
     question: Any = SimpleNamespace(name="a", claim=_claim(eta))
     found = SimpleNamespace(lhs="2", rhs="1", size="a run")
-    monkeypatch.setattr(own, "describe", lambda *_: found)
+    monkeypatch.setattr(exercise_checks, "describe", lambda *_: found)
     for count, violation, counterexample, message in (
         (0, None, None, "none of the small runs"),
         (1, {}, None, "the claim is false"),
@@ -326,13 +326,15 @@ def test_an_exercise_whose_claim_no_run_satisfies(monkeypatch: pytest.MonkeyPatc
         runs = type("Runs", (list,), {"try_claim": lambda _, __, v=violation: SimpleNamespace(violation=v)})(
             [1] * count
         )
-        monkeypatch.setattr(own, "build_battery", lambda _, runs=runs: runs)
-        monkeypatch.setattr(own, "search_regimes", lambda *_, c=counterexample: SimpleNamespace(counterexample=c))
+        monkeypatch.setattr(exercise_checks, "build_battery", lambda _, runs=runs: runs)
+        monkeypatch.setattr(
+            exercise_checks, "search_regimes", lambda *_, c=counterexample: SimpleNamespace(counterexample=c)
+        )
         if message is None:
-            own._require_unrefuted(assignment, question, None)
+            exercise_checks._require_unrefuted(assignment, question, None)
             continue
         with pytest.raises(InputError, match=message):
-            own._require_unrefuted(assignment, question, None)
+            exercise_checks._require_unrefuted(assignment, question, None)
 
 
 def test_answers_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,9 @@ import pytest
 from fedtheory.errors import InputError
 from verify.grade import Result, assignments, feedback, grade_folder
 from verify.grade import notebooks as n
-from verify.grade.given_points import EnteredPoints, parse_points, read_given
 from verify.grade.marking import AnswerRow
-from verify.grade.written import _write_reading_page, give_points
+from verify.grade.point_entries import EnteredPoints, parse_points, read_given
+from verify.grade.result_files import _write_reading_page, give_points
 
 ASSIGNMENT = assignments()["polarization"]
 PLACEHOLDER = "# Write your text here, as comments."

@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.language.exercises import CodeQuestion, ExpressionQuestion, NumberQuestion
 from verify.grade import Unreadable, read_answer
-from verify.grade.guarded import Ambiguous, UnknownSymbol
+from verify.grade.answer_limits import Ambiguous, UnknownSymbol
 from verify.grade.plain_text import convert_powers
 from verify.grade.questions import GivenAnswer, mark_answer
 

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from fedtheory.errors import InputError
-from verify.grade import code_repair, given_points, shown_answer
+from verify.grade import code_repair, point_entries, shown_answer
 from verify.grade.code_repair import is_python, leave_out_if_huge, repair_signs
-from verify.grade.given_points import (
+from verify.grade.literals import list_bound_names, read_literals
+from verify.grade.marking import AnswerRow, Result, _check_header
+from verify.grade.point_entries import (
     EnteredPoints,
     add_given_points,
     escape_formula,
@@ -23,12 +25,10 @@ from verify.grade.given_points import (
     read_given,
     split_entries,
 )
-from verify.grade.literals import list_bound_names, read_literals
-from verify.grade.marking import AnswerRow, Result, _check_header
 from verify.grade.questions.mark import GivenAnswer
+from verify.grade.result_files import _list_cells, write_points
 from verify.grade.rule import compute_share
 from verify.grade.submission import digest, header
-from verify.grade.written import _list_cells, write_points
 
 
 def test_shares_of_bounds() -> None:
@@ -85,10 +85,10 @@ def test_numbers_of_points() -> None:
         "a=b",
         1,
     ]
-    assert [given_points._read_cell(cell) for cell in ("'=1", "'a", " b ", None)] == ["=1", "'a", "b", ""]
-    longest = given_points._LONGEST_CELL
-    assert given_points._shorten_answer("x" * longest) == "x" * longest
-    assert given_points._shorten_answer("x" * (longest + 1)) == "x" * longest + " [...]"
+    assert [point_entries._read_cell(cell) for cell in ("'=1", "'a", " b ", None)] == ["=1", "'a", "b", ""]
+    longest = point_entries._LONGEST_CELL
+    assert point_entries._shorten_answer("x" * longest) == "x" * longest
+    assert point_entries._shorten_answer("x" * (longest + 1)) == "x" * longest + " [...]"
 
 
 def _row(name: str, points: float | None = None, of: int = 3) -> AnswerRow:

@@ -7,7 +7,7 @@ import sympy as sp
 
 from fedtheory.language.exercises import ExpressionQuestion, NumberQuestion
 from verify.grade import Unreadable, read_answer
-from verify.grade.guarded import Ambiguous
+from verify.grade.answer_limits import Ambiguous
 from verify.grade.questions import GivenAnswer, mark_answer
 
 eta, tau, L, M, gap = sp.symbols("eta tau L M gap", positive=True)

@@ -15,15 +15,15 @@ from fedtheory.arithmetic import ENCLOSED, RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from verify.check.together import CheckResult
+from verify.check.joint_checks import CheckResult
 from verify.falsify.tables import CheckedRun
 from verify.grade import battery as batteries
-from verify.grade import bound, counterexample, in_notebook, own
+from verify.grade import bound, counterexample, exercise_checks, notebook_answers
+from verify.grade.answer_limits import Unreadable
 from verify.grade.battery import Battery, Trial
-from verify.grade.guarded import Unreadable
+from verify.grade.equality import _agree
 from verify.grade.looseness import Looseness, _list_slacks
 from verify.grade.python_answer import read_python
-from verify.grade.same import _agree
 
 CLAIM = Claim(id="t:graded", lhs=eta, rhs=L, where=WHERE)
 DOUBLED: Any = ((eta, "grows"),)
@@ -247,21 +247,21 @@ def test_solutions_earn_all_points(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assignment: Any = SimpleNamespace(id="x", file="mine.py")
     copy: Any = SimpleNamespace(student="ana", questions=[])
     rows: list[Any] = []
-    monkeypatch.setattr(own, "mark_submission", lambda *_: SimpleNamespace(rows=rows))
-    monkeypatch.setattr(own, "find_launch", lambda *, unsafe: unsafe)
+    monkeypatch.setattr(exercise_checks, "mark_submission", lambda *_: SimpleNamespace(rows=rows))
+    monkeypatch.setattr(exercise_checks, "find_launch", lambda *, unsafe: unsafe)
     rows[:] = [_graded(None, 2.0), _graded(2.0, 2.0)]
-    own.require_sound(assignment, copy, tmp_path)
+    exercise_checks.require_sound(assignment, copy, tmp_path)
     rows[:] = [_graded(1.5, 2.0)]
     with pytest.raises(InputError, match=r"earns 1.5 of 2.0 points: why"):
-        own.require_sound(assignment, copy, tmp_path)
+        exercise_checks.require_sound(assignment, copy, tmp_path)
 
 
 @pytest.mark.parametrize("relation", ["a <= b", None])
 def test_the_run_that_violates_a_solution_is_written(relation: str | None, tmp_path: Path) -> None:
     """With the command that shows both sides, where the claim is a relation between quantities."""
     found: Any = SimpleNamespace(relation=relation, run_file="rounds = 1\n")
-    text = own._write_counterexample(found, tmp_path / "new")
-    file = tmp_path / "new" / own.COUNTEREXAMPLE
+    text = exercise_checks._write_counterexample(found, tmp_path / "new")
+    file = tmp_path / "new" / exercise_checks.COUNTEREXAMPLE
     written = file.read_text(encoding="utf-8")
     if relation is None:
         assert text == f"; the run is in {file}"
@@ -288,21 +288,21 @@ def test_false_solutions_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: 
             """Return the violation that is known."""
             return SimpleNamespace(violation=known["violation"])
 
-    monkeypatch.setattr(own, "build_battery", lambda _: Runs())
-    monkeypatch.setattr(own, "search_regimes", lambda *_: SimpleNamespace(counterexample=known["search"]))
-    monkeypatch.setattr(own, "describe", lambda _, table: SimpleNamespace(lhs=table, rhs=2, size="small"))
-    monkeypatch.setattr(own, "_write_counterexample", lambda *_: "; written")
-    monkeypatch.setattr(own, "explain_no_instance", lambda _: "none")
-    own._require_unrefuted(assignment, question, tmp_path)
+    monkeypatch.setattr(exercise_checks, "build_battery", lambda _: Runs())
+    monkeypatch.setattr(exercise_checks, "search_regimes", lambda *_: SimpleNamespace(counterexample=known["search"]))
+    monkeypatch.setattr(exercise_checks, "describe", lambda _, table: SimpleNamespace(lhs=table, rhs=2, size="small"))
+    monkeypatch.setattr(exercise_checks, "_write_counterexample", lambda *_: "; written")
+    monkeypatch.setattr(exercise_checks, "explain_no_instance", lambda _: "none")
+    exercise_checks._require_unrefuted(assignment, question, tmp_path)
     known["search"] = CheckedRun(7, "check")
     with pytest.raises(InputError, match="the left side is 7, the right side 2, on small; written"):
-        own._require_unrefuted(assignment, question, tmp_path)
+        exercise_checks._require_unrefuted(assignment, question, tmp_path)
     known["violation"] = 8
     with pytest.raises(InputError, match=r"the left side is 8, the right side 2, on small$"):
-        own._require_unrefuted(assignment, question, None)
+        exercise_checks._require_unrefuted(assignment, question, None)
     known["runs"] = 0
     with pytest.raises(InputError, match="satisfies the claim's assumptions and conditions: none"):
-        own._require_unrefuted(assignment, question, None)
+        exercise_checks._require_unrefuted(assignment, question, None)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_false_solutions_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 )
 def test_answers_in_a_notebook(answer: Any, text: str) -> None:
     """A comma behind an answer makes a tuple of it, which is the answer."""
-    given = in_notebook._take_answer(SimpleNamespace(cases=None), answer)  # type: ignore[arg-type]
+    given = notebook_answers._take_answer(SimpleNamespace(cases=None), answer)  # type: ignore[arg-type]
     assert (given.text or "") == text
 
 

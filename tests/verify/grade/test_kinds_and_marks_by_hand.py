@@ -15,15 +15,15 @@ from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
-from verify.check import together
+from verify.check import joint_checks
 from verify.check.decision import FAILS, HOLDS
 from verify.falsify import generation, scalings, tables
 from verify.falsify.regimes import horizon
 from verify.grade import folder
-from verify.grade.guarded import Unreadable
+from verify.grade.answer_limits import Unreadable
+from verify.grade.equality import _compare_units
 from verify.grade.latex_answer import read_latex
 from verify.grade.questions import code
-from verify.grade.same import _compare_units
 
 x, y = sp.symbols("x y", positive=True)
 shrink = import_module("verify.falsify.shrink")
@@ -297,7 +297,7 @@ def test_runs_on_which_a_condition_fails() -> None:
     decided = np.array([[HOLDS, FAILS, HOLDS, undecided], [HOLDS, HOLDS, FAILS, HOLDS]])
     claim: Any = SimpleNamespace(run_conditions=("first", "second"), in_words=lambda condition: f"the {condition} one")
     given: Any = SimpleNamespace(_whole=SimpleNamespace(decide_conditions=lambda _claim, _rows: decided))
-    found = together.RunsTogether._check_conditions(given, claim, [(4, 5, 6, 7)], (4, 5, 6, 7, 8))
+    found = joint_checks.RunsTogether._check_conditions(given, claim, [(4, 5, 6, 7)], (4, 5, 6, 7, 8))
     assert set(found) == {5, 6, 7, 8}
     assert [found[5].excluded, found[6].excluded] == ["the first one", "the second one"]  # type: ignore[union-attr]
     assert (found[7], found[8]) == (None, None)

@@ -11,9 +11,9 @@ import pytest
 import sympy as sp
 
 from fedtheory.errors import InputError
-from verify.grade import answer, sandbox, submission, written
+from verify.grade import answer, result_files, sandbox, submission
+from verify.grade.answer_limits import Ambiguous, Unreadable
 from verify.grade.answer_sides import _remove_condition
-from verify.grade.guarded import Ambiguous, Unreadable
 from verify.grade.sandbox import run_code
 
 read_back = import_module("verify.grade.read_back")
@@ -121,19 +121,19 @@ def test_files_that_cannot_be_read() -> None:
 
 def test_tables_of_points_that_were_edited_are_kept(tmp_path: Any) -> None:
     """A table that differs from what was written is renamed; without a record nothing happens."""
-    points, edited = tmp_path / written.POINTS, tmp_path / written.EDITED
+    points, edited = tmp_path / result_files.POINTS, tmp_path / result_files.EDITED
     points.write_text("a,1\n")
-    written._keep_edited(tmp_path)
+    result_files._keep_edited(tmp_path)
     assert points.exists()
-    (tmp_path / written._GRADED).write_text(json.dumps({"points": written.digest(points)}))
-    written._keep_edited(tmp_path)
+    (tmp_path / result_files._GRADED).write_text(json.dumps({"points": result_files.digest(points)}))
+    result_files._keep_edited(tmp_path)
     assert points.exists()
     assert not edited.exists()
     points.write_text("a,2\n")
-    written._keep_edited(tmp_path)
+    result_files._keep_edited(tmp_path)
     assert not points.exists()
     assert edited.read_text() == "a,2\n"
-    written._keep_edited(tmp_path)
+    result_files._keep_edited(tmp_path)
     assert edited.read_text() == "a,2\n"
 
 

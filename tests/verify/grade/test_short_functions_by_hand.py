@@ -25,11 +25,11 @@ from verify.check.stationary_orders import find_leading_term
 from verify.falsify import starts
 from verify.falsify.counts import _find_conditions
 from verify.falsify.regimes import algorithms, coverage, factors
-from verify.grade import in_notebook, marking, written
+from verify.grade import marking, notebook_answers, result_files
+from verify.grade.answer_limits import Ambiguous, Guarded, NoValue, UnknownSymbol
 from verify.grade.answer_sides import unwrap
 from verify.grade.asked_in_file import build_questions
-from verify.grade.given_points import _describe_unknown, _set_points
-from verify.grade.guarded import Ambiguous, Guarded, NoValue, UnknownSymbol
+from verify.grade.point_entries import _describe_unknown, _set_points
 from verify.grade.sandbox import Answers
 from verify.grade.typed_numbers import _require_one_reading, remove_unit
 
@@ -235,12 +235,12 @@ def test_folders_of_grades_that_cannot_be_read(tmp_path: Path) -> None:
     """Missing or damaged files are one error that names the folder."""
     for text in (None, "{", "[]", '{"labels": ["a"]}', '{"other": []}'):
         if text is not None:
-            (tmp_path / written._GRADED).write_text(text)
+            (tmp_path / result_files._GRADED).write_text(text)
         with pytest.raises(InputError, match="expected a folder that `fedtheory course grade` has written"):
-            written.read_graded(tmp_path)
-    (tmp_path / written._GRADED).write_text(json.dumps({"labels": []}))
-    assert written.read_graded(tmp_path) == {}
-    assert written.read_entered(tmp_path) == []
+            result_files.read_graded(tmp_path)
+    (tmp_path / result_files._GRADED).write_text(json.dumps({"labels": []}))
+    assert result_files.read_graded(tmp_path) == {}
+    assert result_files.read_entered(tmp_path) == []
 
 
 def test_questions_of_a_missing_exercise() -> None:
@@ -256,15 +256,15 @@ def test_answers_of_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
     manual = ManualQuestion(name="why", title="", text="", points=1, solution="because")
     plain = SimpleNamespace(name="a")
     copy = SimpleNamespace(questions=[manual, plain])
-    monkeypatch.setattr(in_notebook, "find_assignment", lambda _: SimpleNamespace(copy=lambda _: copy))
-    monkeypatch.setattr(in_notebook, "build_questions", lambda named: [SimpleNamespace(name=n) for n in named])
-    monkeypatch.setattr(in_notebook, "_take_answer", lambda _, answer: answer)
-    monkeypatch.setattr(in_notebook, "read_one", lambda question, given: (question.name, given))
-    assert in_notebook.read_answers("e", "ada", {"a": 3, "why": 4}, None) == [("a", 3)]
-    assert in_notebook.read_answers("e", "ada", {}, {"b": ["x"]}) == [("b", None)]
-    assert in_notebook._find_question("e", "ada", "a") is plain
+    monkeypatch.setattr(notebook_answers, "find_assignment", lambda _: SimpleNamespace(copy=lambda _: copy))
+    monkeypatch.setattr(notebook_answers, "build_questions", lambda named: [SimpleNamespace(name=n) for n in named])
+    monkeypatch.setattr(notebook_answers, "_take_answer", lambda _, answer: answer)
+    monkeypatch.setattr(notebook_answers, "read_one", lambda question, given: (question.name, given))
+    assert notebook_answers.read_answers("e", "ada", {"a": 3, "why": 4}, None) == [("a", 3)]
+    assert notebook_answers.read_answers("e", "ada", {}, {"b": ["x"]}) == [("b", None)]
+    assert notebook_answers._find_question("e", "ada", "a") is plain
     with pytest.raises(InputError, match="e has no question 'z'"):
-        in_notebook._find_question("e", "ada", "z")
+        notebook_answers._find_question("e", "ada", "z")
 
 
 def test_numbers_with_two_readings_and_units() -> None:

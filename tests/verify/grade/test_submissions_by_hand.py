@@ -12,15 +12,15 @@ from claim_symbols import WHERE, L, eta
 
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from verify.grade import guarded, in_notebook
+from verify.grade import answer_limits, notebook_answers
+from verify.grade.answer_limits import Guarded, Unreadable
 from verify.grade.code_repair import repair_signs
-from verify.grade.guarded import Guarded, Unreadable
+from verify.grade.equality import are_equal
 from verify.grade.notebook_cells import read_cells
 from verify.grade.notebooks import _build_cell
 from verify.grade.other_copies import differs_from_copy
 from verify.grade.plain_text import TIGHT, convert_powers, is_latex, write_in_ascii
 from verify.grade.python_answer import read_python
-from verify.grade.same import are_equal
 from verify.grade.typed_numbers import write_plain_numbers
 from verify.grade.typed_relation import write_relation
 from verify.grade.units import _list_blocks, _split_at_error, split_code
@@ -146,19 +146,19 @@ def test_cells_that_name_the_grader(monkeypatch: pytest.MonkeyPatch, capsys: pyt
         (["a = 1"], 3.0),
         ([], 3.0),
     ):
-        monkeypatch.setattr(in_notebook, "_get_executed", lambda cells=cells: cells)
-        monkeypatch.setattr(in_notebook, "_find_question", lambda *_: None)
-        monkeypatch.setattr(in_notebook, "_take_answer", lambda *_: None)
+        monkeypatch.setattr(notebook_answers, "_get_executed", lambda cells=cells: cells)
+        monkeypatch.setattr(notebook_answers, "_find_question", lambda *_: None)
+        monkeypatch.setattr(notebook_answers, "_take_answer", lambda *_: None)
         mark = SimpleNamespace(comment="fine", run_file=None, relation=None, points_of=lambda _: 3.0)
-        monkeypatch.setattr(in_notebook, "mark_answer", lambda *_, mark=mark: mark)
-        assert in_notebook.points("a", "s", "q", 1) == points
+        monkeypatch.setattr(notebook_answers, "mark_answer", lambda *_, mark=mark: mark)
+        assert notebook_answers.points("a", "s", "q", 1) == points
         assert ("fine" in capsys.readouterr().out) is (points > 0)
 
 
 def test_powers_of_powers_and_functions_without_a_name() -> None:
     """The largest power inside counts, as do the digits of all numbers; what could not be read is not written."""
     build = Guarded({})
-    largest = guarded._LARGEST_EXPONENT
+    largest = answer_limits._LARGEST_EXPONENT
     for base in (x**2 * y**largest, 3 * x + sp.Integer(2) ** 900):
         with pytest.raises(Unreadable):
             build.power(base, sp.Integer(5))

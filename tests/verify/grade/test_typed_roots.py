@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 from verify.grade.answer import read_answer
-from verify.grade.guarded import Unreadable
+from verify.grade.answer_limits import Unreadable
 
 T, N = sp.symbols("T N", positive=True)
 QUARTER = (T / N**3) ** sp.Rational(1, 4)

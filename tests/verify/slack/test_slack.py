@@ -30,7 +30,7 @@ from verify.slack import (
 )
 from verify.slack.parts import bound_of
 from verify.slack.search import regenerate, remove_stale
-from verify.slack.stored import store_run, stored_files
+from verify.slack.stored_runs import store_run, stored_files
 from verify.verdict import verify
 
 eta, sigma, zeta, tau, L = sp.symbols("eta sigma zeta tau L", positive=True)
@@ -236,8 +236,8 @@ def keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     moved = {key: replace(paper, folder=folder / key) for key, paper in papers().items()}
     for paper in moved.values():
         paper.folder.mkdir()
-    monkeypatch.setattr("verify.slack.stored.papers", lambda: moved)
-    monkeypatch.setattr("verify.slack.stored.published_by", lambda claim: moved.get(claim.source))
+    monkeypatch.setattr("verify.slack.stored_runs.papers", lambda: moved)
+    monkeypatch.setattr("verify.slack.stored_runs.published_by", lambda claim: moved.get(claim.source))
 
 
 def test_shares_of_any_length_are_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from fedtheory import quantities as q
 from fedtheory.language.registry import find, papers
 from verify.slack import compute_shares
 from verify.slack.parts import lowerable_parts, with_constants
-from verify.slack.tightened import check_constants, tightened_constants, tightened_file
+from verify.slack.tightened_constants import check_constants, tightened_constants, tightened_file
 from verify.slack.tightening import regenerate_tightened
 
 eta, sigma, zeta, tau = sp.symbols("eta sigma zeta tau", positive=True)

@@ -8,7 +8,7 @@ import sympy as sp
 
 from fedtheory.language.exercises import CodeQuestion
 from verify.grade.answer import read_answer
-from verify.grade.guarded import Unreadable
+from verify.grade.answer_limits import Unreadable
 from verify.grade.questions.mark import WRONG, GivenAnswer, Mark, mark_answer, rule_of
 
 

@@ -9,8 +9,8 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.exercises import ExpressionQuestion
 from verify.grade.asked_formula import read_formula
+from verify.grade.equality import are_equal, number_at
 from verify.grade.questions.mark import RIGHT, WRONG, Mark, mark_text
-from verify.grade.same import are_equal, number_at
 
 
 @mark_text.register

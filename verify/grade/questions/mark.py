@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import singledispatch
 
 from fedtheory.language.exercises import Question
-from verify.grade.guarded import NoValue, Unreadable
+from verify.grade.answer_limits import NoValue, Unreadable
 
 
 @dataclass(frozen=True)

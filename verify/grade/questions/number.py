@@ -6,8 +6,8 @@ import sympy as sp
 
 from fedtheory.language.exercises import NumberQuestion
 from verify.grade.answer import read_answer
+from verify.grade.equality import number_at
 from verify.grade.questions.mark import RIGHT, WRONG, Mark, mark_text
-from verify.grade.same import number_at
 
 
 @mark_text.register

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
-from verify.falsify.local import reduce_to_conditions
+from verify.falsify.local_search import reduce_to_conditions
 from verify.falsify.starts import list_algorithms
 from verify.falsify.tables import STEP_SIZE, Table, change, clients, diagonal, evaluate_run, features, get
 

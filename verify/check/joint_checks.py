@@ -20,14 +20,14 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from fedtheory.language.claim_choices import has_choices_by_run
 from fedtheory.language.premises import failures_among, premises
-from verify.check.at_places import RunsAtPlaces
-from verify.check.by_run import Rows
 from verify.check.comparison import compute_ratio, find_tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN
 from verify.check.dependencies import collect_in_conditions
+from verify.check.joint_comparison import Rows
 from verify.check.loose_suprema import list_suprema
 from verify.check.one_run import check, list_regions
 from verify.check.outcome import is_everywhere
+from verify.check.runs_at_places import RunsAtPlaces
 from verify.check.sides import Values
 from verify.check.whole_runs import WholeRuns
 

@@ -12,7 +12,9 @@ from shlex import quote
 
 from fedtheory.errors import InputError
 from verify.grade.feedback import STYLE, annotate_run, write_feedback_page, write_question
-from verify.grade.given_points import (
+from verify.grade.marking import AnswerRow, Result, decode_result
+from verify.grade.notebooks import format_points
+from verify.grade.point_entries import (
     FILE,
     EnteredPoints,
     add_given_points,
@@ -22,8 +24,6 @@ from verify.grade.given_points import (
     split_entries,
     write_manual_table,
 )
-from verify.grade.marking import AnswerRow, Result, decode_result
-from verify.grade.notebooks import format_points
 from verify.grade.questions.manual import READ_BY_A_PERSON
 from verify.grade.submission import digest
 

@@ -11,8 +11,8 @@ from fedtheory.errors import NotApplicable
 from fedtheory.language.claim import Claim
 from fedtheory.language.claim_choices import points_of, values_of
 from fedtheory.language.claim_places import Places
-from verify.check.by_run import Decided, Rows, compare_by_run
 from verify.check.dependencies import collect_in_relations
+from verify.check.joint_comparison import Decided, Rows, compare_by_run
 from verify.check.links import compile_relations
 
 _MOST = 2**15
