@@ -30,7 +30,7 @@ from fedtheory.proofs.proof import Proof, Prover, conditions_of, prefix_steps, r
 from fedtheory.proofs.proof_report import Document
 from fedtheory.proofs.recorded import recorded_for
 from fedtheory.proofs.restarts import LoopMean, check_loop_mean
-from fedtheory.proofs.restatements import Exponentials, Squares
+from fedtheory.proofs.restatements import Powers, Squares
 from fedtheory.proofs.terms.proof_of_claim import check_terms
 from fedtheory.proofs.terms.tactics import TACTICS
 
@@ -157,7 +157,7 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
         for case, supposed in zip(certificate.cases, claims_of(claim, certificate), strict=True):
             yield from prefix_steps(f"where {case.largest} is largest: ", _check_kind(supposed, case.why, prover))
         return
-    if isinstance(certificate, Exponentials | Squares):
+    if isinstance(certificate, Powers | Squares):
         steps = _check_kind(certificate.restate(claim), certificate.why, prover)
         yield from prefix_steps(f"{certificate.label}: ", steps)
         return

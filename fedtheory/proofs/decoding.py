@@ -37,7 +37,7 @@ from fedtheory.proofs.paper_contexts import paper_rules
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LOOP_PAIR, LoopMean
-from fedtheory.proofs.restatements import Exponentials, Squares
+from fedtheory.proofs.restatements import Powers, Squares
 
 AnyCertificate = (
     Certificate
@@ -52,7 +52,7 @@ AnyCertificate = (
     | FixedPoint
     | Lyapunov
     | Cases
-    | Exponentials
+    | Powers
     | Squares
 )
 DERIVED: tuple[type[Derived], ...] = (

@@ -47,7 +47,7 @@ from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.recorded import document_for
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
-from fedtheory.proofs.restatements import Exponentials, Squares
+from fedtheory.proofs.restatements import Powers, Squares
 from fedtheory.proofs.roots import Root
 
 
@@ -268,17 +268,18 @@ def _outline_cases(claim: Claim, certificate: Cases) -> Iterator[Group]:
         yield from (replace(group, statement=group.statement + where) for group in describe(supposed, case.why))
 
 
-def _outline_restatement(claim: Claim, certificate: Exponentials | Squares) -> Iterator[Group]:
+def _outline_restatement(claim: Claim, certificate: Powers | Squares) -> Iterator[Group]:
     """Yield the outline of the proof of the restated claim."""
     _, describe = _KINDS[type(certificate.why)]
     yield from describe(certificate.restate(claim), certificate.why)
 
 
-def _introduce_exponentials(claim: Claim, certificate: Exponentials) -> str:
-    """Introduce a proof with powers in place of exponentials."""
+def _introduce_powers(claim: Claim, certificate: Powers) -> str:
+    """Introduce a proof with smaller powers."""
     introduce, _ = _KINDS[type(certificate.why)]
     count = rf"${latex(certificate.count)}$"
-    shown = f"  With n = {count}, each exponential exp(-a n) is at least (1 - a)^n, which is written for it."
+    base = "1 - a in place of exp(-a n)" if certificate.base is None else rf"${latex(certificate.base)}$"
+    shown = f"  With n = {count}, larger powers and exponentials are at least the n-th power of {base}."
     return introduce(certificate.restate(claim), certificate.why) + shown
 
 
@@ -309,7 +310,7 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
     FixedPoint: (_introduce_fixed_point, _list_fixed_points),
     Lyapunov: (_introduce_lyapunov, _outline_lyapunov),
     Cases: (_introduce_cases, _outline_cases),
-    Exponentials: (_introduce_exponentials, _outline_restatement),
+    Powers: (_introduce_powers, _outline_restatement),
     Squares: (_introduce_squares, _outline_restatement),
 }
 

@@ -1,4 +1,4 @@
-"""Proofs of a bound from another one: with powers in place of its exponentials, or between the squares of its sides."""
+"""Proofs of a bound from another one: with smaller powers, or between the squares of its sides."""
 
 from __future__ import annotations
 
@@ -42,35 +42,47 @@ class _Restatement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exponentials(_Restatement):
-    """A proof of a claim about a run with exponentials exp(-a n), from the claim with powers (1 - a)^n."""
+class Powers(_Restatement):
+    """A proof of a claim about a run with exponentials exp(-a n) or powers b^n, from one with smaller powers."""
 
-    kind: ClassVar[str] = "exponentials"
+    kind: ClassVar[str] = "powers"
     count: Expr
     """The number n, a product of counts such as local steps and rounds."""
+    base: Expr | None = None
+    """The base of the smaller powers; None for 1 - a in place of each exp(-a n)."""
 
     @property
     def label(self) -> str:
         """Statement that is proved in place of the claim."""
-        return f"with (1 - a)**({self.count}) for exp(-a*({self.count}))"
+        return f"with ({'1 - a' if self.base is None else self.base})**({self.count}) for larger powers or exponentials"
 
     def restate(self, claim: Claim) -> Claim:
-        """Return the claim with powers; raise `Rejected` unless a <= 1 and the slack increases with the exponential."""
-        exponentials = sorted(list_exponentials(claim), key=sp.default_sort_key)
-        if claim.place != "run" or claim.rate is not None or not exponentials:
-            raise Rejected("expected a bound on a run with exponentials in it")
-        bases = {one: 1 + sp.cancel(one.args[0] / self.count) for one in exponentials}
-        stated = _replace(claim, {one: base**self.count for one, base in bases.items()})
+        """Return the claim with smaller powers; raise `Rejected` unless its slack increases with each of them."""
+        bases = self._find_bases(claim)
+        if claim.place != "run" or claim.rate is not None or not bases:
+            raise Rejected("expected a bound on a run with exponentials or powers of the number of steps in it")
+        found = {one: base if self.base is None else self.base for one, base in bases.items()}
+        stated = _replace(claim, {one: base**self.count for one, base in found.items()})
         signs = _Signs.of(stated, self.given)
         symbols = self.count.free_symbols
         if not symbols or sp.Mul(*symbols) != self.count or not symbols <= signs.numbers.integer:
             raise Rejected(f"expected a product of counts of the claim, got {self.count}")
-        for one, base in bases.items():
+        for one, base in found.items():
             signs.require_nonnegative(base, f"the base of a power for {one}")
-        slopes = (slope for relation in claim.relations for slope in _find_slopes(relation.slack, exponentials))
+            signs.require_nonnegative(bases[one] - base, f"the difference of the bases for {one}")
+        slopes = (slope for relation in claim.relations for slope in _find_slopes(relation.slack, list(bases)))
         for slope in slopes:
-            signs.require_nonnegative(slope, "the factor of an exponential")
+            signs.require_nonnegative(slope, "the factor of an exponential or power")
         return stated
+
+    def _find_bases(self, claim: Claim) -> dict[Expr, Expr]:
+        """Return the largest base whose power is at most each exponential, or each power if a base is given."""
+        parts = sorted(list_exponentials(claim), key=sp.default_sort_key)
+        bases = {one: 1 + sp.cancel(one.args[0] / self.count) for one in parts}
+        if self.base is not None:
+            powers = set().union(*(relation.atoms(sp.Pow) for relation in claim.relations))
+            bases |= {one: one.base for one in sorted(powers, key=sp.default_sort_key) if one.exp == self.count}
+        return bases
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,9 +143,9 @@ class _Signs:
             raise Rejected(f"({number}) >= 0, {what}, is not shown under the conditions")
 
 
-def _find_slopes(slack: Expr, exponentials: Sequence[Expr]) -> Sequence[Expr]:
-    """Return the factors of exponentials in a slack; raise `Rejected` if it is not linear in them."""
-    symbols = {one: sp.Dummy(real=True) for one in exponentials}
+def _find_slopes(slack: Expr, powers: Sequence[Expr]) -> Sequence[Expr]:
+    """Return the factors of exponentials or powers in a slack; raise `Rejected` if it is not linear in them."""
+    symbols = {one: sp.Dummy(real=True) for one in powers}
     coefficients, rest = linear(slack.xreplace(symbols), symbols.values())
     if parts_of(rest, sp.exp):
         raise Rejected(f"expected a sum of multiples of exponentials, got {slack}")

@@ -104,7 +104,7 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     goal = goal_of(claim, [name for name in wanted if name not in own], missing)
     plain = use_plain_symbols(with_quantities(goal.original, {"quantities": list(goal.quantities)}))
     workspace = Workspace(with_iterations_in_powers(plain, plain.conditions))
-    goal = replace(goal, claim=with_iterations_in_powers(goal.claim, goal.claim.conditions), workspace=workspace)
+    goal = replace(goal, workspace=workspace)
     rows = _list_rows(claim)
     first: list[LinearPremise] = []
     others = premises_of_facts(goal.claim)
@@ -214,11 +214,12 @@ def _list_rows(claim: Claim) -> tuple[str, ...]:
 def _select_steps(claim: Claim) -> list[_Step]:
     """Return the steps that lead from the quantity of a claim, with numbers that the claim names."""
     known = {quantity.name for quantity in claim.notation.values()}
-    have = _COUNTS | known
+    have = _COUNTS | known | ({q.iterations.name} if has_power_of_rounds(claim) else set())
     if a.bounded_dissimilarity in claim.assumptions and q.gradient_dissimilarity.name in known:
         # The client average is at most the largest value; a lemma may name it although the claim does not.
         have |= {q.mean_dissimilarity.name}
-    counted = q.iterations.name in known
+    # Exponents that count local steps are written with the number of iterations.
+    counted = q.iterations.name in known or has_power_of_rounds(claim)
     reached = set(_list_rows(claim))
     found: dict[tuple[str, frozenset[str]], _Step] = {}
     while True:

@@ -16,7 +16,7 @@ from fedtheory.search.chains import search_chains
 from fedtheory.search.known import search_known
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.reductions import list_linked, search_reduced
-from fedtheory.search.restatements import has_roots, search_powers, search_squares
+from fedtheory.search.restatements import has_roots, search_powers, search_smaller_powers, search_squares
 from fedtheory.search.terms import search_terms
 
 EFFORT = 15 * 10**7
@@ -29,7 +29,7 @@ def _search_run(claim: Claim) -> Found | NotFound:
     If a paper defines the quantities by vectors, inequalities between vectors are tried last.
     """
     known = search_known(claim)
-    for family in (search_chains, _search_linked, _search_in_vectors):
+    for family in (search_chains, _search_linked, _search_with_smaller_powers, _search_in_vectors):
         if not isinstance(known, Found):
             found = family(claim)
             known = found if isinstance(found, Found) else known
@@ -39,6 +39,21 @@ def _search_run(claim: Claim) -> Found | NotFound:
 def _search_linked(claim: Claim) -> Found | NotFound:
     """Search for a bound on another quantity, from which a fact gives the claim."""
     return search_reduced(claim, list_linked(claim), lambda other: _first_found(other, (search_known, search_chains)))
+
+
+def _search_with_smaller_powers(claim: Claim) -> Found | NotFound:
+    """Search for a bound with the powers of known bounds."""
+    return search_smaller_powers(claim, _search_bounds)
+
+
+def _search_with_powers(claim: Claim) -> Found | NotFound:
+    """Search for a bound with powers for its exponentials."""
+    return search_powers(claim, _search_bounds)
+
+
+def _search_bounds(claim: Claim) -> Found | NotFound:
+    """Search known bounds, chains of steps, and bounds on other quantities."""
+    return _first_found(claim, (search_known, search_chains, _search_linked))
 
 
 def _first_found(claim: Claim, families: Sequence[Search]) -> Found | NotFound:
@@ -90,7 +105,7 @@ _FAMILIES: Mapping[Place, Search] = {
 def _search_functions(claim: Claim, family: Search) -> Found | NotFound:
     """Search for a claim that may contain exponentials or a maximum."""
     if list_exponentials(claim):
-        return search_powers(claim, family)
+        return _first_found(claim, (_search_with_powers, _search_with_smaller_powers))
     maximum = find_maximum(claim)
     if maximum is None:
         return _search_with_squares(claim, family)

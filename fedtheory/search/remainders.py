@@ -16,6 +16,7 @@ from fedtheory.kernel.work import spend
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import check_certificate
+from fedtheory.proofs.claim_context import with_iterations_in_powers
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.document import Document, document_of, with_quantities
@@ -84,6 +85,8 @@ def goal_of(claim: Claim, quantities: Sequence[str], missing: Sequence[Assumptio
     solved = derive_conditions(whole)
     whole = replace(whole, conditions=(*whole.conditions, *solved)) if solved else whole
     signs = SignFacts(numbers_of(whole), tuple(conditions_of_run(whole)))
+    # The kernel writes exponents in the same way.
+    whole = with_iterations_in_powers(whole, whole.conditions)
     return Goal(whole, supposing, quantities, missing, whole.conditions if solved else None, signs)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 
 import sympy as sp
 
@@ -14,11 +17,14 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs import check_certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.document import document_of
-from fedtheory.proofs.restatements import Exponentials, Squares, list_exponentials
+from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.plain_symbols import match_symbols, rename_symbols, use_plain_symbols
+from fedtheory.proofs.restatements import Powers, Squares, list_exponentials
 from fedtheory.proofs.run_terms import with_relations
 from fedtheory.search.cases import Search
 from fedtheory.search.conditions import derive_conditions
 from fedtheory.search.outcome import Found, NotFound
+from fedtheory.search.premises import known_claims
 
 _COUNTS = (q.local_steps, q.rounds, q.iterations)
 
@@ -27,8 +33,44 @@ def search_powers(claim: Claim, search: Search) -> Found | NotFound:
     """Search for a proof of a claim on a run with powers (1 - a)^n for its exponentials exp(-a n)."""
     unproved = Combination(claim=claim.id, links=[])
     given = derive_conditions(_without_exponentials(claim))
-    to_write = Exponentials(claim=claim.id, count=_find_count(claim), why=unproved, given=given)
+    to_write = Powers(claim=claim.id, count=_find_count(claim), why=unproved, given=given)
     return _search_restated(claim, to_write, search, "with powers for its exponentials")
+
+
+def search_smaller_powers(claim: Claim, search: Search) -> Found | NotFound:
+    """Search for a proof of a claim on a run with the powers of known bounds on the same quantity for its own."""
+    plain = use_plain_symbols(claim)
+    found: Found | NotFound = NotFound("no known bound has powers of the number of steps")
+    counts = _list_counts(plain)
+    own = [one.exp for one in plain.relations[0].atoms(sp.Pow) if one.exp in counts]
+    own += [_find_count(plain)] if list_exponentials(plain) else []
+    given = derive_conditions(_without_exponentials(plain))
+    for base, count in product(_list_known_bases(plain, counts), dict.fromkeys(own)):
+        unproved = Combination(claim=claim.id, links=[])
+        to_write = Powers(claim=claim.id, count=count, why=unproved, given=given, base=base)
+        found = _search_restated(plain, to_write, search, f"with powers of {base}")
+        if isinstance(found, Found):
+            break
+    return found
+
+
+def _list_counts(claim: Claim) -> set[Expr]:
+    """Return the symbols of the numbers of steps and rounds, and their product."""
+    symbol = symbols_of(claim)
+    return {symbol(q.iterations), symbol(q.rounds), symbol(q.rounds) * symbol(q.local_steps)}
+
+
+def _list_known_bases(claim: Claim, counts: set[Expr]) -> Sequence[Expr]:
+    """Return the bases of powers of the number of steps in known bounds, in the symbols of a claim."""
+    own = {power.base for relation in claim.relations for power in relation.atoms(sp.Pow)}
+    bases: dict[Expr, None] = {}
+    for known in known_claims(claim):
+        with suppress(Rejected):
+            renamed = rename_symbols(known.claim, match_symbols(claim, known.claim))
+            numbers = counts | _list_counts(renamed)
+            powers = set().union(*(relation.atoms(sp.Pow) for relation in renamed.relations))
+            bases |= {one.base: None for one in sorted(powers, key=sp.default_sort_key) if one.exp in numbers}
+    return [base for base in bases if base not in own and base.free_symbols <= symbols_of(claim).known_symbols]
 
 
 def search_squares(claim: Claim, search: Search) -> Found | NotFound:
@@ -45,7 +87,7 @@ def has_roots(claim: Claim) -> bool:
     return is_bound and any(one.exp == sp.Rational(1, 2) for one in roots)
 
 
-def _search_restated(claim: Claim, to_write: Exponentials | Squares, search: Search, what: str) -> Found | NotFound:
+def _search_restated(claim: Claim, to_write: Powers | Squares, search: Search, what: str) -> Found | NotFound:
     """Search for a proof of what a restatement writes, and return that of the claim."""
     try:
         found = search(to_write.restate(claim))

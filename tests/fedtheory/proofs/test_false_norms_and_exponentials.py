@@ -15,7 +15,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import Certificate, Combination, Part, check_certificate, facts
 from fedtheory.proofs.proof import IMPLIED_BY, check_assumed
-from fedtheory.proofs.restatements import Exponentials, Squares
+from fedtheory.proofs.restatements import Powers, Squares
 
 ONE = sp.S.One
 F, x, y, x_i = sp.symbols("F x y x_i", real=True)
@@ -109,12 +109,12 @@ def test_roots_of_squares(pair: tuple[Claim, Squares]) -> None:
     assert proof.verdict == "proved", [step.text for step in proof.steps if not step.holds]
 
 
-def powered(left: Any, right: Any, count: Any, parts: Any = (), **stated: Any) -> tuple[Claim, Exponentials]:
+def powered(left: Any, right: Any, count: Any, parts: Any = (), **stated: Any) -> tuple[Claim, Powers]:
     """Return a claim with exponentials, and a proof of it with powers."""
+    base, given = stated.pop("base", None), stated.pop("given", ())
     claim = claim_of(left, right, assumptions=(*WORK, *stated.pop("assumptions", ())), **stated)
-    given = stated.pop("given", ())
     why = Combination(claim=claim.id, links=[list(parts)])
-    return claim, Exponentials(claim=claim.id, count=count, why=why, given=given)
+    return claim, Powers(claim=claim.id, count=count, why=why, given=given, base=base)
 
 
 BELOW = [eta * mu <= 1]
@@ -123,18 +123,39 @@ NO_POWERS = {
     "a base that may be negative": (powered(0, DECAY, T, [Part((1 - eta * mu) ** T, facts.ONE)]), "is not shown"),
     "an exponential on the smaller side": (
         powered(DECAY, (1 - eta * mu) ** T, T, conditions=BELOW),
-        "the factor of an exponential",
+        "the factor of an exponential or power",
     ),
     "an exponential with a negative factor": (
         powered(-D * (1 - eta * mu) ** T, -D * DECAY, T, conditions=BELOW),
-        "the factor of an exponential",
+        "the factor of an exponential or power",
     ),
     "a number that is no count": (powered(0, DECAY, eta, conditions=BELOW), "product of counts"),
     "half of a count": (powered(0, DECAY, T / 2, conditions=BELOW), "product of counts"),
     "the number one as a count": (powered(0, DECAY, ONE, conditions=BELOW), "product of counts"),
     "a root of an exponential": (powered(0, sp.sqrt(D + DECAY), T, conditions=BELOW), ""),
     "a product of exponentials": (powered(0, DECAY * sp.exp(-eta * T), T, conditions=[*BELOW, eta <= 1]), ""),
-    "no exponential": (powered(0, D * T, T), "with exponentials"),
+    "a base that is larger": (
+        powered(0, (1 - eta * mu) ** T, T, base=1 - eta * mu / 2, conditions=BELOW),
+        "the difference of the bases",
+    ),
+    "a smaller base that may be negative": (
+        powered(0, (1 - eta * mu) ** T, T, base=1 - 2 * eta * mu, conditions=BELOW),
+        "the base of a power",
+    ),
+    "a base for an exponential that is larger": (
+        powered(0, DECAY, T, base=1 - eta * mu / 2, conditions=BELOW),
+        "the difference of the bases",
+    ),
+    "a power on the smaller side": (
+        powered((1 - eta * mu / 2) ** T, (1 - eta * mu) ** T, T, base=1 - eta * mu, conditions=BELOW),
+        "the factor of an exponential or power",
+    ),
+    "a power in a denominator": (
+        powered(0, 1 / (2 - (1 - eta * mu) ** T), T, base=1 - eta * mu, conditions=BELOW),
+        "",
+    ),
+    "a power of another number": (powered(0, (1 - eta * mu) ** tau, T, base=1 - eta * mu, conditions=BELOW), ""),
+    "no exponential": (powered(0, D * T, T), "with exponentials or powers"),
     "a strict bound": (
         powered(0, DECAY, T, conditions=BELOW, relation="<"),
         "<=",
@@ -143,7 +164,7 @@ NO_POWERS = {
 
 
 @pytest.mark.parametrize(("pair", "because"), NO_POWERS.values(), ids=NO_POWERS)
-def test_no_powers_for_other_exponentials(pair: tuple[Claim, Exponentials], because: str) -> None:
+def test_no_powers_for_other_exponentials(pair: tuple[Claim, Powers], because: str) -> None:
     """Bases are non-negative, counts are whole, and the slack increases with the exponential."""
     proof = check_certificate(*pair)
     assert proof.verdict == "broken"
@@ -154,8 +175,11 @@ def test_a_power_for_an_exponential() -> None:
     """0 <= exp(-eta mu T) for eta mu <= 1; conditions that do not follow are ignored."""
     claim, certificate = powered(0, DECAY, T, [Part((1 - eta * mu) ** T, facts.ONE)], conditions=BELOW)
     assert check_certificate(claim, certificate).verdict == "proved"
+    halved = [Part((1 - eta * mu) ** T, facts.ONE)]
+    smaller = powered(0, (1 - eta * mu / 2) ** T, T, halved, base=1 - eta * mu, conditions=BELOW)
+    assert check_certificate(*smaller).verdict == "proved"
     open_claim, without = powered(0, DECAY, T, [Part((1 - eta * mu) ** T, facts.ONE)])
-    guessed = Exponentials(claim=open_claim.id, count=T, why=without.why, given=BELOW)
+    guessed = Powers(claim=open_claim.id, count=T, why=without.why, given=BELOW)
     assert check_certificate(open_claim, guessed).verdict == "broken"
 
 

@@ -200,6 +200,8 @@ def test_steps_on_the_way_to_a_quantity(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(chains, "_collect_steps", lambda: steps)
     monkeypatch.setattr(chains, "_list_rows", lambda _: ("error",))
     monkeypatch.setattr(chains, "check_assumed", lambda _, settings, __: SimpleNamespace(holds=settings != "refused"))
+    powers: list[bool] = []
+    monkeypatch.setattr(chains, "has_power_of_rounds", lambda _: bool(powers))
 
     def found(*names: str) -> list[str]:
         claim: Any = SimpleNamespace(notation={name: SimpleNamespace(name=name) for name in names}, assumptions=())
@@ -209,6 +211,8 @@ def test_steps_on_the_way_to_a_quantity(monkeypatch: pytest.MonkeyPatch) -> None
     assert found() == ["near"]
     assert found("sigma") == ["near", "numbers"]
     assert found("iterations") == ["counted"]
+    powers.append(True)
+    assert found("eta") == ["counted"]
 
 
 def test_functions_have_no_dimension() -> None:

@@ -53,6 +53,7 @@ def test_families_of_bounds_on_runs(
     monkeypatch.setattr(finding, "search_chains", answer("chain", chain))
     monkeypatch.setattr(finding, "search_reduced", lambda *_: NotFound("no other quantity"))
     monkeypatch.setattr(finding, "list_linked", lambda _: iter(()))
+    monkeypatch.setattr(finding, "search_smaller_powers", lambda *_: NotFound("no other powers"))
     monkeypatch.setattr(finding, "search_terms", answer("vectors", vectors))
     assert finding._search_run(None) is result  # type: ignore[arg-type]
     assert asked == tried

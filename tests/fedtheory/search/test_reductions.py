@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, 
 from fedtheory.proofs import check_certificate
 from fedtheory.search import Found, NotFound, find_proof
 
-gap, M, Gamma, apart = sp.symbols("Delta M Gamma zeta_s", positive=True)
+gap, M, Gamma, apart, noise, ell = sp.symbols("Delta M Gamma zeta_s sigma_s ell", positive=True)
 F, F_i, x, y, best, later = sp.symbols("F F_i x y x_s x_1", real=True)
 x_i, mean, next_mean = sp.symbols("x_i xbar xbar_1", real=True)
 NUMBERS = {
@@ -33,6 +33,8 @@ NUMBERS = {
     gap: q.initial_gap,
     Gamma: q.optimal_value_gap,
     apart: q.dissimilarity_at_optimum,
+    noise: q.noise_at_optimum,
+    ell: q.noise_smoothness,
 }
 VECTORS = {F: q.objective, F_i: q.client_objective, x: q.point, y: q.second_point, best: q.optimum}
 PATH = {**VECTORS, x: q.centralised_model, later: q.next_centralised_model}
@@ -60,13 +62,20 @@ def stated(left: Any, right: Any, assumptions: Any, conditions: Any, **more: Any
 
 def strongly(left: Any, power: Any, added: Any = 0) -> Claim:
     """Return a bound for strongly convex clients, by a factor of the initial distance."""
-    noise = 3 * eta * sigma**2 / (mu * M) + 70 * L * eta**2 * tau**2 * (zeta**2 + sigma**2) / mu
-    return stated(left, power * D**2 + noise + added, (*NOISY, *STRONGLY, a.bounded_dissimilarity), [SMALL])
+    spread = 3 * eta * sigma**2 / (mu * M) + 70 * L * eta**2 * tau**2 * (zeta**2 + sigma**2) / mu
+    return stated(left, power * D**2 + spread + added, (*NOISY, *STRONGLY, a.bounded_dissimilarity), [SMALL])
 
 
 def norms(left: Any, right: Any, assumptions: Any, conditions: Any) -> Claim:
     """Return a bound on a norm along gradient descent on F."""
     return stated(sp.sqrt(norm_sq(left)), right, assumptions, conditions, place="path", where=PATH)
+
+
+def at_optimum(power: Any) -> Claim:
+    """Return a bound for strongly convex clients by the noise and the dissimilarity at the optimum."""
+    spread = 4 * eta * noise**2 / (mu * M) + 30 * L * eta**2 * tau**2 * (apart**2 + noise**2) / mu
+    small = [40 * eta * tau * L <= 1, 40 * eta * tau * ell <= 1, 40 * eta * mu * tau**2 <= 1]
+    return stated(q.final_distance_sq, power * D**2 + spread, (*ROUNDS, *STRONGLY, a.smooth_noise), small)
 
 
 def lemma_of_li(drifts: int) -> Claim:
@@ -98,6 +107,8 @@ TRUE = {
     ),
     "an exponential": strongly(q.final_distance_sq, sp.exp(-eta * mu * tau * T)),
     "an exponential of half the rate": strongly(q.final_distance_sq, sp.exp(-eta * mu * tau * T / 2)),
+    "a power larger than that of a known bound": at_optimum((1 - eta * mu) ** (tau * T)),
+    "an exponential larger than the power of a known bound": at_optimum(sp.exp(-eta * mu * tau * T)),
     "distances of gradient descent": norms(later - best, (1 - eta * mu) * SHRINKS, STRONGLY, [eta * L <= 1]),
     "gradients of gradient descent": norms(Gradient(F, later), (1 - eta * mu) * SLOPE, STRONGLY, [eta * L <= 1]),
     "clients with one objective": stated(
@@ -172,6 +183,7 @@ FALSE = {
         q.final_suboptimality, L / 4 * (1 - eta * mu) ** (2 * T) * D**2, (*ALONE, *STRONGLY), [eta * L <= 1, ONE_STEP]
     ),
     "an exponential that decreases too fast": strongly(q.final_distance_sq, sp.exp(-3 * eta * mu * tau * T)),
+    "a power smaller than that of a known bound": at_optimum((1 - 3 * eta * mu) ** (tau * T)),
     "an exponential without steps": strongly(q.final_distance_sq, sp.exp(-tau * T)),
     "an exponential that is taken off": strongly(
         q.final_distance_sq, (1 - eta * mu) ** (tau * T), -(D**2) * sp.exp(-eta * mu * tau * T)
