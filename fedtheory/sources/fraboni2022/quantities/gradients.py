@@ -29,8 +29,8 @@ from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import Over, Weights, supremum
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     AT_LOCAL,
+    CLIENT_OBJECTIVE,
     NEXT_VIRTUAL,
-    OBJECTIVE,
     SAMPLE,
     define_at_each_step,
     define_step_average,
@@ -117,7 +117,10 @@ def _find_largest_squares_of_losses(run: LossRun) -> tuple[Number, Number]:
     return largest(full), largest(sampled)
 
 
-_AT_NEXT, _LARGEST_OF_ALL = square(Gradient(OBJECTIVE, NEXT_VIRTUAL)), (LARGEST_CLIENT, LARGEST_STEP, LARGEST_ROUND)
+_AT_NEXT, _LARGEST_OF_ALL = (
+    square(Gradient(CLIENT_OBJECTIVE, NEXT_VIRTUAL)),
+    (LARGEST_CLIENT, LARGEST_STEP, LARGEST_ROUND),
+)
 """Every theta^{n,k} is theta^0, at which all clients' iterates start, or the next iterate of a step."""
 full_gradient_bound = supremum(
     "full_gradient_bound",

@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
-from fedtheory.kernel.expressions import Expectation, Expr, Value
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language.quantities import problem
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
 from fedtheory.language.quantities.measuring.reductions import (
@@ -26,9 +26,9 @@ from fedtheory.language.quantities.quantity import RunQuantity, constant, per_ro
 from fedtheory.sources.fraboni2022.quantities import weights
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     CLIENT_OPTIMUM,
-    OBJECTIVE,
     ROUND_OPTIMUM,
     define_at_each_step,
+    subtract_client_values,
     weigh_by_shares,
 )
 
@@ -155,9 +155,7 @@ misrepresentation = per_round(
     r"\sum_{j\in W_n}\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]",
     "sum over types with s_j(n) > 0 of s_j(n)/q(n) [F_j(thetabar^n) - F_j*]",
     lambda run: place_on_rounds(_measure_misrepresentation(run)),
-    term=define_at_each_step(
-        weigh_by_shares(Expectation(Value(OBJECTIVE, ROUND_OPTIMUM) - Value(OBJECTIVE, CLIENT_OPTIMUM)))
-    ),
+    term=define_at_each_step(weigh_by_shares(subtract_client_values(ROUND_OPTIMUM, CLIENT_OPTIMUM))),
 )
 mean_misrepresentation = define_in_numbers(
     "mean_misrepresentation",

@@ -18,7 +18,7 @@ from fedtheory.language.quantities.measuring.terms import define
 from fedtheory.language.quantities.quantity import RunQuantity, per_round
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     AT_VIRTUAL,
-    FULL_OBJECTIVE,
+    OBJECTIVE,
     SAMPLE_AT_LOCAL,
     SAMPLE_AT_ROUND_OPTIMUM,
     SAMPLE_AT_SURROGATE_OPTIMUM,
@@ -75,13 +75,13 @@ objective_gradient_sq = define(
     "objective_gradient_sq",
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "E|grad L(theta^{n,k})|^2, L the objective of the federated problem",
-    define_at_each_step(square(Gradient(FULL_OBJECTIVE, VIRTUAL))),
+    define_at_each_step(square(Gradient(OBJECTIVE, VIRTUAL))),
 )
 gradient_deviation_sq = define(
     "gradient_deviation_sq",
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})-\nabla\tilde{\mathcal L}^n(\theta^{n,k})\|^2",
     "E|grad L(theta^{n,k}) - grad L~^n(theta^{n,k})|^2, L~^n = L^n / q(n)",
-    define_at_each_step(square(Gradient(FULL_OBJECTIVE, VIRTUAL) - weigh_by_shares(AT_VIRTUAL))),
+    define_at_each_step(square(Gradient(OBJECTIVE, VIRTUAL) - weigh_by_shares(AT_VIRTUAL))),
 )
 second_moment_at_round_optimum = per_round(
     "second_moment_at_round_optimum",

@@ -23,8 +23,8 @@ from fedtheory.language.quantities.quantity import (
     per_round,
 )
 from fedtheory.sources.fraboni2022.quantities.vectors import (
+    CLIENT_OBJECTIVE,
     CLIENT_OPTIMUM,
-    FULL_OBJECTIVE,
     MEAN_WEIGHT,
     OBJECTIVE,
     OPTIMUM,
@@ -37,6 +37,7 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     SURROGATE_OPTIMUM,
     define_at_each_step,
     square,
+    subtract_client_values,
     subtract_values,
     weigh_by_shares,
     weigh_by_weights,
@@ -157,7 +158,7 @@ client_gap_at_surrogate_optimum = RunQuantity(
     lambda run: place_on_clients(
         run.surrogate.client_values(run.surrogate.optimum) - run.surrogate.least_client_values
     ),
-    term=_define_once(Expectation(Value(OBJECTIVE, SURROGATE_OPTIMUM) - Value(OBJECTIVE, CLIENT_OPTIMUM))),
+    term=_define_once(subtract_client_values(SURROGATE_OPTIMUM, CLIENT_OPTIMUM)),
 )
 
 
@@ -199,7 +200,7 @@ round_objective_at_start = per_round(
     r"\mathcal L^n(\theta^0)",
     "L^n(theta^0), of the one objective L^n",
     lambda run: _place_updates(run, [_evaluate_at_start(run, weights) for weights in run.surrogate.update_weights]),
-    term=define_at_each_step(weigh_by_weights(Expectation(Value(OBJECTIVE, START))), FIRST_STEP),
+    term=define_at_each_step(weigh_by_weights(Expectation(Value(CLIENT_OBJECTIVE, START))), FIRST_STEP),
 )
 mean_round_objective_at_start = mean_over_rounds(round_objective_at_start, r"\frac1N\sum_n\mathcal L^n(\theta^0)")
 surrogate_at_start = RunQuantity(
@@ -207,7 +208,7 @@ surrogate_at_start = RunQuantity(
     r"\bar{\mathcal L}(\theta^0)",
     "Lbar(theta^0), of the one objective Lbar",
     lambda run: _evaluate_at_start(run, run.surrogate.mean_weights),
-    term=_define_once(ClientSum(MEAN_WEIGHT * Expectation(Value(OBJECTIVE, START)))),
+    term=_define_once(ClientSum(MEAN_WEIGHT * Expectation(Value(CLIENT_OBJECTIVE, START)))),
 )
 
 
@@ -228,14 +229,14 @@ round_optimum_slope_sq = per_round(
     r"\|\nabla\mathcal L^n(\bar\theta^n)\|^2",
     "|grad L^n|^2 at the optimum of L^n",
     _measure_round_gradients,
-    term=define_at_each_step(square(weigh_by_weights(Gradient(OBJECTIVE, ROUND_OPTIMUM))), FIRST_STEP),
+    term=define_at_each_step(square(weigh_by_weights(Gradient(CLIENT_OBJECTIVE, ROUND_OPTIMUM))), FIRST_STEP),
 )
 surrogate_optimum_slope_sq = RunQuantity(
     "surrogate_optimum_slope_sq",
     r"\|\nabla\bar{\mathcal L}(\bar\theta)\|^2",
     "|grad Lbar|^2 at the optimum of Lbar",
     lambda run: _measure_gradient_sq(run, run.surrogate.mean_weights, run.surrogate.optimum),
-    term=_define_once(square(ClientSum(MEAN_WEIGHT * Gradient(OBJECTIVE, SURROGATE_OPTIMUM)))),
+    term=_define_once(square(ClientSum(MEAN_WEIGHT * Gradient(CLIENT_OBJECTIVE, SURROGATE_OPTIMUM)))),
 )
 
 client_value_at_start = constant(
@@ -243,7 +244,7 @@ client_value_at_start = constant(
     r"\mathcal L_i(\theta^0)",
     "L_i(theta^0) of each client",
     lambda run: place_on_clients(run.surrogate.client_values(run.problem.centred.start)),
-    term=_define_once(Expectation(Value(OBJECTIVE, START))),
+    term=_define_once(Expectation(Value(CLIENT_OBJECTIVE, START))),
 )
 
 objective_at_start = constant(
@@ -251,5 +252,5 @@ objective_at_start = constant(
     r"\mathcal L(\theta^0)",
     "F(theta^0), of the one objective F",
     lambda run: run.problem.value(run.problem.start),
-    term=_define_once(Expectation(Value(FULL_OBJECTIVE, START))),
+    term=_define_once(Expectation(Value(OBJECTIVE, START))),
 )

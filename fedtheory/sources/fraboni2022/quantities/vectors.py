@@ -63,14 +63,17 @@ RECEIVED, SERVER, SAMPLE = map(symbol_of, (received_model, v.server_model, v.sto
 OPTIMUM, CLIENT_OPTIMUM = symbol_of(v.optimum), symbol_of(v.client_optimum)
 SURROGATE_OPTIMUM, ROUND_OPTIMUM = symbol_of(surrogate_optimum), symbol_of(round_optimum)
 COMPARATOR, START = symbol_of(surrogate_comparator), symbol_of(initial_model)
-OBJECTIVE, FULL_OBJECTIVE = symbol_of(v.client_objective), symbol_of(v.objective)
+CLIENT_OBJECTIVE, OBJECTIVE = symbol_of(v.client_objective), symbol_of(v.objective)
 SHARE, WEIGHT, MEAN_WEIGHT = map(symbol_of, (weights.weight_share, weights.expected_weight, weights.mean_weight))
 SERVER_STEP = symbol_of(local_work.server_step_size)
-AT_LOCAL, AT_VIRTUAL = Gradient(OBJECTIVE, LOCAL), Gradient(OBJECTIVE, VIRTUAL)
+AT_LOCAL, AT_VIRTUAL = Gradient(CLIENT_OBJECTIVE, LOCAL), Gradient(CLIENT_OBJECTIVE, VIRTUAL)
 """Full gradients of a client at its iterate and at the virtual iterate."""
-SAMPLE_AT_LOCAL, SAMPLE_AT_VIRTUAL = SampledGradient(OBJECTIVE, LOCAL), SampledGradient(OBJECTIVE, VIRTUAL)
-SAMPLE_AT_ROUND_OPTIMUM = SampledGradient(OBJECTIVE, ROUND_OPTIMUM)
-SAMPLE_AT_SURROGATE_OPTIMUM = SampledGradient(OBJECTIVE, SURROGATE_OPTIMUM)
+SAMPLE_AT_LOCAL, SAMPLE_AT_VIRTUAL = (
+    SampledGradient(CLIENT_OBJECTIVE, LOCAL),
+    SampledGradient(CLIENT_OBJECTIVE, VIRTUAL),
+)
+SAMPLE_AT_ROUND_OPTIMUM = SampledGradient(CLIENT_OBJECTIVE, ROUND_OPTIMUM)
+SAMPLE_AT_SURROGATE_OPTIMUM = SampledGradient(CLIENT_OBJECTIVE, SURROGATE_OPTIMUM)
 """Stochastic gradients of a client at points, with its present sample."""
 
 
@@ -108,6 +111,12 @@ def weigh_by_weights(content: Expr) -> Expr:
     return expression
 
 
+def subtract_client_values(point: Expr, other: Expr) -> Expr:
+    """Return E L_i at a point minus E L_i at another one, for each client."""
+    expression: Expr = Expectation(Value(CLIENT_OBJECTIVE, point) - Value(CLIENT_OBJECTIVE, other))
+    return expression
+
+
 def subtract_values(point: Expr, other: Expr) -> Expr:
     """Return E L^n at a point minus E L^n at another one."""
-    return weigh_by_weights(Expectation(Value(OBJECTIVE, point) - Value(OBJECTIVE, other)))
+    return weigh_by_weights(subtract_client_values(point, other))

@@ -21,8 +21,8 @@ from fedtheory.language.quantities.quantity import mean_over_rounds, per_round, 
 from fedtheory.sources.fraboni2022.quantities import representation
 from fedtheory.sources.fraboni2022.quantities.surrogate import get_surrogate_optimum
 from fedtheory.sources.fraboni2022.quantities.vectors import (
+    CLIENT_OBJECTIVE,
     CLIENT_OPTIMUM,
-    FULL_OBJECTIVE,
     MEAN_WEIGHT,
     NEXT_VIRTUAL,
     OBJECTIVE,
@@ -33,14 +33,13 @@ from fedtheory.sources.fraboni2022.quantities.vectors import (
     define_at_each_step,
     define_step_average,
     square,
+    subtract_client_values,
     subtract_values,
     weigh_by_weights,
 )
 
-_OWN_GAP = Expectation(Value(OBJECTIVE, VIRTUAL) - Value(OBJECTIVE, CLIENT_OPTIMUM))
-_ABOVE_SURROGATE_OPTIMUM = ClientSum(
-    MEAN_WEIGHT * Expectation(Value(OBJECTIVE, VIRTUAL) - Value(OBJECTIVE, SURROGATE_OPTIMUM))
-)
+_OWN_GAP = subtract_client_values(VIRTUAL, CLIENT_OPTIMUM)
+_ABOVE_SURROGATE_OPTIMUM = ClientSum(MEAN_WEIGHT * subtract_client_values(VIRTUAL, SURROGATE_OPTIMUM))
 
 
 def _compute_client_values(run: Run) -> Array:
@@ -115,7 +114,7 @@ virtual_gradient_sq = per_round(
     r"\frac1K\sum_k\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "mean over k of E|grad F(theta^{n,k})|^2",
     _measure_gradient_sq,
-    term=define_step_average(square(Gradient(FULL_OBJECTIVE, VIRTUAL))),
+    term=define_step_average(square(Gradient(OBJECTIVE, VIRTUAL))),
 )
 
 
@@ -128,7 +127,7 @@ virtual_suboptimality = per_round(
     r"\frac1K\sum_k\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)",
     "mean over k of E F(theta^{n,k}) - F*",
     _average_values(_measure_suboptimality),
-    term=define_step_average(Expectation(Value(FULL_OBJECTIVE, VIRTUAL) - Value(FULL_OBJECTIVE, OPTIMUM))),
+    term=define_step_average(Expectation(Value(OBJECTIVE, VIRTUAL) - Value(OBJECTIVE, OPTIMUM))),
 )
 
 
@@ -217,7 +216,7 @@ virtual_loss_change = define(
     "virtual_loss_change",
     r"\mathbb E\mathcal L_i(\theta^{n,k+1})-\mathbb E\mathcal L_i(\theta^{n,k})",
     "E L_i(theta^{n,k+1}) - E L_i(theta^{n,k}) of each client at each local step",
-    define_at_each_step(Expectation(Value(OBJECTIVE, NEXT_VIRTUAL) - Value(OBJECTIVE, VIRTUAL))),
+    define_at_each_step(subtract_client_values(NEXT_VIRTUAL, VIRTUAL)),
 )
 
 
@@ -231,7 +230,7 @@ round_objective_at_virtual = per_step(
     r"\mathbb E\mathcal L^n(\theta^{n,k})",
     "E L^n(theta^{n,k}), of the one objective L^n",
     _place_round_objectives,
-    term=define_at_each_step(weigh_by_weights(Expectation(Value(OBJECTIVE, VIRTUAL)))),
+    term=define_at_each_step(weigh_by_weights(Expectation(Value(CLIENT_OBJECTIVE, VIRTUAL)))),
 )
 round_gap_at_step = define(
     "round_gap_at_step",

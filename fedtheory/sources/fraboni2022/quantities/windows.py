@@ -7,14 +7,14 @@ from fedtheory.language.quantities.measuring.reductions import SUM_OVER_STEPS, S
 from fedtheory.language.quantities.measuring.terms import define, reduce_entries
 from fedtheory.sources.fraboni2022.quantities import weights
 from fedtheory.sources.fraboni2022.quantities.vectors import (
+    CLIENT_OBJECTIVE,
     MEAN_WEIGHT,
-    OBJECTIVE,
     VIRTUAL,
     WEIGHT,
     define_at_each_step,
 )
 
-_LOSS = Expectation(Value(OBJECTIVE, VIRTUAL))
+_LOSS = Expectation(Value(CLIENT_OBJECTIVE, VIRTUAL))
 window_loss = define(
     "window_loss",
     r"\sum_n\sum_kq_i\mathbb E\mathcal L_i(\theta^{n,k})",
