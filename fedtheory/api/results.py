@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
 from fedtheory.shown import Card, Shown, frame, number
@@ -24,9 +24,6 @@ class Verdicts(Shown, Sequence[ClaimVerdict]):
 
     def __len__(self) -> int:
         return len(self._verdicts)
-
-    def __iter__(self) -> Iterator[ClaimVerdict]:
-        return iter(self._verdicts)
 
     def summary(self) -> str:
         """Return each claim with its verdict."""

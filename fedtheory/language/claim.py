@@ -66,14 +66,12 @@ class Relation:
 
     def atoms(self, *kinds: type) -> set[Expr]:
         """Return the parts of the given classes on either side."""
-        found: set[Expr] = parts_of(self.left, *kinds) | parts_of(self.right, *kinds)
-        return found
+        return {*parts_of(self.left, *kinds), *parts_of(self.right, *kinds)}
 
     @property
     def free_symbols(self) -> set[sp.Symbol]:
         """The symbols on either side."""
-        found: set[sp.Symbol] = self.left.free_symbols | self.right.free_symbols
-        return found
+        return {*self.left.free_symbols, *self.right.free_symbols}
 
     @property
     def ordered(self) -> tuple[Expr, Expr]:

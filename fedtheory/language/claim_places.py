@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import sympy as sp
@@ -60,12 +60,11 @@ def _stack_choices_of(
 class SiteOfPlaces(SiteOfRuns):
     """Places of R runs with vectors of equal shape, as one site; numbers have the axes of the frame."""
 
-    numbers: Array | None = None
+    numbers: Array = field(kw_only=True)
     """Index of each place's run."""
 
     @property
     def owners(self) -> Array:
-        assert self.numbers is not None
         return self.numbers
 
     def _gather(self, values: Sequence[Array]) -> Array:

@@ -46,10 +46,10 @@ class ExactOracle(Oracle):
 
 @dataclass(frozen=True)
 class AdditiveNoise(Oracle):
-    """Isotropic noise of variance ``E|g_i - grad F_i|^2 = variance[i]``, independent in every step.
+    """Isotropic noise of variance ``E|g_i - grad F_i|^2 = variances[i]``, independent in every step.
 
-    Moments depend on the variance only.  If a single outcome or a bounded
-    law is needed, the noise is a random axis with a random sign, of norm ``sqrt(variance)``.
+    Moments depend on the variance only.  Single outcomes, and a law of bounded support, are a random axis with a random
+    sign, of norm ``sqrt(variances[i])``.
     """
 
     variances: Array = field(repr=False)

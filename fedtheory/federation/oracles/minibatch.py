@@ -152,7 +152,7 @@ class MiniBatch(Oracle):
 
     @cached_property
     def _shrinkages(self) -> Array:
-        """Return the shrinkages of all clients, (M, 1, 1)."""
+        """The `shrinkage` of each client, (M, 1, 1)."""
         arithmetic = arithmetic_of(self.data.inputs[0])
         return arithmetic.array([self.shrinkage(n, arithmetic) for n in range(len(self.data.inputs))])[:, None, None]
 

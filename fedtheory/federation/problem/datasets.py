@@ -169,7 +169,7 @@ def _load_breast_cancer(_classes: str) -> DataSet:
 
 def _load_diabetes_data(_classes: str) -> DataSet:
     """Return diabetes progression (Efron et al., 2004), standardised columns and target."""
-    measurements, progression = _load_diabetes() or _load_from_library("load_diabetes")
+    measurements, progression = _load_shipped_diabetes() or _load_from_library("load_diabetes")
     return DataSet("diabetes", _standardise(measurements), _standardise(progression), intercept=True)
 
 
@@ -186,7 +186,7 @@ def _load_shipped(name: str, skiprows: int = 0) -> tuple[Array, Array] | None:
     return None if table is None else (table[:, :-1], table[:, -1].astype(int))
 
 
-def _load_diabetes() -> tuple[Array, Array] | None:
+def _load_shipped_diabetes() -> tuple[Array, Array] | None:
     """Return columns and labels of the two diabetes files, scaled to norm one as by scikit-learn's loader."""
     columns, progression = _load_table("diabetes_data_raw.csv.gz"), _load_table("diabetes_target.csv.gz")
     if columns is None or progression is None:

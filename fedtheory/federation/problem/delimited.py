@@ -108,9 +108,10 @@ class Delimited:
 
     @contextmanager
     def _open_text(self) -> Iterator[IO[str]]:
-        """Open the file as text; raise `InputError` if it is not readable."""
+        """Open the file, decompressed if its name ends in .gz, as text; raise `InputError` if it is not readable."""
         try:
-            with _open(self.path) as file:
+            opener = gzip.open if self.path.suffix == ".gz" else open
+            with opener(self.path, "rt", encoding="utf-8-sig", newline="") as file:
                 yield file
         except UnicodeDecodeError:
             message = "is not a readable csv file: expected UTF-8; save it in this encoding"
@@ -122,13 +123,6 @@ class Delimited:
 
     def _report(self, message: str) -> InputError:
         return InputError(KEY, f"{self.path}: {message}")
-
-
-def _open(path: Path) -> IO[str]:
-    """Open the file as text, decompressed if its name ends in .gz."""
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
 
 
 def _are_consecutive(names: Sequence[str]) -> bool:

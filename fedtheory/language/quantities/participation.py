@@ -33,7 +33,7 @@ def paired_moments(run: Run) -> WeightMoments:
 
 
 def _measure_sampling_variance(run: Run) -> Any:
-    """Return the largest ratio of the variance parameter of a client's weight to the weight."""
+    """Return the largest E[w_i^2]/p_i - alpha p_i of the clients with positive weight."""
     moments = paired_moments(run)
     return max(own / weight for own, weight in zip(moments.diagonal, run.problem.weights, strict=True) if weight != 0)
 

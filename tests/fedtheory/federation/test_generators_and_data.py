@@ -285,7 +285,7 @@ def test_shipped_files_are_what_the_library_loads(name: str, skiprows: int, load
 
 def test_diabetes_is_read_from_the_files_that_the_library_loads() -> None:
     """Columns and progression of the diabetes data are those of scikit-learn's loader to the last bit."""
-    shipped = datasets._load_diabetes()
+    shipped = datasets._load_shipped_diabetes()
     assert shipped is not None
     for own, loaded in zip(shipped, datasets._load_from_library("load_diabetes"), strict=True):
         assert (own == loaded).all()

@@ -43,14 +43,12 @@ def define_by(expression: Expr, *over: Over, also: Iterable[Quantity] = ()) -> T
 
 def square(vector: Expr) -> Expr:
     """Return E|v|^2."""
-    found: Expr = Expectation(norm_sq(vector))
-    return found
+    return Expectation(norm_sq(vector))
 
 
 def gap(at: Expr, below: Expr = OPTIMUM) -> Expr:
     """Return E F(x) - F(y), with y the optimum by default."""
-    found: Expr = Expectation(Value(OBJECTIVE, at) - Value(OBJECTIVE, below))
-    return found
+    return Expectation(Value(OBJECTIVE, at) - Value(OBJECTIVE, below))
 
 
 def gradient_sq(at: Expr) -> Expr:
