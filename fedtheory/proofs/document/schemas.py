@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
+import re
+from typing import Any, get_args
 
 from fedtheory.language.claim import Place
 from fedtheory.proofs.document.notation import HEADS
@@ -23,6 +24,7 @@ def schema() -> Document:
         "Whole numbers, letters, + - * / **, brackets, the heads "
         f"{', '.join(HEADS)}; for a condition one of <=, <, >=, >, == between two of them."
     )
+    shared: dict[str, Schema] = {"expression": {"type": "string", "description": expression}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": FORMAT,
@@ -31,15 +33,39 @@ def schema() -> Document:
             "format": {"const": FORMAT},
             "version": {"const": VERSION},
             "letters": DECLARED,
-            "certificate": CERTIFICATE.schema(),
+            "certificate": _share_kinds(CERTIFICATE.schema(), shared),
             QUANTITIES: {"type": "array", "items": {"type": "string"}, "description": _OF_QUANTITIES},
             LEMMAS: {"type": "array", "items": _describe_lemma(), "description": _OF_LEMMAS},
             DEFINITION: {"type": "string", "description": _OF_DEFINITION},
         },
         "required": ["format", "version", "letters", "certificate"],
         "additionalProperties": False,
-        "$defs": {"expression": {"type": "string", "description": expression}},
+        "$defs": shared,
     }
+
+
+def _share_kinds(part: Any, shared: dict[str, Schema]) -> Any:
+    """Return a schema with references for the objects of one kind, and for alternatives, which `shared` defines.
+
+    Objects of one kind that have other entries elsewhere are written out there.
+    """
+    if isinstance(part, list):
+        return [_share_kinds(one, shared) for one in part]
+    if not isinstance(part, dict):
+        return part
+    found = {key: _share_kinds(value, shared) for key, value in part.items()}
+    name = _find_name(found)
+    return {"$ref": f"#/$defs/{name}"} if name and shared.setdefault(name, found) == found else found
+
+
+def _find_name(part: Schema) -> str | None:
+    """Return a name for an object with a kind, or for some alternatives by the first of them; None for others."""
+    entries = part.get("properties", {})
+    marks = [f"{key} {entries[key]['const']}" for key in ("kind", "reason") if "const" in entries.get(key, {})]
+    first, *others = part.get("oneOf", [{}])
+    if others and "$ref" in first:
+        marks.append(f"{len(others) + 1} alternatives from {first['$ref'].removeprefix('#/$defs/')}")
+    return re.sub(r"\W+", "-", marks[0]) if marks else None
 
 
 def _describe_lemma() -> Schema:
