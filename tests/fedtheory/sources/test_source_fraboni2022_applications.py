@@ -221,7 +221,7 @@ def test_the_window_term_lost_a_factor() -> None:
     """In (38) and (42) the window term is too small by a factor of K: 1/sqrt(K N) instead of sqrt(K/N)."""
     for substituted, printed in (
         (asynchronous.async_substituted, asynchronous.async_epsilon),
-        (fedfix.substituted, fedfix.fedfix_epsilon),
+        (fedfix.fedfix_substituted, fedfix.fedfix_epsilon),
     ):
         assert sp.simplify(sp.diff(substituted, W) / sp.diff(printed, W)) == K
 
@@ -232,7 +232,7 @@ def test_the_other_terms_are_those_of_theorem_3() -> None:
     for substituted, closed, factor in (
         (asynchronous.sync_substituted, asynchronous.sync_epsilon, Sigma_star),
         (asynchronous.async_substituted, asynchronous.async_epsilon_fixed, R_L + Sigma_star),
-        (fedfix.substituted, fedfix.fedfix_epsilon_fixed, R_L + Sigma_star),
+        (fedfix.fedfix_substituted, fedfix.fedfix_epsilon_fixed, R_L + Sigma_star),
     ):
         assert sp.simplify(closed - substituted - local * factor) == 0
 
@@ -262,7 +262,7 @@ def test_the_first_rate_of_the_literature() -> None:
     stale, grown = sp.symbols("r s", nonnegative=True)
     n = sp.Symbol("n", positive=True)
     values = {R_L: 1, theta0_distance: 1, Sigma_star: 1, asynchronous.tau_M: 2, asynchronous.tau_0: 1}
-    bound = asynchronous.delayed.subs(values) * (1 + grown)
+    bound = asynchronous.delayed_bound.subs(values) * (1 + grown)
     assert sp.limit(bound.subs({stale: n, grown: n}), n, sp.oo) == 2
 
 
@@ -273,7 +273,7 @@ def test_the_rates_of_the_literature() -> None:
     bound = asynchronous.iid_async.subs(values)
     assert sp.limit(bound.subs({M: n, N: n**2}) * n, n, sp.oo) == sp.oo
     assert sp.limit(bound.subs({M: n, N: n**4}) * n**2, n, sp.oo) == 11
-    slow = asynchronous.slow_step.subs(values)
+    slow = asynchronous.slow_step_bound.subs(values)
     assert sp.limit(slow.subs({tau: n, N: n**4}) * n, n, sp.oo) == 1
 
 

@@ -52,10 +52,13 @@ claim = Statements("fraboni2022", NOTATION)
 
 root = sp.sqrt(K * N)
 ratio = tau_M / tau_0
-_CHOSEN = {tau: (1, 64), N: (65536,)}
-literature_claim = Statements("fraboni2022", NOTATION.without((tau, N, M, K)), for_all=_CHOSEN, assumptions=SCHEME)
+_TRIED_NUMBERS = {tau: (1, 64), N: (65536,)}
+literature_claim = Statements(
+    "fraboni2022", NOTATION.without((tau, N, M, K)), for_all=_TRIED_NUMBERS, assumptions=SCHEME
+)
 
-_ROOTS = {sp.Symbol("r", nonnegative=True): (0, 1, 7), sp.Symbol("s", nonnegative=True): (0, 3, sp.Rational(63, 2))}
+_r, _s = sp.symbols("r s", nonnegative=True)
+_ROOTS = {_r: (0, 1, 7), _s: (0, 3, sp.Rational(63, 2))}
 rate_claim = Statements("fraboni2022", NOTATION.without((tau, N, K)), for_all=_ROOTS, assumptions=SCHEME)
 
 sync_substituted = substitute_learning_rates(
@@ -73,13 +76,15 @@ async_epsilon = async_start + async_stale + (W - 1) / root
 """(38) with all constants one."""
 async_epsilon_fixed = async_start + (K - 1) / N * R_L + async_stale + sp.sqrt(K) / sp.sqrt(N) * (W - 1)
 
-plain_iid = write_theorem_3(alpha=0, beta=1, tau=tau, window=1, residual=0, largest=1).subs(K, 1)
+identical_data_bound = write_theorem_3(alpha=0, beta=1, tau=tau, window=1, residual=0, largest=1).subs(K, 1)
 """Theorem 3 with one local step and identical data, beta = 1."""
-slow_step = plain_iid.subs({eta_g: 1, eta_l: 1 / (tau * sp.sqrt(N))})
-stale, grown = 1 + sp.Symbol("r", nonnegative=True), 1 + sp.Symbol("s", nonnegative=True)
+slow_step_bound = identical_data_bound.subs({eta_g: 1, eta_l: 1 / (tau * sp.sqrt(N))})
+root_of_staleness, root_of_growth = 1 + _r, 1 + _s
 """Square roots of the staleness and of the updates per unit of staleness: all numbers with 1 <= tau <= N."""
-delayed = write_theorem_3(alpha=1, beta=ratio, tau=stale**2, window=1 + stale**2, residual=R_L, largest=1).subs(
-    {K: 1, eta_g: 1, eta_l: 1 / (stale**2 * grown), N: stale**2 * grown**2}
+delayed_bound = write_theorem_3(
+    alpha=1, beta=ratio, tau=root_of_staleness**2, window=1 + root_of_staleness**2, residual=R_L, largest=1
+).subs(
+    {K: 1, eta_g: 1, eta_l: 1 / (root_of_staleness**2 * root_of_growth), N: root_of_staleness**2 * root_of_growth**2}
 )
 """Theorem 3 with one local step, eta_l = 1/sqrt(tau N) and W = tau + 1."""
 iid_async = async_epsilon.subs({K: 1, R_L: 0, W: 1})
@@ -294,7 +299,7 @@ CLAIMS = [
         "Rate for windows of the order of the staleness",
         "Section 4.3, comparison with the literature",
     )(
-        chain=(delayed, "<=", 2 * (1 + ratio) / grown * _ALL),
+        chain=(delayed_bound, "<=", 2 * (1 + ratio) / root_of_growth * _ALL),
         printed=(
             r"\text{When assuming }W=\mathcal O(\tau)\text{ and }\eta_l\propto1/\sqrt{\tau N}\text{, we retrieve a "
             r"convergence rate }\sqrt{\tau/N}"
@@ -328,7 +333,7 @@ CLAIMS = [
         "Rate for iid data and a step size divided by the staleness",
         "Section 4.3, comparison with the literature",
     )(
-        chain=(slow_step, "<=", 16 * (tau / N + 1 / sp.sqrt(N)) * (theta0_distance**2 + Sigma_star)),
+        chain=(slow_step_bound, "<=", 16 * (tau / N + 1 / sp.sqrt(N)) * (theta0_distance**2 + Sigma_star)),
         printed=(r"\text{When }\eta_l=\mathcal O(1/\tau\sqrt{KN})\text{, we retrieve }\tau/N+1/\sqrt N"),
         note=(
             "Theorem 3 with K = 1, iid data and $\\eta_l=1/(\\tau\\sqrt N)$, and the constant 16: $1/(\\eta_lKN)=\\tau/"

@@ -14,6 +14,8 @@ from fedtheory.sources.fraboni2022.statements.asynchronous import (
     VIRTUAL_RATE,
     error,
     period_reports,
+    ratio,
+    root,
     round_gap,
 )
 from fedtheory.sources.fraboni2022.statements.hardware import (
@@ -48,14 +50,12 @@ final_error = _ERRORS.add(
 claim = Statements("fraboni2022", NOTATION | _ERRORS)
 numbers_claim = Statements("fraboni2022", NOTATION.without(FREE), for_all=FREE)
 
-root = sp.sqrt(K * N)
-ratio = tau_M / tau_0
 second_term = (K - 1) / N * (R_L + Sigma_star)
 third_term = (1 / root + K / N * longest**2) * (R_L + longest / M * Sigma_star)
 fedfix_epsilon = theta0_distance**2 / root + second_term + third_term + (W - 1) / root
 """(42) with all constants one."""
 fedfix_epsilon_fixed = theta0_distance**2 / root + second_term + third_term + sp.sqrt(K) / sp.sqrt(N) * (W - 1)
-substituted = substitute_learning_rates(
+fedfix_substituted = substitute_learning_rates(
     write_theorem_3(alpha=1, beta=0, tau=longest, window=W, residual=R_L, largest=longest / M)
 )
 
@@ -216,7 +216,7 @@ CLAIMS = [
         note="The second relation is the step for each update; importances $p_i$ in the place of $1/M$.",
     ),
     *numbers_claim.refuted.inequality("eq-42", "Closed form of the bound for FedFix", "(42)")(
-        chain=(substituted, "<=", fedfix_epsilon),
+        chain=(fedfix_substituted, "<=", fedfix_epsilon),
         assumptions=FEDFIX_CYCLES,
         printed=(
             r"\epsilon_{FedFix}=\frac1{\sqrt{KN}}\mathbb E\left[\|\theta^0-x\|^2\right]+\mathcal O\left(\frac{K-1}N"
