@@ -8,27 +8,27 @@ from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Array, Number, sum_with_wei
 from fedtheory.engine.run import Run
 from fedtheory.engine.small_steps import average_curvature, compute_effort, moment_expansion
 
-_BIASED = "small steps settle away from x*, where other weights of the clients are optimal: see `small_step_limit`"
+_BIASED = "for small step sizes the run does not tend to x*, but to the quantity `small_step_optimum`"
 
 
-def small_step_limit(run: Run) -> Array:
-    """Limit of the stationary model as mu tends to zero, minus x*, (d,); any arithmetic.
+def compute_small_step_limit(run: Run) -> Array:
+    """Return the limit of the stationary model as mu tends to zero, minus x*, (d,); any arithmetic.
 
     It minimises ``sum_i E[w_i] r_i K_i F_i``, and is zero where the factors
     ``E[w_i] r_i K_i`` are proportional to the client weights.
     """
-    return run.arithmetic.solve_regular(average_curvature(run), _push(run))
+    return run.arithmetic.solve_regular(average_curvature(run), _compute_update(run))
 
 
 def compute_leading_coefficient(run: Run, unit: Number) -> Number:
-    """Coefficient of mu^1 in ``lim E|x^n - x*|^2``, in closed form and any arithmetic.
+    """Return the coefficient of mu in ``lim E|x^n - x*|^2``, in closed form and any arithmetic.
 
     It is ``eta_g tr(Hbar^-1 R) / 2`` with ``Hbar = sum_i E[w_i] r_i K_i H_i`` and
 
         R = sum_i E[w_i^2] r_i^2 K_i N_i + Cov(sum_i w_i r_i K_i grad F_i(x*)),
 
     N_i the covariance of client i's gradient noise at x*.  Raises `NotApplicable`
-    if `small_step_limit` is not zero: the distance does not vanish with mu then.
+    if the limit for small step sizes is not x*: the distance does not vanish with mu then.
     """
     _require_unbiased(run)
     curvature, covariance = average_curvature(run), _compute_displacement_covariance(run)
@@ -37,28 +37,28 @@ def compute_leading_coefficient(run: Run, unit: Number) -> Number:
     return run.algorithm.aggregation.server_step_size * np.stack(solved).trace() / (2 * unit)
 
 
-def distance_sq_expansion(run: Run, unit: Number, terms: int) -> list[Number]:
-    """Coefficients of ``mu^1 .. mu^terms`` in ``lim E|x^n - x*|^2``, in rationals.
+def expand_distance_sq(run: Run, unit: Number, terms: int) -> list[Number]:
+    """Return the coefficients of ``mu^1 .. mu^terms`` in ``lim E|x^n - x*|^2``, in rationals.
 
-    The coefficient of ``mu^0`` is the squared norm of `small_step_limit`.
+    The coefficient of ``mu^0`` is the squared norm of `compute_small_step_limit`.
     Raises `NotApplicable` as `moment_expansion` does.
     """
     return [moment[1:, 1:].trace() for moment in moment_expansion(run, unit, terms)[1:]]
 
 
-def _push(run: Run) -> Array:
+def _compute_update(run: Run) -> Array:
     """Return ``-sum_i E[w_i] eta_i K_i grad F_i(x*)``, (d,)."""
     return sum_with_weights(compute_effort(run), run.problem.about_optimum.linear)
 
 
 def _require_unbiased(run: Run) -> None:
-    """Raise `NotApplicable` unless x* minimises the objective that small steps descend, up to rounding in floats."""
+    """Raise `NotApplicable` unless small steps tend to x*, up to rounding in floats."""
     problem = run.problem
     scale = (
         max(np.abs(problem.linear).max(), np.abs(problem.hessians @ problem.start).max()) * compute_effort(run).sum()
     )
     tolerance = 0 if run.problem.arithmetic is RATIONAL else NEAR_TIE * scale
-    if np.abs(_push(run)).max() > tolerance:
+    if np.abs(_compute_update(run)).max() > tolerance:
         raise unanswered(run.arithmetic, _BIASED)
 
 
@@ -70,10 +70,10 @@ def _compute_displacement_covariance(run: Run) -> Array:
     at_optimum = run.arithmetic.zeros(problem.clients, problem.dimension + 1, problem.dimension + 1)
     at_optimum[:, 0, 0] = run.arithmetic.number(1, "one")
     noise = problem.centred.noise_covariances(at_optimum)
-    pushes = (work.step_sizes * counts)[:, None] * problem.centred.linear
-    # The expected displacement vanishes at x*, so its multiple in E[w w'] adds nothing.
+    updates = (work.step_sizes * counts)[:, None] * problem.centred.linear
+    # The expected update vanishes at x*, so that its multiple in E[w w'] adds nothing.
     covariance: Array = sum_with_weights(weights.squares * work.step_sizes * work.step_sizes * counts, noise)
-    covariance = covariance + sum_with_weights(weights.diagonal, pushes[:, :, None] * pushes[:, None, :])
+    covariance = covariance + sum_with_weights(weights.diagonal, updates[:, :, None] * updates[:, None, :])
     for scale, vector in weights.directions:
-        covariance = covariance + scale * np.multiply.outer(vector @ pushes, vector @ pushes)
+        covariance = covariance + scale * np.multiply.outer(vector @ updates, vector @ updates)
     return covariance

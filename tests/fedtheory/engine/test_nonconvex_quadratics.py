@@ -18,7 +18,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.runfile import parse_run
-from fedtheory.sources.vlaski2023.small_steps import small_step_limit
+from fedtheory.sources.vlaski2023.small_steps import compute_small_step_limit
 
 Keys = dict[str, Any]
 Numbers = list[Any]
@@ -142,7 +142,7 @@ def test_a_minimiser_of_clients_that_are_not_convex() -> None:
     assert run.problem.optimal_value == fmpq(-1, 2)
     assert (run.initial_gap, run.initial_distance_sq) == (fmpq(1, 8), 1)
     assert run.trajectory.server_suboptimality[0] == fmpq(1, 8)
-    assert small_step_limit(run).tolist() == [0]
+    assert compute_small_step_limit(run).tolist() == [0]
     with pytest.raises(NotApplicable, match="client's objective is not convex"):
         _ = run.problem.client_optima
     assert run.surrogate.optimum.tolist() == [0]

@@ -11,7 +11,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import BLACK, BLUE, ORANGE, RED, Axis, Chart, Display, Legend, Line, Mark
 from fedtheory.sources.vlaski2023.exhibits.agents import LOCAL_STEPS, make_sampled_run
-from fedtheory.sources.vlaski2023.small_steps import small_step_limit
+from fedtheory.sources.vlaski2023.small_steps import compute_small_step_limit
 
 _DIVISIONS = tuple(2**power for power in range(7))
 
@@ -30,7 +30,7 @@ def draw_limits(_claim: Claim) -> Display:
     optimum = plain_floats(run.problem.optimum)
     ladder = [run.with_step_factor(FLOAT.number(1 / division, "factor")) for division in _DIVISIONS]
     ends = np.stack([plain_floats(stationary_mean(at.trajectory.recursion)) for at in ladder]) + optimum
-    weighted = plain_floats(small_step_limit(run)) + optimum
+    weighted = plain_floats(compute_small_step_limit(run)) + optimum
     agents = [
         Mark(x, y, "" if number else "agents' minimisers $w_k^o$", ORANGE, "^", 7, note=f"$E_k={steps}$")
         for number, ((x, y), steps) in enumerate(zip(run.problem.client_optima, LOCAL_STEPS, strict=True))

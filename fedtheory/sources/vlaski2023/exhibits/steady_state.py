@@ -16,7 +16,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.numbers import decimal, exact
 from fedtheory.sources.vlaski2023.exhibits.agents import LOCAL_STEPS, make_sampled_run
-from fedtheory.sources.vlaski2023.small_steps import distance_sq_expansion
+from fedtheory.sources.vlaski2023.small_steps import expand_distance_sq
 
 _DIVISIONS = tuple(2**power for power in range(9))
 _TERMS = 3
@@ -43,7 +43,7 @@ def draw_steady_state(claim: Claim) -> ex.Display:
     run = make_sampled_run(tuple(fmpq(1, 4 * count) for count in LOCAL_STEPS))
     largest_size = q.effective_step_size.measure(run)
     sizes = np.array([plain_float(largest_size) / division for division in _DIVISIONS])
-    coefficients = distance_sq_expansion(run, run.arithmetic.number(largest_size, "mu"), _TERMS)
+    coefficients = expand_distance_sq(run, run.arithmetic.number(largest_size, "mu"), _TERMS)
     ladder = [run.with_step_factor(run.arithmetic.number(1, "one") / division) for division in _DIVISIONS]
     limits = [plain_float(stationary_distance_sq(at.trajectory.recursion)) for at in ladder]
     claimed = _evaluate_claim(claim, ladder)

@@ -10,7 +10,7 @@ from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
 from fedtheory.language.quantities.measuring.symbols import OPTIMUM, define_by, square
 from fedtheory.language.quantities.quantity import VectorQuantity, constant, symbol_of
-from fedtheory.sources.vlaski2023.small_steps import compute_leading_coefficient, small_step_limit
+from fedtheory.sources.vlaski2023.small_steps import compute_leading_coefficient, compute_small_step_limit
 
 
 def _measure_leading_error(run: Run) -> Any:
@@ -33,13 +33,13 @@ small_step_optimum = VectorQuantity(
     "small_step_optimum",
     r"\bar w",
     "w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, the limit of runs for small step sizes",
-    lambda frame: frame.constant(small_step_limit(frame.run)[None]),
+    lambda frame: frame.constant(compute_small_step_limit(frame.run)[None]),
 )
 
 
 def _measure_small_step_bias_sq(run: Run) -> Any:
     """Return the squared distance to the optimum of the limit for small step sizes."""
-    limit = small_step_limit(run)
+    limit = compute_small_step_limit(run)
     return limit @ limit
 
 
@@ -57,7 +57,7 @@ small_step_bias = constant(
 
 def _measure_distance_of_limits_sq(run: Run) -> Any:
     """Return the squared distance between the run's limit and its limit for small step sizes."""
-    apart = stationary_mean(run.trajectory.recursion) - small_step_limit(run)
+    apart = stationary_mean(run.trajectory.recursion) - compute_small_step_limit(run)
     return apart @ apart
 
 
