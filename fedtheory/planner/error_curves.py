@@ -9,8 +9,9 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.engine.linear_models import LinearModelRun
-from fedtheory.engine.linear_models.trajectory import ReplicaTrajectory
+from fedtheory.engine.linear_models.trajectory import CONFIDENCE, ReplicaTrajectory
 from fedtheory.engine.run import Run
+from fedtheory.engine.sampling import estimate_of
 from fedtheory.errors import Diverging
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
@@ -42,10 +43,18 @@ def measure_curve(run: Run, error: RunQuantity) -> ErrorCurve:
     """Return the error after 1 .. T rounds; raise `NotApplicable` if the run has no such error."""
     errors = compute_errors(run, error)
     trajectory = run.trajectory if isinstance(run, LinearModelRun) and np.isfinite(errors[-1]) else None
-    if error is not q.final_suboptimality or not isinstance(trajectory, ReplicaTrajectory):
+    if not isinstance(trajectory, ReplicaTrajectory):
         return ErrorCurve(errors, np.zeros_like(errors))
-    found = trajectory.interval("suboptimality")
-    return ErrorCurve(errors, (found.high - found.low)[1:] / 2)
+    if error is q.final_suboptimality:
+        found = trajectory.interval("suboptimality")
+        return ErrorCurve(errors, (found.high - found.low)[1:] / 2)
+    groups = [
+        _average_over_rounds(one.local_suboptimality[:, 1:].mean(axis=1)) for one in trajectory.average_by_group()
+    ]
+    if len(groups) == 1:
+        return ErrorCurve(errors, np.zeros_like(errors))
+    estimate = estimate_of(np.stack(groups, axis=1), CONFIDENCE)
+    return ErrorCurve(errors, (estimate.high - estimate.low) / 2)
 
 
 def compute_errors(run: Run, error: RunQuantity) -> Array:
@@ -62,5 +71,10 @@ def compute_errors(run: Run, error: RunQuantity) -> Array:
             per_round = plain_floats(np.asarray(q.round_suboptimality.on(run))).reshape(-1)
         except Diverging:
             return np.full(run.algorithm.rounds, math.inf)
-    means: Array = np.cumsum(per_round) / np.arange(1, len(per_round) + 1)
-    return means
+    return _average_over_rounds(per_round)
+
+
+def _average_over_rounds(per_round: Array) -> Array:
+    """Return the average of the first 1 .. T values, (T,)."""
+    averages: Array = np.cumsum(per_round) / np.arange(1, len(per_round) + 1)
+    return averages

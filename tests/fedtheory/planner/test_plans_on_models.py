@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.linear_models import LinearModelRun
@@ -15,6 +16,7 @@ from fedtheory.errors import NotApplicable
 from fedtheory.language import quantities as q
 from fedtheory.planner import plan
 from fedtheory.planner.alternatives import Alternatives, Costs, Objective
+from fedtheory.planner.error_curves import measure_curve
 from fedtheory.planner.model_edges import find_model_edge
 from fedtheory.planner.setting_in_words import describe_planned_run
 from fedtheory.runfile import parse_run
@@ -124,3 +126,16 @@ def test_settings_beside_the_planned_one_are_runs_of_the_same_kind() -> None:
 def test_batches_are_named() -> None:
     assert "batches of 3 rows drawn with replacement" in describe_planned_run(_plain(3))[0]
     assert "batches" not in describe_planned_run(_plain())[0]
+
+
+def test_average_errors_of_replicas_have_intervals() -> None:
+    """Their half width is that of Student's interval for the averages of independent groups; of one path it is zero."""
+    run = _plain(batch=2)
+    curve = measure_curve(run, q.average_suboptimality)
+    assert curve.errors[-1] == pytest.approx(float(q.average_suboptimality.on(run)), rel=1e-12)
+    gaps = run.trajectory.replicas.local.gaps[:, 1:].mean(axis=(0, 1))
+    reach = student.ppf(0.975, len(gaps) - 1) * gaps.std(ddof=1) / np.sqrt(len(gaps))
+    assert len(gaps) > 1
+    assert curve.half_widths[-1] == pytest.approx(reach, rel=1e-9)
+    assert reach > 0
+    assert not measure_curve(_plain(), q.average_suboptimality).half_widths.any()
