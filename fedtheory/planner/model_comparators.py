@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from functools import lru_cache
 
 from fedtheory.arithmetic import Array
@@ -30,11 +31,15 @@ class ModelComparators(Comparators):
         super().__init__()
         self._problem = problem
         self._points: dict[float, Array] = {}
+        self._lengths: list[float] = []
 
     def _measure(self, length: float) -> dict[str, float]:
-        near = min(self._points, key=lambda other: abs(math.log(other / length)), default=None)
+        place = bisect(self._lengths, length)
+        neighbours = self._lengths[max(place - 1, 0) : place + 1]
+        near = min(neighbours, key=lambda other: abs(math.log(other / length)), default=None)
         found = comparator_at(self._problem, length, None if near is None else self._points[near])
         self._points[length] = found.point
+        self._lengths.insert(place, length)
         curvatures = self._problem.known_everywhere.client_smoothness
         squares = {
             DISTANCE: found.distance_sq,
