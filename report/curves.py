@@ -50,13 +50,13 @@ def compute_bound_curve(claim: Claim, run: Run, horizons: Sequence[int]) -> Boun
 
 
 def compute_curve_up_to(claim: Claim, last: int, run_of: Callable[[int], Run]) -> BoundCurve | None:
-    """Return both sides at rounds 1, 2, 4, ...
+    """Return both sides after 1, 2, 4, ... and `last` rounds, where the claim applies and both sides are positive.
 
-    `last` where the claim applies and both are positive; None without any.
+    Returns None if there are no such rounds.
     """
     horizons = [*(2**power for power in range(last.bit_length()) if 2**power < last), last]
-    known = {horizon: check_if_applicable(claim, partial(run_of, horizon)) for horizon in horizons}
-    shown = {horizon: found for horizon, found in known.items() if found is not None and _is_positive(found)}
+    checks = {horizon: check_if_applicable(claim, partial(run_of, horizon)) for horizon in horizons}
+    shown = {horizon: found for horizon, found in checks.items() if found is not None and _is_positive(found)}
     return BoundCurve(list(shown), list(shown.values())) if shown else None
 
 

@@ -218,7 +218,7 @@ def _describe_satisfied(verdict: ClaimVerdict) -> str:
     return f"{_describe_instances(verdict)}; no violation was found.{searched}{ratio}"
 
 
-def _list_undecided(verdict: ClaimVerdict) -> str:
+def _describe_undecided(verdict: ClaimVerdict) -> str:
     """Describe the undecided instances or runs of the search, or the small number of instances."""
     found = [f"on {verdict.undecided} of {_describe_instances(verdict)} neither floats nor exact arithmetic decide"]
     if verdict.left_open:
@@ -241,7 +241,7 @@ _SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {
         f"{_describe_instances(verdict)}; no violation was found."
     ),
     "refuted": _describe_refuted,
-    "undecided": _list_undecided,
+    "undecided": _describe_undecided,
     "not applicable": lambda _verdict: "Not applicable to any tested instance.",
     "definition": _describe_definition,
 }

@@ -12,7 +12,7 @@ from report.curves import BoundCurve, compute_curve_up_to
 from report.figures.bounds import draw_exact_error, draw_terms
 from report.figures.errors import SCHEDULES, draw_error
 from report.figures.rates import draw_ladder
-from report.figures.style import PAPER, add_legend_below, open_canvas
+from report.figures.style import PAPER, add_legend_below, complete_axes, open_canvas
 from verify.check import Check, check
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def error_figure(run: Run, *, schedules: int = SCHEDULES, seed: int = 0) -> Canv
     """
     with open_canvas(PAPER) as (canvas, axes):
         draw_error(axes, run, schedules, seed)
+        complete_axes(canvas)
         return canvas
 
 
@@ -48,6 +49,7 @@ def bound_figure(claim: Claim, run: Run) -> Canvas:
         else:
             _draw_sides(axes, _require_curve(found, run))
         add_legend_below(canvas, axes)
+        complete_axes(canvas)
         return canvas
 
 

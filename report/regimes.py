@@ -1,4 +1,4 @@
-"""The search of a verdict on a page: the regimes and pairs that it tried, and runs that are left open."""
+"""The section on the search of a verdict: regimes, pairs of regimes, and undecided runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import groupby
 
 from fedtheory.language.numbers import decimal
 from verify.claim_verdict import ClaimVerdict
-from verify.falsify.regimes import Pairs
+from verify.falsify.regimes import Pairs, Regime
 from verify.left_open import describe_left_open
 
 
@@ -39,14 +39,13 @@ def make_search_section(verdict: ClaimVerdict) -> SearchSection | None:
     if not verdict.regimes:
         return None
     varied = [
-        (
-            name,
-            [
-                Level(one.level, one.runs, "" if one.largest_ratio is None else decimal(one.largest_ratio, 3))
-                for one in of
-            ],
-        )
-        for name, of in groupby(verdict.regimes, key=lambda one: one.factor)
+        (factor, [_build_level(regime) for regime in regimes])
+        for factor, regimes in groupby(verdict.regimes, key=lambda regime: regime.factor)
     ]
     left_open = describe_left_open(verdict.left_open) if verdict.left_open else None
     return SearchSection(verdict.searched, varied, verdict.pairs, left_open)
+
+
+def _build_level(regime: Regime) -> Level:
+    largest = "" if regime.largest_ratio is None else decimal(regime.largest_ratio, 3)
+    return Level(regime.level, regime.runs, largest)

@@ -22,7 +22,7 @@ ArithmeticName = Annotated[
     typer.Option("--arithmetic", help="float, or rational: exact numbers, or enclosures if there are none."),
 ]
 RunFile = Annotated[str, typer.Argument(metavar="RUN", help="A run file (TOML).")]
-Target = Annotated[str, typer.Argument(metavar="ID", help="A claim's id, or file.py:NAME for one of your own.")]
+Target = Annotated[str, typer.Argument(metavar="ID", help="A claim's id, or file.py:NAME for a user-defined claim.")]
 Targets = Annotated[
     list[str] | None,
     typer.Argument(

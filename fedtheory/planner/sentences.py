@@ -184,7 +184,7 @@ _ROUNDING = 1e-14
 def _describe_bound_value(plan: ClaimPlan, value: float, when: str = "", measured_names: Sequence[str] = ()) -> str:
     """Describe a bound's value: the claim, its verdict, the error that it bounds, and the measured numbers."""
     measured = f", with {' and '.join(measured_names)} measured on this run" if measured_names else ""
-    verdict = "of your own" if plan.claim.verdict is None else plan.claim.verdict
+    verdict = "user-defined" if plan.claim.verdict is None else plan.claim.verdict
     is_known = plan.error in EXACT_ERRORS.values()
     meaning = "" if is_known else f" ({plan.error.meaning})"
     return f"{plan.claim.id} ({verdict}) guarantees {plan.error.name} below {short(value)}{when}{meaning}{measured}"

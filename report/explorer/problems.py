@@ -23,7 +23,7 @@ from fedtheory.planner import comparators
 from fedtheory.planner.bound import ROUNDS, STEP, STEPS
 from fedtheory.planner.model_comparators import get_comparators
 from report.explorer.ranges import NOTCHES, Range, make_range_around
-from report.explorer.subject import ExploredLink
+from report.explorer.subject import ExploredLink, get_name
 from report.showcases import make_noiseless_run, make_showcase
 from report.user_runs import UserRun
 
@@ -55,7 +55,7 @@ def find_length_factors(subject: ExploredLink) -> Sequence[int]:
 
     Empty if a bound does not have all of them, has no y, or has quantities at y that do not depend on the length only.
     """
-    names = [_name(symbol, subject) for symbol in subject.symbols]
+    names = [get_name(symbol, subject.notation) for symbol in subject.symbols]
     known = (factors for factors in _FACTORS if {*factors} <= {*names})
     factors = next(known, ()) if comparators.NAMES & {*names} and not _MEASURED & {*names} else ()
     return [names.index(factor) for factor in factors]
@@ -97,16 +97,12 @@ def _build_problem(claim: Claim, subject: ExploredLink, name: str, run: Run) -> 
     first, last = (NOTCHES * math.log10(reached / length) for reached in (shortest, longest))
     notches = range(math.floor(first), math.ceil(last) + 1)
     return ExploredProblem(
-        name, ranges, length, notches[0], _build_tables(subject, run, [length * _compute_factor(n) for n in notches])
+        name, ranges, length, notches[0], _build_tables(subject, run, [length * 10.0 ** (n / NOTCHES) for n in notches])
     )
 
 
-def _compute_factor(notches: int) -> float:
-    return float(10 ** (notches / NOTCHES))
-
-
 def _build_tables(subject: ExploredLink, run: Run, lengths: Sequence[float]) -> dict[int, list[float]]:
-    names = {place: _name(symbol, subject) for place, symbol in enumerate(subject.symbols)}
+    names = {place: get_name(symbol, subject.notation) for place, symbol in enumerate(subject.symbols)}
     asked = {place: name for place, name in names.items() if name in comparators.NAMES}
     points = get_comparators(run, frozenset(asked.values()))
     found = [points.numbers(length) for length in lengths]
@@ -120,7 +116,3 @@ def _compute_number(expression: sp.Expr, claim: Claim, run: Run) -> float:
     except FedtheoryError:
         return math.nan
     return float(values[0]) if len(values) == 1 else math.nan
-
-
-def _name(symbol: sp.Symbol, subject: ExploredLink) -> str:
-    return subject.notation[symbol].name if symbol in subject.notation else ""

@@ -153,7 +153,7 @@ def _replace_step_size(claim: Claim, condition: Expr) -> Expr:
     step = None if claim.rate is None else claim.rate.step_size
     if step is None or describe_obstacle(step, claim.notation) is not None:
         return condition
-    chosen = {symbol: step for symbol in claim.notation if get_name(symbol, claim) == STEP}
+    chosen = {symbol: step for symbol in claim.notation if get_name(symbol, claim.notation) == STEP}
     return condition.func(*(side.xreplace(chosen) for side in condition.args), evaluate=False)
 
 
@@ -163,15 +163,15 @@ def _list_symbols(expressions: Sequence[Expr], claim: Claim) -> list[sp.Symbol]:
 
     def rank(symbol: sp.Symbol) -> tuple[int, str, str]:
         """Return a sort key of a symbol: common symbols first, then in alphabetical order."""
-        name, symbols = get_name(symbol, claim), str(symbol)
+        name, symbols = get_name(symbol, claim.notation), str(symbol)
         return (_FIRST.index(name) if name in _FIRST else len(_FIRST), symbols.lower(), symbols)
 
     return sorted(found, key=rank)
 
 
-def get_name(symbol: sp.Symbol, claim: Claim) -> str:
+def get_name(symbol: sp.Symbol, notation: Mapping[sp.Symbol, Quantity]) -> str:
     """Return the name of a symbol's quantity; empty for a universally quantified symbol."""
-    return claim.notation[symbol].name if symbol in claim.notation else ""
+    return notation[symbol].name if symbol in notation else ""
 
 
 def _choose_variable(claim: Claim, symbols: Sequence[sp.Symbol], right: Expr) -> int:

@@ -96,8 +96,6 @@ def open_canvas(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
         # Texts are measured in the final resolution; a figure without a canvas measures them for pixels.
         FigureCanvasSVG(canvas)
         yield canvas, canvas.subplots()
-        _mark_single_points(canvas)
-        _draw_scales(canvas)
 
 
 def add_legend_below(canvas: Canvas, axes: Axes) -> None:
@@ -119,10 +117,11 @@ _NARROW, _SOME = 1.9, 0.6
 """Numbers of powers of ten up to which a logarithmic axis has plain numbers, and up to which they are evenly spaced."""
 
 
-def _draw_scales(canvas: Canvas) -> None:
-    """Draw the numbers and ticks of logarithmic axes, after their limits are known."""
+def complete_axes(canvas: Canvas) -> None:
+    """Mark curves of a single point, and draw numbers and ticks of logarithmic axes, whose limits are now known."""
     from report.figures.minor_ticks import draw_minor_ticks
 
+    _mark_single_points(canvas)
     for axes in canvas.axes:
         _label_scales(axes)
         draw_minor_ticks(canvas, axes)
@@ -166,10 +165,9 @@ def finish(canvas: Canvas, name: str, caption: str) -> Figure:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     buffer = io.StringIO()
-    _mark_single_points(canvas)
     # Ticks around curves close to the limits of double precision lie beyond these.
     with np.errstate(over="ignore", under="ignore"):
-        _draw_scales(canvas)
+        complete_axes(canvas)
         with mpl.rc_context(PAGE | {"svg.hashsalt": name}):
             # Saving through the canvas would draw twice, the first time only for the layout.
             printer: Any = FigureCanvasSVG(canvas)

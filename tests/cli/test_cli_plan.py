@@ -150,7 +150,7 @@ def test_a_bound_on_another_error_is_reported(command, write_run, tmp_path) -> N
     )
     words = " ".join(command("plan", write_run(), "--target", "1/2", "--claim", f"{file}:drift").out.split())
     assert "no bound on how far the run gets covers it" in words
-    assert "as planned mine:drift (of your own) guarantees max_drift below" in words
+    assert "as planned mine:drift (user-defined) guarantees max_drift below" in words
     assert "refuted" not in words
 
 

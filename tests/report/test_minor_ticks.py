@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 
-from report.figures.style import finish, open_canvas
+from report.figures.style import complete_axes, finish, open_canvas
 
 
 def _plain_places(values: list[float]) -> list[float]:
@@ -21,6 +21,7 @@ def test_ticks_are_those_of_matplotlib() -> None:
     values = [1.0, 10.0, 1000.0]
     with open_canvas() as (canvas, axes):
         axes.semilogx(values, values)
+        complete_axes(canvas)
     (ticks,) = canvas.artists
     assert list(ticks.get_xdata()) == _plain_places(values)
     assert set(ticks.get_ydata()) == {0.0}
@@ -39,6 +40,7 @@ def test_ticks_are_drawn_once() -> None:
 def test_other_axes_have_none() -> None:
     with open_canvas() as (canvas, axes):
         axes.plot([1.0, 2.0], [1.0, 2.0])
+        complete_axes(canvas)
     assert len(canvas.artists) == 0
 
 
@@ -47,5 +49,6 @@ def test_small_numbers_stay_where_they_are() -> None:
     with open_canvas() as (canvas, axes):
         axes.semilogx([1.0, 1000.0], [1.0, 2.0])
         axes.xaxis.set_minor_formatter(lambda value, _place: f"{value:g}")
+        complete_axes(canvas)
     assert len(canvas.artists) == 0
     assert len(axes.xaxis.get_minorticklocs()) > 0

@@ -48,7 +48,7 @@ def test_one_statement_is_one(tmp_path: Path) -> None:
     """One statement is counted in the singular."""
     index = tmp_path / "index.html"
     ProgressPage(index, TARGETS[:1], lambda _done, _whole: None)(1, 2)
-    assert "1 statement is tried" in index.read_text()
+    assert "1 statement is being checked" in index.read_text()
 
 
 def test_a_front_page_that_is_there_stays(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_guarantees_of_bounds() -> None:
     own = sentences._describe_bound_value(_plan(q.final_distance_sq, verdict=None), 0.5, " there", ["a", "b"])
     meaning = q.final_distance_sq.meaning
     assert own == (
-        f"t:bound (of your own) guarantees final_distance_sq below 0.5 there ({meaning}), "
+        f"t:bound (user-defined) guarantees final_distance_sq below 0.5 there ({meaning}), "
         "with a and b measured on this run"
     )
 
