@@ -109,8 +109,10 @@ class PaperTask:
             )
             for other in found
         }
-        own = [ListedPage(self.key, str(other.page.occasion), str(other.page.contents), other.file) for other in found]
-        return FinishedPages(files, own=own)
+        listed = [
+            ListedPage(self.key, str(other.page.occasion), str(other.page.contents), other.file) for other in found
+        ]
+        return FinishedPages(files, listed=listed)
 
 
 @dataclass(frozen=True)

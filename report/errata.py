@@ -26,7 +26,7 @@ _LONG = 160
 
 
 @dataclass(frozen=True)
-class Repair:
+class Correction:
     """Corrected claim in place of a refuted one."""
 
     claim: Claim
@@ -44,7 +44,7 @@ class ErratumEntry:
     reason: Markup
     violated: Markup | None
     """The violated link, if the published statement has several links, or is in words."""
-    repairs: Sequence[Repair]
+    repairs: Sequence[Correction]
     sides: Sequence[tuple[str, str, str]]
     """Name, exact value if it is short, and decimal value of each side."""
     run_file: str
@@ -93,7 +93,7 @@ def _build_entry(erratum: Erratum) -> ErratumEntry:
         printed=typeset_statement(erratum.claim.statement),
         reason=typeset_prose(erratum.reason),
         violated=_describe_violation(erratum),
-        repairs=[_repair(claim) for claim in erratum.repairs],
+        repairs=[_build_correction(claim) for claim in erratum.repairs],
         sides=_list_sides(erratum),
         run_file=run_toml(erratum.run),
         check_with=_format_command(erratum),
@@ -113,8 +113,8 @@ def _describe_violation(erratum: Erratum) -> Markup | None:
     return None if worst is None or plain else typeset_statement(worst.relation.latex)
 
 
-def _repair(claim: Claim) -> Repair:
-    return Repair(claim, [typeset_statement(line) for line in _list_lines(claim)], typeset_prose(claim.note))
+def _build_correction(claim: Claim) -> Correction:
+    return Correction(claim, [typeset_statement(line) for line in _list_lines(claim)], typeset_prose(claim.note))
 
 
 def _list_lines(claim: Claim) -> list[str]:

@@ -23,7 +23,8 @@ class FinishedPages:
     target: str | None = None
     """The claim of the page."""
     runs: Sequence[RunSummary] = ()
-    own: Sequence[ListedPage] = ()
+    listed: Sequence[ListedPage] = ()
+    """Further pages of the paper, for the index."""
     miniature: Figure | None = None
     """Figure of a main theorem, for the front page."""
 

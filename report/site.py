@@ -114,7 +114,7 @@ class _Site:
     runs: Sequence[UserRun]
     names: list[str] = field(default_factory=lambda: ["index.html"])
     """Names of the files, the index first."""
-    own_pages: list[ListedPage] = field(default_factory=list)
+    listed_pages: list[ListedPage] = field(default_factory=list)
     on_runs: dict[str, Sequence[RunSummary]] = field(default_factory=dict)
     miniatures: dict[str, Figure] = field(default_factory=dict)
     """Figures of main theorems and their corrections, by target."""
@@ -163,7 +163,7 @@ class _Site:
         return (drawn_rows[0], self.miniatures[drawn_rows[0].target]) if drawn_rows else None
 
     def _render(self, template: str, **values: Any) -> str:
-        others = sorted(self.own_pages, key=lambda page: (page.source, page.file))
+        others = sorted(self.listed_pages, key=lambda page: (page.source, page.file))
         return load_templates(self.linked).get_template(template).render(others=others, **values)
 
     def add(self, found: FinishedPages) -> None:
@@ -171,7 +171,7 @@ class _Site:
         for name, text in found.files.items():
             self.write(name, text)
         self.has_explorer |= found.has_explorer
-        self.own_pages += found.own
+        self.listed_pages += found.listed
         if found.target is not None:
             self.on_runs[found.target] = found.runs
         if found.target is not None and found.miniature is not None:

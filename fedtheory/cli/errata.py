@@ -49,7 +49,9 @@ def print_text(entries: list[Erratum]) -> None:
     """Print the errata for a terminal."""
     from fedtheory.cli.unicode_math import unicode_prose
 
-    rows = [[entry.claim.id, entry.fault, *_repair(entry), unicode_prose(entry.claim.title)] for entry in entries]
+    rows = [
+        [entry.claim.id, entry.fault, *_list_corrections(entry), unicode_prose(entry.claim.title)] for entry in entries
+    ]
     columns = ["printed", "fault", "repair", "which is", "title"]
     print_table("errata", columns, rows, whole=("printed", "fault", "repair", "which is"), roomy=("title",))
     counts = Counter(entry.fault for entry in entries)
@@ -59,7 +61,7 @@ def print_text(entries: list[Erratum]) -> None:
     print_lines("`fedtheory show ID` says why; `fedtheory errata --json` has the run files")
 
 
-def _repair(entry: Erratum) -> tuple[str, str]:
+def _list_corrections(entry: Erratum) -> tuple[str, str]:
     """Return ids of the corrections, without the prefix shared with the published claim, and their verdicts."""
     names = [repair.id.removeprefix(entry.claim.id) for repair in entry.repairs]
     return "\n".join(names), "\n".join(style_verdict(repair.verdict) for repair in entry.repairs)

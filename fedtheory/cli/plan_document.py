@@ -33,7 +33,7 @@ def encode_plan(found: Plan) -> dict[str, Any]:
     repairs = {claim.id: repair_of(claim) for claim in found.refuted}
     return {
         "recommended_step_size": _encode_number(found.step_size),
-        "use": None if found.answer is None else _use(found.answer),
+        "use": None if found.answer is None else _encode_use(found.answer),
         "answer": None if found.answer is None else _encode_answer(found.answer),
         "claims": [_encode_claim(plan, found.cost) for plan in found.claims],
         "recommended": None if best is None else best.claim.id,
@@ -44,7 +44,7 @@ def encode_plan(found: Plan) -> dict[str, Any]:
     }
 
 
-def _use(answer: Answer) -> dict[str, Any]:
+def _encode_use(answer: Answer) -> dict[str, Any]:
     """Return the advice in a line: the step size, its exact error and limit, and the edge of divergence."""
     best, steps = answer.best, set(answer.local_steps)
     return {
@@ -70,7 +70,7 @@ def _encode_beyond(beyond: ErrorAtStepSize) -> dict[str, Any]:
     }
 
 
-def _describe_alternatives(answer: Answer) -> dict[str, Any]:
+def _encode_alternatives(answer: Answer) -> dict[str, Any]:
     """Return other settings (more or fewer local steps, SCAFFOLD), and why the planned run diverges."""
     others, cause = answer.others, answer.cause
     better, scaffold = (None, None) if others is None else (others.better_steps, others.scaffold)
@@ -114,7 +114,7 @@ def _encode_answer(answer: Answer) -> dict[str, Any]:
         "beside": None
         if answer.beside is None
         else {"error": answer.beside[0].name, "exact_error": _encode_number(answer.beside[1])},
-        **_describe_alternatives(answer),
+        **_encode_alternatives(answer),
         "covered": answer.is_covered,
         "bound": None if answer.promise is None else _encode_promise(answer.promise),
         "elsewhere": None if answer.elsewhere is None else _encode_promise(answer.elsewhere),

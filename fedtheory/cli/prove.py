@@ -143,7 +143,7 @@ def _print_one(found: tuple[Proof, list[PrintedStep]], searched: ProofSearch | N
 
 
 def _check_target(target: str, certificate: str | None, files: list[str]) -> list[Proof]:
-    """Check what the target names: a file with a certificate, or claims with theirs."""
+    """Check the certificate in a file, or the certificates of the claims that a target names."""
     from fedtheory.language.targets import expand, resolve
     from fedtheory.proofs import prove
     from fedtheory.proofs.document import find_claim_id, read_document

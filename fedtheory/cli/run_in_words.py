@@ -9,26 +9,26 @@ from typing import Any
 _MOST_GROUPS, _MOST_ENTRIES = 4, 8
 _LONGEST = 12
 """Length in characters of a fraction that is printed exactly."""
-_CALLED = {
+_KEY_NAMES = {
     "noise": "noise variance",
     "local_step_size": "step size",
     "local_steps": "local steps",
     "server_step_size": "server step size",
 }
-_SILENT = ("policy", "kind")
+_SELF_EXPLANATORY = ("policy", "kind")
 """Keys that are not printed, because their values are clear without them."""
 _PER_CLIENT = ("noise", "weights", "times", "aggregation", "local_steps", "local_step_size")
-_UNSAID = {"server_step_size": ("1", 1), "name": ("fedavg",)}
+_DEFAULTS = {"server_step_size": ("1", 1), "name": ("fedavg",)}
 """Default values, which are not printed."""
 
 
 def describe_run(table: Mapping[str, Any]) -> list[str]:
     """Describe the clients, their common data, and the algorithm, in one line each."""
     problem, algorithm = table["problem"], table["algorithm"]
-    unsaid = (*_OF_CLIENTS, "kind", "constants", "count", *(["weights"] if _are_equal_in_types(problem) else []))
-    common = {key: value for key, value in problem.items() if key not in unsaid}
+    hidden = (*_OF_CLIENTS, "kind", "constants", "count", *(["weights"] if _are_equal_in_types(problem) else []))
+    common = {key: value for key, value in problem.items() if key not in hidden}
     # Settings that have their default values are not printed.
-    own = {key: value for key, value in algorithm.items() if value not in _UNSAID.get(key, ())}
+    own = {key: value for key, value in algorithm.items() if value not in _DEFAULTS.get(key, ())}
     return [*_describe_clients(problem), _describe_settings(common), _describe_settings(own)]
 
 
@@ -100,14 +100,14 @@ def _format_matrix(rows: Sequence[Sequence[Any]]) -> str:
 
 def _describe_settings(settings: Mapping[str, Any]) -> str:
     """Describe settings, each by its name and value."""
-    return ", ".join(f"{_CALLED.get(key, key)} {_describe_setting(key, value)}" for key, value in settings.items())
+    return ", ".join(f"{_KEY_NAMES.get(key, key)} {_describe_setting(key, value)}" for key, value in settings.items())
 
 
 def _describe_setting(key: str, value: Any) -> str:
     """Describe the value of one setting."""
     if isinstance(value, Mapping):
         return ", ".join(
-            _describe_setting(name, entry) if name in _SILENT else _describe_settings({name: entry})
+            _describe_setting(name, entry) if name in _SELF_EXPLANATORY else _describe_settings({name: entry})
             for name, entry in value.items()
         )
     entries = [_shorten_list(entry) for entry in value] if key in _PER_CLIENT and isinstance(value, list) else []

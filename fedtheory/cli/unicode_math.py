@@ -72,7 +72,7 @@ class _UnicodeReader:
         if token == "{":
             return self._convert_group()
         if token in "_^":
-            return _shift(token, self._convert_argument())
+            return _format_script(token, self._convert_argument())
         return self._convert_command(token[1:]) if token.startswith("\\") else token
 
     def _convert_group(self) -> str:
@@ -129,7 +129,7 @@ def _add_brackets(text: str) -> str:
     return text if re.fullmatch(rf"\d+|\w(_\w|[{''.join(_LOWERED.values())}])?", text) else f"({text})"
 
 
-def _shift(mark: str, text: str) -> str:
+def _format_script(mark: str, text: str) -> str:
     """Return a subscript or a superscript: in small characters if Unicode has all of them."""
     small: Mapping[str, str] = _LOWERED if mark == "_" else _RAISED
     if all(letter in small for letter in text):

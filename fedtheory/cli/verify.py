@@ -236,7 +236,7 @@ def _format_row(varied: str, regimes: list[Regime]) -> list[str]:
     return [varied, str(sum(one.runs for one in regimes)), ratios]
 
 
-_CALLED = {
+_KIND_NAMES = {
     "one client": "a single client",
     "clients that are alike": "homogeneous clients",
     "pulls that differ": "heterogeneous linear terms",
@@ -253,8 +253,8 @@ def _print_missing_kinds(verdict: ClaimVerdict) -> None:
     if reason is not None:
         print_lines(f"{target} is not applicable: {escape(reason)}")
         return
-    none = ", ".join(_CALLED.get(kind, kind) for kind, count in verdict.lacking.items() if count == 0)
-    few = ", ".join(f"{_CALLED.get(kind, kind)} ({count})" for kind, count in verdict.lacking.items() if count > 0)
+    none = ", ".join(_KIND_NAMES.get(kind, kind) for kind, count in verdict.lacking.items() if count == 0)
+    few = ", ".join(f"{_KIND_NAMES.get(kind, kind)} ({count})" for kind, count in verdict.lacking.items() if count > 0)
     if verdict.is_thin:
         what = "runs" if verdict.claim.rate is None else "ladders"
         print_lines(

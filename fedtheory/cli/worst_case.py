@@ -93,13 +93,19 @@ def print_text(found: WorstCase) -> None:
     ]
     columns = ["constants", "worst case", "bound", "ratio"]
     print_table("the largest left side", columns, rows, whole=tuple(columns[1:]))
-    print_lines(*(f"{status}: {_SAID[status]}" for status in _SAID if any(c.status == status for c in found.cases)))
+    print_lines(
+        *(
+            f"{status}: {_STATUS_MEANINGS[status]}"
+            for status in _STATUS_MEANINGS
+            if any(c.status == status for c in found.cases)
+        )
+    )
     if found.relaxed:
         words = " and ".join(name.replace("_", " ") for name in found.relaxed)
         print_lines(f"{words}: imposed at the points of the round alone, so the worst case is never too small")
 
 
-_SAID = {
+_STATUS_MEANINGS = {
     "unbounded": "the constraints on the functions leave the left side unbounded",
     "inaccurate": "the two solvers do not agree on a value",
     "failed": "neither solver found a value, often because there is no bound; `fedtheory falsify` looks for runs",

@@ -172,14 +172,14 @@ class ClaimPlan:
         """The comparator of the bound, at the best step size if there is one."""
         if self.bound is None:
             return None
-        return self.bound.compared_with(None if self.optimum is None else {STEP: self.optimum.step_size})
+        return self.bound.find_comparator(None if self.optimum is None else {STEP: self.optimum.step_size})
 
     @property
     def measured(self) -> list[str]:
         """Names of numbers in the bound that are measured on the run itself and change with its step size."""
-        return self.measured_among(() if self.measurements is None else self.measurements.changed)
+        return self.select_measured(() if self.measurements is None else self.measurements.changed)
 
-    def measured_among(self, changed: Sequence[str]) -> list[str]:
+    def select_measured(self, changed: Sequence[str]) -> list[str]:
         """Return the names of the changed numbers that are not constants of a run."""
         quantities = [quantity for quantity in self.claim.notation.values() if quantity.name in changed]
         return [

@@ -98,13 +98,13 @@ class CheapAlternatives:
 class Alternatives:
     """Settings for one run, error and target; without a target, each may cost as much as the planned one."""
 
-    def __init__(self, run: Run, asked: Objective, best: ErrorAtStepSize | None = None) -> None:
-        self.run, self.asked, self.accuracy = run, asked, asked.accuracy
+    def __init__(self, run: Run, objective: Objective, best: ErrorAtStepSize | None = None) -> None:
+        self.run, self.objective, self.accuracy = run, objective, objective.accuracy
         self.steps = run.algorithm.work.common_steps
         self._tried: dict[tuple[str, int, int | None], Alternative | None] = {}
         if best is not None and self.steps is not None:
             key = run.algorithm.name, self.steps, _get_batch_size(run)
-            cost = best.rounds * asked.costs.of_round(run, run)
+            cost = best.rounds * objective.costs.of_round(run, run)
             self._tried[key] = Alternative(*key, best, cost, is_planned=True)
 
     @property
@@ -124,11 +124,13 @@ class Alternatives:
         """Plan another setting with the same budget; return None if it is invalid."""
         try:
             run = self._change_setting(steps, batch, name)
-            each = self.asked.costs.of_round(run, self.run)
+            each = self.objective.costs.of_round(run, self.run)
             if self.accuracy is None:
-                total = self.run.algorithm.rounds * self.asked.costs.of_round(self.run, self.run)
+                total = self.run.algorithm.rounds * self.objective.costs.of_round(self.run, self.run)
                 run = run.with_rounds(max(1, math.floor(total / each * (1 + 1e-12))))
-            reached = find_planned_and_best(ExactErrors(run), self.asked.error, self.accuracy, self.asked.margin)
+            reached = find_planned_and_best(
+                ExactErrors(run), self.objective.error, self.accuracy, self.objective.margin
+            )
         except (Diverging, FedtheoryError):
             return None
         if reached is None or not math.isfinite(reached.best.error):
@@ -156,7 +158,7 @@ class Alternatives:
             run = self._change_setting(steps, _get_batch_size(self.run), name)
         except FedtheoryError:
             return False
-        if has_closed_rounds(run) and self.asked.error == "final":
+        if has_closed_rounds(run) and self.objective.error == "final":
             return True
         cost = _RUNS * count_operations(run, run.algorithm.rounds)
         if isinstance(run, LinearModelRun):
@@ -187,7 +189,7 @@ class Alternatives:
         (missed, value), (missed_before, value_before) = one.rank(self.accuracy), other.rank(self.accuracy)
         return missed < missed_before or (missed == missed_before and value <= _PAYS * value_before)
 
-    def beside(self) -> CheapAlternatives:
+    def find_cheap_alternatives(self) -> CheapAlternatives:
         """Return the cheap alternatives to the recommended setting."""
         tried = self.steps is not None and self.is_cheap(2 * self.steps)
         return CheapAlternatives(
@@ -200,7 +202,7 @@ class Alternatives:
             return None
         return self.at(self.steps, _get_batch_size(self.run), "scaffold")
 
-    def table(self, kinds: Sequence[str]) -> list[Alternative]:
+    def list_settings(self, kinds: Sequence[str]) -> list[Alternative]:
         """Return all settings of some kinds, at any cost, including the planned one."""
         if self.steps is None:
             raise InputError("vary", "expected the same number of local steps for all clients")

@@ -63,7 +63,7 @@ class Promise:
         if self.plan.bound is None:
             return []
         changed = compare_numbers(self.plan.bound.at({STEP: self.step_size}).values, self.bound.values)
-        return self.plan.measured_among([name for name in changed if name not in FOLLOWED])
+        return self.plan.select_measured([name for name in changed if name not in FOLLOWED])
 
     @property
     def largest_term(self) -> tuple[Expr, float]:
@@ -200,7 +200,7 @@ def build_answer(
     error, best = reached.error, reached.best
     run = errors.at(best.step_size)
     run = run if best.rounds == run.algorithm.rounds else run.with_rounds(best.rounds)
-    usable = [plan for plan in plans if plan.bound is not None and _is_of_runs(plan.error)]
+    usable = [plan for plan in plans if plan.bound is not None and _is_distance_from_optimum(plan.error)]
     promise = _choose_best([_compute_promise(p, best.step_size, b, run) for p, b in _list_covering(usable, run)], error)
     suffices = promise is not None and promise.plan.error is error and not promise.is_vacuous
     elsewhere = None if suffices else _find_best_promise(usable, errors, measured, error, promise)
@@ -237,7 +237,7 @@ def _find_other_error(run: Run, error: RunQuantity) -> tuple[RunQuantity, float]
     return (other, value) if math.isfinite(value) else None
 
 
-def _is_of_runs(error: RunQuantity) -> bool:
+def _is_distance_from_optimum(error: RunQuantity) -> bool:
     """Return whether an error is a distance from the optimum after finitely many rounds.
 
     A drift inside rounds or a limit is no such distance.
@@ -277,10 +277,10 @@ def _rank_error(bounded: RunQuantity, error: RunQuantity) -> int:
     """
     if bounded is error:
         return 0
-    return 1 if {bounded, error} <= set(_OF_THE_LAST_MODEL) else 2
+    return 1 if {bounded, error} <= set(_LAST_ITERATE_ERRORS) else 2
 
 
-_OF_THE_LAST_MODEL = (q.final_suboptimality, q.final_distance_sq)
+_LAST_ITERATE_ERRORS = (q.final_suboptimality, q.final_distance_sq)
 
 
 def _compute_promise(plan: ClaimPlan, step_size: float, bound: NumericBound, run: Run) -> Promise:
@@ -302,11 +302,11 @@ def compute_error_at_start(error: RunQuantity, run: Run) -> float | None:
 
 def _shrink_steps(run: Run) -> Run:
     """Return the run with negligible steps; if all rounds are alike, with one round only."""
-    resting = run.with_step_factor(_AT_REST)
-    return resting.with_rounds(1) if run.algorithm.clock.is_synchronous else resting
+    still = run.with_step_factor(_NEGLIGIBLE)
+    return still.with_rounds(1) if run.algorithm.clock.is_synchronous else still
 
 
-_AT_REST = 1e-9
+_NEGLIGIBLE = 1e-9
 """Factor of step sizes for which a run does not move."""
 _BEFORE_THE_RUN: Mapping[RunQuantity, Callable[[Run], Number]] = {
     q.average_suboptimality: lambda run: run.initial_gap,
@@ -325,7 +325,7 @@ def _find_best_promise(
     promise: Promise | None,
 ) -> Promise | None:
     """Return the best bound at its own best step size, after the planned rounds; None if none ranks
-    before the present one.
+    before the current one.
     """
     by_kind: dict[tuple[bool, int, int], list[ClaimPlan]] = {}
     for plan in plans:

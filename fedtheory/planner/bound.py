@@ -124,12 +124,12 @@ class NumericBound:
         """Return the bound with changed numbers, and their consequences."""
         return replace(self, values=self._complete(changes))
 
-    def compared_with(self, changes: Mapping[str, float] | None = None) -> ComparatorValues | None:
+    def find_comparator(self, changes: Mapping[str, float] | None = None) -> ComparatorValues | None:
         """Return the comparator; None for a bound without one, or if the length of the run is open."""
         found = self._complete(changes or {})
         if self.comparators is None or not found.keys() >= set(_TIME):
             return None
-        return self.comparators.compared_with(math.prod(found[name] for name in _TIME))
+        return self.comparators.compute_values(math.prod(found[name] for name in _TIME))
 
     def value(self, changes: Mapping[str, float] | None = None) -> float:
         """Return the value of the bound; infinite if it is undefined or negative."""

@@ -45,7 +45,7 @@ class Comparators(ABC):
             self._measured[length] = self._measure(length)
         return self._measured[length]
 
-    def compared_with(self, length: float) -> ComparatorValues:
+    def compute_values(self, length: float) -> ComparatorValues:
         """Return the values of the comparator that are displayed."""
         numbers = self.numbers(length)
         return ComparatorValues(numbers[GAP], numbers[DISTANCE] ** 2)

@@ -111,8 +111,8 @@ def plan(
     if reached is None or answer is None:
         return found
     others = Alternatives(errors.run, Objective(error, accuracy, margin, costs or Costs()), reached.best)
-    varied = tuple(others.table(vary)) if vary else ()
-    return replace(found, answer=replace(answer, others=others.beside()), varied=varied)
+    varied = tuple(others.list_settings(vary)) if vary else ()
+    return replace(found, answer=replace(answer, others=others.find_cheap_alternatives()), varied=varied)
 
 
 def _require_possible(error: str, margin: float, vary: Sequence[str]) -> None:

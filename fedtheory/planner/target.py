@@ -97,19 +97,19 @@ def find_rounds_at_best_step(sizes: StepSizes, accuracy: float) -> RoundsToAccur
 
 
 def _find_rounds(
-    bound: NumericBound, accuracy: float, promised: Callable[[float], tuple[float | None, float]], where: str
+    bound: NumericBound, accuracy: float, evaluate: Callable[[float], tuple[float | None, float]], where: str
 ) -> RoundsToAccuracy:
     """Return the smallest number of rounds by doubling and bisection: bounds decrease with the rounds."""
-    floor = promised(_FOREVER)[1]
-    floor = 0.0 if floor <= _NOTHING * promised(1)[1] else floor
+    floor = evaluate(_FOREVER)[1]
+    floor = 0.0 if floor <= _NOTHING * evaluate(1)[1] else floor
     if not bound.depends_on(bound.expression, ROUNDS):
         reason = None if floor <= accuracy else f"the bound does not depend on the rounds, and is {floor:.6g} {where}"
-        return RoundsToAccuracy(accuracy, 1 if reason is None else None, promised(1)[0], floor, reason)
+        return RoundsToAccuracy(accuracy, 1 if reason is None else None, evaluate(1)[0], floor, reason)
     rounds = (
-        None if floor >= accuracy else find_smallest_count(lambda count: promised(count)[1] <= accuracy, MOST_ROUNDS)
+        None if floor >= accuracy else find_smallest_count(lambda count: evaluate(count)[1] <= accuracy, MOST_ROUNDS)
     )
     if rounds is not None:
-        return RoundsToAccuracy(accuracy, rounds, promised(rounds)[0], floor, None)
+        return RoundsToAccuracy(accuracy, rounds, evaluate(rounds)[0], floor, None)
     reason = (
         f"{where} the bound stays above {floor:.6g}, however many rounds there are"
         if floor >= accuracy

@@ -39,7 +39,7 @@ class _Task:
     """A function of the exact errors of the run and of further arguments."""
 
     function: Callable[..., Any]
-    asked: tuple[object, ...]
+    arguments: tuple[object, ...]
     future: Future[bytes] | None = None
     """The future of the worker's result, after submission."""
 
@@ -63,16 +63,16 @@ class PlanWorker:
         """Begin to compute an error at a step size; the returned function waits for the result."""
         return self.start(ExactErrors.error, error, step_size)
 
-    def start(self, function: Callable[..., Found], *asked: object) -> Callable[[], Found]:
+    def start(self, function: Callable[..., Found], *arguments: object) -> Callable[[], Found]:
         """Begin a function of the exact errors of the run and of further arguments.
 
         The returned function waits for the result.
         """
-        work = _Task(function, asked)
+        work = _Task(function, arguments)
         # A claim that the worker cannot load by its id is left to this process.
         with suppress(pickle.PicklingError):
             if self._run_file is not None:
-                self._waiting.append((work, pack((function, asked))))
+                self._waiting.append((work, pack((function, arguments))))
         if not self._is_busy:
             self._submit_newest()
         return cache(partial(self._finish, work))
@@ -101,13 +101,13 @@ class PlanWorker:
         if work.future is not None:
             with suppress(BrokenProcessPool):
                 return unpack(work.future.result())
-        return work.function(self._errors, *work.asked)
+        return work.function(self._errors, *work.arguments)
 
 
 @contextmanager
 def start_worker(errors: ExactErrors, jobs: int) -> Iterator[PlanWorker]:
     """Share the tasks for a run with a worker, if `jobs` allows one (-1 for all cores) and it saves time."""
-    if jobs == 1 or (os.cpu_count() or 1) == 1 or not _pays(errors.run):
+    if jobs == 1 or (os.cpu_count() or 1) == 1 or not _is_worth_a_worker(errors.run):
         yield PlanWorker(errors)
         return
     with TemporaryDirectory() as folder:
@@ -121,7 +121,7 @@ def start_worker(errors: ExactErrors, jobs: int) -> Iterator[PlanWorker]:
             work.stop()
 
 
-def _pays(run: Run) -> bool:
+def _is_worth_a_worker(run: Run) -> bool:
     """Return whether a run is long enough, and its problem small enough, for a worker process."""
     problem = run.problem
     rows = 0 if problem.data is None else sum(inputs.size for inputs in problem.data.inputs)
@@ -131,8 +131,8 @@ def _pays(run: Run) -> bool:
 
 def _compute_packed(run_file: str, given: bytes) -> bytes:
     """Compute the packed result of a packed task in a worker process."""
-    function, asked = unpack(given)
-    return pack(function(_read_errors(run_file), *asked))
+    function, arguments = unpack(given)
+    return pack(function(_read_errors(run_file), *arguments))
 
 
 @lru_cache(maxsize=1)

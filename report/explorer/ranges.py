@@ -129,7 +129,7 @@ def is_satisfied(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequenc
 
 
 def _list_places(first: list[int], is_step: list[bool], is_count: list[bool]) -> Iterator[list[int]]:
-    """Yield the first point, then smaller step sizes, then also one other symbol changed, then smaller counts."""
+    """Yield the first point, smaller step sizes, these with one other symbol changed, and smaller counts."""
     shrunk = [_move(first, is_step, -less) for less in range(0, _SHRINKING + 1, _STRIDE)] if any(is_step) else [first]
     yield from shrunk
     others = [[number == at for number in range(len(first))] for at, step in enumerate(is_step) if not step]

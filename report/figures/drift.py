@@ -15,7 +15,7 @@ from verify.check import check
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_WHAT = (
+_SUBJECT = (
     r"client drift $\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2$ over the local steps: every client in the "
     "first round (thin), their average, and the largest over all rounds and clients"
 )
@@ -23,7 +23,7 @@ _WHAT = (
 
 def _begin_caption(run: Run) -> str:
     """Return the start of the caption: what is drawn, and how it was computed."""
-    return f"{run.errors_are.capitalize()} {_WHAT}"
+    return f"{run.errors_are.capitalize()} {_SUBJECT}"
 
 
 def draw_inside_rounds(name: str, run: Run, words: str) -> Figure:

@@ -61,22 +61,22 @@ _GREEK = {r"\alpha", r"\beta", r"\gamma", r"\delta", r"\zeta", r"\eta", r"\lambd
 
 
 def estimate_width(latex: str) -> float:
-    """Return a lower bound on a formula's width: the wider part of a fraction; commands and small print are zero."""
-    least, at = 0.0, 0
+    """Return a lower bound on a formula's width: the wider part of a fraction counts, commands and indices do not."""
+    width, at = 0.0, 0
     while at < len(latex):
         token = _read_token(latex, at)
         at += len(token)
         if token in (r"\frac", r"\dfrac"):
-            above, at = _read_argument(latex, at)
-            below, at = _read_argument(latex, at)
-            least += max(estimate_width(above), estimate_width(below))
+            numerator, at = _read_argument(latex, at)
+            denominator, at = _read_argument(latex, at)
+            width += max(estimate_width(numerator), estimate_width(denominator))
         elif token in "_^":
             _, at = _read_argument(latex, at)
         elif token.isalnum() or token in "()[]+-=":
-            least += _NARROW if token in "il[]" else _SIGN if token in "+-=" else _LETTER
+            width += _NARROW if token in "il[]" else _SIGN if token in "+-=" else _LETTER
         elif token in _GREEK:
-            least += _LETTER
-    return least
+            width += _LETTER
+    return width
 
 
 def _read_token(latex: str, at: int) -> str:

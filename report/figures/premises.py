@@ -32,13 +32,13 @@ def draw_premises(proof: Proof) -> Figure | None:
             style = {"arrowstyle": "->", "color": "0.4", "shrinkA": 2, "shrinkB": 6}
             box = {"boxstyle": "round", "facecolor": "white", "edgecolor": _COLOURS.get(verdict, ORANGE)}
             axes.annotate("", (0.62, middle), (0.5, place), arrowprops=style)
-            axes.text(0.5, place, _name(premise), ha="right", va="center", fontsize=8, bbox=box)
+            axes.text(0.5, place, _shorten_id(premise), ha="right", va="center", fontsize=8, bbox=box)
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": _COLOURS.get(proof.verdict, ORANGE)}
-        axes.text(0.63, middle, _name(proof.claim.id), ha="left", va="center", fontsize=8, bbox=box)
-        return finish(canvas, _get_called_name(proof.claim.id, premises), _write_caption(premises))
+        axes.text(0.63, middle, _shorten_id(proof.claim.id), ha="left", va="center", fontsize=8, bbox=box)
+        return finish(canvas, _name_figure(proof.claim.id, premises), _write_caption(premises))
 
 
-def _name(claim_id: str) -> str:
+def _shorten_id(claim_id: str) -> str:
     """Return the id without its source."""
     return claim_id.partition(":")[2]
 
@@ -48,5 +48,5 @@ def _write_caption(premises: Sequence[str]) -> str:
     return "What the proof uses." + (f" {left_out} more are left out." if left_out > 0 else "")
 
 
-def _get_called_name(claim_id: str, premises: Sequence[str]) -> str:
+def _name_figure(claim_id: str, premises: Sequence[str]) -> str:
     return f"premises-{hashlib.sha256(repr((claim_id, premises)).encode()).hexdigest()[:12]}"

@@ -1,8 +1,8 @@
 "use strict";
 
-/* The explorer of a bound.  The page holds sliders, tables and an empty drawing; `compiled` holds the right side, its
-   terms and the sides of its conditions as functions of all sliders, and #explorer-data how the sliders are divided,
-   and, of a bound for any point, the problems for which the numbers of the best point are known. */
+/* The explorer of a bound.  The page has sliders, tables and an empty drawing.  `compiled` has the right side, its terms
+   and the sides of its conditions as functions of all slider values.  #explorer-data has the divisions of the sliders
+   and, for a bound with a comparator, the problems whose best comparators are known. */
 
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("explorer-data").textContent);
@@ -16,7 +16,7 @@ const FINE = 40; // halvings in search of the edge of a region
 
 /* Numbers */
 
-/* All numbers of a slider: ten to the n-th notch in three digits, or whole, and one of a run. */
+/* Return all values of a slider in increasing order: powers of ten with three digits or integers, and that of a run. */
 function numbersOf({ low, high, whole, zero }, own = []) {
   const found = zero ? [0, ...own] : [...own];
   for (let notch = low; notch <= high; notch += 1) {
@@ -31,18 +31,18 @@ const present = () => followed(sliders.map((slider, number) => grids[number][Num
 const across = () => Number(byId("across").value);
 const withNumber = (numbers, place, value) => followed(numbers.map((number, n) => (n === place ? value : number)));
 
-/* The place of the slider's number that is nearest to one, on its logarithmic scale. */
+/* Return the index of the slider value that is closest to a number on a logarithmic scale. */
 function nearestPlace(slider, wanted) {
   const distances = grids[slider].map((number) => (number === wanted ? 0 : Math.abs(Math.log(number / wanted))));
   return distances.indexOf(Math.min(...distances));
 }
 
-/* The best point of a problem */
+/* The best comparator of a problem */
 
-let best = null; // the problem whose best point is followed; null where sliders set the numbers of a point
+let best = null; // the problem whose best comparator is used; null if sliders set its constants
 const isFollowed = (place) => best !== null && place in best.tables;
 
-/* Powers are straight lines where both axes are logarithms; a number near zero, or one that changes fast, is not. */
+/* Interpolate geometrically, or linearly where the ratio of the two values is far from one. */
 function between(low, high, share) {
   const ratio = high / low;
   return ratio > 0.5 && ratio < 2 ? low * ratio ** share : low + share * (high - low);
@@ -54,7 +54,7 @@ function atNotch(table, notch) {
   return between(table[before], table[before + 1], at - before);
 }
 
-/* Numbers, where those of the best point are what the length of the run makes them. */
+/* Return slider values; the constants of the best comparator follow from the length of the run. */
 function followed(numbers) {
   if (best === null) return numbers;
   const length = data.length.reduce((product, place) => product * numbers[place], 1);
@@ -62,7 +62,7 @@ function followed(numbers) {
   return numbers.map((number, place) => (isFollowed(place) ? atNotch(best.tables[place], notch) : number));
 }
 
-/* How far a relation is from failing, in the units of its sides; within a near tie of its edge it holds. */
+/* Return the slack of a relation, and whether it holds; a non-strict one also holds up to a near tie. */
 function compare(left, operator, right) {
   const near = data.nearTie * (Math.abs(left) + Math.abs(right));
   if (operator === "==") return { slack: -Math.abs(left - right), holds: Math.abs(left - right) <= near };
@@ -78,7 +78,7 @@ function decide(numbers, place) {
 const decisions = (numbers) => data.operators.map((_, place) => decide(numbers, place));
 const admissible = (numbers) => decisions(numbers).every(({ holds }) => holds);
 
-/* The intervals of one symbol in which all conditions hold, all else as it is. */
+/* Return the intervals of one symbol in which all conditions hold, for fixed values of the others. */
 function intervals(numbers, place, xs) {
   const inside = (x) => admissible(withNumber(numbers, place, x));
   const edge = (good, bad) => {
@@ -100,7 +100,7 @@ function intervals(numbers, place, xs) {
   return found;
 }
 
-/* Words */
+/* Texts */
 
 function shown(value, digits = 4) {
   if (!Number.isFinite(value)) return "undefined";
@@ -169,7 +169,7 @@ function draw(parent, tag, attributes, text = "") {
   return made;
 }
 
-/* Decades between two numbers, at most about eight of them. */
+/* Return exponents of at most about eight powers of ten between two numbers. */
 function ticks(low, high) {
   const first = Math.ceil(Math.log10(low) - 1e-9);
   const last = Math.floor(Math.log10(high) + 1e-9);
@@ -177,7 +177,7 @@ function ticks(low, high) {
   return Array.from({ length: Math.floor((last - first) / stride) + 1 }, (_, n) => first + n * stride);
 }
 
-/* What the vertical axis shows: the bound where it is admissible, here, and three decades below it for its terms. */
+/* Return the range of the vertical axis: admissible values of the bound, its present value, and three decades below. */
 function heights(values, regions, xs, here) {
   const inside = values.filter((_, n) => regions.some(([low, high]) => low <= xs[n] && xs[n] <= high));
   const positive = (list) => list.filter((value) => value > 0 && Number.isFinite(value));
@@ -273,7 +273,7 @@ function described(place, xs, regions) {
   return `${byId("vertical").textContent} over ${name}, from ${shown(xs[0])} to ${shown(xs.at(-1))}${allowed}`;
 }
 
-/* What a reader does */
+/* Interaction */
 
 function update() {
   const numbers = present();
@@ -292,7 +292,7 @@ function update() {
   plot(numbers, value);
 }
 
-/* A press on the drawing moves the slider of its horizontal axis to the nearest number. */
+/* Move the slider of the horizontal axis to the value closest to the pointer while a button is pressed. */
 function follow(event) {
   if (event.buttons !== 1) return;
   const place = across();
@@ -304,7 +304,7 @@ function follow(event) {
   update();
 }
 
-/* Sliders around the numbers of a problem, which begin there. */
+/* Divide the sliders around the values of a problem, and start there. */
 function begin(problem) {
   grids = problem.sliders.map((slider, place) => numbersOf(slider, [problem.numbers[place]]));
   sliders.forEach((slider, place) => {
@@ -313,7 +313,7 @@ function begin(problem) {
   });
 }
 
-/* The best point of a problem, with the numbers of its run; or the numbers as they are, each with its slider. */
+/* Use the best comparator of the selected problem with the values of its run, or a slider for each constant. */
 function choose() {
   best = data.problems[byId("point").value] ?? null;
   if (best !== null) begin(best);

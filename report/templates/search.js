@@ -1,8 +1,8 @@
-// Filters the statements of the front page by words, verdict and kind; they follow the search while it has words.
+// Filters the statements of the front page by words, verdict and kind; hides the sources while a filter is set.
 (() => {
   const greek = "αalpha βbeta γgamma δdelta εepsilon ζzeta ηeta θtheta κkappa λlambda μmu νnu ξxi πpi ρrho σsigma Σsigma τtau φphi χchi ψpsi ωomega";
   const names = new Map(greek.split(" ").map((pair) => [pair[0], pair.slice(1)]));
-  // Letters by their names, and formulas without what only sets them.
+  // Replaces Greek letters by their names, and removes LaTeX commands' backslashes and braces.
   const plain = (text) => [...text].map((letter) => names.get(letter) ?? letter).join("").toLowerCase().replace(/[\\{}]/g, "");
   const tight = (text) => text.replace(/\s+/g, "");
   const form = document.querySelector("form.search"), [words, verdict, kind] = form.querySelectorAll("input, select");

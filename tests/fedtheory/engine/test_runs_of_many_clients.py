@@ -61,9 +61,9 @@ def test_mean_drift_is_that_of_the_rounds() -> None:
 def test_large_problems_stay_in_one_process(monkeypatch) -> None:
     run = _run()
     monkeypatch.setattr(worker, "_LONG", 0)
-    assert worker._pays(run)
+    assert worker._is_worth_a_worker(run)
     monkeypatch.setattr(worker, "_LARGE", 12 * 4 * 3)
-    assert not worker._pays(run)
+    assert not worker._is_worth_a_worker(run)
 
 
 def test_fewer_step_sizes_of_large_runs_are_tried(monkeypatch) -> None:

@@ -58,7 +58,7 @@ def test_settings_that_a_plan_may_look_at(kind: str, name: str | None, monkeypat
         monkeypatch.setattr(
             alternatives, "count_operations", lambda _, rounds, n=operations_: n if rounds == 7 else math.inf
         )
-        known: Any = SimpleNamespace(run=run, asked=SimpleNamespace(error=error), _change_setting=lambda *_: run)
+        known: Any = SimpleNamespace(run=run, objective=SimpleNamespace(error=error), _change_setting=lambda *_: run)
         assert Alternatives.is_cheap(known, 3, name) is cheap
 
 
@@ -73,7 +73,7 @@ def test_other_local_steps_are_tried_where_they_cost_little() -> None:
             find_better_local_steps=lambda: "better",
             scaffold=lambda: "scaffold",
         )
-        beside: Any = Alternatives.beside(known)
+        beside: Any = Alternatives.find_cheap_alternatives(known)
         assert (beside.planned, beside.better_steps, beside.has_tried_steps, beside.scaffold) == (
             "planned",
             "better" if tried else None,
@@ -295,7 +295,7 @@ def test_operations_grow_with_rounds() -> None:
 def test_bounds_that_are_measured_on_the_run() -> None:
     """A promise lists the numbers that differ at its step size; without a bound in the plan there are none."""
     bound = _bound(A / ETA, a=3.0)
-    plan: Any = SimpleNamespace(bound=_bound(A / ETA, a=2.0), measured_among=lambda names: names)
+    plan: Any = SimpleNamespace(bound=_bound(A / ETA, a=2.0), select_measured=lambda names: names)
     assert Promise(plan, 0.5, bound.at({STEP: 0.5}), None).measured == ["a"]
     assert Promise(plan, 0.5, plan.bound.at({STEP: 0.5}), None).measured == []
     assert Promise(SimpleNamespace(bound=None), 0.5, bound, None).measured == []  # type: ignore[arg-type]

@@ -244,7 +244,7 @@ def test_workers_that_save_time(
 
     monkeypatch.setattr(worker, "PlanWorker", Recorded)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    monkeypatch.setattr(worker, "_pays", lambda _: pays)
+    monkeypatch.setattr(worker, "_is_worth_a_worker", lambda _: pays)
     errors: Any = SimpleNamespace(run={"a": 1})
     with pytest.raises(ZeroDivisionError), worker.start_worker(errors, jobs):
         raise ZeroDivisionError
@@ -260,7 +260,7 @@ def test_long_runs_of_small_problems_pay_for_a_worker(monkeypatch: pytest.Monkey
         data = None if rows is None else SimpleNamespace(inputs=[np.zeros(1), np.zeros(rows - 1)])
         problem = SimpleNamespace(data=data, clients=clients, dimension=dimension)
         run: Any = SimpleNamespace(problem=problem, algorithm=SimpleNamespace(rounds=2), each=work / 2)
-        return worker._pays(run)
+        return worker._is_worth_a_worker(run)
 
     large = worker._LARGE
     assert pays(None, 1, 1, worker._LONG)
@@ -318,7 +318,7 @@ def test_settings_of_some_kinds() -> None:
             return None if setting[0] == 1 else setting
 
         given: Any = SimpleNamespace(steps=steps, run=run, at=at)
-        Alternatives.table(given, kinds)
+        Alternatives.list_settings(given, kinds)
         return list(asked)
 
     assert table(3, None) == [(3, None, None)]

@@ -91,12 +91,12 @@ def test_more_local_steps_help_clients_that_agree() -> None:
 
 def test_costs_decide_how_many_rounds_a_setting_has() -> None:
     """If a local step costs as much as a round's messages, 5 local steps of 50 rounds cost 300."""
-    found = {one.local_steps: one for one in alternatives(run_of(), costs=Costs(1, 1)).table(["steps"])}
+    found = {one.local_steps: one for one in alternatives(run_of(), costs=Costs(1, 1)).list_settings(["steps"])}
     assert found[5].cost == 300
     assert found[1].outcome.rounds == 150
     assert found[20].outcome.rounds == 14
     assert all(one.cost <= 300 for one in found.values() if one.outcome.rounds > 1)
-    free = {one.local_steps: one for one in alternatives(run_of()).table(["steps"])}
+    free = {one.local_steps: one for one in alternatives(run_of()).list_settings(["steps"])}
     assert {one.outcome.rounds for one in free.values()} == {50}
 
 
@@ -119,7 +119,7 @@ def test_scaffold_stands_beside_federated_averaging() -> None:
 
 def test_batches_are_varied_with_their_cost() -> None:
     """A quarter of the rows, all rows, and full gradients are tried; more rows cost more."""
-    found = {one.batch: one for one in alternatives(run_of(ROWS), costs=Costs(1, 0)).table(["batch"])}
+    found = {one.batch: one for one in alternatives(run_of(ROWS), costs=Costs(1, 0)).list_settings(["batch"])}
     assert set(found) == {1, 4, None}
     assert found[1].outcome.rounds == 50
     assert found[4].outcome.rounds == found[None].outcome.rounds == 12

@@ -109,7 +109,7 @@ def test_settings_beside_the_planned_one_are_runs_of_the_same_kind() -> None:
     """Other local steps, batches and SCAFFOLD have the errors of their own runs."""
     run = _plain().with_many_rounds()
     others = Alternatives(run, Objective("final", None, 0.1, Costs()))
-    table = others.table(("batch", "algorithm"))
+    table = others.list_settings(("batch", "algorithm"))
     assert {one.name for one in table} == {"fedavg", "scaffold"}
     assert {one.batch for one in table} == {None, 1, 4}
     found = others.at(4, None)
@@ -117,7 +117,7 @@ def test_settings_beside_the_planned_one_are_runs_of_the_same_kind() -> None:
     assert found.name == "fedavg"
     same = run.with_work((4,) * CLIENTS, found.outcome.step_size).with_rounds(found.outcome.rounds)
     assert found.outcome.error == pytest.approx(same.trajectory.server_suboptimality[-1], rel=1e-9)
-    beside = others.beside()
+    beside = others.find_cheap_alternatives()
     assert beside.has_tried_steps
     assert beside.scaffold is not None
     assert beside.planned is not None
