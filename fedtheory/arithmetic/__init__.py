@@ -11,13 +11,16 @@ Uses no other package of fedtheory.
 
 from functools import cache
 
-from fedtheory.arithmetic.alike import group_equal_rows, map_equal_rows
 from fedtheory.arithmetic.certified import CERTIFIED
 from fedtheory.arithmetic.eigenvalues import largest_eigenvalues, smallest_eigenvalues
-from fedtheory.arithmetic.enclosed import ENCLOSED
+from fedtheory.arithmetic.enclosure_arithmetic import ENCLOSED
+from fedtheory.arithmetic.equal_rows import group_equal_rows, map_equal_rows
 from fedtheory.arithmetic.floats import FLOAT
 from fedtheory.arithmetic.midpoint_radius import MidpointRadius
-from fedtheory.arithmetic.near import (
+from fedtheory.arithmetic.operations import Arithmetic, Array, Number
+from fedtheory.arithmetic.products import product, squared_norms, sum_with_weights
+from fedtheory.arithmetic.rationals import RATIONAL
+from fedtheory.arithmetic.rounding import (
     floats_of_same_sign,
     plain_float,
     plain_floats,
@@ -26,9 +29,6 @@ from fedtheory.arithmetic.near import (
     simplest_between,
     simplest_near,
 )
-from fedtheory.arithmetic.operations import Arithmetic, Array, Number
-from fedtheory.arithmetic.products import product, squared_norms, sum_with_weights
-from fedtheory.arithmetic.rationals import RATIONAL
 from fedtheory.errors import InputError, NotApplicable, Unresolved
 
 __all__ = [

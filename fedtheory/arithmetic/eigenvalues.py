@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.arithmetic.alike import map_equal_rows
+from fedtheory.arithmetic.equal_rows import map_equal_rows
 from fedtheory.arithmetic.floats import FLOAT
 from fedtheory.arithmetic.operations import Arithmetic, Array
 

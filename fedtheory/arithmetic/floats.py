@@ -10,9 +10,9 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic.enclosures import Enclosure
-from fedtheory.arithmetic.near import nearest_float, plain_float
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.reading import abridge, read_fraction
+from fedtheory.arithmetic.rounding import nearest_float, plain_float
 from fedtheory.errors import InputError, Unresolved
 
 _REACH = 1e60

@@ -13,11 +13,11 @@ from flint import arb, fmpq, fmpq_mat
 
 from fedtheory.arithmetic.enclosures import Enclosure, bare, precise_enclosures
 from fedtheory.arithmetic.germs import Germ
-from fedtheory.arithmetic.near import round_up
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.products import product
 from fedtheory.arithmetic.reading import read_fraction
 from fedtheory.arithmetic.root_sums import exact_root, root_of
+from fedtheory.arithmetic.rounding import round_up
 from fedtheory.errors import InputError, NotApplicable
 
 _ZERO = fmpq(0)

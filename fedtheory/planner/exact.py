@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import NEAR_TIE, plain_float
+from fedtheory.engine.batches import compute_trajectories
 from fedtheory.engine.run import Run
-from fedtheory.engine.together import compute_trajectories
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation.problem import Problem
 from fedtheory.language.quantities import RunQuantity

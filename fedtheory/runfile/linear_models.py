@@ -17,6 +17,7 @@ from fedtheory.federation.oracles import ExactOracle, Oracle
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.checks import require_weights, uniform_weights
 from fedtheory.federation.problem.datasets import DataSet
+from fedtheory.runfile.common_keys import read_start
 from fedtheory.runfile.counts import Counts, ProblemInTypes, read_counts
 from fedtheory.runfile.limits import MOST_NUMBERS
 from fedtheory.runfile.problems import (
@@ -29,7 +30,6 @@ from fedtheory.runfile.problems import (
     read_types,
     split_rows,
 )
-from fedtheory.runfile.shared import read_start
 from fedtheory.runfile.table import TomlTable
 
 LEAST_SQUARES = "least-squares"

@@ -9,8 +9,8 @@ import numpy as np
 from fedtheory.arithmetic import Number
 from fedtheory.errors import InputError
 from fedtheory.federation.losses import LossFamily, Terms, separable
+from fedtheory.runfile.common_keys import read_noise, read_start
 from fedtheory.runfile.counts import ProblemInTypes, merge_weights, read_counts
-from fedtheory.runfile.shared import read_noise, read_start
 from fedtheory.runfile.table import TomlTable
 
 _LARGEST_COORDINATE = 99_999

@@ -18,10 +18,10 @@ from fedtheory.federation.problem.datasets import FILES, DataSet, load
 from fedtheory.federation.problem.least_squares import weigh_by_rows
 from fedtheory.federation.problem.row_span import coordinates_of
 from fedtheory.federation.problem.split import dirichlet_split, iid_split
+from fedtheory.runfile.common_keys import read_noise, read_start
 from fedtheory.runfile.counts import Counts, ProblemInTypes, merge_weights, read_counts
 from fedtheory.runfile.limits import require_few_numbers, require_fitting
 from fedtheory.runfile.losses import read_losses
-from fedtheory.runfile.shared import read_noise, read_start
 from fedtheory.runfile.table import TomlTable
 
 

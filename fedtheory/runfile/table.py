@@ -29,7 +29,7 @@ class TomlTable:
         return f"{self.key}.{name}" if self.key else name
 
     def has(self, name: str) -> bool:
-        """Return whether the key is given."""
+        """Return whether the key is given; the key becomes a known one, which error messages list."""
         self._known.append(name)
         return name in self._left
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT
+from fedtheory.engine.batches import compute_trajectories
 from fedtheory.engine.run import Run
-from fedtheory.engine.together import compute_trajectories
 from fedtheory.language.claim import Claim
 from report.curves import BoundCurve
 from report.figures.formulas import shorten_for_legend

@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float, select_arithmetic
+from fedtheory.engine.batches import compute_trajectories
 from fedtheory.engine.linear_models.trajectory import CONFIDENCE
 from fedtheory.engine.run import Run
 from fedtheory.engine.sampling import estimate_of
-from fedtheory.engine.together import compute_trajectories
 from fedtheory.errors import CodeError, Diverging, FedtheoryError, InputError, NotApplicable
 from fedtheory.language import quantities
 from fedtheory.language.targets import resolve

@@ -16,8 +16,8 @@ from fedtheory.engine.frames.moment import MomentFrame, MomentVector, moment_fra
 from fedtheory.engine.frames.outcomes import RoundFrame, round_frames, view_whole_round
 from fedtheory.engine.frames.path import PathFrame, PathVector, path_frames, point_frames
 from fedtheory.engine.frames.probes import probes
-from fedtheory.engine.frames.sampled import inner_of, sample_at
-from fedtheory.engine.frames.stacked import StackedDraws, StackedFrame, stacks_by_kind, stacks_of
+from fedtheory.engine.frames.shared_samples import inner_of, sample_at
+from fedtheory.engine.frames.stacks import StackedDraws, StackedFrame, stacks_by_kind, stacks_of
 from fedtheory.engine.moments import is_deterministic
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector

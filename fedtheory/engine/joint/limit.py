@@ -27,7 +27,7 @@ def find_limit_of_mean(trajectory: JointTrajectory) -> Array:
     start is in the range of A - 1.
     """
     step, start, model = trajectory.mean_round()
-    _require_settling(step)
+    _require_convergence(step)
     arithmetic = trajectory.problem.arithmetic
     moved = step - arithmetic.identity(len(step))
     twice = moved @ moved
@@ -43,23 +43,23 @@ def limiting_moment(trajectory: JointTrajectory) -> Array:
     Raises `NotApplicable` if there is no limit.  If clients keep no vectors, the second moment S of the server's
     vectors changes to ``L(S) + c`` in a round.  L maps positive semidefinite matrices to such, so moments converge if
     ``X - L(X) = I`` has a positive semidefinite solution.  Otherwise the limit of all joint moments is computed
-    (`settled`).
+    (`limit_of_moments`).
     """
     step, _, model = trajectory.mean_round()
     most = _MOST_EXACTLY if trajectory.layout.own and step.dtype == object else _MOST_ENTRIES
     if len(step) - 1 > most:
         expected = f"expected vectors of the server and of each kind of clients with at most {most} entries"
         raise NotApplicable(f"the limit of second moments: {expected}, got {len(step) - 1}")
-    _require_settling(step)
+    _require_convergence(step)
     if trajectory.layout.own:
-        return trajectory.settled_moment()
+        return trajectory.find_limiting_moment()
     try:
-        settled = _find_fixed_moment(trajectory, step)
+        fixed = _find_fixed_moment(trajectory, step)
     except (ZeroDivisionError, np.linalg.LinAlgError):
         raise NotApplicable("the second moments have no limit that is the same for all starts") from None
     lifted = trajectory.problem.arithmetic.zeros(len(model) + 1, len(step))
-    lifted[0, 0], lifted[1:] = settled[0, 0], model
-    moment: Array = lifted @ settled @ lifted.T
+    lifted[0, 0], lifted[1:] = fixed[0, 0], model
+    moment: Array = lifted @ fixed @ lifted.T
     return moment
 
 
@@ -68,10 +68,10 @@ def _find_fixed_moment(trajectory: JointTrajectory, step: Array) -> Array:
     arithmetic = trajectory.problem.arithmetic
     identity = arithmetic.identity(len(step) - 1)
     nothing = homogeneous(identity - identity)
-    settled = nothing.copy()
-    settled[0, 0] = arithmetic.number(1, "one")
-    settled[1:, 0] = settled[0, 1:] = arithmetic.solve_regular(identity - step[1:, 1:], step[1:, 0])
-    constant = trajectory.propagate_round(settled)[1:, 1:]
+    fixed = nothing.copy()
+    fixed[0, 0] = arithmetic.number(1, "one")
+    fixed[1:, 0] = fixed[0, 1:] = arithmetic.solve_regular(identity - step[1:, 1:], step[1:, 0])
+    constant = trajectory.propagate_round(fixed)[1:, 1:]
     # Noise that does not depend on the models is added to a zero moment as well.
     fresh = trajectory.propagate_round(nothing)
 
@@ -87,11 +87,11 @@ def _find_fixed_moment(trajectory: JointTrajectory, step: Array) -> Array:
     )
     if not arithmetic.is_psd(witness):
         raise NotApplicable("the second moments do not converge: use a smaller step size")
-    settled[1:, 1:] = second
-    return settled
+    fixed[1:, 1:] = second
+    return fixed
 
 
-def _require_settling(step: Array) -> None:
+def _require_convergence(step: Array) -> None:
     eigenvalues = np.linalg.eigvals(plain_floats(step))
     outside = eigenvalues[(np.abs(eigenvalues) > 1 - _AT_ONE) & (np.abs(eigenvalues - 1) > _AT_ONE)]
     if len(outside):

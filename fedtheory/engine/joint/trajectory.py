@@ -16,11 +16,11 @@ from fedtheory.engine.joint.averages import Averaged, find_model_maps
 from fedtheory.engine.joint.backward import BackwardMaps, build_backward_maps, build_model_rows, iterate_model_moments
 from fedtheory.engine.joint.kinds import group_clients
 from fedtheory.engine.joint.layout import layout_of
+from fedtheory.engine.joint.limit_of_moments import find_limit
 from fedtheory.engine.joint.local import LocalStage
 from fedtheory.engine.joint.moments import ClientVectors, Joint
 from fedtheory.engine.joint.parameters import RoundParameters
 from fedtheory.engine.joint.round import RoundCompiler
-from fedtheory.engine.joint.settled import find_limit
 from fedtheory.engine.joint.transition import Population, Transition
 from fedtheory.engine.memo import Memo
 from fedtheory.engine.moments.recursion import Recursion
@@ -190,7 +190,7 @@ class JointTrajectory(Trajectory):
         parts = (transition.after(joint).scaled(chance) for chance, transition in self.transitions(n))
         return reduce(Joint.plus, parts).symmetric()
 
-    def settled_moment(self) -> Array:
+    def find_limiting_moment(self) -> Array:
         """Return lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), for infinitely many rounds like the first."""
         return self._measure_model(find_limit(self._start(), lambda joint: self._advance_joint(0, joint)))
 

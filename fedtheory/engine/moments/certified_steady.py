@@ -17,11 +17,11 @@ from fedtheory.arithmetic import CERTIFIED, RATIONAL, Array, MidpointRadius, gro
 from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, balls, precise_enclosures
 from fedtheory.engine.moments.certified import NO_ENCLOSED_VECTORS
 from fedtheory.engine.moments.doubling import ManyRounds, compose_rounds
+from fedtheory.engine.moments.equal_rounds import compose_first_rounds
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import homogeneous, step_maps
 from fedtheory.engine.moments.powers import accumulate_noise, raise_each
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.steady import compose_first_rounds
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
 from fedtheory.errors import Unresolved
 from fedtheory.federation import Algorithm

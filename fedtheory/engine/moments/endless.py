@@ -25,7 +25,7 @@ class EndlessTrajectory(SteadyTrajectory):
     """The expectations after T rounds for large T; moments of single rounds are not available."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm, recursion: Recursion) -> None:
-        """Raise `NotApplicable` unless the second moments contract to a limit."""
+        """Store the recursion of a round; its limit is computed at first use, and may not exist."""
         self.problem, self.algorithm, self.recursion = problem, algorithm, recursion
         self.divergence = None
 

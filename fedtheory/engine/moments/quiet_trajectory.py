@@ -110,14 +110,11 @@ class QuietTrajectory(SteadyTrajectory):
         squares = [((each - average) ** 2).sum(axis=(-2, -1)) for average, each in self._follow_iterates()]
         return np.stack(squares) / self.algorithm.rounds
 
-    def _measure_differences(self, factors: Array) -> Array:
-        """Return |sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 for the factors c_i of the clients, (T, K+1)."""
-        weights = factors - factors.sum() * self.problem.weights
-        together = [np.tensordot(weights, each, axes=1) for _, each in self._follow_iterates()]
-        return np.stack([(each * each).sum(axis=-1) for each in together], axis=1)
-
     def mean_difference_sq(self, factors: Array) -> Array:
-        return np.asarray(self._measure_differences(factors).sum(axis=0) / self.algorithm.rounds)
+        weights = factors - factors.sum() * self.problem.weights
+        sums = [np.tensordot(weights, each, axes=1) for _, each in self._follow_iterates()]
+        squares = np.stack([(each * each).sum(axis=-1) for each in sums], axis=1)
+        return np.asarray(squares.sum(axis=0) / self.algorithm.rounds)
 
     def _list_blocks(self) -> Iterable[Clients]:
         # The iterates of all clients are found together.

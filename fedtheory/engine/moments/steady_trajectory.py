@@ -10,10 +10,10 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.moments.doubling import ManyRounds, compose_rounds
+from fedtheory.engine.moments.equal_rounds import SteadyRounds
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.server import functional
-from fedtheory.engine.moments.steady import SteadyRounds
 from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem

@@ -27,8 +27,8 @@ from fedtheory.engine.moments.local import Clients, homogeneous
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.round_forms import RoundForms
 from fedtheory.engine.moments.server import ServerTrajectory, describe_growth, functional, functionals
-from fedtheory.engine.moments.stale import StaleRounds
-from fedtheory.engine.moments.virtual import virtual_moments
+from fedtheory.engine.moments.stale_rounds import StaleRounds
+from fedtheory.engine.moments.virtual_iterates import virtual_moments
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update

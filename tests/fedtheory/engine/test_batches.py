@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.batches import compute_trajectories
 from fedtheory.engine.moments import Trajectory, trajectory_of
 from fedtheory.engine.moments.batch import Batch
 from fedtheory.engine.run import Run
-from fedtheory.engine.together import compute_trajectories
 from fedtheory.errors import Diverging
 from fedtheory.federation import Fixed, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
@@ -99,11 +99,11 @@ def test_runs_know_what_was_found_together() -> None:
 
 def test_large_runs_are_found_in_several_batches(monkeypatch) -> None:
     """Large runs are split into several batches, so that arrays fit into memory; results are equal."""
-    from fedtheory.engine import together
+    from fedtheory.engine import batches
 
     sizes = []
-    monkeypatch.setattr(together, "_LARGEST", 50)
-    monkeypatch.setattr(together, "Batch", lambda settings: (sizes.append(len(settings)), Batch(settings))[1])
+    monkeypatch.setattr(batches, "_LARGEST", 50)
+    monkeypatch.setattr(batches, "Batch", lambda settings: (sizes.append(len(settings)), Batch(settings))[1])
     runs = _runs(5, 7, 1, (2, 2), 5)
     compute_trajectories(runs)
     assert sizes == [2, 2, 2, 1]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fedtheory.arithmetic import FLOAT
+from fedtheory.engine.batches import compute_trajectories
 from fedtheory.engine.run import Run
-from fedtheory.engine.together import compute_trajectories
 from fedtheory.errors import Diverging
 from fedtheory.runfile import parse_run
 

@@ -9,7 +9,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.gradient_forms import GradientForms
 from fedtheory.engine.moments import round_maps, trajectory_of
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.virtual import virtual_moments
+from fedtheory.engine.moments.virtual_iterates import virtual_moments
 from fedtheory.engine.run import Run
 from fedtheory.federation import Participation, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData

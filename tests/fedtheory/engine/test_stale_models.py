@@ -15,7 +15,7 @@ from tiny_runs import Pair, data, plain, quadratics
 
 from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.engine.frames import Vector, moment_frames, path_frames
-from fedtheory.engine.moments import stale
+from fedtheory.engine.moments import stale_rounds
 from fedtheory.engine.run import Run
 from fedtheory.engine.sampling import estimates, suboptimality
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
@@ -136,7 +136,7 @@ def test_long_runs_with_noise_of_one_client(policy: str, times: list[Any]) -> No
 @pytest.mark.parametrize("policy", NAMES)
 def test_blocks_of_rounds(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounds are evaluated in blocks if memory is limited."""
-    monkeypatch.setattr(stale, "_MOST", 20)
+    monkeypatch.setattr(stale_rounds, "_MOST", 20)
     run, tiny = _stale(quadratics(**THREE, deviation=[0, 3, 0], rounds=5), policy, [1, 4, 7])
     _assert_local_agrees(run, tiny)
 

@@ -14,7 +14,7 @@ from fedtheory.engine.frames.base import Frame
 from fedtheory.engine.frames.moment import MomentVector
 from fedtheory.engine.frames.outcomes import RoundFrame
 from fedtheory.engine.frames.path import PathFrame
-from fedtheory.engine.frames.stacked import StackedPaths
+from fedtheory.engine.frames.stacks import StackedPaths
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import LinearMaps, Vector
 from fedtheory.errors import Misplaced
@@ -62,7 +62,7 @@ class SampledVector(Vector):
 
 
 def _find_noises(vector: MomentVector) -> list[tuple[int, ...]]:
-    """Return the places of the noise terms of a vector."""
+    """Return the keys of the noise terms of a vector; each begins with the kind of its noise."""
     return [*vector.noise.own, *vector.noise.shared]  # type: ignore[list-item]
 
 

@@ -62,7 +62,10 @@ def nearest_float(numerator: int, denominator: int) -> float:
 
 
 def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
-    """Return the simplest rational within a relative distance of a float: its denominator bound is a power of ten."""
+    """Return a short rational within a relative distance of a float.
+
+    It is the closest one with a denominator of at most 1, 10, 100, ..., for the first of these bounds that suffices.
+    """
     exact, distance = Fraction(value), Fraction(relative * abs(value))
     approximations = map(exact.limit_denominator, _POWERS_OF_TEN)
     near = next((near for near in approximations if abs(near - exact) <= distance), exact)
