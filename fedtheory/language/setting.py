@@ -156,13 +156,8 @@ def setting_facts(claim: Claim) -> dict[str, str]:
 
 def _list_names(claim: Claim) -> Iterator[str]:
     """Yield the assumptions of a claim as they are written in Python."""
-    names = _collect_python_names()
+    names = {getattr(a, name): name for name in a.__all__}
     for assumption in claim.assumptions:
         if assumption in claim.of_constants:
             continue
         yield f"a.{names[assumption]}" if assumption in names else f"<{assumption.name}>"
-
-
-@cache
-def _collect_python_names() -> dict[Assumption, str]:
-    return {getattr(a, name): name for name in a.__all__}

@@ -64,11 +64,8 @@ def number_of(expression: Expr, values: Mapping[Expr, Any], arithmetic: Arithmet
         if isinstance(part, sp.Add | sp.Mul):
             return reduce(add if part.is_Add else mul, map(value, part.args))
         if part.is_Pow and part.exp.is_Integer:
-            return _raise_to_power(value(part.base), int(part.exp))
+            base, exponent = value(part.base), int(part.exp)
+            return base**exponent if exponent >= 0 else 1 / base**-exponent
         raise InputError(key, f"expected numbers, symbols, + - * / and integer powers, got {part}")
 
     return value(sp.sympify(expression))
-
-
-def _raise_to_power(base: Any, exponent: int) -> Any:
-    return base**exponent if exponent >= 0 else 1 / base**-exponent

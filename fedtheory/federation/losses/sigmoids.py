@@ -112,7 +112,8 @@ class Sigmoids:
             return sum(squares[1:], squares[0])
 
         limits = largest([self._enclose_limit(shares), self._reflect()._enclose_limit(shares)])
-        if len(shares) == 1 and self._is_monotone and shares[0] >= 0:
+        is_monotone = len({bool(amplitude > 0) for amplitude in self.amplitudes[0] if amplitude != 0}) <= 1
+        if len(shares) == 1 and is_monotone and shares[0] >= 0:
             return limits
         floor = bare(limits)
         right, beyond_right = self._bound_tail(shares, arb(floor))
@@ -120,10 +121,6 @@ class Sigmoids:
         inside = enclose_largest(jet, (-left).lower(), right.upper(), arb(floor))
         found = inside.max(beyond_right).max(beyond_left)
         return limits if not isinstance(limits, Enclosure) and found <= limits else Enclosure(found.max(arb(floor)))
-
-    @property
-    def _is_monotone(self) -> bool:
-        return len({bool(amplitude > 0) for amplitude in self.amplitudes[0] if amplitude != 0}) <= 1
 
     def _enclose_limit(self, shares: list[Number]) -> Number:
         """Return the limit of the sum of squares as x tends to infinity."""

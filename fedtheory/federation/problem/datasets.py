@@ -75,21 +75,18 @@ class DataSet:
         """Whether the outputs are two labels."""
         return len(np.unique(self.outputs)) == 2
 
-    def standardised(self) -> DataSet:
-        """Return the data with every feature of mean zero and deviation one; a constant feature becomes zero."""
-        return replace(self, scaling=scaling(self.features))
-
     def prepared(self, standardize: bool | None = None, intercept: bool | None = None) -> DataSet:
         """Return the data with the features of a run.
 
-        With None, features are standardised if their sizes, and that of a column of ones, are far apart, and a
-        column of ones is added unless a feature is constant.
+        Standardised features have mean zero and deviation one; a constant feature becomes zero.  With None, features
+        are standardised if their sizes, and that of a column of ones, are far apart, and a column of ones is added
+        unless a feature is constant.
         """
         with_ones = np.append(column_sizes(self.features), [] if intercept is False else [1.0])
         scaled = are_uneven(with_ones) if standardize is None else standardize
         has_ones = not scaled and bool((self.features == 1).all(axis=0).any())
         ones = self.intercept or not has_ones if intercept is None else intercept
-        return replace(self.standardised() if scaled else self, intercept=ones)
+        return replace(self, scaling=scaling(self.features) if scaled else self.scaling, intercept=ones)
 
 
 DataFiles = dict[tuple[str, ColumnChoice], DataSet]
