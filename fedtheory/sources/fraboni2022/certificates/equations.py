@@ -11,11 +11,11 @@ from fedtheory.proofs.parts import AnyPremise, Part
 
 
 def subtract(premise: AnyPremise, factor: Expr = sp.S.One) -> list[Part]:
-    """Return minus a multiple of a number that is zero: the slack of an equation with the multiple on the left."""
+    """Return the parts of an equation whose left side, a multiple of an expression that is zero, is subtracted."""
     return [Part(-factor, premise)]
 
 
 def prove_by_facts(claim: str, *facts: Fact | tuple[Fact, Expr]) -> Combination:
-    """Return the certificate of equations each of which has a fact's number, or a multiple of it, on the left."""
+    """Return the certificate of equations whose left sides are expressions that facts say are zero, or multiples."""
     links = [subtract(*fact) if isinstance(fact, tuple) else subtract(fact) for fact in facts]
     return Combination(claim=f"fraboni2022:{claim}", links=links)

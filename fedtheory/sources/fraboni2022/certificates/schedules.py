@@ -33,7 +33,7 @@ ONE = sp.S.One
 
 
 def _use_fact(fact: Fact, factor: Expr = ONE) -> list[Part]:
-    """Return a multiple of a fact's number: the slack of an inequality."""
+    """Return the parts of an inequality that a fact states, multiplied by a factor."""
     return [Part(factor, fact)]
 
 

@@ -163,7 +163,7 @@ client_gap_at_surrogate_optimum = RunQuantity(
 
 
 def _combine_objectives(run: Run, weights: Array) -> QuadraticObjectives:
-    """Return sum_i weights_i L_i with the weighted coefficients."""
+    """Return sum_i weights_i L_i as one quadratic, by its coefficients."""
     centred = run.problem.centred
     hessian, linear = (sum_with_weights(weights, part)[None] for part in (centred.hessians, centred.linear))
     return QuadraticObjectives(hessian, linear, weights @ centred.constants)

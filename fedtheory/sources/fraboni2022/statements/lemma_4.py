@@ -56,7 +56,7 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         printed=r"\text{Follows directly from using Lemma 12 in Khaled et al. (2020) on }D(x,n,k)",
         note=(
-            "What that lemma gives: convexity and smoothness of each client's loss, at theta^{n,k} and x.  "
+            "That lemma uses convexity and smoothness of each client's loss, at theta^{n,k} and x.  "
             "Here $x=\\bar\\theta$; `fraboni2022:thm-1.any-point.spread` is the same for any x."
         ),
     ),

@@ -69,7 +69,7 @@ LEMMA_1 = [
         assumptions=SCHEME,
         printed=rf"{_CROSS}=\left\|\sum_iq_i(n)x_i\right\|^2-\sum_iq_i^2(n)\|x_i\|^2",
         note=(
-            "With the clients' stochastic gradients as $x_i$.  (52) and (53) put this sum, times $\\alpha$, beside the "
+            "With the clients' stochastic gradients as $x_i$.  (52) and (53) add this sum, times $\\alpha$, to the "
             "squares; together with (54) they are the identity of the corrected remark on Lemma 1."
         ),
     ),

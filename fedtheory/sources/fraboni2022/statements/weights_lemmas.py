@@ -91,7 +91,7 @@ CLAIMS = [
     ).with_repair(
         title="Bounds for the cross terms",
         chain=(mixed - squares_alone, "<=", pairs, "<=", (1 - 1 / M) * mixed),
-        note="Jensen bounds the cross terms from above; from below the squares themselves remain.",
+        note="Jensen's inequality bounds the cross terms from above; the lower bound has the squares themselves.",
         verdict="proved",
     ),
     *claim.refuted.inequality("lemma-1.remark.alpha", "The second moment grows with alpha", "Lemma 1, remark")(

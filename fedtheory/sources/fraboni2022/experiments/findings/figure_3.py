@@ -57,9 +57,7 @@ def _check_variance(result: LocalWorkCompared) -> Finding:
 
 
 def _compare_sensitivity(result: LocalWorkCompared) -> Finding:
-    """Test whether Time-based diverges with fewer local steps, or if both diverge alike, has the larger increase of the
-    loss.
-    """
+    """Test whether Time-based diverges with fewer local steps; for equal numbers, whether its loss increases more."""
     shared = [steps for steps in result.identical if steps in result.time_based]
     both = [(steps, result.identical[steps], result.time_based[steps]) for steps in shared]
     fewest = min(result.identical)
