@@ -9,10 +9,10 @@ from markupsafe import Markup
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
+from fedtheory.proofs.certificates_of_papers import document_for
 from fedtheory.proofs.document import certificate_in, digest, text_of
 from fedtheory.proofs.entries import Entry
 from fedtheory.proofs.outline import outline
-from fedtheory.proofs.recorded import document_for
 from report.mathml import typeset_formula, typeset_prose, typeset_statement
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims
-from fedtheory.proofs.printed import list_printed_steps
-from fedtheory.proofs.recorded import document_for
+from fedtheory.proofs.certificates_of_papers import document_for
+from fedtheory.proofs.published_proofs import list_printed_steps
 
 
 def list_premises(claim: Claim) -> list[str]:

@@ -19,12 +19,12 @@ ROW = re.compile(r"^\| `([\w./]+)` \|\s*(\d*)\s*\|", re.M)
 
 _SHOWN = (
     "entries",
-    "left_over",
+    "repairs",
     "missing_assumptions",
     "near_misses",
     "outline",
     "outline_steps",
-    "printed",
+    "published_proofs",
     "proof_report",
     "rule_labels",
 )
@@ -47,7 +47,7 @@ TACTICS = f"{TERMS}.tactics"
 _DATA = ("certificate", "combination", "links", "means", "parts", "recursion")
 CERTIFICATES = frozenset(f"fedtheory.proofs.{name}" for name in _DATA)
 """Certificates as data from which terms are generated; only these terms are trusted."""
-JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")
+JUDGED_LATER = ("fedtheory.proofs.certificates_of_papers", "fedtheory.proofs.document")
 """Modules that find, write, describe and read certificates, which are decoded before the check."""
 PROOF_CHAPTERS = ("kernel", "proofs")
 RUN_CHAPTERS = ("language", "runfile", "engine", "federation", "arithmetic", "sources")

@@ -8,7 +8,7 @@ from typing import Literal
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import prove
-from fedtheory.proofs.printed import list_printed_steps
+from fedtheory.proofs.published_proofs import list_printed_steps
 from verify.counterexamples import counterexample, refutes
 
 StepVerdict = Literal["proved", "fails", "not certified"]

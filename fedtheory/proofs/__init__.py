@@ -18,19 +18,21 @@ lyapunov       from a function of an algorithm's vectors that contracts in every
 terms          certificates as proof terms of one language, checked by the kernel
 fixed_point    proofs that an algorithm stays at the optimum, from its definition (definitions)
 
-recorded       the certificates that papers have for their claims
+certificates_of_papers
+               the certificates that papers have for their claims
 document       certificates as JSON: every certificate is converted to a document before it is checked
 decoding       the closed list of what certificates contain: they are rebuilt from it before they are checked
 checker        from a claim and its certificate to the kernel verdict
 
 The context of a claim for the kernel: claim_context, and rounds for statements about one round.  Papers
 extend it, by paper_contexts.  Presentation: outline with its entries and outline_steps, rule_labels,
-proof_report, and printed for the published proofs.
+proof_report, and published_proofs for the steps of published proofs.
 
 Uses `language`, `runfile`, `federation`, `kernel`.
 """
 
 from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.certificates_of_papers import certificate_of, certificates
 from fedtheory.proofs.checker import check_certificate, prove
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.combination import Combination
@@ -38,7 +40,6 @@ from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.proof import Proof
-from fedtheory.proofs.recorded import certificate_of, certificates
 from fedtheory.proofs.recursion import Recursion
 
 __all__ = [

@@ -18,6 +18,7 @@ from fedtheory.kernel.work import Exhausted, limit_work, spend
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find, is_registered
 from fedtheory.proofs.cases import Cases, claims_of
+from fedtheory.proofs.certificates_of_papers import recorded_for
 from fedtheory.proofs.claim_context import with_iterations_in_powers
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage, check_contraction, check_exponential_average
 from fedtheory.proofs.coupling import LastIterate, LastRound, check_last_iterate, check_last_round
@@ -28,7 +29,6 @@ from fedtheory.proofs.lyapunov import Lyapunov, check_lyapunov
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Proof, Prover, conditions_of, prefix_steps, relaxation, require_provable
 from fedtheory.proofs.proof_report import Document
-from fedtheory.proofs.recorded import recorded_for
 from fedtheory.proofs.restarts import LoopMean, check_loop_mean
 from fedtheory.proofs.restatements import Powers, Squares
 from fedtheory.proofs.terms.proof_of_claim import check_terms

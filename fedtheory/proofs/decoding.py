@@ -28,8 +28,8 @@ from fedtheory.proofs.coupling import LastIterate, LastRound
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.falling import LastOfContracting, LastOfFalling
 from fedtheory.proofs.fixed_point import FixedPoint
+from fedtheory.proofs.last_errors import LastOfContracting, LastOfFalling
 from fedtheory.proofs.links import Products
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate

@@ -23,7 +23,7 @@ POWER = sp.Dummy("R^k", positive=True)
 
 
 @dataclass(frozen=True)
-class Course:
+class StepIndex:
     """The symbol k of an induction, and substitutions for it."""
 
     claim: Claim
@@ -35,7 +35,7 @@ class Course:
         """k."""
         return symbols_of(self.claim)(q.local_step_index)
 
-    def written(self, expression: Expr) -> Expr:
+    def write_powers(self, expression: Expr) -> Expr:
         """Return an expression with base^(k + m) as base^m times a symbol."""
         base = self.base
         if base is None:
@@ -46,9 +46,9 @@ class Course:
 
         return expression.replace(is_power, lambda part: POWER * base ** (part.exp - self.index))
 
-    def after(self, expression: Expr) -> Expr:
+    def advance(self, expression: Expr) -> Expr:
         """Return an expression with k replaced by k + 1."""
-        return self.written(expression.xreplace({self.index: self.index + 1}))
+        return self.write_powers(expression.xreplace({self.index: self.index + 1}))
 
     def evaluate_at_start(self, expression: Expr) -> Expr:
         """Return an expression with k replaced by zero."""
@@ -69,12 +69,12 @@ def require_round(claim: Claim) -> None:
         raise Rejected("an induction starts where all clients are at the server's model")
 
 
-def require_constant(expression: Expr, course: Course, context: Context) -> None:
+def require_constant(expression: Expr, counter: StepIndex, context: Context) -> None:
     """Raise `Rejected` for an expression that depends on the local step other than through its index."""
-    symbol = symbols_of(course.claim)
+    symbol = symbols_of(counter.claim)
     same = {symbol(quantity) for quantity in _CONSTANT} | context.objectives | context.client_objectives
     known = same | context.numbers.symbols | context.numbers.of_clients | context.numbers.definitions.keys()
-    if expression.free_symbols - known - {course.index, POWER} or expression.atoms(LocalSum, Selected):
+    if expression.free_symbols - known - {counter.index, POWER} or expression.atoms(LocalSum, Selected):
         raise Rejected(f"{expression} is not the same at all steps but for their number")
 
 
@@ -89,24 +89,24 @@ def advance_distance(claim: Claim, measured: Expr) -> Expr:
     return measured.xreplace(steps)
 
 
-def count_from(course: Course, context: Context, start: int) -> Context:
+def count_from(counter: StepIndex, context: Context, start: int) -> Context:
     """Return the context with the symbols k, from `start` on, and base^k."""
     numbers = context.numbers
-    symbols = numbers.symbols | {course.index, POWER}
+    symbols = numbers.symbols | {counter.index, POWER}
     return replace(
         context,
-        numbers=replace(numbers, symbols=symbols, at_least={**numbers.at_least, course.index: start}),
-        assumed={name: course.written(slack) for name, slack in context.assumed.items()},
+        numbers=replace(numbers, symbols=symbols, at_least={**numbers.at_least, counter.index: start}),
+        assumed={name: counter.write_powers(slack) for name, slack in context.assumed.items()},
     )
 
 
-def conditions_at_step(course: Course, start: int) -> tuple[Expr, ...]:
+def conditions_at_step(counter: StepIndex, start: int) -> tuple[Expr, ...]:
     """Return the facts on k and base^k at an actual step."""
-    base = course.base
-    return (*bound_step_index(course.claim), *(() if base is None else (base**start <= POWER,)))
+    base = counter.base
+    return (*bound_step_index(counter.claim), *(() if base is None else (base**start <= POWER,)))
 
 
-def restrict_to_start(claim: Claim, context: Context, course: Course) -> Context:
+def restrict_to_start(claim: Claim, context: Context, counter: StepIndex) -> Context:
     """Return the context at the start of a round, where all models are equal, and sums over later steps are unknown."""
     symbol = symbols_of(claim)
     models = {symbol(q.local_iterate), symbol(q.centralised_model)}
@@ -118,9 +118,9 @@ def restrict_to_start(claim: Claim, context: Context, course: Course) -> Context
         random=context.random - models,
         definitions={**_select_step_facts(context.definitions), **dict.fromkeys(models, symbol(q.server_model))},
         # Facts on every step hold at the first one, in its symbols.
-        assumed={name: course.evaluate_at_start(slack) for name, slack in _select_step_facts(context.assumed).items()},
+        assumed={name: counter.evaluate_at_start(slack) for name, slack in _select_step_facts(context.assumed).items()},
     )
-    return count_from(course, begun, 0)
+    return count_from(counter, begun, 0)
 
 
 def _select_step_facts(known: Mapping[_Name, Expr]) -> dict[_Name, Expr]:

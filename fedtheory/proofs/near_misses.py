@@ -9,8 +9,8 @@ from typing import Any
 
 from fedtheory.kernel.messages import LEFT_OVER
 from fedtheory.proofs.checker import MOST_WORK, check_certificate
-from fedtheory.proofs.left_over import find_repair
 from fedtheory.proofs.proof import Proof
+from fedtheory.proofs.repairs import find_repair
 
 _MOST_TERMS = 24
 _FACTORS = ("2", "1/2", "-1")

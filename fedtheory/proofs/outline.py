@@ -17,6 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, build_known_context
+from fedtheory.proofs.certificates_of_papers import document_for
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.coupling import LastIterate, LastRound
@@ -27,7 +28,7 @@ from fedtheory.proofs.document import certificate_in
 from fedtheory.proofs.entries import Entry, Group, entries_of
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.induction import POWER, Course, advance_distance, count_from
+from fedtheory.proofs.induction import POWER, StepIndex, advance_distance, count_from
 from fedtheory.proofs.links import Induction, Positive, PrefixSum, Products, Squared
 from fedtheory.proofs.lyapunov import Lyapunov, build_start_context
 from fedtheory.proofs.means import MeanCertificate
@@ -44,7 +45,6 @@ from fedtheory.proofs.outline_steps import (
 from fedtheory.proofs.paper_contexts import find_weight
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.recorded import document_for
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
 from fedtheory.proofs.restatements import Powers, Squares
@@ -133,7 +133,7 @@ def _outline_induction(claim: Claim, relation: Relation, why: Induction, context
     """Return the outline of an induction over local steps."""
     grown = _write_power(claim, why, why.factor * why.measured + why.offset)
     step = rf"{latex(advance_distance(claim, why.measured))}\le {latex(grown)}"
-    entries = entries_of(why.terms, count_from(Course(claim, why.base), context, 0))
+    entries = entries_of(why.terms, count_from(StepIndex(claim, why.base), context, 0))
     shown = (
         replace(e, coefficient=_write_power(claim, why, e.coefficient), factor=_write_power(claim, why, e.factor))
         for e in entries

@@ -21,7 +21,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.distances import PAIR, SLOPE_I, SLOPE_J, build_pair_context, move_two, n_i, n_j, x_i, x_j
-from fedtheory.proofs.falling import count_iterations
+from fedtheory.proofs.last_errors import count_iterations
 from fedtheory.proofs.numbers import ROUNDS, list_known_conditions, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, prefix_steps, use_lemma
 

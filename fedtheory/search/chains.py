@@ -20,6 +20,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.assumptions.assumption import Setting
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.claim_context import with_iterations_in_powers
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.document import with_quantities
@@ -28,7 +29,6 @@ from fedtheory.proofs.numbers import OF_CLIENTS, symbols_of
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import check_assumed, follows
-from fedtheory.proofs.recorded import certificate_of
 from fedtheory.search.contractions import find_contractions, is_contracting, list_needed
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import split_into_products, split_pairs, split_quickly

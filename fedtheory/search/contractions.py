@@ -24,11 +24,11 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.document import document_of
 from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.proof import check_assumed
-from fedtheory.proofs.recorded import certificate_of
 from fedtheory.search.positivity import SignFacts, split_into_products, split_quickly
 from fedtheory.search.restated import restate
 from fedtheory.search.terms import certify_step

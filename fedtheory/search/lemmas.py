@@ -9,11 +9,11 @@ from fedtheory.kernel import Rejected
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims, find
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.document import document_of
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.plain_symbols import match_symbols, rename_symbols
 from fedtheory.proofs.proof import check_assumed, follows
-from fedtheory.proofs.recorded import certificate_of
 from fedtheory.search.premises import statement_of
 from fedtheory.search.restated import list_relied_on
 

@@ -17,13 +17,13 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from fedtheory.language.registry import all_claims, find
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.decoding import FACTS
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import ONE, Fact
 from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, SymbolTable, symbols_of
 from fedtheory.proofs.plain_symbols import match_symbols, rename_symbols, use_plain_symbols
 from fedtheory.proofs.proof import check_assumed, follows
-from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.run_conditions import conditions_of_run
 
 PARAMETERS = frozenset((*NUMBERS, *OF_AN_UPDATE)) - {q.average_local_gradient_sq}

@@ -13,10 +13,10 @@ from fedtheory.kernel.work import spend
 from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import check_certificate
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.document import document_of, lemma_id
 from fedtheory.proofs.document.notation import Scope, read, read_ordering, write_expression
 from fedtheory.proofs.document.symbols import symbols_of
-from fedtheory.proofs.recorded import certificate_of
 from fedtheory.search.outcome import Found
 from fedtheory.search.premises import KnownClaim
 from fedtheory.search.workspace import LemmaGoal, Workspace, names_in, plain_name

@@ -20,7 +20,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.claim_context import are_together, count_steps
 from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.falling import LastOfContracting, LastOfFalling, count_iterations
+from fedtheory.proofs.last_errors import LastOfContracting, LastOfFalling, count_iterations
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import ROUNDS, SymbolTable, power_of, symbols_of
 from fedtheory.proofs.proof import check_assumed

@@ -12,6 +12,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.certificates_of_papers import document_for
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.decoding import AnyCertificate
@@ -23,7 +24,6 @@ from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import conditions_of
-from fedtheory.proofs.recorded import document_for
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
 from verify.rocq.client_steps import is_of_steps, theorem_of_steps

@@ -16,7 +16,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.induction import POWER, Course
+from fedtheory.proofs.induction import POWER, StepIndex
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import conditions_of
 from verify.rocq.hypotheses import state_at
@@ -178,8 +178,8 @@ class KnownOnPath:
         named = (one for one in list_relations(self.uses) if f"'{one[0]}'" in self.named)
         for place, (name, used, link) in enumerate(named, start=1):
             sides = used.claim.relations[link].sides
-            course, theirs, ours = Course(self.claim, base), symbols_of(used.claim), vocabulary.symbols
-            left, right = (course.written(translate(side, theirs, ours)) for side in sides)
+            counter, theirs, ours = StepIndex(self.claim, base), symbols_of(used.claim), vocabulary.symbols
+            left, right = (counter.write_powers(translate(side, theirs, ours)) for side in sides)
             own, goal = _state_bound(Reader(vocabulary), left, right)
             _, here = _state_bound(Reader(name_in_run(self.claim, base)), left, right)
             hypothesis = f"known{place}_S"

@@ -12,7 +12,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.induction import POWER, Course
+from fedtheory.proofs.induction import POWER, StepIndex
 from fedtheory.proofs.links import Products
 from fedtheory.proofs.proof import conditions_of
 from verify.rocq.hypotheses import binders
@@ -51,7 +51,7 @@ class _PathStepWriter:
         self.index = vocabulary.symbols(q.local_step_index)
         conditions = tuple(conditions_of(claim, certificate.relaxed))
         (self.base,) = {one.base for one in list_sides(claim).atoms(sp.Pow) if one.exp.has(self.index)} or {None}
-        self.course = Course(claim, self.base)
+        self.counter = StepIndex(claim, self.base)
         names = vocabulary.numbers
         names |= {self.index: "INR k"} | ({} if self.base is None else {POWER: f"({number(self.base, names)}) ^ k"})
         self.path = PathInRun(claim, conditions)
@@ -87,13 +87,13 @@ class _PathStepWriter:
         try:
             return number(side, {**self.path.run.names, self.index: "INR k"})
         except NotExported:
-            return self.in_run.text(self.in_run.side(self.course.written(side)))
+            return self.in_run.text(self.in_run.side(self.counter.write_powers(side)))
 
     def _state_step(self) -> Theorem:
         """Return the lemma with all relations at a step."""
         pairs = list(zip(self.claim.relations, self.certificate.links, strict=True))
         for relation in (one for one, why in pairs if not isinstance(why, Products)):
-            self.links.side(self.course.written(relation.left))
+            self.links.side(self.counter.write_powers(relation.left))
         goal, proofs = zip(*(self._prove_link(relation, why) for relation, why in pairs), strict=True)
         vocabulary, links = self.vocabulary, self.links
         parameters = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more, Binder("k", "nat")]
@@ -112,7 +112,7 @@ class _PathStepWriter:
         links = self.links
         if not isinstance(why, Sequence):
             return restate(links, relation, why)
-        left, right = (links.side(self.course.written(side)) for side in relation.sides)
+        left, right = (links.side(self.counter.write_powers(side)) for side in relation.sides)
         if relation.operator == "==":
             return f"{links.text(left)} = {links.text(right)}", links.identity(left, right)
         return f"{links.text(left)} <= {links.text(right)}", links.inequality(left, right, why)

@@ -13,7 +13,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.induction import POWER, Course, advance_distance
+from fedtheory.proofs.induction import POWER, StepIndex, advance_distance
 from fedtheory.proofs.links import Induction
 from fedtheory.proofs.proof import conditions_of
 from verify.rocq.hypotheses import binders
@@ -86,7 +86,7 @@ class _PathWriter:
 
     def written(self, expression: Expr) -> Expr:
         """Write base^(k + m) as base^m times a symbol, and averages of the delta_i as delta."""
-        plain = Course(self.claim, self.induction.base).written(expression)
+        plain = StepIndex(self.claim, self.induction.base).write_powers(expression)
         return name_mean_dissimilarity(plain, self.path.run.symbols)
 
     # The lemma about one step.

@@ -20,7 +20,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.targets import resolve
 from fedtheory.proofs import Certificate, check_certificate
 from fedtheory.proofs.claim_context import build_context, build_step_context, with_iterations_in_powers
-from fedtheory.proofs.falling import LastOfContracting, LastOfFalling
+from fedtheory.proofs.last_errors import LastOfContracting, LastOfFalling
 from fedtheory.proofs.numbers import ROUNDS, SymbolTable, symbols_of
 from fedtheory.search import Found, find_proof
 

@@ -18,7 +18,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.planner import data, optimum, planning
 from fedtheory.planner.setting_in_words import _describe_batch
-from fedtheory.proofs.falling import _read_contraction, count_iterations
+from fedtheory.proofs.last_errors import _read_contraction, count_iterations
 from fedtheory.proofs.numbers import SymbolTable
 from fedtheory.search import blocks, contractions, positivity, restated, samples, together
 from fedtheory.search.blocks import APART, APART_AT_STEPS, NOISE, SHARED

@@ -17,7 +17,7 @@ from fedtheory.kernel import Numbers
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import Certificate
 from fedtheory.proofs.document import with_quantities
-from fedtheory.proofs.falling import LastOfContracting, LastOfFalling
+from fedtheory.proofs.last_errors import LastOfContracting, LastOfFalling
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search import contractions, terms, together

@@ -14,7 +14,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import Certificate
 from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.falling import LastOfContracting, LastOfFalling
+from fedtheory.proofs.last_errors import LastOfContracting, LastOfFalling
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.search import contractions, together

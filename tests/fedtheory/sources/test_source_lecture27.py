@@ -20,7 +20,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.language.registry import claims_of, find
 from fedtheory.proofs import check_certificate, prove
-from fedtheory.proofs.recorded import certificate_of
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.runfile import run_table
 from fedtheory.sources.lecture27.budget import Budget, compute_drift_bounds, descend_fixed
 from fedtheory.sources.lecture27.statements.notation import (

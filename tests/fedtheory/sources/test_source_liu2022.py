@@ -19,8 +19,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import check_certificate, prove
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.recorded import certificate_of
 from fedtheory.sources.liu2022.exhibits import EXHIBITS
 from fedtheory.sources.liu2022.exhibits.corollary_4 import (
     CLIENTS,

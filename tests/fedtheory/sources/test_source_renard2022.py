@@ -13,7 +13,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import check_certificate
-from fedtheory.proofs.recorded import certificate_of
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.runfile import parse_run
 from fedtheory.sources.renard2022.statements import any_point, tightened
 from fedtheory.sources.renard2022.statements.notation import L, M, eta, sigma, tau, zeta

@@ -18,7 +18,7 @@ from fedtheory.language.claim import Claim, Rate, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import check_certificate, prove
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.recorded import certificate_of
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.runfile import parse_run
 from fedtheory.sources.renard2022.statements.lemma_2_2_noise import noise_at_optimum
 from fedtheory.sources.renard2022.statements.notation import (

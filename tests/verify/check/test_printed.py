@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fedtheory.language.registry import all_sources, find
-from fedtheory.proofs.printed import list_printed_steps
+from fedtheory.proofs.published_proofs import list_printed_steps
 from verify.published_proofs import check_published_proof, find_first_failure
 
 WITH_PROOFS = [f"{source.key}:{name}" for source in all_sources().values() for name in source.printed_proofs]
@@ -30,7 +30,7 @@ def test_the_first_failing_step_is_named_with_its_reason() -> None:
     failing = find_first_failure(steps)
     assert failing is not None
     assert failing.claim.id == "renard2022:observation-2.1"
-    assert "wrong way round" in failing.why
+    assert "The sign is reversed" in failing.why
     before = steps[: steps.index(failing)]
     assert [step.verdict for step in before] == ["proved"] * 3
 

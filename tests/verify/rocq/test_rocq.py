@@ -26,11 +26,11 @@ from fedtheory.language.assumptions import (
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.definitions import NOISE
 from fedtheory.proofs.lyapunov import Lyapunov
-from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.accepted import checked
 from verify.rocq.export import export_id, exported
 from verify.rocq.library_parts import library_files

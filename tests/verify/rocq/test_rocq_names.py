@@ -20,8 +20,8 @@ from fedtheory.language.folder import open_paper
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims, find
 from fedtheory.language.targets import resolve
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.recorded import certificate_of
 from verify.rocq import client_step, round_vocabulary, schedules, updates, vocabulary
 from verify.rocq.accepted import checked, without_comments
 from verify.rocq.export import export_id, exported

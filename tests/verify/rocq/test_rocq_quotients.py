@@ -13,9 +13,9 @@ from test_rocq import judged, library
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.links import Products
-from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.export import export_id
 from verify.rocq.project import file_of, text_of, with_uses
 

@@ -12,8 +12,8 @@ import sympy as sp
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.registry import find
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.derived_relation import Derived
-from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.accepted import checked
 from verify.rocq.export import export_id, exported
 from verify.rocq.refusals import NotExported

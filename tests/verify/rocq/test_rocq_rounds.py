@@ -16,7 +16,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs.recorded import certificate_of
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from verify.rocq.export import export_id, exported
 from verify.rocq.library_parts import library_files
 from verify.rocq.project import file_of, text_of, with_uses

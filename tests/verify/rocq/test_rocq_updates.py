@@ -11,8 +11,8 @@ from rocq_judge import accepts, compiled_library
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
+from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.export import export_id, exported
 from verify.rocq.project import file_of, text_of, with_uses, write_project
 from verify.rocq.refusals import NotExported

@@ -11,7 +11,7 @@ from fedtheory.kernel import Context, Rejected
 from fedtheory.kernel.expressions import Expr
 from fedtheory.proofs.induction import (
     POWER,
-    Course,
+    StepIndex,
     advance_distance,
     conditions_at_step,
     count_from,
@@ -51,53 +51,53 @@ class InductSteps(ProofTerm):
         """Check base and step, and that the conclusion is about the bounded distance."""
         if context.vectors is None or context.place not in ("step", "path", "round"):
             raise Rejected("an induction over the steps of a round is about vectors at each of them")
-        course = Course(context.claim, self.power_of)
+        counter = StepIndex(context.claim, self.power_of)
         require_round(context.claim)
-        require_constant(self.bound, course, context.vectors)
+        require_constant(self.bound, counter, context.vectors)
         if self.bound.has(POWER):
             raise Rejected("the bound has the power itself")
         if self.power_of is not None:
             context.require_nonnegative(self.power_of - 1)
         moved = advance_distance(context.claim, self.measured)
         goals = Goals(
-            start=course.evaluate_at_start(self.bound) - self.measured,
-            first=course.evaluate_at_start(self.bound.xreplace({course.index: course.index + 1})) - moved,
-            now=course.written(self.bound) - self.measured,
-            later=course.after(self.bound) - moved,
+            start=counter.evaluate_at_start(self.bound) - self.measured,
+            first=counter.evaluate_at_start(self.bound.xreplace({counter.index: counter.index + 1})) - moved,
+            now=counter.write_powers(self.bound) - self.measured,
+            later=counter.advance(self.bound) - moved,
         )
-        stepping = _enter_step(context, course, 0 if self.first is None else 1)
-        check_induction(self, _enter_start(context, course), stepping, goals)
-        return Proved(self._conclude(context, course, moved))
+        stepping = _enter_step(context, counter, 0 if self.first is None else 1)
+        check_induction(self, _enter_start(context, counter), stepping, goals)
+        return Proved(self._conclude(context, counter, moved))
 
-    def _conclude(self, context: TermContext, course: Course, moved: Expr) -> Expr:
+    def _conclude(self, context: TermContext, counter: StepIndex, moved: Expr) -> Expr:
         """Return the slack of the bound that the induction shows."""
-        ended = _enter_step(context, course, 0)
-        bound = course.after(self.bound) if self.is_next else course.written(self.bound)
+        ended = _enter_step(context, counter, 0)
+        bound = counter.advance(self.bound) if self.is_next else counter.write_powers(self.bound)
         ended.require_expression(self.right)
-        sides = [(sp.S.One, course.written(self.right)), (sp.S.NegativeOne, bound)]
+        sides = [(sp.S.One, counter.write_powers(self.right)), (sp.S.NegativeOne, bound)]
         ended.require_zero(sides, "the bound of the conclusion")
         return self.right - (moved if self.is_next else self.measured)
 
 
-def _enter_start(context: TermContext, course: Course) -> TermContext:
+def _enter_start(context: TermContext, counter: StepIndex) -> TermContext:
     """Return the context where all clients have the server's model."""
     assert context.vectors is not None
-    vectors = restrict_to_start(context.claim, context.vectors, course)
+    vectors = restrict_to_start(context.claim, context.vectors, counter)
     return replace(
-        context, place="start", numbers=vectors.numbers, vectors=vectors, write_powers=course.evaluate_at_start
+        context, place="start", numbers=vectors.numbers, vectors=vectors, write_powers=counter.evaluate_at_start
     )
 
 
-def _enter_step(context: TermContext, course: Course, start: int) -> TermContext:
+def _enter_step(context: TermContext, counter: StepIndex, start: int) -> TermContext:
     """Return the context of a step after at least `start` others."""
     assert context.vectors is not None
-    vectors: Context = count_from(course, context.vectors, start)
-    conditions = (*context.conditions, *conditions_at_step(course, start))
+    vectors: Context = count_from(counter, context.vectors, start)
+    conditions = (*context.conditions, *conditions_at_step(counter, start))
     return replace(
         context,
         place="induction",
         numbers=vectors.numbers,
         conditions=conditions,
         vectors=vectors,
-        write_powers=course.written,
+        write_powers=counter.write_powers,
     )

@@ -14,7 +14,7 @@ from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import BothWays
-from fedtheory.proofs.induction import Course, advance_distance
+from fedtheory.proofs.induction import StepIndex, advance_distance
 from fedtheory.proofs.links import CauchySchwarz, Induction, Positive, Products, Squared
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import Prover, require_ordering
@@ -114,16 +114,16 @@ class SumTactic:
     def _prove_induction(self, why: Induction, relation: Relation) -> ProofTerm:
         if relation.operator != "<=":
             raise Rejected(f"an induction proves an upper bound (<=), but the claim states {relation.operator}")
-        course = Course(self.claim, why.base)
+        counter = StepIndex(self.claim, why.base)
         moved = advance_distance(self.claim, why.measured)
-        later = course.after(why.bound) - moved
-        factor = course.written(why.factor)
-        moves = self.combine(factor * why.measured + course.written(why.offset) - moved, why.terms)
+        later = counter.advance(why.bound) - moved
+        factor = counter.write_powers(why.factor)
+        moves = self.combine(factor * why.measured + counter.write_powers(why.offset) - moved, why.terms)
         parts = (Weighted(factor, Hypothesis(HYPOTHESIS)), Weighted(ONE, moves))
-        base = self.combine(course.evaluate_at_start(why.bound) - why.measured, why.start)
+        base = self.combine(counter.evaluate_at_start(why.bound) - why.measured, why.start)
         first = None
         if why.first is not None:
-            once = course.evaluate_at_start(why.bound.xreplace({course.index: course.index + 1}))
+            once = counter.evaluate_at_start(why.bound.xreplace({counter.index: counter.index + 1}))
             first = self.combine(once - moved, why.first)
         is_next = bool(relation.left.free_symbols & (moved.free_symbols - why.measured.free_symbols))
         step = Combine(later, ">=", parts)

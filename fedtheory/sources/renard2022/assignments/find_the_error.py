@@ -7,7 +7,7 @@ import sympy as sp
 from fedtheory.language import exercises as ex
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs.printed import list_printed_steps
+from fedtheory.proofs.published_proofs import list_printed_steps
 from fedtheory.sources.renard2022.statements.notation import *
 
 _PROOF = "renard2022:lemma-2.2"
