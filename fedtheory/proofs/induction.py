@@ -79,7 +79,7 @@ def require_constant(expression: Expr, counter: StepIndex, context: Context) -> 
 
 
 def advance_distance(claim: Claim, measured: Expr) -> Expr:
-    """Return D after the next local step."""
+    """Return a distance of iterates as it is after the next local step."""
     symbol = symbols_of(claim)
     steps = {symbol(now): symbol(later) for now, later in _NEXT.items()}
     known = steps.keys() | {symbol(quantity) for quantity in _CONSTANT}

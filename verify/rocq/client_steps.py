@@ -118,7 +118,7 @@ class StepVocabulary(OwnVocabulary):
         return [(steps, self.index + 1), (self.index, sp.Integer(self.first)), *super().least]
 
     @property
-    def of_step(self) -> Iterator[Binder]:
+    def step_binders(self) -> Iterator[Binder]:
         """Yield the index of the step as a variable."""
         yield Binder("e", "R")
         yield Binder("e_large", f"{self.first} <= e")
@@ -184,7 +184,7 @@ class _ClientStepsWriter:
         smaller, larger = links.side(left), links.side(right)
         proof = links.inequality(smaller, larger, parts)
         everything = {vocabulary.symbols(quantity) for quantity in (q.client_optimum, q.absolute_noise)}
-        parameters = [*vocabulary.binders(everything), *vocabulary.of_step, *hypotheses]
+        parameters = [*vocabulary.binders(everything), *vocabulary.step_binders, *hypotheses]
         name = f"{name_of(self.claim.id)}_{name}"
         found = links.state(name, (smaller, larger), proof, parameters, vocabulary.known)
         self.lemmas.append(found)

@@ -89,7 +89,7 @@ def state_contraction(
 
 
 def _find_point(vocabulary: Vocabulary) -> Expr:
-    return vocabulary.symbols(q.comparator if vocabulary.drawn_at == "y" else q.optimum)
+    return vocabulary.symbols(q.comparator if vocabulary.reference_point == "y" else q.optimum)
 
 
 def _write_gain(reader: Reader, gain: Expr) -> Term:
@@ -125,7 +125,7 @@ def theorem_of_exponential_average(
 ) -> Theorem:
     """Return a bound on a discounted average error of a run, from a theorem about each local step."""
     run = SampledVocabulary(claim)
-    symbol, point, (relation,) = run.symbols, run.drawn_at, claim.relations
+    symbol, point, (relation,) = run.symbols, run.reference_point, claim.relations
     power = sp.Dummy("power", positive=True)
     run.names[power] = "power"
     signs = run.signs(conditions_of(claim, certificate.relaxed))

@@ -97,7 +97,7 @@ def _state_assumption(assumption: Assumption, vocabulary: Vocabulary) -> Iterato
     step = vocabulary.place.step
     if assumption == a.smooth_noise:
         yield from declare_real("ell", positive=True)
-        yield Binder("smooth_noise_S", f"smooth_noise {step} ell {vocabulary.drawn_at} noise_there")
+        yield Binder("smooth_noise_S", f"smooth_noise {step} ell {vocabulary.reference_point} noise_there")
     elif assumption in OF_STEPS:
         yield from (state_at(one, step) for one in OF_STEPS[assumption])
     elif assumption not in _HERE and not vocabulary.is_of_points:
@@ -106,7 +106,7 @@ def _state_assumption(assumption: Assumption, vocabulary: Vocabulary) -> Iterato
 
 def _state_reference(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
     """Yield the reference point of the runs, and hypotheses on gradients there."""
-    symbol, point = vocabulary.symbols, vocabulary.drawn_at
+    symbol, point = vocabulary.symbols, vocabulary.reference_point
     step, space, past = vocabulary.place.step, vocabulary.place.space, vocabulary.place.past
     has_noise = a.smooth_noise in vocabulary.claim.assumptions
     if symbol(q.comparator if point == "y" else q.optimum) in symbols or has_noise:
@@ -151,7 +151,7 @@ def _declare_numbers(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterato
 def _declare_vectors(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
     symbol, place = vocabulary.symbols, vocabulary.place
     if symbol(q.optimum) in symbols:
-        is_declared = vocabulary.drawn_at == "x_star"
+        is_declared = vocabulary.reference_point == "x_star"
         if not is_declared:
             yield Binder("x_star", place.space)
         yield Binder("minimiser_x_star", f"minimiser {place.step} x_star")

@@ -132,7 +132,7 @@ def _write_assumption(reader: Reader, name: str) -> KnownSlack:
     kind, client = (found[1] + (found[3] or ""), found[2]) if found else (name, "i")
     if kind not in _TACTICS or name not in slacks:
         raise NotExported(f"the library has no bound {name!r} on a local step")
-    symbol, point = reader.vocabulary.symbols, reader.vocabulary.drawn_at
+    symbol, point = reader.vocabulary.symbols, reader.vocabulary.reference_point
     own = {"i": pair.x_i, "j": pair.x_j}[client] if found else symbol(q.local_iterate)
     points = {"local": own, "average": symbol(q.average_iterate), "centralised": symbol(q.centralised_model)}
     used = {key: reader.write_vector(one) for key, one in points.items() if f"{{{key}}}" in _TACTICS[kind]}

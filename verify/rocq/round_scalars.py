@@ -80,7 +80,7 @@ class Scalars:
             if vector != same:
                 raise NotExported("expected inner products in a round are exported if they are squares")
             goal = self.reader.write_scalar(square)
-            if self.reader.vocabulary.is_of_each_drawn(vector):
+            if self.reader.vocabulary.is_of_each_participant(vector):
                 yield write_if_sampled(next(names), goal, vector, self.reader, mean=mean)
             elif self.reader.is_drawn(vector):
                 yield self._prove_sampled(next(names), goal, vector)

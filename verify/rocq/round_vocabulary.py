@@ -206,18 +206,18 @@ class RoundVocabulary(Vocabulary):
             _find_outside(expression, (Average, Selected)) & {self.symbols(quantity) for quantity in _OF_CLIENTS}
         )
 
-    def of_step(self, expression: Expr) -> bool:
+    def is_of_step(self, expression: Expr) -> bool:
         """Return whether an expression depends on a local step, outside of sums over steps."""
         stepwise = {self.symbols(quantity) for quantity in (*_OF_STEPS, q.next_average_iterate)}
         return bool(sp.sympify(expression).has(PastSum) or _find_outside(expression, (LocalSum,)) & stepwise)
 
-    def of_outcome(self, expression: Expr) -> bool:
+    def is_of_outcome(self, expression: Expr) -> bool:
         """Return whether an expression depends on the outcome of the sampling, outside of expectations."""
         random = {self.symbols(q.participates), self.symbols(q.next_server_model)}
         kept = sp.sympify(expression).replace(lambda part: isinstance(part, Expectation), lambda _: sp.S.Zero)
         return bool(kept.atoms(Selected) or kept.free_symbols & random)
 
-    def is_of_each_drawn(self, expression: Expr) -> bool:
+    def is_of_each_participant(self, expression: Expr) -> bool:
         """Return whether an expression depends on a sampled client, outside of averages."""
         return self.symbols(q.participates) in _find_outside(expression, (Average, Selected))
 

@@ -39,14 +39,14 @@ def theorem_of_round(
     links = certificate.links if len(certificate.links) == len(claim.relations) else [[] for _ in claim.relations]
     sides = list_sides(claim)
     conditions = [*premises.hypotheses(reader)]
-    writer = OutcomeScalars if any(map(vocabulary.of_outcome, sides)) else Scalars
+    writer = OutcomeScalars if any(map(vocabulary.is_of_outcome, sides)) else Scalars
     scalars = writer(reader, premises, roots)
     proofs = [_prove_relation(relation, why, scalars) for relation, why in zip(relations, links, strict=True)]
     statement = " /\\\n  ".join(goal)
     parameters = [*vocabulary.binders()]
-    if any(map(vocabulary.of_outcome, sides)):
+    if any(map(vocabulary.is_of_outcome, sides)):
         parameters += [*declare_index("s", "number (outcomes D)")]
-    if any(map(vocabulary.of_step, sides)):
+    if any(map(vocabulary.is_of_step, sides)):
         parameters.append(Binder("e", "nat"))
     if any(map(vocabulary.is_own, sides)):
         parameters += [*declare_index("i", "number (step_clients S)")]

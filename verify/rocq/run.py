@@ -23,7 +23,7 @@ from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import ScalarVocabulary
 from verify.rocq.theorem import Binder, declare_index, declare_real
-from verify.rocq.vocabulary import AT, OF_POINTS, bounds_at_point, drawn_at
+from verify.rocq.vocabulary import AT, OF_POINTS, bounds_at_point, reference_point
 
 CONSTANTS: Mapping[Quantity, str] = {
     q.clients: "M_of A",
@@ -192,7 +192,7 @@ class RunVocabulary(ScalarVocabulary):
 
     def _declare_reference(self, used: set[sp.Symbol], *, is_random: bool) -> Iterator[Binder]:
         """Yield a point other than the optimum with which a run is compared, and hypotheses on gradients there."""
-        symbol, point = self.symbols, self.drawn_at
+        symbol, point = self.symbols, self.reference_point
         each = "forall n k, {}"
         at, (_, has_dissimilarity) = AT[point], bounds_at_point(symbol, point, used)
         if point == "y":
@@ -231,9 +231,9 @@ class RunVocabulary(ScalarVocabulary):
             yield Binder("step_size_A", f"{self.number(size)} = {self.number(size - fact.slack(self.symbols))}")
 
     @property
-    def drawn_at(self) -> str:
+    def reference_point(self) -> str:
         """Return the reference point at which the noise of a step has its bound."""
-        return drawn_at(self.claim, self.symbols)
+        return reference_point(self.claim, self.symbols)
 
     def _declare_models(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         """Yield the dimension of a model, a worker of the ring, and a constant that is the least of its kind."""

@@ -16,7 +16,14 @@ from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, NEEDED, RunVocabulary
 from verify.rocq.theorem import Binder, Theorem, declare_real
-from verify.rocq.time_averages import conclude, find_coefficients, list_step_terms, of_run, prove_rest, write_at_each
+from verify.rocq.time_averages import (
+    conclude,
+    find_coefficients,
+    list_step_terms,
+    prove_rest,
+    translate_terms,
+    write_at_each,
+)
 
 _DISCOUNTED = "discounted_suboptimality A mu x_star"
 
@@ -64,7 +71,7 @@ def write_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, 
     gain, progress, *_ = find_coefficients(run, relation.slack, certificate.span)
     at_each = list_step_terms(run, step, certificate)
     lemma = write_at_each(run, step, of_step, (gain, progress), at_each)
-    of_all, point = of_run(run, step, at_each), run.drawn_at
+    of_all, point = translate_terms(run, step, at_each), run.reference_point
     known = f"({run.number(gain)}) * average_suboptimality A {point}"
     known += f" + ({run.number(progress)}) / (tau A * T A) * total_progress A {point} + sum (steps_of A) rest / tau A"
     numbers = f"(fun k : R => {of_all.text(of_all.potential, run, 'k')}) ({run.number(gain)}) ({run.number(progress)})"

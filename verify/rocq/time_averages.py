@@ -34,14 +34,14 @@ def write_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step:
     numbers = " ".join(f"({run.number(share)})" for share in shares)
     signs = run.signs(conditions_of(claim, certificate.relaxed))
     given = {binder.name for binder in (*run.binders(relation.free_symbols), *signs.hypotheses())}
-    optimum = run.drawn_at if run.drawn_at in given else "(start A)"
+    optimum = run.reference_point if run.reference_point in given else "(start A)"
     arguments = run.step_arguments()
     if "x_star" not in given:
         arguments |= {"x_star": "start A", "past_x_star": "past_start A past unbiased_A n k"}
     lines = [
         KNOWN,
         *_prove_rounds(
-            run, of_run(run, step, at_each), optimum, numbers, f"ltac:(exact ({lemma.applied(**arguments)}))"
+            run, translate_terms(run, step, at_each), optimum, numbers, f"ltac:(exact ({lemma.applied(**arguments)}))"
         ),
     ]
     if certificate.span == "run":
@@ -86,7 +86,7 @@ def list_step_terms(run: RunVocabulary, step: Claim, certificate: MeanCertificat
     return AtEach(symbols_of(step)(q.local_step_index), potential, sp.cancel(rest))
 
 
-def of_run(run: RunVocabulary, step: Claim, at: AtEach) -> AtEach:
+def translate_terms(run: RunVocabulary, step: Claim, at: AtEach) -> AtEach:
     """Return the further terms of a step in the symbols of a run."""
     return AtEach(at.index, run.translate(at.potential, step), run.translate(at.rest, step))
 
@@ -126,7 +126,7 @@ def find_coefficients(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
             (symbol(q.round_drift), sp.S.One),
         ]
     else:
-        progress = q.total_comparator_progress if run.drawn_at == "y" else q.total_progress
+        progress = q.total_comparator_progress if run.reference_point == "y" else q.total_progress
         quantities = [
             (symbol(q.average_suboptimality), sp.S.One),
             (symbol(progress), steps * rounds),
@@ -148,7 +148,7 @@ def write_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Seq
     weights = [translate(share, run.symbols, symbols_of(step)) for share in shares]
     total = _write_weighted(links.reader, vocabulary, weights, at)
     binders = list(of_step.binders)
-    if not any(binder.name == vocabulary.drawn_at for binder in binders):
+    if not any(binder.name == vocabulary.reference_point for binder in binders):
         binders += [Binder("x_star", "step_space S"), Binder("past_x_star", "past x_star")]
     known = [
         f"pose proof ({of_step.applied()}) as known.",
@@ -162,7 +162,7 @@ def write_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Seq
 def _write_weighted(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Expr], at: AtEach) -> Term:
     symbol = vocabulary.symbols
     before, after, best = (symbol(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
-    best = symbol(q.comparator) if vocabulary.drawn_at == "y" else best
+    best = symbol(q.comparator) if vocabulary.reference_point == "y" else best
     objective, local, moved = symbol(q.objective), symbol(q.local_iterate), symbol(q.next_local_iterate)
     spread, later = Average(norm_sq(local - before)), Average(norm_sq(moved - after))
     members = [

@@ -88,9 +88,9 @@ class Vocabulary:
         return self.claim.place == "points" and used & self.vectors.keys() <= self.points.keys()
 
     @property
-    def drawn_at(self) -> str:
+    def reference_point(self) -> str:
         """Return the reference point at which the noise of a step has its bound."""
-        return drawn_at(self.claim, self.symbols)
+        return reference_point(self.claim, self.symbols)
 
     def __post_init__(self) -> None:
         """Read the claim's symbols."""
@@ -185,7 +185,7 @@ _OF_COMPARATOR = (
 )
 
 
-def drawn_at(claim: Claim, symbol: SymbolTable) -> str:
+def reference_point(claim: Claim, symbol: SymbolTable) -> str:
     """Return the reference point at which the noise of a step has its bound: the comparator, if the claim has one."""
     return "y" if list_sides(claim).free_symbols & {symbol(quantity) for quantity in _OF_COMPARATOR} else "x_star"
 

@@ -165,7 +165,7 @@ class Process:
             q.stochastic_gradient: Gradient(self.symbols(q.client_objective), local) + noise,
         }
 
-    def in_symbols(self, quantity: RunQuantity, expression: Expr) -> Expr:
+    def express_in_symbols(self, quantity: RunQuantity, expression: Expr) -> Expr:
         """Return a part of a quantity's term in the symbols of the present step's vectors."""
         assert quantity.term is not None
         if not has_plain_vectors(expression):
@@ -207,14 +207,14 @@ class Process:
             return None
         if not quantity.term.over or parts_of(quantity.term.expression, sp.Max):
             return None
-        written: Expr | None = self._in_vectors(quantity, quantity.term.expression)
+        written: Expr | None = self._find_in_vectors(quantity, quantity.term.expression)
         for over in quantity.term.over:
             written = None if written is None else self._reduce(written, over)
         if written is None:
             return None
         return sp.sqrt(written) if quantity.root else written
 
-    def _in_vectors(self, quantity: RunQuantity, expression: Expr) -> Expr | None:
+    def _find_in_vectors(self, quantity: RunQuantity, expression: Expr) -> Expr | None:
         """Return a part of a quantity's term, indexed by round and step.
 
         Returns None if it contains vectors that full rounds do not define.
@@ -230,9 +230,9 @@ class Process:
         found: Expr = expression.replace(Expectation, lambda inside: inside).xreplace(named)
         return found
 
-    def in_vectors(self, quantity: RunQuantity, expression: Expr) -> Expr:
+    def express_in_vectors(self, quantity: RunQuantity, expression: Expr) -> Expr:
         """Return a part of a quantity's term, indexed by round and step; raise `Rejected` if it has other vectors."""
-        found = self._in_vectors(quantity, expression) if self.has_steps else None
+        found = self._find_in_vectors(quantity, expression) if self.has_steps else None
         if found is None:
             raise Rejected(f"{quantity.name} has vectors that rounds of all clients do not define")
         return found

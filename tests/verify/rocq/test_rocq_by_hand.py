@@ -166,7 +166,7 @@ def test_what_is_said_of_an_outcome() -> None:
         (Expectation(Selected(other)) + other, False),
         (Expectation(model) + Selected(other), True),
     ):
-        assert RoundVocabulary.of_outcome(given, expression) is said
+        assert RoundVocabulary.is_of_outcome(given, expression) is said
 
 
 def test_denominators_with_averages_are_positive() -> None:

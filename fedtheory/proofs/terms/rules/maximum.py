@@ -87,13 +87,13 @@ def values_of_maximum(process: Process, maximum: Expr) -> list[Expr]:
     if process.quantity_of(maximum) is LOOP_PAIR.largest:
         return [norm_sq(vector_at("local") - average())]
     quantity, values = _find_term(process, maximum)
-    return [process.in_vectors(quantity, value) for value in values]
+    return [process.express_in_vectors(quantity, value) for value in values]
 
 
 def _find_value(process: Process, maximum: Expr) -> Expr:
     """Return the value before a step, in symbols of its vectors."""
     quantity, values = _find_term(process, maximum)
-    written = [process.in_symbols(quantity, value) for value in values]
+    written = [process.express_in_symbols(quantity, value) for value in values]
     later = {process.symbols(of) for of in (q.next_local_iterate, q.next_average_iterate)}
     before = [value for value in written if not value.free_symbols & later]
     if len(before) != 1:
