@@ -30,7 +30,7 @@ class CertifiedRun(Run):
 
     @property
     def precisions(self) -> tuple[int, ...]:
-        """Return the precision of floats as the only precision."""
+        """The number of bits of a float alone: another precision would not change these intervals."""
         return (CERTIFIED.bits,)
 
     def as_floats(self) -> Run:

@@ -163,7 +163,7 @@ def suprema_on_ball(forms: Array, radius: float) -> Array:
 
 
 def may_be_largest(forms: Array, curvatures: Array, radius: Number) -> Array:
-    """Return the mask (N,) of forms (N, d+1, d+1) in (1, u) whose supremum over ``|u| <= radius`` may be the largest.
+    """Return the indices of forms (N, d+1, d+1) in (1, u) whose supremum over ``|u| <= radius`` may be the largest.
 
     `curvatures` (N,) are the largest eigenvalues of their quadratic parts.
     Norms bound each supremum from above; the point along its linear term, and zero, bound it from below.

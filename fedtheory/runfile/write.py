@@ -136,7 +136,8 @@ def _write_algorithm(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
     }
     clock = algorithm.clock
     if isinstance(clock.policy, Cyclic):
-        table["participation"] = _write_cycle(clock.policy)
+        weights = {"weights": "normalised"} if clock.policy.normalised else {}
+        table["participation"] = {"kind": "cyclic", "clients": clock.policy.clients} | weights
         clock = replace(clock, policy=Synchronous())
     if clock != synchronous(problem.clients):
         table["clock"] = _write_clock(clock)
@@ -183,12 +184,6 @@ def _write_clock(clock: Clock) -> dict[str, Any]:
         table = {"policy": "sync"}
     table["times"] = [str(time) for time in clock.times]
     return table | ({"law": clock.law} if clock.is_random else {})
-
-
-def _write_cycle(policy: Cyclic) -> dict[str, Any]:
-    """Return the table of cyclic participation."""
-    weights = {"weights": "normalised"} if policy.normalised else {}
-    return {"kind": "cyclic", "clients": policy.clients} | weights
 
 
 def _write_participation(law: Participation) -> dict[str, Any]:

@@ -310,7 +310,7 @@ class JointTrajectory(Trajectory):
 
     def _measure_average_iterate(self, form: Array) -> Array:
         """Return the form in expectation at the local iterates, indexed by round and step."""
-        return np.stack([[(form * second).sum() for second, _ in steps] for steps in self._inside])
+        return np.stack([[(form * second).sum() for second, _ in steps] for steps in self._local_moments])
 
     def local_second_moments(self, forms: Array) -> Array:
         """Return expectations of clients' forms in (1, x - x*) at the gradients' points of local steps, (T, K, M)."""
@@ -339,13 +339,13 @@ class JointTrajectory(Trajectory):
     @cached_property
     def drift(self) -> Array:
         """E|y_i^{n,k} - ybar^{n,k}|^2 of the first local vector, (T, K+1, M)."""
-        found = np.stack([[apart for _, apart in steps] for steps in self._inside])
+        found = np.stack([[apart for _, apart in steps] for steps in self._local_moments])
         return found[:, :, self.parameters.kinds.of_client]
 
     mean_drift = Expectations.mean_drift
 
     @cached_property
-    def _inside(self) -> list[list[tuple[Array, Array]]]:
+    def _local_moments(self) -> list[list[tuple[Array, Array]]]:
         """Second moment of the averaged iterate, (d+1, d+1), and drift of each class, (G,), for each round and k.
 
         A client that has finished its steps keeps its last iterate.
@@ -353,7 +353,7 @@ class JointTrajectory(Trajectory):
         self.algorithm.require_synchronous("local iterates of one round have an expectation")
         self._require_few_iterates()
         rounds = range(len(self.moments) - 1)
-        return [list(self._round(n, joint)) for n, joint in zip(rounds, self._list_joints(), strict=False)]
+        return [list(self._follow_round(n, joint)) for n, joint in zip(rounds, self._list_joints(), strict=False)]
 
     def _require_few_iterates(self) -> None:
         each = self.problem.clients + (self.problem.dimension + 1) ** 2
@@ -362,7 +362,7 @@ class JointTrajectory(Trajectory):
             kept = "numbers of local iterates (rounds x local steps x (clients + (dimension + 1)^2))"
             raise NotApplicable(f"expected at most {_MOST_ENTRIES} {kept}, got {numbers}: use fewer rounds or clients")
 
-    def _round(self, n: int, joint: Joint) -> Iterator[tuple[Array, Array]]:
+    def _follow_round(self, n: int, joint: Joint) -> Iterator[tuple[Array, Array]]:
         """Yield the second moments and deviations of the clients at each step of round n."""
         outcomes = self.transitions(n)
         found = (self._follow_iterates(transition.maps.stage, joint) for _, transition in outcomes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -130,17 +131,19 @@ class LossTrajectory(Expectations):
 
     @cached_property
     def local_suboptimality(self) -> Array:
-        return np.stack([[mean(self.problem.centred.gaps(points)) for points in each] for each in self._averages])
+        return self._measure_averages(self.problem.centred.gaps)
 
     @cached_property
     def local_distance_sq(self) -> Array:
-        return np.stack([[mean(squared_norms(points)) for points in each] for each in self._averages])
+        return self._measure_averages(squared_norms)
 
     @cached_property
     def local_gradient_sq(self) -> Array:
-        return np.stack(
-            [[mean(squared_norms(self.problem.centred.slopes(points))) for points in each] for each in self._averages]
-        )
+        return self._measure_averages(lambda points: squared_norms(self.problem.centred.slopes(points)))
+
+    def _measure_averages(self, measure: Callable[[Array], Array]) -> Array:
+        """Return the expectation of a function of the averaged iterate, (T, K+1)."""
+        return np.stack([[mean(measure(points)) for points in each] for each in self._averages])
 
     @cached_property
     def drift(self) -> Array:

@@ -28,27 +28,15 @@ def compose_first_rounds(round_map: Array, noise: Array, count: int) -> tuple[Ar
     return powers, added
 
 
-class SteadyRounds:
-    """Blocks of identical rounds with mean map R (d+1, d+1) and noise C (d+1, d+1), in floats."""
+def iterate_blocks(round_map: Array, noise: Array, start: Array, rounds: int) -> Iterator[Array]:
+    """Yield the second moments after each of T rounds in floats, in blocks (n, d+1, d+1), so that not all are stored.
 
-    def __init__(self, round_map: Array, noise: Array, rounds: int) -> None:
-        self.rounds = rounds
-        self._powers, self._added = compose_first_rounds(round_map, noise, min(_BLOCK, rounds))
-
-    def moments(self, start: Array) -> Array:
-        """Return second moments (T+1, d+1, d+1) of the server's model from that of the start."""
-        moments: Array = np.empty((self.rounds + 1, *start.shape))
-        moments[0], first = start, 1
-        for block in self.blocks(start):
-            moments[first : first + len(block)] = block
-            first += len(block)
-        return moments
-
-    def blocks(self, start: Array) -> Iterator[Array]:
-        """Yield second moments after the start, in blocks (n, d+1, d+1), so that not all need be stored."""
-        transposed, latest = self._powers.transpose(0, 2, 1), start
-        for first in range(0, self.rounds, len(self._powers)):
-            count = min(len(self._powers), self.rounds - first)
-            block: Array = self._powers[:count] @ latest @ transposed[:count] + self._added[:count]
-            latest = block[-1]
-            yield block
+    R and C are `round_map` and `noise`, (d+1, d+1) each, and `start` is the second moment before the first round.
+    """
+    powers, added = compose_first_rounds(round_map, noise, min(_BLOCK, rounds))
+    transposed, latest = powers.transpose(0, 2, 1), start
+    for first in range(0, rounds, len(powers)):
+        count = min(len(powers), rounds - first)
+        block: Array = powers[:count] @ latest @ transposed[:count] + added[:count]
+        latest = block[-1]
+        yield block

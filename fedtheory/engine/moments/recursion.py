@@ -233,7 +233,10 @@ class Recursion:
         return RoundNoise(np.sum([one.server for one in each], axis=0), max(one.largest for one in each))
 
     def noise_over_steps(self, moment: Array) -> Iterator[Array]:
-        """Yield sum_i E[w_i^2] C_i^k, (d, d), k = 0 .. K, after k local steps of all from a model with this moment."""
+        """Yield sum_i E[w_i^2] C_i^k, (d, d), after k = 0 .. K local steps of all clients from a model.
+
+        `moment` is the second moment of that model, (d+1, d+1).
+        """
         squares, size = self._squared_weights_of_all, self.problem.dimension
         if isinstance(self.problem.oracle, ExactOracle):
             yield from repeat(self.problem.arithmetic.zeros(size, size), max(self.work.steps) + 1)

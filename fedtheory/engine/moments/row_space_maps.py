@@ -32,7 +32,8 @@ _PRODUCT, _ENTRY = 0.3, 4
 def sum_noise_maps(space: RowSpace, weights: Array) -> Array:
     """Return ``sum_i weights_i`` times the map (s, s) of a client's noise after its steps, over the clients of a space.
 
-    `weights` are those of all clients, (M,).  The maps go from pairs of (1, x) to pairs of x, as entries of (1, x).
+    `weights` are those of all clients, (M,).  A map acts on the s entries on and above the diagonal of a second moment
+    of (1, x), and returns a covariance of x in the same layout.
     """
     size = space.bases.shape[-1] + 1
     total = np.zeros((count_pairs(size), count_pairs(size)))

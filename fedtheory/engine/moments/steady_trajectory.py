@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.moments.doubling import ManyRounds, compose_rounds
-from fedtheory.engine.moments.equal_rounds import SteadyRounds
+from fedtheory.engine.moments.equal_rounds import iterate_blocks
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.server import functional
@@ -66,20 +66,26 @@ class SteadyTrajectory(Trajectory):
     def _count_completed(self, largest_noise: float) -> int:
         """Return the number of rounds whose numbers fit into floats."""
         completed = 0
-        for block in self._take_rounds(self.algorithm.rounds).blocks(self.recursion.start):
+        for block in self._iterate_blocks(self.algorithm.rounds):
             fits = self._fits(np.maximum(np.abs(block).max(axis=(1, 2)), largest_noise))
             if not fits.all():
                 return completed + int(fits.argmin())
             completed += len(block)
         return completed
 
-    def _take_rounds(self, rounds: int) -> SteadyRounds:
-        """Return the recursion over this number of rounds."""
-        return SteadyRounds(self.recursion.round_map, self._added, rounds)
+    def _iterate_blocks(self, rounds: int) -> Iterator[Array]:
+        """Yield the second moments after each of this number of rounds, block by block."""
+        return iterate_blocks(self.recursion.round_map, self._added, self.recursion.start, rounds)
 
     @cached_property
     def moments(self) -> Array:
-        return self._take_rounds(self.completed).moments(self.recursion.start)
+        start = self.recursion.start
+        moments: Array = np.empty((self.completed + 1, *start.shape))
+        moments[0], first = start, 1
+        for block in self._iterate_blocks(self.completed):
+            moments[first : first + len(block)] = block
+            first += len(block)
+        return moments
 
     def _measure_moments(self, measure: Callable[[Array], Array]) -> Array:
         """Measure all server moments, in blocks if they do not fit in memory."""
@@ -87,8 +93,7 @@ class SteadyTrajectory(Trajectory):
         is_listed = self.problem.arithmetic is not FLOAT or "moments" in vars(self)
         if is_listed or (self.completed + 1) * start.size <= _MOST_KEPT:
             return super()._measure_moments(measure)
-        blocks = self._take_rounds(self.completed).blocks(start)
-        return np.concatenate([measure(start[None]), *map(measure, blocks)])
+        return np.concatenate([measure(start[None]), *map(measure, self._iterate_blocks(self.completed))])
 
     @cached_property
     def _mean_moment(self) -> Array:
