@@ -94,6 +94,7 @@ DESCENT = least("no model is below the minimum", n.initial_gap - n.total_descent
 MEAN_DRIFT = least("a mean is at most the largest", n.max_drift - n.average_round_drift, *ROUNDS)
 ROUND_DRIFT = least("a mean over one round is at most the largest", n.max_drift - n.round_drift, *ROUNDS)
 NO_OTHER_CLIENT = zero("a single client does not drift", n.average_round_drift, *ROUNDS, a.one_client)
+NO_DRIFT_ALONE = zero("a single client never drifts", n.max_drift, *ROUNDS, a.one_client)
 NO_LATER_STEP = zero(
     "no client drifts before its first local step", n.average_round_drift, *ROUNDS, where=n.local_steps - 1
 )

@@ -11,9 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-import sympy as sp
-
-from fedtheory.kernel import Rejected, slack
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
@@ -22,16 +19,13 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims
 from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.claim_context import with_iterations_in_powers
-from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.document import with_quantities
-from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.numbers import OF_CLIENTS, symbols_of
-from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.proof import check_assumed, follows
+from fedtheory.proofs.proof import check_assumed
 from fedtheory.search.contractions import find_contractions, is_contracting, list_needed
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.positivity import split_into_products, split_pairs, split_quickly
+from fedtheory.search.positivity import split_pairs, split_quickly
 from fedtheory.search.premises import (
     PARAMETERS,
     LinearPremise,
@@ -39,7 +33,15 @@ from fedtheory.search.premises import (
     premises_of_facts,
     supposable,
 )
-from fedtheory.search.remainders import Goal, Remainder, goal_of, remainders, search_products, show_remainder
+from fedtheory.search.remainders import (
+    Goal,
+    Remainder,
+    goal_of,
+    remainders,
+    search_products,
+    show_conditions,
+    show_remainder,
+)
 from fedtheory.search.restated import AT_OPTIMUM, AT_OPTIMUM_SAMPLED, quantities_behind, restate
 from fedtheory.search.together import (
     find_last_errors,
@@ -48,7 +50,7 @@ from fedtheory.search.together import (
     is_together,
     list_needed_together,
 )
-from fedtheory.search.workspace import LemmaGoal, Workspace, le
+from fedtheory.search.workspace import Workspace
 
 _COUNTS = frozenset(one.name for one in (q.clients, q.local_steps, q.rounds))
 """Numbers that a bound may have although the claim does not name them: they are at least one."""
@@ -162,15 +164,10 @@ def _add_premise(goal: Goal, workspace: Workspace, step: _Step) -> LinearPremise
 def _make_premise(goal: Goal, workspace: Workspace, name: str, said: str) -> LinearPremise | None:
     """Return a lemma as a premise, with further lemmas for conditions that the kernel does not recognise."""
     lemma = workspace.proofs[name].claim
-    given = []
-    for condition in lemma.conditions:
-        if follows(condition, goal.claim, goal.signs.conditions):
-            continue
-        shown = _show_condition(goal, workspace, condition)
-        if shown is None:
-            return None
-        given.append(shown)
-    return premise_of(name, said, lemma.relations[0].slack, goal.claim, tuple(given))
+    given = show_conditions(goal, workspace, lemma.conditions)
+    if given is None:
+        return None
+    return premise_of(name, said, lemma.relations[0].slack, goal.claim, given)
 
 
 def _list_last_errors(goal: Goal, workspace: Workspace) -> list[LinearPremise]:
@@ -182,20 +179,6 @@ def _list_last_errors(goal: Goal, workspace: Workspace) -> list[LinearPremise]:
         premise = premise_of(part.claim, part.label, slack_of_run, goal.claim, ())
         found += [] if premise is None else [replace(premise, part=part)]
     return found
-
-
-def _show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str | None:
-    number = slack(condition)
-    try:
-        summands = split_quickly(number, goal.signs) or split_into_products(number, goal.signs)
-    except Rejected:
-        return None
-    if summands is None:
-        return None
-    statement = LemmaGoal(f"condition-{len(workspace.proofs)}", "run", le(condition.lts, condition.gts))
-    claim = workspace.claim_of(statement)
-    parts = [Part(summand, ONE) for summand in summands]
-    return workspace.add(statement, Combination(claim=claim.id, links=[parts], relaxed=goal.relaxed))
 
 
 def _list_rows(claim: Claim) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from fedtheory.language.claim import Claim, Place
 from fedtheory.proofs.restatements import list_exponentials
 from fedtheory.search.cases import Search, find_maximum, search_cases
 from fedtheory.search.chains import search_chains
-from fedtheory.search.known import search_known
+from fedtheory.search.known import search_known, search_with_conditions
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.reductions import list_linked, search_reduced
 from fedtheory.search.restatements import has_roots, search_powers, search_smaller_powers, search_squares
@@ -29,7 +29,8 @@ def _search_run(claim: Claim) -> Found | NotFound:
     If a paper defines the quantities by vectors, inequalities between vectors are tried last.
     """
     known = search_known(claim)
-    for family in (search_chains, _search_linked, _search_with_smaller_powers, _search_in_vectors):
+    later = (search_chains, _search_linked, search_with_conditions, _search_with_smaller_powers, _search_in_vectors)
+    for family in later:
         if not isinstance(known, Found):
             found = family(claim)
             known = found if isinstance(found, Found) else known

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
+from fedtheory.kernel import Rejected
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.positivity import split_pairs, split_quickly
+from fedtheory.search.positivity import split_into_products, split_pairs, split_quickly
 from fedtheory.search.premises import (
     KnownClaim,
     known_claims,
     lacking_quantities,
+    list_premises,
     premises_from,
     premises_of_facts,
+    use_symbols_of,
 )
-from fedtheory.search.remainders import Remainder, goal_of, remainders, search_products, show_remainder
+from fedtheory.search.remainders import Remainder, goal_of, remainders, search_products, show_conditions, show_remainder
 from fedtheory.search.restated import reuse_certificate
+from fedtheory.search.workspace import Workspace
 
 
 def search_known(claim: Claim) -> Found | NotFound:
@@ -47,6 +53,26 @@ def search_known(claim: Claim) -> Found | NotFound:
     if isinstance(result, Found):
         return result
     return next(filter(None, (reuse_certificate(claim, known) for known in others)), result)
+
+
+def search_with_conditions(claim: Claim) -> Found | NotFound:
+    """Search proved claims once more, with lemmas for conditions that the kernel does not recognise as implied."""
+    if _explain_unfit(claim) is not None or claim.for_all:
+        return NotFound("it is not one inequality about a run")
+    seen: list[Remainder] = []
+    for known in known_claims(use_plain_symbols(claim)):
+        goal = goal_of(claim, lacking_quantities(claim, [known.claim]), known.missing)
+        workspace = Workspace(goal.claim)
+        with suppress(Rejected):
+            renamed = use_symbols_of(goal.claim, known.claim)
+            given = None if renamed is None else show_conditions(goal, workspace, renamed.conditions)
+            # Without lemmas the claim was tried before.
+            if renamed is not None and given:
+                first = [replace(premise, given=given) for premise in list_premises(goal.claim, renamed)]
+                whole = replace(goal, workspace=workspace)
+                seen += remainders(whole, first, premises_of_facts(goal.claim))
+    found = (show_remainder(one, one.number, split) for split in (split_quickly, split_into_products) for one in seen)
+    return next(filter(None, found), NotFound("no proved claim has conditions that follow by products"))
 
 
 def _search_facts(claim: Claim) -> Found | NotFound:

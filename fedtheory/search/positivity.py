@@ -186,13 +186,13 @@ def _find_sign(denominator: Expr, signs: SignFacts) -> tuple[int, Expr] | None:
 
 
 def _group_by_free_symbols(number: Quotient, signs: SignFacts) -> Iterator[tuple[Expr, Expr]]:
-    """Yield the numerator by its monomials in non-negative symbols without conditions or bounds."""
+    """Yield the numerator by its monomials in non-negative symbols without conditions or bounds, and in powers."""
     bound = set().union(*(condition.free_symbols for condition in signs.conditions if is_ordering(condition)))
     bound |= signs.numbers.at_least.keys()
     free = [
         place
         for place, symbol in enumerate(number.symbols)
-        if symbol.is_Symbol and symbol.is_nonnegative and symbol not in bound
+        if (symbol.is_nonnegative and symbol not in bound if symbol.is_Symbol else _is_power(symbol, signs))
     ]
     groups: dict[Powers, list[Expr]] = {}
     for powers, factor in number.numerator.terms():
@@ -204,6 +204,11 @@ def _group_by_free_symbols(number: Quotient, signs: SignFacts) -> Iterator[tuple
             prod((number.symbols[place] ** power for place, power in zip(free, outside, strict=True)), start=sp.S.One),
             sp.Add(*parts),
         )
+
+
+def _is_power(number: Expr, signs: SignFacts) -> bool:
+    """Return whether a number is a non-negative power with a symbolic exponent."""
+    return bool(number.is_Pow and number.exp.free_symbols) and signs.is_nonnegative(number)
 
 
 @dataclass(frozen=True)

@@ -169,15 +169,24 @@ def lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
 
 def premises_from(claim: Claim, known: Claim) -> list[LinearPremise]:
     """The relations of a proved claim that may be used for another whose assumptions and conditions imply its own."""
-    if known.for_all or not check_assumed(claim, known.assumptions, "").holds:
-        return []
     try:
-        known = rename_symbols(known, match_symbols(claim, known))
+        renamed = use_symbols_of(claim, known)
         conditions = conditions_of_run(claim)
-        if not all(follows(condition, claim, conditions) for condition in known.conditions):
-            return []
+        is_met = renamed is not None and all(follows(one, claim, conditions) for one in renamed.conditions)
     except Rejected:
         return []
+    return list_premises(claim, renamed) if renamed is not None and is_met else []
+
+
+def use_symbols_of(claim: Claim, known: Claim) -> Claim | None:
+    """Return a proved claim in the symbols of another; None unless the other makes its assumptions."""
+    if known.for_all or not check_assumed(claim, known.assumptions, "").holds:
+        return None
+    return rename_symbols(known, match_symbols(claim, known))
+
+
+def list_premises(claim: Claim, known: Claim) -> list[LinearPremise]:
+    """Return the relations of a proved claim, in the symbols of another, as premises."""
     single = len(known.relations) == 1
     found: list[LinearPremise] = []
     for link, relation in enumerate(known.relations):

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import sympy as sp
 
-from fedtheory.kernel import Rejected
+from fedtheory.kernel import Rejected, is_ordering, slack
 from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.kernel.quotients import Quotient, quotient
 from fedtheory.kernel.work import spend
@@ -24,13 +24,14 @@ from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
+from fedtheory.proofs.proof import follows
 from fedtheory.proofs.run_conditions import conditions_of_run
 from fedtheory.search.conditions import derive_conditions
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.positivity import SignFacts, split_into_products, split_with_squares
+from fedtheory.search.positivity import SignFacts, split_into_products, split_quickly, split_with_squares
 from fedtheory.search.premises import LinearPremise, split_linear, without_quantities
 from fedtheory.search.samples import draw_samples, find_negative, is_met, is_negative_at
-from fedtheory.search.workspace import Workspace, names_in
+from fedtheory.search.workspace import LemmaGoal, Workspace, le, names_in
 
 _DEEPEST = 6
 """Limit on the number of premises in one combination."""
@@ -244,6 +245,30 @@ def show_remainder(
         return None
     uses = list(dict.fromkeys(premise.name for _, premise in remainder.parts))
     return Found(proof, uses, goal.supposed, 0)
+
+
+def show_conditions(goal: Goal, workspace: Workspace, conditions: Sequence[sp.Rel]) -> tuple[str, ...] | None:
+    """Return lemmas for the conditions that the kernel does not recognise as implied; None if one is not proved."""
+    open_ones = [one for one in conditions if not follows(one, goal.claim, goal.signs.conditions)]
+    shown = [_show_condition(goal, workspace, one) for one in open_ones]
+    return None if None in shown else tuple(name for name in shown if name is not None)
+
+
+def _show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str | None:
+    """Add a lemma for a condition, by products that add up to its slack; return None if there are none."""
+    if not is_ordering(condition):
+        return None
+    number = slack(condition)
+    try:
+        summands = split_quickly(number, goal.signs) or split_into_products(number, goal.signs)
+    except Rejected:
+        return None
+    if summands is None:
+        return None
+    statement = LemmaGoal(f"condition-{len(workspace.proofs)}", "run", le(condition.lts, condition.gts))
+    claim = workspace.claim_of(statement)
+    parts = [Part(summand, ONE) for summand in summands]
+    return workspace.add(statement, Combination(claim=claim.id, links=[parts], relaxed=goal.relaxed))
 
 
 def _name_of(premise: LinearPremise) -> str:

@@ -22,11 +22,11 @@ F, x, y, x_i = sp.symbols("F x y x_i", real=True)
 c, L, eta, mu = sp.symbols("c L eta mu", positive=True)
 D, tau, T, sigma = sp.symbols("D tau T sigma", positive=True)
 last, error, steps, rounds = sp.symbols("X e g_s g_r", nonnegative=True)
-zeta, spread = sp.symbols("zeta zeta_s", nonnegative=True)
+zeta, spread, drift = sp.symbols("zeta zeta_s V", nonnegative=True)
 NUMBERS = {c: q.smoothness, L: q.smoothness, eta: q.local_step_size, mu: q.strong_convexity, D: q.initial_distance}
 NUMBERS |= {tau: q.local_steps, T: q.rounds, sigma: q.noise_deviation, last: q.final_distance_sq}
 NUMBERS |= {error: q.final_suboptimality, steps: q.average_local_gradient_sq, rounds: q.average_gradient_sq}
-NUMBERS |= {zeta: q.gradient_dissimilarity, spread: q.dissimilarity_at_optimum}
+NUMBERS |= {zeta: q.gradient_dissimilarity, spread: q.dissimilarity_at_optimum, drift: q.max_drift}
 WORK = (a.same_local_work, a.unit_server_step, a.full_participation)
 
 
@@ -206,6 +206,9 @@ LINKS: dict[str, tuple[Any, Any, Any, dict[str, Any], str]] = {
         {"assumptions": WORK, "conditions": [sp.Eq(tau, 2, evaluate=False)]},
         "broken",
     ),
+    "a client alone": (drift, 0, facts.NO_DRIFT_ALONE, {"assumptions": [*WORK, a.one_client]}, "proved"),
+    "several clients": (drift, 0, facts.NO_DRIFT_ALONE, {"assumptions": WORK}, "broken"),
+    "clients of one type": (drift, 0, facts.NO_DRIFT_ALONE, {"assumptions": [*WORK, a.one_type]}, "broken"),
     "one type": (zeta, 0, facts.ALIKE, {"assumptions": [a.one_type]}, "proved"),
     "one client": (zeta, 0, facts.ALIKE, {"assumptions": [a.one_client]}, "proved"),
     "several types": (zeta, 0, facts.ALIKE, {"assumptions": [a.bounded_dissimilarity]}, "broken"),
@@ -217,7 +220,7 @@ LINKS: dict[str, tuple[Any, Any, Any, dict[str, Any], str]] = {
 def test_facts_that_link_quantities(left: Any, right: Any, fact: Any, stated: Any, expected: str) -> None:
     """Each of their assumptions, conditions and constants is needed."""
     claim = claim_of(left, right, **stated)
-    sign = -ONE if fact in (facts.ONE_GRADIENT, facts.ALIKE) else ONE
+    sign = -ONE if fact in (facts.ONE_GRADIENT, facts.ALIKE, facts.NO_DRIFT_ALONE) else ONE
     certificate = Combination(claim=claim.id, links=[[Part(sign, fact)]])
     assert check_certificate(claim, certificate).verdict == expected
 

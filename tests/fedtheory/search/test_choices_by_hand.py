@@ -162,9 +162,9 @@ def test_lemmas_that_a_document_needs() -> None:
 
 def test_conditions_of_a_lemma_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lemma with a condition that is not proved is omitted; obvious conditions need no proof."""
-    monkeypatch.setattr(chains, "follows", lambda condition, *_: condition == "seen")
+    monkeypatch.setattr(remainders, "follows", lambda condition, *_: condition == "seen")
     monkeypatch.setattr(
-        chains, "_show_condition", lambda _, __, condition: None if condition == "open" else f"by {condition}"
+        remainders, "_show_condition", lambda _, __, condition: None if condition == "open" else f"by {condition}"
     )
     monkeypatch.setattr(chains, "premise_of", lambda name, said, *rest: (name, said, rest[-1]))
     goal: Any = SimpleNamespace(claim=None, signs=SimpleNamespace(conditions=()))

@@ -54,6 +54,7 @@ def test_families_of_bounds_on_runs(
     monkeypatch.setattr(finding, "search_reduced", lambda *_: NotFound("no other quantity"))
     monkeypatch.setattr(finding, "list_linked", lambda _: iter(()))
     monkeypatch.setattr(finding, "search_smaller_powers", lambda *_: NotFound("no other powers"))
+    monkeypatch.setattr(finding, "search_with_conditions", lambda *_: NotFound("no lemmas"))
     monkeypatch.setattr(finding, "search_terms", answer("vectors", vectors))
     assert finding._search_run(None) is result  # type: ignore[arg-type]
     assert asked == tried

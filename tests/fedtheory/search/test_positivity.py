@@ -26,11 +26,13 @@ NONNEGATIVE = {
     "the square of a slack": 1 - 8 * eta * L + 16 * eta**2 * L**2,
     "a quotient": (1 - 4 * eta * L) / M + (M - 1) / (M * tau),
     "a drift at small steps": 4 * eta**2 * L * tau * sigma**2 - 16 * eta**3 * L**2 * sigma**2 + eta * sigma**2 / M,
+    "a power times a slack": (1 - eta * L) ** M * eta * sigma**2 * (1 - 8 * eta**2 * L**2 - 2 * eta * L),
     "slacks of two kinds": 2 - 4 * eta * L - sp.Rational(1, 1) / tau - sp.Rational(1, 2) + (tau - 1) / 2 + 1,
 }
 NEGATIVE = {
     "too large a step": eta * sigma**2 * (1 - 5 * eta * L),
     "too few clients": eta * sigma**2 * (1 - 1 / M) - eta**2 * L * sigma**2,
+    "a power times a negative number": (1 - eta * L) ** M * (1 - 8 * eta**2 * L**2 - 3 * eta * L),
     "a lost one": tau - 2 + eta * L,
 }
 

@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, 
 from fedtheory.proofs import check_certificate
 from fedtheory.search import Found, NotFound, find_proof
 
-gap, M, Gamma, apart, noise, ell = sp.symbols("Delta M Gamma zeta_s sigma_s ell", positive=True)
+gap, M, Gamma, apart, noise, ell, beta, drift = sp.symbols("Delta M Gamma zeta_s sigma_s ell beta V", positive=True)
 F, F_i, x, y, best, later = sp.symbols("F F_i x y x_s x_1", real=True)
 x_i, mean, next_mean = sp.symbols("x_i xbar xbar_1", real=True)
 NUMBERS = {
@@ -35,6 +35,8 @@ NUMBERS = {
     apart: q.dissimilarity_at_optimum,
     noise: q.noise_at_optimum,
     ell: q.noise_smoothness,
+    beta: q.momentum,
+    drift: q.max_drift,
 }
 VECTORS = {F: q.objective, F_i: q.client_objective, x: q.point, y: q.second_point, best: q.optimum}
 PATH = {**VECTORS, x: q.centralised_model, later: q.next_centralised_model}
@@ -69,6 +71,16 @@ def strongly(left: Any, power: Any, added: Any = 0) -> Claim:
 def norms(left: Any, right: Any, assumptions: Any, conditions: Any) -> Claim:
     """Return a bound on a norm along gradient descent on F."""
     return stated(sp.sqrt(norm_sq(left)), right, assumptions, conditions, place="path", where=PATH)
+
+
+def momentum(limit: Any, noise: int) -> Claim:
+    """Return a bound on SGD with momentum at the server, for steps below a limit, with a factor of the noise."""
+    setting = (a.heavy_ball, a.same_step_size, a.full_participation, a.importance_weights, a.uniform_shares)
+    factor = (1 - eta * mu / (2 - 2 * beta)) ** T
+    bound = 2 * D**2 * factor + 4 * noise * eta * sigma**2 / (M * mu * (1 - beta))
+    small = [eta <= (1 - beta) ** 2 * limit, beta < 1, tau <= 1]
+    known = (*setting, a.server_step_of_one, a.unbiased_bounded_variance, *STRONGLY)
+    return stated(q.final_distance_sq, bound, known, small)
 
 
 def at_optimum(power: Any) -> Claim:
@@ -123,6 +135,8 @@ TRUE = {
         (*ROUNDS, a.full_gradients, *STRONGLY, a.bounded_dissimilarity),
         [4 * eta * L <= 1],
     ),
+    "a condition that follows by products": momentum(1 / (4 * L), 2),
+    "a client alone does not drift": stated(q.max_drift, sp.S.Zero, ALONE, []),
     "values of one client": stated(
         q.final_suboptimality, (1 - eta * mu) ** T * gap, (*ALONE, *STRONGLY), [eta * L <= 1, ONE_STEP]
     ),
@@ -174,6 +188,9 @@ FALSE = {
         (*ROUNDS, a.full_gradients, *STRONGLY, a.bounded_dissimilarity),
         [4 * eta * L <= 1],
     ),
+    "a condition that does not follow": momentum(1 / L, 2),
+    "momentum without noise": momentum(1 / (4 * L), 0),
+    "clients together drift": stated(drift, sp.S.Zero, (*ROUNDS, a.convex_and_smooth), []),
     "an error is not positive": stated(errors, sp.S.Zero, (*ROUNDS, a.convex_and_smooth), []),
     "gradients of rounds with some local steps": stated(
         q.average_gradient_sq, 2 * gap / (eta * T), ALONE, [eta * L <= 1]
