@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
@@ -96,11 +96,11 @@ def make_sweep_page(file: Path) -> SweepPage:
     ranges = [(axis.key.text, _format_values(axis.values)) for axis in design.axes]
     ranges += [(drawn.key.text, _describe_law(drawn.law, drawn.shape, design.count)) for drawn in design.draws]
     sections = [_build_section(results, name) for name in results.claims]
-    errors = [_record(results, name) for name in results.errors]
+    errors = [_build_recorded_error(results, name) for name in results.errors]
     return SweepPage(file.stem, design.runs, results.arithmetic, ranges, sections, errors)
 
 
-def _record(results: Results, name: str) -> RecordedError:
+def _build_recorded_error(results: Results, name: str) -> RecordedError:
     found = results.smallest(name)
     if found is None:
         return RecordedError(name, 0, "", "", "", [])
@@ -167,7 +167,7 @@ def _make_severity_key(row: dict[str, Any]) -> tuple[int, float]:
 
 def _format_row(results: Results, row: dict[str, Any]) -> RunRow:
     lhs, rhs, ratio = ("" if row[name] is None else decimal(row[name]) for name in ("lhs", "rhs", "ratio"))
-    return RunRow(row["row"], [_label(row[key]) for key in results.kinds], lhs, rhs, ratio, row["verdict"])
+    return RunRow(row["row"], [_format_label(row[key]) for key in results.kinds], lhs, rhs, ratio, row["verdict"])
 
 
 def _format_value(value: object) -> str:
@@ -177,7 +177,7 @@ def _format_value(value: object) -> str:
     return decimal(value) if isinstance(value, float) else str(value)
 
 
-def _label(value: object) -> str:
+def _format_label(value: object) -> str:
     """Format a value of a column; lists and tables are texts there."""
     text = _format_value(json.loads(value) if isinstance(value, str) and value.startswith("{") else value)
     return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
@@ -195,9 +195,8 @@ def _draw_figures(results: Results, name: str, anchor: str) -> list[Figure]:
         return []
     figures = [_draw_ratio_over(key, rows, results.kinds[key], anchor) for key in results.kinds]
     axes = [axis for axis in results.design.axes if 1 < len(axis.values) <= _MOST_LABELS]
-    maps = [_map((first.key.text, second.key.text), rows, anchor) for first, second in combinations(axes, 2)][
-        :_MOST_MAPS
-    ]
+    pairs = islice(combinations(axes, 2), _MOST_MAPS)
+    maps = [_draw_ratio_map((first.key.text, second.key.text), rows, anchor) for first, second in pairs]
     return [figure for figure in figures if figure is not None] + maps
 
 
@@ -215,20 +214,20 @@ def _place_labels(key: str, rows: Sequence[dict[str, Any]], kind: str) -> tuple[
     """Return labels of a key that is not numeric, and the position of each row; None for one value or too many
     words.
     """
-    labels = [] if kind in ("integer", "number") else list(dict.fromkeys(_label(row[key]) for row in rows))
+    labels = [] if kind in ("integer", "number") else list(dict.fromkeys(_format_label(row[key]) for row in rows))
     if len(labels) > _MOST_LABELS or len({str(row[key]) for row in rows}) == 1:
         return None
     if labels:
-        return labels, [float(labels.index(_label(row[key]))) for row in rows]
+        return labels, [float(labels.index(_format_label(row[key]))) for row in rows]
     return labels, [float(Fraction(row[key])) for row in rows]
 
 
-def _map(keys: tuple[str, str], rows: Sequence[dict[str, Any]], anchor: str) -> Figure:
-    across, up = (list(dict.fromkeys(_label(row[key]) for row in rows)) for key in keys)
+def _draw_ratio_map(keys: tuple[str, str], rows: Sequence[dict[str, Any]], anchor: str) -> Figure:
+    across, up = (list(dict.fromkeys(_format_label(row[key]) for row in rows)) for key in keys)
     largest: dict[tuple[int, int], float] = {}
     for row in rows:
         if row["ratio"] is not None:
-            cell = across.index(_label(row[keys[0]])), up.index(_label(row[keys[1]]))
+            cell = across.index(_format_label(row[keys[0]])), up.index(_format_label(row[keys[1]]))
             largest[cell] = max(row["ratio"], largest.get(cell, 0.0))
     return draw_ratio_map(keys, (across, up), largest, f"{anchor}-{_make_slug(keys[0])}-{_make_slug(keys[1])}")
 

@@ -70,7 +70,7 @@ def make_worst_case_section(verdict: ClaimVerdict, over_steps: Iterable[WorstCas
             f"One round without noise, {symbols}: the largest left side over all clients' objectives that are "
             f"{found[0].functions}, in any dimension, by semidefinite programming, to about four digits."
         ),
-        groups=[_group(claim, [each.cases[number] for each in found]) for number in range(len(found[0].cases))],
+        groups=[_build_group(claim, [each.cases[number] for each in found]) for number in range(len(found[0].cases))],
         remarks=_list_remarks(verdict, found[0]),
         command=f"fedtheory worst-case {claim.id} --clients {CLIENTS} --local-steps {LOCAL_STEPS[-1]}",
     )
@@ -106,7 +106,7 @@ def _compute_cases(target: Target, local_steps: int) -> tuple[int, int, str | No
     return found.clients, found.local_steps, found.reason, found.cases
 
 
-def _group(claim: Claim, cases: Sequence[Case]) -> ConstantsGroup:
+def _build_group(claim: Claim, cases: Sequence[Case]) -> ConstantsGroup:
     scales = {symbol: quantity for symbol, quantity in claim.notation.items() if quantity in SCALES}
     constants = [typeset_formula(f"{latex(s)}={cases[0].constants[quantity.name]}") for s, quantity in scales.items()]
     rows = [_make_row(steps, case) for steps, case in zip(LOCAL_STEPS, cases, strict=True)]

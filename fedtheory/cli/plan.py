@@ -264,7 +264,7 @@ def _write_files(found: Plan, planned: Run | None, over: str | None, output: str
     """Write the requested files, and return their names."""
     if output is None and over is None:
         return []
-    maps = [] if over is None else [_map(found, over)]
+    maps = [] if over is None else [_draw_map(found, over)]
     if output is None or not output.endswith(_PAGE):
         return [write_text(output or _MAP, maps[0].svg, "--output")]
     from report.user_plan import make_user_plan_page
@@ -277,7 +277,7 @@ def _format_command() -> str:
     return shlex.join(["fedtheory", *sys.argv[1:]])
 
 
-def _map(found: Plan, over: str) -> Figure:
+def _draw_map(found: Plan, over: str) -> Figure:
     """Return the map of the recommended bound, or of the first bound that is a formula in constants alone."""
     from fedtheory.planner import regime_map
     from report.step_size_page import draw_regimes

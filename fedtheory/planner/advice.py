@@ -127,16 +127,16 @@ class ClaimPlan:
     @cached_property
     def linear_clients(self) -> float | None:
         """Number of clients up to which the speed-up is linear, by the bound."""
-        return None if self._sizes is None or self._is_of_one_run else find_linear_clients(self._sizes)
+        return None if self._sizes is None or self._is_measured else find_linear_clients(self._sizes)
 
     @cached_property
     def useful_local_steps(self) -> UsefulLocalSteps | None:
         """The useful number of local steps at the same number of rounds, by the bound."""
-        return None if self._sizes is None or self._is_of_one_run else find_useful_local_steps(self._sizes)
+        return None if self._sizes is None or self._is_measured else find_useful_local_steps(self._sizes)
 
     @property
-    def _is_of_one_run(self) -> bool:
-        """Return whether numbers of the bound are measured on a run, so that it gives no values for other settings."""
+    def _is_measured(self) -> bool:
+        """Return whether the bound contains measurements of the run, whose values for other settings are unknown."""
         return self.measurements is not None and bool(self.measures_the_run)
 
     def entry(self) -> dict[str, Any]:

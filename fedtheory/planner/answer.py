@@ -271,10 +271,7 @@ def _make_partial_rank(plan: ClaimPlan, error: RunQuantity) -> tuple[bool, int, 
 
 
 def _rank_error(bounded: RunQuantity, error: RunQuantity) -> int:
-    """Return the rank of an error by its closeness to the requested one.
-
-    To the last model's error, its distance is closest.
-    """
+    """Return 0 for the requested error, 1 if both are errors of the last iterate, and 2 for others."""
     if bounded is error:
         return 0
     return 1 if {bounded, error} <= set(_LAST_ITERATE_ERRORS) else 2

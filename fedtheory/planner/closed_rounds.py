@@ -26,7 +26,7 @@ from fedtheory.planner.client_sums import SumsByPolynomials, SumsOverClients
 _FLAT = 1e-13
 """Distance of eigenvalues of R from one below which no client moves the model in their direction."""
 _FEWEST_FOR_POLYNOMIALS = 256
-"""Number of curvatures of all clients, per local step, above which polynomials cost less."""
+"""Ratio of the number of all clients' curvatures to twice the local steps from which polynomials cost less."""
 _LISTED = 256
 """Number of rounds that are evaluated one by one; beyond it, a subset is evaluated first."""
 _MOST = 2**22

@@ -1,6 +1,6 @@
 """The edge of divergence of a run on linear models.
 
-Their losses have bounded derivatives, so that the ridge decides.
+Their losses have bounded derivatives, so that it depends on the ridge and the algorithm alone.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class RoundsNeeded:
         return max(self.errors.planned, float(BASE**_FAR_OUT) / plain_float(self.errors.run.objective_smoothness))
 
     @property
-    def _usual(self) -> float:
+    def _likely_edge(self) -> float:
         """Return a step size above which few runs converge: the largest one of the search, or 4 over F's curvature."""
         return self.largest if self.errors.run.problem.is_quadratic else self._farthest / BASE ** (_FAR_OUT - 1)
 
@@ -240,7 +240,7 @@ class RoundsNeeded:
     def _try_step_sizes(self, rounds: int) -> list[ErrorAtStepSize]:
         """Return results for step sizes from the largest down until several in a row are worse than the best.
 
-        Far out, a path may jump to and fro and return to its start: such an error ends no search.
+        Above the likely edge a path may oscillate and return to its start: errors there do not end the search.
         """
         ratio, patient = (_RATIO, _PATIENT) if self._is_quick else (_WIDE_RATIO, _IMPATIENT)
         sizes = [self.largest / ratio**n for n in range(_MANY)]
@@ -254,7 +254,7 @@ class RoundsNeeded:
             found.append(self.outcome(size, rounds if best is None else self._limit_rounds(best, rounds)))
             late = found[-patient:]
             is_worse = best is not None and math.isfinite(best.error) and len(late) == patient and best not in late
-            if is_worse and size <= self._usual:
+            if is_worse and size <= self._likely_edge:
                 break
         return found
 
@@ -264,10 +264,7 @@ class RoundsNeeded:
         return count_operations(self.errors.run, self.errors.run.algorithm.rounds) <= _QUICK
 
     def _limit_rounds(self, best: ErrorAtStepSize, rounds: int) -> int:
-        """Return the number of relevant rounds.
-
-        The best step size needs these, and a few more show that the error stays small.
-        """
+        """Return the number of rounds that are worth simulating: those of the best result, with clocks all of them."""
         return best.rounds if best.reached and self._has_equal_rounds else rounds
 
     def _choose_lasting(self, best: ErrorAtStepSize, others: list[ErrorAtStepSize]) -> ErrorAtStepSize:
@@ -285,7 +282,7 @@ class RoundsNeeded:
         return lasting[0] if lasting else replace(best, reached=False)
 
     def _sort_lasting(self, found: list[ErrorAtStepSize]) -> list[ErrorAtStepSize]:
-        """Return the results, the best first; with clocks, an error that exceeds the target later does not count."""
+        """Return the results, the best first; with clocks, one that exceeds the target later counts as missed."""
         checked: list[ErrorAtStepSize] = []
         for one in sorted(found, key=self._make_rank):
             is_first = one.reached and not self._has_equal_rounds and not any(other.reached for other in checked)
@@ -293,11 +290,11 @@ class RoundsNeeded:
         return checked
 
     def _confirm_later(self, one: ErrorAtStepSize) -> ErrorAtStepSize:
-        """Return a result that reaches the target, or the one with more rounds that shows that it does not stay."""
+        """Return a result that reaches the target, corrected by simulating later rounds."""
         return self._confirm(one) if self._has_equal_rounds else self._follow_cycles(one)
 
     def _confirm(self, one: ErrorAtStepSize) -> ErrorAtStepSize:
-        """Return the result after more rounds: an estimate may exceed the target again, and fall below it later."""
+        """Return the result after four times the rounds: the error may exceed the target again."""
         for _ in range(_FALLS_AGAIN):
             if not self._is_affordable(_LONGER * one.rounds):
                 break
@@ -308,7 +305,7 @@ class RoundsNeeded:
         return one
 
     def _follow_cycles(self, one: ErrorAtStepSize) -> ErrorAtStepSize:
-        """Return a result that is kept over many rounds of a clock; one that oscillates about the target does not."""
+        """Return the result, as missed if its error exceeds the target again in later cycles of a clock."""
         for factor in (_LONGER, _LONGER**2, _LONGER**3):
             if not self._is_affordable(factor * one.rounds):
                 break

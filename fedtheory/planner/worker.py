@@ -1,4 +1,4 @@
-"""Uses a worker process for parts of a plan, in parallel with the main process.
+"""Shares the computations of a plan between the main process and one worker process.
 
 Tasks without dependencies are submitted early.  When a result is needed, the main process computes it,
 unless the worker has begun to.  If runs are short, or one process is allowed, everything is computed on demand.

@@ -90,7 +90,7 @@ def _draw_span(part: Span, axes: Axes) -> None:
 
 
 @_draw.register(Mark)
-def _mark(part: Mark, axes: Axes) -> None:
+def _draw_mark(part: Mark, axes: Axes) -> None:
     style: Any = {"linestyle": "none", "marker": part.marker, "markersize": part.size}
     axes.plot(part.x, part.y, color=_choose_colour(part.colour), label=part.label, **style)
     if part.note:

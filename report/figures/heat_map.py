@@ -25,5 +25,5 @@ def draw_heat_map(canvas: Canvas, axes: Axes, cells: Array, label: str, size: in
 
 
 def _format_digits(value: float) -> str:
-    """Format a number with two digits, or as small, since cells are narrow."""
+    """Format a number with two digits, or as smaller than 0.001, since cells are narrow."""
     return f"{value:.2g}" if value >= 0.001 else "<.001"

@@ -55,7 +55,7 @@ def test_step_sizes_are_tried_until_some_are_worse(quick: bool, ratio: float, pa
     search: Any = SimpleNamespace(
         _is_quick=quick,
         largest=4.0,
-        _usual=4.0,
+        _likely_edge=4.0,
         errors=_errors(planned=1.9),
         outcome=outcome,
         _make_rank=lambda one: one.error,
