@@ -150,7 +150,6 @@ def write_quantities() -> str:
     return "\n".join(parts)
 
 
-_PLACES = {"run": "the run", "round": "each round", "step": "each local step", "points": "any point"}
 _QUANTITIES = """# Quantities
 
 The quantities that a symbol of a claim can stand for. In Python: `from fedtheory import quantities as q`, then
@@ -171,8 +170,10 @@ def _escape_bars(prose: str) -> str:
 
 
 def _write_quantity_row(entry: Any) -> str:
+    from fedtheory.cli.quantities import PLACES
+
     quantity = entry.quantity
-    place = entry.assumption or _PLACES[quantity.place]
+    place = entry.assumption or PLACES[quantity.place]
     meaning = _escape(quantity.meaning)
     symbol = _escape_bars(quantity.latex)
     kind = "a term" if getattr(quantity, "term", None) else getattr(quantity, "primitive", None) or ""

@@ -97,7 +97,7 @@ def _draw_bounds(claim: Claim) -> list[Figure]:
 
 
 def _find_step_limit(claim: Claim) -> Fraction:
-    """Return the largest eta L that a condition ``eta <= c / L`` of the claim allows; 1 if there is none."""
+    """Return the constant c of a condition ``eta <= c / L`` of the claim; 1 if there is none."""
     for condition in claim.conditions:
         limit = condition.rhs.subs({s: 1 for s, n in claim.notation.items() if n is q.smoothness})
         if claim.notation.get(condition.lhs) is q.local_step_size and limit.is_Rational:

@@ -20,8 +20,8 @@ Depends = tuple[str, ...]
 
 _HERE = Path(__file__).parent
 _WORD = re.compile(r"[\w:.-]+")
-_WAY = re.compile("<nav.*?</nav>", re.DOTALL)
-"""Links from page to page, which do not depend on the claims there."""
+_NAVIGATION = re.compile("<nav.*?</nav>", re.DOTALL)
+"""Links to other pages, which do not depend on the claims there."""
 
 
 def find_page(written: PageFiles, depends: Depends) -> FinishedPages | None:
@@ -35,7 +35,7 @@ def find_page(written: PageFiles, depends: Depends) -> FinishedPages | None:
 
 def store_page(drawn: FinishedPages, written: PageFiles, depends: Depends) -> None:
     """Store a page with the digests of the claims that it mentions."""
-    words = {word.rstrip(".") for text in drawn.files.values() for word in _WORD.findall(_WAY.sub("", text))}
+    words = {word.rstrip(".") for text in drawn.files.values() for word in _WORD.findall(_NAVIGATION.sub("", text))}
     mentioned = {
         claim: digest_claim(find(claim))
         for claim, file in written

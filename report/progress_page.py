@@ -1,4 +1,4 @@
-"""The front page of a new site while its claims are being checked, which takes far longer than drawing."""
+"""The front page of a new site before its claims are checked: it shows the progress of the checks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from fedtheory.language.registry import published_by
 from fedtheory.language.targets import display_name, resolve
 from report.drawing import load_templates
 
-_FOLLOWS = '<meta http-equiv="refresh"'
-"""Links of the page that a front page without results lacks."""
-_EVERY = 3.0
+_REFRESH = '<meta http-equiv="refresh"'
+"""Tag by which a progress page differs from a front page with results."""
+_INTERVAL = 3.0
 """Seconds between updates of the progress."""
 
 
@@ -30,18 +30,18 @@ class ProgressPage:
 
     def __post_init__(self) -> None:
         # A stopped command may have left a progress page.
-        self._is_new = not self.path.exists() or _FOLLOWS in self.path.read_text(encoding="utf-8")
+        self._is_new = not self.path.exists() or _REFRESH in self.path.read_text(encoding="utf-8")
 
     def __call__(self, done: int, whole: int) -> None:
         """Report the number of finished checks and of all checks."""
         self.on_progress(done, whole)
-        if self._is_new and monotonic() - self._written >= _EVERY:
+        if self._is_new and monotonic() - self._written >= _INTERVAL:
             self._written = monotonic()
             self._write(done, whole)
 
     def _write(self, done: int, whole: int) -> None:
         template = load_templates(()).get_template("progress.html")
-        text = template.render(sources=_count_sources(self.targets), done=done, whole=whole, every=round(_EVERY))
+        text = template.render(sources=_count_sources(self.targets), done=done, whole=whole, every=round(_INTERVAL))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(text, encoding="utf-8")
 

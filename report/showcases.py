@@ -79,9 +79,9 @@ def make_clocked_runs() -> dict[str, Run]:
 
 
 CYCLE = 7
-"""Number of updates after which the schedule of `stale` repeats itself."""
+"""Number of updates after which the schedule of `make_stale_run` repeats itself."""
 _LARGEST_STEP = fmpq(1, 10976)
-"""The largest local step size that the theorem on asynchronous updates allows for `stale`."""
+"""The largest local step size that the theorem on asynchronous updates allows for `make_stale_run`."""
 
 
 @cache

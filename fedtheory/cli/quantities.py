@@ -16,7 +16,8 @@ NAME = "quantities"
 
 Word = Annotated[str, typer.Argument(metavar="[WORD]", help="Part of a name, a symbol, a formula or a chapter.")]
 
-_PLACES = {"run": "the whole run", "round": "each round", "step": "each local step", "points": "any point"}
+PLACES = {"run": "the whole run", "round": "each round", "step": "each local step", "points": "any point"}
+"""Where a quantity has its values."""
 
 
 def run(word: Word = "", as_json: Json = False) -> None:
@@ -72,4 +73,4 @@ def _format_row(entry: VocabularyEntry) -> list[str]:
 
     quantity = entry.quantity
     formula = f"[bold]{escape(unicode_math(quantity.latex))}[/bold]\n{escape(quantity.meaning)}"
-    return [quantity.name, formula, escape(entry.assumption or _PLACES[quantity.place])]
+    return [quantity.name, formula, escape(entry.assumption or PLACES[quantity.place])]

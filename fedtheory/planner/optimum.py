@@ -59,7 +59,7 @@ class Optimum:
 
     @cached_property
     def numeric(self) -> float:
-        """The result of a numeric minimiser."""
+        """The step size by numeric minimisation, to compare with the closed form."""
         if self.of is None:
             return self.step_size
         bound, edge = self.of

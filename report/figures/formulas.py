@@ -1,4 +1,4 @@
-"""Convert formulas to Matplotlib's subset of LaTeX, with a bounded width."""
+"""Converts formulas to Matplotlib's subset of LaTeX, and shortens wide ones for legends."""
 
 from __future__ import annotations
 
