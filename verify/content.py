@@ -46,13 +46,9 @@ _LIBRARIES = (
 )
 
 
+@cache
 def digest_code(*folders: Path) -> str:
     """Return a digest of the core, the checkers, the libraries and further `folders`, without papers' claims."""
-    return _digest_code(tuple(folders))
-
-
-@cache
-def _digest_code(folders: tuple[Path, ...]) -> str:
     roots = (Path(fedtheory.__path__[0]), Path(verify.__path__[0]), *folders)
     own = [file for part in files_of_vocabulary() for file in ([part] if part.is_file() else _list_files(part))]
     files = [file for root in roots for file in _list_files(root, _SOURCES)] + own

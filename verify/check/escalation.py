@@ -128,9 +128,7 @@ def _escalate_rate(found: Check, exactly: Callable[[], Run]) -> Check:
         if closer is found and _estimate_cost(exact.with_rounds(_FARTHEST)) <= _BUDGET:
             closer = check(found.claim, exact)
         if closer.is_decided and closer.arithmetic.is_rigorous:
-            numbers = closer.arithmetic.numbers
-            final_decision = FinalDecision(closer.holds, f"decided in {numbers}", f"in {numbers}")
-            return replace(closer, arithmetic=FLOAT, final_decision=final_decision)
+            return replace(closer, arithmetic=FLOAT, final_decision=_adopt_decision(closer))
     return found
 
 
@@ -148,11 +146,15 @@ def _settle_by_proof(found: Check, run: Run) -> Check | None:
 def _merge_decision(found: Check, exact: Check, seen: str) -> Check:
     if not exact.is_decided:
         return _leave_undecided(found, f"{seen}, and {exact.reason}")
-    numbers = exact.arithmetic.numbers
-    final_decision = FinalDecision(exact.holds, f"decided in {numbers}", f"in {numbers}")
+    final_decision = _adopt_decision(exact)
     if exact.applicable and found.comparisons:
         return replace(found, conditions=exact.conditions, final_decision=final_decision, is_steady=True)
     return replace(exact, arithmetic=FLOAT, final_decision=final_decision)
+
+
+def _adopt_decision(exact: Check) -> FinalDecision:
+    numbers = exact.arithmetic.numbers
+    return FinalDecision(exact.holds, f"decided in {numbers}", f"in {numbers}")
 
 
 def _check_conditions_exactly(claim: Claim, run: Run) -> tuple[ConditionCheck, ...] | None:

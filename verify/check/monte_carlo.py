@@ -7,7 +7,6 @@ estimated, and floats decide as on any other run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -24,25 +23,17 @@ from verify.check.outcome import EstimatedSide, FinalDecision
 from verify.check.sides import Sides, evaluate_sides
 
 
-@dataclass(frozen=True)
-class Estimated:
-    """The left side of a relation at its worst place, estimated, with the decision of the replicas."""
-
-    left: EstimatedSide
-    final_decision: FinalDecision
-
-
 def estimate_sides(
     links: Sequence[CompiledRelation], sites_of: Callable[[Run], Iterable[Site]], run: Run
-) -> Estimated | None:
-    """Return the relation that the replicas support least; None where the compared values are not random."""
+) -> tuple[EstimatedSide, FinalDecision] | None:
+    """Return the left side of the relation that replicas support least, and the decision; None if nothing is random."""
     own, *groups = (evaluate_sides(links, partial(sites_of, each)) for each in (run, *run.groups))
     found = [_estimate(whole, parts, run) for whole, *parts in zip(own, *groups, strict=True)]
     random = [one for one in found if one is not None]
-    return min(random, key=lambda one: one.final_decision.holds is True, default=None)
+    return min(random, key=lambda one: one[1].holds is True, default=None)
 
 
-def _estimate(whole: Sides, parts: Sequence[Sides], run: Run) -> Estimated | None:
+def _estimate(whole: Sides, parts: Sequence[Sides], run: Run) -> tuple[EstimatedSide, FinalDecision] | None:
     decided = decide(whole, ())
     worst = int(find_tightest_places(whole, decided)) if decided.size > 1 else 0
     if any(part.slack.shape != whole.slack.shape for part in parts):
@@ -55,7 +46,7 @@ def _estimate(whole: Sides, parts: Sequence[Sides], run: Run) -> Estimated | Non
     )
     slack = _compute_interval(slacks, plain_floats(whole.slack)[worst])
     left = EstimatedSide(low, high, run.replicas, CONFIDENCE)
-    return Estimated(left, _decide(whole.link.relation.operator, slack, run.replicas))
+    return left, _decide(whole.link.relation.operator, slack, run.replicas)
 
 
 def _differ(slacks: Array, whole: float) -> bool:

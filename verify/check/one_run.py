@@ -149,7 +149,10 @@ def _is_violated_alike(links: Sequence[Comparison]) -> bool:
 def _check_with_interval(found: Check, links: Sequence[CompiledRelation], run: Run) -> Check:
     """Check a claim on a run with Monte-Carlo moments; the interval decides, but never refutes."""
     seen = estimate_sides(links, partial(stacked_sites, found.claim), run)
-    return found if seen is None else replace(found, final_decision=seen.final_decision, estimate=seen.left)
+    if seen is None:
+        return found
+    estimate, final_decision = seen
+    return replace(found, final_decision=final_decision, estimate=estimate)
 
 
 def list_regions(claim: Claim, run: Run) -> dict[str, str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from functools import cache
 
-from fedtheory.engine.frames import Frame, frames_at, probes
+from fedtheory.engine.frames import frames_at, probes
 from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
@@ -23,9 +24,9 @@ class RunsAtPlaces:
     """Runs on which claims about one kind of place are evaluated jointly."""
 
     def __init__(self, runs: Sequence[Run], place: str) -> None:
-        self._runs, self._place = runs, place
-        self._frames: dict[int, Sequence[Frame]] = {}
-        self._probes: dict[int, Sequence[str]] = {}
+        self._runs = runs
+        self._list_frames = cache(lambda row: tuple(frames_at(place, runs[row])))
+        self._count_probes = cache(lambda row: len(tuple(probes(runs[row]))))
         self._places: dict[Hashable, Places] = {}
 
     def find_kind(self, claim: Claim, row: int) -> Hashable:
@@ -37,11 +38,6 @@ class RunsAtPlaces:
         if not is_quadratic or not frames or any(frame.alike is None for frame in frames):
             raise NotApplicable("the places of the run cannot be evaluated together with those of other runs")
         return run.problem.clients, run.problem.dimension
-
-    def _list_frames(self, row: int) -> Sequence[Frame]:
-        if row not in self._frames:
-            self._frames[row] = tuple(frames_at(self._place, self._runs[row]))
-        return self._frames[row]
 
     def split_parts(self, claim: Claim, rows: Rows) -> Iterator[Rows]:
         """Split runs into parts that fit into memory."""
@@ -57,13 +53,8 @@ class RunsAtPlaces:
 
     def _count_choices(self, claim: Claim, row: int) -> int:
         """Count the choices of the free points and quantified symbols of a claim."""
-        points = len(self._list_probes(row)) ** len(points_of(claim)) if points_of(claim) else 1
+        points = self._count_probes(row) ** len(points_of(claim)) if points_of(claim) else 1
         return points * len(values_of(claim))
-
-    def _list_probes(self, row: int) -> Sequence[str]:
-        if row not in self._probes:
-            self._probes[row] = tuple(probes(self._runs[row]))
-        return self._probes[row]
 
     def compare_relations(self, claim: Claim, rows: Rows) -> list[Decided]:
         """Return both sides of each relation and its decision, arrays of shape (runs, entries)."""

@@ -41,14 +41,13 @@ class Spec:
     design: Design
     targets: Mapping[str, str]
     """Targets for `resolve`, by the claims' names in the table of results."""
-    claims: Sequence[Stated]
     arithmetic: str
     folder: Path
     """Folder of the data files."""
-    grid: Mapping[str, Any]
-    random: Mapping[str, Any]
+    described: Mapping[str, Any]
+    """The sweep for the table of results: base run, grid, draws, arithmetic, claims as text, errors."""
     digest: str
-    """Digest of all inputs of the results: base run, claims, errors, grid, draws, data files."""
+    """Digest of all inputs of the results: the description, and the files of claims and data."""
     errors: tuple[str, ...] = ()
     """Quantities of a run whose exact values are recorded."""
 
@@ -72,22 +71,17 @@ def read_spec(file: str | Path) -> Spec:
         raise error.in_file(str(file)) from None
     data = folder if base_file is None else base_file.parent
     _probe(design, arithmetic, data, str(file), str(file if base_file is None else base_file))
-    claims = [_build_stated(name, resolve(target)) for name, target in targets.items()]
-    stated = [asdict(claim) for claim in claims]
+    claims = [(name, resolve(target)) for name, target in targets.items()]
     described = {
         "base": base,
-        "claims": stated,
-        "errors": errors,
         "grid": grid,
         "random": random,
         "arithmetic": arithmetic.name,
+        "claims": [asdict(Stated(name, claim.title, claim.links)) for name, claim in claims],
+        "errors": errors,
     }
     digest = _digest(described, design, targets, data)
-    return Spec(design, targets, claims, arithmetic.name, data, grid, random, digest, tuple(errors))
-
-
-def _build_stated(name: str, claim: Claim) -> Stated:
-    return Stated(name, claim.title, claim.links)
+    return Spec(design, targets, arithmetic.name, data, described, digest, tuple(errors))
 
 
 def _read_base(document: TomlTable, folder: Path) -> tuple[dict[str, Any], Path | None]:

@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,15 +119,7 @@ class Store:
     @cached_property
     def _schema(self) -> pa.Schema:
         spec = self.spec
-        described = {
-            _DIGEST: spec.digest,
-            "base": spec.design.base,
-            "grid": spec.grid,
-            "random": spec.random,
-            "arithmetic": spec.arithmetic,
-            "claims": [asdict(stated) for stated in spec.claims],
-            "errors": spec.errors,
-        }
+        described = {_DIGEST: spec.digest, **spec.described}
         return schema(spec.design, spec.arithmetic, spec.errors, {METADATA: json.dumps(described, default=str)})
 
     def _locate(self, part: tuple[int, int]) -> Path:

@@ -30,8 +30,9 @@ def test_groups_of_replicas_that_agree_are_no_estimates(monkeypatch: pytest.Monk
     whole = sides([9.0, 1.0], [4.0, 6.0])
     found = monte_carlo._estimate(whole, [sides([9.0, 1.5], [4.0, 5.0]), sides([9.0, 0.5], [4.0, 7.0])], run)
     assert found is not None
-    assert (found.left.low, found.left.high, found.left.replicas) == (4.0, 8.0, 40)
-    assert found.final_decision == ("<=", (-1.0, 3.0), 40)
+    left, decision = found
+    assert (left.low, left.high, left.replicas) == (4.0, 8.0, 40)
+    assert decision == ("<=", (-1.0, 3.0), 40)
     assert monte_carlo._estimate(whole, [sides([8.0, 1.0], [4.0, 6.0])], run) is None
     assert monte_carlo._estimate(whole, [sides([1.5], [5.0])], run) is None
     assert monte_carlo._differ(np.array([1.0, 1.0]), 1.0 + 1e-13) is False
