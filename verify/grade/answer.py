@@ -19,7 +19,7 @@ from verify.grade.answer_limits import (
     Unreadable,
 )
 from verify.grade.answer_sides import split_sides, unwrap
-from verify.grade.equality import are_equal, number_at
+from verify.grade.equality import agree, number_at
 from verify.grade.latex_answer import read_latex
 from verify.grade.plain_text import TIGHT, convert_powers, is_latex, write_in_ascii
 from verify.grade.products import separate_symbols
@@ -73,7 +73,7 @@ def _require_agreement(other: str, side: str, found: Expr, names: Mapping[str, E
         value = _read_side(other, names)
     except Unreadable:
         return found
-    if value.is_Symbol or value.is_zero or are_equal(value, found):
+    if value.is_Symbol or value.is_zero or agree(value, found):
         return found
     if not names and _are_close(value, found) and (_is_rounded(other) or _is_rounded(side)):
         return max((value, other), (found, side), key=lambda pair: (not _is_rounded(pair[1]), len(pair[1])))[0]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import Rejected, is_zero
+from fedtheory.kernel.work import Exhausted, limit_work
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
@@ -17,6 +20,8 @@ from verify.grade.dimensions import Units, find_units
 _POINTS, _DIGITS = 12, 40
 _SMALL = 60
 """Number of operations up to which SymPy tries to prove that two expressions are equal."""
+_MOST_WORK = 10**7
+"""Limit on the counted work to show that a rational function is zero, about a second."""
 _VALUES = tuple(sp.Rational(p, n) for p in (2, 3, 5, 7, 11, 13, 17, 19) for n in (4, 9, 23, 1))
 
 _SCALES = (-12, -8, -4, 4, 8, 12)
@@ -27,20 +32,42 @@ _COUNTS = (q.clients, q.rounds, q.iterations, q.local_steps)
 
 
 def are_equal(left: Expr, right: Expr) -> bool:
-    """Return whether two expressions agree at many points, and symbolically if they are small.
+    """Return whether two expressions agree at many points, and their equality is shown symbolically.
 
-    Expressions with cases, such as a maximum, have to agree in each case, even if no point is in it.
+    Expressions with cases, such as a maximum, have to be equal in each case, even if no point is in it.
     """
-    sides = _reduce_roots(left), _reduce_roots(right)
+    return agree(left, right) and all(_is_shown_zero(one - other) for one, other in _split_into_cases(left, right))
+
+
+def agree(left: Expr, right: Expr) -> bool:
+    """Return whether two expressions agree at many points, in each case of their maxima and minima.
+
+    They may differ elsewhere, for instance by an exponential that is negligible at all of these points.
+    """
     if not _agree_at_points(left, right):
         return False
-    if any(side.has(*_WITH_CASES) for side in sides):
-        cases = list(islice(_list_cases(*sides), _MOST_CASES + 1))
-        return len(cases) <= _MOST_CASES and all(_agree_at_points(*pair) for pair in cases)
-    difference = left - right
-    # Agreement at unstructured rational points is beyond chance; the symbolic proof of small expressions is a double
-    # check.
-    return difference.count_ops() > _SMALL or sp.simplify(difference).is_zero is not False
+    cases = _split_into_cases(left, right)
+    return len(cases) <= _MOST_CASES and all(_agree_at_points(*pair) for pair in cases)
+
+
+def _split_into_cases(left: Expr, right: Expr) -> list[tuple[Expr, Expr]]:
+    """Return both sides in each case, at most one more than are compared."""
+    sides = _reduce_roots(left), _reduce_roots(right)
+    if not any(side.has(*_WITH_CASES) for side in sides):
+        return [sides]
+    return list(islice(_list_cases(*sides), _MOST_CASES + 1))
+
+
+def _is_shown_zero(difference: Expr) -> bool:
+    """Return whether an expression is shown to be zero: as a rational function of its parts, or simplified if small."""
+    if not difference.free_symbols:
+        # Agreement of two numbers to many digits is beyond chance.
+        return True
+    parts = {part: sp.Dummy(real=True) for part in difference.atoms(sp.exp, sp.log) if not part.has(*_WITH_CASES)}
+    with suppress(Rejected, Exhausted), limit_work(_MOST_WORK):
+        if is_zero(difference.xreplace(parts)):
+            return True
+    return difference.count_ops() <= _SMALL and bool(sp.simplify(sp.sqrtdenest(difference)) == 0)
 
 
 def _agree_at_points(left: Expr, right: Expr) -> bool:

@@ -9,7 +9,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.exercises import ExpressionQuestion
 from verify.grade.asked_formula import read_formula
-from verify.grade.equality import are_equal, number_at
+from verify.grade.equality import agree, are_equal, number_at
 from verify.grade.questions.mark import RIGHT, WRONG, Mark, mark_text
 
 
@@ -20,6 +20,8 @@ def _mark(question: ExpressionQuestion, text: str) -> Mark:
         return Mark(RIGHT, "correct: equal to the solution for all values of the symbols")
     if answer.has(*_ROUNDED) and are_equal(answer.replace(_is_rounded, lambda part: part.args[0]), question.solution):
         return Mark(None, "a person reads this answer: it is the solution, rounded to an integer")
+    if agree(answer, question.solution):
+        return Mark(None, "a person reads this answer: it agrees with the solution wherever both were compared")
     return Mark(WRONG, _describe_difference(question, answer))
 
 
