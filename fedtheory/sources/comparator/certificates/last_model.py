@@ -27,7 +27,7 @@ _DESCENT = [
     Term(_remaining * eta / 2, square(_CHANGE - Average(_CHANGE)), averaged=True),
     Term(_remaining * eta / 2, lipschitz_gradient(F_i, x_i, xbar), averaged=True),
     Term(1 - (last.accumulated.subs(k, k + 1) - _remaining), convexity(F, xbar_next, x_star)),
-    # Excess of the bound, which charges all errors of a round at every step.
+    # Excess of the bound, which has the largest number of errors of a round at every step.
     *(Term(rest * L**2 * eta / 2, DRIFT, averaged=True) for rest in (tau - 1 - k, sp.S.One, _removed)),
     *(Term(rest * L * eta**2 * p_i / 2, square(n_i), averaged=True) for rest in (tau - 1 - k, _removed)),
 ]

@@ -45,7 +45,7 @@ def bound_contracting_step(costs: last.StepCosts) -> list[Term]:
         Term(next_potential * (1 - 9 * tau * eta * mu) / (12 * last.shifted), DRIFT, averaged=True),
         Term(next_potential / (132 * last.shifted), DRIFT, averaged=True),
         Term(next_potential * eta * mu * (tau - 1 - k) / (2 * last.shifted), DRIFT, averaged=True),
-        Term(costs.drift * (2 - 9 * eta * mu) / 32, DRIFT, averaged=True),
+        Term(costs.drift_cost * (2 - 9 * eta * mu) / 32, DRIFT, averaged=True),
     ]
     return bound_local_step(gaps, parts)
 

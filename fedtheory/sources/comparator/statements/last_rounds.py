@@ -36,7 +36,7 @@ class StepCosts:
     """Factor of the cost of client drift."""
 
     @property
-    def drift(self) -> Expr:
+    def drift_cost(self) -> Expr:
         """Return twice the cost of each client's squared distance from the average."""
         return L * self.drift_factor
 
@@ -48,7 +48,9 @@ class StepCosts:
     @property
     def potential(self) -> Expr:
         """Return the cost of a client's squared distance from the average after k steps of a round."""
-        return (9 * self.drift * (tau - k) * (2 * tau + k - 1) / 32 + 3 * self.sampling * tau / (4 * eta)) / shifted
+        return (
+            9 * self.drift_cost * (tau - k) * (2 * tau + k - 1) / 32 + 3 * self.sampling * tau / (4 * eta)
+        ) / shifted
 
     @property
     def drift_potential(self) -> Expr:
@@ -59,12 +61,12 @@ class StepCosts:
     def noise_cost(self) -> Expr:
         """Return the coefficient of the squared noise of step k."""
         sampled = self.sampling * (3 * tau - 2 * k) / (2 * eta * (tau + 2))
-        return self.noise_in_average + eta**2 * (9 * self.drift * (tau - 1 - k) / 8 + sampled)
+        return self.noise_in_average + eta**2 * (9 * self.drift_cost * (tau - 1 - k) / 8 + sampled)
 
     @property
     def gradient_cost(self) -> Expr:
         """Return the coefficient of the squared gradients of step k."""
-        drift = 9 * self.drift * (tau - 1 - k) * (2 * tau + k) / 32
+        drift = 9 * self.drift_cost * (tau - 1 - k) * (2 * tau + k) / 32
         return growth * eta**2 * (drift + 3 * self.sampling * tau / (4 * eta))
 
     @property
@@ -81,8 +83,8 @@ class StepCosts:
     def floor(self) -> Expr:
         """Return the average of `step_floor` over the steps of a round."""
         sampled = self.sampling * (2 * tau + 1) / (2 * eta * (tau + 2))
-        noise = self.noise_in_average + eta**2 * (9 * self.drift * (tau - 1) / 16 + sampled)
-        drift = 3 * self.drift * (tau - 1) * (7 * tau - 2) / 64
+        noise = self.noise_in_average + eta**2 * (9 * self.drift_cost * (tau - 1) / 16 + sampled)
+        drift = 3 * self.drift_cost * (tau - 1) * (7 * tau - 2) / 64
         gradients = growth * eta**2 * (drift + 3 * self.sampling * tau / (4 * eta))
         return 13 * noise * sigma_star**2 / 12 + 9 * gradients * zeta_star**2 / 8
 

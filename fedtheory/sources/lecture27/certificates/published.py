@@ -91,7 +91,7 @@ _CLIENT, _MEAN = "lecture27:thm-1.g", "lecture27:thm-1"
 _TRIANGLE = [Term(_ONE, triangle(w_t - v, -eta * Average(GRADIENT_CHANGE))), Term(eta, length_of_mean(GRADIENT_CHANGE))]
 
 
-def contract_distance(distance: sp.Expr, lemma: str = _CLIENT) -> list[Term]:
+def bound_average_step(distance: sp.Expr, lemma: str = _CLIENT) -> list[Term]:
     """Return the terms of one step of the average, by a lemma that bounds each client's distance."""
     return [
         *_TRIANGLE,
@@ -105,7 +105,7 @@ _AVERAGE_DISTANCE = Induction(
     measured=norm(w_t - v),
     factor=_ONE,
     offset=eta * beta * Average(_CLIENT_BOUND),
-    terms=contract_distance(_CLIENT_BOUND),
+    terms=bound_average_step(_CLIENT_BOUND),
     bound=h(x),
     base=_BASE,
 )
@@ -257,8 +257,8 @@ CERTIFICATES = [
             _TRIANGLE,
             [Term(_ONE, lipschitz_gradient(F_i, w_i, v))],
             [Term(_ONE, assumption(f"{_CLIENT}, relation 2"))],
-            contract_distance(g(x)),
-            contract_distance(g(x)),
+            bound_average_step(g(x)),
+            bound_average_step(g(x)),
         ],
         lemmas=[_CLIENT],
     ),

@@ -17,7 +17,7 @@ from fedtheory.proofs.links import Induction
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.sources.lecture27.certificates.published import DIFFERENCE, DIVERGENCE, contract_distance
+from fedtheory.sources.lecture27.certificates.published import DIFFERENCE, DIVERGENCE, bound_average_step
 from fedtheory.sources.lecture27.statements.any_point import sigma_G, y
 from fedtheory.sources.lecture27.statements.notation import *
 
@@ -55,7 +55,7 @@ _AVERAGE_DISTANCE = Induction(
     measured=norm(w_t - v),
     factor=_ONE,
     offset=eta * beta * Average(eta * delta_i * x),
-    terms=contract_distance(eta * delta_i * x, _CLIENT),
+    terms=bound_average_step(eta * delta_i * x, _CLIENT),
     bound=eta**2 * beta * delta * x * (x - 1) / 2,
 )
 

@@ -41,7 +41,7 @@ def _make_curved_and_flat(curvature: fmpq, fraction: fmpq) -> Run:
 
 @family("steps up to 1/L", 318, meant_for=a.bounded_second_moment)
 def large_steps(number: int) -> Run:
-    """Up to four clients, local steps and rounds; steps up to 1/L, a few of 2/L, two of three at most 1/(6 K L)."""
+    """Up to four clients, local steps and rounds; a third of the steps up to 2/L, the others at most 1/(6 K L)."""
     if number < len(_CURVED_AND_FLAT):
         return _make_curved_and_flat(*_CURVED_AND_FLAT[number])
     generator = np.random.default_rng([6, number])

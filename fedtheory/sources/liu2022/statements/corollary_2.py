@@ -90,7 +90,7 @@ CLAIMS = [
         note=(
             "$C'/\\sqrt{NT}\\le\\varepsilon^2$ means $T\\ge C'^2/(N\\varepsilon^4)$.  Checked with the run's own error "
             "for $\\varepsilon^2$: it took no more iterations.  In N the speed-up stays linear: N clients need "
-            "a fraction 1/N of the iterations, as long as K keeps to its limit."
+            "a fraction 1/N of the iterations, as long as K is within its limit."
         ),
         verdict="proved",
         for_all={},

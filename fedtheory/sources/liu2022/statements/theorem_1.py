@@ -22,8 +22,8 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note=(
-            "The proof uses G at the iterates of the run only.  With the largest second moment that the run meets, a "
-            "constant of the run and not of the problem, the bound holds as well and says more."
+            "The proof uses G at the iterates of the run only.  The bound also holds with the largest second moment of "
+            "the run in place of that of the problem, and is then tighter."
         ),
     ),
     claim.asymptotic.rate("thm-1.rate", "The first term of Theorem 1", "Theorem 1, margin")(

@@ -16,7 +16,7 @@ def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     names = {symbol: step, "H": H, "C": C, "K": K, "L": L, "E": E, "B": B, "U": U}
     mu = ex.tex(symbol)
     noise = step * C / (2 * H * L * E * B)
-    drawing = step * (K - L) * U / (2 * H * L * (K - 1))
+    sampling = step * (K - L) * U / (2 * H * L * (K - 1))
     data = {
         K: draw.integer("agents", 4, 9),
         L: draw.integer("drawn", 2, 3),
@@ -52,12 +52,12 @@ def _write_questions(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         ),
         ex.ExpressionQuestion.worth(4, "drawing_part", "The term of client sampling")(
             text="Which term does the sampling of agents add?",
-            solution=drawing,
+            solution=sampling,
             names=names,
         ),
         ex.NumberQuestion.worth(3, "limit", "In numbers")(
             text=f"What is the whole limit for {given}?",
-            solution=(noise + drawing).subs(data),
+            solution=(noise + sampling).subs(data),
         ),
         ex.ChoiceQuestion.worth(1, "half", "Half the step size")(
             text=rf"What becomes of the limit, to first order, when ${mu}$ is halved?",

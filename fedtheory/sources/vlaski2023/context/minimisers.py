@@ -20,10 +20,10 @@ def with_distances(context: Context, claim: Claim) -> Context:
     if q.client_optimum_distance not in claim.notation.values():
         return context
     symbol = symbols_of(claim)
-    own = symbol(q.client_optimum)
-    apart = norm_sq(own - symbol(q.optimum))
-    known = {"distance of the minimisers": symbol(q.client_optimum_distance) ** 2 - apart}
-    minimisers = {**context.minimisers, symbol(q.client_objective): own}
+    client_optimum = symbol(q.client_optimum)
+    distance_sq = norm_sq(client_optimum - symbol(q.optimum))
+    known = {"distance of the minimisers": symbol(q.client_optimum_distance) ** 2 - distance_sq}
+    minimisers = {**context.minimisers, symbol(q.client_objective): client_optimum}
     return replace(context, minimisers=minimisers, assumed={**context.assumed, **known})
 
 

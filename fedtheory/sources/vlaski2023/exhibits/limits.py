@@ -35,7 +35,7 @@ def draw_limits(_claim: Claim) -> Display:
         Mark(x, y, "" if number else "agents' minimisers $w_k^o$", ORANGE, "^", 7, note=f"$E_k={steps}$")
         for number, ((x, y), steps) in enumerate(zip(run.problem.client_optima, LOCAL_STEPS, strict=True))
     ]
-    apart = np.linalg.norm(ends - weighted, axis=1)
+    distances = np.linalg.norm(ends - weighted, axis=1)
     bias = np.linalg.norm(weighted - optimum)
     chart = Chart(
         name="limits",
@@ -51,7 +51,7 @@ def draw_limits(_claim: Claim) -> Display:
             "Without normalised step sizes the mean of the run settles near the minimiser of "
             r"$\sum_kE_kJ_k$, not at $w^o$. Three agents in the plane with $E_k=1,2,4$ and a common step size; $\mu$ "
             rf"starts at ${size}$. Over six halvings of $\mu$ its distance from $\bar w$ falls from "
-            rf"{apart[0]:.3g} to {apart[-1]:.3g}, while $\bar w$ stays {bias:.3g} away from $w^o$."
+            rf"{distances[0]:.3g} to {distances[-1]:.3g}, while $\bar w$ stays {bias:.3g} away from $w^o$."
         ),
         legend=Legend(size=8),
         equal_units=True,

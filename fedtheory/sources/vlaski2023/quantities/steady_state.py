@@ -57,8 +57,8 @@ small_step_bias = constant(
 
 def _measure_distance_of_limits_sq(run: Run) -> Any:
     """Return the squared distance between the run's limit and its limit for small step sizes."""
-    apart = stationary_mean(run.trajectory.recursion) - compute_small_step_limit(run)
-    return apart @ apart
+    difference = stationary_mean(run.trajectory.recursion) - compute_small_step_limit(run)
+    return difference @ difference
 
 
 distance_to_small_step_limit = constant(
