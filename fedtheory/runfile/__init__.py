@@ -77,17 +77,17 @@ class RunReader:
                     deepcopy(given),
                     read_any_problem(TomlTable(given, "problem", self.arithmetic), self.folder),
                 )
-        return _read_rest(document, self._last[1], self.folder)
+        return _build_run(document, self._last[1], self.folder)
 
 
 def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Path()) -> Run:
     """Return the run of a parsed run file; the paths of data files are relative to `folder`."""
     document = TomlTable(content, "", arithmetic)
     require_possible(content, arithmetic, folder)
-    return _read_rest(document, read_any_problem(document.table("problem"), folder), folder)
+    return _build_run(document, read_any_problem(document.table("problem"), folder), folder)
 
 
-def _read_rest(document: TomlTable, types: ProblemInTypes, folder: Path) -> Run:
+def _build_run(document: TomlTable, types: ProblemInTypes, folder: Path) -> Run:
     """Return the run with one client of each type if this suffices, else with every client."""
     given = document.take("algorithm")
     document.finish()

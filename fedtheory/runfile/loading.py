@@ -48,7 +48,7 @@ def _require_code_allowed(path: Path) -> None:
 
 
 def load_file(path: Path) -> ModuleType:
-    """Return the module of a Python file, in its present state.
+    """Return the module of a Python file, which is executed again if its content has changed.
 
     An `InputError` names the file, the line and the mistake.
     """

@@ -174,17 +174,10 @@ def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
         local[:, begin], noise[:, begin] = _begin_work(run, bases, begin, generator)
 
 
+# Overflow is detected and reported as divergence, without a warning for each operation.
+@np.errstate(over="ignore", invalid="ignore")
 def _begin_work(run: Run, bases: Array, begin: list[int], generator: np.random.Generator) -> tuple[Array, Array]:
     """Return iterates (K+1, C, d) and noises (K, C, d) of the clients that begin new work, step by step."""
-    # Overflow is detected and reported as divergence, without a warning for each operation.
-    with np.errstate(over="ignore", invalid="ignore"):
-        iterates, noises = _follow(run, bases, begin, generator)
-    if iterates.dtype != object and not (np.abs(iterates) < _LARGEST).all():
-        raise Diverging("the sampled path diverges: the squares of its iterates leave double precision")
-    return iterates, noises
-
-
-def _follow(run: Run, bases: Array, begin: list[int], generator: np.random.Generator) -> tuple[Array, Array]:
     centred, sizes = run.problem.centred, run.algorithm.work.step_sizes[begin, None]
     iterates, noises = [bases[begin]], []
     for _ in range(common_steps(run)):
@@ -192,7 +185,10 @@ def _follow(run: Run, bases: Array, begin: list[int], generator: np.random.Gener
         noises.append(np.stack(drawn) if drawn else iterates[-1])
         full = run.client_objectives.gradients(begin, iterates[-1])
         iterates.append(iterates[-1] - sizes * (full + noises[-1]))
-    return np.stack(iterates), np.stack(noises)
+    visited = np.stack(iterates)
+    if visited.dtype != object and not (np.abs(visited) < _LARGEST).all():
+        raise Diverging("the sampled path diverges: the squares of its iterates leave double precision")
+    return visited, np.stack(noises)
 
 
 def point_frames(run: Run) -> Iterator[Frame]:

@@ -257,6 +257,7 @@ def stacks_by_kind(frames: Sequence[Frame]) -> list[tuple[StackedFrame, list[int
 
 
 def _stack(members: Sequence[Frame]) -> StackedFrame:
+    """Return places of one kind as one frame."""
     first = members[0]
     has_outcomes = isinstance(first, MomentFrame) and len(first.weights) > 1
     return (StackedDraws if has_outcomes else _KINDS[type(first)])(cast(Any, members))

@@ -136,14 +136,14 @@ class Interpreter:
         return {coin: (self.generator.random(shape) < chance) * 1.0 for coin, chance in chances.items()}
 
     @cached_property
-    def _always(self) -> _Numbers:
+    def _constant_numbers(self) -> _Numbers:
         """The symbols at every step, for algorithms without coins and with constant step sizes."""
         return self._evaluate_numbers(0, 0, {})
 
     def _select_numbers(self, n: int, k: int, coins: Mapping[Expr, Array]) -> _Numbers:
         """Return the symbols at round n and local step k."""
         is_fixed = not coins and self.algorithm.work.schedule is None
-        return self._always if is_fixed else self._evaluate_numbers(n, k, coins)
+        return self._constant_numbers if is_fixed else self._evaluate_numbers(n, k, coins)
 
     def _evaluate_numbers(self, n: int, k: int, coins: Mapping[Expr, Array]) -> _Numbers:
         """Return the values of the symbols; those of clients are (1, M, 1)."""
