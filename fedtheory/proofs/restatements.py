@@ -11,7 +11,7 @@ import sympy as sp
 from fedtheory.kernel import Numbers, Rejected, is_nonnegative
 from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.expressions import Expr, parts_of
-from fedtheory.kernel.quotients import linear
+from fedtheory.kernel.quotients import linear, reduce_fraction
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
@@ -78,7 +78,7 @@ class Powers(_Restatement):
     def _find_bases(self, claim: Claim) -> dict[Expr, Expr]:
         """Return the largest base whose power is at most each exponential, or each power if a base is given."""
         parts = sorted(list_exponentials(claim), key=sp.default_sort_key)
-        bases = {one: 1 + sp.cancel(one.args[0] / self.count) for one in parts}
+        bases = {one: 1 + reduce_fraction(one.args[0] / self.count) for one in parts}
         if self.base is not None:
             powers = set().union(*(relation.atoms(sp.Pow) for relation in claim.relations))
             bases |= {one: one.base for one in sorted(powers, key=sp.default_sort_key) if one.exp == self.count}
