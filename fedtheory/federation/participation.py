@@ -1,9 +1,8 @@
-"""Participation laws: which clients enter a server update, and with what weights.
+"""Participation laws: the clients that enter a server update, and their weights.
 
-Expectations depend on a law through ``E[w_i]`` and ``E[w_i w_j]`` alone.  For most
-laws the second is a diagonal plus a multiple of the outer product of the
-first, so that averaging costs no sum over pairs of clients; others add a few
-outer products.
+Expectations depend on a law through ``E[w_i]`` and ``E[w_i w_j]`` alone.  For most laws the second is a diagonal plus a
+multiple of the outer product of the first, so that averaging costs no sum over pairs of clients; others add a few outer
+products.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Participation(ABC):
         return self
 
     def multiplicities(self, clients: int) -> tuple[int, ...]:
-        """Return how many clients each client of the problem stands for, (M,): more than one for client types."""
+        """Return the number of clients that each client of the problem stands for, (M,); one without client types."""
         return (1,) * clients
 
     def of_one_client(self, weights: Array) -> Array:

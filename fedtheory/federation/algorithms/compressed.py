@@ -31,6 +31,6 @@ algorithm = FederatedAlgorithm(
     local=Local(y, start=x, step=y - eta * Gradient(y)),
     server_update={x: x + eta_g * Weighted(Compressed(y - x, kept))},
     model=x,
-    parameters=(Parameter(kept, "coordinates", "how many coordinates a client sends", sp.Range(1, sp.oo)),),
+    parameters=(Parameter(kept, "coordinates", "the number of coordinates that a client sends", sp.Range(1, sp.oo)),),
     description="FedAvg in which each client sends k random coordinates of its change.",
 )

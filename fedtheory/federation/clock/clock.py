@@ -18,7 +18,7 @@ from fedtheory.federation.clock.policy import FedFix, Policy, Synchronous
 from fedtheory.federation.clock.schedule import Schedule, Update
 
 _MOST_UPDATES = 10**5
-"""Limit on the updates that are generated one by one to count how many a time budget allows."""
+"""Limit on the updates that are generated one by one to count those within a time budget."""
 
 TimeLaw = Literal["fixed", "exponential"]
 

@@ -116,7 +116,7 @@ class FederatedAlgorithm:
 
     @cached_property
     def symbols(self) -> frozenset[Expr]:
-        """Symbols of numbers."""
+        """Symbols of the run's numbers, of coins and of parameters."""
         return SYMBOLS | self.coins.keys() | {parameter.letter for parameter in self.parameters}
 
     @cached_property

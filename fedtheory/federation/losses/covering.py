@@ -60,7 +60,7 @@ def enclose_largest(function: Function, left: arb, right: arb, floor: arb | None
             return covering.largest()
         low, high = pieces.pop()
         middle = ((low + high) / 2).mid()
-        if not covering.closes(low, middle, high, narrowest):
+        if not covering.cover(low, middle, high, narrowest):
             pieces += [(low, middle), (middle, high)]
     raise Unresolved("the supremum over all of space could not be enclosed")
 
@@ -81,8 +81,8 @@ class _Covering:
         """Return the enclosure, once the whole interval is covered."""
         return self._low.union(self._high)
 
-    def closes(self, low: arb, middle: arb, high: arb, narrowest: arb) -> bool:
-        """Return whether an interval is decided."""
+    def cover(self, low: arb, middle: arb, high: arb, narrowest: arb) -> bool:
+        """Update the bounds by an interval; return whether it need not be divided."""
         whole = low.union(high)
         over, at = self._function(whole), self._function(middle).value
         self._low = max(self._low, at.lower())

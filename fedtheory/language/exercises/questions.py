@@ -41,7 +41,7 @@ class Question(ABC):
 
     @property
     def statement(self) -> str:
-        """The text and the text below it."""
+        """The question as students see it: its text, then its options or conditions."""
         return "\n\n".join(part for part in (self.text, self.listed) if part)
 
     @property

@@ -97,9 +97,9 @@ def _measure_displacement(run: Run) -> Any:
 optimum_displacement_sq = RunQuantity(
     "optimum_displacement_sq",
     r"\|z'(z^*)-z^*\|^2",
-    "how far the first round moves an algorithm that starts where it rests at the optimum, by its definition "
-    "(SCAFFOLD: x = x*, c = 0, c_i = grad F_i(x*)): sum over the server's vectors of |s' - s|^2, plus sum_i p_i "
-    "|c_i' - c_i|^2 over those of the clients, in the mean over noise, participants and compression",
+    "squared displacement in the first round of an algorithm that starts at the fixed point that its definition "
+    "states (SCAFFOLD: x = x*, c = 0, c_i = grad F_i(x*)): sum over the server's vectors of |s' - s|^2, plus sum_i p_i "
+    "|c_i' - c_i|^2 over those of the clients, in expectation over noise, participants and compression",
     _measure_displacement,
     primitive="process",
 )
