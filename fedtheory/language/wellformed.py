@@ -106,8 +106,9 @@ def _require_meanings(claim: Claim) -> None:
         _expect("for_all", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
         _expect("for_all", _is_list(values) and len(values) > 0, f"a list of values for {symbol}", values)
         for value in values:
-            is_number = _is_fraction(value) or (_is_number(value) and not sp.sympify(value).free_symbols)
-            _expect("for_all", is_number, "numbers", value)
+            # Roots and functions may be complex, and no run can have their values.
+            is_exact = _is_number(value) and isinstance(value, int | float | sp.Rational | sp.Float)
+            _expect("for_all", is_exact or _is_fraction(value), "integers, fractions or decimals", value)
     for name in ("conditions", "assumptions", "chain", "also"):
         _expect(name, _is_list(getattr(claim, name)), "a list", getattr(claim, name))
     for assumption in claim.assumptions:

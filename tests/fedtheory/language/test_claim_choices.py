@@ -178,3 +178,12 @@ def test_a_card_says_which_values_are_tried() -> None:
     """The meaning of a free number stands beside those of quantities."""
     card = SCALED.card()
     assert [str(row[1]) for row in card.rows] == ["smoothness", "any number; tried values: 0, 1/2, 1, 2, 8"]
+
+
+@pytest.mark.parametrize("value", [sp.asin(2), sp.Pow(-1, sp.Rational(1, 3)), sp.I, sp.sqrt(2), q.rounds])
+def test_values_that_no_run_can_have_are_refused(value: Any) -> None:
+    """A square is negative for some complex numbers, so that a proof for real ones says nothing about these."""
+    s = sp.Symbol("s", real=True)
+    with pytest.raises(InputError, match="integers, fractions or decimals"):
+        require_wellformed(Claim(id="mine:complex", lhs=0, rhs=s**2, for_all={s: [value]}))
+    require_wellformed(Claim(id="mine:real", lhs=0, rhs=s**2, for_all={s: [-1, 0.5, "1/3", sp.Rational(1, 7)]}))
