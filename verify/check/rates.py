@@ -269,11 +269,11 @@ def _evaluate_level(claim: Claim, run: Run, place: _Levels) -> LadderLevel:
 def _measure_largest(claim: Claim, at: Run) -> Number:
     """Return the value of the rate's quantity on a run; the largest one if it has several places."""
     compiled = _compile(claim)
-    measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_find_largest)
+    measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_find_largest_value)
     return max(measured, key=abs)
 
 
-def _find_largest(values: Array) -> float:
+def _find_largest_value(values: Array) -> float:
     return float(np.abs(plain_floats(values)).max())
 
 

@@ -56,9 +56,9 @@ class WholeRuns:
 def _decide_condition(link: CompiledRelation, site: SiteOfRuns, runs: int) -> Array:
     """Return the decision on a condition, run by run; claims that share the condition share the result."""
 
-    def compared() -> Array:
+    def decide() -> Array:
         _, decided = compare_by_run(link, [site], runs)
         holds: Array = decided.min(axis=1)
         return holds
 
-    return site.constants.compute_once(link, compared)
+    return site.constants.compute_once(link, decide)

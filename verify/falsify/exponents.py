@@ -53,7 +53,7 @@ class Logarithms:
         )
 
 
-class Reader:
+class LogarithmReader:
     """Evaluate the logarithms of a claim on runs, including runs that its conditions exclude."""
 
     def __init__(self, claim: Claim) -> None:
@@ -149,7 +149,7 @@ def find_best_step(
     # An inequality may have slack; an equation must remain satisfied.
     most = np.maximum(-at.conditions, 0) + _ROUNDING
     bounds = [-at.terms - burdens, np.zeros(2 * count), room.most, most, np.full(len(fixed), _ROUNDING)]
-    found = _solve(
+    found = _solve_linear_program(
         np.concatenate([-rises, [1.0], np.full(count, _DETOUR)]),
         np.vstack(rows),
         np.concatenate(bounds),
@@ -159,7 +159,7 @@ def find_best_step(
     return None if found is None else np.round(found[:count]).astype(int)
 
 
-def _solve(costs: Array, rows: Array, most: Array, low: Array, high: Array) -> Array | None:
+def _solve_linear_program(costs: Array, rows: Array, most: Array, low: Array, high: Array) -> Array | None:
     """Minimise `costs @ x` subject to `rows @ x <= most` and `low <= x <= high`; None if infeasible.
 
     HiGHS is called directly: importing the SciPy module around it takes longer than many searches.

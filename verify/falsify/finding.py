@@ -133,7 +133,7 @@ def falsify(
         best = (
             _shrink_violation(claim, violation, deadline, seed, on_tick)
             or known
-            or _find_largest(claim, state, regimes.best, deadline, on_tick)
+            or _find_closest_run(claim, state, regimes.best, deadline, on_tick)
         )
     table, found = best
     on_progress(seconds, seconds)
@@ -273,7 +273,7 @@ def _compute_end_of_part(deadline: float, part: float) -> float:
     return now + part * max(deadline - now, 0)
 
 
-def _find_largest(
+def _find_closest_run(
     claim: Claim, state: SearchState | None, by_regimes: Table | None, deadline: float, on_tick: Callable[[], None]
 ) -> tuple[Table | None, Check | None]:
     """Return the simplest run with the largest ratio, checked as displayed, in the arithmetic of its search."""

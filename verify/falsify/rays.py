@@ -16,7 +16,7 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import Array
-from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, find_best_step
+from verify.falsify.exponents import NOTHING_THERE, LogarithmReader, Logarithms, Room, find_best_step
 from verify.falsify.local_search import apply_scaling, remove_aspects
 from verify.falsify.scalings import find_scaling, list_scalings
 from verify.falsify.score import NOTHING
@@ -97,7 +97,7 @@ def _scale_rounded(table: Table, key: str, power: int) -> Table | None:
 
 def follow_rays(state: SearchState, starts: Sequence[Table], reach: Reach, until: float) -> None:
     """Follow rays from start runs until a time; small runs at their ends are kept for local searches."""
-    state.reach, reader, each = reach, Reader(state.claim), _SHARE * (until - state.seconds)
+    state.reach, reader, each = reach, LogarithmReader(state.claim), _SHARE * (until - state.seconds)
     followed, half = [], (state.seconds + until) / 2
     for ray in _list_rays(reader, starts):
         if state.seconds < half:
@@ -120,7 +120,7 @@ def _select_different(rays: Iterable[Ray]) -> Iterator[Ray]:
             yield ray
 
 
-def _list_rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
+def _list_rays(reader: LogarithmReader, starts: Sequence[Table]) -> Iterator[Ray]:
     """Yield rays from runs with one of noise, distance and dissimilarity, then with two of them, then with all.
 
     The direction is chosen against all terms together, then against each term.
@@ -137,7 +137,7 @@ def _list_rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
 
 
 def _list_corners(
-    reader: Reader, point: ScaledRun, whole: Logarithms, count: int
+    reader: LogarithmReader, point: ScaledRun, whole: Logarithms, count: int
 ) -> Iterator[tuple[ScaledRun, Logarithms]]:
     """Yield the run with only `count` of its sources of error, where these make the smaller side positive."""
     present = [scaling.name for scaling in list_scalings(point.base) if scaling.name in _SOURCES]
@@ -159,7 +159,7 @@ def _list_penalties(terms: Array) -> Iterator[Array]:
 class Ray:
     """A direction along which the smaller side increases relative to the terms, some of them with penalties."""
 
-    def __init__(self, reader: Reader, at: ScaledRun, reading: Logarithms, burdens: Array) -> None:
+    def __init__(self, reader: LogarithmReader, at: ScaledRun, reading: Logarithms, burdens: Array) -> None:
         self._reader, self._at, self._reading, self._burdens = reader, at, reading, burdens
 
     def follow(self, state: SearchState, until: float) -> SearchPoint | None:

@@ -194,6 +194,7 @@ class SearchState:
             raise SearchDone
 
     def _record(self, table: Table, found: Check) -> float:
+        """Count an applicable run, confirm a violation, else keep the largest score; return the run's score."""
         self.applicable += 1
         is_better = found.holds is not False and score(found) > self._best_score
         if found.arithmetic is FLOAT and is_better and self.claim.rate is None:

@@ -32,8 +32,8 @@ from verify.falsify.tables import (
     get,
     leaves,
     map_entries,
+    measure_hand_work,
     number_keys,
-    size,
     working_table,
     write_table,
 )
@@ -286,7 +286,8 @@ def _measure_table(table: Table) -> tuple[bool, int, int]:
     keys = sum(_KEY for key in OPTIONAL if get(table, key) is not None)
     steps, breaks_ties = get(table, "algorithm.local_steps"), get(table, "algorithm.clock.ties") == "one-by-one"
     is_loss = table["problem"]["kind"] in KINDS
-    return is_loss, size(table), numbers + keys + (len(steps) if isinstance(steps, list) else 0) + breaks_ties
+    own_steps = len(steps) if isinstance(steps, list) else 0
+    return is_loss, measure_hand_work(table), numbers + keys + own_steps + breaks_ties
 
 
 def _replace(table: Table, key: str, old: fmpq, new: fmpq) -> Table:

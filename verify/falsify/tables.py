@@ -183,7 +183,7 @@ def rows(table: Table) -> int:
     return sum(len(part) for part in table["problem"].get("inputs", ()))
 
 
-def size(table: Table) -> int:
+def measure_hand_work(table: Table) -> int:
     """Return the work of a computation by hand: M d^2 K T, plus the rows of data."""
     return clients(table) * dimension(table) ** 2 * count_steps(table) + rows(table)
 

@@ -74,10 +74,10 @@ class Guarded:
             return _CONSTANTS[text]
         if text not in self._names:
             known = f"it has {', '.join(sorted(self._names))}" if self._names else "it asks for a number"
-            raise UnknownSymbol(f"{text} is not a symbol of this question; {known}{self._find_symbol(text)}")
+            raise UnknownSymbol(f"{text} is not a symbol of this question; {known}{self._suggest_symbol(text)}")
         return self._names[text]
 
-    def _find_symbol(self, text: str) -> str:
+    def _suggest_symbol(self, text: str) -> str:
         close = get_close_matches(text, [name for name in self._names if len(name) > 1], n=1) if len(text) > 1 else []
         return f"; is it {close[0]}?" if close else ""
 

@@ -15,7 +15,7 @@ from verify.grade.exercise_checks import require_sound_once
 from verify.grade.marking import AnswerRow, Result, decode_result, mark_submission
 from verify.grade.result_files import read_entered, write_all
 from verify.grade.submission import digest
-from verify.grade.submitted_files import HandedIn, find_submissions, list_labels
+from verify.grade.submitted_files import SubmittedFile, find_submissions, list_labels
 from verify.processes import run_unordered
 
 _EDITION = "11"
@@ -31,7 +31,7 @@ _NO_HEADER = (
 class Task:
     """One submission to grade."""
 
-    handed_in: HandedIn
+    handed_in: SubmittedFile
     given: str | None
     """Assignment named by the instructor, an id or the file of an exercise; None if the file's header names it."""
     copy: str

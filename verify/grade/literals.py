@@ -56,6 +56,7 @@ def list_bound_names(units: Sequence[str]) -> set[str]:
 
 
 def _parse_units(units: Sequence[str]) -> Iterator[ast.Module]:
+    """Yield the syntax trees of those units that are valid Python."""
     for unit in units:
         try:
             yield ast.parse(unit)

@@ -20,7 +20,7 @@ _OF_MACHINES = ("__MACOSX", "__pycache__")
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class SubmittedFile:
     """One file of a folder of submissions."""
 
     path: Path
@@ -40,7 +40,7 @@ class HandedIn:
         return self.submission.copy_of or self.student
 
 
-def find_submissions(folder: Path, shared: str = CLASS) -> list[HandedIn]:
+def find_submissions(folder: Path, shared: str = CLASS) -> list[SubmittedFile]:
     """Find all ``.py`` and ``.ipynb`` files of a folder and its subfolders; raises `InputError` if there are none.
 
     `shared` is the id of a copy that several students have, which names none of them.
@@ -61,7 +61,7 @@ def left_out(folder: Path) -> list[str]:
     return sorted(f"{clean_file_name(entry.name)}{' (a link)' * entry.is_symlink()}" for entry in others)
 
 
-def list_labels(files: Sequence[HandedIn]) -> list[str]:
+def list_labels(files: Sequence[SubmittedFile]) -> list[str]:
     """Return a name for the result files of each submission: the student if unique, else its path."""
     count = Counter(file.student for file in files)
     wanted = [file.student if count[file.student] == 1 else file.file.replace("/", "-") for file in files]
@@ -100,23 +100,23 @@ def _is_of_a_machine(path: Path) -> bool:
     return path.name.startswith(".") or path.name in _OF_MACHINES
 
 
-def _read_entry(path: Path, entry: Path, folder: Path, shared: str) -> HandedIn:
+def _read_entry(path: Path, entry: Path, folder: Path, shared: str) -> SubmittedFile:
     called = clean_file_name(entry.name if entry.is_dir() else entry.stem)
     submission = read_submission(path, called)
     named = submission.copy_of
     student = named if named is not None and named not in (CLASS, shared) else called
-    return HandedIn(path, student, clean_file_name(str(path.relative_to(folder))), called, submission)
+    return SubmittedFile(path, student, clean_file_name(str(path.relative_to(folder))), called, submission)
 
 
-def _distinguish_students(files: Sequence[HandedIn]) -> list[HandedIn]:
+def _distinguish_students(files: Sequence[SubmittedFile]) -> list[SubmittedFile]:
     """Rename students so that no pair of student and assignment occurs twice."""
-    groups: dict[tuple[str, str | None], list[HandedIn]] = {}
+    groups: dict[tuple[str, str | None], list[SubmittedFile]] = {}
     for file in files:
         groups.setdefault((file.student, file.submission.assignment), []).append(file)
     return [_rename_duplicate(file, groups[file.student, file.submission.assignment]) for file in files]
 
 
-def _rename_duplicate(file: HandedIn, group: Sequence[HandedIn]) -> HandedIn:
+def _rename_duplicate(file: SubmittedFile, group: Sequence[SubmittedFile]) -> SubmittedFile:
     if len(group) == 1:
         return file
     others = [other.file for other in group if other is not file]

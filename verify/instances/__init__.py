@@ -24,7 +24,7 @@ from fedtheory.language.registry import is_of_the_package
 from fedtheory.language.schedules import StepSizes
 from fedtheory.language.setting import list_extensions
 from fedtheory.runfile import run_table, run_toml
-from verify.instances.schedules import families_of_step_sizes
+from verify.instances.schedules import register_families
 from verify.instances.user_algorithms import own_families
 
 __all__ = [
@@ -61,7 +61,7 @@ def families_for(claim: Claim) -> tuple[str, ...]:
 
 
 def _list_families(claim: Claim) -> tuple[str, ...]:
-    if claim.rate is None and (stated := families_of_step_sizes(claim)):
+    if claim.rate is None and (stated := register_families(claim)):
         return tuple(stated)
     is_own = not (claim.is_published and is_of_the_package(claim.source))
     is_on_fedavg = not _is_of_another_algorithm(claim)

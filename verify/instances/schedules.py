@@ -24,7 +24,7 @@ _KNOWN: dict[str, Family] = {}
 """Names of families by stated step sizes."""
 
 
-def families_of_step_sizes(claim: Claim) -> list[str]:
+def register_families(claim: Claim) -> list[str]:
     """Return the families of the step sizes that a claim states; they are built on demand."""
     return [_register_family(one) for one in stated_by(claim)]
 

@@ -14,7 +14,7 @@ from fedtheory.language.targets import Target
 from fedtheory.runfile import run_table
 from verify.evaluated_instances import Outcome, try_claims
 from verify.falsify import falsify
-from verify.falsify.tables import size
+from verify.falsify.tables import measure_hand_work
 from verify.instances import FAMILIES, PARTS
 from verify.slack import compute_share, proved_bounds, proved_claims
 from verify.slack.parts import WHOLE, Part, bound_of, parts_of
@@ -82,7 +82,7 @@ def _renew(part: Part, candidates: Sequence[RunTable]) -> fmpq | None:
 
 def _make_rank(found: Found) -> tuple[bool, float, int]:
     share, table = found
-    return bool(share == 1), round(plain_float(share), _DIGITS), -size(table)
+    return bool(share == 1), round(plain_float(share), _DIGITS), -measure_hand_work(table)
 
 
 def _search(part: Part, seconds: float) -> Iterator[RunTable]:

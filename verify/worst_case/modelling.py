@@ -17,7 +17,7 @@ from PEPit.point import Point
 from PEPit.tools.expressions_to_matrices import expression_to_matrices
 
 from fedtheory.arithmetic import Array
-from verify.worst_case.solvers import Program, triangle
+from verify.worst_case.solvers import Program, list_triangle_entries
 from verify.worst_case.symmetry import Exchange, involution
 
 
@@ -64,7 +64,7 @@ def _build_program(asked: Expression, constraints: Sequence[Constraint]) -> Prog
 def _make_row(expression: Expression) -> Array:
     """Return the coefficients of the function values and of the Gram matrix entries, and the constant."""
     products, values, constant = expression_to_matrices(expression)
-    rows, columns, scale = triangle(len(products))
+    rows, columns, scale = list_triangle_entries(len(products))
     return np.concatenate([values, products[rows, columns] * scale, [constant]])
 
 

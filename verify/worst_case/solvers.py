@@ -72,7 +72,7 @@ class Program:
 
 
 @cache
-def triangle(size: int) -> tuple[Array, Array, Array]:
+def list_triangle_entries(size: int) -> tuple[Array, Array, Array]:
     """Return rows, columns and multipliers of the entries of a matrix that a `Program` uses."""
     columns, rows = np.tril_indices(size)
     return rows, columns, np.where(rows == columns, 1, np.sqrt(2))

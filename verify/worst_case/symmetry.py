@@ -19,7 +19,7 @@ from scipy.linalg import qr
 from scipy.sparse import block_diag, csr_array, kron
 
 from fedtheory.arithmetic import Array
-from verify.worst_case.solvers import Program, triangle
+from verify.worst_case.solvers import Program, list_triangle_entries
 
 _DIGITS = 9
 """Number of digits to which weights count as equal; they are of order one."""
@@ -41,7 +41,7 @@ class Exchange:
     def of(cls, vectors: Array, values: Array) -> Exchange:
         """Return the exchange, an involution, that maps vectors and values to combinations of each other."""
         (vector_parts, even), (value_parts, even_values) = _find_coordinates(vectors), _find_coordinates(values)
-        rows, columns, _ = triangle(len(vectors))
+        rows, columns, _ = list_triangle_entries(len(vectors))
         odd_values, odd_products = np.arange(len(values)) >= even_values, (rows < even) != (columns < even)
         change = block_diag([csr_array(value_parts), _expand_products(vector_parts), csr_array([[1.0]])])
         odd = np.concatenate([odd_values, odd_products, [False]])
@@ -97,7 +97,7 @@ def _expand_products(coordinates: Array) -> csr_array:
 
 def _map_entries(size: int) -> csr_array:
     """Return all entries of a symmetric matrix, row by row, in terms of the unknowns of a `Program`."""
-    rows, columns, scale = triangle(size)
+    rows, columns, scale = list_triangle_entries(size)
     places, numbers = np.concatenate([rows * size + columns, columns * size + rows]), np.tile(np.arange(len(rows)), 2)
     # Diagonal entries occur twice.
     return csr_array((np.tile(scale / 2, 2), (places, numbers)), shape=(size**2, len(rows)))

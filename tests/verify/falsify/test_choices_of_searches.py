@@ -47,7 +47,7 @@ def _along(monkeypatch: pytest.MonkeyPatch, leads: dict[str, float], **given: An
             assert until <= 10.0
             state.seconds += given.get("takes", 1.0)
 
-    monkeypatch.setattr(rays, "Reader", lambda _: None)
+    monkeypatch.setattr(rays, "LogarithmReader", lambda _: None)
     monkeypatch.setattr(rays, "_list_rays", lambda *_: [Ray(*one) for one in leads.items()])
     monkeypatch.setattr(rays, "clients", lambda table: table)
     rays.follow_rays(state, [], "far", 10.0)  # type: ignore[arg-type]
@@ -299,7 +299,7 @@ def test_a_reading_is_at_the_worst_relation(monkeypatch: pytest.MonkeyPatch) -> 
     def reading(*comparisons: Any, own: int = 2) -> Any:
         monkeypatch.setattr(exponents, "evaluate_run", lambda *_: SimpleNamespace(comparisons=list(comparisons)))
         reader: Any = SimpleNamespace(_claim=None, _own=own)
-        return exponents.Reader._compute_reading(reader, {})
+        return exponents.LogarithmReader._compute_reading(reader, {})
 
     monkeypatch.setattr(exponents, "_score_comparison", lambda _, one: one.score)
     monkeypatch.setattr(exponents, "_split_by_sign", lambda one: ([one.size], [1.0]))

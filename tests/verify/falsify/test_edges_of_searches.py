@@ -20,7 +20,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.check.orders import Order, _find_order_of_power, find_order
 from verify.check.rates import _set_local_steps
-from verify.falsify.exponents import Logarithms, Reader
+from verify.falsify.exponents import LogarithmReader, Logarithms
 from verify.falsify.generation import _set_rounds
 from verify.falsify.rays import Ray, ScaledRun
 from verify.falsify.regimes.algorithms import ClaimedAlgorithm
@@ -106,7 +106,7 @@ def test_weights_of_extreme_runs(kind: str | None, first: tuple[int, int] | None
 def test_a_ray_reads_runs_that_exist() -> None:
     """A run with half a client says nothing, nor one beyond reach or with features that are not asked for."""
     claim = Claim(id="t:ray", lhs=q.final_suboptimality, rhs=D**2, where=WHERE)
-    reader, table = Reader(claim), _table(3)
+    reader, table = LogarithmReader(claim), _table(3)
     reading = reader.read(table)
     assert isinstance(reading, Logarithms)
     none = np.zeros_like(reading.terms)

@@ -281,7 +281,7 @@ def test_the_largest_ratio_of_both_searches(monkeypatch: pytest.MonkeyPatch) -> 
     def largest(hunted: str | None, by_regimes: str | None) -> Any:
         best = None if hunted is None else SimpleNamespace(table=hunted, found=of(hunted))
         state: Any = SimpleNamespace(best=best)
-        return finding._find_largest(CLAIM, state, by_regimes, 1e9, lambda: None)  # type: ignore[arg-type]
+        return finding._find_closest_run(CLAIM, state, by_regimes, 1e9, lambda: None)  # type: ignore[arg-type]
 
     assert largest("small", "large") == ("large", "check of large")
     assert largest("large", "small") == ("large", "check of large")

@@ -29,7 +29,16 @@ from verify.falsify.structure import (
     _drop_dimensions,
     _remove_row,
 )
-from verify.falsify.tables import Table, count_steps, features, find_most_steps, get, rows, size, with_clients
+from verify.falsify.tables import (
+    Table,
+    count_steps,
+    features,
+    find_most_steps,
+    get,
+    measure_hand_work,
+    rows,
+    with_clients,
+)
 
 CLAIM = Claim(id="t:parts", lhs=eta, rhs=L, where=WHERE)
 
@@ -115,9 +124,9 @@ def test_other_batches_and_dimensions() -> None:
 def test_sizes_of_tables() -> None:
     """Longest local steps, in all rounds; numbers of rows, and the work by hand."""
     assert [find_most_steps(_table(steps=steps)) for steps in (4, [1, 3])] == [4, 3]
-    assert (count_steps(_table(steps=[1, 3])), size(_table(dimension=2))) == (9, 2 * 4 * 6)
+    assert (count_steps(_table(steps=[1, 3])), measure_hand_work(_table(dimension=2))) == (9, 2 * 4 * 6)
     data: Table = {"problem": {"inputs": [[[1]], [[1], [2]]]}, "algorithm": {"rounds": 3, "local_steps": 2}}
-    assert (rows(data), rows(_table()), size(data)) == (3, 0, 2 * 6 + 3)
+    assert (rows(data), rows(_table()), measure_hand_work(data)) == (3, 0, 2 * 6 + 3)
     assert estimate_cost(_table()) == (2 * 2 + 6) * 8
     assert estimate_cost(_table(clock={"policy": "async"})) == 6 * 2 * 3 * 8
     assert estimate_cost(_table(clock={"policy": "sync"})) == estimate_cost(_table())

@@ -20,9 +20,9 @@ from fedtheory.runfile import parse_run
 from verify.falsify import score
 from verify.falsify.exponents import (
     NOTHING_THERE,
-    Reader,
+    LogarithmReader,
     _compute_log_quotient,
-    _solve,
+    _solve_linear_program,
     _split_by_sign,
     _take_logarithm,
 )
@@ -81,13 +81,14 @@ def test_sides_of_a_comparison_by_sign() -> None:
     assert _compute_log_quotient(sides) == -2.0
     assert [_take_logarithm(value) for value in (8.0, 0.0, -1.0, math.inf, 2.0**-200)] == [3.0] + [NOTHING_THERE] * 4
     assert list(
-        _solve(np.array([-1.0]), np.array([[1.0]]), np.array([3.0]), np.array([0.0]), np.array([9.0])) or []
+        _solve_linear_program(np.array([-1.0]), np.array([[1.0]]), np.array([3.0]), np.array([0.0]), np.array([9.0]))
+        or []
     ) == [3.0]  # type: ignore[arg-type]
 
 
 def test_conditions_of_readings() -> None:
     """An inequality may have room; an equation may not."""
-    reader = Reader(Claim(id="t:r", lhs=eta, rhs=L, where=WHERE, conditions=[eta <= L]))
+    reader = LogarithmReader(Claim(id="t:r", lhs=eta, rhs=L, where=WHERE, conditions=[eta <= L]))
     for equation, condition, allowed in (
         (False, -3.0, True),
         (False, 0.5, False),

@@ -17,7 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify import search_quickly
-from verify.falsify.exponents import NOTHING_THERE, Logarithms, Reader, Room, find_best_step
+from verify.falsify.exponents import NOTHING_THERE, LogarithmReader, Logarithms, Room, find_best_step
 from verify.falsify.mixed_runs import list_mixed_runs
 from verify.falsify.rays import Ray, ScaledRun, follow_rays
 from verify.falsify.scalings import list_scalings
@@ -101,7 +101,7 @@ def test_nothing_large_is_left_behind() -> None:
 def test_the_exponents_of_terms_are_those_of_the_formula() -> None:
     """Terms in the order of SymPy; twice the step size and half of it, logarithms to base two."""
     claim = bound(eta * sigma**2 / M)
-    reader = Reader(claim)
+    reader = LogarithmReader(claim)
     here = reader.read(TWO)
     there = reader.read({**TWO, "algorithm": {**TWO["algorithm"], "local_step_size": RATIONAL.number("1/2", "")}})
     assert here is not None
@@ -174,7 +174,7 @@ def test_rays_of_a_claim_about_every_step() -> None:
 
 def test_ends_in_the_same_proportions_are_one_end() -> None:
     """Two ends with the same proportions in other units are one; another term makes them different."""
-    reader, burdens = Reader(bound(0)), np.zeros(2)
+    reader, burdens = LogarithmReader(bound(0)), np.zeros(2)
 
     def end(smaller: float, terms: list[float], condition: float) -> tuple[float, ...]:
         at = Logarithms(smaller, np.array(terms), np.array([condition]))

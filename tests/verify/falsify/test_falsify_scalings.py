@@ -24,7 +24,7 @@ from verify.falsify.tables import (
     Table,
     evaluate_run,
     get,
-    size,
+    measure_hand_work,
     with_clients,
     with_coordinates,
     working_table,
@@ -216,4 +216,4 @@ def test_size_counts_what_a_reader_computes() -> None:
     run = Instance("small quadratics", 13).run()
     work, problem = run.algorithm.work, run.problem
     expected = problem.clients * problem.dimension**2 * max(work.steps) * run.algorithm.rounds
-    assert size(working_table(run)) == expected
+    assert measure_hand_work(working_table(run)) == expected

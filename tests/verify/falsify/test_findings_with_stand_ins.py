@@ -33,7 +33,7 @@ class Parts:
         monkeypatch.setattr(finding, "measure_work", lambda: self.now)
         monkeypatch.setattr(finding, "resolve", lambda claim: claim)
         monkeypatch.setattr(finding, "is_clear", lambda *_: self.clear)
-        for name in ("_search_small_runs", "_search_by_regimes", "search", "_shrink_violation", "_find_largest"):
+        for name in ("_search_small_runs", "_search_by_regimes", "search", "_shrink_violation", "_find_closest_run"):
             monkeypatch.setattr(finding, name, getattr(self, name.strip("_")))
         monkeypatch.setattr(finding, "_confirm", lambda *_: self.confirmed)
 
@@ -67,7 +67,7 @@ class Parts:
         """Return what is left of a violation."""
         return None if violation is None else CheckedRun("small", REFUTES)
 
-    def find_largest(self, _claim: Claim, state: Any, best: Any, deadline: float, _on_tick: Any) -> Any:
+    def find_closest_run(self, _claim: Claim, state: Any, best: Any, deadline: float, _on_tick: Any) -> Any:
         """Return a run on which the claim holds."""
         self._spend("largest", state is not None, best, deadline)
         return "large", HOLDS
@@ -126,10 +126,10 @@ def test_a_violation_among_small_runs(parts: Parts) -> None:
 
 def test_a_violation_in_floats_refutes_nothing(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = SimpleNamespace(arithmetic=FLOAT, holds=False)
-    monkeypatch.setattr(finding, "_find_largest", lambda *_: ("large", seen))
+    monkeypatch.setattr(finding, "_find_closest_run", lambda *_: ("large", seen))
     found = falsify(CLAIM, 12.0)
     assert (found.verdict, found.left_open) == ("not refuted", 3)
-    monkeypatch.setattr(finding, "_find_largest", lambda *_: (None, None))
+    monkeypatch.setattr(finding, "_find_closest_run", lambda *_: (None, None))
     assert falsify(CLAIM, 12.0).verdict == "not refuted"
     assert parts.confirmed is None
 

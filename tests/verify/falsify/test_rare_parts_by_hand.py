@@ -168,7 +168,7 @@ def test_ties_are_decided_once_for_each_kind(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(violations, "decide_table", lambda _claim, table: decided.append(table) or ("run", table))
     settled: list[Any] = []
     given: Any = SimpleNamespace(_claim=None, _tried=violations.Counter(), _of_ties=1.0)
-    given._settle = lambda _seen, found: settled.append(found)
+    given._record_decision = lambda _seen, found: settled.append(found)
 
     def decide(cost: float, sources: str = "s", sides: Any = (1, 2)) -> Any:
         seen: Any = SimpleNamespace(sides=sides, point={"sources": sources}, holds=False)
@@ -192,13 +192,13 @@ def test_only_violations_that_apply_are_found() -> None:
     for applicable, holds in ((True, True), (True, None), (False, False)):
         seen = SimpleNamespace(score=3.0)
         check = SimpleNamespace(applicable=applicable, holds=holds)
-        violations.Violations._settle(given, seen, CheckedRun({}, check))  # type: ignore[arg-type]
+        violations.Violations._record_decision(given, seen, CheckedRun({}, check))  # type: ignore[arg-type]
         assert (given.found, seen.score) == (None, -95.0)
     seen = SimpleNamespace(score=-99.0)
-    violations.Violations._settle(given, seen, None)  # type: ignore[arg-type]
+    violations.Violations._record_decision(given, seen, None)  # type: ignore[arg-type]
     assert (given.found, seen.score) == (None, -99.0)
     refuting: Any = CheckedRun({}, SimpleNamespace(applicable=True, holds=False))  # type: ignore[arg-type]
-    violations.Violations._settle(given, seen, refuting)  # type: ignore[arg-type]
+    violations.Violations._record_decision(given, seen, refuting)  # type: ignore[arg-type]
     assert given.found is refuting
 
 

@@ -15,12 +15,12 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from verify.grade import bound
 from verify.grade.submission import decode_text
-from verify.grade.submitted_files import HandedIn, _rename_duplicate
+from verify.grade.submitted_files import SubmittedFile, _rename_duplicate
 
 
-def _files(*called: str, student: str = "ana") -> list[HandedIn]:
+def _files(*called: str, student: str = "ana") -> list[SubmittedFile]:
     submission: Any = SimpleNamespace(assignment="class")
-    return [HandedIn(Path(one), student, f"{one}.py", one, submission) for one in called]
+    return [SubmittedFile(Path(one), student, f"{one}.py", one, submission) for one in called]
 
 
 def test_other_files_of_a_student_are_listed() -> None:

@@ -25,7 +25,7 @@ from verify.grade.point_entries import (
 )
 from verify.grade.roster import read_roster
 from verify.grade.submission import Submission, read_submission
-from verify.grade.submitted_files import HandedIn, _distinguish_students, list_labels
+from verify.grade.submitted_files import SubmittedFile, _distinguish_students, list_labels
 
 x, y = sp.symbols("x y", positive=True)
 
@@ -177,8 +177,8 @@ def test_a_cell_that_is_too_long_is_one_line_of_trouble(head: str, tmp_path: Pat
             read(file)
 
 
-def _handed_in(student: str, file: str, called: str, assignment: str | None = "a1") -> HandedIn:
-    return HandedIn(Path(file), student, file, called, Submission(called, assignment, ()))
+def _handed_in(student: str, file: str, called: str, assignment: str | None = "a1") -> SubmittedFile:
+    return SubmittedFile(Path(file), student, file, called, Submission(called, assignment, ()))
 
 
 def test_a_copy_of_several_files_stays_with_its_name() -> None:

@@ -98,8 +98,8 @@ class Design:
         return column
 
 
-def _make_pair(name: str, level: Level, other: str, its: Level) -> Pair:
-    return (name, str(level), other, str(its)) if name < other else (other, str(its), name, str(level))
+def _make_pair(name: str, level: Level, other: str, other_level: Level) -> Pair:
+    return (name, str(level), other, str(other_level)) if name < other else (other, str(other_level), name, str(level))
 
 
 def _make_pairs(first: str, levels: Sequence[Level], second: str, others: Sequence[Level]) -> Iterator[Pair]:

@@ -218,7 +218,7 @@ def _may_depend_on_steps(claim: Claim) -> bool:
 
 
 def _limit_looked_at(claim: Claim) -> int | None:
-    """Return the affordable number of local steps of all clients; None if repeated squaring of rounds applies."""
+    """Return the largest affordable number of local steps of all clients; None if rounds are squared repeatedly."""
     if not _may_depend_on_steps(claim):
         return None
     asked = claim.notation.values()

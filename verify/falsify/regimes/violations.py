@@ -111,7 +111,7 @@ class Violations:
         self.is_deciding = False
         self._tried[one.kind] += 1
         self._undecided += found is None
-        self._settle(one.seen, found)
+        self._record_decision(one.seen, found)
         self._spent += measure_work() - begin
 
     def _decide_tie(self, seen: Seen, table: Table) -> None:
@@ -124,9 +124,9 @@ class Violations:
             found = decide_table(self._claim, table)
         self._of_ties -= measure_work() - begin
         seen.holds = None
-        self._settle(seen, found)
+        self._record_decision(seen, found)
 
-    def _settle(self, seen: Seen, found: CheckedRun | None) -> None:
+    def _record_decision(self, seen: Seen, found: CheckedRun | None) -> None:
         if found is not None and found.found.applicable and found.found.holds is False:
             self.found = found
         seen.score = min(seen.score, SETTLED)
