@@ -12,7 +12,6 @@ Uses no other package of fedtheory.
 from functools import cache
 
 from fedtheory.arithmetic.certified import CERTIFIED
-from fedtheory.arithmetic.eigenvalues import largest_eigenvalues, smallest_eigenvalues
 from fedtheory.arithmetic.enclosure_arithmetic import ENCLOSED
 from fedtheory.arithmetic.equal_rows import group_equal_rows, map_equal_rows
 from fedtheory.arithmetic.floats import FLOAT
@@ -44,7 +43,6 @@ __all__ = [
     "arithmetic_of",
     "floats_of_same_sign",
     "group_equal_rows",
-    "largest_eigenvalues",
     "map_equal_rows",
     "plain_float",
     "plain_floats",
@@ -54,7 +52,6 @@ __all__ = [
     "select_arithmetic",
     "simplest_between",
     "simplest_near",
-    "smallest_eigenvalues",
     "squared_norms",
     "sum_with_weights",
     "unanswered",

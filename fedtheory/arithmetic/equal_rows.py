@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from flint import fmpq
+from numpy.typing import NDArray
 
-from fedtheory.arithmetic.operations import Array
-
+Array = NDArray[Any]
 Found = TypeVar("Found")
 
 

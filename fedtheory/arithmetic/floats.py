@@ -92,7 +92,6 @@ class FloatArithmetic(Arithmetic):
         return float(self.largest_eigenvalues(matrix[None])[0])
 
     def largest_eigenvalues(self, matrices: Array) -> Array:
-        """Return the largest eigenvalue of each of the matrices (N, d, d), (N,)."""
         values = _compute_eigenvalues(matrices)
         # Rounding may return a tiny eigenvalue instead of zero: singular matrices are common here.
         rounding = 8 * values.shape[-1] * np.finfo(float).eps * np.abs(values).max(axis=-1, initial=0.0)

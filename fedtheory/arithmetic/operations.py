@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.arithmetic.equal_rows import map_equal_rows
+
 Array = NDArray[Any]
 Number = Any
 """A float, a rational (`fmpq`), an interval (`arb`), or an `Enclosure`; the subclass `RootSum` of `Enclosure` is
@@ -54,6 +56,14 @@ class Arithmetic(ABC):
     @abstractmethod
     def largest_eigenvalue(self, matrix: Array) -> Number:
         """Return the largest eigenvalue of a symmetric (d, d) matrix; in rationals an upper bound (see `is_psd`)."""
+
+    def largest_eigenvalues(self, matrices: Array) -> Array:
+        """Return the largest eigenvalue of each of the matrices (N, d, d), (N,); in rationals an upper bound."""
+        return self.array(map_equal_rows(self.largest_eigenvalue, matrices))
+
+    def smallest_eigenvalues(self, matrices: Array) -> Array:
+        """Return the smallest eigenvalue of each of the matrices (N, d, d), (N,); in rationals a lower bound."""
+        return 0 - self.largest_eigenvalues(-matrices)
 
     @abstractmethod
     def are_psd(self, matrices: Array) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from fedtheory.arithmetic import Arithmetic, Array, Number, largest_eigenvalues, sum_with_weights
+from fedtheory.arithmetic import Arithmetic, Array, Number, sum_with_weights
 from fedtheory.engine.gradient_forms import GradientForms
 from fedtheory.engine.region import Ball, Everywhere, Region, find_containing_ball
 from fedtheory.errors import NotApplicable
@@ -82,7 +82,7 @@ class AssumedConstants:
     def client_mean_square_smoothness(self) -> Array:
         """The smallest c_i with ``E|g_i(x) - g_i(y)|^2 <= c_i |x - y|^2``, one draw in both gradients, (M,)."""
         curvatures = self.problem.hessians @ self.problem.hessians + self.noise_forms[:, 1:, 1:]
-        return largest_eigenvalues(self.arithmetic, curvatures)
+        return self.arithmetic.largest_eigenvalues(curvatures)
 
     @cached_property
     def sample_smoothness(self) -> Number:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, arithmetic_of, largest_eigenvalues, smallest_eigenvalues
+from fedtheory.arithmetic import FLOAT, Array, arithmetic_of
 from fedtheory.federation.oracles.base import Draws, Oracle, StepBound
 
 
@@ -35,8 +35,8 @@ class ExactOracle(Oracle):
 
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
         arithmetic = arithmetic_of(hessians)
-        smallest = min(smallest_eigenvalues(arithmetic, hessians))
-        largest = max(largest_eigenvalues(arithmetic, hessians))
+        smallest = min(arithmetic.smallest_eigenvalues(hessians))
+        largest = max(arithmetic.largest_eigenvalues(hessians))
         return StepBound(
             curvature=max(largest, -smallest),
             push=arithmetic.upper_sqrt((linear * linear).sum(axis=1).max()),

@@ -18,10 +18,8 @@ from fedtheory.arithmetic import (
     Array,
     Number,
     arithmetic_of,
-    largest_eigenvalues,
     map_equal_rows,
     product,
-    smallest_eigenvalues,
     sum_with_weights,
     unanswered,
 )
@@ -162,9 +160,9 @@ class Problem(Shown):
     @cached_property
     def spectral_norms(self) -> Array:
         """The largest modulus of an eigenvalue of each H_i, (M,)."""
-        tops = largest_eigenvalues(self.arithmetic, self.hessians)
+        tops = self.arithmetic.largest_eigenvalues(self.hessians)
         return (
-            tops if self.has_convex_clients else np.maximum(tops, -smallest_eigenvalues(self.arithmetic, self.hessians))
+            tops if self.has_convex_clients else np.maximum(tops, -self.arithmetic.smallest_eigenvalues(self.hessians))
         )
 
     def spectral_norm(self, hessian: Array) -> Number:
@@ -181,7 +179,7 @@ class Problem(Shown):
     def smallest_curvatures(self) -> Array:
         """The smallest eigenvalue of each H_i, (M,); raises `Unresolved` if floats cannot resolve one."""
         if self.rows is None or self.data is None:
-            return smallest_eigenvalues(self.arithmetic, self.hessians)
+            return self.arithmetic.smallest_eigenvalues(self.hessians)
         return smallest_curvatures(self.data, self.hessians)
 
     @cached_property

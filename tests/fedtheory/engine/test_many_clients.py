@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fedtheory.arithmetic import FLOAT, RATIONAL, largest_eigenvalues, smallest_eigenvalues
+from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.engine.moments import trajectory_of
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.region import may_be_largest
@@ -65,6 +65,6 @@ def test_extreme_eigenvalues_are_those_of_each() -> None:
     for arithmetic in (FLOAT, RATIONAL):
         given = arithmetic.array(hessians)
         each = [(arithmetic.largest_eigenvalue(one), arithmetic.smallest_eigenvalue(one)) for one in given]
-        together = zip(largest_eigenvalues(arithmetic, given), smallest_eigenvalues(arithmetic, given), strict=True)
+        together = zip(arithmetic.largest_eigenvalues(given), arithmetic.smallest_eigenvalues(given), strict=True)
         assert list(together) == each
-    assert smallest_eigenvalues(FLOAT, hessians)[0] == 0
+    assert FLOAT.smallest_eigenvalues(hessians)[0] == 0
