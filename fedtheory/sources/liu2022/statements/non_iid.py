@@ -162,8 +162,9 @@ CLAIMS = [
         assumptions=HETEROGENEOUS,
         conditions=[SMALL_STEP, FEW_STEPS],
         note=(
-            "At most 11/6 in place of 9, and 11/12 of the variance in place of 4 times the second moment, which is "
-            "never smaller and need not be bounded.  With one local step both terms vanish."
+            "The dissimilarity has a factor of at most 11/6 in place of 9.  The variance with the factor 11/12 stands "
+            "in place of 4 times the second moment, which is never smaller and need not be bounded.  With one local "
+            "step both terms vanish."
         ),
         sharpens="liu2022:thm-3",
     ),

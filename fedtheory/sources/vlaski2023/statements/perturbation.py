@@ -118,8 +118,8 @@ CLAIMS = [
         ),
         note=(
             "At w_1 = phi_{k,e-1} and w_2 = w_{i-1}, with the gradient of (5.45), half of the one of a run.  The first "
-            "relation is the first and the last of the four equal members: the gradients of the run, which have "
-            "gamma, against the second moment of h h' from the data.  The two members between are algebra.  The last "
+            "relation has the first and the last of the four equal members: the gradients of the run, which contain "
+            "gamma, and the second moment of h h' from the data.  The two members between follow by algebra.  The last "
             "relation is the constant for all pairs; the gradient of the cost (5.44) needs four times that."
         ),
     ),
