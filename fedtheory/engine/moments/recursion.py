@@ -134,25 +134,20 @@ class Recursion:
         return self.problem.arithmetic.array(list(counts))
 
     @cached_property
-    def own_importances(self) -> Array:
+    def single_weights(self) -> Array:
         """p_i of one client, (M,), also if a client of the problem stands for all clients of a type."""
         return self.algorithm.aggregation.participation.of_one_client(self.problem.weights)
 
     @property
-    def squared_importances(self) -> Array:
+    def squared_client_weights(self) -> Array:
         """Sum of p_i^2 over the clients that each client of the problem stands for, (M,)."""
-        squares: Array = self.problem.weights * self.own_importances
+        squares: Array = self.problem.weights * self.single_weights
         return squares
-
-    @cached_property
-    def _squared_weights_of_all(self) -> Array:
-        """Return the second moments of the clients' weights if all report."""
-        return square_weights(self.problem, self.algorithm)
 
     def _square_weights(self, update: Update) -> Array:
         """Return E[w_i^2], (M,), of one update."""
         if self.is_synchronous:
-            return self._squared_weights_of_all
+            return self.participation.squares
         weights = self.algorithm.expected_weights(update, self.problem.weights)
         return weights * weights
 
@@ -160,7 +155,7 @@ class Recursion:
         """Return the second moments that the gradients' noise adds in one update from the live models."""
         if self.problem.oracle.depends_on_model:
             return self._measure_noise(update, self._find_bases(live, update))
-        # The noise may not depend on the models, or only clients outside of row spaces may matter.
+        # The noise is the same for all models, among them the start.
         if self.is_synchronous:
             return self._noise_of_all
         return self._noises.compute_once(update.work, lambda: self._measure_noise(update, self.start))
@@ -237,7 +232,7 @@ class Recursion:
 
         `moment` is the second moment of that model, (d+1, d+1).
         """
-        squares, size = self._squared_weights_of_all, self.problem.dimension
+        squares, size = self.participation.squares, self.problem.dimension
         if isinstance(self.problem.oracle, ExactOracle):
             yield from repeat(self.problem.arithmetic.zeros(size, size), max(self.work.steps) + 1)
             return
@@ -363,11 +358,6 @@ class Recursion:
 def prepare_oracle(problem: Problem, algorithm: Algorithm) -> None:
     """Precompute fourth moments or other data that make the noise of all local steps of a run cheaper."""
     problem.centred.oracle.prepare(algorithm.rounds * max(algorithm.work.steps))
-
-
-def square_weights(problem: Problem, algorithm: Algorithm) -> Array:
-    """Return E[w_i^2], (M,), if the server waits for its participants."""
-    return algorithm.aggregation.moments(problem.weights).squares
 
 
 def _index_by_version(moves: Mapping[int, Array], live: LiveModels) -> Mapping[int, Array]:

@@ -97,7 +97,7 @@ class RoundForms:
 
     def build_average_form(self, form: Array) -> Array:
         """Return the forms in (1, xbar^k - c), c the centre of the problem, for k = 0 .. K: (K+1, d+1, d+1)."""
-        return self._build_sum_form(form, self.recursion.squared_importances, self.recursion.average_maps)
+        return self._build_sum_form(form, self.recursion.squared_client_weights, self.recursion.average_maps)
 
     def build_difference_form(self, factors: Array) -> Array:
         """Return |sum_i c_i (x_i^k - xbar^k)|^2 for the factors c_i of the clients, for k = 0 .. K: (K+1, d+1, d+1)."""
@@ -166,7 +166,7 @@ class RoundForms:
 
         The latter is a form, (d+1, d+1).
         """
-        own = (1 - 2 * self.recursion.own_importances[clients])[:, None, None]
+        own = (1 - 2 * self.recursion.single_weights[clients])[:, None, None]
         square = homogeneous(self.recursion.problem.arithmetic.identity(self.recursion.problem.dimension))
         noises = repeat(None) if self._is_quiet else (one.noise for one in self._pull_back(square, clients))
         # Without noise there is no end to its absence.
@@ -176,7 +176,7 @@ class RoundForms:
             if noise is None:
                 yield forms, square - square
             else:
-                yield forms + own * noise, sum_with_weights(self.recursion.squared_importances[clients], noise)
+                yield forms + own * noise, sum_with_weights(self.recursion.squared_client_weights[clients], noise)
 
     def of_clients(self, forms: Array, clients: Clients) -> Iterator[Array]:
         """Yield the form of each of some clients, (C, d+1, d+1), in (1, x_i^k - x*), as one at the start, by step."""

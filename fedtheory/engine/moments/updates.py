@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT
 from fedtheory.arithmetic.symmetric_pairs import count_pairs
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
-from fedtheory.engine.moments.recursion import MOST_MAPPED, Recursion, prepare_oracle, square_weights
+from fedtheory.engine.moments.recursion import MOST_MAPPED, Recursion, prepare_oracle
 from fedtheory.engine.moments.row_space_maps import estimate_cost_of_maps, estimate_cost_of_round
 from fedtheory.engine.moments.row_spaces import list_clients_outside, row_spaces
 from fedtheory.federation import Algorithm
@@ -42,7 +42,7 @@ class Updates:
         """Return one noise map for each client, or one for all if all start from the newest model."""
         centred, work = self.problem.centred, self.algorithm.work
         if self.algorithm.clock.is_synchronous:
-            return ServerNoise.of(centred, work, square_weights(self.problem, self.algorithm))
+            return ServerNoise.of(centred, work, self.algorithm.aggregation.moments(self.problem.weights).squares)
         return NoiseMaps.of(centred, work)
 
     @property

@@ -13,7 +13,7 @@ from fedtheory.arithmetic import RATIONAL, plain_floats
 from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, map_pairs, select_pairs
 from fedtheory.engine.moments import row_space_maps, trajectory_of
 from fedtheory.engine.moments.noise_maps import ServerNoise
-from fedtheory.engine.moments.recursion import Recursion, square_weights
+from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.row_space_maps import sum_noise_maps
 from fedtheory.engine.moments.row_spaces import row_spaces
 from fedtheory.engine.moments.updates import Updates
@@ -94,7 +94,7 @@ def test_one_map_agrees_with_rationals() -> None:
     problem = _problem(4, False, clients=33)
     assert problem.data is not None
     algorithm = fedavg(problem, rounds=1, local_step_size=1 / 256, local_steps=3)
-    work, weights = algorithm.work, square_weights(problem, algorithm)
+    work, weights = algorithm.work, algorithm.aggregation.moments(problem.weights).squares
     found, _ = ServerNoise.of(problem.centred, work, weights).noise(Recursion(problem, algorithm).start)
     data = ClientData(tuple(map(RATIONAL.array, problem.data.inputs)), tuple(map(RATIONAL.array, problem.data.outputs)))
     exact = least_squares(data, RATIONAL.array([1, 1, 1, 1]), batch=2, replacement=False)
