@@ -95,6 +95,7 @@ def print_search(searched: ProofSearch) -> None:
             f"  it rests on {escape(', '.join(result.uses) or 'no other claim')}",
         )
         _print_supposed(result)
+        print_contradiction(claim)
         return
     named = f"[bold]{claim.id}[/bold]  {escape(claim.title)}"
     print_lines(f"{named}: {style_verdict('no certificate')} of the tried families: {escape(result.reason)}")
@@ -111,6 +112,16 @@ def print_search(searched: ProofSearch) -> None:
     print_setting([(claim.id, claim)])
     if result.below is None:
         print_lines(*WHERE_TO_BEGIN)
+
+
+def print_contradiction(claim: Claim) -> None:
+    """Print a warning if the conditions of a claim contradict each other, because its proof is about no run then."""
+    from fedtheory.search.conditions import find_contradiction
+
+    condition = find_contradiction(claim)
+    if condition is not None:
+        stated = claim.in_words(condition)
+        print_lines(f"  no run satisfies the conditions: {escape(stated)} contradicts the others; correct one of them")
 
 
 WHERE_TO_BEGIN = (

@@ -274,7 +274,7 @@ def encode_proof(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
 
 def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
     """Print a proof for a terminal."""
-    from fedtheory.cli.proof_search import WHERE_TO_BEGIN
+    from fedtheory.cli.proof_search import WHERE_TO_BEGIN, print_contradiction
     from fedtheory.language.registry import explain_unproved
 
     reason = explain_unproved(proof.claim) if proof.verdict == "no certificate" else None
@@ -284,6 +284,8 @@ def print_text(proof: Proof, printed: list[PrintedStep]) -> None:
     )
     print_lines(*(f"  {hint}" for hint in _list_hints(proof)))
     print_setting([(proof.claim.id, proof.claim)])
+    if proof.verdict == "proved" and not proof.claim.is_published:
+        print_contradiction(proof.claim)
     if proof.relaxed is not None:
         weaker = ", ".join(proof.claim.in_words(condition) for condition in proof.relaxed)
         print_lines(f"  a weaker condition suffices: {escape(weaker or 'none')}")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+
 import sympy as sp
 
-from fedtheory.kernel import is_ordering, slack
+from fedtheory.kernel import Rejected, is_ordering, is_positive, slack
 from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import reduce_fraction
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.numbers import numbers_of
@@ -51,3 +55,15 @@ def weaken_to_counts(claim: Claim) -> list[Expr]:
         new = (one for one in (weaker, cleared) if one.free_symbols and one not in claim.conditions)
         found += [one for one in new if follows(one, claim)][:1]
     return found
+
+
+def find_contradiction(claim: Claim) -> Expr | None:
+    """Return a condition that no run can satisfy together with the others; None if none is found."""
+    numbers = numbers_of(claim)
+    for condition in claim.conditions:
+        others = [other for other in claim.conditions if other is not condition]
+        with suppress(Rejected):
+            others += solve_for_step_size(replace(claim, conditions=others))
+            if is_ordering(condition) and is_positive(reduce_fraction(-slack(condition)), numbers, others):
+                return condition
+    return None
