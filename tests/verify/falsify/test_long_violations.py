@@ -117,7 +117,7 @@ def test_a_point_with_large_counts_violates_and_is_decided(name: str, levels: Po
 def test_many_equal_clients_are_written_as_types(levels: Point, counts: list[int] | None) -> None:
     """The run has as many clients as its entries count; few clients, and those with weights, are written out."""
     point = normalise({**BASE, "clients": 13, **levels})
-    problem = build_problem(point, 1)
+    problem = build_problem(point)
     assert problem.get("count") == counts
     entries = len(problem["linear" if "linear" in problem else "terms"])
     assert (sum(counts) if counts else entries) == count_clients(point)

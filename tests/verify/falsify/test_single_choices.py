@@ -149,7 +149,7 @@ def test_solutions_are_graded_once(file: str | None, tmp_path: Path, monkeypatch
 def test_rules_of_hypotheses_at_steps_and_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rule applies to a hypothesis as it is, or after its step is replaced; patterns match whole hypotheses."""
     monkeypatch.setattr(origins, "_AT_STEP", [("step", "x")])
-    monkeypatch.setattr(origins, "SAID", [])
+    monkeypatch.setattr(origins, "HYPOTHESIS_RULES", [])
     monkeypatch.setattr(origins, "INDICES", [("x+", "a letter"), ("step [0-9]", "a step")])
     monkeypatch.setattr(origins, "STANDING", [])
     monkeypatch.setattr(origins, "_explain_sign", lambda goal, _: f"no rule for {goal}")
