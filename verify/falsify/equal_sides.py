@@ -1,10 +1,11 @@
-"""Solve exactly for step sizes at which both sides of a condition are equal."""
+"""Solve exactly for step sizes, or for the noise, at which both sides of a condition are equal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
+import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic.root_sums import exact_root
@@ -13,8 +14,9 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import whole_run
 from verify.check.applicability import check_conditions
 from verify.check.links import CompiledRelation, compile_conditions
-from verify.falsify.local_search import scale_steps
-from verify.falsify.tables import NO_RUN
+from verify.falsify.local_search import apply_scaling, scale_steps
+from verify.falsify.scalings import find_scaling
+from verify.falsify.tables import NO_RUN, Table, read
 
 _POWERS = (1, -1, 2, -2)
 """Powers of the step size in which a condition may be linear."""
@@ -26,6 +28,41 @@ def solve_equations(claim: Claim, run: Run) -> fmpq | None:
         factor = solve_equality(link, run) if condition.rel_op == "==" else None
         if factor is not None:
             return factor
+    return None
+
+
+def solve_for_noise(claim: Claim, table: Table) -> Table | None:
+    """Return a run with other noise that satisfies the first equation among the conditions; None if there is none.
+
+    It is for equations such as ``eta == D/(sigma*sqrt(T))``, which no rational step size satisfies at most variances.
+    """
+    scaling = find_scaling(table, "noise")
+    links = zip(claim.run_conditions, compile_conditions(claim), strict=True)
+    link = next((link for condition, link in links if condition.rel_op == "=="), None)
+    if scaling is None or link is None:
+        return None
+
+    def square(factor: fmpq) -> fmpq | None:
+        changed = apply_scaling(table, scaling, factor)
+        run = None if changed is None else read(changed)
+        return None if run is None else _compute_square_ratio(link, run)
+
+    one, four = square(fmpq(1)), square(fmpq(4))
+    if not one or not four:
+        return None
+    power = next((power for power in _POWERS if four == one * fmpq(4) ** power), None)
+    factor = None if power is None else exact_root(one if power < 0 else 1 / one, abs(power))
+    return None if factor is None else apply_scaling(table, scaling, factor)
+
+
+def _compute_square_ratio(link: CompiledRelation, run: Run) -> fmpq | None:
+    """Return the square of the ratio of two positive sides; None if it is not rational."""
+    site = whole_run(run)
+    with suppress(*NO_RUN):
+        left, right = (np.ravel(side(site)) for side in (link.left, link.right))
+        if len(left) == len(right) == 1 and left[0] > 0 and right[0] > 0:
+            square = left[0] * left[0] / (right[0] * right[0])
+            return square if isinstance(square, fmpq) else None
     return None
 
 

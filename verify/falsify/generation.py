@@ -22,7 +22,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import run_table
 from verify.check import Check
 from verify.falsify.counts import list_allowed_counts
-from verify.falsify.equal_sides import solve_equations, solve_for_largest_steps
+from verify.falsify.equal_sides import solve_equations, solve_for_largest_steps, solve_for_noise
 from verify.falsify.local_search import (
     apply_scaling,
     find_factor_at_edge,
@@ -173,7 +173,7 @@ def generate_run(
     # The step size does not change the kind, so runs of another kind are discarded before any computation.
     if run is None or table is None or _classify(table, run) != kind:
         return None
-    run = _choose_step_size(claim, run, generator)
+    run = _choose_noise(claim, table, run) or _choose_step_size(claim, run, generator)
     found = examine(claim, run)
     return (run, found) if found is not None and found.applicable and found.holds is not None else None
 
@@ -271,6 +271,16 @@ def _scale_one_aspect(table: Table, generator: np.random.Generator) -> Table | N
     scaling = scalings[int(generator.integers(len(scalings)))]
     factors = (*_FACTORS, fmpq(0)) if scaling.may_vanish and "noise" not in scaling.name else _FACTORS
     return apply_scaling(table, scaling, _pick(generator, factors))
+
+
+def _choose_noise(claim: Claim, table: Table, run: Run) -> Run | None:
+    """Return the run with the noise that satisfies an equation which no step size solves; None without one."""
+    if all(condition.rel_op != "==" for condition in claim.run_conditions) or any(stated_by(claim)):
+        return None
+    if run.arithmetic is not RATIONAL or solve_equations(claim, run) is not None:
+        return None
+    balanced = solve_for_noise(claim, table)
+    return None if balanced is None else read(balanced)
 
 
 def _choose_step_size(claim: Claim, run: Run, generator: np.random.Generator) -> Run:
