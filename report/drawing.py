@@ -19,7 +19,7 @@ from report.errata import ERRATA_PAGE, list_ledgers
 from report.finished_pages import FinishedPages, ListedPage, PageFiles
 from report.gallery import draw_figures
 from report.miniatures import draw_miniature
-from report.page_cache import Depends, find_page, store_page
+from report.page_cache import Inputs, find_page, store_page
 from report.pages import make_claim_page
 from report.paper_pages import make_paper_pages
 from report.slack import SLACK_PAGE, make_slack_tables
@@ -56,7 +56,7 @@ class ClaimTask:
     """Number of processes for a single page, which is then drawn in this process; several pages share the processes."""
 
     @property
-    def depends(self) -> Depends | None:
+    def inputs(self) -> Inputs | None:
         """Return the inputs of the page; None with user-defined runs, whose files are not watched for changes."""
         if self.runs:
             return None
@@ -92,7 +92,7 @@ class PaperTask:
     key: str
 
     @property
-    def depends(self) -> Depends:
+    def inputs(self) -> Inputs:
         """Return the inputs of the pages: the whole paper."""
         return "paper", self.key, digest_paper(self.key)
 
@@ -122,7 +122,7 @@ class ErrataTask:
     targets: Sequence[str]
 
     @property
-    def depends(self) -> Depends:
+    def inputs(self) -> Inputs:
         """Return the inputs of the page: all claims."""
         return "errata", *self.targets, *map(digest_target, self.targets)
 
@@ -141,7 +141,7 @@ class SlackTask:
     targets: Sequence[str]
 
     @property
-    def depends(self) -> Depends:
+    def inputs(self) -> Inputs:
         """Return the inputs of the page: all claims, and the runs in the folders of their papers."""
         keys = sorted({resolve(target).source for target in self.targets})
         return "slack", *self.targets, *map(digest_target, self.targets), *map(digest_paper, keys)
@@ -158,7 +158,7 @@ class PlanTask:
     """Task for the page of plans; no file is written without scikit-learn."""
 
     @property
-    def depends(self) -> Depends:
+    def inputs(self) -> Inputs:
         """Return the inputs of the page: the claims that it compares."""
         return "plan", *map(digest_claim, list_comparable_claims())
 
@@ -179,8 +179,8 @@ def draw_pages(tasks: Sequence[Task], written: PageFiles, jobs: int) -> Iterator
     """Yield the pages of all tasks as they are finished; links lead to the pages in `written`."""
     unknown = []
     for task in tasks:
-        depends = task.depends
-        found = None if depends is None else find_page(written, depends)
+        inputs = task.inputs
+        found = None if inputs is None else find_page(written, inputs)
         if found is None:
             unknown.append(task)
         else:
@@ -218,8 +218,8 @@ def _draw_all(tasks: Sequence[Task], written: PageFiles) -> list[FinishedPages]:
 
 def _draw(task: Task, written: PageFiles) -> FinishedPages:
     found = task.draw(load_templates(written))
-    if task.depends is not None:
-        store_page(found, written, task.depends)
+    if task.inputs is not None:
+        store_page(found, written, task.inputs)
     return found
 
 

@@ -15,7 +15,7 @@ from report.finished_pages import FinishedPages, PageFiles
 from verify import cache
 from verify.content import digest_claim, digest_code
 
-Depends = tuple[str, ...]
+Inputs = tuple[str, ...]
 """Digests of the inputs of a page."""
 
 _HERE = Path(__file__).parent
@@ -24,16 +24,16 @@ _NAVIGATION = re.compile("<nav.*?</nav>", re.DOTALL)
 """Links to other pages, which do not depend on the claims there."""
 
 
-def find_page(written: PageFiles, depends: Depends) -> FinishedPages | None:
+def find_page(written: PageFiles, inputs: Inputs) -> FinishedPages | None:
     """Return a cached page with the same inputs; None if there is none."""
-    found = cache.find(*_make_key(written, depends))
+    found = cache.find(*_make_key(written, inputs))
     if found is None:
         return None
     drawn, mentioned = found
     return drawn if all(digest_claim(find(claim)) == digest for claim, digest in mentioned.items()) else None
 
 
-def store_page(drawn: FinishedPages, written: PageFiles, depends: Depends) -> None:
+def store_page(drawn: FinishedPages, written: PageFiles, inputs: Inputs) -> None:
     """Store a page with the digests of the claims that it mentions."""
     words = {word.rstrip(".") for text in drawn.files.values() for word in _WORD.findall(_NAVIGATION.sub("", text))}
     mentioned = {
@@ -41,11 +41,11 @@ def store_page(drawn: FinishedPages, written: PageFiles, depends: Depends) -> No
         for claim, file in written
         if ":" in claim and words & {claim, file} and is_an_id(claim)
     }
-    cache.save((drawn, mentioned), *_make_key(written, depends))
+    cache.save((drawn, mentioned), *_make_key(written, inputs))
 
 
-def _make_key(written: PageFiles, depends: Depends) -> tuple[str, ...]:
-    return "page", _digest_names(written), digest_code(_HERE), *depends
+def _make_key(written: PageFiles, inputs: Inputs) -> tuple[str, ...]:
+    return "page", _digest_names(written), digest_code(_HERE), *inputs
 
 
 @lru_cache(maxsize=1)

@@ -34,10 +34,10 @@ class PaperPage:
 
 def make_paper_pages(keys: Collection[str]) -> list[PaperPage]:
     """Return the pages of some papers, without those that need a missing optional package."""
-    return [_build_page(page, source) for page, source in _compute(keys)]
+    return [_build_page(page, source) for page, source in _load_pages(keys)]
 
 
-def _compute(keys: Collection[str]) -> Iterator[tuple[Page, Source]]:
+def _load_pages(keys: Collection[str]) -> Iterator[tuple[Page, Source]]:
     for paper in (paper for key, paper in papers().items() if key in keys):
         for page in pages_of(paper):
             try:

@@ -187,8 +187,8 @@ def encode_constants(simulated: Run) -> dict[str, Any]:
     """Return the constants of a run; a constant that needs a region names it; null if unbounded, with the reason."""
     text, sqrt = simulated.arithmetic.text, simulated.arithmetic.sqrt
     found: dict[str, Any] = {
-        "clients": _count(simulated, simulated.clients),
-        "dimension": _count(simulated, simulated.problem.features),
+        "clients": _encode_count(simulated, simulated.clients),
+        "dimension": _encode_count(simulated, simulated.problem.features),
         "smoothness": text(simulated.smoothness),
         "strong_convexity": _encode_or_none(text, lambda: simulated.strong_convexity),
         "initial_gap": _encode_or_none(text, lambda: simulated.initial_gap),
@@ -216,7 +216,7 @@ def _encode_or_none(text: Any, measure: Callable[[], Any]) -> Any:
     return None if found is None else text(found)
 
 
-def _count(simulated: Run, count: int) -> Any:
+def _encode_count(simulated: Run, count: int) -> Any:
     """Return a whole number in the JSON format of the run's arithmetic."""
     return count if simulated.arithmetic.name == "float" else str(count)
 

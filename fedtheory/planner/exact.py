@@ -125,8 +125,8 @@ def find_lowest(
     """Return the exponent with the lowest score, and that score; None if scores only decrease towards small exponents.
 
     A coarse grid, which is extended where its best point is an end, then so many `evaluations` of Brent's method about
-    that point.  Scores need not have one valley only: the coarse grid decides which.  They are infinite where a run
-    diverges.
+    that point.  If the scores have several minima, the coarse grid decides which is found.  They are infinite where a
+    run diverges.
     """
     from scipy.optimize import minimize_scalar
 
