@@ -29,7 +29,7 @@ from report.theorems import find_accepted
 from report.user_runs import UserRun, make_run_sections
 from report.worst_case import compute_over_local_steps
 from verify.claim_verdict import ClaimVerdict
-from verify.content import STATEMENTS, digest_claim, digest_paper, digest_target, digest_verdict
+from verify.content import STATEMENTS, digest_claim, digest_paper, digest_target, digest_trials
 from verify.processes import run_unordered
 
 if TYPE_CHECKING:
@@ -57,7 +57,10 @@ class ClaimTask:
 
     @property
     def inputs(self) -> Inputs | None:
-        """Return the inputs of the page; None with user-defined runs, whose files are not watched for changes."""
+        """Return the inputs of the page; None with user-defined runs, whose files are not watched for changes.
+
+        The certificate of a proved claim may use other claims of the paper.
+        """
         if self.runs:
             return None
         claim, around = self.verdict.claim, (self.before, self.after)
@@ -66,8 +69,8 @@ class ClaimTask:
         return (
             stated,
             repr(around),
-            *digest_verdict(self.verdict.target),
-            digest_paper(claim.source, STATEMENTS),
+            *digest_trials(self.verdict.target),
+            digest_paper(claim.source, *(() if self.verdict.verdict == "proved" else (STATEMENTS,))),
             *beside,
         )
 
