@@ -34,7 +34,7 @@ def test_a_printed_proof_without_certificate_is_broken_at_its_first_failing_step
     assert found["first_failing"] == "renard2022:observation-2.1"
     failing = next(step for step in found["steps"] if not step["holds"])
     assert failing["text"].startswith("renard2022:observation-2.1")
-    assert "wrong way round" in failing["why"]
+    assert "sign is reversed" in failing["why"]
 
 
 def test_a_claim_without_any_proof(command: Command) -> None:
