@@ -30,7 +30,7 @@ def make_claim(*conditions: Any) -> Claim:
         (eta <= 1 / (4 * L), eta >= 1 / L),
         (L * eta <= sp.Rational(1, 4), L * eta >= 1),
         (tau <= sp.Rational(1, 2),),
-        (eta <= 1 / L, M <= sp.Rational(1, 2)),
+        (eta <= 1 / L, 2 * M <= 1),
     ],
 )
 def test_conditions_that_exclude_every_run_are_named(
