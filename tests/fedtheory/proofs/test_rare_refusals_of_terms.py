@@ -86,7 +86,7 @@ def _infer(law: str, place: str) -> None:
 NOT_AT_STEPS = next(name for name, law in LAWS.items() if law("mine:premise", 0).place == "run")
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "symbols of an expectation": (
-        lambda: RUN.process.in_symbols(cast(RunQuantity, q.max_drift), norm_sq(Expectation(x))),
+        lambda: RUN.process.express_in_symbols(cast(RunQuantity, q.max_drift), norm_sq(Expectation(x))),
         "max_drift has expectations of vectors",
     ),
     "a symbol without a value": (lambda: RUN.process.write_indexed(z * eta, RUN.index), "z has no value by round"),
@@ -95,7 +95,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "has no value by round and step",
     ),
     "vectors of unequal rounds": (
-        lambda: UNEQUAL.process.in_vectors(cast(RunQuantity, q.max_drift), norm_sq(x)),
+        lambda: UNEQUAL.process.express_in_vectors(cast(RunQuantity, q.max_drift), norm_sq(x)),
         "has vectors that rounds of all clients do not define",
     ),
     "a fact at a step": (lambda: Axiom(FACT, (next(iter(FACTS)),)).check(AT_STEP), "are about quantities of a run"),
