@@ -39,8 +39,10 @@ def search_powers(claim: Claim, search: Search) -> Found | NotFound:
 
 def search_smaller_powers(claim: Claim, search: Search) -> Found | NotFound:
     """Search for a proof of a claim on a run with the powers of known bounds on the same quantity for its own."""
-    plain = use_plain_symbols(claim)
     found: Found | NotFound = NotFound("no known bound has powers of the number of steps")
+    if claim.rate is not None or len(claim.relations) != 1:
+        return found
+    plain = use_plain_symbols(claim)
     counts = _list_counts(plain)
     own = [one.exp for one in plain.relations[0].atoms(sp.Pow) if one.exp in counts]
     own += [_find_count(plain)] if list_exponentials(plain) else []

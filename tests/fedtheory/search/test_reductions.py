@@ -12,8 +12,10 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, norm_sq
+from fedtheory.language.registry import find
 from fedtheory.proofs import check_certificate
 from fedtheory.search import Found, NotFound, find_proof
+from fedtheory.search.restatements import search_smaller_powers
 
 gap, M, Gamma, apart, noise, ell, beta, drift = sp.symbols("Delta M Gamma zeta_s sigma_s ell beta V", positive=True)
 F, F_i, x, y, best, later = sp.symbols("F F_i x y x_s x_1", real=True)
@@ -256,3 +258,10 @@ def test_values_of_minimisers_are_no_vectors_in_other_places() -> None:
     """Along gradient descent, the gap of the minimisers is a number that is not known."""
     claim = stated(Value(F, x), Value(F, x) + Gamma, STRONGLY, [], place="path", where=PATH)
     assert isinstance(find_proof(claim), NotFound)
+
+
+@pytest.mark.parametrize("name", ["fraboni2022:eq-33.rate", "fraboni2022:time-model"])
+def test_claims_that_are_no_single_bound_end_the_search(name: str) -> None:
+    """Rates and chains of relations have no powers to compare."""
+    claim = find(name)
+    assert isinstance(search_smaller_powers(claim, lambda _: NotFound("never asked")), NotFound)
