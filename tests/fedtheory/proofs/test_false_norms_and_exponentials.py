@@ -155,6 +155,10 @@ NO_POWERS = {
         "",
     ),
     "a power of another number": (powered(0, (1 - eta * mu) ** tau, T, base=1 - eta * mu, conditions=BELOW), ""),
+    "an exponential in an exponential": (
+        powered(0, sp.exp(-eta * T * sp.exp(-eta * T)), T, conditions=[eta <= 1]),
+        "",
+    ),
     "no exponential": (powered(0, D * T, T), "with exponentials or powers"),
     "a strict bound": (
         powered(0, DECAY, T, conditions=BELOW, relation="<"),
