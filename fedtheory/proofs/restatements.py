@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import sympy as sp
 
 from fedtheory.kernel import Numbers, Rejected, is_nonnegative
-from fedtheory.kernel.admitted import require_admitted, require_finite
+from fedtheory.kernel.admitted import denominator_factors, require_admitted, require_finite, require_nonzero
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import linear, reduce_fraction
 from fedtheory.language.claim import Claim
@@ -62,8 +62,8 @@ class Powers(_Restatement):
         if claim.place != "run" or claim.rate is not None or not bases:
             raise Rejected("expected a bound on a run with exponentials or powers of the number of steps in it")
         found = {one: base if self.base is None else self.base for one, base in bases.items()}
-        stated = _replace(claim, {one: base**self.count for one, base in found.items()})
-        signs = _Signs.of(stated, self.given)
+        signs = _Signs.of(claim, self.given)
+        stated = _replace(claim, {one: base**self.count for one, base in found.items()}, signs)
         symbols = self.count.free_symbols
         if not symbols or sp.Mul(*symbols) != self.count or not symbols <= signs.numbers.integer:
             raise Rejected(f"expected a product of counts of the claim, got {self.count}")
@@ -98,8 +98,8 @@ class Squares(_Restatement):
         Sides are numbers, also where they are norms of random vectors: an expectation has to be written.
         """
         squares = {side: sp.expand(side**2) for relation in claim.relations for side in relation.sides}
-        stated = _replace(claim, squares)
-        signs = _Signs.of(stated, self.given)
+        signs = _Signs.of(claim, self.given)
+        stated = _replace(claim, squares, signs)
         for relation in claim.relations:
             _, larger = relation.ordered
             for factor in sp.Mul.make_args(larger):
@@ -113,11 +113,20 @@ def list_exponentials(claim: Claim) -> set[Expr]:
     return set().union(*(relation.atoms(sp.exp) for relation in claim.relations))
 
 
-def _replace(claim: Claim, other: Mapping[Expr, Expr]) -> Claim:
-    """Return a claim of non-strict bounds with other sides, or other parts of its sides."""
+def _replace(claim: Claim, other: Mapping[Expr, Expr], signs: _Signs) -> Claim:
+    """Return a claim of non-strict bounds with other sides, or other parts of its sides.
+
+    A quantity that a statement names is supposed to exist, and one that it divides by is supposed to be non-zero: the
+    other claim may name and divide by nothing else.
+    """
     for relation in claim.relations:
         require_ordering(relation)
     relations = [relation.transform(lambda side: side.xreplace(other)) for relation in claim.relations]
+    sides = [side for relation in relations for side in relation.sides]
+    unnamed = _list_unnamed(sides, claim)
+    if unnamed:
+        raise Rejected(f"{', '.join(unnamed)} is in the other claim, and not in the claim")
+    require_nonzero(denominator_factors(sides), signs.numbers, signs.conditions)
     # The symbol of a quantity that is a whole side keeps its meaning.
     return with_relations(claim, relations, where={**claim.where, **claim.notation})
 
@@ -132,7 +141,7 @@ class _Signs:
     @classmethod
     def of(cls, claim: Claim, given: Sequence[Expr]) -> _Signs:
         """Return the numbers and conditions of a claim, with those given conditions that follow from its own."""
-        derived = [one for one in given if follows(one, claim)]
+        derived = [one for one in given if not _list_unnamed([one], claim) and follows(one, claim)]
         return cls(numbers_of(claim), (*claim.conditions, *derived, *list_known_conditions(claim)))
 
     def require_nonnegative(self, number: Expr, what: str) -> None:
@@ -141,6 +150,12 @@ class _Signs:
         require_finite([number], self.numbers, self.conditions)
         if not is_nonnegative(self.numbers.plain(number), self.numbers, self.conditions):
             raise Rejected(f"({number}) >= 0, {what}, is not shown under the conditions")
+
+
+def _list_unnamed(expressions: Iterable[Expr], claim: Claim) -> list[str]:
+    """Return the symbols in expressions that a claim does not name."""
+    used = set().union(*(one.free_symbols for one in expressions))
+    return sorted(map(str, used - claim.notation.keys() - claim.for_all.keys()))
 
 
 def _find_slopes(slack: Expr, powers: Sequence[Expr]) -> Sequence[Expr]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
 import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fedtheory import RATIONAL, parse_run
 from fedtheory.kernel import Term, square
@@ -16,17 +20,19 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs import Certificate, Combination, Part, check_certificate, facts
 from fedtheory.proofs.proof import IMPLIED_BY, check_assumed
 from fedtheory.proofs.restatements import Powers, Squares
+from verify.check import check
 
 ONE = sp.S.One
 F, x, y, x_i = sp.symbols("F x y x_i", real=True)
 c, L, eta, mu = sp.symbols("c L eta mu", positive=True)
 D, tau, T, sigma = sp.symbols("D tau T sigma", positive=True)
 last, error, steps, rounds = sp.symbols("X e g_s g_r", nonnegative=True)
-zeta, spread, drift = sp.symbols("zeta zeta_s V", nonnegative=True)
+zeta, spread, drift, weight = sp.symbols("zeta zeta_s V w", nonnegative=True)
 NUMBERS = {c: q.smoothness, L: q.smoothness, eta: q.local_step_size, mu: q.strong_convexity, D: q.initial_distance}
 NUMBERS |= {tau: q.local_steps, T: q.rounds, sigma: q.noise_deviation, last: q.final_distance_sq}
 NUMBERS |= {error: q.final_suboptimality, steps: q.average_local_gradient_sq, rounds: q.average_gradient_sq}
 NUMBERS |= {zeta: q.gradient_dissimilarity, spread: q.dissimilarity_at_optimum, drift: q.max_drift}
+NUMBERS |= {weight: q.proximal_weight}
 WORK = (a.same_local_work, a.unit_server_step, a.full_participation)
 
 
@@ -35,6 +41,7 @@ def claim_of(left: Any, right: Any, **stated: Any) -> Claim:
     parts = (sp.sympify(one) for one in (left, right, *stated.get("conditions", ())))
     used = set().union(*(part.free_symbols for part in parts))
     known = {**NUMBERS, **stated.pop("vectors", {})}
+    used |= set(stated.pop("also_named", ()))
     where = {symbol: quantity for symbol, quantity in known.items() if symbol in used}
     return Claim(id="t:false", lhs=left, rhs=right, where=where, **stated)
 
@@ -46,9 +53,9 @@ def norm(of: Any) -> Any:
 
 def squared(left: Any, right: Any, terms: Any, **stated: Any) -> tuple[Claim, Squares]:
     """Return a claim with roots, and a proof of it by squares."""
-    given = stated.pop("given", ())
+    derived = stated.pop("given", ())
     claim = claim_of(left, right, **stated)
-    return claim, Squares(claim=claim.id, why=Certificate(claim=claim.id, links=[terms]), given=given)
+    return claim, Squares(claim=claim.id, why=Certificate(claim=claim.id, links=[terms]), given=derived)
 
 
 POINTS: dict[str, Any] = {"place": "points", "vectors": {F: q.objective, x: q.point, y: q.second_point}}
@@ -111,10 +118,10 @@ def test_roots_of_squares(pair: tuple[Claim, Squares]) -> None:
 
 def powered(left: Any, right: Any, count: Any, parts: Any = (), **stated: Any) -> tuple[Claim, Powers]:
     """Return a claim with exponentials, and a proof of it with powers."""
-    base, given = stated.pop("base", None), stated.pop("given", ())
+    base, derived = stated.pop("base", None), stated.pop("given", ())
     claim = claim_of(left, right, assumptions=(*WORK, *stated.pop("assumptions", ())), **stated)
     why = Combination(claim=claim.id, links=[list(parts)])
-    return claim, Powers(claim=claim.id, count=count, why=why, given=given, base=base)
+    return claim, Powers(claim=claim.id, count=count, why=why, given=derived, base=base)
 
 
 BELOW = [eta * mu <= 1]
@@ -187,6 +194,60 @@ def test_a_power_for_an_exponential() -> None:
     assert check_certificate(open_claim, guessed).verdict == "broken"
 
 
+TIED = weight * D <= weight * eta
+HIDDEN = (1 - eta * mu) / (1 + 1 / weight)
+SUPPOSED = {
+    "a divisor of the base": (
+        powered(
+            *(D, eta + (1 - eta * mu) ** T, T, [Part(1 / weight, TIED), Part(HIDDEN**T, facts.ONE)]),
+            base=HIDDEN,
+            conditions=[TIED, eta <= 1 / mu],
+        ),
+        "(w) may be zero",
+    ),
+    "a quantity that only the base names": (
+        powered(
+            *(0, (1 - eta * L) ** T, T, [Part(((1 - eta * L) / (1 + mu)) ** T, facts.ONE)]),
+            base=(1 - eta * L) / (1 + mu),
+            conditions=[eta <= 1 / L],
+            vectors={mu: q.strong_convexity},
+            also_named=[mu],
+        ),
+        "mu is in the other claim",
+    ),
+}
+
+
+@pytest.mark.parametrize(("pair", "because"), SUPPOSED.values(), ids=SUPPOSED)
+def test_smaller_powers_suppose_nothing(pair: tuple[Claim, Powers], because: str) -> None:
+    """A base may not divide by what the claim does not divide by, nor name what the claim does not name.
+
+    Otherwise a number would be positive, or would exist, because the certificate mentions it.
+    """
+    proof = check_certificate(*pair)
+    assert proof.verdict == "broken"
+    assert any(because in step.text for step in proof.steps if not step.holds), [step.text for step in proof.steps]
+
+
+def test_the_hidden_divisor_would_prove_a_false_claim() -> None:
+    """Without a proximal term the condition says nothing about the distance."""
+    (claim, _), _ = SUPPOSED["a divisor of the base"]
+    problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["9"]}
+    algorithm = {"name": "fedprox", "proximal": "0", "local_step_size": "1/2", "rounds": 4, "local_steps": 1}
+    stated = replace(claim, assumptions=())
+    assert check(stated, parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)).holds is False
+
+
+@given(st.fractions(-1, 6, max_denominator=6), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_only_smaller_bases_are_accepted(rate: Fraction, is_exponential: bool) -> None:
+    """For eta mu <= 1/4, the base 1 - r eta mu is accepted for a rate r of 1 or more, up to 4."""
+    base = 1 - sp.Rational(rate.numerator, rate.denominator) * eta * mu
+    power = DECAY if is_exponential else (1 - eta * mu) ** T
+    pair = powered(0, power, T, [Part(base**T, facts.ONE)], base=base, conditions=[eta <= 1 / (4 * mu)])
+    assert (check_certificate(*pair).verdict == "proved") is (1 <= rate <= 4)
+
+
 EQUAL = sp.Eq(tau, 1, evaluate=False)
 LINKS: dict[str, tuple[Any, Any, Any, dict[str, Any], str]] = {
     "the last error": (error, L * last / 2, facts.LAST_ERROR, {"assumptions": [a.smooth]}, "proved"),
@@ -237,21 +298,21 @@ PROBLEMS: dict[str, Any] = {
     "flat": {"hessians": [[["0"]], [["0"]]], "linear": [["0"], ["0"]]},
     "noise": {"hessians": [[["1"]], [["3"]]], "linear": [["1"], ["-2"]], "noise": "1"},
 }
-SETTINGS: dict[str, Any] = {
+LAWS: dict[str, Any] = {
     "rounds": {},
     "drawn": {"participation": {"kind": "uniform", "clients": 1}},
     "clock": {"clock": {"policy": "sync", "times": ["1", "2"]}},
 }
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", LAWS)
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_what_implies_an_assumption_does(problem: str, setting: str) -> None:
     """On each run, an assumption holds if those hold that imply it."""
     if problem == "one client" and setting == "clock":
         return
     table = {"kind": "quadratic", "start": ["3"], **PROBLEMS[problem]}
-    algorithm = {"local_step_size": "1/8", "rounds": 2, "local_steps": 2, **SETTINGS[setting]}
+    algorithm = {"local_step_size": "1/8", "rounds": 2, "local_steps": 2, **LAWS[setting]}
     run = parse_run({"problem": table, "algorithm": algorithm}, RATIONAL)
     for assumption, ways in IMPLIED_BY.items():
         for others in ways:
