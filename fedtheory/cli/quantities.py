@@ -17,7 +17,7 @@ NAME = "quantities"
 Word = Annotated[str, typer.Argument(metavar="[WORD]", help="Part of a name, a symbol, a formula or a chapter.")]
 
 PLACES = {"run": "the whole run", "round": "each round", "step": "each local step", "points": "any point"}
-"""Where a quantity has its values."""
+"""Places at which a quantity has its values."""
 
 
 def run(word: Word = "", as_json: Json = False) -> None:

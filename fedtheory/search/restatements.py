@@ -83,7 +83,7 @@ def search_squares(claim: Claim, search: Search) -> Found | NotFound:
 
 
 def has_roots(claim: Claim) -> bool:
-    """Return whether both sides of a bound have square roots, or one of them and the other none."""
+    """Return whether a claim consists of non-strict bounds, and one of them has a square root."""
     roots = (one for relation in claim.relations for one in relation.atoms(sp.Pow))
     is_bound = all(relation.operator in ("<=", ">=") for relation in claim.relations)
     return is_bound and any(one.exp == sp.Rational(1, 2) for one in roots)
