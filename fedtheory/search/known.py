@@ -52,9 +52,11 @@ def search_known(claim: Claim) -> Found | NotFound:
     result = search_products(seen) if seen else _asks_for_more(candidates)
     if isinstance(result, Found):
         return result
-    reused = next(filter(None, (reuse_certificate(claim, known) for known in others)), result)
-    alone = reused if isinstance(reused, Found) else _search_facts(claim)
-    return alone if isinstance(alone, Found) else reused
+    reused = next(filter(None, (reuse_certificate(claim, known) for known in others)), None)
+    if reused is not None:
+        return reused
+    alone = _search_facts(claim)
+    return alone if isinstance(alone, Found) else result
 
 
 def search_with_conditions(claim: Claim) -> Found | NotFound:
