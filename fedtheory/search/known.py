@@ -50,13 +50,16 @@ def search_known(claim: Claim) -> Found | NotFound:
         if len(seen) == before:
             others.append(known)
     result = search_products(seen) if seen else _asks_for_more(candidates)
-    if isinstance(result, Found):
-        return result
+    return result if isinstance(result, Found) else _search_without_bounds(claim, others) or result
+
+
+def _search_without_bounds(claim: Claim, others: Sequence[KnownClaim]) -> Found | None:
+    """Search for a proof by the certificate of a known claim whose bound does not fit, or from facts alone."""
     reused = next(filter(None, (reuse_certificate(claim, known) for known in others)), None)
     if reused is not None:
         return reused
     alone = _search_facts(claim)
-    return alone if isinstance(alone, Found) else result
+    return alone if isinstance(alone, Found) else None
 
 
 def search_with_conditions(claim: Claim) -> Found | NotFound:
