@@ -213,6 +213,10 @@ def _solve_secular_equations(values: Array, entries: Array, reaches: Array) -> t
     """
     if not (reaches**2).all():
         raise NotApplicable("the supremum over the ball could not be bounded: the ball is too small for floats")
+    # Powers of two change no digits, and keep the squares of tiny numbers from vanishing.
+    sizes = np.maximum(np.abs(values).max(axis=1), np.abs(entries).max(axis=1) / reaches)
+    units = np.ldexp(1.0, np.frexp(sizes)[1] - 1)
+    values, entries = values / units[:, None], entries / units[:, None]
     lowest = np.maximum(values[:, -1], 0.0)
     width = np.linalg.norm(entries, axis=1) / reaches
     starts = lowest + 1e-12 * np.maximum(np.maximum(lowest, width), 1e-300)
@@ -225,7 +229,7 @@ def _solve_secular_equations(values: Array, entries: Array, reaches: Array) -> t
         goes_on = steps > _CLOSE * multipliers[active]
         multipliers[active[goes_on]] += steps[goes_on]
         active = active[goes_on]
-    return multipliers, multipliers > starts
+    return multipliers * units, multipliers > starts
 
 
 _SHORT, _OF_DISTANCE = 1e-7, 0.1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tiny_shapes as shapes
 from flint import fmpq
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from tiny_runs import data, quadratics
@@ -101,6 +101,7 @@ def test_supremum_in_the_hard_case() -> None:
     st.lists(st.floats(-5, 5), min_size=3, max_size=3),
     st.floats(0.01, 100),
 )
+@example([0.0, 0.0, 0.0], [0.0, 0.0, 3e-278], 1.0)
 def test_the_multiplier_is_that_of_another_root_finder(
     curvatures: list[float], slope: list[float], radius: float
 ) -> None:
