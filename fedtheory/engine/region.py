@@ -219,7 +219,7 @@ def _solve_secular_equations(values: Array, entries: Array, reaches: Array) -> t
     values, entries = values / units[:, None], entries / units[:, None]
     lowest = np.maximum(values[:, -1], 0.0)
     width = np.linalg.norm(entries, axis=1) / reaches
-    starts = lowest + 1e-12 * np.maximum(np.maximum(lowest, width), 1e-300)
+    starts = lowest + 1e-12 * np.maximum(np.maximum(lowest, width), 1e-80)
     multipliers, active = starts.copy(), np.arange(len(values))
     while len(active):
         gaps = multipliers[active, None] - values[active]

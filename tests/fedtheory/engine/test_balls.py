@@ -102,6 +102,7 @@ def test_supremum_in_the_hard_case() -> None:
     st.floats(0.01, 100),
 )
 @example([0.0, 0.0, 0.0], [0.0, 0.0, 3e-278], 1.0)
+@example([0.0, -1.0, 0.0], [0.0, 0.0, 3e-278], 1.0)
 def test_the_multiplier_is_that_of_another_root_finder(
     curvatures: list[float], slope: list[float], radius: float
 ) -> None:
