@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSu
 from fedtheory.kernel.forms import Form
 from fedtheory.kernel.indices import changes, differs, split_average
 from fedtheory.kernel.noise import is_noise
-from fedtheory.kernel.quotients import ONE, Quotient, linear, quotient
+from fedtheory.kernel.quotients import Quotient, linear, quotient
 from fedtheory.kernel.work import spend
 from fedtheory.search.positivity import SignFacts
 
@@ -22,7 +22,7 @@ _HALF, _MINUS = quotient(sp.Rational(1, 2)), quotient(sp.S.NegativeOne)
 
 
 class Block(NamedTuple):
-    """A Gram matrix: the index over which its squares are summed, and the clients' numbers that weight them."""
+    """A kind of Gram matrix: the sums over its squares, and the clients' numbers that weight them."""
 
     averaged: bool = False
     centred: bool = False
@@ -32,12 +32,16 @@ class Block(NamedTuple):
     weight: Expr = sp.S.One
 
 
-SHARED, APART, NOISE = Block(), Block(averaged=True, centred=True), Block(averaged=True)
-"""The Gram matrices: of shared vectors, of each client's deviations from the average, and of its noise.
-"""
-AT_STEPS, APART_AT_STEPS = Block(summed=True, centred=True), Block(averaged=True, summed=True, centred=True)
-"""The Gram matrices of deviations from time averages: of shared vectors, and of clients' deviations.
-"""
+SHARED = Block()
+"""The Gram matrix of vectors that all clients share."""
+DEVIATIONS = Block(averaged=True, centred=True)
+"""The Gram matrix of each client's deviations from the client average."""
+NOISE = Block(averaged=True)
+"""The Gram matrix of each client's noise."""
+STEP_DEVIATIONS = Block(summed=True, centred=True)
+"""The Gram matrix of shared vectors' deviations from their time averages."""
+CLIENT_STEP_DEVIATIONS = Block(averaged=True, summed=True, centred=True)
+"""The Gram matrix of clients' deviations from both averages."""
 Key = tuple[Block, Expr, Expr]
 """An entry: its Gram matrix, and an ordered pair of vectors."""
 
@@ -58,8 +62,8 @@ class Blocks:
 def _add(one: Mapping[K, Quotient], other: Mapping[K, Quotient], factor: Quotient) -> dict[K, Quotient]:
     total = dict(one)
     for key, number in other.items():
-        more = times(factor, number)
-        total[key] = plus(total[key], more) if key in total else more
+        more = multiply_numbers(factor, number)
+        total[key] = add_numbers(total[key], more) if key in total else more
     return {key: number for key, number in total.items() if number}
 
 
@@ -67,7 +71,7 @@ _LARGEST = 4000
 """Limit on the terms of a product of polynomials."""
 
 
-def plus(one: Quotient, other: Quotient) -> Quotient:
+def add_numbers(one: Quotient, other: Quotient) -> Quotient:
     """Return the sum of two numbers; raise `Rejected` if it takes too much work."""
     _require_small(
         len(one.numerator) * len(other.denominator)
@@ -77,7 +81,7 @@ def plus(one: Quotient, other: Quotient) -> Quotient:
     return one + other
 
 
-def times(one: Quotient, other: Quotient) -> Quotient:
+def multiply_numbers(one: Quotient, other: Quotient) -> Quotient:
     """Return the product of two numbers; raise `Rejected` if it takes too much work."""
     _require_small(len(one.numerator) * len(other.numerator) + len(one.denominator) * len(other.denominator))
     return one * other
@@ -116,8 +120,8 @@ def split_form(form: Form, context: Context) -> Blocks:
     return Blocks(rows, {key: number for key, number in entries.items() if number})
 
 
-def weights_of(blocks: Blocks, context: Context) -> list[Expr]:
-    """The clients' numbers that weight Gram matrices of a scalar, and those whose averages multiply shared vectors."""
+def list_weights(blocks: Blocks, context: Context) -> list[Expr]:
+    """Return the clients' numbers that weight Gram matrices of a scalar, or whose averages multiply shared vectors."""
     found = {block.weight for block, *_ in blocks.matrices if not block.summed and not block.centred}
     shared = [number.expression for (block, *_), number in blocks.matrices.items() if block == SHARED]
     found |= {mean.args[0] for number in shared for mean in number.atoms(Average)}
@@ -165,11 +169,11 @@ def _add_mean(
     entries: dict[Key, Quotient], pair: Sequence[Expr], coefficient: Quotient, context: Context, summed: bool
 ) -> None:
     """Add the average of an inner product over clients: of deviations from the averages, and of the averages."""
-    _add_entry(entries, APART_AT_STEPS if summed else APART, pair, coefficient)
+    _add_entry(entries, CLIENT_STEP_DEVIATIONS if summed else DEVIATIONS, pair, coefficient)
     if summed:
         per_step = coefficient * quotient(1 / context.number_of_steps)
         for own, other, c in _multiply_forms([vector(LocalSum(side), context) for side in pair], per_step):
-            _add_entry(entries, APART, (own, other), c)
+            _add_entry(entries, DEVIATIONS, (own, other), c)
     for one, other, c in _multiply_forms([vector(Average(side), context) for side in pair], coefficient):
         if summed and changes(one, context) and changes(other, context):
             _add_sum(entries, (one, other), c, context)
@@ -179,7 +183,7 @@ def _add_mean(
 
 def _add_sum(entries: dict[Key, Quotient], pair: Sequence[Expr], coefficient: Quotient, context: Context) -> None:
     """Add the sum of an inner product over local steps: of deviations from the time average, and of the sums."""
-    _add_entry(entries, AT_STEPS, pair, coefficient)
+    _add_entry(entries, STEP_DEVIATIONS, pair, coefficient)
     per_step = coefficient * quotient(1 / context.number_of_steps)
     for one, other, c in _multiply_forms([vector(LocalSum(side), context) for side in pair], per_step):
         _add_entry(entries, SHARED, (one, other), c)
@@ -198,24 +202,24 @@ def _add_entry(entries: dict[Key, Quotient], block: Block, pair: Sequence[Expr],
     entries[key] = entries[key] + more if key in entries else more
 
 
-def blocks_of(matrices: Iterable[Key]) -> list[Block]:
+def list_blocks(matrices: Iterable[Key]) -> list[Block]:
     """Return the Gram matrices of some entries, in order."""
     return sorted({block for block, *_ in matrices}, key=str)
 
 
-def vectors_of(matrices: Iterable[Key], block: Block) -> list[Expr]:
+def list_vectors(matrices: Iterable[Key], block: Block) -> list[Expr]:
     """Return the vectors of one block, in order."""
     found = {side for name, *pair in matrices for side in pair if name == block}
     return sorted(found, key=sp.default_sort_key)
 
 
-def squares_of(matrices: Mapping[Key, Quotient], context: Context, signs: SignFacts) -> list[Term] | None:
+def find_squares(matrices: Mapping[Key, Quotient], context: Context, signs: SignFacts) -> list[Term] | None:
     """Return a sum of squares with these matrices, by elimination with any order of pivots.
 
     Returns None if the kernel does not recognise the signs.
     """
     found: list[Term] = []
-    for block in blocks_of(matrices):
+    for block in list_blocks(matrices):
         entries = {frozenset(pair): number for (name, *pair), number in matrices.items() if name == block}
         terms = _eliminate(entries, block, context, signs)
         if terms is None:
@@ -239,19 +243,19 @@ def _eliminate(
         if summands is None:
             continue
         inverse = quotient(1 / diagonal.expression)
-        if not all(_is_finite(times(number, inverse), signs) for number in own.values()):
+        if not all(_is_finite(multiply_numbers(number, inverse), signs) for number in own.values()):
             continue
         left = dict(entries)
         for (one, c), (other, d) in _pair_up(own):
             key = frozenset({one, other})
-            less = times(times(_MINUS * c, d), inverse)
-            left[key] = plus(left[key], less) if key in left else less
+            less = multiply_numbers(multiply_numbers(_MINUS * c, d), inverse)
+            left[key] = add_numbers(left[key], less) if key in left else less
         rest = _eliminate({key: number for key, number in left.items() if number}, block, context, signs)
         if rest is not None:
             direction = sp.Add(
                 *((number * inverse).expression * _centre_vector(one, block, context) for one, number in own.items())
             )
-            reason = square(with_means(direction, context))
+            reason = square(use_average_gradients(direction, context))
             terms = [Term(block.weight * each, reason, block.averaged, block.summed) for each in summands]
             return [*terms, *rest]
     return None
@@ -263,7 +267,7 @@ def _is_finite(number: Quotient, signs: SignFacts) -> bool:
     return signs.is_nonnegative(1 / denominator) or signs.is_nonnegative(-1 / denominator)
 
 
-def with_means(direction: Expr, context: Context) -> Expr:
+def use_average_gradients(direction: Expr, context: Context) -> Expr:
     """Return a vector with gradients of F in place of averages of the clients' gradients."""
     wholes = {own: whole for whole, own in context.means.items()}
 
@@ -290,7 +294,3 @@ def _centre_vector(one: Expr, block: Block, context: Context) -> Expr:
         return one
     found = one - LocalSum(one) / context.number_of_steps if block.summed else one
     return found - Average(found) if block.averaged else found
-
-
-UNIT = Blocks({sp.S.One: ONE}, {})
-"""The number one."""

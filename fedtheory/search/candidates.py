@@ -41,7 +41,7 @@ from fedtheory.kernel.indices import changes, differs, split_average
 from fedtheory.kernel.quotients import Quotient
 from fedtheory.kernel.work import spend
 from fedtheory.language.claim import Relation
-from fedtheory.search.blocks import Blocks, split_form, with_means
+from fedtheory.search.blocks import Blocks, split_form, use_average_gradients
 from fedtheory.search.lengths import find_lengths
 
 
@@ -89,7 +89,7 @@ def find_candidates(
                 yield CandidateInequality(term, split_form(scalar(term.whole(inequality), context), context))
 
 
-def squares_as_written(
+def list_squares_as_written(
     context: Context, relation: Relation, conditions: Iterable[Expr]
 ) -> Iterator[CandidateInequality]:
     """Yield squares of vectors with norms in a statement, minus their time averages, and times slacks of numbers.
@@ -100,7 +100,7 @@ def squares_as_written(
     own = context.numbers.of_clients
     slacks = [slack(one) for one in conditions if is_ordering(one)]
     weights = [number for number in slacks if number.free_symbols & own and not number.has(Average)]
-    for of in vectors_as_written(relation):
+    for of in list_vectors_as_written(relation):
         with suppress(Rejected):
             is_own, is_summed = differs(of, context), changes(of, context)
             about_mean = [of - LocalSum(of) / context.number_of_steps] if is_summed else []
@@ -116,7 +116,7 @@ def squares_as_written(
                     )
 
 
-def vectors_as_written(relation: Relation) -> list[Expr]:
+def list_vectors_as_written(relation: Relation) -> list[Expr]:
     """The vectors in inner products of a statement, without factors, and the vectors in their averages and sums."""
     found: dict[Expr, None] = {}
     for side in relation.sides:
@@ -137,7 +137,7 @@ def _peel(of: Expr, found: dict[Expr, None]) -> None:
         _peel(sums[0].args[0], found)
 
 
-def weighted_squares(context: Context, goal: Blocks, conditions: Iterable[Expr]) -> Iterator[CandidateInequality]:
+def list_weighted_squares(context: Context, goal: Blocks, conditions: Iterable[Expr]) -> Iterator[CandidateInequality]:
     """Yield squares of the clients' vectors, times slacks of conditions on the clients' numbers."""
     own = context.numbers.of_clients
     slacks = [slack(one) for one in conditions if is_ordering(one)]
@@ -174,7 +174,7 @@ def _list_reasons(context: Context, form: Form, relation: Relation, nearby: bool
         for symbol in relation.free_symbols & context.visited
         if symbol not in context.definitions or not (nearby or context.definitions[symbol].has(Gradient))
     }
-    forms = {with_means(write_form(vector(point, context)), context) for point in points}
+    forms = {use_average_gradients(write_form(vector(point, context)), context) for point in points}
     ordered = sorted(forms, key=sp.default_sort_key)
     yield from (one(), *(assumption(name) for name in context.assumed))
     for f in sorted(named, key=str):
@@ -194,7 +194,7 @@ def _list_reasons(context: Context, form: Form, relation: Relation, nearby: bool
 def _list_of_means(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
     """Yield Cauchy-Schwarz and Jensen for the averages and sums in a statement."""
     sides = {side for monomial in form for product in parts_of(monomial, Inner) for side in product.args}
-    for side in sorted(sides.union(vectors_as_written(relation)), key=sp.default_sort_key):
+    for side in sorted(sides.union(list_vectors_as_written(relation)), key=sp.default_sort_key):
         weight, inside = split_average(side, context)
         if isinstance(side, Average) and weight != 1:
             yield from (weighted(own, weight / own, inside) for own in _list_factors(weight, context))
@@ -204,7 +204,7 @@ def _list_of_means(context: Context, form: Form, relation: Relation) -> Iterator
             yield mean_of_drawn(side.args[0])
         if isinstance(side, Average) and context.share is not None and context.share in context.numbers.of_clients:
             yield unweighted(side.args[0])
-    for side in vectors_as_written(relation):
+    for side in list_vectors_as_written(relation):
         yield from _list_of_combined_means(context, side)
 
 

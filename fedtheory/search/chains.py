@@ -29,20 +29,20 @@ from fedtheory.search.positivity import split_pairs, split_quickly
 from fedtheory.search.premises import (
     PARAMETERS,
     LinearPremise,
-    premise_of,
-    premises_of_facts,
-    supposable,
+    list_fact_premises,
+    list_supposable,
+    make_premise,
 )
 from fedtheory.search.remainders import (
     Goal,
     Remainder,
-    goal_of,
+    make_goal,
+    prove_conditions,
+    prove_remainder,
     remainders,
     search_products,
-    show_conditions,
-    show_remainder,
 )
-from fedtheory.search.restated import AT_OPTIMUM, AT_OPTIMUM_SAMPLED, quantities_behind, restate
+from fedtheory.search.restated import AT_OPTIMUM, AT_OPTIMUM_SAMPLED, list_quantities_behind, restate
 from fedtheory.search.together import (
     find_last_errors,
     find_steps_together,
@@ -85,7 +85,7 @@ def search_chains(claim: Claim) -> Found | NotFound:
     found: Found | NotFound = NotFound("no chain of known steps leads to its quantities")
     if not _is_fit(claim):
         return found
-    for missing in ((), *((each,) for each in supposable(claim))):
+    for missing in ((), *((each,) for each in list_supposable(claim))):
         found = _search(claim, missing)
         if isinstance(found, Found):
             return found
@@ -103,13 +103,13 @@ def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     steps = _select_steps(claim)
     wanted = _list_wanted(claim, steps)
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
-    goal = goal_of(claim, [name for name in wanted if name not in own], missing)
+    goal = make_goal(claim, [name for name in wanted if name not in own], missing)
     plain = use_plain_symbols(with_quantities(goal.original, {"quantities": list(goal.quantities)}))
     workspace = Workspace(with_iterations_in_powers(plain, plain.conditions))
     goal = replace(goal, workspace=workspace)
     rows = _list_rows(claim)
     first: list[LinearPremise] = []
-    others = premises_of_facts(goal.claim)
+    others = list_fact_premises(goal.claim)
     for step in steps:
         premise = _add_premise(goal, workspace, step)
         if premise is not None:
@@ -140,7 +140,7 @@ def _combine(goal: Goal, first: Sequence[LinearPremise], others: Sequence[Linear
     """Search for a combination of premises that shows the goal."""
     seen: list[Remainder] = []
     for remainder in remainders(goal, first, others):
-        found = show_remainder(remainder, remainder.written, split_pairs) or show_remainder(
+        found = prove_remainder(remainder, remainder.written, split_pairs) or prove_remainder(
             remainder, remainder.number, split_quickly
         )
         if found is not None:
@@ -164,10 +164,10 @@ def _add_premise(goal: Goal, workspace: Workspace, step: _Step) -> LinearPremise
 def _make_premise(goal: Goal, workspace: Workspace, name: str, said: str) -> LinearPremise | None:
     """Return a lemma as a premise, with further lemmas for conditions that the kernel does not recognise."""
     lemma = workspace.proofs[name].claim
-    given = show_conditions(goal, workspace, lemma.conditions)
+    given = prove_conditions(goal, workspace, lemma.conditions)
     if given is None:
         return None
-    return premise_of(name, said, lemma.relations[0].slack, goal.claim, given)
+    return make_premise(name, said, lemma.relations[0].slack, goal.claim, given)
 
 
 def _list_last_errors(goal: Goal, workspace: Workspace) -> list[LinearPremise]:
@@ -176,7 +176,7 @@ def _list_last_errors(goal: Goal, workspace: Workspace) -> list[LinearPremise]:
     for part in find_last_errors(workspace):
         slack_of_step = workspace.proofs[part.claim].claim.relations[0].slack
         slack_of_run = part.slack(symbols_of(goal.claim), slack_of_step)
-        premise = premise_of(part.claim, part.label, slack_of_run, goal.claim, ())
+        premise = make_premise(part.claim, part.label, slack_of_run, goal.claim, ())
         found += [] if premise is None else [replace(premise, part=part)]
     return found
 
@@ -251,5 +251,5 @@ def _list_steps_by(claim: Claim) -> Iterator[_Step]:
 
 def _list_quantities(step: _Step) -> Iterator[str]:
     """Yield the quantities that a step and its dependencies name, after replacement."""
-    words = (step.words.get(name, name) for name in sorted(quantities_behind(step.name)))
+    words = (step.words.get(name, name) for name in sorted(list_quantities_behind(step.name)))
     yield from (word for word in words if word.isidentifier())

@@ -18,7 +18,7 @@ from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import Quotient
 from fedtheory.kernel.work import spend
-from fedtheory.search.blocks import Blocks, Key, blocks_of, vectors_of
+from fedtheory.search.blocks import Blocks, Key, list_blocks, list_vectors
 from fedtheory.search.samples import Samples
 
 _PROGRAM = 20_000
@@ -79,7 +79,7 @@ class Programs:
         """Return the solver's answer for a program; `matrix` has a row for each entry and each sign."""
         from scipy.sparse import csc_matrix
 
-        clarabel = solver()
+        clarabel = load_solver()
         spend(_PROGRAM)
         signs = matrix.shape[0] - self.goals.shape[1]
         cones = [clarabel.ZeroConeT(self.rows)] if self.rows else []
@@ -98,7 +98,7 @@ class Programs:
         return len(self.goals)
 
 
-def solver() -> Any:
+def load_solver() -> Any:
     """Return Clarabel's module; raise `InputError` with the command that installs it, if it is missing."""
     try:
         import clarabel
@@ -112,15 +112,15 @@ def is_solved(solution: Any) -> bool:
     return str(solution.status) in ("Solved", "AlmostSolved")
 
 
-def programs_at(samples: Samples, goal: Blocks, candidates: Sequence[Blocks], inner: int) -> Programs:
+def make_programs(samples: Samples, goal: Blocks, candidates: Sequence[Blocks], inner: int) -> Programs:
     """Return the programs at some samples."""
     every = [goal, *candidates]
     rows = sorted({row for one in every for row in one.rows}, key=str)
     places: list[tuple[Key, float]] = []
     sizes = []
     joined = {key: None for one in every for key in one.matrices}
-    for block in blocks_of(joined):
-        vectors = vectors_of(joined, block)
+    for block in list_blocks(joined):
+        vectors = list_vectors(joined, block)
         sizes.append(len(vectors))
         places += [
             ((block, vectors[row], vectors[column]), 1.0 if row == column else sqrt(2))
@@ -154,7 +154,7 @@ def _make_evaluator(samples: Samples) -> Callable[[Quotient], NDArray[np.float64
     return value
 
 
-def least_support(programs: Programs, attempt: int = 0) -> list[int] | None:
+def find_least_support(programs: Programs, attempt: int = 0) -> list[int] | None:
     """Return a minimal set of candidates that suffices at every sample; None if all candidates do not suffice.
 
     The first attempt minimises the sum of the weights, further ones use random costs.

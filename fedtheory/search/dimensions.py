@@ -12,7 +12,7 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, is_leng
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity
-from fedtheory.search.blocks import APART, NOISE, SHARED, Block, Blocks
+from fedtheory.search.blocks import DEVIATIONS, NOISE, SHARED, Block, Blocks
 
 Dimension = tuple[int, int]
 """Powers of the unit of length and of the unit of objective values."""
@@ -81,7 +81,7 @@ class Dimensions:
 def _find_entry_dimension(block: Block, one: Expr, other: Expr) -> Dimension | None:
     if block == NOISE:
         return _raise(_GRADIENT, 2)
-    return _sum([_find_vector_dimension(one), _find_vector_dimension(other)]) if block in (SHARED, APART) else None
+    return _sum([_find_vector_dimension(one), _find_vector_dimension(other)]) if block in (SHARED, DEVIATIONS) else None
 
 
 def _find_vector_dimension(vector: Expr) -> Dimension:
@@ -98,6 +98,6 @@ def _sum(dimensions: list[Dimension]) -> Dimension:
     return sum(one[0] for one in dimensions), sum(one[1] for one in dimensions)
 
 
-def quotient_of(one: Dimension | None, other: Dimension | None) -> Dimension | None:
+def divide_dimensions(one: Dimension | None, other: Dimension | None) -> Dimension | None:
     """Return the quotient of two dimensions; None if either is unknown."""
     return None if one is None or other is None else (one[0] - other[0], one[1] - other[1])

@@ -15,11 +15,19 @@ from fedtheory.kernel import Context, Rejected, Term, is_ordering, slack
 from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.kernel.quotients import ONE, ZERO, Quotient, quotient
 from fedtheory.kernel.work import spend
-from fedtheory.search.blocks import Block, Blocks, blocks_of, plus, squares_of, times, vectors_of
+from fedtheory.search.blocks import (
+    Block,
+    Blocks,
+    add_numbers,
+    find_squares,
+    list_blocks,
+    list_vectors,
+    multiply_numbers,
+)
 from fedtheory.search.candidates import CandidateInequality
 from fedtheory.search.conic import UNBOUNDED
-from fedtheory.search.dimensions import Dimension, Dimensions, quotient_of
-from fedtheory.search.faces import Face, Reduced, costs_of
+from fedtheory.search.dimensions import Dimension, Dimensions, divide_dimensions
+from fedtheory.search.faces import Face, FeasibleSet, list_costs
 from fedtheory.search.fits import Products
 from fedtheory.search.positivity import SignFacts
 from fedtheory.search.samples import Samples
@@ -73,13 +81,15 @@ class System:
             return not equation.get(-1, ZERO)
         pivot = unknown[0]
         inverse = quotient(-1 / equation[pivot].expression)
-        solved = {free: times(factor, inverse) for free, factor in equation.items() if free != pivot and factor}
+        solved = {
+            free: multiply_numbers(factor, inverse) for free, factor in equation.items() if free != pivot and factor
+        }
         self.known[pivot] = {pivot: ONE}
         for place, sums in list(self.known.items()):
             if pivot in sums:
                 factor = sums.pop(pivot)
                 for free, other in solved.items():
-                    sums[free] = plus(sums.get(free, ZERO), times(factor, other))
+                    sums[free] = add_numbers(sums.get(free, ZERO), multiply_numbers(factor, other))
                 self.known[place] = {free: number for free, number in sums.items() if number}
         return True
 
@@ -88,7 +98,7 @@ class System:
         found: dict[int, Quotient] = {}
         for place, factor in equation.items():
             for free, other in self.known.get(place, {place: ONE}).items():
-                found[free] = plus(found.get(free, ZERO), times(factor, other))
+                found[free] = add_numbers(found.get(free, ZERO), multiply_numbers(factor, other))
         return {free: number for free, number in found.items() if number}
 
     def copy(self) -> System:
@@ -128,8 +138,8 @@ def _try_values(system: System, choice: Candidates, context: Context, signs: Sig
     if between is None:
         return None
     dimensions = choice.dimensions
-    expected = quotient_of(*map(dimensions.find_dimension, (system.goal, choice.candidates[place].blocks)))
-    for number in islice(simple_values(between, choice, expected), _MOST_VALUES):
+    expected = divide_dimensions(*map(dimensions.find_dimension, (system.goal, choice.candidates[place].blocks)))
+    for number in islice(list_simple_values(between, choice, expected), _MOST_VALUES):
         other = system.copy()
         if other.impose({place: ONE, -1: _MINUS * quotient(number)}):
             found = _solve(other, choice, context, signs)
@@ -148,10 +158,10 @@ def _find_interval(system: System, choice: Candidates) -> list[tuple[float, floa
     return [(float(one), float(other)) for one, other in zip(low.free[:, 0], upper, strict=True)]
 
 
-def _reduce_system(system: System, choice: Candidates) -> Reduced:
+def _reduce_system(system: System, choice: Candidates) -> FeasibleSet:
     """Return the system after the known coefficients are inserted."""
     sums = [system.known.get(place, {place: ONE}) for place in range(len(system.chosen))]
-    return Reduced(choice.many, system.free, system.rest(), sums)
+    return FeasibleSet(choice.many, system.free, system.rest(), sums)
 
 
 def _list_faces(system: System, choice: Candidates) -> Iterator[System]:
@@ -159,7 +169,7 @@ def _list_faces(system: System, choice: Candidates) -> Iterator[System]:
     free, parts = system.free, system.rest()
     sums = [system.known.get(place, {place: ONE}) for place in range(len(system.chosen))]
     reduced = _reduce_system(system, choice)
-    faces = (reduced.find_face(costs) for costs in costs_of(len(free)))
+    faces = (reduced.find_face(costs) for costs in list_costs(len(free)))
     seen = set[str]()
     for face in filter(None, faces):
         equations = [dict(sums[place]) for place in reduced.vanishing(face)]
@@ -194,7 +204,7 @@ def _require_vanishing(
             for other, factor in zip(vectors, kernel, strict=True):
                 entry = part.matrices.get((block, one, other)) or part.matrices.get((block, other, one))
                 if entry and factor:
-                    equation[free] = plus(equation.get(free, ZERO), times(entry, factor))
+                    equation[free] = add_numbers(equation.get(free, ZERO), multiply_numbers(entry, factor))
         found.append(equation)
     return found
 
@@ -210,7 +220,7 @@ def _finish(system: System, choice: Candidates, context: Context, signs: SignFac
     rest = system.rest()[-1]
     if rest.rows or any(_is_negative(number, choice) for number in coefficients):
         return None
-    squares = squares_of(rest.matrices, context, signs)
+    squares = find_squares(rest.matrices, context, signs)
     if squares is None:
         return None
     terms = list[Term]()
@@ -245,8 +255,8 @@ def _list_equations(parts: Mapping[int, Blocks]) -> Iterator[dict[int, Quotient]
     for row in sorted(rows, key=str):
         yield {free: each.rows[row] for free, each in parts.items() if row in each.rows}
     keys = {key: None for each in parts.values() for key in each.matrices}
-    for block in blocks_of(keys):
-        for side in vectors_of(keys, block):
+    for block in list_blocks(keys):
+        for side in list_vectors(keys, block):
             if (block, side, side) not in keys:
                 for key in (key for key in keys if key[0] == block and side in key[1:]):
                     yield {free: each.matrices[key] for free, each in parts.items() if key in each.matrices}
@@ -270,7 +280,7 @@ _MOST_SYMBOLS = 3
 _MOST_POWERS = 3000
 
 
-def simple_values(
+def list_simple_values(
     between: Sequence[tuple[float, float]], choice: Candidates, expected: Dimension | None = None
 ) -> Iterator[Expr]:
     """Yield values between bounds at every point, with the given dimension if it is known.
@@ -290,7 +300,9 @@ def simple_values(
         size = samples.values(unit) if unit.free_symbols else np.ones(len(low))
         numbers = np.multiply.outer([float(factor) for factor in _FACTORS], monomials * size).swapaxes(0, 1)
         fits = ((numbers >= low - below) & (numbers <= high + above)).all(axis=2)
-        fits &= choice.dimensions.fit(samples.symbols, powers, quotient_of(expected, choice.dimensions.find(unit)))
+        fits &= choice.dimensions.fit(
+            samples.symbols, powers, divide_dimensions(expected, choice.dimensions.find(unit))
+        )
         is_end = _is_at(numbers, low, below, low > 0) | _is_at(numbers, high, above, high < UNBOUNDED)
         ends, others = (np.argwhere(fits & of_kind) for of_kind in (is_end, ~is_end))
 
@@ -321,7 +333,7 @@ def _is_at(numbers: Any, ends: Any, within: Any, known: Any) -> Any:
     return near.all(axis=2) & (known.sum() >= min(len(known), 2))
 
 
-def units_of(goal: Blocks, conditions: Iterable[Expr]) -> list[Expr]:
+def list_units(goal: Blocks, conditions: Iterable[Expr]) -> list[Expr]:
     """Return sums that are factors of a goal's coefficients, and slacks of conditions."""
     numbers = [number.expression for number in (*goal.rows.values(), *goal.matrices.values())]
     numbers += [slack(one) for one in conditions if is_ordering(one)]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import Quotient
 from fedtheory.kernel.work import spend
-from fedtheory.search.blocks import Block, Blocks, blocks_of, vectors_of
-from fedtheory.search.conic import is_solved, solver
+from fedtheory.search.blocks import Block, Blocks, list_blocks, list_vectors
+from fedtheory.search.conic import is_solved, load_solver
 from fedtheory.search.samples import Samples
 
 _PROGRAM = 20_000
@@ -34,7 +34,7 @@ class Face:
     """Vectors of each block, and a kernel in echelon form of shape (samples, vectors, dimensions)."""
 
 
-class Reduced:
+class FeasibleSet:
     """The feasible free coefficients at every sample: matrices and numbers that are affine in them."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Reduced:
         self._free = list(free)
         columns = [-1, *free]
         keys = {key: None for part in parts.values() for key in part.matrices}
-        self._blocks = [(block, vectors_of(keys, block)) for block in blocks_of(keys)]
+        self._blocks = [(block, list_vectors(keys, block)) for block in list_blocks(keys)]
         empty = Blocks({}, {})
         known: dict[Expr, Matrix] = {}
 
@@ -101,7 +101,7 @@ class Reduced:
         return [place for place, each in enumerate(values) if np.all(np.abs(each) <= _SMALL * largest)]
 
     def _solve(self, sample: int, costs: Matrix) -> Matrix | None:
-        clarabel = solver()
+        clarabel = load_solver()
         from scipy.sparse import csc_matrix
 
         spend(_PROGRAM)
@@ -185,7 +185,7 @@ def _choose_pivots(kernel: Matrix) -> list[int]:
     return pivots
 
 
-def costs_of(count: int) -> Iterator[list[float]]:
+def list_costs(count: int) -> Iterator[list[float]]:
     """Yield costs that minimise, then maximise each free coefficient."""
     for sign in (1.0, -1.0):
         for place in range(count):

@@ -13,14 +13,21 @@ from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import split_into_products, split_pairs, split_quickly
 from fedtheory.search.premises import (
     KnownClaim,
-    known_claims,
-    lacking_quantities,
+    adopt_symbols,
+    find_known_claims,
+    list_fact_premises,
+    list_lacking_quantities,
     list_premises,
-    premises_from,
-    premises_of_facts,
-    use_symbols_of,
+    use_known_claim,
 )
-from fedtheory.search.remainders import Remainder, goal_of, remainders, search_products, show_conditions, show_remainder
+from fedtheory.search.remainders import (
+    Remainder,
+    make_goal,
+    prove_conditions,
+    prove_remainder,
+    remainders,
+    search_products,
+)
 from fedtheory.search.restated import reuse_certificate
 from fedtheory.search.workspace import Workspace
 
@@ -33,7 +40,7 @@ def search_known(claim: Claim) -> Found | NotFound:
     unfit = _explain_unfit(claim)
     if unfit is not None:
         return NotFound(unfit)
-    candidates = known_claims(use_plain_symbols(claim))
+    candidates = find_known_claims(use_plain_symbols(claim))
     if not candidates:
         return _search_facts(claim)
     seen: list[Remainder] = []
@@ -41,7 +48,7 @@ def search_known(claim: Claim) -> Found | NotFound:
     for known in candidates:
         before = len(seen)
         for remainder in _list_remainders(claim, known):
-            found = show_remainder(remainder, remainder.written, split_pairs) or show_remainder(
+            found = prove_remainder(remainder, remainder.written, split_pairs) or prove_remainder(
                 remainder, remainder.number, split_quickly
             )
             if found is not None:
@@ -67,26 +74,26 @@ def search_with_conditions(claim: Claim) -> Found | NotFound:
     if _explain_unfit(claim) is not None or claim.for_all:
         return NotFound("it is not one inequality about a run")
     seen: list[Remainder] = []
-    for known in known_claims(use_plain_symbols(claim)):
-        goal = goal_of(claim, lacking_quantities(claim, [known.claim]), known.missing)
+    for known in find_known_claims(use_plain_symbols(claim)):
+        goal = make_goal(claim, list_lacking_quantities(claim, [known.claim]), known.missing)
         workspace = Workspace(goal.claim)
         with suppress(Rejected):
-            renamed = use_symbols_of(goal.claim, known.claim)
-            given = None if renamed is None else show_conditions(goal, workspace, renamed.conditions)
+            renamed = adopt_symbols(goal.claim, known.claim)
+            given = None if renamed is None else prove_conditions(goal, workspace, renamed.conditions)
             # Without lemmas the claim was tried before.
             if renamed is not None and given:
                 first = [replace(premise, given=given) for premise in list_premises(goal.claim, renamed)]
                 whole = replace(goal, workspace=workspace)
-                seen += remainders(whole, first, premises_of_facts(goal.claim))
-    found = (show_remainder(one, one.number, split) for split in (split_quickly, split_into_products) for one in seen)
+                seen += remainders(whole, first, list_fact_premises(goal.claim))
+    found = (prove_remainder(one, one.number, split) for split in (split_quickly, split_into_products) for one in seen)
     return next(filter(None, found), NotFound("no proved claim has conditions that follow by products"))
 
 
 def _search_facts(claim: Claim) -> Found | NotFound:
     """Search for a proof from facts alone, such as that a squared distance is not negative."""
-    goal = goal_of(claim, [])
-    facts = premises_of_facts(goal.claim)
-    found = (show_remainder(one, one.number, split_quickly) for one in remainders(goal, facts, ()))
+    goal = make_goal(claim, [])
+    facts = list_fact_premises(goal.claim)
+    found = (prove_remainder(one, one.number, split_quickly) for one in remainders(goal, facts, ()))
     unknown = NotFound("no proved claim bounds this quantity under these assumptions")
     return next(filter(None, found), unknown)
 
@@ -108,7 +115,7 @@ def _asks_for_more(candidates: Sequence[KnownClaim]) -> NotFound:
 
 def _list_remainders(claim: Claim, known: KnownClaim) -> Iterator[Remainder]:
     """Yield remainders of combinations that begin with a known claim."""
-    goal = goal_of(claim, lacking_quantities(claim, [known.claim]), known.missing)
-    first = premises_from(goal.claim, known.claim)
+    goal = make_goal(claim, list_lacking_quantities(claim, [known.claim]), known.missing)
+    first = use_known_claim(goal.claim, known.claim)
     if first:
-        yield from remainders(goal, first, premises_of_facts(goal.claim))
+        yield from remainders(goal, first, list_fact_premises(goal.claim))

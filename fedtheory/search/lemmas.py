@@ -14,8 +14,8 @@ from fedtheory.proofs.document import document_of
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.plain_symbols import match_symbols, rename_symbols
 from fedtheory.proofs.proof import check_assumed, follows
-from fedtheory.search.premises import statement_of
-from fedtheory.search.restated import list_relied_on
+from fedtheory.search.premises import find_proved_statement
+from fedtheory.search.restated import list_dependencies
 
 
 def find_lemmas(claim: Claim) -> list[Claim]:
@@ -39,7 +39,7 @@ def _use_claim(claim: Claim, name: str) -> Iterator[Claim]:
     """Yield a proved claim in the symbols of another, if its assumptions and conditions hold there."""
     if certificate_of(name) is None:
         return
-    known = statement_of(name)
+    known = find_proved_statement(name)
     if known.for_all or claim.for_all or not check_assumed(claim, known.assumptions, "").holds:
         return
     try:
@@ -69,5 +69,5 @@ def _list_relied_on(name: str) -> frozenset[str]:
     certificate = certificate_of(name)
     if certificate is None:
         return frozenset()
-    direct = list_relied_on(document_of(find(name), certificate)["certificate"], name)
+    direct = list_dependencies(document_of(find(name), certificate)["certificate"], name)
     return frozenset(direct).union(*map(_list_relied_on, direct))

@@ -27,7 +27,7 @@ from fedtheory.kernel import (
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Value, is_length, subexpressions
 from fedtheory.kernel.forms import Form
 from fedtheory.language.claim import Relation
-from fedtheory.search.blocks import with_means
+from fedtheory.search.blocks import use_average_gradients
 
 
 def find_lengths(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
@@ -50,11 +50,11 @@ def _list_between_lengths(
         for piece in [part for one in own if one != whole for part in (one, -one)]:
             rest = _normalise(whole - piece, context)
             rests.append(rest)
-            yield triangle(with_means(piece, context), with_means(rest, context))
+            yield triangle(use_average_gradients(piece, context), use_average_gradients(rest, context))
             # The sum of two lengths bounds that of their sum, which the form need not contain.
-            yield triangle(with_means(whole, context), with_means(-piece, context))
+            yield triangle(use_average_gradients(whole, context), use_average_gradients(-piece, context))
             yield from _split_by_objectives(context, piece, rest)
-        parts = sp.Add.make_args(with_means(whole, context))
+        parts = sp.Add.make_args(use_average_gradients(whole, context))
         if len(parts) > 1:
             yield triangle(*parts)
         yield triangle(whole, -whole)
@@ -72,7 +72,7 @@ def _list_products(context: Context, form: Form) -> Iterator[InequalityRef]:
         for part in subexpressions(monomial):
             lengths = [factor for factor in part.args if is_length(factor)] if part.is_Mul else []
             if len(lengths) == 2:
-                left, right = (with_means(factor.base.args[0], context) for factor in lengths)
+                left, right = (use_average_gradients(factor.base.args[0], context) for factor in lengths)
                 yield cauchy_schwarz(left, right)
                 yield cauchy_schwarz(left, -right)
                 yield square_of_lengths(left, right)
@@ -81,12 +81,12 @@ def _list_products(context: Context, form: Form) -> Iterator[InequalityRef]:
 def _split_by_objectives(context: Context, piece: Expr, rest: Expr) -> Iterator[InequalityRef]:
     """Yield the triangle inequality of a vector, and of the part of the rest with the gradients of each objective."""
     parts: dict[Expr, Expr] = {}
-    for part in sp.Add.make_args(sp.expand(with_means(rest, context))):
+    for part in sp.Add.make_args(sp.expand(use_average_gradients(rest, context))):
         objectives = {gradient.args[0] for gradient in part.atoms(Gradient)}
         key = objectives.pop() if len(objectives) == 1 else sp.S.Zero
         parts[key] = parts.get(key, sp.S.Zero) + part
     if len(parts) > 1:
-        yield triangle(with_means(piece, context), *parts.values())
+        yield triangle(use_average_gradients(piece, context), *parts.values())
 
 
 def _normalise(of: Expr, context: Context) -> Expr:
@@ -118,7 +118,7 @@ def _list_of_gradients(
     context: Context, form: Form, relation: Relation, points: Sequence[Expr]
 ) -> Iterator[InequalityRef]:
     """Yield the inequalities between gradients and distances."""
-    parts = [part for each in (*form, *relation.sides) for part in subexpressions(with_means(each, context))]
+    parts = [part for each in (*form, *relation.sides) for part in subexpressions(use_average_gradients(each, context))]
     named = {part.args[0] for part in parts if isinstance(part, Gradient)}
     for f in sorted(named & context.smooth.keys(), key=str):
         for at, around in permutations(points, 2):

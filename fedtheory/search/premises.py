@@ -75,7 +75,7 @@ def split_linear(slack: Expr, claim: Claim) -> Form:
     return {**form, sp.S.One: constant} if constant else form
 
 
-def without_quantities(slack: Expr, claim: Claim) -> Expr:
+def find_constant_term(slack: Expr, claim: Claim) -> Expr:
     """Return the constant term of a linear form, in its original notation."""
     slack = sp.sympify(slack)
     return slack.xreplace(dict.fromkeys(_find_rows(slack, claim), sp.S.Zero))
@@ -100,7 +100,7 @@ class KnownClaim:
     """Assumptions that the other claim does not make."""
 
 
-def known_claims(claim: Claim) -> list[KnownClaim]:
+def find_known_claims(claim: Claim) -> list[KnownClaim]:
     """Return proved claims that bound one of the quantities on the smaller side of the relation.
 
     Those with the fewest added assumptions come first.
@@ -113,15 +113,15 @@ def known_claims(claim: Claim) -> list[KnownClaim]:
     for name, quantities in _list_bounds().items():
         # Certificates of a paper take long to load.
         if wanted and wanted <= quantities and certificate_of(name):
-            statement = statement_of(name)
+            statement = find_proved_statement(name)
             missing = tuple(one for one in statement.assumptions if not check_assumed(claim, [one], "").holds)
-            if set(missing) <= set(supposable(claim)):
+            if set(missing) <= set(list_supposable(claim)):
                 found.append(KnownClaim(statement, missing))
     own = set(claim.notation.values())
     return sorted(found, key=lambda one: len(one.missing) + 3 * len(set(one.claim.notation.values()) - own))
 
 
-def supposable(claim: Claim) -> list[Assumption]:
+def list_supposable(claim: Claim) -> list[Assumption]:
     """Return the assumptions that may be added to a claim: none if it states one on the objectives."""
     if claim.is_published or any(one in _OBJECTIVES for one in claim.assumptions):
         return []
@@ -145,7 +145,7 @@ def _list_bounds() -> Mapping[str, frozenset[Quantity]]:
 
 
 @cache
-def statement_of(claim_id: str) -> Claim:
+def find_proved_statement(claim_id: str) -> Claim:
     """Return the proved statement of a recorded claim: under the conditions of its certificate, in plain symbols.
 
     The kernel checks the certificates of the claims that a found certificate uses.
@@ -155,7 +155,7 @@ def statement_of(claim_id: str) -> Claim:
     return use_plain_symbols(claim if relaxed is None else replace(claim, conditions=tuple(relaxed)))
 
 
-def lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
+def list_lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
     """Return the names of the quantities that others mention and a claim does not."""
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
     names = {
@@ -167,10 +167,10 @@ def lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
     return list(names)
 
 
-def premises_from(claim: Claim, known: Claim) -> list[LinearPremise]:
+def use_known_claim(claim: Claim, known: Claim) -> list[LinearPremise]:
     """The relations of a proved claim that may be used for another whose assumptions and conditions imply its own."""
     try:
-        renamed = use_symbols_of(claim, known)
+        renamed = adopt_symbols(claim, known)
         conditions = conditions_of_run(claim)
         is_met = renamed is not None and all(follows(one, claim, conditions) for one in renamed.conditions)
     except Rejected:
@@ -178,7 +178,7 @@ def premises_from(claim: Claim, known: Claim) -> list[LinearPremise]:
     return list_premises(claim, renamed) if renamed is not None and is_met else []
 
 
-def use_symbols_of(claim: Claim, known: Claim) -> Claim | None:
+def adopt_symbols(claim: Claim, known: Claim) -> Claim | None:
     """Return a proved claim in the symbols of another; None unless the other makes its assumptions."""
     if known.for_all or not check_assumed(claim, known.assumptions, "").holds:
         return None
@@ -197,7 +197,7 @@ def list_premises(claim: Claim, known: Claim) -> list[LinearPremise]:
     return found
 
 
-def premises_of_facts(claim: Claim) -> list[LinearPremise]:
+def list_fact_premises(claim: Claim) -> list[LinearPremise]:
     """Return the facts about quantities that a claim has symbols for."""
     symbol = symbols_of(claim)
     own = set({**claim.where, **claim.notation}.values())
@@ -205,7 +205,7 @@ def premises_of_facts(claim: Claim) -> list[LinearPremise]:
     for fact in FACTS.values():
         usable = (
             fact is not ONE
-            and holds_where(fact, symbol, claim)
+            and has_required_equation(fact, symbol, claim)
             and fact.quantities <= own
             and check_assumed(claim, fact.needs, "").holds
         )
@@ -214,7 +214,7 @@ def premises_of_facts(claim: Claim) -> list[LinearPremise]:
     return found
 
 
-def holds_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
+def has_required_equation(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
     """Return whether a claim's conditions contain the equation that a fact requires."""
     if fact.where == 0:
         return True
@@ -226,7 +226,7 @@ def holds_where(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool:
     )
 
 
-def premise_of(lemma: str, name: str, slack: Expr, claim: Claim, given: tuple[str, ...]) -> LinearPremise | None:
+def make_premise(lemma: str, name: str, slack: Expr, claim: Claim, given: tuple[str, ...]) -> LinearPremise | None:
     """Return a lemma of a document as a premise, with the lemmas that prove its conditions."""
     found = next(_list_premises(lemma, name, slack, claim, False), None)
     return None if found is None else replace(found, given=given)
@@ -240,7 +240,7 @@ def _list_premises(
         form = split_linear(slack, claim)
     except Rejected:
         return
-    written = without_quantities(slack, claim)
+    written = find_constant_term(slack, claim)
     for sign in (1, -1) if vanishes else (1,):
         turned = form if sign == 1 else {row: _MINUS * n for row, n in form.items()}
         yield LinearPremise(part, name, turned, sign * written, sign, vanishes)

@@ -27,7 +27,7 @@ from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import check_assumed
 from fedtheory.search.cases import Search
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.premises import PARAMETERS, holds_where
+from fedtheory.search.premises import PARAMETERS, has_required_equation
 from fedtheory.search.restated import rename_claim
 from fedtheory.search.workspace import le
 
@@ -85,7 +85,7 @@ def _list_by_fact(claim: Claim, fact: Fact, other: Quantity) -> Iterator[Reducti
     plain = use_plain_symbols(with_quantities(claim, {"quantities": added}))
     symbol = symbols_of(plain)
     smaller, larger = plain.relations[0].ordered
-    if not holds_where(fact, symbol, plain):
+    if not has_required_equation(fact, symbol, plain):
         return
     try:
         rows, rest = linear(sp.sympify(fact.slack(symbol)), {smaller, symbol(other)})

@@ -29,9 +29,9 @@ from fedtheory.proofs.run_conditions import conditions_of_run
 from fedtheory.search.conditions import derive_conditions
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import SignFacts, split_into_products, split_quickly, split_with_squares
-from fedtheory.search.premises import LinearPremise, split_linear, without_quantities
-from fedtheory.search.samples import draw_samples, find_negative, is_met, is_negative_at
-from fedtheory.search.workspace import LemmaGoal, Workspace, le, names_in
+from fedtheory.search.premises import LinearPremise, find_constant_term, split_linear
+from fedtheory.search.samples import draw_samples, find_negative, is_feasible, is_negative_at
+from fedtheory.search.workspace import LemmaGoal, Workspace, le, list_used_names
 
 _DEEPEST = 6
 """Limit on the number of premises in one combination."""
@@ -79,7 +79,7 @@ class Remainder:
         return left.get(sp.S.One, quotient(sp.S.Zero)).expression
 
 
-def goal_of(claim: Claim, quantities: Sequence[str], missing: Sequence[Assumption] = ()) -> Goal:
+def make_goal(claim: Claim, quantities: Sequence[str], missing: Sequence[Assumption] = ()) -> Goal:
     """Return a claim as a goal, with symbols for further quantities and with added assumptions."""
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
     whole = use_plain_symbols(with_quantities(supposing, {"quantities": quantities}))
@@ -99,7 +99,7 @@ def remainders(goal: Goal, first: Sequence[LinearPremise], others: Sequence[Line
     except Rejected:
         return
     number = form.pop(sp.S.One, quotient(sp.S.Zero))
-    own = without_quantities(relation.slack, goal.claim)
+    own = find_constant_term(relation.slack, goal.claim)
     for parts in _eliminate(form, [*first, *others], goal.signs, frozenset()):
         if any(premise in first for _, premise in parts):
             written = own - sp.Add(*(multiple.expression * premise.written for multiple, premise in parts))
@@ -155,7 +155,7 @@ def search_products(remainders: Sequence[Remainder]) -> Found | NotFound:
             plausible.append(remainder)
     for split in (split_with_squares, split_into_products):
         for remainder in plausible:
-            found = show_remainder(remainder, remainder.number, split)
+            found = prove_remainder(remainder, remainder.number, split)
             if found is not None:
                 return found
     nearest = remainders[int(np.argmin(counts))]
@@ -179,7 +179,7 @@ def _find_below(remainders: Sequence[Remainder]) -> Mapping[sp.Symbol, Expr] | N
     for place in np.flatnonzero((values < 0).all(axis=0)):
         point = samples.point(int(place))
         is_below = all(is_negative_at(remainder.number, point) for remainder in remainders)
-        if is_below and is_met(point, numbers, conditions):
+        if is_below and is_feasible(point, numbers, conditions):
             return {symbol: value for symbol, value in point.items() if symbol in goals[0].original_symbols}
     return None
 
@@ -224,7 +224,7 @@ def _remove(form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Ex
     return {row: number for row, number in left.items() if number}
 
 
-def show_remainder(
+def prove_remainder(
     remainder: Remainder, number: Expr, split: Callable[[Expr, SignFacts], list[Expr] | None]
 ) -> Found | None:
     """Return the proof by premises and the summands of the remainder, if there are any and the kernel accepts it."""
@@ -247,7 +247,7 @@ def show_remainder(
     return Found(proof, uses, goal.supposed, 0)
 
 
-def show_conditions(goal: Goal, workspace: Workspace, conditions: Sequence[sp.Rel]) -> tuple[str, ...] | None:
+def prove_conditions(goal: Goal, workspace: Workspace, conditions: Sequence[sp.Rel]) -> tuple[str, ...] | None:
     """Return lemmas for the conditions that the kernel does not recognise as implied; None if one is not proved."""
     open_ones = [one for one in conditions if not follows(one, goal.claim, goal.signs.conditions)]
     shown = [_show_condition(goal, workspace, one) for one in open_ones]
@@ -282,6 +282,6 @@ def _write_document(goal: Goal, certificate: Combination, names: Sequence[str]) 
     lemmas = [] if goal.workspace is None else goal.workspace.entries(names)
     # Exponents of the claim may be written with a number that nothing else names.
     stated = {quantity.name for quantity in goal.claim.notation.values()}
-    named = {*names_in([document, *lemmas], goal.quantities), *stated}
+    named = {*list_used_names([document, *lemmas], goal.quantities), *stated}
     used = [name for name in goal.quantities if name in named] if lemmas else list(goal.quantities)
     return document | ({"quantities": used} if used else {}) | ({"lemmas": lemmas} if lemmas else {})

@@ -19,7 +19,7 @@ from fedtheory.proofs.document.notation import Scope, read, read_ordering, write
 from fedtheory.proofs.document.symbols import symbols_of
 from fedtheory.search.outcome import Found
 from fedtheory.search.premises import KnownClaim
-from fedtheory.search.workspace import LemmaGoal, Workspace, names_in, plain_name
+from fedtheory.search.workspace import LemmaGoal, Workspace, list_used_names, make_lemma_name
 
 
 def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
@@ -77,9 +77,9 @@ def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | 
     document = document_of(recorded, certificate)
     if document["letters"] or "definition" in document:
         return None
-    lemma = plain_name(f"at optimum {name}" if "comparator" in words else name)
+    lemma = make_lemma_name(f"at optimum {name}" if "comparator" in words else name)
     renamed = {name: lemma_id(workspace.claim, lemma)}
-    for other in list_relied_on(document["certificate"], name):
+    for other in list_dependencies(document["certificate"], name):
         found = restate(workspace, other, words)
         if found is None:
             return None
@@ -96,12 +96,12 @@ def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | 
     except InputError:
         return None
     said = {key: value for key, value in document["certificate"].items() if key != "relaxed"}
-    statement = LemmaGoal(lemma, recorded.place, Relation(sides[0], relation_sign(relation), sides[1]), known)
+    statement = LemmaGoal(lemma, recorded.place, Relation(sides[0], find_operator(relation), sides[1]), known)
     return workspace.add(statement, _rewrite(said, renamed, words))
 
 
 @cache
-def quantities_behind(name: str) -> frozenset[str]:
+def list_quantities_behind(name: str) -> frozenset[str]:
     """Return the quantities that a claim, its certificate, and their dependencies name."""
     claim, certificate = find(name), certificate_of(name)
     own = frozenset(quantity.name for quantity in claim.notation.values())
@@ -109,23 +109,23 @@ def quantities_behind(name: str) -> frozenset[str]:
         return own
     entry = document_of(claim, certificate)["certificate"]
     known = [quantity.name for quantity in {**claim.where, **claim.notation}.values()]
-    return own.union(names_in([entry], known), *map(quantities_behind, list_relied_on(entry, name)))
+    return own.union(list_used_names([entry], known), *map(list_quantities_behind, list_dependencies(entry, name)))
 
 
-def relation_sign(relation: Relation) -> Operator:
+def find_operator(relation: Relation) -> Operator:
     """Return the sign between the smaller and the larger side of a relation."""
     signs: Mapping[Operator, Operator] = {">=": "<=", ">": "<"}
     return signs.get(relation.operator, relation.operator)
 
 
-def list_relied_on(entry: Any, name: str) -> list[str]:
+def list_dependencies(entry: Any, name: str) -> list[str]:
     """Return the claims that a certificate uses."""
     if isinstance(entry, Mapping):
         named = [entry[key] for key in ("claim", "step") if isinstance(entry.get(key), str)]
         named += [one for one in entry.get("lemmas", []) if isinstance(one, str)]
-        inside = [one for value in entry.values() for one in list_relied_on(value, name)]
+        inside = [one for value in entry.values() for one in list_dependencies(value, name)]
         return [one for one in dict.fromkeys([*named, *inside]) if one != name]
-    return [one for value in entry for one in list_relied_on(value, name)] if isinstance(entry, list) else []
+    return [one for value in entry for one in list_dependencies(value, name)] if isinstance(entry, list) else []
 
 
 def _rewrite(entry: Any, names: Mapping[str, str], words: Mapping[str, str]) -> Any:

@@ -24,7 +24,7 @@ from fedtheory.proofs.run_terms import with_relations
 from fedtheory.search.cases import Search
 from fedtheory.search.conditions import derive_conditions
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.premises import known_claims
+from fedtheory.search.premises import find_known_claims
 
 _COUNTS = (q.local_steps, q.rounds, q.iterations)
 
@@ -66,7 +66,7 @@ def _list_known_bases(claim: Claim, counts: set[Expr]) -> Sequence[Expr]:
     """Return the bases of powers of the number of steps in known bounds, in the symbols of a claim."""
     own = {power.base for relation in claim.relations for power in relation.atoms(sp.Pow)}
     bases: dict[Expr, None] = {}
-    for known in known_claims(claim):
+    for known in find_known_claims(claim):
         with suppress(Rejected):
             renamed = rename_symbols(known.claim, match_symbols(claim, known.claim))
             numbers = counts | _list_counts(renamed)

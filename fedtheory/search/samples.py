@@ -88,7 +88,7 @@ def draw_samples(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
     return Samples(used, at[:, holds])
 
 
-def draw_generic(
+def draw_inner_points(
     symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int, of_one: bool = False
 ) -> Samples:
     """Return a few points inside the conditions, of moderate size: a relation that holds at all of them is an identity.
@@ -118,7 +118,7 @@ def draw_generic(
     return Samples(used, at[:, holds][:, :count], chosen)
 
 
-def draw_edges(samples: Samples, numbers: Numbers, conditions: Sequence[Expr]) -> Samples:
+def add_edges(samples: Samples, numbers: Numbers, conditions: Sequence[Expr]) -> Samples:
     """Return the points, and others on the boundary of the conditions.
 
     There, numbers that may be zero are zero, and bounds are attained.
@@ -256,7 +256,7 @@ def find_negative(
     suspects = np.flatnonzero(values < 0)
     for suspect in suspects[np.argsort(values[suspects], kind="stable")][:most]:
         point = samples.point(int(suspect))
-        if is_met(point, numbers, conditions) and is_negative_at(number, point):
+        if is_feasible(point, numbers, conditions) and is_negative_at(number, point):
             return point
     return None
 
@@ -266,7 +266,7 @@ def is_negative_at(number: Expr, point: Point) -> bool:
     return bool(sp.sympify(number).xreplace(dict(point)).is_negative)
 
 
-def is_met(point: Point, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
+def is_feasible(point: Point, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
     """Return whether every condition holds at a point, and no count is below its lower bound, in exact arithmetic."""
     slacks = [(slack(one), one) for one in conditions if is_ordering(one)]
     for gap, condition in slacks:

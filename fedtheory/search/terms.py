@@ -32,18 +32,23 @@ from fedtheory.proofs.numbers import list_known_conditions
 from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.run_terms import is_unfolded
-from fedtheory.search.blocks import Blocks, move_to_weights, split_form, squares_of, weights_of
-from fedtheory.search.candidates import CandidateInequality, find_candidates, squares_as_written, weighted_squares
+from fedtheory.search.blocks import Blocks, find_squares, list_weights, move_to_weights, split_form
+from fedtheory.search.candidates import (
+    CandidateInequality,
+    find_candidates,
+    list_squares_as_written,
+    list_weighted_squares,
+)
 from fedtheory.search.conditions import derive_conditions
-from fedtheory.search.conic import least_support, programs_at
+from fedtheory.search.conic import find_least_support, make_programs
 from fedtheory.search.constants import split_constants
 from fedtheory.search.dimensions import Dimensions
-from fedtheory.search.exact import Candidates, System, solve_exactly, units_of
+from fedtheory.search.exact import Candidates, System, list_units, solve_exactly
 from fedtheory.search.lemmas import find_lemmas
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import SignFacts
-from fedtheory.search.premises import supposable
-from fedtheory.search.samples import Samples, draw_edges, draw_generic
+from fedtheory.search.premises import list_supposable
+from fedtheory.search.samples import Samples, add_edges, draw_inner_points
 
 Link = list[Term] | BothWays
 _MOST_CANDIDATES = 120
@@ -64,7 +69,7 @@ def search_terms(claim: Claim) -> Found | NotFound:
     The claim is tried as stated, then with added assumptions, and then by other proved claims.
     """
     found: Found | NotFound = NotFound("no relation to show")
-    for missing in ((), *((each,) for each in supposable(claim))):
+    for missing in ((), *((each,) for each in list_supposable(claim))):
         found = _search(claim, missing)
         if isinstance(found, Found):
             return found
@@ -75,18 +80,18 @@ def search_terms(claim: Claim) -> Found | NotFound:
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     """Search for a proof with some assumptions added."""
     supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
-    plain = use_plain_symbols(with_quantities(supposing, {"quantities": list_unnamed(claim)}))
+    plain = use_plain_symbols(with_quantities(supposing, {"quantities": list_unnamed_quantities(claim)}))
     return _certify(supposing, missing, plain, ())
 
 
 def _search_by_lemmas(claim: Claim) -> Found | NotFound:
     """Search for a proof that uses lemmas."""
-    plain = use_plain_symbols(with_quantities(claim, {"quantities": list_unnamed(claim)}))
+    plain = use_plain_symbols(with_quantities(claim, {"quantities": list_unnamed_quantities(claim)}))
     lemmas = find_lemmas(plain)
     return _certify(claim, (), plain, lemmas) if lemmas else NotFound("no other proved claim applies")
 
 
-def list_unnamed(claim: Claim) -> list[str]:
+def list_unnamed_quantities(claim: Claim) -> list[str]:
     """Return the names of quantities that a proof may need, and a claim does not name."""
     own = set({**claim.where, **claim.notation}.values())
     wanted = list(_UNNAMED_AT.get(claim.place, _UNNAMED))
@@ -122,7 +127,7 @@ def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: 
     named_lemmas = _list_named(terms, lemmas)
     document = document_of(plain, Certificate(claim=plain.id, links=links, relaxed=relaxed, lemmas=named_lemmas))
     symbols = {symbol for term in terms for symbol in _list_symbols(term)}
-    unnamed = list_unnamed(claim)
+    unnamed = list_unnamed_quantities(claim)
     named = [
         quantity.name for symbol, quantity in plain.where.items() if quantity.name in unnamed and symbol in symbols
     ]
@@ -222,13 +227,13 @@ def _find_terms(claim: Claim, relation: Relation, context: Context) -> list[Term
     form = scalar(written.slack, context)
     if not form:
         return []
-    signs = find_signs(claim, context)
+    signs = find_sign_facts(claim, context)
     goal = split_form(form, context)
     alone = _show_alone(goal, context, signs)
     if alone is not None:
         return alone
     found = _try_candidates(goal, (), claim, written, context=context, signs=signs)
-    weights = weights_of(goal, context) if found is None else []
+    weights = list_weights(goal, context) if found is None else []
     return _try_candidates(goal, weights, claim, written, context=context, signs=signs) if weights else found
 
 
@@ -258,13 +263,13 @@ def _move(blocks: Blocks, weights: Sequence[Expr], context: Context) -> Blocks:
     return move_to_weights(blocks, weights, context) if weights else blocks
 
 
-def find_signs(claim: Claim, context: Context) -> SignFacts:
+def find_sign_facts(claim: Claim, context: Context) -> SignFacts:
     return SignFacts(context.numbers, (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim)))
 
 
 def _find_squares(context: Context, goal: Blocks, written: Relation, signs: SignFacts) -> Iterator[CandidateInequality]:
-    yield from weighted_squares(context, goal, signs.conditions)
-    yield from squares_as_written(context, written, signs.conditions)
+    yield from list_weighted_squares(context, goal, signs.conditions)
+    yield from list_squares_as_written(context, written, signs.conditions)
 
 
 def choose_lemmas(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) -> Iterator[list[Claim]]:
@@ -272,13 +277,13 @@ def choose_lemmas(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) -> 
     context = build_known_context(claim, relation, (), lemmas)
     written = write_out(claim, relation)
     form = scalar(written.slack, context)
-    signs, goal = find_signs(claim, context), split_form(form, context)
+    signs, goal = find_sign_facts(claim, context), split_form(form, context)
     every = [*find_candidates(context, form, written, True), *_find_squares(context, goal, written, signs)]
     named = [set(_list_named([each.pattern], lemmas)) for each in every]
-    samples = draw_inside(goal, every, context, signs, 1)
+    samples = draw_inner_samples(goal, every, context, signs, 1)
     if not samples.at.shape[1]:
         return
-    programs = programs_at(samples, goal, [each.blocks for each in every], 1)
+    programs = make_programs(samples, goal, [each.blocks for each in every], 1)
     costs = np.array([1.0 if each else _LITTLE for each in named])
 
     def find_used(allowed: set[str]) -> set[str] | None:
@@ -301,14 +306,14 @@ def _sum_to(
     goal: Blocks, candidates: Sequence[CandidateInequality], context: Context, signs: SignFacts, dimensions: Dimensions
 ) -> list[Term] | None:
     """Return multiples of candidates and squares with a given sum; None if not found."""
-    samples = draw_inside(goal, candidates, context, signs, _SAMPLES)
+    samples = draw_inner_samples(goal, candidates, context, signs, _SAMPLES)
     if samples.at.shape[1] < 2:
         return None
-    edges = draw_edges(samples, context.numbers, signs.conditions)
-    programs = programs_at(edges, goal, [each.blocks for each in candidates], samples.at.shape[1])
-    units = units_of(goal, signs.conditions)
-    many = draw_inside(goal, candidates, context, signs, len(samples.symbols) + len(units) + _SPARE)
-    attempts = (least_support(programs, attempt) for attempt in range(_ATTEMPTS))
+    edges = add_edges(samples, context.numbers, signs.conditions)
+    programs = make_programs(edges, goal, [each.blocks for each in candidates], samples.at.shape[1])
+    units = list_units(goal, signs.conditions)
+    many = draw_inner_samples(goal, candidates, context, signs, len(samples.symbols) + len(units) + _SPARE)
+    attempts = (find_least_support(programs, attempt) for attempt in range(_ATTEMPTS))
     tried = set[tuple[int, ...]]()
     for support in takewhile(lambda found: found is not None, attempts):
         # Attempts that select the same candidates are made once.
@@ -323,7 +328,7 @@ def _sum_to(
     return None
 
 
-def draw_inside(
+def draw_inner_samples(
     goal: Blocks, candidates: Sequence[CandidateInequality], context: Context, signs: SignFacts, count: int
 ) -> Samples:
     """Return points inside the conditions, in the symbols of a goal and its candidates."""
@@ -331,7 +336,7 @@ def draw_inside(
     numbers = _list_numbers([goal, *(each.blocks for each in candidates)])
     symbols = sorted(set().union(*(number.free_symbols for number in numbers)) & known, key=str)
     of_one = not any(number.atoms(Average) for number in numbers)
-    return draw_generic(symbols, context.numbers, signs.conditions, count, of_one)
+    return draw_inner_points(symbols, context.numbers, signs.conditions, count, of_one)
 
 
 def _show_alone(goal: Blocks, context: Context, signs: SignFacts) -> list[Term] | None:
@@ -339,7 +344,7 @@ def _show_alone(goal: Blocks, context: Context, signs: SignFacts) -> list[Term] 
     if goal.rows.keys() - {sp.S.One}:
         return None
     number = goal.rows.get(sp.S.One, ZERO)
-    squares = squares_of(goal.matrices, context, signs)
+    squares = find_squares(goal.matrices, context, signs)
     if squares is None or not signs.is_nonnegative(number.expression):
         return None
     return [*squares, *([Term(number.expression, one())] if number else [])]

@@ -65,7 +65,7 @@ class Workspace:
             return claim.id
         try:
             entry = self._make_entry(statement, claim, certificate)
-            document = document_of_lemma(claim, entry["certificate"])
+            document = write_lemma_document(claim, entry["certificate"])
             proof = check_certificate(claim, document, self.prover)
         except (InputError, Rejected):
             return None
@@ -105,17 +105,17 @@ class Workspace:
         return [entry for name, entry in self._entries.items() if name in wanted]
 
 
-def document_of_lemma(claim: Claim, certificate: Document) -> Document:
+def write_lemma_document(claim: Claim, certificate: Document) -> Document:
     """Return a written certificate as the document of a claim."""
     return document_of(claim, Certificate(claim=claim.id, links=[])) | {"certificate": certificate}
 
 
-def plain_name(name: str) -> str:
+def make_lemma_name(name: str) -> str:
     """Return a name for a lemma, from the id of a claim."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def names_in(documents: Sequence[Document], known: Iterable[str]) -> list[str]:
+def list_used_names(documents: Sequence[Document], known: Iterable[str]) -> list[str]:
     """List the names, among the `known` ones, that documents use."""
     words = set(re.findall(r"\w+", repr(documents)))
     return [name for name in known if name in words]

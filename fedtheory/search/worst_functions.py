@@ -25,11 +25,11 @@ from fedtheory.proofs.certificate import build_known_context
 from fedtheory.proofs.document import with_quantities
 from fedtheory.proofs.link_context import write_out
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.search.blocks import APART, SHARED, Block, split_form
+from fedtheory.search.blocks import DEVIATIONS, SHARED, Block, split_form
 from fedtheory.search.candidates import find_candidates
-from fedtheory.search.conic import Programs, programs_at
-from fedtheory.search.samples import Samples, draw_edges
-from fedtheory.search.terms import draw_inside, find_signs, list_unnamed
+from fedtheory.search.conic import Programs, make_programs
+from fedtheory.search.samples import Samples, add_edges
+from fedtheory.search.terms import draw_inner_samples, find_sign_facts, list_unnamed_quantities
 
 _SAMPLES, _MOST = 8, 3
 """Number of samples inside the conditions, and largest number of functions that are returned."""
@@ -74,7 +74,7 @@ def find_worst_functions(claim: Claim) -> list[WorstFunction]:
         return []
     found: list[WorstFunction] = []
     with suppress(Rejected, InputError, Exhausted):
-        plain = use_plain_symbols(with_quantities(claim, {"quantities": list_unnamed(claim)}))
+        plain = use_plain_symbols(with_quantities(claim, {"quantities": list_unnamed_quantities(claim)}))
         for relation in plain.relations:
             for smaller, larger in _list_sides(relation):
                 found += _violate(plain, Relation(smaller, "<=", larger))
@@ -93,13 +93,13 @@ def _violate(claim: Claim, relation: Relation) -> list[WorstFunction]:
     context = build_known_context(claim, relation, (), ())
     written = write_out(claim, relation)
     form = scalar(written.slack, context)
-    goal, signs = split_form(form, context), find_signs(claim, context)
+    goal, signs = split_form(form, context), find_sign_facts(claim, context)
     candidates = list(find_candidates(context, form, written, False))
-    inside = draw_inside(goal, candidates, context, signs, _SAMPLES)
+    inside = draw_inner_samples(goal, candidates, context, signs, _SAMPLES)
     if not candidates or not inside.at.shape[1]:
         return []
-    samples = draw_edges(inside, context.numbers, signs.conditions)
-    programs = programs_at(samples, goal, [each.blocks for each in candidates], inside.at.shape[1])
+    samples = add_edges(inside, context.numbers, signs.conditions)
+    programs = make_programs(samples, goal, [each.blocks for each in candidates], inside.at.shape[1])
     found = (_decode(claim, programs, samples, sample, context) for sample in range(programs.count))
     return [each for each in found if each is not None]
 
@@ -113,7 +113,7 @@ def _decode(claim: Claim, programs: Programs, samples: Samples, sample: int, con
     violation, entries = found
     values = dict(zip(programs.keys, entries, strict=True))
     numbers = dict(zip(samples.symbols, samples.at[:, sample], strict=True))
-    shared, apart = _find_coordinates(values, SHARED), _find_coordinates(values, APART)
+    shared, apart = _find_coordinates(values, SHARED), _find_coordinates(values, DEVIATIONS)
     names = {**claim.where, **claim.notation}
     sampled = [
         _read(part, names, values, _Coordinates(shared, apart, numbers, context))

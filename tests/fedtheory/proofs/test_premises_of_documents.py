@@ -41,7 +41,7 @@ def test_other_documents_are_refused(shape: Any, document: Any) -> None:
 )
 def test_claims_that_are_no_bounds_on_runs(changes: dict[str, Any], why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Claims that are not bounds on runs are not searched."""
-    monkeypatch.setattr(known, "known_claims", lambda _: pytest.fail("searched"))
+    monkeypatch.setattr(known, "find_known_claims", lambda _: pytest.fail("searched"))
     stated = {"id": "t:x", "lhs": eta, "rhs": L, "where": {eta: q.local_step_size, L: q.smoothness}, **changes}
     found = known.search_known(Claim(**stated))
     assert isinstance(found, NotFound)

@@ -153,7 +153,7 @@ def test_units_of_rows_and_entries() -> None:
     assert gradient is not None
     shared = _find_entry_dimension(blocks.SHARED, x, Gradient(z, x))
     assert shared == (length[0] + gradient[0], length[1] + gradient[1])
-    assert _find_entry_dimension(blocks.APART, x, Average(x)) == (2 * length[0], 2 * length[1])
+    assert _find_entry_dimension(blocks.DEVIATIONS, x, Average(x)) == (2 * length[0], 2 * length[1])
     assert _find_entry_dimension(blocks.NOISE, x, x) == (2 * gradient[0], 2 * gradient[1])
 
 
@@ -207,7 +207,7 @@ def test_simple_values_of_a_free_coefficient(monkeypatch: pytest.MonkeyPatch) ->
         assert (between, units) == ([(0.0, 1.0)], (1, -1))
         return map(sp.Integer, (1, 2, 3, 4))
 
-    monkeypatch.setattr(exact, "simple_values", list_values)
+    monkeypatch.setattr(exact, "list_simple_values", list_values)
     monkeypatch.setattr(exact, "_solve", solve)
     assert exact._try_values(System(), choice, None, None) == ["terms"]  # type: ignore[arg-type]
     assert tried == [1, 3]

@@ -14,16 +14,16 @@ from fedtheory.kernel import Context, Numbers, scalar
 from fedtheory.kernel.expressions import Average, LocalSum, inner, norm_sq
 from fedtheory.kernel.quotients import ONE
 from fedtheory.search.blocks import (
-    APART,
-    APART_AT_STEPS,
-    AT_STEPS,
+    CLIENT_STEP_DEVIATIONS,
+    DEVIATIONS,
     NOISE,
     SHARED,
+    STEP_DEVIATIONS,
     Block,
     Blocks,
+    list_weights,
     move_to_weights,
     split_form,
-    weights_of,
 )
 
 M, tau = sp.symbols("M tau", positive=True, integer=True)
@@ -55,18 +55,18 @@ ENTRIES = {
     "a square": (5 * norm_sq(a), {(SHARED, a, a): 5}),
     "clients": (
         Average(norm_sq(c_i)),
-        {(APART, c_i, c_i): 1, (SHARED, Average(c_i), Average(c_i)): 1},
+        {(DEVIATIONS, c_i, c_i): 1, (SHARED, Average(c_i), Average(c_i)): 1},
     ),
     "steps": (
         LocalSum(norm_sq(u)),
-        {(AT_STEPS, u, u): 1, (SHARED, LocalSum(u), LocalSum(u)): 1 / tau},
+        {(STEP_DEVIATIONS, u, u): 1, (SHARED, LocalSum(u), LocalSum(u)): 1 / tau},
     ),
     "clients at steps": (
         Average(LocalSum(norm_sq(v_i))),
         {
-            (APART_AT_STEPS, v_i, v_i): 1,
-            (APART, LocalSum(v_i), LocalSum(v_i)): 1 / tau,
-            (AT_STEPS, Average(v_i), Average(v_i)): 1,
+            (CLIENT_STEP_DEVIATIONS, v_i, v_i): 1,
+            (DEVIATIONS, LocalSum(v_i), LocalSum(v_i)): 1 / tau,
+            (STEP_DEVIATIONS, Average(v_i), Average(v_i)): 1,
             (SHARED, Average(LocalSum(v_i)), Average(LocalSum(v_i))): 1 / tau,
         },
     ),
@@ -181,13 +181,13 @@ def test_shared_parts_belong_to_weights() -> None:
     """The square of a vector times a weight is one block, with shared vectors in addition to those of clients."""
     weighed = Block(averaged=True, weight=w_i)
     found = _split(Average(w_i * norm_sq(c_i - 2 * a)) + eta * norm_sq(b))
-    assert weights_of(found, CONTEXT) == [w_i]
+    assert list_weights(found, CONTEXT) == [w_i]
     moved = move_to_weights(found, [w_i], CONTEXT)
     assert _show(moved) == {(weighed, c_i, c_i): 1, (weighed, a, c_i): -2, (weighed, a, a): 4, (SHARED, b, b): eta}
 
 
 def test_shared_numbers_without_the_mean_of_a_weight_stay() -> None:
     found = _split((Average(w_i) / M - eta) * norm_sq(a))
-    moved = move_to_weights(found, weights_of(found, CONTEXT), CONTEXT)
+    moved = move_to_weights(found, list_weights(found, CONTEXT), CONTEXT)
     assert _show(moved) == {(Block(averaged=True, weight=w_i), a, a): 1 / M, (SHARED, a, a): -eta}
     assert _show(move_to_weights(found, [], CONTEXT)) == _show(found)

@@ -135,17 +135,17 @@ def test_lemmas_that_suffice(solved: dict[str, bool], chosen: Any, monkeypatch: 
     monkeypatch.setattr(terms, "write_out", lambda _, relation: relation)
     monkeypatch.setattr(terms, "scalar", lambda *_: {})
     monkeypatch.setattr(terms, "split_form", lambda *_: None)
-    monkeypatch.setattr(terms, "find_signs", lambda *_: None)
+    monkeypatch.setattr(terms, "find_sign_facts", lambda *_: None)
     monkeypatch.setattr(terms, "find_candidates", lambda *_: iter(every))
     monkeypatch.setattr(terms, "_find_squares", lambda *_: iter(()))
     monkeypatch.setattr(terms, "_list_named", lambda patterns, _: [one for one in patterns if one])
-    monkeypatch.setattr(terms, "draw_inside", lambda *_: SimpleNamespace(at=np.ones((1, 1))))
-    monkeypatch.setattr(terms, "programs_at", lambda *_: SimpleNamespace(solve=solve))
+    monkeypatch.setattr(terms, "draw_inner_samples", lambda *_: SimpleNamespace(at=np.ones((1, 1))))
+    monkeypatch.setattr(terms, "make_programs", lambda *_: SimpleNamespace(solve=solve))
     relation = Relation(x, "<=", y)
     found = [[one.id for one in several] for several in terms.choose_lemmas(None, relation, known)]  # type: ignore[arg-type]
     assert found == chosen
     assert costs[0] == [terms._LITTLE, 1.0, 1.0, 1.0]
-    monkeypatch.setattr(terms, "draw_inside", lambda *_: SimpleNamespace(at=np.ones((1, 0))))
+    monkeypatch.setattr(terms, "draw_inner_samples", lambda *_: SimpleNamespace(at=np.ones((1, 0))))
     assert list(terms.choose_lemmas(None, relation, known)) == []  # type: ignore[arg-type]
 
 
@@ -154,7 +154,7 @@ def test_quantities_that_a_proof_at_a_step_may_need() -> None:
 
     def unnamed(where: dict[Any, Any], place: Any = "step", *assumptions: Any) -> set[str]:
         claim = Claim(id="t:x", lhs=u, rhs=v, where=where, place=place, assumptions=assumptions)
-        return set(terms.list_unnamed(claim))
+        return set(terms.list_unnamed_quantities(claim))
 
     iterates = {q.local_iterate.name, q.average_iterate.name}
     plain = unnamed({u: q.smoothness})
@@ -192,7 +192,7 @@ def test_certificates_of_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terms, "document_of", lambda _, certificate: {"lemmas": certificate.lemmas})
     monkeypatch.setattr(terms, "check_certificate", check)
     monkeypatch.setattr(terms, "spend", spent.append)
-    monkeypatch.setattr(terms, "list_unnamed", lambda _: [q.local_iterate.name, q.clients.name])
+    monkeypatch.setattr(terms, "list_unnamed_quantities", lambda _: [q.local_iterate.name, q.clients.name])
     monkeypatch.setattr(terms, "_list_symbols", lambda term: term.coefficient.free_symbols)
     first, second = [Term(u, square(x))], [Term(sp.S.One, square(y))]
     lemma: Any = SimpleNamespace(id="l")

@@ -14,10 +14,10 @@ from fedtheory.kernel import Numbers
 from fedtheory.language import quantities as q
 from fedtheory.search import candidates, chains, remainders, restated
 from fedtheory.search.dimensions import Dimensions
-from fedtheory.search.exact import simple_values
+from fedtheory.search.exact import list_simple_values
 from fedtheory.search.positivity import SignFacts
 from fedtheory.search.samples import Samples
-from fedtheory.search.workspace import Workspace, names_in, plain_name
+from fedtheory.search.workspace import Workspace, list_used_names, make_lemma_name
 
 eta = sp.Symbol("eta", positive=True)
 
@@ -35,8 +35,8 @@ def test_simple_numbers_are_tried(factor: str) -> None:
     choice = _choice()
     for power in (0, 1, -2):
         at = [float(number) * 0.7**power, float(number) * 1.9**power]
-        assert list(simple_values([(value, value) for value in at], choice)) == [number * eta**power]
-    assert list(simple_values([(float(number) * 0.99, float(number) * 1.01)] * 2, choice)) == [number]
+        assert list(list_simple_values([(value, value) for value in at], choice)) == [number * eta**power]
+    assert list(list_simple_values([(float(number) * 0.99, float(number) * 1.01)] * 2, choice)) == [number]
 
 
 def test_only_what_the_kernel_accepts_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +57,7 @@ def test_only_what_the_kernel_accepts_is_found(monkeypatch: pytest.MonkeyPatch) 
     def shown(verdict: str, summands: list[sp.Expr] | None) -> Any:
         proof = SimpleNamespace(verdict=verdict, work={})
         monkeypatch.setattr(remainders, "check_certificate", lambda *given: asked.append(given) or proof)
-        return remainders.show_remainder(remainder, eta, lambda *_: summands)
+        return remainders.prove_remainder(remainder, eta, lambda *_: summands)
 
     found = shown("proved", [eta])
     assert found is not None
@@ -80,9 +80,9 @@ def test_a_claim_in_other_words_needs_all_that_it_relies_on(monkeypatch: pytest.
         "document_of",
         lambda claim, _: {"letters": {}, "certificate": {"name": claim.name, "claim": claim.name}},
     )
-    monkeypatch.setattr(restated, "list_relied_on", lambda entry, _: relied[entry["name"]])
+    monkeypatch.setattr(restated, "list_dependencies", lambda entry, _: relied[entry["name"]])
     monkeypatch.setattr(restated, "lemma_id", lambda _, lemma: lemma)
-    monkeypatch.setattr(restated, "plain_name", lambda name: name)
+    monkeypatch.setattr(restated, "make_lemma_name", lambda name: name)
     reached: list[int] = []
 
     def stop(*_: Any) -> str:
@@ -156,8 +156,8 @@ def test_lemmas_that_a_document_needs() -> None:
     assert names("d") == [1, "a", ["b"]]
     assert names("c", "none") == ["ab"]
     assert names() == []
-    assert names_in([{"a": "one + two_more"}], ["two", "two_more", "one"]) == ["two_more", "one"]
-    assert plain_name("At Optimum: x-y ") == "at-optimum-x-y"
+    assert list_used_names([{"a": "one + two_more"}], ["two", "two_more", "one"]) == ["two_more", "one"]
+    assert make_lemma_name("At Optimum: x-y ") == "at-optimum-x-y"
 
 
 def test_conditions_of_a_lemma_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,7 +166,7 @@ def test_conditions_of_a_lemma_are_shown(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(
         remainders, "_show_condition", lambda _, __, condition: None if condition == "open" else f"by {condition}"
     )
-    monkeypatch.setattr(chains, "premise_of", lambda name, said, *rest: (name, said, rest[-1]))
+    monkeypatch.setattr(chains, "make_premise", lambda name, said, *rest: (name, said, rest[-1]))
     goal: Any = SimpleNamespace(claim=None, signs=SimpleNamespace(conditions=()))
 
     def used(*conditions: str) -> Any:
@@ -233,4 +233,4 @@ def test_numbers_within_rounding_of_an_end() -> None:
     choice = _choice()
     for part, stands in ((0.9e-5, True), (1.1e-5, False)):
         for low, high in ((1 + part, 1.01), (0.99, 1 - part)):
-            assert (sp.S.One in list(simple_values([(low, high)] * 2, choice))) is stands
+            assert (sp.S.One in list(list_simple_values([(low, high)] * 2, choice))) is stands

@@ -31,7 +31,7 @@ ROUNDS = (a.same_local_work, a.unit_server_step, a.uniform_shares, a.full_partic
 DRIFT, NEXT = (Expectation(Average(norm_sq(one - other))) for one, other in ((own, mean), (own_next, mean_next)))
 
 
-def blocks_of(constant: Any, **rows: Any) -> Blocks:
+def list_blocks(constant: Any, **rows: Any) -> Blocks:
     """Return a scalar with a constant term and values."""
     named = {sp.Symbol(name): quotient(sp.sympify(number)) for name, number in rows.items()}
     return Blocks({sp.S.One: quotient(sp.sympify(constant)), **named}, {})
@@ -49,9 +49,9 @@ def candidate(blocks: Blocks, name: str = "bound") -> CandidateInequality:
 
 def test_each_monomial_of_a_symbol_of_constants_alone_is_a_row() -> None:
     """A symbol that another row has stays in the coefficients, and the number one is a candidate for each monomial."""
-    goal = blocks_of(2 * eta * s**2 + eta**2 * h**2 * tau - eta * h**2 / tau + eta, value=eta)
+    goal = list_blocks(2 * eta * s**2 + eta**2 * h**2 * tau - eta * h**2 / tau + eta, value=eta)
     split = split_constants(
-        goal, [candidate(blocks_of(s**2)), CandidateInequality(Term(1, one()), blocks_of(1))], facts()
+        goal, [candidate(list_blocks(s**2)), CandidateInequality(Term(1, one()), list_blocks(1))], facts()
     )
     assert split is not None
     parts, candidates = split
@@ -69,10 +69,10 @@ def test_each_monomial_of_a_symbol_of_constants_alone_is_a_row() -> None:
 @pytest.mark.parametrize(
     ("goal", "other"),
     [
-        (blocks_of(eta * s, value=eta * s), blocks_of(eta)),
-        (blocks_of(eta / (eta + s), value=eta), blocks_of(1)),
-        (blocks_of(tau, value=1), blocks_of(1)),
-        (blocks_of(1, value=1), blocks_of(1)),
+        (list_blocks(eta * s, value=eta * s), list_blocks(eta)),
+        (list_blocks(eta / (eta + s), value=eta), list_blocks(1)),
+        (list_blocks(tau, value=1), list_blocks(1)),
+        (list_blocks(1, value=1), list_blocks(1)),
     ],
 )
 def test_other_constants_stay_whole(goal: Blocks, other: Blocks) -> None:
@@ -82,9 +82,9 @@ def test_other_constants_stay_whole(goal: Blocks, other: Blocks) -> None:
 
 def test_conditions_on_symbols_of_constants_are_candidates() -> None:
     """If the noise is at most the dissimilarity, one pays for the other."""
-    goal = blocks_of(eta * h**2, value=eta)
+    goal = list_blocks(eta * h**2, value=eta)
     conditions = [sp.Le(s**2, h**2), sp.Le(eta, 1), sp.Le(s, eta)]
-    split = split_constants(goal, [candidate(blocks_of(-(s**2)))], facts(*conditions))
+    split = split_constants(goal, [candidate(list_blocks(-(s**2)))], facts(*conditions))
     assert split is not None
     slacks = [each for each in split[1] if each.pattern.coefficient == h**2 - s**2]
     assert [dict(each.blocks.rows) for each in slacks] == [{h**2: quotient(1), s**2: quotient(-1)}]

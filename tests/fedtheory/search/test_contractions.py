@@ -40,7 +40,7 @@ from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.conditions import solve_for_step_size, weaken_to_counts
 from fedtheory.search.contractions import NEEDED, _bound_by_largest_drift, _bound_by_potential, is_contracting
-from fedtheory.search.remainders import Goal, _find_below, goal_of
+from fedtheory.search.remainders import Goal, _find_below, make_goal
 from fedtheory.search.workspace import LemmaGoal, Workspace
 
 LAST = (1 - eta * mu) ** K * D**2
@@ -70,7 +70,7 @@ def test_claims_on_the_last_model(claim: Claim, stands: bool) -> None:
 
 def _goal(claim: Claim, quantities: Any = ()) -> tuple[Goal, Workspace]:
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
-    goal = goal_of(claim, [name for name in quantities if name not in own])
+    goal = make_goal(claim, [name for name in quantities if name not in own])
     workspace = Workspace(use_plain_symbols(with_quantities(goal.original, {"quantities": list(goal.quantities)})))
     return replace(goal, workspace=workspace), workspace
 

@@ -35,7 +35,7 @@ from fedtheory.search.blocks import SHARED, Blocks
 from fedtheory.search.dimensions import Dimensions
 from fedtheory.search.outcome import Found
 from fedtheory.search.positivity import SignFacts, split_into_products, split_with_squares
-from fedtheory.search.samples import Samples, draw_generic, draw_samples, is_met
+from fedtheory.search.samples import Samples, draw_inner_points, draw_samples, is_feasible
 from fedtheory.search.terms import find_link
 from fedtheory.search.workspace import le
 from verify import searches
@@ -55,7 +55,7 @@ def test_assumptions_are_supposed_one_by_one_until_a_proof_is_found(
     """
     module: Any = chains if family is chains.search_chains else terms
     monkeypatch.setattr(chains, "_is_fit", lambda _: True)
-    monkeypatch.setattr(module, "supposable", lambda _: ["a", "b"])
+    monkeypatch.setattr(module, "list_supposable", lambda _: ["a", "b"])
     for proved_by, tried in (((), [()]), (("a",), [(), ("a",)]), (("c",), [(), ("a",), ("b",)])):
         asked: list[Any] = []
 
@@ -102,7 +102,7 @@ def test_facts_with_a_condition_need_an_equation_for_it() -> None:
     def is_where(where: sp.Expr, *conditions: sp.Expr, quantities: Any = frozenset()) -> bool:
         fact: Any = SimpleNamespace(where=where, quantities=frozenset(quantities), zero_condition=lambda _: where)
         given: Any = SimpleNamespace(conditions=conditions, where=claim.where, notation=claim.notation)
-        return premises.holds_where(fact, None, given)  # type: ignore[arg-type]
+        return premises.has_required_equation(fact, None, given)  # type: ignore[arg-type]
 
     assert is_where(sp.S.Zero)
     assert is_where(sp.S.Zero, quantities=[q.max_drift])
@@ -117,19 +117,19 @@ def test_facts_with_a_condition_need_an_equation_for_it() -> None:
 def test_only_orderings_are_met_by_samples() -> None:
     """Equations and inequations are not conditions for random samples."""
     strange = [sp.Ne(eta, 5), sp.Ne(eta, 1, evaluate=False), sp.Eq(eta, L)]
-    assert is_met({eta: sp.Integer(3), L: sp.Integer(1)}, NUMBERS, strange)
-    assert is_met({eta: sp.Integer(1), L: sp.Integer(3)}, NUMBERS, strange)
-    assert draw_generic([eta, L], NUMBERS, strange, 9).at.shape == (2, 9)
+    assert is_feasible({eta: sp.Integer(3), L: sp.Integer(1)}, NUMBERS, strange)
+    assert is_feasible({eta: sp.Integer(1), L: sp.Integer(3)}, NUMBERS, strange)
+    assert draw_inner_points([eta, L], NUMBERS, strange, 9).at.shape == (2, 9)
     assert draw_samples([eta, L], NUMBERS, strange, 9).at.shape == (2, 9)
 
 
 def test_numbers_of_clients_are_drawn_once() -> None:
     own = sp.Symbol("p", positive=True)
     numbers = Numbers(symbols=frozenset((eta,)), of_clients=frozenset((own,)))
-    drawn = draw_generic([own, eta], numbers, [], 4)
+    drawn = draw_inner_points([own, eta], numbers, [], 4)
     assert list(drawn.symbols) == [eta]
     assert list(drawn.of_clients) == [own]
-    averaged = draw_generic([own, eta], numbers, [sp.Le(Average(own), eta)], 4, of_one=True)
+    averaged = draw_inner_points([own, eta], numbers, [sp.Le(Average(own), eta)], 4, of_one=True)
     assert list(averaged.of_clients) == [own]
 
 
@@ -164,11 +164,11 @@ def test_long_denominators_are_refused() -> None:
     """Products of numbers with long denominators are rejected, because their length adds up."""
     symbols = sp.symbols("p_0:64", positive=True)
     long, longer = (quotient(1 / sp.Add(*symbols[:count])) for count in (63, 64))
-    assert blocks.times(long, long)
+    assert blocks.multiply_numbers(long, long)
     with pytest.raises(Rejected, match="too large"):
-        blocks.times(long, longer)
+        blocks.multiply_numbers(long, longer)
     with pytest.raises(Rejected, match="too large"):
-        blocks.plus(longer, ONE * longer)
+        blocks.add_numbers(longer, ONE * longer)
 
 
 def test_equations_are_shown_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +228,7 @@ def test_products_of_a_known_dimension() -> None:
 
 def test_plausible_remainders_are_not_called_false(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search for numbers below all bounds starts only if every remainder is refuted."""
-    monkeypatch.setattr(remainders, "show_remainder", lambda *_: None)
+    monkeypatch.setattr(remainders, "prove_remainder", lambda *_: None)
     monkeypatch.setattr(remainders, "_find_below", lambda _: {eta: 1})
 
     def remainder(number: sp.Expr) -> Any:
@@ -316,7 +316,7 @@ def test_points_of_candidates_are_in_order() -> None:
     with pytest.MonkeyPatch.context() as patch:
         for one, instead in patches.items():
             patch.setattr(candidates, one, instead)
-        patch.setattr(candidates, "with_means", lambda one, _: one)
+        patch.setattr(candidates, "use_average_gradients", lambda one, _: one)
         found = [one for one in candidates._list_reasons(context, {}, relation, False) if one.kind == "convexity"]
     assert [one.about[1:] for one in found] == [(x, y), (x, z), (y, x), (y, z), (z, x), (z, y)]
 
@@ -363,9 +363,9 @@ def test_numbers_that_equations_replace() -> None:
 
 def test_conditions_solved_for_the_step_size_replace_those_of_the_claim() -> None:
     """Divisors that a certificate needs are allowed; curvatures that may be zero are not."""
-    assert remainders.goal_of(error_bound(LOOSE, assumptions=CONVEX), []).relaxed is None
-    assert remainders.goal_of(error_bound(LOOSE, [4 * L * eta <= 1]), []).relaxed is None
-    relaxed = remainders.goal_of(error_bound(LOOSE, [4 * L * eta <= 1], assumptions=CONVEX), []).relaxed
+    assert remainders.make_goal(error_bound(LOOSE, assumptions=CONVEX), []).relaxed is None
+    assert remainders.make_goal(error_bound(LOOSE, [4 * L * eta <= 1]), []).relaxed is None
+    relaxed = remainders.make_goal(error_bound(LOOSE, [4 * L * eta <= 1], assumptions=CONVEX), []).relaxed
     assert relaxed is not None
     assert {str(one) for one in relaxed} >= {"eta <= 1/(4*L)"}
 

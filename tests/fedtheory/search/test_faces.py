@@ -7,12 +7,12 @@ import sympy as sp
 
 from fedtheory.kernel import Context, Numbers
 from fedtheory.kernel.quotients import ONE, quotient
-from fedtheory.search.blocks import SHARED, Blocks, squares_of
+from fedtheory.search.blocks import SHARED, Blocks, find_squares
 from fedtheory.search.exact import System
-from fedtheory.search.faces import Reduced, costs_of
+from fedtheory.search.faces import FeasibleSet, list_costs
 from fedtheory.search.fits import Products
 from fedtheory.search.positivity import SignFacts
-from fedtheory.search.samples import Samples, draw_edges, draw_generic
+from fedtheory.search.samples import Samples, add_edges, draw_inner_points
 
 a, b, c = sp.symbols("a b c", positive=True)
 u, v = sp.symbols("u v", real=True)
@@ -20,7 +20,7 @@ NUMBERS = Numbers(symbols=frozenset({a, b, c}), maybe_zero=frozenset({c}))
 
 
 def _samples() -> Samples:
-    return draw_generic([a, b, c], NUMBERS, [a * b <= 1], 20)
+    return draw_inner_points([a, b, c], NUMBERS, [a * b <= 1], 20)
 
 
 def test_products_are_recognised() -> None:
@@ -41,7 +41,7 @@ def test_sums_are_no_products() -> None:
 
 def test_edges_attain_bounds_and_zeros() -> None:
     """Some sample has c = 0, some a b = 1, and the conditions hold at all of them."""
-    edges = draw_edges(_samples(), NUMBERS, [a * b <= 1])
+    edges = add_edges(_samples(), NUMBERS, [a * b <= 1])
     products = edges.at[edges.symbols.index(a)] * edges.at[edges.symbols.index(b)]
     assert np.any(edges.at[edges.symbols.index(c)] == 0)
     assert np.any(np.abs(products - 1) < 1e-9)
@@ -53,7 +53,7 @@ def test_a_face_has_the_kernel_of_its_matrix() -> None:
     entries = {(SHARED, u, u): quotient(a), (SHARED, u, v): quotient(-b)}
     parts = {-1: Blocks({}, entries), 0: Blocks({}, {(SHARED, v, v): ONE})}
     samples = _samples()
-    face = Reduced(samples, [0], parts, [{0: ONE}]).find_face([1.0])
+    face = FeasibleSet(samples, [0], parts, [{0: ONE}]).find_face([1.0])
     assert face is not None
     least = samples.values(b**2 / a)
     assert np.allclose(face.free[:, 0], least, rtol=1e-5)
@@ -64,7 +64,7 @@ def test_a_face_has_the_kernel_of_its_matrix() -> None:
 
 def test_costs_prefer_each_coefficient_small_then_large() -> None:
     """Two coefficients give four cost functions."""
-    assert list(costs_of(2)) == [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
+    assert list(list_costs(2)) == [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
 
 
 def test_equations_are_written_in_free_coefficients() -> None:
@@ -78,8 +78,8 @@ def test_a_pivot_may_vanish_where_it_cancels() -> None:
     signs = SignFacts(NUMBERS, [])
     context = Context(numbers=NUMBERS, vectors=frozenset({u, v}))
     square = {(SHARED, u, u): quotient(c), (SHARED, u, v): quotient(-c), (SHARED, v, v): quotient(c)}
-    terms = squares_of(square, context, signs)
+    terms = find_squares(square, context, signs)
     assert terms is not None
     assert [term.coefficient for term in terms] == [c]
     divided = {(SHARED, u, u): quotient(c), (SHARED, u, v): quotient(a), (SHARED, v, v): quotient(a**2 / c)}
-    assert squares_of(divided, context, signs) is None
+    assert find_squares(divided, context, signs) is None

@@ -21,7 +21,7 @@ from fedtheory.planner.setting_in_words import _describe_batch
 from fedtheory.proofs.last_errors import _read_contraction, count_iterations
 from fedtheory.proofs.numbers import SymbolTable
 from fedtheory.search import blocks, contractions, positivity, restated, samples, together
-from fedtheory.search.blocks import APART, APART_AT_STEPS, NOISE, SHARED
+from fedtheory.search.blocks import CLIENT_STEP_DEVIATIONS, DEVIATIONS, NOISE, SHARED
 
 eta, tau, T, mu, L, M, K, v = sp.symbols("eta tau T mu L M K v", positive=True)
 D, G = sp.symbols("D G", nonnegative=True)
@@ -126,13 +126,13 @@ def test_members_of_gram_matrices() -> None:
     context: Any = SimpleNamespace(number_of_steps=tau)
     assert blocks._centre_vector(x, SHARED, context) == x
     assert blocks._centre_vector(x, NOISE, context) == x
-    assert blocks._centre_vector(x, APART, context) == x - Average(x)
+    assert blocks._centre_vector(x, DEVIATIONS, context) == x - Average(x)
     own = x - LocalSum(x) / tau
-    assert blocks._centre_vector(x, APART_AT_STEPS, context) == own - Average(own)
+    assert blocks._centre_vector(x, CLIENT_STEP_DEVIATIONS, context) == own - Average(own)
 
 
 def test_relations_from_the_smaller_side() -> None:
-    assert [restated.relation_sign(Relation(eta, sign, mu)) for sign in ("<=", ">=", "<", ">", "==")] == [
+    assert [restated.find_operator(Relation(eta, sign, mu)) for sign in ("<=", ">=", "<", ">", "==")] == [
         *("<=", "<=", "<", "<", "=="),
     ]
 

@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.language.registry import find
 from fedtheory.search import Found
-from fedtheory.search.candidates import vectors_as_written
+from fedtheory.search.candidates import list_vectors_as_written
 from fedtheory.search.terms import search_terms
 
 RECOVERED = [
@@ -55,6 +55,6 @@ def test_half_of_a_step_is_not_found(name: str) -> None:
 def test_vectors_as_written() -> None:
     """Vectors are written without numerical factors; sums and averages with their contents."""
     relation = find("vlaski2023:eq-5.42").relations[0]
-    kinds = [type(one).__name__ for one in vectors_as_written(relation)]
+    kinds = [type(one).__name__ for one in list_vectors_as_written(relation)]
     assert kinds[:2] == ["LocalSum", "Add"]
-    assert len(kinds) == len(set(vectors_as_written(relation)))
+    assert len(kinds) == len(set(list_vectors_as_written(relation)))

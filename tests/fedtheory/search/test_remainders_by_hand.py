@@ -33,7 +33,7 @@ from fedtheory.search.positivity import (
     split_into_products,
     split_with_squares,
 )
-from fedtheory.search.samples import Samples, _draw, is_met
+from fedtheory.search.samples import Samples, _draw, is_feasible
 
 z = sp.Symbol("z", real=True)
 SIGNS = SignFacts(NUMBERS, [eta <= 1 / (4 * L)])
@@ -74,11 +74,11 @@ def test_moves_of_points() -> None:
 
 def test_conditions_and_least_counts_at_points() -> None:
     one, two = sp.S.One, sp.Integer(2)
-    assert is_met({eta: one, tau: one, M: two}, NUMBERS, [])
-    assert not is_met({eta: one, tau: one, M: one}, NUMBERS, [])
-    assert not is_met({M: one, eta: one}, NUMBERS, [])
-    assert not is_met({eta: one}, NUMBERS, [eta >= 1, eta > 1])
-    assert is_met({eta: one}, NUMBERS, [eta >= 1])
+    assert is_feasible({eta: one, tau: one, M: two}, NUMBERS, [])
+    assert not is_feasible({eta: one, tau: one, M: one}, NUMBERS, [])
+    assert not is_feasible({M: one, eta: one}, NUMBERS, [])
+    assert not is_feasible({eta: one}, NUMBERS, [eta >= 1, eta > 1])
+    assert is_feasible({eta: one}, NUMBERS, [eta >= 1])
 
 
 def _premise(name: str, **form: int) -> Any:
@@ -160,7 +160,7 @@ def test_what_has_to_cancel() -> None:
 
 def test_coefficients_of_a_proof_have_signs(monkeypatch: pytest.MonkeyPatch) -> None:
     """All coefficients of a proof have signs; the remainder has no value, and is a sum of squares."""
-    monkeypatch.setattr(exact, "squares_of", lambda matrices, *_: None if matrices else ["squares"])
+    monkeypatch.setattr(exact, "find_squares", lambda matrices, *_: None if matrices else ["squares"])
     chosen = [SimpleNamespace(term=lambda c, n=n: (n, str(c.expression))) for n in range(3)]
 
     def finished(numbers: list[int], rest: Any) -> Any:
@@ -207,7 +207,7 @@ def test_documents_in_other_words() -> None:
     entry = {"claim": "old", "name": "final", "parts": ["2*final_x + final(1)", 3, {"step": "final_x"}]}
     found = restated._rewrite(entry, {"old": "new"}, {"final_x": "last", "final": "no"})
     assert found == {"claim": "new", "name": "final", "parts": ["2*last + final(1)", 3, {"step": "last"}]}
-    assert restated.list_relied_on(
+    assert restated.list_dependencies(
         {"claim": "a", "lemmas": ["b", 1], "inner": [{"step": "c"}, {"claim": "own"}]}, "own"
     ) == [
         *("a", "b", "c"),
@@ -234,13 +234,13 @@ def test_numbers_are_lowered_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_supports_prefer_small_weights() -> None:
     """A product that a sample needs is kept; others are removed by increasing weight; later attempts are random."""
-    costs_of: list[Any] = []
+    list_costs: list[Any] = []
 
     class Found(SimpleNamespace):
         """Programs with given weights at two samples."""
 
         def solve(self, sample: int, chosen: Any, costs: Any) -> Any:
-            costs_of.append(costs)
+            list_costs.append(costs)
             return self.weights[sample] if {1, 2} <= set(chosen) or {0, 3} <= set(chosen) else None
 
         def only(self, samples: Any) -> Any:
@@ -249,15 +249,15 @@ def test_supports_prefer_small_weights() -> None:
 
     weights = [np.array([1e-9, 0.5, 0.0, 0.0]), np.array([0.0, 0.0, 0.2, 0.0])]
     programs: Any = Found(candidates=np.zeros((1, 1, 4)), count=2, inner=2, weights=weights)
-    assert conic.least_support(programs) == [1, 2]
-    assert (costs_of[0] == 1).all()
-    costs_of.clear()
-    assert conic.least_support(programs, 1) == [1, 2]
-    assert not (costs_of[0] == 1).all()
+    assert conic.find_least_support(programs) == [1, 2]
+    assert (list_costs[0] == 1).all()
+    list_costs.clear()
+    assert conic.find_least_support(programs, 1) == [1, 2]
+    assert not (list_costs[0] == 1).all()
     programs.weights = [np.array([0.3, 0.0, 0.0, 0.0]), np.array([0.0, 0.1, 0.0, 0.0])]
-    assert conic.least_support(programs) in ([0, 3], [1, 2])
+    assert conic.find_least_support(programs) in ([0, 3], [1, 2])
     programs.weights = [None, np.ones(4)]
-    assert conic.least_support(programs) is None
+    assert conic.find_least_support(programs) is None
 
 
 def test_numbers_below_all_bounds_have_all_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,7 +309,7 @@ def test_conditions_of_a_known_claim_all_follow(monkeypatch: pytest.MonkeyPatch)
         known: Any = SimpleNamespace(
             id="k", for_all=for_all or {}, assumptions=(), conditions=conditions, relations=relations
         )
-        return [str(part) for part in premises.premises_from(None, known)]  # type: ignore[arg-type]
+        return [str(part) for part in premises.use_known_claim(None, known)]  # type: ignore[arg-type]
 
     assert used([eta, L], "<=") == ["k"]
     assert used([], "==") == used([], ">=") == ["k"]
@@ -332,7 +332,7 @@ def test_parts_of_a_known_claim_name_its_relations(monkeypatch: pytest.MonkeyPat
         seen.clear()
         relations = [SimpleNamespace(operator=sign, slack=sign) for sign in ("<=", "==")[:count]]
         known: Any = SimpleNamespace(id="k", for_all={}, assumptions=(), conditions=(), relations=relations)
-        assert premises.premises_from(None, known) == []  # type: ignore[arg-type]
+        assert premises.use_known_claim(None, known) == []  # type: ignore[arg-type]
         assert seen == [
             (part, "k", one.slack, None, one.slack == "==") for part, one in zip(parts, relations, strict=True)
         ]

@@ -21,11 +21,11 @@ from fedtheory.kernel.quotients import ONE, ZERO, quotient
 from fedtheory.language.targets import resolve
 from fedtheory.proofs.link_context import build_link_context
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.search.blocks import NOISE, SHARED, Block, Blocks, squares_of, times
+from fedtheory.search.blocks import NOISE, SHARED, Block, Blocks, find_squares, multiply_numbers
 from fedtheory.search.candidates import find_candidates
-from fedtheory.search.conic import UNBOUNDED, Programs, least_support
-from fedtheory.search.dimensions import Dimensions, quotient_of
-from fedtheory.search.exact import Candidates, System, simple_values
+from fedtheory.search.conic import UNBOUNDED, Programs, find_least_support
+from fedtheory.search.dimensions import Dimensions, divide_dimensions
+from fedtheory.search.exact import Candidates, System, list_simple_values
 from fedtheory.search.polynomials import solve
 from fedtheory.search.positivity import (
     SignFacts,
@@ -34,9 +34,9 @@ from fedtheory.search.positivity import (
     split_quickly,
     split_with_squares,
 )
-from fedtheory.search.premises import lacking_quantities, supposable
+from fedtheory.search.premises import list_lacking_quantities, list_supposable
 from fedtheory.search.restated import rename_claim
-from fedtheory.search.samples import Samples, draw_generic, draw_samples, find_negative, is_met
+from fedtheory.search.samples import Samples, draw_inner_points, draw_samples, find_negative, is_feasible
 
 NUMBERS = Numbers(symbols=frozenset({eta, L, sigma, tau, M}), at_least={tau: 1, M: 1}, integer=frozenset({tau, M}))
 STEP = [eta <= 1 / (4 * L)]
@@ -124,12 +124,12 @@ def _at(**values: Any) -> dict[sp.Symbol, sp.Rational]:
 
 def test_conditions_at_a_point() -> None:
     """Edges satisfy <= but not <, and no count is below its least value."""
-    assert is_met(_at(eta="1/4", L=1), NUMBERS, [eta <= 1 / (4 * L)])
-    assert not is_met(_at(eta="1/4", L=1), NUMBERS, [eta < 1 / (4 * L)])
-    assert not is_met(_at(eta="1/3", L=1), NUMBERS, [eta <= 1 / (4 * L)])
-    assert is_met(_at(tau=1), NUMBERS, [])
-    assert not is_met(_at(tau="1/2"), NUMBERS, [])
-    assert is_met(_at(eta=3), NUMBERS, [sp.Ne(eta, 1)])
+    assert is_feasible(_at(eta="1/4", L=1), NUMBERS, [eta <= 1 / (4 * L)])
+    assert not is_feasible(_at(eta="1/4", L=1), NUMBERS, [eta < 1 / (4 * L)])
+    assert not is_feasible(_at(eta="1/3", L=1), NUMBERS, [eta <= 1 / (4 * L)])
+    assert is_feasible(_at(tau=1), NUMBERS, [])
+    assert not is_feasible(_at(tau="1/2"), NUMBERS, [])
+    assert is_feasible(_at(eta=3), NUMBERS, [sp.Ne(eta, 1)])
 
 
 def _points(symbol: sp.Symbol, *values: float) -> Samples:
@@ -155,7 +155,7 @@ def test_samples_meet_lower_bounds() -> None:
 
 
 def test_generic_points_lie_inside() -> None:
-    samples = draw_generic([eta, L, tau], NUMBERS, STEP, 7)
+    samples = draw_inner_points([eta, L, tau], NUMBERS, STEP, 7)
     assert samples.at.shape == (3, 7)
     assert (samples.values(4 * eta * L) < 1).all()
     counts = samples.values(tau)
@@ -167,13 +167,13 @@ def test_numbers_of_clients_are_sampled_for_several() -> None:
     """The average of p (1 - p) is below that of p by the mean square; conditions hold for every client."""
     own = sp.Symbol("p", positive=True)
     numbers = Numbers(symbols=frozenset((eta,)), of_clients=frozenset((own,)))
-    samples = draw_generic([own, eta], numbers, [sp.Le(own, eta)], 4)
+    samples = draw_inner_points([own, eta], numbers, [sp.Le(own, eta)], 4)
     clients = samples.of_clients[own]
     assert (clients <= samples.at[0]).all()
     mean = samples.values(Average(own * (1 - own)))
     assert mean == pytest.approx(np.mean(clients * (1 - clients), axis=0))
     assert samples.values(own) == pytest.approx(clients[0])
-    alone = draw_generic([own, eta], numbers, [sp.Le(own, eta)], 4, of_one=True)
+    alone = draw_inner_points([own, eta], numbers, [sp.Le(own, eta)], 4, of_one=True)
     assert own in alone.symbols
     assert not alone.of_clients
 
@@ -197,8 +197,8 @@ def test_dimensions_of_numbers() -> None:
     assert of(sigma) == of(L * D) == (-1, 1)
     for strange in (1 + eta, unknown, unknown * eta, sp.sqrt(L)):
         assert of(strange) is None
-    assert quotient_of((0, 1), (2, -1)) == (-2, 2)
-    assert quotient_of(None, (0, 0)) is quotient_of((0, 0), None) is None
+    assert divide_dimensions((0, 1), (2, -1)) == (-2, 2)
+    assert divide_dimensions(None, (0, 0)) is divide_dimensions((0, 0), None) is None
 
 
 def test_dimensions_of_blocks() -> None:
@@ -242,19 +242,19 @@ def test_simple_values_begin_at_an_end() -> None:
     at = np.array([0.3, 1.7, 2.9])
     samples = Samples([eta], at[None, :])
     choice = Candidates([], samples, Dimensions(_sided()), samples)
-    exact = list(simple_values([(2 * v**2, 2 * v**2) for v in at], choice))
+    exact = list(list_simple_values([(2 * v**2, 2 * v**2) for v in at], choice))
     assert exact == [2 * eta**2]
-    inside = list(simple_values([(0.0, v) for v in at], choice))
+    inside = list(list_simple_values([(0.0, v) for v in at], choice))
     assert inside[0] == eta
     assert eta / 2 in inside
     assert 2 * eta not in inside
     assert all(0 <= float(one.subs(eta, v)) <= v + 1e-4 for one in inside for v in at)
-    assert next(simple_values([(v / 3, 1e12) for v in at], choice)) == eta / 3
+    assert next(list_simple_values([(v / 3, 1e12) for v in at], choice)) == eta / 3
     ends = [(v + 1) / 2 for v in at]
-    assert next(simple_values([(v, v) for v in ends], replace(choice, units=(eta + 1,)))) == (eta + 1) / 2
-    step = simple_values([(v, v) for v in at], choice, Dimensions(_sided()).find(eta))
+    assert next(list_simple_values([(v, v) for v in ends], replace(choice, units=(eta + 1,)))) == (eta + 1) / 2
+    step = list_simple_values([(v, v) for v in at], choice, Dimensions(_sided()).find(eta))
     assert list(step) == [eta]
-    assert not list(simple_values([(v, v) for v in at], choice, (1, 0)))
+    assert not list(list_simple_values([(v, v) for v in at], choice, (1, 0)))
 
 
 def test_ends_that_a_program_does_not_find() -> None:
@@ -263,7 +263,7 @@ def test_ends_that_a_program_does_not_find() -> None:
     samples = Samples([eta], at[None, :])
     choice = Candidates([], samples, Dimensions(_sided()), samples)
     ends = [(0.0, 0.3), (0.0, 1.7), (0.0, UNBOUNDED)]
-    assert next(simple_values(ends, choice)) == eta
+    assert next(list_simple_values(ends, choice)) == eta
 
 
 def _programs(goal: Sequence[float], columns: Sequence[Sequence[float]], sizes: Sequence[int] = ()) -> Programs:
@@ -276,9 +276,9 @@ def _programs(goal: Sequence[float], columns: Sequence[Sequence[float]], sizes: 
 def test_no_candidate_of_a_support_can_be_left_out() -> None:
     """All attempts write the goal (2, 3) by two of the columns (1, 0), (0, 1) and (1, 1)."""
     programs = _programs((2, 3), [(1, 0), (0, 1), (1, 1)])
-    assert least_support(programs) == [1, 2]
-    assert all(len(least_support(programs, attempt) or ()) == 2 for attempt in range(4))
-    assert least_support(_programs((2, 3), [(1, 0), (1, 0)])) is None
+    assert find_least_support(programs) == [1, 2]
+    assert all(len(find_least_support(programs, attempt) or ()) == 2 for attempt in range(4))
+    assert find_least_support(_programs((2, 3), [(1, 0), (1, 0)])) is None
 
 
 x, y, F = sp.symbols("x y F", real=True)
@@ -345,38 +345,38 @@ INDEFINITE = ((1, 2, 1), (0, 1, 1), (-1, 0, 1))
 def test_positive_semidefinite_matrices_are_sums_of_squares(entries: tuple[int, int, int], count: int | None) -> None:
     """There are as many squares as the rank, and none for an indefinite matrix."""
     context, _ = _context([a.smooth])
-    found = squares_of(_matrix(*entries), context, SignFacts(context.numbers, ()))
+    found = find_squares(_matrix(*entries), context, SignFacts(context.numbers, ()))
     assert (None if found is None else len(found)) == count
 
 
 def test_products_of_long_polynomials_are_refused() -> None:
     symbols = sp.symbols("p_0:64", positive=True)
     long, longer = (quotient(sp.Add(*symbols[:count])) for count in (63, 64))
-    assert times(long, long)
+    assert multiply_numbers(long, long)
     with pytest.raises(Rejected, match="too large"):
-        times(long, longer)
+        multiply_numbers(long, longer)
 
 
 def test_what_a_claim_may_mean() -> None:
     """Assumptions whose constant the claim names are supposed, if it makes none on the objectives."""
     where = {**WHERE, mu: q.strong_convexity}
-    assert supposable(error_bound(LOOSE)) == [a.convex_and_smooth, a.smooth]
-    assert supposable(error_bound(LOOSE + mu, where=where)) == [
+    assert list_supposable(error_bound(LOOSE)) == [a.convex_and_smooth, a.smooth]
+    assert list_supposable(error_bound(LOOSE + mu, where=where)) == [
         a.convex_and_smooth,
         a.smooth,
         a.strongly_convex_clients,
     ]
-    assert supposable(error_bound(LOOSE, assumptions=CONVEX)) == []
-    assert supposable(replace(error_bound(LOOSE), is_published=True)) == []
-    assert supposable(error_bound(0, (), rhs=D, where={D: q.initial_distance})) == []
+    assert list_supposable(error_bound(LOOSE, assumptions=CONVEX)) == []
+    assert list_supposable(replace(error_bound(LOOSE), is_published=True)) == []
+    assert list_supposable(error_bound(0, (), rhs=D, where={D: q.initial_distance})) == []
 
 
 def test_quantities_that_others_name() -> None:
     claim = error_bound(LOOSE, where={symbol: quantity for symbol, quantity in WHERE.items() if symbol != M})
-    assert lacking_quantities(claim, [error_bound(LOOSE + sigma / M)]) == ["clients"]
-    assert lacking_quantities(error_bound(LOOSE), [claim]) == []
+    assert list_lacking_quantities(claim, [error_bound(LOOSE + sigma / M)]) == ["clients"]
+    assert list_lacking_quantities(error_bound(LOOSE), [claim]) == []
     of_vectors = Claim(id="mine:step", lhs=norm_sq(eta), rhs=D, where={eta: q.server_model, D: q.initial_distance})
-    assert lacking_quantities(error_bound(LOOSE), [of_vectors]) == []
+    assert list_lacking_quantities(error_bound(LOOSE), [of_vectors]) == []
 
 
 def test_a_document_is_renamed_where_it_names_its_claim() -> None:

@@ -13,7 +13,7 @@ from flint import fmpq
 from fedtheory.kernel import Context, Numbers
 from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.kernel.quotients import quotient
-from fedtheory.search.blocks import with_means
+from fedtheory.search.blocks import use_average_gradients
 from fedtheory.search.polynomials import _find_weights
 from fedtheory.search.positivity import SignFacts, _subtract, split_quickly
 from fedtheory.search.remainders import _eliminate
@@ -77,8 +77,8 @@ def test_gradients_of_the_mean_in_squares() -> None:
         means={F: F_i},
     )
     own = Average(Gradient(F_i, x_i)) + Average(g_i) + Average(Gradient(H_i, x)) + Gradient(F_i, x)
-    assert with_means(own, context) == own
-    assert with_means(own - 2 * Average(Gradient(F_i, x)), context) == own - 2 * Gradient(F, x)
+    assert use_average_gradients(own, context) == own
+    assert use_average_gradients(own - 2 * Average(Gradient(F_i, x)), context) == own - 2 * Gradient(F, x)
 
 
 def test_the_rarest_quantity_is_replaced_first() -> None:

@@ -200,7 +200,7 @@ def test_without_the_solver_there_is_one_clear_line(monkeypatch: pytest.MonkeyPa
     def missing() -> Any:
         raise InputError("search", "needs Clarabel for steps and points: pip install 'fedtheory[search]'")
 
-    monkeypatch.setattr(conic, "solver", missing)
+    monkeypatch.setattr(conic, "load_solver", missing)
     assert isinstance(find_proof(TRUE["Young"]), Found)
     found = find_proof(TRUE["co-coercivity"])
     assert isinstance(found, NotFound)

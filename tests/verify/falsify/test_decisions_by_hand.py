@@ -143,7 +143,7 @@ def test_lemmas_in_the_symbols_of_a_claim(monkeypatch: pytest.MonkeyPatch) -> No
     def usable(**stated: Any) -> list[Any]:
         whole: dict[str, Any] = {"id": "t:known", "lhs": 0, "rhs": s, "where": {s: q.local_step_size}, **stated}
         monkeypatch.setattr(lemmas, "certificate_of", {"t:known": "certificate"}.get)
-        monkeypatch.setattr(lemmas, "statement_of", lambda _: Claim(**whole))
+        monkeypatch.setattr(lemmas, "find_proved_statement", lambda _: Claim(**whole))
         return [one.relations[0].right for one in lemmas._use_claim(claim, "t:known")]
 
     assert usable() == [eta]
@@ -166,9 +166,9 @@ def test_two_ways_to_split_a_remainder(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, stand_in in (
         ("_explain_unfit", lambda _: None),
         ("use_plain_symbols", lambda claim: claim),
-        ("known_claims", lambda _: ["one"]),
+        ("find_known_claims", lambda _: ["one"]),
         ("_list_remainders", lambda *_: named),
-        ("show_remainder", show),
+        ("prove_remainder", show),
     ):
         monkeypatch.setattr(known, name, stand_in)
     assert known.search_known("claim") == "found"  # type: ignore[arg-type, comparison-overlap]
@@ -200,14 +200,14 @@ def test_remainders_that_are_shown(verdict: str, monkeypatch: pytest.MonkeyPatch
     goal = SimpleNamespace(signs=None, claim=SimpleNamespace(id="t:goal"), relaxed=None, original=None, supposed=())
     pair = (SimpleNamespace(expression=eta), premise)
     remainder: Any = SimpleNamespace(goal=goal, parts=[pair, pair])
-    found = remainders.show_remainder(remainder, eta, lambda *_: [eta])
+    found = remainders.prove_remainder(remainder, eta, lambda *_: [eta])
     assert documents == [["t:given", "t:one", "t:one"]]
     if verdict == "broken":
         assert found is None
     else:
         assert found is not None
         assert (found.proof, found.uses, found.supposed, found.work) == (proof, ["t:one"], (), 0)
-    assert remainders.show_remainder(remainder, eta, lambda *_: None) is None
+    assert remainders.prove_remainder(remainder, eta, lambda *_: None) is None
 
 
 # Plans.

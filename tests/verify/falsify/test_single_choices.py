@@ -219,9 +219,9 @@ def test_claims_without_remainders_are_reused(monkeypatch: pytest.MonkeyPatch) -
     remainders = {name: [SimpleNamespace(written=one, number=one) for one in found] for name, found in reached.items()}
     monkeypatch.setattr(known, "_explain_unfit", lambda _: None)
     monkeypatch.setattr(known, "use_plain_symbols", lambda claim: claim)
-    monkeypatch.setattr(known, "known_claims", lambda _: list(reached))
+    monkeypatch.setattr(known, "find_known_claims", lambda _: list(reached))
     monkeypatch.setattr(known, "_list_remainders", lambda _claim, name: remainders[name])
-    monkeypatch.setattr(known, "show_remainder", lambda *_: None)
+    monkeypatch.setattr(known, "prove_remainder", lambda *_: None)
     monkeypatch.setattr(known, "search_products", lambda seen: searched.append([one.written for one in seen]) or "no")
     monkeypatch.setattr(known, "reuse_certificate", lambda _claim, name: f"reused {name}" if name == "b" else None)
     assert known.search_known("claim") == "reused b"  # type: ignore[arg-type, comparison-overlap]
@@ -248,7 +248,7 @@ def test_candidates_with_small_weights_are_left_out_first(monkeypatch: pytest.Mo
             return weights if fits else None
 
     monkeypatch.setattr(conic, "_suffices", lambda programs, chosen: programs.solve(0, chosen, None) is not None)
-    assert conic.least_support(Programs()) == [0, 3]  # type: ignore[arg-type]
+    assert conic.find_least_support(Programs()) == [0, 3]  # type: ignore[arg-type]
     assert asked == [[0, 1, 2, 3], [0, 1, 3], [0, 3], [3], [0]]
 
 
