@@ -47,11 +47,12 @@ from fedtheory.search.lengths import find_lengths
 
 @dataclass(frozen=True)
 class CandidateInequality:
-    """A named inequality with clients' numbers as a factor, and its blocks."""
+    """A named inequality, possibly weighted by a client's number, and its blocks."""
 
     pattern: Term
-    """A term without further coefficients."""
+    """The inequality as a term of a certificate, with its weight as the coefficient."""
     blocks: Blocks
+    """The side of the inequality that is non-negative."""
 
     def term(self, coefficient: Quotient) -> Term:
         """Return the candidate times a coefficient, as a term of a certificate."""
@@ -61,143 +62,167 @@ class CandidateInequality:
 def find_candidates(
     context: Context, form: Form, relation: Relation, nearby: bool, more_weights: Sequence[Expr] = ()
 ) -> Iterator[CandidateInequality]:
-    """Yield the inequalities of a context at the points of a statement; if `nearby`, for its own objectives only.
+    """Yield the inequalities of a context at the points of a statement.
 
-    Otherwise also use client averages and further minimisers.  Averages are weighted by the factors of the form that
-    differ between clients; averages of assumptions also by `more_weights`.
+    If `nearby`, the inequalities concern the objectives that the statement names; otherwise also their client averages,
+    and further minimisers.  Inequalities of single clients are averaged with each factor of the form that differs
+    between clients as a weight, and those of assumptions also with `more_weights`.
     """
     of_client = any(differs(monomial, context) for monomial in form)
-    of_form = (split_average(monomial, context)[0] for monomial in form)
-    weights = list(dict.fromkeys([sp.S.One, *of_form]))
-    of_assumptions = list(dict.fromkeys([*weights, *more_weights]))
-    has_sums = any(one.atoms(LocalSum) for one in form)
-    has_means = not of_client or any(one.atoms(Average) for one in form)
-    for reason in _list_reasons(context, form, relation, nearby):
+    has_sums = any(monomial.atoms(LocalSum) for monomial in form)
+    has_averages = not of_client or any(monomial.atoms(Average) for monomial in form)
+    weights = list(dict.fromkeys([sp.S.One, *(split_average(monomial, context)[0] for monomial in form)]))
+    weights_of_assumptions = list(dict.fromkeys([*weights, *more_weights]))
+    for reference in _list_inequalities(context, form, relation, nearby):
         spend(5000)
         try:
-            inequality = reason.instantiate(context)
-            is_own = differs(inequality.expression, context)
+            inequality = reference.instantiate(context)
+            is_of_client = differs(inequality.expression, context)
             summed = changes(inequality.expression, context) and has_sums
         except Rejected:
             continue
-        chosen = of_assumptions if reason.kind == "assumption" else weights
-        patterns = [Term(weight, reason, averaged=True, summed=summed) for weight in chosen if is_own and has_means]
-        if of_client or not is_own:
-            patterns.append(Term(sp.S.One, reason, summed=summed))
+        patterns = []
+        if is_of_client and has_averages:
+            chosen = weights_of_assumptions if reference.kind == "assumption" else weights
+            patterns += [Term(weight, reference, averaged=True, summed=summed) for weight in chosen]
+        if of_client or not is_of_client:
+            patterns.append(Term(sp.S.One, reference, summed=summed))
         for term in patterns:
             with suppress(Rejected):
                 yield CandidateInequality(term, split_form(scalar(term.whole(inequality), context), context))
 
 
+def _split_squares(patterns: Iterable[Term], context: Context) -> Iterator[CandidateInequality]:
+    """Yield multiples of squares with their blocks, except those that the kernel rejects."""
+    for term in patterns:
+        with suppress(Rejected):
+            whole = scalar(term.whole(term.reason.instantiate(context)), context)
+            yield CandidateInequality(term, split_form(whole, context))
+
+
 def list_squares_as_written(
     context: Context, relation: Relation, conditions: Iterable[Expr]
 ) -> Iterator[CandidateInequality]:
-    """Yield squares of vectors with norms in a statement, minus their time averages, and times slacks of numbers.
+    """Yield squares of vectors with norms in a statement, minus their time averages, and times slacks of conditions.
 
-    They are needed because Gram matrices have the symbols of a vector as separate rows, and have no products of
-    clients' numbers and sums over steps.
+    Gram matrices have a separate row for each symbol of a vector, and none for a product of a client's number and a sum
+    over steps.  Hence elimination does not find these squares.
     """
-    own = context.numbers.of_clients
-    slacks = [slack(one) for one in conditions if is_ordering(one)]
-    weights = [number for number in slacks if number.free_symbols & own and not number.has(Average)]
-    for of in list_vectors_as_written(relation):
+    weights = _list_client_slacks(context, conditions)
+    for written in list_vectors_as_written(relation):
         with suppress(Rejected):
-            is_own, is_summed = differs(of, context), changes(of, context)
-            about_mean = [of - LocalSum(of) / context.number_of_steps] if is_summed else []
-            patterns = [(sp.S.One, each, True) for each in about_mean]
-            patterns += [
-                (weight, of, summed) for weight in weights for summed in ((True, False) if is_summed else (False,))
+            is_of_client, changes_in_round = differs(written, context), changes(written, context)
+            mean = LocalSum(written) / context.number_of_steps if changes_in_round else written
+            squares = [(sp.S.One, written - mean, True)] if changes_in_round else []
+            spans = (True, False) if changes_in_round else (False,)
+            squares += [(weight, written, summed) for weight in weights for summed in spans]
+            averages = (True, False) if is_of_client else (False,)
+            patterns = [
+                Term(weight, square(each), averaged, summed)
+                for (weight, each, summed), averaged in product(squares, averages)
             ]
-            for (weight, each, summed), averaged in product(patterns, (True, False) if is_own else (False,)):
-                term = Term(weight, square(each), averaged, summed)
-                with suppress(Rejected):
-                    yield CandidateInequality(
-                        term, split_form(scalar(term.whole(term.reason.instantiate(context)), context), context)
-                    )
+            yield from _split_squares(patterns, context)
+
+
+def _list_client_slacks(context: Context, conditions: Iterable[Expr]) -> list[Expr]:
+    """Return the slacks of conditions on the numbers of single clients, each once."""
+    slacks = [slack(condition) for condition in conditions if is_ordering(condition)]
+    numbers = context.numbers.of_clients
+    return list(dict.fromkeys(each for each in slacks if each.free_symbols & numbers and not each.has(Average)))
 
 
 def list_vectors_as_written(relation: Relation) -> list[Expr]:
-    """The vectors in inner products of a statement, without factors, and the vectors in their averages and sums."""
+    """Return the vectors in inner products of a statement without their factors, and the vectors in sums of these."""
     found: dict[Expr, None] = {}
     for side in relation.sides:
         for inner in parts_of(side, Inner):
             for each in inner.args:
-                _peel(each, found)
+                _collect_summands(each, found)
     return list(found)
 
 
 _SUMS = (Average, LocalSum, Selected)
 
 
-def _peel(of: Expr, found: dict[Expr, None]) -> None:
-    """Add the expression inside each of its nested sums."""
-    sums = [factor for factor in sp.Mul.make_args(of) if isinstance(factor, _SUMS)]
-    found[sums[0] if sums else of] = None
+def _collect_summands(vector_or_sum: Expr, found: dict[Expr, None]) -> None:
+    """Add a vector without its factors and, if it is an average or a sum, the vectors inside."""
+    sums = [factor for factor in sp.Mul.make_args(vector_or_sum) if isinstance(factor, _SUMS)]
+    found[sums[0] if sums else vector_or_sum] = None
     if sums:
-        _peel(sums[0].args[0], found)
+        _collect_summands(sums[0].args[0], found)
 
 
 def list_weighted_squares(context: Context, goal: Blocks, conditions: Iterable[Expr]) -> Iterator[CandidateInequality]:
     """Yield squares of the clients' vectors, times slacks of conditions on the clients' numbers."""
-    own = context.numbers.of_clients
-    slacks = [slack(one) for one in conditions if is_ordering(one)]
-    weights = list(dict.fromkeys(number for number in slacks if number.free_symbols & own and not number.has(Average)))
-    of_means = dict.fromkeys((block.summed, side) for block, *pair in goal.matrices if block.averaged for side in pair)
-    patterns = [Term(weight, square(side), True, summed) for weight in weights for summed, side in of_means]
+    weights = _list_client_slacks(context, conditions)
+    vectors = dict.fromkeys((block.summed, side) for block, *pair in goal.matrices if block.averaged for side in pair)
+    patterns = [Term(weight, square(side), True, summed) for weight in weights for summed, side in vectors]
     patterns += [Term(weight, one(), averaged=True) for weight in weights]
-    for term in patterns:
-        with suppress(Rejected):
-            yield CandidateInequality(
-                term, split_form(scalar(term.whole(term.reason.instantiate(context)), context), context)
-            )
+    yield from _split_squares(patterns, context)
 
 
-def _list_reasons(context: Context, form: Form, relation: Relation, nearby: bool) -> Iterator[InequalityRef]:
+def _list_inequalities(context: Context, form: Form, relation: Relation, nearby: bool) -> Iterator[InequalityRef]:
     """Yield the inequalities that may be used in a form, for all objectives in it."""
-    about = [part for each in (*form, *relation.sides) for part in parts_of(each, Gradient, Value)]
+    evaluations = [part for each in (*form, *relation.sides) for part in parts_of(each, Gradient, Value)]
     of_client = any(differs(monomial, context) for monomial in form)
-    named = {part.args[0] for part in about}
+    objectives = _list_objectives(context, form, relation, evaluations, nearby)
+    points = _list_points(context, relation, evaluations, objectives, nearby)
+    yield from (one(), *(assumption(name) for name in context.assumed))
+    for f in sorted(objectives, key=str):
+        # The average of an inequality for each client's objective implies the one for the average objective.
+        own = context.means.get(f)
+        is_implied = own in objectives and context.smooth.get(f) == context.smooth.get(own)
+        pairs: Iterable[tuple[Expr, Expr]] = permutations(points, 2)
+        if is_implied and not of_client:
+            pairs = ((at, around) for at, around in pairs if differs(at, context) or differs(around, context))
+        yield from _list_at_pairs(context, f, pairs)
+        yield from _list_optimality(context, f, points)
+        if not nearby and f not in context.convex:
+            yield from _list_descent(context, f, points)
+    yield from _list_of_means(context, form, relation)
+    yield from find_lengths(context, form, relation)
+
+
+def _list_objectives(
+    context: Context, form: Form, relation: Relation, evaluations: Sequence[Expr], nearby: bool
+) -> set[sp.Symbol]:
+    """Return the objectives of which values and gradients occur; without those of clients if only averages matter."""
+    objectives = {part.args[0] for part in evaluations}
     if not nearby:
-        named |= {mean for mean, of in context.means.items() if of in named}
+        objectives |= {average for average, own in context.means.items() if own in objectives}
     products = [split_average(monomial, context)[1] for monomial in form]
-    if not (
-        of_client
-        or any(differs(one, context) and parts_of(one, Gradient) for one in products if isinstance(one, Inner))
-        or any(differs(part.args[1], context) for part in about)
+    needs_clients = (
+        any(differs(monomial, context) for monomial in form)
+        or any(differs(each, context) and parts_of(each, Gradient) for each in products if isinstance(each, Inner))
+        or any(differs(part.args[1], context) for part in evaluations)
         or relation.free_symbols & context.client_objectives
-    ):
-        named -= context.client_objectives
-    points = {part.args[1] for part in about}
-    points |= {at for f, at in context.minimisers.items() if f in named and (not nearby or at in relation.free_symbols)}
+    )
+    return objectives if needs_clients else objectives - context.client_objectives
+
+
+def _list_points(
+    context: Context, relation: Relation, evaluations: Sequence[Expr], objectives: set[sp.Symbol], nearby: bool
+) -> list[Expr]:
+    """Return the points at which inequalities are used: of evaluations, minimisers and iterates, in normal form."""
+    points = {part.args[1] for part in evaluations}
+    minimisers = {at for f, at in context.minimisers.items() if f in objectives}
+    points |= minimisers & relation.free_symbols if nearby else minimisers
     points |= {
         symbol
         for symbol in relation.free_symbols & context.visited
         if symbol not in context.definitions or not (nearby or context.definitions[symbol].has(Gradient))
     }
     forms = {use_average_gradients(write_form(vector(point, context)), context) for point in points}
-    ordered = sorted(forms, key=sp.default_sort_key)
-    yield from (one(), *(assumption(name) for name in context.assumed))
-    for f in sorted(named, key=str):
-        # An inequality for each client's objective, averaged, implies the one for the average objective.
-        is_implied = context.means.get(f) in named and context.smooth.get(f) == context.smooth.get(context.means[f])
-        pairs: Iterable[tuple[Expr, Expr]] = permutations(ordered, 2)
-        if is_implied and not of_client:
-            pairs = ((at, around) for at, around in pairs if differs(at, context) or differs(around, context))
-        yield from _list_at_pairs(context, f, pairs)
-        yield from _list_optimality(context, f, ordered)
-        if not nearby and f not in context.convex:
-            yield from _list_descent(context, f, ordered)
-    yield from _list_of_means(context, form, relation)
-    yield from find_lengths(context, form, relation)
+    return sorted(forms, key=sp.default_sort_key)
 
 
 def _list_of_means(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
-    """Yield Cauchy-Schwarz and Jensen for the averages and sums in a statement."""
-    sides = {side for monomial in form for product in parts_of(monomial, Inner) for side in product.args}
+    """Yield the inequalities of Cauchy-Schwarz and Jensen for the averages and sums in a statement."""
+    sides = {side for monomial in form for inner in parts_of(monomial, Inner) for side in inner.args}
     for side in sorted(sides.union(list_vectors_as_written(relation)), key=sp.default_sort_key):
         weight, inside = split_average(side, context)
         if isinstance(side, Average) and weight != 1:
-            yield from (weighted(own, weight / own, inside) for own in _list_factors(weight, context))
+            yield from (weighted(factor, weight / factor, inside) for factor in _list_factors(weight, context))
         if isinstance(inside, LocalSum):
             yield steps(inside.args[0])
         if isinstance(side, Selected):
@@ -211,18 +236,19 @@ def _list_of_means(context: Context, form: Form, relation: Relation) -> Iterator
 def _list_factors(weight: Expr, context: Context) -> list[Expr]:
     """Return the non-negative products of factors of a client's number, including one and the number itself."""
     factors = sp.Mul.make_args(weight)[:_MOST_FACTORS]
-    chosen = (each for count in range(len(factors) + 1) for each in combinations(factors, count))
-    products = dict.fromkeys([weight, sp.S.One, *(sp.Mul(*each) for each in chosen)])
+    subsets = (subset for count in range(len(factors) + 1) for subset in combinations(factors, count))
+    products = dict.fromkeys([weight, sp.S.One, *(sp.Mul(*subset) for subset in subsets)])
     return [each for each in products if is_nonnegative(each, context.numbers)]
 
 
 _MOST_FACTORS = 3
 
 
-def _list_of_combined_means(context: Context, of: Expr) -> Iterator[InequalityRef]:
-    """Yield Cauchy-Schwarz for a sum of client averages of one vector, with different clients' numbers."""
+def _list_of_combined_means(context: Context, total: Expr) -> Iterator[InequalityRef]:
+    """Yield Cauchy-Schwarz for a sum of client averages of one vector, each weighted by another client's number."""
     try:
-        parts = [(number.expression, *split_average(basis, context)) for basis, number in vector(of, context).items()]
+        form = vector(total, context)
+        parts = [(number.expression, *split_average(basis, context)) for basis, number in form.items()]
     except Rejected:
         return
     inside = {each for *_, each in parts}
@@ -248,14 +274,14 @@ def _list_at_pairs(context: Context, f: sp.Symbol, pairs: Iterable[tuple[Expr, E
 
 
 def _is_named(constant: Expr | None) -> bool:
-    """Return whether the claim has a symbol for a constant, in which coefficients can be written."""
+    """Return whether the claim has a symbol for a constant, so that coefficients can be written with it."""
     return constant is not None and not isinstance(constant, sp.Dummy)
 
 
 def _list_descent(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
-    """Yield inequalities for a step of gradient descent from each point.
+    """Yield two inequalities for a step of gradient descent from each point.
 
-    The value decreases, but stays above the minimum.
+    The value decreases by the descent lemma, and it stays above the minimum.
     """
     if f in context.minimisers and f in context.objectives and f in context.smooth:
         for at in points:
@@ -265,7 +291,7 @@ def _list_descent(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Ite
 
 
 def _list_optimality(context: Context, f: sp.Symbol, points: Sequence[Expr]) -> Iterator[InequalityRef]:
-    """Yield the inequalities of the minimiser at the points."""
+    """Yield that the value at each point is at least the minimum."""
     if f in context.minimisers and f in context.objectives:
         shared = (at for at in points if at != context.minimisers[f] and not differs(at, context))
         yield from (optimality(f, at) for at in shared)

@@ -1,4 +1,7 @@
-"""Samples of numbers at which conditions hold, including their boundary; they refute that a number is non-negative."""
+"""Draws values of the symbols of a claim at which its conditions hold, inside the conditions or on their boundary.
+
+Some samples serve to refute that an expression is non-negative, others to solve for numeric coefficients.
+"""
 
 from __future__ import annotations
 
@@ -16,29 +19,36 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr, ends
 from fedtheory.kernel.work import spend
 
 Point = Mapping[sp.Symbol, sp.Rational]
+"""A sample in rationals: a value of every symbol."""
 _COUNTS = (0, 1, 1, 2, 3, 4, 7, 16, 63, 999)
 """Sampled values of counts minus their lower bounds."""
-_WIDTH = 7
-"""Other numbers are powers of two, exact as floats: range of the exponents."""
-_ROUNDS = 24
+_EXPONENTS = np.arange(-7, 8)
+"""Exponents of the powers of two that other symbols have as values; floats represent these exactly."""
+_MOVES = 24
+"""Number of times that each condition moves the samples that violate it."""
+_TRIES = 4000
+"""Number of values that are drawn to find a few inside the conditions."""
+_MOST_CHECKED = 8
+"""Number of samples with negative values that are checked in rationals."""
+_BISECTIONS = 60
 _EVALUATION = 20
 """Units of work of one value of one expression."""
 _CLIENTS = 3
-"""Number of clients with different numbers in samples."""
+"""Number of clients that have different values of their symbols in a sample."""
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Points as arrays of floats, one for each symbol; the conditions hold at each, up to rounding."""
+    """Sampled values of symbols as floats; the conditions hold at each sample, up to rounding."""
 
     symbols: Sequence[sp.Symbol]
     at: NDArray[np.float64]
-    """Numbers of shape (symbols, points)."""
+    """Values of the symbols, of shape (symbols, samples)."""
     of_clients: Mapping[sp.Symbol, NDArray[np.float64]] = field(default_factory=dict)
-    """Numbers of each client, of shape (clients, points)."""
+    """Values of the symbols that differ between clients, each of shape (clients, samples)."""
 
     def values(self, expression: Expr) -> NDArray[np.float64]:
-        """Return the values of an expression at every point, for the first client if they differ.
+        """Return the values of an expression at every sample, for the first client if clients differ.
 
         Entries are NaN where the expression is undefined.
         """
@@ -46,31 +56,32 @@ class Samples:
         return self._evaluate_client(expression, 0)
 
     def _evaluate_client(self, expression: Expr, client: int) -> NDArray[np.float64]:
-        """Evaluate the expression at the samples for one client."""
+        """Return the values of an expression at every sample for one client."""
         known = dict(zip(self.symbols, self.at, strict=True))
         known |= {symbol: numbers[client] for symbol, numbers in self.of_clients.items()}
         outer = dict.fromkeys(_list_outer_means(expression)) if self.of_clients else ()
-        # Names fix the order of factors, and with it rounding.
+        # The names fix the order in which SymPy multiplies factors, so that rounding is the same in every process.
         means = {mean: sp.Dummy(f"mean_{place:04}") for place, mean in enumerate(outer)}
         known |= {symbol: self._average(mean.args[0]) for mean, symbol in means.items()}
         return _evaluate(expression.xreplace(means), [*known], np.array([*known.values()]))
 
     def _average(self, number: Expr) -> NDArray[np.float64]:
-        """Return the client average of an expression at the samples."""
-        each = [self._evaluate_client(number, client) for client in range(_CLIENTS)]
-        found: NDArray[np.float64] = np.mean(each, axis=0)
-        return found
+        """Return the client average of an expression at every sample."""
+        of_clients = [self._evaluate_client(number, client) for client in range(_CLIENTS)]
+        average: NDArray[np.float64] = np.mean(of_clients, axis=0)
+        return average
 
-    def point(self, number: int) -> Point:
-        """Return one of the points, in rationals."""
-        return {symbol: _round_exactly(value) for symbol, value in zip(self.symbols, self.at[:, number], strict=True)}
+    def point(self, sample: int) -> Point:
+        """Return one of the samples in rationals."""
+        return {symbol: _make_rational(value) for symbol, value in zip(self.symbols, self.at[:, sample], strict=True)}
 
 
 def draw_samples(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int) -> Samples:
-    """Return points at which the conditions hold, the same for the same symbols and conditions.
+    """Return samples at which the conditions hold, the same for the same symbols and conditions.
 
-    A condition that bounds a single symbol is met by moving that symbol, in half of the points to the bound; for others
-    real symbols shrink or grow until it holds.  Points at which a condition fails are left out.
+    A condition that bounds a single symbol moves this symbol, in half of the samples exactly to the bound.  Any other
+    condition multiplies its real symbols by powers of two until it holds.  Samples that still violate a condition are
+    left out.
     """
     orderings = [one for one in conditions if is_ordering(one) and not one.atoms(Average, ClientSum)]
     used = sorted(set(symbols).union(*(condition.free_symbols for condition in orderings)), key=str)
@@ -78,7 +89,7 @@ def draw_samples(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
     at = np.array([_draw(symbol, numbers, random, count) for symbol in used]).reshape(len(used), count)
     places = {symbol: place for place, symbol in enumerate(used)}
     moves = [_make_mover(condition, places, numbers, random) for condition in orderings]
-    for _ in range(_ROUNDS):
+    for _ in range(_MOVES):
         for move in moves:
             move(at)
     holds = np.ones(count, dtype=bool)
@@ -89,40 +100,45 @@ def draw_samples(symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Seq
 
 
 def draw_inner_points(
-    symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int, of_one: bool = False
+    symbols: Sequence[sp.Symbol], numbers: Numbers, conditions: Sequence[Expr], count: int, single_client: bool = False
 ) -> Samples:
-    """Return a few points inside the conditions, of moderate size: a relation that holds at all of them is an identity.
+    """Return a few samples of moderate size strictly inside the conditions.
 
-    For a statement about one client, numbers of clients are treated as other numbers.
+    They are in general position, so that an equation that holds at all of them is an identity.  With `single_client`
+    the symbols of clients have one value in each sample, as all other symbols have.
     """
     orderings = [one for one in conditions if is_ordering(one)]
     every = sorted(set(symbols).union(*(one.free_symbols for one in orderings)), key=str)
-    own = frozenset() if of_one and not any(one.atoms(Average) for one in orderings) else numbers.of_clients
-    used = [symbol for symbol in every if symbol not in own]
-    random = np.random.default_rng(len(used))
-    tries = 4000
-
-    def drawn(symbol: sp.Symbol, clients: int) -> NDArray[np.float64]:
-        if symbol in numbers.at_least or symbol in numbers.integer:
-            return numbers.at_least.get(symbol, 0) + random.integers(1, 6, (clients, tries)).astype(float)
-        return np.exp(random.uniform(-2.5, 1.0, (clients, tries)))
-
-    at = np.concatenate([np.empty((0, tries)), *(drawn(symbol, 1) for symbol in used)])
-    of_clients = {symbol: drawn(symbol, _CLIENTS) for symbol in every if symbol in own}
-    holds = np.ones(tries, dtype=bool)
+    has_averages = any(one.atoms(Average) for one in orderings)
+    differing = frozenset() if single_client and not has_averages else numbers.of_clients
+    shared = [symbol for symbol in every if symbol not in differing]
+    random = np.random.default_rng(len(shared))
+    at = np.concatenate([np.empty((0, _TRIES)), *(_draw_moderate(symbol, numbers, random, 1) for symbol in shared)])
+    of_clients = {s: _draw_moderate(s, numbers, random, _CLIENTS) for s in every if s in differing}
+    holds = np.ones(_TRIES, dtype=bool)
     for client in range(_CLIENTS if of_clients else 1):
-        first = Samples(used, at, {symbol: np.roll(each, client, axis=0) for symbol, each in of_clients.items()})
+        # Conditions are evaluated for the first client, and have to hold for every one.
+        rolled = {symbol: np.roll(values, client, axis=0) for symbol, values in of_clients.items()}
         for condition in orderings:
-            holds &= first.values(slack(condition)) > 1e-9
-    chosen = {symbol: each[:, holds][:, :count] for symbol, each in of_clients.items()}
-    return Samples(used, at[:, holds][:, :count], chosen)
+            holds &= Samples(shared, at, rolled).values(slack(condition)) > 1e-9
+    chosen = {symbol: values[:, holds][:, :count] for symbol, values in of_clients.items()}
+    return Samples(shared, at[:, holds][:, :count], chosen)
+
+
+def _draw_moderate(
+    symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, clients: int
+) -> NDArray[np.float64]:
+    """Draw values of moderate size, of shape (clients, tries)."""
+    shape = (clients, _TRIES)
+    if symbol in numbers.at_least or symbol in numbers.integer:
+        return numbers.at_least.get(symbol, 0) + random.integers(1, 6, shape).astype(float)
+    return np.exp(random.uniform(-2.5, 1.0, shape))
 
 
 def add_edges(samples: Samples, numbers: Numbers, conditions: Sequence[Expr]) -> Samples:
-    """Return the points, and others on the boundary of the conditions.
+    """Return the samples with further ones on the boundary of the conditions.
 
-    There, numbers that may be zero are zero, and bounds are attained.
-    A relation that divides by such a number fails there.
+    On the boundary a possibly zero symbol is zero, or a condition holds with equality.
     """
     if not samples.at.shape[1]:
         return samples
@@ -142,17 +158,18 @@ def add_edges(samples: Samples, numbers: Numbers, conditions: Sequence[Expr]) ->
     holds = np.all(np.isfinite(at), axis=0)
     for condition in orderings:
         holds &= _evaluate(slack(condition), samples.symbols, at) >= -1e-9
-    own = {
-        symbol: np.concatenate([each, np.repeat(each[:, :1], at.shape[1] - each.shape[1], axis=1)], axis=1)[:, holds]
-        for symbol, each in samples.of_clients.items()
+    of_clients = {
+        symbol: np.concatenate([values, np.repeat(values[:, :1], at.shape[1] - values.shape[1], axis=1)], axis=1)
+        for symbol, values in samples.of_clients.items()
     }
-    return Samples(samples.symbols, at[:, holds], own)
+    chosen = {symbol: values[:, holds] for symbol, values in of_clients.items()}
+    return Samples(samples.symbols, at[:, holds], chosen)
 
 
 def _move_to_edge(samples: Samples, place: int, condition: Expr) -> NDArray[np.float64]:
-    """Return a point with one number moved, by bisection, until a condition holds with equality.
+    """Return the first sample with one symbol moved by bisection, so that a condition holds with equality.
 
-    The entries are NaN if this is impossible.
+    The result has shape (symbols, 1); its entries are NaN if no move reaches the boundary.
     """
     gap: Any = sp.lambdify(list(samples.symbols), slack(condition), modules="numpy", cse=False)
     at = samples.at[:, :1].copy()
@@ -173,14 +190,12 @@ def _move_to_edge(samples: Samples, place: int, condition: Expr) -> NDArray[np.f
     return at
 
 
-_BISECTIONS = 60
-
-
 def _draw(symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+    """Draw values of a symbol: counts from a short list, others as powers of two or zero."""
     if symbol in numbers.at_least or symbol in numbers.integer:
         counts: NDArray[np.float64] = random.choice(np.array(_COUNTS, dtype=float), count)
         return counts + numbers.at_least.get(symbol, 0)
-    values: NDArray[np.float64] = np.exp2(random.integers(-_WIDTH, _WIDTH + 1, count).astype(float))
+    values: NDArray[np.float64] = np.exp2(random.choice(_EXPONENTS, count).astype(float))
     if symbol in numbers.maybe_zero and symbol not in numbers.divisors:
         values[random.random(count) < 0.25] = 0.0
     return values
@@ -189,12 +204,12 @@ def _draw(symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, coun
 def _make_mover(
     condition: Expr, places: Mapping[sp.Symbol, int], numbers: Numbers, random: np.random.Generator
 ) -> Callable[[NDArray[np.float64]], None]:
-    """Return a function that changes points so that a condition holds at more of them."""
+    """Return a function that changes samples in place, so that a condition holds at more of them."""
     smaller, larger = ends(condition)
     symbols = list(places)
     strict = isinstance(condition, sp.Lt | sp.Gt)
 
-    def is_free(symbol: Expr, other: Expr) -> bool:
+    def is_movable(symbol: Expr, other: Expr) -> bool:
         return symbol.is_Symbol and symbol not in other.free_symbols and symbol not in numbers.integer
 
     def clip(at: NDArray[np.float64], place: int, bound: NDArray[np.float64], is_above: bool) -> None:
@@ -204,31 +219,30 @@ def _make_mover(
         moved = bound * factor if is_above else bound / factor
         at[place] = np.where(violated & np.isfinite(moved), moved, at[place])
 
-    if is_free(smaller, larger):
+    if is_movable(smaller, larger):
         return lambda at: clip(at, places[smaller], _evaluate(larger, symbols, at), True)
-    if is_free(larger, smaller):
+    if is_movable(larger, smaller):
         return lambda at: clip(at, places[larger], _evaluate(smaller, symbols, at), False)
     movable = [places[symbol] for symbol in sorted(condition.free_symbols, key=str) if symbol not in numbers.at_least]
 
-    def shrink(at: NDArray[np.float64]) -> None:
+    def rescale(at: NDArray[np.float64]) -> None:
         violated = ~(_evaluate(slack(condition), symbols, at) >= 0)
         if movable:
             chosen = random.choice(movable, at.shape[1])
             factor = np.exp2(random.choice([-2.0, -1.0, -1.0, 1.0], at.shape[1]))
-            places_of = np.arange(at.shape[1])
-            at[chosen, places_of] *= np.where(violated, factor, 1.0)
+            at[chosen, np.arange(at.shape[1])] *= np.where(violated, factor, 1.0)
 
-    return shrink
+    return rescale
 
 
 def _evaluate(expression: Expr, symbols: Sequence[sp.Symbol], at: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Evaluate the expression at sampled values of the symbols."""
+    """Return the values of an expression; `at` has a row of values for each symbol."""
     function: Any = sp.lambdify(list(symbols), expression, modules="numpy", cse=False)
     try:
         with np.errstate(all="ignore"):
             found: NDArray[np.float64] = np.asarray(function(*at), dtype=float)
     except (NameError, TypeError):
-        raise Rejected(f"{expression} cannot be sampled as a number: it has averages or roots of vectors") from None
+        raise Rejected(f"{expression} has no numeric value: it contains averages or norms of vectors") from None
     return np.broadcast_to(found, at.shape[1:])
 
 
@@ -239,22 +253,20 @@ def _list_outer_means(expression: Expr) -> list[Expr]:
     return [mean for part in expression.args for mean in _list_outer_means(part)]
 
 
-def _round_exactly(value: float) -> sp.Rational:
-    """Return the rational number close to a float."""
+def _make_rational(value: float) -> sp.Rational:
+    """Return the rational with a denominator of at most 10^9 that is closest to a float."""
     fraction = Fraction(float(value)).limit_denominator(10**9)
     return sp.Rational(fraction.numerator, fraction.denominator)
 
 
-def find_negative(
-    number: Expr, samples: Samples, numbers: Numbers, conditions: Sequence[Expr], *, most: int = 8
-) -> Point | None:
-    """Return a point at which a number is negative and every condition holds, decided in rationals.
+def find_negative(number: Expr, samples: Samples, numbers: Numbers, conditions: Sequence[Expr]) -> Point | None:
+    """Return a sample at which a number is negative and every condition holds, decided in rationals.
 
-    Returns None if no sample is such a point.
+    Returns None if there is none among the most negative values.
     """
     values = samples.values(number)
     suspects = np.flatnonzero(values < 0)
-    for suspect in suspects[np.argsort(values[suspects], kind="stable")][:most]:
+    for suspect in suspects[np.argsort(values[suspects], kind="stable")][:_MOST_CHECKED]:
         point = samples.point(int(suspect))
         if is_feasible(point, numbers, conditions) and is_negative_at(number, point):
             return point
@@ -262,15 +274,14 @@ def find_negative(
 
 
 def is_negative_at(number: Expr, point: Point) -> bool:
-    """Return whether a number is negative at a point, in exact arithmetic."""
+    """Return whether a number is negative at a sample, in exact arithmetic."""
     return bool(sp.sympify(number).xreplace(dict(point)).is_negative)
 
 
 def is_feasible(point: Point, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
-    """Return whether every condition holds at a point, and no count is below its lower bound, in exact arithmetic."""
-    slacks = [(slack(one), one) for one in conditions if is_ordering(one)]
-    for gap, condition in slacks:
-        value = gap.xreplace(dict(point))
+    """Return whether every condition holds at a sample, and no count is below its lower bound, in exact arithmetic."""
+    for condition in filter(is_ordering, conditions):
+        value = slack(condition).xreplace(dict(point))
         strict = isinstance(condition, sp.Lt | sp.Gt)
         if not (value.is_positive or (value.is_zero and not strict)):
             return False

@@ -16,7 +16,13 @@ from fedtheory.kernel import Numbers, Rejected, Term, square
 from fedtheory.kernel.expressions import Average, Gradient, LocalSum
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.search import candidates, lemmas, terms
-from fedtheory.search.candidates import _list_at_pairs, _list_descent, _list_factors, _list_optimality, _peel
+from fedtheory.search.candidates import (
+    _collect_summands,
+    _list_at_pairs,
+    _list_descent,
+    _list_factors,
+    _list_optimality,
+)
 from fedtheory.search.outcome import Found, NotFound
 
 x, y, best = sp.symbols("x y best")
@@ -81,7 +87,7 @@ def test_vectors_below_means_and_sums() -> None:
     found: dict[Any, None] = {}
     mean, inside = Average(x), LocalSum(Average(y))
     for one in (u * mean, x + y, v * inside):
-        _peel(one, found)
+        _collect_summands(one, found)
     assert list(found) == [mean, x, x + y, inside, Average(y), y]
 
 
@@ -229,7 +235,7 @@ def test_inequalities_outside_the_context_are_left_out(monkeypatch: pytest.Monke
 
     reasons = [reason("square", own=True), reason("no", missing=True), reason("one"), reason("assumption", own=True)]
     spent: list[int] = []
-    monkeypatch.setattr(candidates, "_list_reasons", lambda *_: iter(reasons))
+    monkeypatch.setattr(candidates, "_list_inequalities", lambda *_: iter(reasons))
     monkeypatch.setattr(candidates, "differs", lambda one, _: bool(one[1]))
     monkeypatch.setattr(candidates, "changes", lambda *_: True)
     monkeypatch.setattr(candidates, "split_average", lambda one, _: (u if one[0].has(u) else sp.S.One, x))

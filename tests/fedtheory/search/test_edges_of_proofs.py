@@ -129,7 +129,7 @@ def test_numbers_of_clients_are_drawn_once() -> None:
     drawn = draw_inner_points([own, eta], numbers, [], 4)
     assert list(drawn.symbols) == [eta]
     assert list(drawn.of_clients) == [own]
-    averaged = draw_inner_points([own, eta], numbers, [sp.Le(Average(own), eta)], 4, of_one=True)
+    averaged = draw_inner_points([own, eta], numbers, [sp.Le(Average(own), eta)], 4, single_client=True)
     assert list(averaged.of_clients) == [own]
 
 
@@ -165,9 +165,9 @@ def test_long_denominators_are_refused() -> None:
     symbols = sp.symbols("p_0:64", positive=True)
     long, longer = (quotient(1 / sp.Add(*symbols[:count])) for count in (63, 64))
     assert blocks.multiply_numbers(long, long)
-    with pytest.raises(Rejected, match="too large"):
+    with pytest.raises(Rejected, match="more than 4000 terms"):
         blocks.multiply_numbers(long, longer)
-    with pytest.raises(Rejected, match="too large"):
+    with pytest.raises(Rejected, match="more than 4000 terms"):
         blocks.add_numbers(longer, ONE * longer)
 
 
@@ -317,7 +317,7 @@ def test_points_of_candidates_are_in_order() -> None:
         for one, instead in patches.items():
             patch.setattr(candidates, one, instead)
         patch.setattr(candidates, "use_average_gradients", lambda one, _: one)
-        found = [one for one in candidates._list_reasons(context, {}, relation, False) if one.kind == "convexity"]
+        found = [one for one in candidates._list_inequalities(context, {}, relation, False) if one.kind == "convexity"]
     assert [one.about[1:] for one in found] == [(x, y), (x, z), (y, x), (y, z), (z, x), (z, y)]
 
 

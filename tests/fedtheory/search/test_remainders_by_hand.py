@@ -154,8 +154,8 @@ def test_what_has_to_cancel() -> None:
     parts[0] = blocks.Blocks({}, {("shared", a, b): ONE, ("shared", a, a): ONE})
     assert [sorted(one) for one in _list_equations(parts)] == [[-1]]
     with pytest.raises(Rejected):
-        blocks._require_small(blocks._LARGEST + 1)
-    blocks._require_small(blocks._LARGEST)
+        blocks._require_small(blocks._MOST_TERMS + 1)
+    blocks._require_small(blocks._MOST_TERMS)
 
 
 def test_coefficients_of_a_proof_have_signs(monkeypatch: pytest.MonkeyPatch) -> None:
