@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import fedtheory
 
@@ -43,14 +42,6 @@ def names_of_modules(name: str) -> list[str]:
     """List the modules in the folder of that name of each paper that has one, without importing any."""
     folders = {key: str(FOLDER / key / name) for key in _list_papers_with(name)}
     return [f"{GROUP}.{key}.{name}.{module.name}" for key in folders for module in pkgutil.iter_modules([folders[key]])]
-
-
-def tables_of_papers(part: str, name: str) -> dict[Any, Any]:
-    """Merge the tables of that name in the modules of a part of each paper."""
-    found: dict[Any, Any] = {}
-    for module in modules_of_papers(part):
-        found.update(getattr(module, name, {}))
-    return found
 
 
 def texts_of_papers(folder: str, suffix: str) -> dict[str, str]:

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 
 from fedtheory.kernel import slack
 from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.language import assumptions as a
-from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.averages import Averaged, KnownMean
+from fedtheory.proofs.averages import Averaged
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.proof import conditions_of
-from verify.rocq.gaps import GapsVocabulary, is_of_gaps
 from verify.rocq.names import list_sides, name_of
 from verify.rocq.number_claims import NumbersVocabulary, is_of_numbers
 from verify.rocq.numbers import number
+from verify.rocq.papers import list_vocabularies
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import STEP_SIZES
 from verify.rocq.sampled import vocabulary_of
 from verify.rocq.scalar_vocabulary import ScalarVocabulary
-from verify.rocq.schedules import CLOCKS, ScheduleVocabulary
 from verify.rocq.step import write_operator
 from verify.rocq.theorem import Exported, Theorem, conjunction, project
-from verify.rocq.updates import UpdateVocabulary, is_of_updates
-from verify.rocq.zero_weights import POSITIVE, SOMEBODY, SPLIT, without_reports
 
 
 def theorem_of_combination(
@@ -40,8 +35,6 @@ def theorem_of_combination(
     """Return the theorem of a claim, and the claims that its proof uses."""
     if len(claim.relations) != len(certificate.links):
         raise NotExported("expected one link of the certificate for each relation")
-    if certificate.known and not is_of_gaps(claim):
-        raise NotExported("its certificate uses inequalities between numbers")
     return _CombinationWriter(claim, certificate, export_id).theorem()
 
 
@@ -49,6 +42,8 @@ class _CombinationWriter:
     def __init__(self, claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]) -> None:
         self.claim, self.certificate, self.export_id = claim, certificate, export_id
         self.run = _choose_vocabulary(claim, certificate)
+        if certificate.known and not self.run.has_orderings:
+            raise NotExported("its certificate uses inequalities between numbers")
         self.run.names |= {root.letter: f"sqrt ({self.run.number(root.of)})" for root in certificate.roots}
         self.signs = self.run.signs(conditions_of(claim, certificate.relaxed))
         self.used: set[sp.Symbol] = set()
@@ -82,9 +77,8 @@ class _CombinationWriter:
 
     def _note_orderings(self) -> Iterator[str]:
         """Yield tactics that state inequalities between numbers, from which signs follow."""
-        if isinstance(self.run, GapsVocabulary):
-            for premise in self.certificate.known:
-                yield self.run.note_starts(premise, self._export_used(premise.claim))
+        for premise in self.certificate.known:
+            yield self.run.note_ordering(premise, self._export_used(premise.claim))
 
     def _export_used(self, claim_id: str) -> Exported:
         return self.uses.setdefault(claim_id, self.export_id(claim_id))
@@ -108,21 +102,11 @@ class _CombinationWriter:
     def _prove_link(self, relation: Relation, parts: Sequence[Part]) -> str:
         write_operator(relation)
         shown = self._prove_relation(relation, parts)
-        if not (isinstance(self.run, UpdateVocabulary) and self.run.may_be_empty(parts)):
-            return shown
-        known, kept, rest = without_reports(self.run, relation, [(part, self._find_slack(part)) for part in parts])
-        self.run.required.discard(POSITIVE)
-        empty = self._prove_relation(relation, kept, known, rest)
-        return f"{SPLIT}\n{{ {empty} }}\n{SOMEBODY}\n{shown}"
+        return self.run.split_cases(shown, relation, parts, self._find_slack, self._prove_relation)
 
-    def _find_slack(self, part: Part) -> Expr | None:
-        """Return the slack of a premise; None if it is known only for updates with a participant."""
-        required = {*self.run.required}
-        self.run.required.clear()
-        found, _, _ = self._prove_premise(part, 0)
-        needs = POSITIVE in self.run.required
-        self.run.required |= required
-        return None if needs else found
+    def _find_slack(self, part: Part) -> Expr:
+        """Return the slack of a premise."""
+        return self._prove_premise(part, 0)[0]
 
     def _prove_relation(
         self, relation: Relation, parts: Sequence[Part], known: str = "", rest: Expr = sp.S.Zero
@@ -192,18 +176,17 @@ class _CombinationWriter:
             return found, tactic, premise.is_zero
         if isinstance(premise, str | Derived):
             derived = premise if isinstance(premise, Derived) else Derived(premise)
-            return self._prove_derived(derived, place, {"i", "Hi"} if part.over is not None else _list_bound(derived))
+            bound = {"i", "Hi"} if part.over is not None else self.run.list_averaged(derived)
+            return self._prove_derived(derived, place, bound)
         if isinstance(premise, sp.Eq):
             return slack(premise), self.run.equation(premise), True
         return slack(premise), self.run.ordering(premise, self.signs), False
 
     def _prove_derived(self, premise: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
-        if isinstance(self.run, GapsVocabulary):
-            known = self._export_used(premise.claim)
-            found, tactic = self.run.derived(premise, known)
-            return found, tactic, known.claim.relations[premise.link].operator == "=="
-        is_average = premise.kind in _KINDS and isinstance(self.run, UpdateVocabulary)
-        if type(premise) is not Derived and not is_average:
+        own = self.run.derive(premise, self._export_used)
+        if own is not None:
+            return *own, self.uses[premise.claim].claim.relations[premise.link].operator == "=="
+        if type(premise) is not Derived and not self.run.list_averaged(premise):
             raise NotExported(f"the library has no law for {premise.label}")
         return self._prove_claim(premise, place, bound)
 
@@ -232,7 +215,7 @@ class _CombinationWriter:
         count = len(known.claim.relations)
         applied = project(known.general.applied(**arguments), derived.link, count)
         if isinstance(derived, Averaged):
-            lines += _average_slacks(derived, self.run, found, applied, self._write_number)
+            lines += self.run.average(derived, found, applied, self._write_number)
             return derived.slack(self.run.symbols, found), ". ".join(lines), False
         lines.append(f"pose proof ({applied}) as fact; {self._reorder_divisors(relation.slack, known.claim)}lra")
         return found, ". ".join(lines), relation.operator == "=="
@@ -253,14 +236,13 @@ class _CombinationWriter:
 
 
 def _choose_vocabulary(claim: Claim, certificate: Combination) -> ScalarVocabulary:
-    """Return the vocabulary of a claim: a run of the library, a schedule, or numbers only."""
-    if any(clock in claim.assumptions for clock in CLOCKS) and not is_of_numbers(claim, certificate):
-        return ScheduleVocabulary(claim)
+    """Return the vocabulary of a claim: that of a paper, numbers only, or a run of the library."""
+    own = next(list_vocabularies(claim, certificate), None)
+    if own is not None:
+        return own
     if a.same_local_work not in claim.assumptions and is_of_numbers(claim, certificate):
         return NumbersVocabulary(claim, certificate)
-    if a.same_local_work not in claim.assumptions and is_of_updates(claim):
-        return UpdateVocabulary(claim)
-    return GapsVocabulary(claim) if is_of_gaps(claim) else vocabulary_of(claim)
+    return vocabulary_of(claim)
 
 
 def _list_divisors(expression: Expr, names: Mapping[sp.Symbol, str]) -> set[str]:
@@ -271,67 +253,3 @@ def _list_divisors(expression: Expr, names: Mapping[sp.Symbol, str]) -> set[str]
 
 def _list_sums(*sides: Expr) -> list[Expr]:
     return sorted(sp.Tuple(*sides).atoms(ClientSum), key=str)
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """A kind of average: its index, its number of terms, its text in Rocq, and lemmas of `library/Means.v`."""
-
-    index: str
-    count: str
-    mean: str
-    each: str
-    more: str
-    end: str
-
-
-_KINDS: Mapping[str, _Kind] = {
-    "over steps": _Kind("k", "steps A", "mean_over_steps A (fun k => {})", "each_step A", "steps_and A", "steps_end A"),
-    "over updates": _Kind(
-        "n", "updates A", "mean_over_updates A (fun n => {})", "each_update A", "updates_and A", "updates_end A"
-    ),
-    "over clients": _Kind(
-        "i",
-        "number (clients_of A)",
-        "sum (number (clients_of A)) (fun i => weight_share A n i * ({}))",
-        "each_client A n",
-        "clients_and A n",
-        "clients_end A n",
-    ),
-}
-
-
-def _list_bound(derived: Derived) -> set[str]:
-    """Return the variables of a theorem over which an average is taken."""
-    kind = _KINDS.get(derived.kind)
-    return set() if kind is None else {kind.index, f"H{kind.index}"}
-
-
-def _average_slacks(
-    derived: Averaged, run: ScalarVocabulary, slack: Expr, applied: str, written: Callable[[Expr], str]
-) -> Sequence[str]:
-    """Return tactics for the goal that an average of non-negative slacks is not negative."""
-    kind = _KINDS[derived.kind]
-    parts, rest = derived.parts(run.symbols, slack)
-    whole, means, ends = written(rest), written(rest), f"apply ({kind.end})"
-    ends += "; assumption" if kind is _KINDS["over clients"] else ""
-    for part in reversed(parts):
-        factor, of, mean = (written(one) for one in (part.factor, part.of, part.mean))
-        whole, means = f"({factor}) * ({of}) + ({whole})", f"({factor}) * ({mean}) + ({means})"
-        shown = _prove_average(part, run)
-        ends = f"apply ({kind.more} ({factor}) (fun {kind.index} => {of}) ({mean})); [{shown} | {ends}]"
-    i = kind.index
-    each = f"match goal with |- 0 <= ?goal => replace goal with ({written(slack)}) by by_field end; lra"
-    below = f"apply ({kind.each}); intros {i} H{i}; pose proof ({applied}) as fact; {each}"
-    return [
-        f"match goal with |- 0 <= ?goal => replace goal with ({means}) by by_field end",
-        f"apply Rle_trans with ({kind.mean.format(whole)}); [{below} | {ends}]",
-    ]
-
-
-def _prove_average(part: KnownMean, run: ScalarVocabulary) -> str:
-    """Return a tactic for one average, which equals its name or is at most that."""
-    past = run.symbols(q.past_step_lengths_sq)
-    if part.mean == run.symbols(q.unrepresented_gap):
-        return "apply (unrepresented_by_clients A own minimiser_own)"
-    return "apply by_past; sign" if part.of == past else "is_mean"

@@ -19,41 +19,32 @@ from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.document import certificate_in, document_of, with_quantities
 from fedtheory.proofs.document.reading import LEMMAS
 from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.links import Induction, PrefixSum
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import conditions_of
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
-from verify.rocq.client_steps import is_of_steps, theorem_of_steps
 from verify.rocq.combination import theorem_of_combination
 from verify.rocq.contraction import theorem_of_contraction, theorem_of_exponential_average
 from verify.rocq.fixed_point import theorem_of_fixed_point
-from verify.rocq.intervals import is_of_interval, theorem_of_interval
 from verify.rocq.links import Links
 from verify.rocq.lyapunov import theorem_of_lyapunov
 from verify.rocq.names import require_own_names
 from verify.rocq.numbers import SignProofs
 from verify.rocq.origins import with_origins
-from verify.rocq.path_steps import theorem_of_path_step
-from verify.rocq.paths import theorem_of_induction
-from verify.rocq.prefix_sums import theorem_of_total
+from verify.rocq.papers import export_by_paper
 from verify.rocq.reading import Reader
 from verify.rocq.recursion import theorem_of_recursion
 from verify.rocq.refusals import NO_RESTARTS, NotExported
-from verify.rocq.round_numbers import is_of_round_numbers, theorem_of_round_numbers
-from verify.rocq.round_vanishing import is_of_vanishing, theorem_of_vanishing
 from verify.rocq.round_vocabulary import is_of_round
 from verify.rocq.rounds import theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.run_steps import theorem_of_step_in_run
 from verify.rocq.sampled import is_sampled, write_sampled_mean
-from verify.rocq.stationary_rounds import is_of_settling, theorem_of_settling
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Exported, Theorem
 from verify.rocq.time_averages import write_mean
-from verify.rocq.updates import is_by_lemmas, is_of_updates, theorem_of_update
 from verify.rocq.vocabulary import Vocabulary
 
 
@@ -87,7 +78,7 @@ def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     used: list[Exported] = []
     match certificate:
         case Certificate():
-            general, used = _export_links(claim, certificate)
+            general, used = export_by_paper(claim, certificate, export_id) or _export_links(claim, certificate)
         case Recursion():
             general = theorem_of_recursion(claim, certificate)
         case MeanCertificate() | Contraction() | ExponentialAverage():
@@ -98,7 +89,8 @@ def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
         case Lyapunov():
             general = theorem_of_lyapunov(claim, certificate)
         case Combination():
-            general, used = _export_sums(claim, certificate)
+            known = export_by_paper(claim, certificate, export_id)
+            general, used = known or theorem_of_combination(claim, certificate, export_id)
         case _:
             unknown = f"certificates of the kind {type(certificate).__name__} are not exported"
             raise NotExported(NO_RESTARTS if isinstance(certificate, LoopMean) else unknown)
@@ -107,8 +99,8 @@ def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     theorem = general if is_stated else _state_under_conditions(claim, general, conditions)
     general = general if theorem is general else theorem.lemmas[0]
     require_own_names(claim, theorem.names)
-    known = Exported(claim, theorem, general, conditions, tuple(used))
-    return replace(known, theorem=with_origins(known))
+    result = Exported(claim, theorem, general, conditions, tuple(used))
+    return replace(result, theorem=with_origins(result))
 
 
 _OF_UPPER_BOUNDS = (Recursion, MeanCertificate, Contraction, ExponentialAverage)
@@ -134,39 +126,9 @@ def _export_from_step(
     return written(claim, certificate, step.claim, step.general)
 
 
-def _export_sums(claim: Claim, certificate: Combination) -> tuple[Theorem, list[Exported]]:
-    if is_by_lemmas(claim):
-        return theorem_of_update(claim), []
-    if is_of_interval(certificate):
-        return theorem_of_interval(claim, certificate, export_id)
-    if is_of_settling(certificate):
-        return theorem_of_settling(claim, certificate, export_id)
-    if is_of_round_numbers(claim):
-        return theorem_of_round_numbers(claim, certificate), []
-    return theorem_of_combination(claim, certificate, export_id)
-
-
 def _export_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
     if certificate.lemmas and claim.place == "step":
         return theorem_of_step_in_run(claim, certificate, export_id)
-    if is_of_steps(claim, certificate):
-        return theorem_of_steps(claim, certificate, export_id)
-    match certificate.links[0]:
-        case Induction() if claim.place == "path":
-            return theorem_of_induction(claim, certificate, export_id)
-        case _ if certificate.lemmas and claim.place == "path":
-            return theorem_of_path_step(claim, certificate, export_id)
-        case PrefixSum():
-            return theorem_of_total(claim), []
-    return _export_vectors(claim, certificate)
-
-
-def _export_vectors(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
-    """Export a claim about the vectors of an update, a round or a step."""
-    if is_of_updates(claim):
-        return theorem_of_update(claim), []
-    if is_of_vanishing(claim, certificate):
-        return theorem_of_vanishing(claim, certificate), []
     if is_of_round(claim):
         return theorem_of_round(claim, certificate, export_id)
     return theorem_at_step(claim, certificate), []

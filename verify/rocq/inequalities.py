@@ -15,7 +15,6 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs import comparators
 from fedtheory.proofs import distances as pair
 from fedtheory.proofs.claim_context import build_step_context
-from verify.rocq.client_step import OwnVocabulary, slack_of
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Mean, Multiple, Sum
@@ -126,8 +125,8 @@ def _write_optimality(reader: Reader, objective: Expr, at: Expr) -> KnownSlack:
 def _write_assumption(reader: Reader, name: str) -> KnownSlack:
     if name in reader.known:
         return reader.known[name]
-    if isinstance(reader.vocabulary, OwnVocabulary):
-        return KnownSlack(*slack_of(reader.vocabulary, name))
+    if (own := reader.vocabulary.find_slack(name)) is not None:
+        return KnownSlack(*own)
     found, slacks = _OF_ONE.fullmatch(name), _list_slacks(reader.vocabulary.claim)
     kind, client = (found[1] + (found[3] or ""), found[2]) if found else (name, "i")
     if kind not in _TACTICS or name not in slacks:

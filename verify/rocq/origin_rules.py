@@ -7,30 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import Quantity, gradient_bound
-from verify.rocq.gaps import OF_INTERVALS
+from fedtheory.language.quantities import Quantity
+from verify.rocq.papers import Rule, Source, exports_of_papers
 from verify.rocq.run import TABLE
-from verify.rocq.updates import OF_UPDATES
 from verify.rocq.vocabulary import AT
 
-Source = Assumption | Quantity
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A pattern of a hypothesis, its possible origins in a claim, and a description if it differs from the source's."""
-
-    pattern: str
-    sources: Sequence[Source]
-    words: str = ""
-
-
-_GAP = r"\(value \(F_of A\) \(centralised A {} {}\) - value \(F_of A\) x_star\)"
 _NOISY: Sequence[Source] = (
     a.unbiased_bounded_variance,
     a.smooth_noise,
@@ -53,7 +37,7 @@ _OF_CLIENTS = (q.client_optimum, q.client_optimum_distance, *_VARIANCE)
 
 def _find_quantities(word: str) -> tuple[Quantity, ...]:
     """Return the quantities of runs and updates whose names contain a word."""
-    tables = (TABLE, OF_UPDATES, OF_INTERVALS)
+    tables = (TABLE, *(one.names for one in exports_of_papers()))
     return tuple(quantity for table in tables for quantity, name in table.items() if re.search(rf"\b{word}\b", name))
 
 
@@ -87,12 +71,8 @@ HYPOTHESIS_RULES: Sequence[Rule] = (
     Rule(r"least \(growth_at_most A 1\) G_one", (q.gradient_growth(1),)),
     Rule(r"dissimilarity_at S y zeta_there", (q.comparator_dissimilarity,)),
     Rule(r"dissimilarity_at S x_star zeta_star", (q.dissimilarity_at_optimum,)),
-    Rule(r"bounded_gradients A B_g", (gradient_bound,)),
-    Rule(r"one_type A", (a.one_type,)),
     # Noise.
     Rule(r"unbiased(?:_run|_round)? [SA] past", _NOISY, _FRESH),
-    Rule(r"unbiased_draws A fixed past draw", (a.unbiased_gradients,)),
-    Rule(r"smooth_draws A L_xi draw", (q.sample_smoothness,)),
     Rule(r"bounded_variance S sigma", (a.unbiased_bounded_variance,)),
     Rule(r"bounded_second_moment S G", (a.bounded_second_moment,)),
     Rule(r"bounded_second_moment S G_run", (q.visited_second_moment,)),
@@ -118,35 +98,11 @@ HYPOTHESIS_RULES: Sequence[Rule] = (
     Rule(r"mixes \(space_of A\) \(clients_of A\) mixing rho_mixing", (q.mixing_contraction,)),
     Rule(r"uniform_draws D", (a.uniform_sampling, a.full_participation)),
     Rule(r"averaged_participants A past rho_of_draws", (a.averaged_participants,)),
-    Rule(r"aggregation_scheme A", (a.aggregation_scheme,)),
-    Rule(r"independent_weights A fixed known", (a.weight_covariance,)),
-    Rule(r"covariance A alpha d", (a.weight_covariance,)),
-    Rule(r"given_weights A d|weights_are_given A", (a.given_weights,)),
-    Rule(r"fair_types A", (a.fair_types,)),
-    Rule(r"no_empty_update A", (a.somebody_reports,)),
-    Rule(r"positive_weights A", (a.positive_weights,)),
-    Rule(r"positive_importances A", (q.absences,)),
-    # Clocks.
-    Rule(r"asynchronous A", (a.asynchronous,)),
-    Rule(r"synchronous A", (a.synchronous,)),
-    Rule(r"one_at_a_time A", (a.one_at_a_time,)),
-    Rule(r"whole_times A", (a.whole_times,)),
-    Rule(r"identical_times A", (a.identical_times,)),
-    Rule(r"fixed_intervals A interval", (a.fixed_intervals,)),
-    Rule(r"whole_cycles A \((?:heard_after A interval|time_of A)\)", (a.whole_cycles,)),
-    Rule(r"least_period A nu", (q.common_period, q.reports_in_a_period)),
-    Rule(r"smallest_window A W", (q.window,)),
     # Points, which do not depend on noise.
     Rule(r"minimiser S x_star", _FROM_X_STAR),
     Rule(r"past x_star", _FROM_X_STAR),
     Rule(r"past y", _FROM_Y),
     Rule(r"past point_\d+", (q.point, q.second_point, q.third_point)),
-    Rule(r"minimiser A \(federated A\) star", _find_quantities("star")),
-    Rule(r"forall x, minimiser A \(federated A\) x -> ‖x - star‖² = 0", (q.surrogate_optimum_distance,)),
-    Rule(r"minimiser A \(surrogate A\) bar|fixed bar", _find_quantities("bar")),
-    Rule(r"minimiser A \(round_objective A n\) \(bar_n n\)|fixed \(bar_n n\)", _find_quantities("bar_n")),
-    Rule(r"minimiser A \(objective_of A i\) \(own i\)", _find_quantities("own")),
-    Rule(r"fixed y", _find_quantities("y")),
     Rule(r"grad \(client_objective S i\) \(optimum i\) = zero", _OF_CLIENTS),
     Rule(r"past \(optimum i\)", _OF_CLIENTS),
     Rule(r"‖optimum i - x_star‖² = apart i \^ 2", (q.client_optimum_distance,)),
@@ -154,18 +110,11 @@ HYPOTHESIS_RULES: Sequence[Rule] = (
     Rule(r"‖w_bar - x_star‖² = bias \^ 2", (q.small_step_bias,)),
     Rule(r"server_model S = x_star", (q.leading_limiting_distance_sq,)),
     Rule(r"hessian_at \(F S\) \(server_model S\) H|solves S D H solution", (q.leading_limiting_distance_sq,)),
-    # Gaps.
-    Rule(r"‖server A n - x_star‖² <= 1 / omega", (q.nearest_start,)),
-    Rule(
-        r"epsilon <= interval_gap A x_star n \(steps_of A\)|epsilon <= final_suboptimality A x_star", (q.smallest_gap,)
-    ),
-    Rule(rf"epsilon <= {_GAP.format('n', re.escape('(steps_of A)'))}", (q.smallest_gap,)),
-    Rule(rf"\(m <= steps_of A\)%nat -> {_GAP.format('n', 'm')} <> 0", (q.interval_end_gap,)),
-    Rule(r"\(m <= steps_of A\)%nat -> interval_gap A x_star n m <> 0", (q.interval_end_gap,)),
     # Numbers of algorithms.
     Rule(r"0 <= momentum|momentum < 1", (q.momentum, a.server_momentum)),
     Rule(r"0 < probability|probability <= 1", (q.communication_probability, a.scaffnew)),
     Rule(r"past \(\w+ \(after A \w+ n\)(?: i)?\)", _NOISY, _BEFORE),
+    *(rule for one in exports_of_papers() for rule in one.rules),
 )
 """Patterns of hypotheses, with the parts of a claim that state them."""
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import sympy as sp
 
 from fedtheory.kernel import slack
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.claim import Claim
+from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Quantity
+from fedtheory.proofs.averages import Averaged
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import symbols_of
+from fedtheory.proofs.parts import Part
 from verify.rocq.names import name_of, name_quantities
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.refusals import NotExported
-from verify.rocq.theorem import Binder, Theorem
+from verify.rocq.theorem import Binder, Exported, Theorem
 
 
 class ScalarVocabulary:
@@ -26,6 +29,8 @@ class ScalarVocabulary:
     """The files of the library that it needs, in addition to the base."""
     identity: str = "by_field"
     """A tactic for the equation between a slack and the sum of its parts."""
+    has_orderings: bool = False
+    """Whether proofs may use further inequalities between numbers."""
     names: dict[sp.Symbol, str]
 
     def __init__(self, claim: Claim) -> None:
@@ -99,6 +104,33 @@ class ScalarVocabulary:
     def split_sums(self, _sums: Mapping[str, Expr]) -> Iterator[str]:
         """Yield tactics that write sums over the clients as combinations of a few common sums."""
         raise NotExported("sums over clients are not exported")
+
+    def note_ordering(self, premise: Derived, _known: Exported) -> str:
+        """Return a tactic that states an inequality between numbers, which another claim proves."""
+        raise NotExported(f"a premise at another end of an interval is not exported: {premise.claim}")
+
+    def derive(self, _premise: Derived, _export_used: Callable[[str], Exported]) -> tuple[Expr, str] | None:
+        """Return the slack of another claim, and a tactic for its sign; None if its theorem is applied as it is."""
+        return None
+
+    def list_averaged(self, _premise: Derived) -> set[str]:
+        """Return the variables of a theorem over which a premise takes an average; empty if there are none."""
+        return set()
+
+    def average(self, premise: Averaged, _slack: Expr, _applied: str, _written: Callable[[Expr], str]) -> Sequence[str]:
+        """Return tactics for the goal that an average of non-negative slacks is not negative."""
+        raise NotExported(f"the library has no law for {premise.label}")
+
+    def split_cases(
+        self,
+        shown: str,
+        _relation: Relation,
+        _parts: Sequence[Part],
+        _find_slack: Callable[[Part], Expr],
+        _prove: Callable[[Relation, Sequence[Part], str, Expr], str],
+    ) -> str:
+        """Return the proof of a relation, where needed with another one for runs whose denominators are zero."""
+        return shown
 
     def close_equation(self, _count: int) -> str:
         """Return a tactic that derives an equation from another one, in which some premises were rewritten."""

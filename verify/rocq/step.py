@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import sympy as sp
 
@@ -12,7 +12,6 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.links import Products
 from fedtheory.proofs.proof import conditions_of
-from verify.rocq.client_step import OwnVocabulary
 from verify.rocq.hypotheses import binders, counts
 from verify.rocq.links import Links
 from verify.rocq.names import name_of
@@ -33,10 +32,13 @@ def write_operator(relation: Relation) -> str:
     return "=" if relation.operator == "==" else relation.operator
 
 
-def theorem_at_step(claim: Claim, certificate: Certificate) -> Theorem:
+def theorem_at_step(
+    claim: Claim, certificate: Certificate, name_symbols: Callable[[Claim], Vocabulary] | None = None
+) -> Theorem:
     """Return the theorem of a claim, proved by its certificate; raises `NotExported` if the library lacks something.
 
-    The theorem has the certificate's conditions if these are weaker.
+    The theorem has the certificate's conditions if these are weaker.  `name_symbols` returns the names of the claim's
+    symbols, by default those at a local step of all clients.
     """
     if claim.place not in PLACES:
         raise NotExported(f"the library has no vectors for claims about a {claim.place}")
@@ -44,28 +46,30 @@ def theorem_at_step(claim: Claim, certificate: Certificate) -> Theorem:
         raise NotExported("expected one link of the certificate for each relation")
     if certificate.lemmas:
         raise NotExported("its certificate uses other claims about runs")
-    return theorem_with(claim, certificate, {}, [])
+    return theorem_with(claim, certificate, {}, [], name_symbols)
 
 
 def theorem_with(
-    claim: Claim, certificate: Certificate, known: Mapping[str, KnownSlack], hypotheses: Sequence[Binder]
+    claim: Claim,
+    certificate: Certificate,
+    known: Mapping[str, KnownSlack],
+    hypotheses: Sequence[Binder],
+    name_symbols: Callable[[Claim], Vocabulary] | None = None,
 ) -> Theorem:
     """Return the theorem at a step with further facts on each client: slacks by name, and hypotheses."""
     if certificate.roots:
         raise NotExported("its certificate uses roots")
     conditions = conditions_of(claim, certificate.relaxed)
     is_quiet = a.full_gradients in claim.assumptions
-    vocabulary = OwnVocabulary(claim) if claim.place == "round" else Vocabulary(claim, quiet=is_quiet)
+    vocabulary = Vocabulary(claim, quiet=is_quiet) if name_symbols is None else name_symbols(claim)
     signs = SignProofs(vocabulary.numbers, tuple(conditions), vocabulary.least)
     links = Links(Reader(vocabulary, known), signs)
     goal, proofs = write_links(links, claim, certificate)
-    if isinstance(vocabulary, OwnVocabulary):
-        parameters, start = [*vocabulary.binders(links.used)], [links.opening, *vocabulary.known]
-    else:
+    parameters = vocabulary.list_binders(links.used)
+    if parameters is None:
         _require_known(vocabulary, links.used)
         parameters = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *hypotheses]
-        start = [links.opening]
-    proof = "\n".join([*start, *signs.prepared(), conjunction(proofs)])
+    proof = "\n".join([links.opening, *vocabulary.known, *signs.prepared(), conjunction(proofs)])
     parameters = [*parameters, *signs.hypotheses()]
     needs = sorted(links.reader.files)
     return Theorem(name_of(claim.id), parameters, goal, proof, names=vocabulary.quantity_names, needs=needs)

@@ -12,6 +12,7 @@ from typing import Self
 
 import sympy as sp
 
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
@@ -75,6 +76,19 @@ class Vocabulary:
         tau, index = self.symbols(q.local_steps), self.symbols(q.local_step_index)
         steps = [(tau, index + 1), (index, sp.S.Zero)] if self.has_steps else []
         return [*steps, (self.symbols(q.clients), sp.S.One)]
+
+    @property
+    def known(self) -> Sequence[str]:
+        """Return tactics that state known facts, for the start of every proof."""
+        return ()
+
+    def list_binders(self, _symbols: set[sp.Symbol]) -> list[Binder] | None:
+        """Return the variables and hypotheses of a theorem with the given symbols; None for those of all clients."""
+        return None
+
+    def find_slack(self, _name: str) -> tuple[Expr, str] | None:
+        """Return the slack of an assumption at client i, and a tactic; None for assumptions at a common step."""
+        return None
 
     @property
     def has_steps(self) -> bool:

@@ -22,10 +22,12 @@ from fedtheory.language.registry import all_claims, find
 from fedtheory.language.targets import resolve
 from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.combination import Combination
-from verify.rocq import client_step, round_vocabulary, schedules, updates, vocabulary
+from fedtheory.sources.fraboni2022.rocq import schedules, updates
+from fedtheory.sources.lecture27.rocq.gaps import OF_INTERVALS
+from fedtheory.sources.vlaski2023.rocq import client_step
+from verify.rocq import round_vocabulary, vocabulary
 from verify.rocq.accepted import checked, without_comments
 from verify.rocq.export import export_id, exported
-from verify.rocq.gaps import OF_INTERVALS
 from verify.rocq.lyapunov_symbols import CALLED
 from verify.rocq.names import name_of, require_own_names
 from verify.rocq.project import proved_ids, refusal_of, text_of
@@ -39,8 +41,8 @@ TABLES: Mapping[str, Mapping[Quantity, str]] = {
     "runs": {**TABLE, **OF_INTERVALS, q.lipschitz: "rho", q.mixing_contraction: CALLED[q.mixing_contraction]},
     "rounds": {**round_vocabulary.NUMBERS, **round_vocabulary.VECTORS},
     "one client": client_step.NUMBERS,
-    "schedules": schedules.OF_SCHEDULES,
-    "updates": updates.OF_UPDATES,
+    "schedules": schedules.SCHEDULES,
+    "updates": updates.UPDATES,
 }
 
 

@@ -18,32 +18,33 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import DISPLACEMENT
-from verify.rocq import accepted, export, gaps
+from fedtheory.sources.fraboni2022.rocq.schedule_vocabulary import ScheduleVocabulary, with_sums
+from fedtheory.sources.fraboni2022.rocq.update_vocabulary import UpdateVocabulary
+from fedtheory.sources.lecture27.rocq import gaps
+from fedtheory.sources.lecture27.rocq.gaps import GapsVocabulary
+from fedtheory.sources.lecture27.rocq.intervals import is_of_interval
+from fedtheory.sources.vlaski2023.rocq.client_step import slack_of
+from fedtheory.sources.vlaski2023.rocq.client_steps import _ClientStepsWriter
+from fedtheory.sources.vlaski2023.rocq.round_numbers import _RoundNumbersWriter, is_of_round_numbers
+from fedtheory.sources.vlaski2023.rocq.round_vanishing import _VanishingWriter
+from verify.rocq import accepted, export
 from verify.rocq.algorithms import Algorithm
-from verify.rocq.client_step import slack_of
-from verify.rocq.client_steps import _ClientStepsWriter
 from verify.rocq.combination import _CombinationWriter
-from verify.rocq.gaps import GapsVocabulary
 from verify.rocq.inequalities import _bound_norm_of_mean, _write_triangle, write_inequality
-from verify.rocq.intervals import is_of_interval
 from verify.rocq.links import Links
 from verify.rocq.lyapunov import _LyapunovWriter
 from verify.rocq.numbers import name_parts, number
 from verify.rocq.reading import Reader
 from verify.rocq.recursion import _RecursionWriter
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_numbers import _RoundNumbersWriter, is_of_round_numbers
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
 from verify.rocq.round_scalars import OutcomeScalars, Scalars
-from verify.rocq.round_vanishing import _VanishingWriter
 from verify.rocq.round_vocabulary import RoundReader
 from verify.rocq.rounds import _prove_relation
 from verify.rocq.scalar_vocabulary import ScalarVocabulary
-from verify.rocq.schedules import ScheduleVocabulary, with_sums
 from verify.rocq.step import write_operator
 from verify.rocq.terms import Atom
-from verify.rocq.updates import UpdateVocabulary
 
 x, y, z = sp.symbols("x y z", positive=True)
 CLAIM = Claim(id="t:one", lhs=eta, rhs=L, where=WHERE)
@@ -240,7 +241,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "t:used is not about runs",
     ),
     "a strange start": (
-        lambda: GapsVocabulary.note_starts(_given(of_a_round=True), _premise(kind="strange"), USED),
+        lambda: GapsVocabulary.note_ordering(_given(of_a_round=True), _premise(kind="strange"), USED),
         "another end of an interval is not exported: t:used",
     ),
 }
@@ -264,13 +265,15 @@ def test_premises_at_other_ends_of_intervals(kind: str, monkeypatch: pytest.Monk
     known: Any = SimpleNamespace(claim=relation)
     monkeypatch.setattr(gaps, "symbols_of", lambda _: Symbols())
     with pytest.raises(NotExported, match="another end of an interval is not exported: t:used"):
-        GapsVocabulary.derived(writer, premise, known)
+        GapsVocabulary.derive(writer, premise, lambda _: known)
 
 
 def test_only_means_of_updates_are_premises_of_means() -> None:
     """A premise about runs is the relation itself; summed or telescoped ones are refused."""
     asked: list[Any] = []
-    writer: Any = _given(run=None, _prove_claim=lambda *given: asked.append(given))
+    writer: Any = _given(
+        run=ScalarVocabulary(CLAIM), _export_used=None, _prove_claim=lambda *given: asked.append(given)
+    )
     _CombinationWriter._prove_derived(writer, Derived("t:used"), 3, {"i"})
     assert asked == [(Derived("t:used"), 3, {"i"})]
     with pytest.raises(NotExported, match="the library has no law for"):

@@ -13,11 +13,11 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.combination import Combination
+from fedtheory.sources.fraboni2022.rocq.update_vocabulary import UpdateVocabulary
+from fedtheory.sources.fraboni2022.rocq.zero_weights import POSITIVE, SPLIT
 from verify.rocq.export import export_id, exported
 from verify.rocq.project import file_of, text_of, with_uses, write_project
 from verify.rocq.refusals import NotExported
-from verify.rocq.updates import UpdateVocabulary
-from verify.rocq.zero_weights import POSITIVE, SPLIT
 
 STARTS_AND_ENDS, STEPS, LOSS = "fraboni2022:eq-7.distances", "fraboni2022:lemma-3.eq-69", "fraboni2022:cor-1.update"
 MOVE, WEIGHTS, TANGENTS = "fraboni2022:lemma-6.steps.move", "fraboni2022:lemma-1", "fraboni2022:lemma-4.proof"

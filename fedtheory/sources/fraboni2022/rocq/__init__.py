@@ -1,1 +1,1 @@
-"""Names of the paper's quantities, assumptions and facts in the library of Rocq theories."""
+"""Exports of claims about schedules and updates to Rocq: names, lemmas and hypotheses."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import sympy as sp
 
@@ -12,8 +12,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import symbols_of
+from fedtheory.sources.lecture27.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.numbers import SignProofs, name_parts, number
-from verify.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.theorem import Binder, Exported, declare_real, project
@@ -82,6 +82,7 @@ class GapsVocabulary(RunVocabulary):
     """The numbers of a claim about the gaps of a run, with their names in Rocq."""
 
     identity = "first [lra | by_field]"
+    has_orderings = True
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
@@ -152,8 +153,9 @@ class GapsVocabulary(RunVocabulary):
 
     # Facts about intervals from other claims.
 
-    def derived(self, premise: Derived, known: Exported) -> tuple[Expr, str]:
+    def derive(self, premise: Derived, export_used: Callable[[str], Exported]) -> tuple[Expr, str]:
         """Return the slack of another claim, and a tactic for its sign."""
+        known = export_used(premise.claim)
         claim = known.claim
         found = self.translate(premise.of(symbols_of(claim), claim.relations), claim)
         match premise.kind:
@@ -187,7 +189,7 @@ class GapsVocabulary(RunVocabulary):
         )
         return total + self.symbols(q.rounds) * rest, tactic
 
-    def note_starts(self, premise: Derived, known: Exported) -> str:
+    def note_ordering(self, premise: Derived, known: Exported) -> str:
         """Return a tactic that states the relation of another claim at the start of an interval."""
         match premise.kind:
             case "at the next start" if not self.of_a_round:

@@ -16,7 +16,7 @@ from fedtheory.proofs.induction import advance_distance
 from fedtheory.proofs.links import Induction
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import conditions_of
-from verify.rocq.client_step import OwnVocabulary
+from fedtheory.sources.vlaski2023.rocq.client_step import OwnVocabulary
 from verify.rocq.links import Links
 from verify.rocq.names import name_of, translate
 from verify.rocq.numbers import SignProofs

@@ -10,14 +10,11 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.paper_parts import tables_of_papers
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, declare_real
 
 LIBRARY = ("Samples", "Means")
-OF_SAMPLES, OF_TYPES, OF_WINDOWS = (tables_of_papers("rocq", name) for name in ("SAMPLES", "TYPES", "WINDOWS"))
-"""Names of `library/Samples.v`, of `library/Types.v`, and of `library/Windows.v`."""
 EVERYBODY = "everybody"
 """The hypothesis that every client participates in some update."""
 

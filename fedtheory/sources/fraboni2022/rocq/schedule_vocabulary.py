@@ -12,9 +12,15 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.language.paper_parts import tables_of_papers
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import symbols_of
+from fedtheory.sources.fraboni2022.rocq.schedules import (
+    CYCLE_FACTS,
+    SCHEDULE_ASSUMED,
+    SCHEDULE_FACTS,
+    SCHEDULES,
+    TIE_FACTS,
+)
 from verify.rocq.names import list_sides
 from verify.rocq.number_claims import used_symbols
 from verify.rocq.numbers import SignProofs, name_parts, number
@@ -22,10 +28,6 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import ScalarVocabulary
 from verify.rocq.theorem import Binder, declare_index, describe_condition
 
-OF_SCHEDULES: Mapping[Quantity, str] = tables_of_papers("rocq", "SCHEDULES")
-_ASSUMED: Mapping[Assumption, tuple[str, str]] = tables_of_papers("rocq", "SCHEDULE_ASSUMED")
-_FACTS, _OF_CYCLES, _OF_TIES = (tables_of_papers("rocq", f"{of}_FACTS") for of in ("SCHEDULE", "CYCLE", "TIE"))
-"""Lemmas that imply the facts by linear arithmetic: for all servers, for asynchronous ones, and on stale models."""
 _SUM = "sum (number (clients_of A))"
 CLOCKS = (a.asynchronous, a.fixed_intervals)
 _WHATEVER = (a.aggregation_scheme,)
@@ -51,7 +53,7 @@ class ScheduleVocabulary(ScalarVocabulary):
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
-        self.names = {self.symbols(quantity): text for quantity, text in OF_SCHEDULES.items()}
+        self.names = {self.symbols(quantity): text for quantity, text in SCHEDULES.items()}
         self.claim_symbols = used_symbols(claim)
         self.of_clients = self._is_indexed(" i")
         self.of_updates = self._is_indexed(" n")
@@ -133,15 +135,15 @@ class ScheduleVocabulary(ScalarVocabulary):
     def fact(self, name: str) -> str:
         """Return a tactic for a fact: its slack is non-negative, or zero."""
         # The fact that a multiple is not smaller holds for periods and for intervals.
-        if name in _OF_CYCLES and (name not in _FACTS or self._uses(q.common_period)):
+        if name in CYCLE_FACTS and (name not in SCHEDULE_FACTS or self._uses(q.common_period)):
             self._needs("Cycles")
-            return self._follow_lemma(_OF_CYCLES[name])
-        if name in _OF_TIES:
+            return self._follow_lemma(CYCLE_FACTS[name])
+        if name in TIE_FACTS:
             self._needs("Cycles", "Ties")
-            return self._follow_lemma(_OF_TIES[name])
-        if name not in _FACTS:
+            return self._follow_lemma(TIE_FACTS[name])
+        if name not in SCHEDULE_FACTS:
             raise NotExported(f"the fact {name!r} of schedules is not in the library")
-        return self._follow_lemma(_FACTS[name], "unfold update_rate in *; ")
+        return self._follow_lemma(SCHEDULE_FACTS[name], "unfold update_rate in *; ")
 
     def _follow_lemma(self, lemma: str, before: str = "") -> str:
         """Return a tactic that derives a fact from a lemma; a period in the lemma becomes a required input."""
@@ -198,8 +200,8 @@ class ScheduleVocabulary(ScalarVocabulary):
         return any(self.symbols(quantity) in self.claim_symbols for quantity in quantities)
 
     def _declare_assumed(self, assumption: Assumption) -> Iterator[Binder]:
-        if assumption in [*_ASSUMED]:
-            yield Binder(*_ASSUMED[assumption])
+        if assumption in [*SCHEDULE_ASSUMED]:
+            yield Binder(*SCHEDULE_ASSUMED[assumption])
         elif assumption == a.whole_cycles:
             is_fixed = a.fixed_intervals in self.claim.assumptions
             yield Binder("whole_cycles_A", f"whole_cycles A ({'heard_after A interval' if is_fixed else 'time_of A'})")

@@ -15,11 +15,7 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER, StepIndex
 from fedtheory.proofs.links import Products
 from fedtheory.proofs.proof import conditions_of
-from verify.rocq.hypotheses import binders
-from verify.rocq.links import Links
-from verify.rocq.names import list_sides, name_of
-from verify.rocq.numbers import SignProofs, number
-from verify.rocq.path_run import (
+from fedtheory.sources.lecture27.rocq.path_run import (
     NEEDS,
     SAME,
     KnownOnPath,
@@ -27,6 +23,10 @@ from verify.rocq.path_run import (
     PathVocabulary,
     name_in_run,
 )
+from verify.rocq.hypotheses import binders
+from verify.rocq.links import Links
+from verify.rocq.names import list_sides, name_of
+from verify.rocq.numbers import SignProofs, number
 from verify.rocq.products import restate
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported

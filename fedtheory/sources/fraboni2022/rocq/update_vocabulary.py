@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import sympy as sp
 
 from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption
-from fedtheory.language.claim import Claim
-from fedtheory.language.paper_parts import tables_of_papers
-from fedtheory.language.quantities import Quantity
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.averages import Averaged
+from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import divisors, sides_of, symbols_of
 from fedtheory.proofs.parts import Part
+from fedtheory.sources.fraboni2022.rocq.averages import KINDS, average_slacks
+from fedtheory.sources.fraboni2022.rocq.lemmas import UPDATE_LEMMAS
+from fedtheory.sources.fraboni2022.rocq.samples import EVERYBODY, LIBRARY, SignsOfParts, list_assumed
+from fedtheory.sources.fraboni2022.rocq.schedule_vocabulary import ScheduleVocabulary, with_sums
+from fedtheory.sources.fraboni2022.rocq.updates import (
+    SAMPLES,
+    TYPES,
+    UPDATE_ASSUMED,
+    UPDATE_FACTS,
+    UPDATES,
+    WINDOWS,
+)
+from fedtheory.sources.fraboni2022.rocq.zero_weights import POSITIVE, SOMEBODY, SPLIT, without_reports
 from verify.rocq.names import list_sides, name_of
 from verify.rocq.number_claims import used_symbols
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
-from verify.rocq.samples import EVERYBODY, LIBRARY, OF_SAMPLES, OF_TYPES, OF_WINDOWS, SignsOfParts, list_assumed
-from verify.rocq.schedules import ScheduleVocabulary, with_sums
 from verify.rocq.step import write_operator
 from verify.rocq.theorem import Binder, Theorem, conjunction, declare_index, declare_real, describe_condition
-from verify.rocq.zero_weights import POSITIVE
 
-OF_UPDATES: Mapping[Quantity, str] = tables_of_papers("rocq", "UPDATES")
-_ASSUMED: Mapping[Assumption, tuple[str, str]] = tables_of_papers("rocq", "UPDATE_ASSUMED")
-_FACTS: Mapping[str, Sequence[str]] = tables_of_papers("rocq", "UPDATE_FACTS")
-"""Lemmas of the library; one of them proves each fact."""
 _AT_LEAST_ONE = (q.clients, q.rounds, q.local_steps, q.largest_weight_sum)
 _WHATEVER = (
     a.convex_and_smooth,
@@ -76,7 +81,7 @@ _IMPLIED = (
 def is_of_updates(claim: Claim) -> bool:
     """Return whether all quantities of a claim are defined for a server with stale models."""
     symbols = symbols_of(claim)
-    return claim.place == "run" and all(symbols.quantity(symbol) in OF_UPDATES for symbol in used_symbols(claim))
+    return claim.place == "run" and all(symbols.quantity(symbol) in UPDATES for symbol in used_symbols(claim))
 
 
 class UpdateVocabulary(ScheduleVocabulary):
@@ -86,11 +91,11 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
-        self.names = {self.symbols(quantity): text for quantity, text in OF_UPDATES.items()}
+        self.names = {self.symbols(quantity): text for quantity, text in UPDATES.items()}
         self.of_clients, self.of_updates, self.of_steps = (self._is_of_index(index) for index in "ink")
-        self.of_draws, self.parameters = self._uses(*OF_SAMPLES, *OF_TYPES, *OF_WINDOWS), set[str]()
-        self.of_windows = self._uses(*OF_WINDOWS)
-        self.of_types = self.of_windows or self._uses(*OF_TYPES)
+        self.of_draws, self.parameters = self._uses(*SAMPLES, *TYPES, *WINDOWS), set[str]()
+        self.of_windows = self._uses(*WINDOWS)
+        self.of_types = self.of_windows or self._uses(*TYPES)
         if self.of_draws:
             self.library = (*self.library, *LIBRARY, *(["Types"] if self.of_types else []))
             self.library = (*self.library, *(["Windows"] if self.of_windows else []))
@@ -162,6 +167,40 @@ class UpdateVocabulary(ScheduleVocabulary):
         divides = self.symbols(q.weight_sum) in divisors([part.coefficient for part in parts])
         return self.of_draws and self.of_updates and not says and (divides or POSITIVE in self.required)
 
+    def split_cases(
+        self,
+        shown: str,
+        relation: Relation,
+        parts: Sequence[Part],
+        find_slack: Callable[[Part], Expr],
+        prove: Callable[[Relation, Sequence[Part], str, Expr], str],
+    ) -> str:
+        """Return the proof of a relation, with another one for updates without reports if these are possible."""
+        if not self.may_be_empty(parts):
+            return shown
+        slacks = [(part, self._find_known_slack(part, find_slack)) for part in parts]
+        known, kept, rest = without_reports(self, relation, slacks)
+        self.required.discard(POSITIVE)
+        return f"{SPLIT}\n{{ {prove(relation, kept, known, rest)} }}\n{SOMEBODY}\n{shown}"
+
+    def _find_known_slack(self, part: Part, find_slack: Callable[[Part], Expr]) -> Expr | None:
+        """Return the slack of a premise; None if it is known only for updates with a participant."""
+        required = {*self.required}
+        self.required.clear()
+        found = find_slack(part)
+        needs = POSITIVE in self.required
+        self.required |= required
+        return None if needs else found
+
+    def list_averaged(self, premise: Derived) -> set[str]:
+        """Return the variables of a theorem over which a premise takes an average."""
+        kind = KINDS.get(premise.kind)
+        return set() if kind is None else {kind.index, f"H{kind.index}"}
+
+    def average(self, premise: Averaged, slack: Expr, applied: str, written: Callable[[Expr], str]) -> Sequence[str]:
+        """Return tactics for the goal that an average of non-negative slacks is not negative."""
+        return average_slacks(premise, self, slack, applied, written)
+
     @property
     def _own(self) -> str:
         return "idtac"
@@ -196,9 +235,9 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     def fact(self, name: str) -> str:
         """Return a tactic for a fact: its slack is non-negative, or zero."""
-        if name not in _FACTS:
+        if name not in UPDATE_FACTS:
             raise NotExported(f"the fact {name!r} of updates is not in the library")
-        ways = (f"(pose proof ({one}) as fact; lra)" for one in _FACTS[name])
+        ways = (f"(pose proof ({one}) as fact; lra)" for one in UPDATE_FACTS[name])
         return f"first [{' | '.join(ways)}]"
 
     def close_equation(self, count: int) -> str:
@@ -247,8 +286,8 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     def _list_binders(self) -> Iterator[Binder]:
         for assumption in dict.fromkeys(self.claim.assumptions):
-            if assumption in _ASSUMED:
-                yield Binder(*_ASSUMED[assumption])
+            if assumption in UPDATE_ASSUMED:
+                yield Binder(*UPDATE_ASSUMED[assumption])
             elif assumption not in _WHATEVER:
                 raise NotExported(f"the assumption {assumption.name!r} has no definition in the library of updates")
 
@@ -268,19 +307,17 @@ _LEMMAS = (
     "stale_models A n i Hn Hi",
     "slope_in_two A n k",
 )
-_OF_CLAIMS: Mapping[str, Sequence[str]] = tables_of_papers("rocq", "UPDATE_LEMMAS")
-"""Lemmas on updates with client sampling, for each relation of a claim."""
 
 
 def is_by_lemmas(claim: Claim) -> bool:
     """Return whether the library has a lemma for each relation of a claim."""
-    return claim.id in _OF_CLAIMS
+    return claim.id in UPDATE_LEMMAS
 
 
 def theorem_of_update(claim: Claim) -> Theorem:
     """Return the theorem of a claim about the vectors of an update."""
     run = UpdateVocabulary(claim)
-    lemmas = _OF_CLAIMS.get(claim.id, ())
+    lemmas = UPDATE_LEMMAS.get(claim.id, ())
     if run.of_draws and not lemmas:
         raise NotExported("the library has no lemma on the participants of an update for its certificate")
     run.required |= {word for lemma in lemmas for word in re.findall(r"\w+", lemma)}

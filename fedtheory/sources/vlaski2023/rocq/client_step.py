@@ -88,6 +88,14 @@ class OwnVocabulary(Vocabulary):
             parameters.append("pose proof (nu_positive i) as nu_known. pose proof (delta_positive i) as delta_known.")
         return parameters
 
+    def find_slack(self, name: str) -> tuple[Expr, str]:
+        """Return the slack of an assumption at client i, and a tactic; raises `NotExported` for an unknown one."""
+        return slack_of(self, name)
+
+    def list_binders(self, symbols: set[sp.Symbol]) -> list[Binder]:
+        """Return the variables and hypotheses of a theorem in which the given symbols occur."""
+        return [*self.binders(symbols)]
+
     def binders(self, symbols: set[sp.Symbol]) -> Iterator[Binder]:
         """Yield the variables and hypotheses of a theorem in which the given symbols occur."""
         symbol, each = self.symbols, "forall i, "

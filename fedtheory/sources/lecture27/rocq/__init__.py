@@ -1,0 +1,1 @@
+"""Exports of claims about paths and intervals to Rocq; `library/Interval.v` and `library/Gaps.v` have their names."""

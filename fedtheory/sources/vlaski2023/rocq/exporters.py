@@ -1,0 +1,47 @@
+"""The exporters of this paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.combination import Combination
+from fedtheory.sources.vlaski2023.rocq.client_step import OwnVocabulary
+from fedtheory.sources.vlaski2023.rocq.client_steps import is_of_steps, theorem_of_steps
+from fedtheory.sources.vlaski2023.rocq.round_numbers import is_of_round_numbers, theorem_of_round_numbers
+from fedtheory.sources.vlaski2023.rocq.round_vanishing import is_of_vanishing, theorem_of_vanishing
+from fedtheory.sources.vlaski2023.rocq.stationary_rounds import is_of_settling, theorem_of_settling
+from verify.rocq.papers import PaperExports
+from verify.rocq.round_vocabulary import is_of_round
+from verify.rocq.step import theorem_at_step
+from verify.rocq.theorem import Exported, Theorem
+
+
+def _export_steps(
+    claim: Claim, certificate: object, export_id: Callable[[str], Exported]
+) -> tuple[Theorem, list[Exported]] | None:
+    """Return the theorem of a claim about the vectors of one client, or about the limit for small steps."""
+    if not isinstance(certificate, Certificate):
+        return None
+    if is_of_steps(claim, certificate):
+        return theorem_of_steps(claim, certificate, export_id)
+    if is_of_vanishing(claim, certificate):
+        return theorem_of_vanishing(claim, certificate), []
+    if claim.place == "round" and not is_of_round(claim):
+        return theorem_at_step(claim, certificate, OwnVocabulary), []
+    return None
+
+
+def _export_sums(
+    claim: Claim, certificate: object, export_id: Callable[[str], Exported]
+) -> tuple[Theorem, list[Exported]] | None:
+    """Return the theorem of a claim about the numbers of a round, or about the stationary error."""
+    if not isinstance(certificate, Combination):
+        return None
+    if is_of_settling(certificate):
+        return theorem_of_settling(claim, certificate, export_id)
+    return (theorem_of_round_numbers(claim, certificate), []) if is_of_round_numbers(claim) else None
+
+
+EXPORTS = PaperExports(exporters=(_export_steps, _export_sums))

@@ -1,0 +1,65 @@
+"""Exports that papers add: modules in their folders `rocq`, each for claims that the common exporters do not cover."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim
+from fedtheory.language.paper_parts import modules_of_papers
+from fedtheory.language.quantities import Quantity
+from fedtheory.proofs.combination import Combination
+from verify.rocq.scalar_vocabulary import ScalarVocabulary
+from verify.rocq.theorem import Exported, Theorem
+
+Source = Assumption | Quantity
+"""The origin of a hypothesis in a claim."""
+Exporter = Callable[[Claim, Any, Callable[[str], Exported]], tuple[Theorem, list[Exported]] | None]
+"""Function that returns the theorem of a claim, with the claims that it uses; None if it does not cover the claim."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A pattern of a hypothesis, its possible origins in a claim, and a description if it differs from the source's."""
+
+    pattern: str
+    sources: Sequence[Source]
+    words: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperExports:
+    """Exporters of one paper, and the origins of the hypotheses that they write."""
+
+    exporters: Sequence[Exporter] = ()
+    """Exporters of certificates of identities and of combinations, in the order in which they are tried."""
+    vocabulary: Callable[[Claim, Combination], ScalarVocabulary | None] = lambda _claim, _certificate: None
+    """Function that returns the names of a claim that is a combination; None for other claims."""
+    names: Mapping[Quantity, str] = field(default_factory=dict)
+    """Names of quantities, by which the origins of points are found."""
+    rules: Sequence[Rule] = ()
+    """Rules for origins of hypotheses."""
+
+
+@cache
+def exports_of_papers() -> tuple[PaperExports, ...]:
+    """Return what all papers add."""
+    found = (getattr(module, "EXPORTS", None) for module in modules_of_papers("rocq"))
+    return tuple(one for one in found if isinstance(one, PaperExports))
+
+
+def export_by_paper(
+    claim: Claim, certificate: object, export_id: Callable[[str], Exported]
+) -> tuple[Theorem, list[Exported]] | None:
+    """Return the theorem by the first exporter of a paper that covers the claim; None if there is none."""
+    tried = (exporter(claim, certificate, export_id) for one in exports_of_papers() for exporter in one.exporters)
+    return next((found for found in tried if found is not None), None)
+
+
+def list_vocabularies(claim: Claim, certificate: Combination) -> Iterator[ScalarVocabulary]:
+    """Yield the vocabularies of papers for a claim that is a combination."""
+    found = (one.vocabulary(claim, certificate) for one in exports_of_papers())
+    return (one for one in found if one is not None)
