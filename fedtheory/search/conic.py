@@ -1,4 +1,4 @@
-"""Selects inequalities for a sum by semidefinite programs at numbers that satisfy the conditions.
+"""Selects inequalities for a sum by semidefinite programs, one for each sample of the symbols.
 
 The solver is Clarabel, from the extra `search`; without it, certificates for steps and points are not searched.
 """
@@ -27,28 +27,33 @@ _PROGRAM = 20_000
 
 @dataclass(frozen=True)
 class Programs:
-    """The problem at each sample: a goal and candidates as vectors of linear parts and triangles of matrices."""
+    """The program at each sample: to write the goal as a non-negative sum of candidates and squares.
+
+    The goal and the candidates are vectors: coefficients of the linear part, then the triangles of Gram matrices.
+    """
 
     goals: NDArray[np.float64]
     """Sampled goals, of shape (samples, entries)."""
     candidates: NDArray[np.float64]
     """Sampled candidates, of shape (samples, entries, candidates)."""
     rows: int
+    """Number of entries of the linear part."""
     sizes: Sequence[int]
+    """Number of vectors of each Gram matrix."""
     inner: int
-    """Number of samples in the interior of the conditions, which come first.
+    """Number of samples strictly inside the conditions, which come first.
 
-    Programs may fail at the others, on the boundary.
+    The others are on the boundary, and their programs may have no solution.
     """
     keys: Sequence[Expr | Key] = ()
-    """Names of the entries: rows, then entries of matrices."""
+    """Names of the entries: monomials of the linear part, then places in Gram matrices."""
 
-    def only(self, samples: Sequence[int]) -> Programs:
+    def select(self, samples: Sequence[int]) -> Programs:
         """Return the programs at some of the samples."""
         return replace(self, goals=self.goals[samples], candidates=self.candidates[samples])
 
     def solve(self, sample: int, chosen: Sequence[int], costs: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return non-negative weights of some candidates at a sample with the least cost; None if there are none."""
+        """Return the weights of some candidates at a sample with the least cost; None if no weights suffice."""
         from scipy.sparse import csc_matrix, vstack
 
         columns = self.candidates[sample][:, list(chosen)]
@@ -59,8 +64,8 @@ class Programs:
     def find_worst(self, sample: int) -> tuple[float, NDArray[np.float64]] | None:
         """Return the largest violation of the goal at a sample, and values of its entries that attain it.
 
-        The values satisfy every candidate; their matrices are positive semidefinite, and the traces and the entry of
-        the number one add up to 1.  They are the solution of the dual program.
+        The values satisfy every candidate, and their matrices are positive semidefinite.  They are scaled so that the
+        traces and the entry of the number one add up to 1.  They solve the dual program.
         """
         from scipy.sparse import csc_matrix, vstack
 
@@ -99,7 +104,7 @@ class Programs:
 
 
 def load_solver() -> Any:
-    """Return Clarabel's module; raise `InputError` with the command that installs it, if it is missing."""
+    """Return Clarabel's module; raise `InputError` with the command that installs it if it is missing."""
     try:
         import clarabel
     except ImportError:
@@ -113,65 +118,63 @@ def is_solved(solution: Any) -> bool:
 
 
 def make_programs(samples: Samples, goal: Blocks, candidates: Sequence[Blocks], inner: int) -> Programs:
-    """Return the programs at some samples."""
-    every = [goal, *candidates]
-    rows = sorted({row for one in every for row in one.rows}, key=str)
-    places: list[tuple[Key, float]] = []
-    sizes = []
-    joined = {key: None for one in every for key in one.matrices}
-    for block in list_blocks(joined):
-        vectors = list_vectors(joined, block)
-        sizes.append(len(vectors))
-        places += [
-            ((block, vectors[row], vectors[column]), 1.0 if row == column else sqrt(2))
-            for column in range(len(vectors))
-            for row in range(column + 1)
-        ]
-    value = _make_evaluator(samples)
-    count = samples.at.shape[1]
-    table = np.zeros((len(every), count, len(rows) + len(places)))
-    for number, one in enumerate(every):
+    """Return the programs at samples, of which the first `inner` are strictly inside the conditions."""
+    scalars = [goal, *candidates]
+    rows = sorted({row for each in scalars for row in each.rows}, key=str)
+    entries = {key: None for each in scalars for key in each.matrices}
+    vectors_of_blocks = [(block, list_vectors(entries, block)) for block in list_blocks(entries)]
+    # The solver expects entries off the diagonal times the root of two.
+    scales = {
+        (block, vectors[row], vectors[column]): 1.0 if row == column else sqrt(2)
+        for block, vectors in vectors_of_blocks
+        for column in range(len(vectors))
+        for row in range(column + 1)
+    }
+    evaluate = _make_evaluator(samples)
+    table = np.zeros((len(scalars), samples.at.shape[1], len(rows) + len(scales)))
+    for number, each in enumerate(scalars):
         for place, row in enumerate(rows):
-            if row in one.rows:
-                table[number, :, place] = value(one.rows[row])
-        for place, (key, scale) in enumerate(places, start=len(rows)):
-            if key in one.matrices:
-                table[number, :, place] = scale * value(one.matrices[key])
-    keys = [*rows, *(key for key, _ in places)]
-    return Programs(table[0], table[1:].transpose(1, 2, 0), len(rows), sizes, inner, keys)
+            if row in each.rows:
+                table[number, :, place] = evaluate(each.rows[row])
+        for place, (key, scale) in enumerate(scales.items(), start=len(rows)):
+            if key in each.matrices:
+                table[number, :, place] = scale * evaluate(each.matrices[key])
+    sizes = [len(vectors) for _, vectors in vectors_of_blocks]
+    return Programs(table[0], table[1:].transpose(1, 2, 0), len(rows), sizes, inner, [*rows, *scales])
 
 
 def _make_evaluator(samples: Samples) -> Callable[[Quotient], NDArray[np.float64]]:
     """Return a function that evaluates numbers at the samples, with a cache."""
     known: dict[sp.Expr, NDArray[np.float64]] = {}
 
-    def value(number: Quotient) -> NDArray[np.float64]:
+    def evaluate(number: Quotient) -> NDArray[np.float64]:
+        """Return the values of a number at every sample."""
         expression = number.expression
         if expression not in known:
             known[expression] = samples.values(expression)
         return known[expression]
 
-    return value
+    return evaluate
 
 
 def find_least_support(programs: Programs, attempt: int = 0) -> list[int] | None:
     """Return a minimal set of candidates that suffices at every sample; None if all candidates do not suffice.
 
-    The first attempt minimises the sum of the weights, further ones use random costs.
+    The first attempt minimises the sum of the weights, further attempts minimise random costs.
     """
-    everything = list(range(programs.candidates.shape[2]))
+    places = list(range(programs.candidates.shape[2]))
     random = np.random.default_rng(attempt)
-    costs = np.ones(len(everything)) if attempt == 0 else np.exp(random.uniform(-1.5, 1.5, len(everything)))
-    first = [programs.solve(sample, everything, costs) for sample in range(programs.count)]
-    if any(weights is None for weights in first[: programs.inner]):
+    costs = np.ones(len(places)) if attempt == 0 else np.exp(random.uniform(-1.5, 1.5, len(places)))
+    solutions = [programs.solve(sample, places, costs) for sample in range(programs.count)]
+    if any(weights is None for weights in solutions[: programs.inner]):
         return None
-    programs = programs.only([sample for sample, weights in enumerate(first) if weights is not None])
-    largest = np.max([weights for weights in first if weights is not None], axis=0)
-    kept = [one for one in everything if largest[one] > 1e-6]
+    programs = programs.select([sample for sample, weights in enumerate(solutions) if weights is not None])
+    largest = np.max([weights for weights in solutions if weights is not None], axis=0)
+    kept = [place for place in places if largest[place] > 1e-6]
     if not _suffices(programs, kept):
-        kept = everything
-    for one in sorted(kept, key=lambda place: largest[place]):
-        fewer = [other for other in kept if other != one]
+        kept = places
+    for place in sorted(kept, key=lambda place: largest[place]):
+        fewer = [other for other in kept if other != place]
         if _suffices(programs, fewer):
             kept = fewer
     return kept
@@ -186,4 +189,4 @@ def _suffices(programs: Programs, chosen: Sequence[int]) -> bool:
 
 
 UNBOUNDED = 1e12
-"""Value for a bound that a program does not find."""
+"""Value that stands for a bound on a coefficient if there is none."""

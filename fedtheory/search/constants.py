@@ -1,12 +1,12 @@
-"""Constant terms by monomials: a bound on the noise pays for no dissimilarity.
+"""Splits constant terms by their monomials in symbols that occur nowhere else, such as the noise level.
 
-A statement holds for every value of a symbol that occurs in constant terms only, and its proofs rarely depend on it.
-Hence the powers of such symbols are separate rows of the linear equations, and coefficients are free of them.
+A statement holds for every value of such a symbol, and the coefficients of its proof rarely depend on it.  Hence each
+monomial of these symbols gets its own linear equation, and coefficients are free of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 import sympy as sp
@@ -22,69 +22,65 @@ from fedtheory.search.positivity import SignFacts
 def split_constants(
     goal: Blocks, candidates: Sequence[CandidateInequality], signs: SignFacts
 ) -> tuple[Blocks, list[CandidateInequality]] | None:
-    """Return a goal and candidates with a row for each monomial of the symbols that only constant terms have.
+    """Return a goal and candidates with a row for each monomial of the symbols that occur in constant terms only.
 
-    Symbols in denominators and counts stay in coefficients.  The slacks of conditions on the others are candidates as
-    well.  Returns None if there are no such symbols.
+    Counts and symbols in denominators are left out.  Each monomial, and the slack of each condition on these symbols,
+    becomes a candidate.  Returns None if there are no such symbols.
     """
-    every = [goal, *(each.blocks for each in candidates)]
-    constants = _list_constants(every)
-    below = set().union(*(number.written(number.denominator).free_symbols for number in constants))
-    others = below | signs.numbers.at_least.keys() | signs.numbers.integer
-    scales = _list_symbols(constants) - _list_symbols(_list_others(every)) - others
+    scalars = [goal, *(each.blocks for each in candidates)]
+    constants = _list_constants(scalars)
+    denominators = set().union(*(number.written(number.denominator).free_symbols for number in constants))
+    left_out = denominators | signs.numbers.at_least.keys() | signs.numbers.integer
+    scales = _list_symbols(constants) - _list_symbols(_list_coefficients(scalars)) - left_out
     if not scales:
         return None
-    split = _Split(scales)
-    moved = [replace(each, blocks=split.blocks(each.blocks)) for each in candidates if each.pattern.reason != one()]
-    parts = split.blocks(goal)
-    rows = dict.fromkeys(row for blocks in (parts, *(each.blocks for each in moved)) for row in blocks.rows)
+    split = [
+        replace(each, blocks=_split_constant(each.blocks, scales))
+        for each in candidates
+        if each.pattern.reason != one()
+    ]
+    split_goal = _split_constant(goal, scales)
+    rows = dict.fromkeys(row for blocks in (split_goal, *(each.blocks for each in split)) for row in blocks.rows)
     monomials = [row for row in rows if row.free_symbols <= scales]
     slacks = [slack(each) for each in signs.conditions if is_ordering(each) and each.free_symbols <= scales]
-    moved += [
-        CandidateInequality(Term(number, one()), split.blocks(Blocks({sp.S.One: quotient(number)}, {})))
+    split += [
+        CandidateInequality(Term(number, one()), _split_constant(Blocks({sp.S.One: quotient(number)}, {}), scales))
         for number in slacks
         if number != 0 and number.is_polynomial(*scales)
     ]
-    return parts, [*moved, *(CandidateInequality(Term(row, one()), Blocks({row: ONE}, {})) for row in monomials)]
+    split += [CandidateInequality(Term(row, one()), Blocks({row: ONE}, {})) for row in monomials]
+    return split_goal, split
 
 
-class _Split:
-    """Constant terms as sums over the monomials of some symbols."""
-
-    def __init__(self, scales: Iterable[sp.Symbol]) -> None:
-        self._scales = frozenset(scales)
-
-    def blocks(self, blocks: Blocks) -> Blocks:
-        """Return the scalar with its constant term split."""
-        number = blocks.rows.get(sp.S.One)
-        rest = {row: each for row, each in blocks.rows.items() if row != 1}
-        return blocks if number is None else Blocks({**rest, **self._split_rows(number)}, blocks.matrices)
-
-    def _split_rows(self, number: Quotient) -> Mapping[Expr, Quotient]:
-        """Return the coefficients of a number by monomials of the symbols."""
-        found: dict[Expr, list[Expr]] = {}
-        own = [symbol in self._scales for symbol in number.symbols]
-        for powers, factor in number.numerator.terms():
-            scale, rest = (
-                [power if mine is wanted else 0 for power, mine in zip(powers, own, strict=True)]
-                for wanted in (True, False)
-            )
-            row = sp.Mul(*(symbol**power for symbol, power in zip(number.symbols, scale, strict=True)))
-            found.setdefault(row, []).append(number.monomial(rest, factor))
-        below = number.written(number.denominator)
-        return {row: quotient(sp.Add(*parts) / below) for row, parts in found.items()}
+def _split_constant(blocks: Blocks, scales: Set[sp.Symbol]) -> Blocks:
+    """Return a scalar with a row for each monomial of some symbols in place of its constant term."""
+    constant = blocks.rows.get(sp.S.One)
+    rest = {row: number for row, number in blocks.rows.items() if row != 1}
+    return blocks if constant is None else Blocks({**rest, **_split_number(constant, scales)}, blocks.matrices)
 
 
-def _list_constants(every: Iterable[Blocks]) -> list[Quotient]:
+def _split_number(number: Quotient, scales: Set[sp.Symbol]) -> Mapping[Expr, Quotient]:
+    """Return the coefficients of a number by its monomials in some symbols."""
+    found: dict[Expr, list[Expr]] = {}
+    for powers, factor in number.numerator.terms():
+        named = list(zip(number.symbols, powers, strict=True))
+        row = sp.Mul(*(symbol**power for symbol, power in named if symbol in scales))
+        rest = [0 if symbol in scales else power for symbol, power in named]
+        found.setdefault(row, []).append(number.monomial(rest, factor))
+    denominator = number.written(number.denominator)
+    return {row: quotient(sp.Add(*parts) / denominator) for row, parts in found.items()}
+
+
+def _list_constants(scalars: Iterable[Blocks]) -> list[Quotient]:
     """Return the constant terms of scalars."""
-    return [blocks.rows[sp.S.One] for blocks in every if sp.S.One in blocks.rows]
+    return [blocks.rows[sp.S.One] for blocks in scalars if sp.S.One in blocks.rows]
 
 
-def _list_others(every: Iterable[Blocks]) -> list[Quotient]:
-    """Return the coefficients of scalars that are no constant terms."""
+def _list_coefficients(scalars: Iterable[Blocks]) -> list[Quotient]:
+    """Return the coefficients of scalars that are not constant terms."""
     return [
         number
-        for blocks in every
+        for blocks in scalars
         for number in (*(each for row, each in blocks.rows.items() if row != 1), *blocks.matrices.values())
     ]
 

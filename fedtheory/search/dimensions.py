@@ -1,4 +1,4 @@
-"""Physical dimensions: inequalities whose units differ from those of a statement are not tried."""
+"""Computes physical dimensions, so that the search tries only coefficients with the units that a statement requires."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.search.blocks import DEVIATIONS, NOISE, SHARED, Block, Blocks
 
 Dimension = tuple[int, int]
-"""Powers of the unit of length and of the unit of objective values."""
+"""Powers of the unit of points and of the unit of objective values."""
 _LENGTH, _VALUE, _GRADIENT, _NONE = (1, 0), (0, 1), (-1, 1), (0, 0)
 _OF: Mapping[Quantity, Dimension] = {
     **dict.fromkeys((q.local_step_size, q.client_step_size, q.effective_step_size), (2, -1)),
@@ -29,7 +29,7 @@ _OF: Mapping[Quantity, Dimension] = {
 
 
 class Dimensions:
-    """The dimensions of a claim's symbols."""
+    """The dimensions of the symbols of a claim."""
 
     def __init__(self, claim: Claim) -> None:
         known = {**claim.where, **claim.notation}
@@ -38,7 +38,7 @@ class Dimensions:
     def find(self, number: Expr) -> Dimension | None:
         """Return the dimension of a rational function.
 
-        Returns None if it is not homogeneous, or has symbols of unknown dimension.
+        Returns None if its terms differ in dimension, or a symbol has an unknown one.
         """
         if number.is_Rational:
             return _NONE
@@ -49,17 +49,21 @@ class Dimensions:
             return None if base is None else _raise(base, int(number.exp))
         parts = [self.find(part) for part in number.args]
         if number.is_Mul:
-            return None if None in parts else _sum([part for part in parts if part is not None])
+            return None if None in parts else _multiply_dimensions([part for part in parts if part is not None])
         return parts[0] if number.is_Add and len(set(parts)) == 1 else None
 
     def fit(self, symbols: Sequence[sp.Symbol], powers: Any, expected: Dimension | None) -> Any:
-        """Return the mask of products of powers of symbols that have a dimension, as a column; all if it is unknown."""
+        """Return which products of powers have the expected dimension, as a column of booleans.
+
+        Each row of `powers` has the powers of the symbols in one product.  All are true if a dimension is unknown.
+        """
         if expected is None or any(symbol not in self._symbols for symbol in symbols):
             return np.ones((len(powers), 1), dtype=bool)
         found = powers @ np.array([self._symbols[symbol] for symbol in symbols]).reshape(-1, 2)
         return (found == np.array(expected)).all(axis=1)[:, np.newaxis]
 
     def _find_row_dimension(self, row: Expr) -> Dimension | None:
+        """Return the dimension of a monomial of a linear part; None if it is unknown."""
         inside = row.args[0] if isinstance(row, Average) else row
         if is_length(inside):
             return _find_vector_dimension(inside.base.args[0])
@@ -68,33 +72,38 @@ class Dimensions:
         return self.find(row) if row.is_polynomial(*row.free_symbols) else None
 
     def find_dimension(self, blocks: Blocks) -> Dimension | None:
-        """Return the dimension of a scalar; None if its parts differ."""
+        """Return the dimension of a scalar; None if its terms differ in dimension."""
         entries = [(self._find_row_dimension(row), number) for row, number in blocks.rows.items()]
         entries += [(_find_entry_dimension(*key), number) for key, number in blocks.matrices.items()]
         found = set()
         for dimension, number in entries:
             own = self.find(sp.factor(number.expression))
-            found.add(None if own is None or dimension is None else _sum([own, dimension]))
+            found.add(None if own is None or dimension is None else _multiply_dimensions([own, dimension]))
         return found.pop() if len(found) == 1 else None
 
 
 def _find_entry_dimension(block: Block, one: Expr, other: Expr) -> Dimension | None:
+    """Return the dimension of a product of two vectors of a Gram matrix; None if it is unknown."""
     if block == NOISE:
         return _raise(_GRADIENT, 2)
-    return _sum([_find_vector_dimension(one), _find_vector_dimension(other)]) if block in (SHARED, DEVIATIONS) else None
+    if block not in (SHARED, DEVIATIONS):
+        return None
+    return _multiply_dimensions([_find_vector_dimension(one), _find_vector_dimension(other)])
 
 
 def _find_vector_dimension(vector: Expr) -> Dimension:
+    """Return the dimension of a gradient or of a point."""
     inside = vector.args[0] if isinstance(vector, Average) else vector
     return _GRADIENT if inside.has(Gradient) else _LENGTH
 
 
-def _raise(dimension: Dimension, factor: int) -> Dimension:
+def _raise(dimension: Dimension, power: int) -> Dimension:
     """Return the dimension of a power."""
-    return dimension[0] * factor, dimension[1] * factor
+    return dimension[0] * power, dimension[1] * power
 
 
-def _sum(dimensions: list[Dimension]) -> Dimension:
+def _multiply_dimensions(dimensions: list[Dimension]) -> Dimension:
+    """Return the dimension of a product."""
     return sum(one[0] for one in dimensions), sum(one[1] for one in dimensions)
 
 

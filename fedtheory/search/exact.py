@@ -1,4 +1,8 @@
-"""Coefficients of terms as rational functions: linear equations, and simple values for the free coefficients."""
+"""Solves for coefficients of inequalities as rational functions of the symbols.
+
+Linear equations determine some of the coefficients.  The others are free, and are tried with simple values for which
+the rest is a sum of squares at every sample.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +40,14 @@ _MINUS = quotient(sp.S.NegativeOne)
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """Candidates that suffice at every sample."""
+class Selection:
+    """Inequalities whose multiples and squares add up to the goal at every sample."""
 
     candidates: Sequence[CandidateInequality]
     samples: Samples
     dimensions: Dimensions
     many: Samples
-    """Further samples, at which coefficients and vectors are identified."""
+    """Further samples, to identify coefficients and vectors from their values."""
     units: Sequence[Expr] = ()
     """Sums that coefficients may have as a factor."""
 
@@ -55,15 +59,15 @@ class Candidates:
 
 @dataclass
 class System:
-    """Coefficients of the chosen candidates as rational functions, some of them free."""
+    """Linear equations for the coefficients of chosen inequalities, solved step by step."""
 
     goal: Blocks
     chosen: Sequence[CandidateInequality]
     known: dict[int, dict[int, Quotient]]
-    """Each solved coefficient, as a sum of free ones; -1 stands for the number one."""
+    """Each solved coefficient, as a linear combination of free ones; the key -1 has the constant."""
 
     def rest(self) -> dict[int, Blocks]:
-        """Return the remainder of the goal: a part without free coefficients, and one for each free coefficient."""
+        """Return the goal minus all terms, as a linear combination of free coefficients; -1 has the constant part."""
         parts: dict[int, Blocks] = {-1: self.goal}
         empty = Blocks({}, {})
         for place, candidate in enumerate(self.chosen):
@@ -72,9 +76,9 @@ class System:
         return parts
 
     def impose(self, equation: Mapping[int, Quotient]) -> bool:
-        """Solve an equation, the sum of multiples of free coefficients, for one of them.
+        """Require that a linear combination of free coefficients is zero, by solving it for one of them.
 
-        Returns False if none can be isolated.
+        Returns False if it is a number other than zero.
         """
         unknown = [free for free, factor in equation.items() if free >= 0 and factor]
         if not unknown:
@@ -93,8 +97,8 @@ class System:
                 self.known[place] = {free: number for free, number in sums.items() if number}
         return True
 
-    def substituted(self, equation: Mapping[int, Quotient]) -> dict[int, Quotient]:
-        """Return an equation between coefficients in terms of the free ones."""
+    def substitute(self, equation: Mapping[int, Quotient]) -> dict[int, Quotient]:
+        """Return a linear combination of coefficients in terms of the free ones."""
         found: dict[int, Quotient] = {}
         for place, factor in equation.items():
             for free, other in self.known.get(place, {place: ONE}).items():
@@ -102,55 +106,56 @@ class System:
         return {free: number for free, number in found.items() if number}
 
     def copy(self) -> System:
-        """Return a copy in which further equations may be imposed."""
+        """Return a copy that can be changed without this one."""
         return System(self.goal, self.chosen, {key: dict(sums) for key, sums in self.known.items()})
 
     @property
     def free(self) -> list[int]:
-        """Return the candidates with free coefficients."""
+        """Places of the chosen inequalities with free coefficients."""
         return [place for place in range(len(self.chosen)) if place not in self.known]
 
 
-def solve_exactly(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
-    """Return terms with coefficients as rational functions; free coefficients are tried with simple values."""
+def solve_exactly(system: System, selection: Selection, context: Context, signs: SignFacts) -> list[Term] | None:
+    """Return terms of a certificate that add up to the goal; None if none are found."""
     try:
-        return _solve(system, choice, context, signs)
+        return _solve(system, selection, context, signs)
     except Rejected:
         return None
 
 
-def _solve(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
-    if not _reduce(system):
+def _solve(system: System, selection: Selection, context: Context, signs: SignFacts) -> list[Term] | None:
+    """Solve the linear equations, then those of faces with fewer free coefficients, and then try simple values."""
+    if not _cancel_linear_parts(system):
         return None
     if not system.free:
-        return _finish(system, choice, context, signs)
-    for narrower in _list_faces(system, choice):
-        found = _solve(narrower, choice, context, signs)
+        return _write_terms(system, selection, context, signs)
+    for narrower in _list_faces(system, selection):
+        found = _solve(narrower, selection, context, signs)
         if found is not None:
             return found
-    return _try_values(system, choice, context, signs) if len(system.free) <= _MOST_FREE else None
+    return _try_values(system, selection, context, signs) if len(system.free) <= _MOST_FREE else None
 
 
-def _try_values(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
-    """Try simple values for a free coefficient."""
+def _try_values(system: System, selection: Selection, context: Context, signs: SignFacts) -> list[Term] | None:
+    """Return terms with a simple value for the first free coefficient; None if none leads to a sum of squares."""
     place = system.free[0]
-    between = _find_interval(system, choice)
+    between = _find_interval(system, selection)
     if between is None:
         return None
-    dimensions = choice.dimensions
-    expected = divide_dimensions(*map(dimensions.find_dimension, (system.goal, choice.candidates[place].blocks)))
-    for number in islice(list_simple_values(between, choice, expected), _MOST_VALUES):
+    dimensions = selection.dimensions
+    expected = divide_dimensions(*map(dimensions.find_dimension, (system.goal, selection.candidates[place].blocks)))
+    for number in islice(list_simple_values(between, selection, expected), _MOST_VALUES):
         other = system.copy()
         if other.impose({place: ONE, -1: _MINUS * quotient(number)}):
-            found = _solve(other, choice, context, signs)
+            found = _solve(other, selection, context, signs)
             if found is not None:
                 return found
     return None
 
 
-def _find_interval(system: System, choice: Candidates) -> list[tuple[float, float]] | None:
+def _find_interval(system: System, selection: Selection) -> list[tuple[float, float]] | None:
     """Return bounds on the first free coefficient at each sample; None if no value is feasible."""
-    reduced, count = _reduce_system(system, choice), len(system.free)
+    reduced, count = _reduce_system(system, selection), len(system.free)
     low, high = (reduced.find_face([sign, *[0.0] * (count - 1)]) for sign in (1.0, -1.0))
     if low is None:
         return None
@@ -158,24 +163,24 @@ def _find_interval(system: System, choice: Candidates) -> list[tuple[float, floa
     return [(float(one), float(other)) for one, other in zip(low.free[:, 0], upper, strict=True)]
 
 
-def _reduce_system(system: System, choice: Candidates) -> FeasibleSet:
-    """Return the system after the known coefficients are inserted."""
+def _reduce_system(system: System, selection: Selection) -> FeasibleSet:
+    """Return the values of the free coefficients that are feasible at each sample."""
     sums = [system.known.get(place, {place: ONE}) for place in range(len(system.chosen))]
-    return FeasibleSet(choice.many, system.free, system.rest(), sums)
+    return FeasibleSet(selection.many, system.free, system.rest(), sums)
 
 
-def _list_faces(system: System, choice: Candidates) -> Iterator[System]:
-    """Yield systems with fewer free coefficients, whose Gram matrices vanish where those of an optimum do."""
+def _list_faces(system: System, selection: Selection) -> Iterator[System]:
+    """Yield systems with fewer free coefficients: at an optimum, coefficients vanish and Gram matrices are singular."""
     free, parts = system.free, system.rest()
     sums = [system.known.get(place, {place: ONE}) for place in range(len(system.chosen))]
-    reduced = _reduce_system(system, choice)
+    reduced = _reduce_system(system, selection)
     faces = (reduced.find_face(costs) for costs in list_costs(len(free)))
     seen = set[str]()
     for face in filter(None, faces):
-        equations = [dict(sums[place]) for place in reduced.vanishing(face)]
-        equations += _list_kernel_equations(face, parts, choice.products)
+        equations = [dict(sums[place]) for place in reduced.list_zeros(face)]
+        equations += _list_kernel_equations(face, parts, selection.products)
         narrower, written = system.copy(), str(equations)
-        is_new = written not in seen and all(narrower.impose(narrower.substituted(each)) for each in equations)
+        is_new = written not in seen and all(narrower.impose(narrower.substitute(each)) for each in equations)
         if is_new and len(narrower.free) < len(free):
             yield narrower
         seen.add(written)
@@ -184,7 +189,7 @@ def _list_faces(system: System, choice: Candidates) -> Iterator[System]:
 def _list_kernel_equations(
     face: Face, parts: Mapping[int, Blocks], products: Products
 ) -> Iterator[dict[int, Quotient]]:
-    """Yield equations by which the Gram matrices vanish on the identified kernels of a face."""
+    """Yield equations by which the Gram matrices of a face have the kernels that are identified from samples."""
     for block, vectors, kernel in face.kernels:
         for column in range(kernel.shape[2]):
             entries = [products.fit(kernel[:, row, column]) for row in range(len(vectors))]
@@ -196,29 +201,31 @@ def _list_kernel_equations(
 def _require_vanishing(
     parts: Mapping[int, Blocks], block: Block, vectors: Sequence[Expr], kernel: Sequence[Quotient]
 ) -> list[dict[int, Quotient]]:
-    """Return equations between free coefficients, by which a Gram matrix vanishes on a vector."""
-    found = []
-    for one in vectors:
+    """Return equations between free coefficients, by which the product of a Gram matrix and a vector is zero."""
+    equations = []
+    for row in vectors:
         equation: dict[int, Quotient] = {}
-        for free, part in parts.items():
-            for other, factor in zip(vectors, kernel, strict=True):
-                entry = part.matrices.get((block, one, other)) or part.matrices.get((block, other, one))
-                if entry and factor:
-                    equation[free] = add_numbers(equation.get(free, ZERO), multiply_numbers(entry, factor))
-        found.append(equation)
-    return found
+        for (free, part), (column, factor) in product(parts.items(), zip(vectors, kernel, strict=True)):
+            entry = part.matrices.get((block, row, column)) or part.matrices.get((block, column, row))
+            if entry and factor:
+                equation[free] = add_numbers(equation.get(free, ZERO), multiply_numbers(entry, factor))
+        equations.append(equation)
+    return equations
 
 
 _MOST_FREE = 3
-_MOST_VALUES, _MOST_SIMPLE = 8, 4
-"""Values that are tried for a free coefficient, and the simplest and the most central of them."""
+"""Limit on the free coefficients that are tried with simple values."""
+_MOST_VALUES = 8
+"""Limit on the values that are tried for a free coefficient."""
+_MOST_SIMPLE = 4
+"""Number of the simplest values, and of the values farthest from the bounds, among them."""
 
 
-def _finish(system: System, choice: Candidates, context: Context, signs: SignFacts) -> list[Term] | None:
-    """Return the terms of the proof once all coefficients are known; None if a sign is wrong."""
+def _write_terms(system: System, selection: Selection, context: Context, signs: SignFacts) -> list[Term] | None:
+    """Return the terms of a proof from a system without free coefficients; None if a coefficient may be negative."""
     coefficients = [system.known[place].get(-1, ZERO) for place in range(len(system.chosen))]
     rest = system.rest()[-1]
-    if rest.rows or any(_is_negative(number, choice) for number in coefficients):
+    if rest.rows or any(_is_negative(number, selection) for number in coefficients):
         return None
     squares = find_squares(rest.matrices, context, signs)
     if squares is None:
@@ -232,14 +239,14 @@ def _finish(system: System, choice: Candidates, context: Context, signs: SignFac
     return terms + squares
 
 
-def _is_negative(number: Quotient, choice: Candidates) -> bool:
-    """Return whether a coefficient is negative at a sample."""
-    values = choice.samples.values(number.expression) if number else np.zeros(1)
+def _is_negative(number: Quotient, selection: Selection) -> bool:
+    """Return whether a coefficient is negative at a sample by more than rounding."""
+    values = selection.samples.values(number.expression) if number else np.zeros(1)
     return bool(np.any(values < -1e-9 * np.abs(values).max()))
 
 
-def _reduce(system: System) -> bool:
-    """Impose that linear parts cancel, and inner products of vectors without a square; return False if they cannot."""
+def _cancel_linear_parts(system: System) -> bool:
+    """Impose that linear parts and inner products of vectors without a square cancel; return False if they cannot."""
     while True:
         parts = system.rest()
         equations = list(_list_equations(parts))
@@ -250,23 +257,33 @@ def _reduce(system: System) -> bool:
 
 
 def _list_equations(parts: Mapping[int, Blocks]) -> Iterator[dict[int, Quotient]]:
-    """Yield the linear equations for the coefficients."""
+    """Yield the equations between free coefficients by which linear parts cancel.
+
+    They include those of inner products of vectors without a square: a Gram matrix with a zero on its diagonal is
+    positive semidefinite only if the whole row is zero.
+    """
     rows = {row for each in parts.values() for row in each.rows}
     for row in sorted(rows, key=str):
         yield {free: each.rows[row] for free, each in parts.items() if row in each.rows}
     keys = {key: None for each in parts.values() for key in each.matrices}
-    for block in list_blocks(keys):
-        for side in list_vectors(keys, block):
-            if (block, side, side) not in keys:
-                for key in (key for key in keys if key[0] == block and side in key[1:]):
-                    yield {free: each.matrices[key] for free, each in parts.items() if key in each.matrices}
+    without_square = (
+        (block, side)
+        for block in list_blocks(keys)
+        for side in list_vectors(keys, block)
+        if (block, side, side) not in keys
+    )
+    for block, side in without_square:
+        for key in (key for key in keys if key[0] == block and side in key[1:]):
+            yield {free: each.matrices[key] for free, each in parts.items() if key in each.matrices}
 
 
-_FACTORS = [sp.Rational(*pair) for pair in ((1, 1), (1, 2), (2, 1), (1, 4), (4, 1), (3, 2), (3, 1), (1, 3), (3, 4))]
+_SIMPLE_FACTORS = [
+    sp.Rational(*pair) for pair in ((1, 1), (1, 2), (2, 1), (1, 4), (4, 1), (3, 2), (3, 1), (1, 3), (3, 4))
+]
 
 
 def _list_powers(symbols: int) -> list[tuple[int, ...]]:
-    """Return small powers of symbols: negative ones count more, and none is above two."""
+    """Return powers of a number of symbols from -2 to 2, the simplest first; negative ones are less simple."""
     found = {(0,) * symbols}
     for count in range(1, min(symbols, _MOST_SYMBOLS) + 1):
         for places in combinations(range(symbols), count):
@@ -277,38 +294,41 @@ def _list_powers(symbols: int) -> list[tuple[int, ...]]:
 
 
 _MOST_SYMBOLS = 3
+"""Limit on the symbols in a simple value."""
 _MOST_POWERS = 3000
+"""Limit on the products of powers that are tried."""
 
 
 def list_simple_values(
-    between: Sequence[tuple[float, float]], choice: Candidates, expected: Dimension | None = None
+    between: Sequence[tuple[float, float]], selection: Selection, expected: Dimension | None = None
 ) -> Iterator[Expr]:
-    """Yield values between bounds at every point, with the given dimension if it is known.
+    """Yield expressions whose values lie between the bounds at every sample, of the expected dimension if it is known.
 
-    Values at a bound come first, then the simplest ones, then those farthest from the bounds.  Each is a rational times
-    powers of symbols, possibly times one of the units.
+    Expressions that equal a bound come first, then the simplest ones, then those farthest from the bounds.  Each is a
+    rational times powers of symbols, possibly times one of the units or divided by it.
     """
     low, high = np.array(between).T
     below, above = 1e-5 * np.abs(low) + 1e-9, 1e-5 * np.abs(high) + 1e-9
-    samples = choice.many
+    samples = selection.many
     powers = np.array(_list_powers(len(samples.symbols))).reshape(-1, len(samples.symbols))
-    spend(200 * len(powers) * (1 + 2 * len(choice.units)))
+    spend(200 * len(powers) * (1 + 2 * len(selection.units)))
     monomials = np.exp(powers @ np.log(samples.at))
     simple: list[Expr] = []
     central: list[tuple[float, Expr]] = []
-    for unit in (sp.S.One, *choice.units, *(1 / unit for unit in choice.units)):
+    for unit in (sp.S.One, *selection.units, *(1 / unit for unit in selection.units)):
         size = samples.values(unit) if unit.free_symbols else np.ones(len(low))
-        numbers = np.multiply.outer([float(factor) for factor in _FACTORS], monomials * size).swapaxes(0, 1)
+        numbers = np.multiply.outer([float(factor) for factor in _SIMPLE_FACTORS], monomials * size).swapaxes(0, 1)
         fits = ((numbers >= low - below) & (numbers <= high + above)).all(axis=2)
-        fits &= choice.dimensions.fit(
-            samples.symbols, powers, divide_dimensions(expected, choice.dimensions.find(unit))
+        fits &= selection.dimensions.fit(
+            samples.symbols, powers, divide_dimensions(expected, selection.dimensions.find(unit))
         )
         is_end = _is_at(numbers, low, below, low > 0) | _is_at(numbers, high, above, high < UNBOUNDED)
-        ends, others = (np.argwhere(fits & of_kind) for of_kind in (is_end, ~is_end))
+        ends, others = np.argwhere(fits & is_end), np.argwhere(fits & ~is_end)
 
         def write(row: int, factor: int, unit: Expr = unit) -> Expr:
+            """Return a product from the numbers of its powers and its rational factor."""
             symbols = zip(samples.symbols, powers[row], strict=True)
-            return sp.Mul(_FACTORS[factor], unit, *(one ** int(power) for one, power in symbols))
+            return sp.Mul(_SIMPLE_FACTORS[factor], unit, *(one ** int(power) for one, power in symbols))
 
         yield from (write(*place) for place in ends)
         simple += [write(*place) for place in others[: max(_MOST_SIMPLE - len(simple), 0)]]
@@ -334,7 +354,7 @@ def _is_at(numbers: Any, ends: Any, within: Any, known: Any) -> Any:
 
 
 def list_units(goal: Blocks, conditions: Iterable[Expr]) -> list[Expr]:
-    """Return sums that are factors of a goal's coefficients, and slacks of conditions."""
+    """Return sums that coefficients may have as factors: those in the goal's coefficients, and slacks."""
     numbers = [number.expression for number in (*goal.rows.values(), *goal.matrices.values())]
     numbers += [slack(one) for one in conditions if is_ordering(one)]
     factors = [base for number in numbers for base, _ in map(sp.Expr.as_base_exp, sp.Mul.make_args(sp.factor(number)))]
@@ -343,3 +363,4 @@ def list_units(goal: Blocks, conditions: Iterable[Expr]) -> list[Expr]:
 
 
 _MOST_UNITS = 6
+"""Limit on the sums that coefficients may have as a factor."""

@@ -1,4 +1,8 @@
-"""Faces of the feasible set: vectors on which the Gram matrices vanish, and coefficients that are zero."""
+"""Finds optimal faces of the coefficients that are feasible at each sample.
+
+On a face some coefficients are zero, and some Gram matrices are singular.  Its equations have the same form at all
+samples, so that they can be identified as equations between rational functions.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +21,29 @@ from fedtheory.search.conic import is_solved, load_solver
 from fedtheory.search.samples import Samples
 
 _PROGRAM = 20_000
+"""Units of work of one program."""
 _TOLERANCES = (1e-10, 1e-8, 1e-7)
-"""Tolerance of programs: if the feasible set is a single point, rounding may make it empty for a smaller tolerance."""
+"""Tolerances of programs, tried in turn: with a small one, rounding may make a single feasible point infeasible."""
 _SMALL = 1e-6
-"""Eigenvalues of scaled matrices that count as zero."""
+"""Relative size up to which coefficients and eigenvalues of scaled matrices count as zero."""
 Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Face:
-    """An optimum at every sample: values of the free coefficients, and kernels of the Gram matrices."""
+    """The optimum at every sample: values of the free coefficients, and null spaces of the Gram matrices."""
 
     free: Matrix
     """Array (samples, free coefficients)."""
     kernels: Sequence[tuple[Block, Sequence[Expr], Matrix]]
-    """Vectors of each block, and a kernel in echelon form of shape (samples, vectors, dimensions)."""
+    """A singular Gram matrix, its vectors, and its null space in echelon form: (samples, vectors, dimensions)."""
 
 
 class FeasibleSet:
-    """The feasible free coefficients at every sample: matrices and numbers that are affine in them."""
+    """The free coefficients for which Gram matrices are positive semidefinite and all coefficients are non-negative.
+
+    At every sample, the matrices and the coefficients are affine in the free coefficients.
+    """
 
     def __init__(
         self,
@@ -44,7 +52,10 @@ class FeasibleSet:
         parts: Mapping[int, Blocks],
         sums: Sequence[Mapping[int, Quotient]],
     ) -> None:
-        """Store the remainder and the coefficients as sums of multiples of free ones; -1 stands for the number one."""
+        """Evaluate the remainder (`parts`) and all coefficients (`sums`), as affine functions of the free ones.
+
+        The key -1 has the constant part of an affine function.
+        """
         self.count = samples.at.shape[1]
         self._free = list(free)
         columns = [-1, *free]
@@ -54,6 +65,7 @@ class FeasibleSet:
         known: dict[Expr, Matrix] = {}
 
         def value(number: Quotient | None) -> Matrix:
+            """Return the values of a number at every sample; zeros for None."""
             if number is None or not number:
                 return np.zeros(self.count)
             expression = number.expression
@@ -74,14 +86,14 @@ class FeasibleSet:
         self._numbers = np.array([[value(each.get(column)) for column in columns] for each in sums])
 
     def find_face(self, costs: Sequence[float]) -> Face | None:
-        """Return the face that is optimal for some costs of the free coefficients.
+        """Return the face on which some linear costs of the free coefficients are least.
 
-        Returns None if it differs between samples or is not found.
+        Returns None if the program at one of the samples has no solution.
         """
-        found = [self._solve(sample, np.array(costs)) for sample in range(self.count)]
-        if any(each is None for each in found):
+        optima = [self._solve(sample, np.array(costs)) for sample in range(self.count)]
+        if any(each is None for each in optima):
             return None
-        free = np.array(found)
+        free = np.array(optima)
         weights = np.concatenate([np.ones((self.count, 1)), free], axis=1)
         kernels = []
         for (block, vectors), table in zip(self._blocks, self._matrices, strict=True):
@@ -92,8 +104,8 @@ class FeasibleSet:
                 kernels.append((block, vectors, kernel))
         return Face(free, kernels)
 
-    def vanishing(self, face: Face) -> list[int]:
-        """Return positions of the coefficients that are zero on a face at every sample."""
+    def list_zeros(self, face: Face) -> list[int]:
+        """Return the places of the coefficients that are zero on a face at every sample."""
         weights = np.concatenate([np.ones((self.count, 1)), face.free], axis=1)
         values = np.einsum("sc,ncs->ns", weights, self._numbers)
         sizes = np.einsum("sc,ncs->ns", np.abs(weights), np.abs(self._numbers))
@@ -101,6 +113,7 @@ class FeasibleSet:
         return [place for place, each in enumerate(values) if np.all(np.abs(each) <= _SMALL * largest)]
 
     def _solve(self, sample: int, costs: Matrix) -> Matrix | None:
+        """Return the free coefficients of least cost at a sample; None if there are none."""
         clarabel = load_solver()
         from scipy.sparse import csc_matrix
 
@@ -132,7 +145,7 @@ class FeasibleSet:
 
 
 def _project(parts: Matrix) -> Matrix:
-    """Return symmetric matrices without their common null space, scaled to diagonals of equal size."""
+    """Return symmetric matrices on the complement of their common null space, with rows scaled to similar size."""
     size = parts.shape[1]
     diagonal = np.sqrt(np.abs(parts).max(axis=0).max(axis=0))
     scaled = parts / np.outer(np.where(diagonal > 0, diagonal, 1.0), np.where(diagonal > 0, diagonal, 1.0))
@@ -155,7 +168,10 @@ def _take_triangles(parts: Matrix) -> Matrix:
 
 
 def _find_kernel(at: Matrix, scales: Matrix) -> Matrix | None:
-    """Return a kernel in echelon form at every sample; None if there is none, or its dimensions differ."""
+    """Return the null space of a matrix at every sample, in echelon form: (samples, vectors, dimensions).
+
+    Returns None if the matrix is regular at a sample, or the dimensions differ between samples.
+    """
     size = at.shape[1]
     diagonal = np.sqrt(np.maximum(np.einsum("sii->si", scales), 1e-300))
     values, vectors = np.linalg.eigh(at / diagonal[:, :, None] / diagonal[:, None, :])
@@ -174,7 +190,7 @@ def _find_kernel(at: Matrix, scales: Matrix) -> Matrix | None:
 
 
 def _choose_pivots(kernel: Matrix) -> list[int]:
-    """Return rows of a kernel that are independent at every sample, chosen for stability."""
+    """Return rows of a null space that are independent at every sample, largest first for stability."""
     left, pivots = kernel.copy(), list[int]()
     for _ in range(kernel.shape[2]):
         sizes = np.linalg.norm(left, axis=2).min(axis=0)
@@ -186,7 +202,7 @@ def _choose_pivots(kernel: Matrix) -> list[int]:
 
 
 def list_costs(count: int) -> Iterator[list[float]]:
-    """Yield costs that minimise, then maximise each free coefficient."""
+    """Yield the costs that minimise each free coefficient, and then those that maximise each."""
     for sign in (1.0, -1.0):
         for place in range(count):
             yield [sign if other == place else 0.0 for other in range(count)]

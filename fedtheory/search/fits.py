@@ -1,4 +1,4 @@
-"""Identifies products of powers that have given values at samples."""
+"""Identifies expressions from their values at samples: products of a rational and powers of known factors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from fedtheory.kernel.work import spend
 from fedtheory.search.samples import Samples
 
 _LARGEST_POWER = 4
+"""Limit on the powers of factors, in absolute value."""
 _LARGEST_DENOMINATOR = 64
+"""Limit on the denominator of the rational."""
 _PRECISE = 1e-4
 """Relative error of values from semidefinite programs."""
 _NOISE = 1e-4
-"""Relative error of vectors at optima: the root of the programs' precision."""
+"""Size up to which entries of null spaces that match no product count as zero."""
 _SPARE = 3
 """Number of samples beyond the number of unknown powers."""
 
@@ -31,14 +33,14 @@ class Products:
         factors = dict.fromkeys([*samples.symbols, *sorted(means, key=str), *units])
         values: Mapping[Expr, NDArray[np.float64]] = {factor: samples.values(factor) for factor in factors}
         kept = {factor: each for factor, each in values.items() if np.all(each != 0) and np.all(np.isfinite(each))}
-        self._factors, self._count = _select_independent(kept)
+        self._factors = _select_independent(kept)
         self._logarithms = np.array([np.log(np.abs(kept[factor])) for factor in self._factors])
         self._values = kept
 
     def fit(self, values: NDArray[np.float64]) -> Expr | None:
         """Return the product of a rational and powers of factors with these values; None if there is none.
 
-        Small values that match no product are treated as zero.
+        Small values that match no product count as zero.
         """
         if np.all(np.abs(values) <= _PRECISE * _PRECISE):
             return sp.S.Zero
@@ -46,7 +48,7 @@ class Products:
         return sp.S.Zero if found is None and np.all(np.abs(values) <= _NOISE) else found
 
     def _fit_product(self, values: NDArray[np.float64]) -> Expr | None:
-        """Fit a product of powers of the factors to the values; None if none fits."""
+        """Return the product with these values, by least squares for logarithms; None if no product fits."""
         unknown = len(self._factors) + 1
         has_one_sign = np.all(values > 0) or np.all(values < 0)
         if not self._factors or len(values) < unknown + _SPARE or not has_one_sign:
@@ -65,7 +67,7 @@ class Products:
         return sp.Mul(rational, *(f ** int(p) for f, p in zip(self._factors, powers, strict=True)))
 
 
-def _select_independent(values: Mapping[Expr, NDArray[np.float64]]) -> tuple[list[Expr], int]:
+def _select_independent(values: Mapping[Expr, NDArray[np.float64]]) -> list[Expr]:
     """Return the factors whose logarithms are linearly independent of the previous ones and of a constant."""
     chosen: list[Expr] = []
     count = len(next(iter(values.values()), np.empty(0)))
@@ -75,7 +77,7 @@ def _select_independent(values: Mapping[Expr, NDArray[np.float64]]) -> tuple[lis
         if np.linalg.matrix_rank(np.array(more), tol=1e-6 * count) == len(more):
             chosen.append(factor)
             columns = more
-    return chosen, count
+    return chosen
 
 
 def _recognise(values: NDArray[np.float64]) -> sp.Rational | None:

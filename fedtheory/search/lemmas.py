@@ -29,7 +29,7 @@ def find_lemmas(claim: Claim) -> list[Claim]:
         is_near = known.place == claim.place or (claim.place == "step" and _bounds_drift(known))
         if not is_near or known.id == claim.id or known.verdict != "proved":
             continue
-        if claim.is_published and (known.id.partition(":")[0] != paper or claim.id in _list_relied_on(known.id)):
+        if claim.is_published and (known.id.partition(":")[0] != paper or claim.id in _list_all_dependencies(known.id)):
             continue
         found += list(_use_claim(claim, known.id))
     return found
@@ -64,10 +64,10 @@ def _bounds_drift(claim: Claim) -> bool:
 
 
 @cache
-def _list_relied_on(name: str) -> frozenset[str]:
+def _list_all_dependencies(name: str) -> frozenset[str]:
     """Return the claims on which the recorded certificate of a claim depends, directly or indirectly."""
     certificate = certificate_of(name)
     if certificate is None:
         return frozenset()
     direct = list_dependencies(document_of(find(name), certificate)["certificate"], name)
-    return frozenset(direct).union(*map(_list_relied_on, direct))
+    return frozenset(direct).union(*map(_list_all_dependencies, direct))

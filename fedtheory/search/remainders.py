@@ -237,7 +237,7 @@ def prove_remainder(
     given = dict.fromkeys(name for _, premise in remainder.parts for name in premise.given)
     known = [Derived(name) for name in given]
     certificate = Combination(claim=goal.claim.id, links=[parts], relaxed=goal.relaxed, known=known)
-    named = (_name_of(premise) for _, premise in remainder.parts)
+    named = (_name_premise(premise) for _, premise in remainder.parts)
     document = _write_document(goal, certificate, [*given, *named])
     proof = check_certificate(goal.original, document)
     spend(sum(proof.work.values()))
@@ -271,7 +271,7 @@ def _show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str 
     return workspace.add(statement, Combination(claim=claim.id, links=[parts], relaxed=goal.relaxed))
 
 
-def _name_of(premise: LinearPremise) -> str:
+def _name_premise(premise: LinearPremise) -> str:
     """Return the name of the lemma or fact on which a premise is based."""
     return premise.part.claim if isinstance(premise.part, Derived) else str(premise.part)
 

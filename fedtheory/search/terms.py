@@ -1,9 +1,9 @@
 """Proofs of one step: named inequalities and squares that add up to the slack of a statement.
 
-At a few points of the conditions a semidefinite program selects inequalities.  Their coefficients are
-solved again over the rational functions of the numbers: function values must cancel, and inner products of vectors
-without a square.  Free coefficients are tried with the simplest monomials between their bounds at all points.  The
-remainder is a sum of squares, by elimination.
+At a few samples of the symbols a semidefinite program selects inequalities.  Their coefficients are solved again as
+rational functions of the symbols: function values must cancel, and so must inner products of vectors that have no
+square.  Coefficients that remain free are tried with the simplest monomials between their bounds at all samples.
+Elimination writes the remainder as a sum of squares.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from fedtheory.search.conditions import derive_conditions
 from fedtheory.search.conic import find_least_support, make_programs
 from fedtheory.search.constants import split_constants
 from fedtheory.search.dimensions import Dimensions
-from fedtheory.search.exact import Candidates, System, list_units, solve_exactly
+from fedtheory.search.exact import Selection, System, list_units, solve_exactly
 from fedtheory.search.lemmas import find_lemmas
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import SignFacts
@@ -56,11 +56,13 @@ _SAMPLES = 5
 _SPARE = 8
 """Number of samples beyond the number of factors, at which products of powers are identified."""
 _MOST_LEMMAS = 3
-"""Limit on the lemmas that are tried one by one, if each suffices at a point."""
-_LITTLE, _SMALL = 1e-3, 1e-6
-"""The cost of an inequality relative to that of a lemma, and weights that count as zero."""
+"""Limit on the lemmas that are tried one by one, if each suffices at a sample."""
+_INEQUALITY_COST = 1e-3
+"""Cost of an inequality in a program, relative to that of a lemma."""
+_ZERO_WEIGHT = 1e-6
+"""Weights of programs up to this size count as zero."""
 _ATTEMPTS = 4
-"""Number of attempts, which leave out candidates in different orders."""
+"""Number of attempts, each of which leaves out candidates in another order."""
 
 
 def search_terms(claim: Claim) -> Found | NotFound:
@@ -79,9 +81,9 @@ def search_terms(claim: Claim) -> Found | NotFound:
 
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
     """Search for a proof with some assumptions added."""
-    supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
-    plain = use_plain_symbols(with_quantities(supposing, {"quantities": list_unnamed_quantities(claim)}))
-    return _certify(supposing, missing, plain, ())
+    extended = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
+    plain = use_plain_symbols(with_quantities(extended, {"quantities": list_unnamed_quantities(claim)}))
+    return _certify(extended, missing, plain, ())
 
 
 def _search_by_lemmas(claim: Claim) -> Found | NotFound:
@@ -92,28 +94,51 @@ def _search_by_lemmas(claim: Claim) -> Found | NotFound:
 
 
 def list_unnamed_quantities(claim: Claim) -> list[str]:
-    """Return the names of quantities that a proof may need, and a claim does not name."""
-    own = set({**claim.where, **claim.notation}.values())
+    """Return the names of quantities that a proof may need and the claim does not name."""
+    named = set({**claim.where, **claim.notation}.values())
     wanted = list(_UNNAMED_AT.get(claim.place, _UNNAMED))
-    wanted += [q.mean_dissimilarity] if claim.place in ("step", "points") and q.gradient_dissimilarity in own else []
-    if claim.place == "points" and q.client_objective not in own and _BOUNDED_GRADIENTS & own:
-        wanted += [q.client_objective]
+    if claim.place in ("step", "points") and q.gradient_dissimilarity in named:
+        wanted.append(q.mean_dissimilarity)
+    if claim.place == "points" and q.client_objective not in named and _BOUNDED_GRADIENTS & named:
+        wanted.append(q.client_objective)
     if claim.place == "step":
         wanted += [q.local_iterate, q.average_iterate]
-        wanted += [q.local_step_size] if {q.next_local_iterate, q.next_average_iterate} & own else []
-        # With a single client, its number is not needed.
+        wanted += [q.local_step_size] if {q.next_local_iterate, q.next_average_iterate} & named else []
+        # A claim about a single client does not need the number of clients.
         wanted += [] if a.one_client in claim.assumptions else [q.clients]
-    numbers = (one for one in claim.notation.values() if isinstance(one, RunQuantity))
-    terms = [one.term for one in numbers if is_unfolded(one, claim)]
-    wanted += [of for term in terms if term is not None for _, of in term.where]
-    return [quantity.name for quantity in dict.fromkeys(wanted) if quantity not in own]
+    numbers = (quantity for quantity in claim.notation.values() if isinstance(quantity, RunQuantity))
+    terms = [number.term for number in numbers if is_unfolded(number, claim)]
+    wanted += [quantity for term in terms if term is not None for _, quantity in term.where]
+    return [quantity.name for quantity in dict.fromkeys(wanted) if quantity not in named]
 
 
 def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: Sequence[Claim]) -> Found | NotFound:
-    """Return a certificate for a claim, also given in plain symbols, with the lemmas that its links need."""
+    """Search for a proof of a claim, also given in plain symbols; each relation may use some of the lemmas."""
     derived = derive_conditions(plain)
     plain = replace(plain, conditions=(*plain.conditions, *derived)) if derived else plain
+    links = _find_links(plain, lemmas)
+    if links is None:
+        return NotFound("no sum of named inequalities and squares shows it")
+    terms = [term for link in links for term in _list_terms(link)]
+    used = _list_used_lemmas(terms, lemmas)
     relaxed = plain.conditions if derived else None
+    document = document_of(plain, Certificate(claim=plain.id, links=links, relaxed=relaxed, lemmas=used))
+    symbols = {symbol for term in terms for symbol in _list_symbols(term)}
+    unnamed = list_unnamed_quantities(claim)
+    added = [
+        quantity.name for symbol, quantity in plain.where.items() if quantity.name in unnamed and symbol in symbols
+    ]
+    proof = check_certificate(claim, document | ({"quantities": added} if added else {}))
+    spend(sum(proof.work.values()))
+    if proof.verdict != "proved":
+        failing = next((step.text for step in proof.steps if not step.holds), "")
+        return NotFound(f"the sum that was found is not accepted: {failing:.200}")
+    names = [term.reason.kind.replace("_", " ") for term in terms]
+    return Found(proof, list(dict.fromkeys([*used, *names])), missing, 0)
+
+
+def _find_links(plain: Claim, lemmas: Sequence[Claim]) -> list[Link] | None:
+    """Return a proof of each relation, by lemmas only if there is none without them; None if a relation has none."""
     links: list[Link] = []
     for relation in plain.relations:
         link = find_link(plain, relation)
@@ -121,26 +146,12 @@ def _certify(claim: Claim, missing: Sequence[Assumption], plain: Claim, lemmas: 
             attempts = (find_link(plain, relation, chosen) for chosen in choose_lemmas(plain, relation, lemmas))
             link = next((each for each in attempts if each is not None), None)
         if link is None:
-            return NotFound("no sum of named inequalities and squares shows it")
+            return None
         links.append(link)
-    terms = [term for link in links for term in _list_terms(link)]
-    named_lemmas = _list_named(terms, lemmas)
-    document = document_of(plain, Certificate(claim=plain.id, links=links, relaxed=relaxed, lemmas=named_lemmas))
-    symbols = {symbol for term in terms for symbol in _list_symbols(term)}
-    unnamed = list_unnamed_quantities(claim)
-    named = [
-        quantity.name for symbol, quantity in plain.where.items() if quantity.name in unnamed and symbol in symbols
-    ]
-    proof = check_certificate(claim, document | ({"quantities": named} if named else {}))
-    spend(sum(proof.work.values()))
-    if proof.verdict != "proved":
-        failing = next((step.text for step in proof.steps if not step.holds), "")
-        return NotFound(f"the sum that was found is not accepted: {failing:.200}")
-    names = [term.reason.kind.replace("_", " ") for term in terms]
-    return Found(proof, list(dict.fromkeys([*named_lemmas, *names])), missing, 0)
+    return links
 
 
-def _list_named(terms: Sequence[Term], lemmas: Sequence[Claim]) -> list[str]:
+def _list_used_lemmas(terms: Sequence[Term], lemmas: Sequence[Claim]) -> list[str]:
     """Return the ids of the lemmas that terms use."""
     used = {str(part).partition(", relation ")[0] for term in terms for part in term.reason.about}
     return [lemma.id for lemma in lemmas if lemma.id in used]
@@ -191,9 +202,9 @@ def certify_step(claim: Claim, relation: Relation) -> Certificate | None:
     derived = derive_conditions(claim)
     conditions = (*claim.conditions, *derived)
     terms = find_terms(replace(claim, conditions=conditions) if derived else claim, relation)
-    return (
-        None if terms is None else Certificate(claim=claim.id, links=[terms], relaxed=conditions if derived else None)
-    )
+    if terms is None:
+        return None
+    return Certificate(claim=claim.id, links=[terms], relaxed=conditions if derived else None)
 
 
 def find_terms(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) -> list[Term] | None:
@@ -204,7 +215,10 @@ def find_terms(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) -
 
 
 def _write_in_quantities(terms: Sequence[Term], claim: Claim, context: Context) -> list[Term]:
-    """Write parts of a defined vector that no quantity names as the vector minus its other parts."""
+    """Return terms in which every vector has a name that the claim knows.
+
+    A part of a defined vector that no quantity names becomes the vector minus its other parts.
+    """
     known = {**claim.where, **claim.notation}.keys()
     parts = {
         part: whole - (definition - part)
@@ -223,6 +237,7 @@ def _write_in_quantities(terms: Sequence[Term], claim: Claim, context: Context) 
 
 
 def _find_terms(claim: Claim, relation: Relation, context: Context) -> list[Term] | None:
+    """Return terms that add up to the slack: squares alone, else with inequalities, else with weighted averages."""
     written = write_out(claim, relation)
     form = scalar(written.slack, context)
     if not form:
@@ -240,7 +255,10 @@ def _find_terms(claim: Claim, relation: Relation, context: Context) -> list[Term
 def _try_candidates(
     goal: Blocks, weights: Sequence[Expr], claim: Claim, written: Relation, *, context: Context, signs: SignFacts
 ) -> list[Term] | None:
-    """Try few candidates first; with `weights`, shared products times their averages join the weighted matrices."""
+    """Return terms that add up to the slack of a relation, from few candidates first; None if not found.
+
+    With `weights`, shared products times averages of weights are part of the weighted Gram matrices.
+    """
     form = scalar(written.slack, context)
     tried: list[CandidateInequality] = []
     for nearby, left_out in ((True, "interpolation"), (False, "interpolation"), (True, ""), (False, "")):
@@ -251,7 +269,7 @@ def _try_candidates(
             moved = [replace(each, blocks=_move(each.blocks, weights, context)) for each in candidates]
             whole = _move(goal, weights, context)
             for parts, chosen in filter(None, (split_constants(whole, moved, signs), (whole, moved))):
-                terms = _sum_to(parts, chosen, context, signs, Dimensions(claim))
+                terms = _find_sum(parts, chosen, context, signs, Dimensions(claim))
                 if terms is not None:
                     return terms
         tried = candidates
@@ -264,34 +282,42 @@ def _move(blocks: Blocks, weights: Sequence[Expr], context: Context) -> Blocks:
 
 
 def find_sign_facts(claim: Claim, context: Context) -> SignFacts:
+    """Return the numbers of a context, and the conditions of the claim with those that are known without it."""
     return SignFacts(context.numbers, (*claim.conditions, *list_known_conditions(claim), *paper_step_conditions(claim)))
 
 
 def _find_squares(context: Context, goal: Blocks, written: Relation, signs: SignFacts) -> Iterator[CandidateInequality]:
+    """Yield squares that elimination does not find."""
     yield from list_weighted_squares(context, goal, signs.conditions)
     yield from list_squares_as_written(context, written, signs.conditions)
 
 
 def choose_lemmas(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) -> Iterator[list[Claim]]:
-    """Yield sets of lemmas with which a sum exists at one point of the conditions: single ones, or a few together."""
+    """Yield sets of lemmas with which a sum exists at one sample: single lemmas, else several together."""
     context = build_known_context(claim, relation, (), lemmas)
     written = write_out(claim, relation)
     form = scalar(written.slack, context)
     signs, goal = find_sign_facts(claim, context), split_form(form, context)
-    every = [*find_candidates(context, form, written, True), *_find_squares(context, goal, written, signs)]
-    named = [set(_list_named([each.pattern], lemmas)) for each in every]
-    samples = draw_inner_samples(goal, every, context, signs, 1)
+    candidates = [*find_candidates(context, form, written, True), *_find_squares(context, goal, written, signs)]
+    named = [set(_list_used_lemmas([each.pattern], lemmas)) for each in candidates]
+    samples = draw_inner_samples(goal, candidates, context, signs, 1)
     if not samples.at.shape[1]:
         return
-    programs = make_programs(samples, goal, [each.blocks for each in every], 1)
-    costs = np.array([1.0 if each else _LITTLE for each in named])
+    programs = make_programs(samples, goal, [each.blocks for each in candidates], 1)
+    costs = np.array([1.0 if each else _INEQUALITY_COST for each in named])
 
     def find_used(allowed: set[str]) -> set[str] | None:
+        """Return the allowed lemmas that a sum at the sample uses; None if there is no sum."""
         places = [place for place, each in enumerate(named) if each <= allowed]
         weights = programs.solve(0, places, costs)
         if weights is None:
             return None
-        return {name for place, weight in zip(places, weights, strict=True) if weight > _SMALL for name in named[place]}
+        return {
+            name
+            for place, weight in zip(places, weights, strict=True)
+            if weight > _ZERO_WEIGHT
+            for name in named[place]
+        }
 
     used = find_used({lemma.id for lemma in lemmas})
     if not used:
@@ -302,10 +328,10 @@ def choose_lemmas(claim: Claim, relation: Relation, lemmas: Sequence[Claim]) -> 
         yield [lemma for lemma in lemmas if lemma.id in used]
 
 
-def _sum_to(
+def _find_sum(
     goal: Blocks, candidates: Sequence[CandidateInequality], context: Context, signs: SignFacts, dimensions: Dimensions
 ) -> list[Term] | None:
-    """Return multiples of candidates and squares with a given sum; None if not found."""
+    """Return multiples of candidates, and squares, with a given sum; None if not found."""
     samples = draw_inner_samples(goal, candidates, context, signs, _SAMPLES)
     if samples.at.shape[1] < 2:
         return None
@@ -316,13 +342,13 @@ def _sum_to(
     attempts = (find_least_support(programs, attempt) for attempt in range(_ATTEMPTS))
     tried = set[tuple[int, ...]]()
     for support in takewhile(lambda found: found is not None, attempts):
-        # Attempts that select the same candidates are made once.
-        if tuple(support or ()) in tried:
+        places = tuple(support or ())
+        if places in tried:
             continue
-        tried.add(tuple(support or ()))
-        chosen = [candidates[place] for place in support or ()]
-        choice = Candidates(chosen, samples, dimensions, many, units)
-        found = solve_exactly(System(goal, chosen, {}), choice, context, signs)
+        tried.add(places)
+        chosen = [candidates[place] for place in places]
+        selection = Selection(chosen, samples, dimensions, many, units)
+        found = solve_exactly(System(goal, chosen, {}), selection, context, signs)
         if found is not None:
             return found
     return None
@@ -331,12 +357,12 @@ def _sum_to(
 def draw_inner_samples(
     goal: Blocks, candidates: Sequence[CandidateInequality], context: Context, signs: SignFacts, count: int
 ) -> Samples:
-    """Return points inside the conditions, in the symbols of a goal and its candidates."""
+    """Return samples inside the conditions, in the symbols of a goal and its candidates."""
     known = context.numbers.symbols | context.numbers.of_clients
     numbers = _list_numbers([goal, *(each.blocks for each in candidates)])
     symbols = sorted(set().union(*(number.free_symbols for number in numbers)) & known, key=str)
-    of_one = not any(number.atoms(Average) for number in numbers)
-    return draw_inner_points(symbols, context.numbers, signs.conditions, count, of_one)
+    single_client = not any(number.atoms(Average) for number in numbers)
+    return draw_inner_points(symbols, context.numbers, signs.conditions, count, single_client)
 
 
 def _show_alone(goal: Blocks, context: Context, signs: SignFacts) -> list[Term] | None:

@@ -103,7 +103,7 @@ def test_published_claims_use_earlier_ones_of_their_paper(monkeypatch: pytest.Mo
     ]
     monkeypatch.setattr(lemmas, "all_claims", lambda: {one.id: one for one in known})
     monkeypatch.setattr(lemmas, "_bounds_drift", lambda one: one.id.endswith("drift"))
-    monkeypatch.setattr(lemmas, "_list_relied_on", lambda name: {"p:own"} if name == "p:rests" else frozenset())
+    monkeypatch.setattr(lemmas, "_list_all_dependencies", lambda name: {"p:own"} if name == "p:rests" else frozenset())
     monkeypatch.setattr(lemmas, "_use_claim", lambda _, name: [name])
 
     def found(name: str, place: str = "step", *, published: bool = True) -> Any:
@@ -133,7 +133,7 @@ def test_lemmas_that_suffice(solved: dict[str, bool], chosen: Any, monkeypatch: 
     def solve(_goal: int, places: Sequence[int], given: Any) -> Any:
         costs.append(list(given))
         if len(places) == 4:
-            return None if not solved else np.array([0.5, 0.5, 0.5, terms._SMALL])
+            return None if not solved else np.array([0.5, 0.5, 0.5, terms._ZERO_WEIGHT])
         ((_, name),) = [(place, every[place].pattern) for place in places if place]
         return np.array([1.0, 1.0]) if solved.get(name) else None
 
@@ -144,13 +144,13 @@ def test_lemmas_that_suffice(solved: dict[str, bool], chosen: Any, monkeypatch: 
     monkeypatch.setattr(terms, "find_sign_facts", lambda *_: None)
     monkeypatch.setattr(terms, "find_candidates", lambda *_: iter(every))
     monkeypatch.setattr(terms, "_find_squares", lambda *_: iter(()))
-    monkeypatch.setattr(terms, "_list_named", lambda patterns, _: [one for one in patterns if one])
+    monkeypatch.setattr(terms, "_list_used_lemmas", lambda patterns, _: [one for one in patterns if one])
     monkeypatch.setattr(terms, "draw_inner_samples", lambda *_: SimpleNamespace(at=np.ones((1, 1))))
     monkeypatch.setattr(terms, "make_programs", lambda *_: SimpleNamespace(solve=solve))
     relation = Relation(x, "<=", y)
     found = [[one.id for one in several] for several in terms.choose_lemmas(None, relation, known)]  # type: ignore[arg-type]
     assert found == chosen
-    assert costs[0] == [terms._LITTLE, 1.0, 1.0, 1.0]
+    assert costs[0] == [terms._INEQUALITY_COST, 1.0, 1.0, 1.0]
     monkeypatch.setattr(terms, "draw_inner_samples", lambda *_: SimpleNamespace(at=np.ones((1, 0))))
     assert list(terms.choose_lemmas(None, relation, known)) == []  # type: ignore[arg-type]
 

@@ -70,7 +70,7 @@ def test_costs_prefer_each_coefficient_small_then_large() -> None:
 def test_equations_are_written_in_free_coefficients() -> None:
     """With c_0 = 2 c_1 the equation c_0 + c_1 is 3 c_1."""
     system = System(Blocks({}, {}), [], {0: {1: quotient(sp.Integer(2))}})
-    assert system.substituted({0: ONE, 1: ONE}) == {1: quotient(sp.Integer(3))}
+    assert system.substitute({0: ONE, 1: ONE}) == {1: quotient(sp.Integer(3))}
 
 
 def test_a_pivot_may_vanish_where_it_cancels() -> None:

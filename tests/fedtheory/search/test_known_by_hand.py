@@ -12,7 +12,7 @@ import sympy as sp
 from fedtheory.kernel.quotients import quotient
 from fedtheory.language.registry import find
 from fedtheory.search import remainders
-from fedtheory.search.lemmas import _bounds_drift, _list_relied_on
+from fedtheory.search.lemmas import _bounds_drift, _list_all_dependencies
 from fedtheory.search.premises import LinearPremise
 
 
@@ -49,11 +49,11 @@ def test_equations_that_replace_a_number() -> None:
 
 def test_claims_that_a_published_one_rests_on() -> None:
     """A published claim rests on the claims in its certificate, and on theirs; without a certificate on none."""
-    rests = _list_relied_on("renard2022:thm-2.1")
+    rests = _list_all_dependencies("renard2022:thm-2.1")
     assert rests >= {"renard2022:lemma-2.3", "renard2022:thm-2.1.proof.split.fixed"}
     assert "renard2022:thm-2.1" not in rests
-    assert all(_list_relied_on(one) <= rests for one in rests)
-    assert _list_relied_on("renard2022:lemma-2.3") == frozenset()
+    assert all(_list_all_dependencies(one) <= rests for one in rests)
+    assert _list_all_dependencies("renard2022:lemma-2.3") == frozenset()
 
 
 def test_bounds_on_the_largest_drift() -> None:

@@ -182,9 +182,9 @@ def test_attempts_that_end_alike_are_one(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(terms, "solve_exactly", lambda system, *_: asked.append([*system.chosen]))
     context: Any = SimpleNamespace(numbers=Numbers(symbols=frozenset((eta, M))))
     candidates: Any = [SimpleNamespace(blocks=None, name=name) for name in "ab"]
-    found = terms._sum_to(Blocks({}, {}), candidates, context, SignFacts(context.numbers, []), None)  # type: ignore[arg-type]
+    found = terms._find_sum(Blocks({}, {}), candidates, context, SignFacts(context.numbers, []), None)  # type: ignore[arg-type]
     assert found is None
     assert [[one.name for one in chosen] for chosen in asked] == [["a"], ["b", "a"]]
     monkeypatch.setattr(terms, "draw_inner_samples", lambda *_: Samples([eta], np.array([[0.5]])))
-    assert terms._sum_to(Blocks({}, {}), candidates, context, SignFacts(context.numbers, []), None) is None  # type: ignore[arg-type]
+    assert terms._find_sum(Blocks({}, {}), candidates, context, SignFacts(context.numbers, []), None) is None  # type: ignore[arg-type]
     assert len(asked) == 2

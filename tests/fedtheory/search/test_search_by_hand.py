@@ -25,7 +25,7 @@ from fedtheory.search.blocks import NOISE, SHARED, Block, Blocks, find_squares, 
 from fedtheory.search.candidates import find_candidates
 from fedtheory.search.conic import UNBOUNDED, Programs, find_least_support
 from fedtheory.search.dimensions import Dimensions, divide_dimensions
-from fedtheory.search.exact import Candidates, System, list_simple_values
+from fedtheory.search.exact import Selection, System, list_simple_values
 from fedtheory.search.polynomials import solve
 from fedtheory.search.positivity import (
     SignFacts,
@@ -242,7 +242,7 @@ def test_simple_values_begin_at_an_end() -> None:
     """Two ends at 2 eta^2 leave one value; inside (0, eta) the end eta is tried first."""
     at = np.array([0.3, 1.7, 2.9])
     samples = Samples([eta], at[None, :])
-    choice = Candidates([], samples, Dimensions(_sided()), samples)
+    choice = Selection([], samples, Dimensions(_sided()), samples)
     exact = list(list_simple_values([(2 * v**2, 2 * v**2) for v in at], choice))
     assert exact == [2 * eta**2]
     inside = list(list_simple_values([(0.0, v) for v in at], choice))
@@ -262,7 +262,7 @@ def test_ends_that_a_program_does_not_find() -> None:
     """A simple value is found if its range is known at two or more points."""
     at = np.array([0.3, 1.7, 2.9])
     samples = Samples([eta], at[None, :])
-    choice = Candidates([], samples, Dimensions(_sided()), samples)
+    choice = Selection([], samples, Dimensions(_sided()), samples)
     ends = [(0.0, 0.3), (0.0, 1.7), (0.0, UNBOUNDED)]
     assert next(list_simple_values(ends, choice)) == eta
 

@@ -239,7 +239,7 @@ def test_candidates_with_small_weights_are_left_out_first(monkeypatch: pytest.Mo
         candidates = np.zeros((1, 1, 4))
         count = inner = 1
 
-        def only(self, _samples: Any) -> Any:
+        def select(self, _samples: Any) -> Any:
             return self
 
         def solve(self, _sample: int, chosen: Any, _costs: Any) -> Any:
