@@ -18,18 +18,13 @@ from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.document import certificate_in, document_of, with_quantities
 from fedtheory.proofs.document.reading import LEMMAS
-from fedtheory.proofs.fixed_point import FixedPoint
-from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import conditions_of
 from fedtheory.proofs.recursion import Recursion
 from fedtheory.proofs.restarts import LoopMean
 from verify.rocq.combination import theorem_of_combination
-from verify.rocq.contraction import theorem_of_contraction, theorem_of_exponential_average
-from verify.rocq.fixed_point import theorem_of_fixed_point
 from verify.rocq.links import Links
-from verify.rocq.lyapunov import theorem_of_lyapunov
 from verify.rocq.names import require_own_names
 from verify.rocq.numbers import SignProofs
 from verify.rocq.origins import with_origins
@@ -41,7 +36,6 @@ from verify.rocq.round_vocabulary import is_of_round
 from verify.rocq.rounds import theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.run_steps import theorem_of_step_in_run
-from verify.rocq.sampled import is_sampled, write_sampled_mean
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Exported, Theorem
 from verify.rocq.time_averages import write_mean
@@ -75,25 +69,8 @@ def export_id(claim_id: str) -> Exported:
 
 def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     conditions = tuple(conditions_of(claim, certificate.relaxed))
-    used: list[Exported] = []
-    match certificate:
-        case Certificate():
-            general, used = export_by_paper(claim, certificate, export_id) or _export_links(claim, certificate)
-        case Recursion():
-            general = theorem_of_recursion(claim, certificate)
-        case MeanCertificate() | Contraction() | ExponentialAverage():
-            used = [export_id(certificate.step)]
-            general = _export_from_step(claim, certificate, used[0])
-        case FixedPoint():
-            general = theorem_of_fixed_point(claim, certificate)
-        case Lyapunov():
-            general = theorem_of_lyapunov(claim, certificate)
-        case Combination():
-            known = export_by_paper(claim, certificate, export_id)
-            general, used = known or theorem_of_combination(claim, certificate, export_id)
-        case _:
-            unknown = f"certificates of the kind {type(certificate).__name__} are not exported"
-            raise NotExported(NO_RESTARTS if isinstance(certificate, LoopMean) else unknown)
+    own = export_by_paper(claim, certificate, export_id)
+    general, used = _export_common(claim, certificate) if own is None else own
     # A theorem without conditions is stronger than the same theorem under the claim's conditions.
     is_stated = certificate.relaxed is None or (general.library and not conditions)
     theorem = general if is_stated else _state_under_conditions(claim, general, conditions)
@@ -101,6 +78,22 @@ def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     require_own_names(claim, theorem.names)
     result = Exported(claim, theorem, general, conditions, tuple(used))
     return replace(result, theorem=with_origins(result))
+
+
+def _export_common(claim: Claim, certificate: AnyCertificate) -> tuple[Theorem, list[Exported]]:
+    """Return the theorem of a claim that no paper's exporter covers, and the claims that it uses."""
+    match certificate:
+        case Certificate():
+            return _export_links(claim, certificate)
+        case Recursion():
+            return theorem_of_recursion(claim, certificate), []
+        case MeanCertificate():
+            step = export_id(certificate.step)
+            return write_mean(claim, certificate, step.claim, step.general), [step]
+        case Combination():
+            return theorem_of_combination(claim, certificate, export_id)
+    unknown = f"certificates of the kind {type(certificate).__name__} are not exported"
+    raise NotExported(NO_RESTARTS if isinstance(certificate, LoopMean) else unknown)
 
 
 _OF_UPPER_BOUNDS = (Recursion, MeanCertificate, Contraction, ExponentialAverage)
@@ -111,19 +104,6 @@ def _require_operator(claim: Claim, certificate: AnyCertificate) -> None:
     """Raise `NotExported` if the relation is not the one that theorems of this kind state."""
     if isinstance(certificate, _OF_UPPER_BOUNDS) and any(one.operator != "<=" for one in claim.relations):
         raise NotExported(f"certificates of the kind {type(certificate).__name__} are exported for upper bounds")
-
-
-def _export_from_step(
-    claim: Claim, certificate: MeanCertificate | Contraction | ExponentialAverage, step: Exported
-) -> Theorem:
-    """Export a claim about rounds or runs that follows from one about each local step."""
-    match certificate:
-        case Contraction():
-            return theorem_of_contraction(claim, certificate, step.claim, step.general)
-        case ExponentialAverage():
-            return theorem_of_exponential_average(claim, certificate, step.claim, step.general)
-    written = write_sampled_mean if is_sampled(claim) else write_mean
-    return written(claim, certificate, step.claim, step.general)
 
 
 def _export_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:

@@ -15,7 +15,7 @@ from fedtheory.federation.algorithms import dsgd, fedavg, fedavgm, scaffnew, sca
 from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, eta
 from fedtheory.language.registry import find
 from fedtheory.proofs.lyapunov import Lyapunov
-from verify.rocq import algorithms
+from fedtheory.sources.landmarks.rocq import algorithms
 from verify.rocq.export import export_id
 from verify.rocq.project import text_of
 from verify.rocq.refusals import NotExported

@@ -11,12 +11,12 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.contraction import Contracting, Contraction, ExponentialAverage
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import conditions_of
+from fedtheory.sources.comparator.rocq.sampled import SampledVocabulary, vocabulary_of
 from verify.rocq.links import Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.reading import Reader
 from verify.rocq.run import KNOWN
-from verify.rocq.sampled import SampledVocabulary, vocabulary_of
 from verify.rocq.terms import Multiple, Number, Sum, Term
 from verify.rocq.theorem import Theorem
 from verify.rocq.vocabulary import Vocabulary
