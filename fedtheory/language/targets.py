@@ -16,6 +16,7 @@ from pathlib import Path
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.folder import open_paper
+from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.language.registry import claims_like, claims_of, find, is_registered, paper_with, published_by
 from fedtheory.language.setting import with_setting
 from fedtheory.language.wellformed import require_wellformed
@@ -143,7 +144,16 @@ def _load_claim(path: Path, name: str) -> Claim:
 
 def _prepare_own_claim(claim: Claim) -> Claim:
     """Return a user-defined claim, or a modified copy of a published one, with its default setting."""
-    return with_setting(replace(claim, is_published=False) if claim.is_published else claim)
+    own = replace(claim, is_published=False) if claim.is_published else claim
+    return with_setting(_drop_second_symbols(own))
+
+
+def _drop_second_symbols(claim: Claim) -> Claim:
+    """Return a claim without unused symbols for its sides: one `where` for all claims of a file lists them too."""
+    sides = [side for side in (claim.lhs, claim.rhs, *claim.chain) if isinstance(side, RunQuantity)]
+    second = [symbol for symbol, one in claim.where.items() if one in sides and symbol not in claim.notation]
+    kept = {symbol: one for symbol, one in claim.where.items() if symbol not in second}
+    return replace(claim, where=kept) if second else claim
 
 
 def _require_new_id(claim: Claim, path: Path) -> None:

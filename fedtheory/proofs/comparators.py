@@ -63,19 +63,23 @@ def _list_known_slacks(claim: Claim, symbol: SymbolTable, point: q.VectorQuantit
     objective, client_objective = symbol(q.objective), symbol(q.client_objective)
     y, local = symbol(point), symbol(q.local_iterate)
     noise, _ = _POINTS[point]
+    is_quiet = a.full_gradients in claim.assumptions
     apart = Gradient(client_objective, y) - Gradient(objective, y)
     yield DISSIMILARITY_AT_Y, _bound_dissimilarity(symbol, point)
-    yield NOISE_AT_Y, symbol(noise) ** 2 - Average(norm_sq(noise_at_y))
+    # Full gradients have no noise, so that its constants are zero where the claim names none.
+    largest = sp.S.Zero if is_quiet and not symbol.has(noise) else symbol(noise)
+    yield NOISE_AT_Y, largest**2 - Average(norm_sq(noise_at_y))
     if point is q.comparator and symbol.has(q.client_smoothness):
         curvature = symbol(q.client_smoothness)
         curved = symbol(q.comparator_curved_noise), symbol(q.comparator_curved_dissimilarity)
         yield CURVED_NOISE_AT_Y, curved[0] ** 2 - Average(curvature * norm_sq(noise_at_y))
         yield CURVED_DISSIMILARITY_AT_Y, curved[1] ** 2 - Average(curvature * norm_sq(apart))
-    if a.smooth_noise in claim.assumptions:
+    if a.smooth_noise in claim.assumptions or is_quiet:
         above = Value(client_objective, y) - Value(client_objective, local)
         gap = above - Inner(Gradient(client_objective, local), y - local)
         changed = norm_sq(symbol(q.gradient_noise) - noise_at_y)
-        yield SMOOTH_NOISE, 2 * symbol(q.noise_smoothness) * gap - changed
+        factor = symbol(q.noise_smoothness) if a.smooth_noise in claim.assumptions else sp.S.Zero
+        yield SMOOTH_NOISE, 2 * factor * gap - changed
 
 
 def _bound_dissimilarity(symbol: SymbolTable, point: q.VectorQuantity) -> Expr:

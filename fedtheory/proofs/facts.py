@@ -125,3 +125,30 @@ ALIKE_ON_AVERAGE = zero("clients with one objective are not dissimilar on averag
 ALIKE_AT_OPTIMUM = zero(
     "clients with one objective are not dissimilar at the optimum", n.dissimilarity_at_optimum, a.one_type
 )
+# Each region on which a constant is a supremum contains the optimum, where the gradient of F is zero.
+NOISE_AT_OPTIMUM = least(
+    "the noise at the optimum is at most the largest",
+    n.noise_deviation - n.noise_at_optimum,
+    a.unbiased_bounded_variance,
+)
+DISSIMILARITY_AT_OPTIMUM = least(
+    "the dissimilarity at the optimum is at most the largest",
+    n.gradient_dissimilarity - n.dissimilarity_at_optimum,
+    a.bounded_dissimilarity,
+)
+MEAN_DISSIMILARITY_AT_OPTIMUM = least(
+    "the dissimilarity at the optimum is at most the largest average",
+    n.mean_dissimilarity - n.dissimilarity_at_optimum,
+    a.bounded_mean_dissimilarity,
+    a.uniform_shares,
+)
+FIRST_GAP = least(
+    "the initial gap is at most L/2 times the squared initial distance",
+    n.smoothness * n.initial_distance**2 / 2 - n.initial_gap,
+    a.smooth,
+)
+FIRST_DISTANCE = least(
+    "the squared initial distance is at most 2/mu times the initial gap",
+    n.initial_gap - n.strong_convexity * n.initial_distance**2 / 2,
+    a.strongly_convex_clients,
+)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -61,6 +62,8 @@ _OF_FACTS = tuple(
 _NUMBERS = PARAMETERS.union(OF_CLIENTS)
 """Numbers of a run and of its clients: a step has those that a claim names."""
 _ITERATIONS = {"iterations": "(local_steps*rounds)"}
+_WITHOUT_NOISE = dict.fromkeys((q.noise_smoothness.name, q.comparator_noise.name, q.noise_at_optimum.name), "0")
+"""Constants of smooth noise, which are zero for full gradients."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,9 @@ class _Step:
     """Quantities in the bound."""
     numbers: frozenset[str]
     settings: Sequence[Assumption]
+    fits_noise: bool
+    """Whether it may be used with noise."""
+    fits_full_gradients: bool
 
 
 def search_chains(claim: Claim) -> Found | NotFound:
@@ -201,6 +207,9 @@ def _select_steps(claim: Claim) -> list[_Step]:
     if a.bounded_dissimilarity in claim.assumptions and q.gradient_dissimilarity.name in known:
         # The client average is at most the largest value; a lemma may name it although the claim does not.
         have |= {q.mean_dissimilarity.name}
+    is_quiet = a.full_gradients in claim.assumptions
+    # Weights of clients bound the variance of the average noise, which is zero then.
+    have |= {q.largest_importance.name} if is_quiet else set()
     # Exponents that count local steps are written with the number of iterations.
     counted = q.iterations.name in known or has_power_of_rounds(claim)
     reached = set(_list_rows(claim))
@@ -214,6 +223,7 @@ def _select_steps(claim: Claim) -> list[_Step]:
             and step.numbers <= have
             and counted != ("iterations" in step.words)
             and check_assumed(claim, step.settings, "").holds
+            and (step.fits_full_gradients if is_quiet else step.fits_noise)
         ]
         if not more:
             return list(found.values())
@@ -241,12 +251,15 @@ def _list_steps_by(claim: Claim) -> Iterator[_Step]:
     compares = any(name in AT_OPTIMUM for name in names)
     at_optimum = AT_OPTIMUM_SAMPLED if a.averaged_participants in settings else AT_OPTIMUM
     points: Sequence[Mapping[str, str]] = ({}, at_optimum) if compares else ({},)
-    for words in ({**point, **counts} for point in points for counts in ({}, _ITERATIONS)):
+    has_noise = not _WITHOUT_NOISE.keys().isdisjoint(names)
+    noises: Sequence[Mapping[str, str]] = ({}, _WITHOUT_NOISE) if has_noise else ({},)
+    for point, counts, noise in product(points, ({}, _ITERATIONS), noises):
+        words = {**point, **counts, **noise}
         renamed = {words.get(name, name): is_number for name, is_number in names.items()}
         numbers = frozenset(name for name, is_number in renamed.items() if is_number and name.isidentifier())
         (row,) = (words.get(name, name) for name in _list_rows(claim))
         rows = frozenset(name for name, is_number in renamed.items() if not is_number and name.isidentifier())
-        yield _Step(claim.id, words, row, rows - {row}, numbers, settings)
+        yield _Step(claim.id, words, row, rows - {row}, numbers, settings, not noise, bool(noise) or not has_noise)
 
 
 def _list_quantities(step: _Step) -> Iterator[str]:

@@ -101,9 +101,11 @@ def remainders(goal: Goal, first: Sequence[LinearPremise], others: Sequence[Line
     number = form.pop(sp.S.One, quotient(sp.S.Zero))
     own = find_constant_term(relation.slack, goal.claim)
     for parts in _eliminate(form, [*first, *others], goal.signs, frozenset()):
-        if any(premise in first for _, premise in parts):
+        if not parts or any(premise in first for _, premise in parts):
             written = own - sp.Add(*(multiple.expression * premise.written for multiple, premise in parts))
-            yield _replace_vanishing(Remainder(goal, parts, number, written), others)
+            remainder = _replace_vanishing(Remainder(goal, parts, number, written), others)
+            yield remainder
+            yield from _replace_bounded(remainder, [*first, *others])
 
 
 def _replace_vanishing(remainder: Remainder, premises: Sequence[LinearPremise]) -> Remainder:
@@ -116,6 +118,27 @@ def _replace_vanishing(remainder: Remainder, premises: Sequence[LinearPremise]) 
         parts = [*remainder.parts, (quotient(multiple), premise)]
         remainder = replace(remainder, parts=parts, written=remainder.written.xreplace({symbol: value}))
     return remainder
+
+
+def _replace_bounded(remainder: Remainder, premises: Sequence[LinearPremise]) -> Iterator[Remainder]:
+    """Yield a remainder in which numbers that the claimed bound does not name are replaced by bounds on them."""
+    _, larger = remainder.goal.claim.relations[0].ordered
+    bounded = remainder
+    for premise in premises:
+        if premise.vanishes or premise.form.keys() != {sp.S.One}:
+            continue
+        for symbol in sorted(premise.written.free_symbols - larger.free_symbols, key=str):
+            number, slack = bounded.number, premise.written
+            factor = slack.diff(symbol)
+            if factor.has(symbol) or not number.has(symbol) or not number.is_rational_function(symbol):
+                continue
+            value = symbol - slack / factor
+            multiple = sp.cancel((number - number.xreplace({symbol: value})) / slack)
+            if remainder.goal.signs.is_nonnegative(multiple):
+                written = bounded.written - multiple * slack
+                bounded = replace(bounded, parts=[*bounded.parts, (quotient(multiple), premise)], written=written)
+    if bounded is not remainder:
+        yield bounded
 
 
 def _list_replaceable(goal: Goal, premises: Sequence[LinearPremise]) -> Iterator[tuple[LinearPremise, sp.Symbol, Expr]]:
