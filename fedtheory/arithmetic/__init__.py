@@ -21,6 +21,7 @@ from fedtheory.arithmetic.products import product, squared_norms, sum_with_weigh
 from fedtheory.arithmetic.rationals import RATIONAL
 from fedtheory.arithmetic.rounding import (
     floats_of_same_sign,
+    is_rounded_root,
     plain_float,
     plain_floats,
     rational_above,
@@ -43,6 +44,7 @@ __all__ = [
     "arithmetic_of",
     "floats_of_same_sign",
     "group_equal_rows",
+    "is_rounded_root",
     "map_equal_rows",
     "plain_float",
     "plain_floats",

@@ -101,3 +101,18 @@ def round_up(value: fmpq) -> fmpq:
     while value * shift < 10_000:
         shift *= 10
     return fmpq(math.ceil(Fraction(int(value.p), int(value.q)) * shift), shift)
+
+
+_MOST_BITS = 40
+"""Most bits of the numerators of exact eigenvalues that are dyadic rationals; bounds on irrational ones have fifty."""
+
+
+def is_rounded_root(value: object) -> bool:
+    """Return whether a number may be the bound on an irrational root that an enclosure ends at: a long dyadic rational.
+
+    An exact number of this form is taken for a bound as well.
+    """
+    if not isinstance(value, fmpq):
+        return False
+    numerator, denominator = abs(int(value.p)), int(value.q)
+    return numerator.bit_length() > _MOST_BITS and denominator & (denominator - 1) == 0

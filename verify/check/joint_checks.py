@@ -24,7 +24,7 @@ from verify.check.comparison import compute_ratio, find_tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN
 from verify.check.dependencies import collect_in_conditions
 from verify.check.joint_comparison import Rows
-from verify.check.loose_suprema import list_suprema
+from verify.check.loose_constants import list_loose_constants
 from verify.check.one_run import check, list_regions
 from verify.check.outcome import is_everywhere
 from verify.check.runs_at_places import RunsAtPlaces
@@ -156,7 +156,7 @@ def _combine_worst(claim: Claim, run: Run, worst: Sequence[tuple[int, float | No
         return None
     decided, ratio = min(worst, key=_make_sort_key)
     try:
-        if decided == FAILS and list_suprema(claim, run):
+        if decided == FAILS and list_loose_constants(claim, run):
             return None
         return CheckResult(True, is_everywhere(list_regions(claim, run)), decided == HOLDS, ratio)
     except FedtheoryError:

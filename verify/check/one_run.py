@@ -22,7 +22,7 @@ from verify.check.applicability import check_applicability, explain_exclusion, n
 from verify.check.comparison import Comparison, compare
 from verify.check.dependencies import collect_in_relations
 from verify.check.links import CompiledRelation, compile_relations
-from verify.check.loose_suprema import list_suprema, lower_suprema
+from verify.check.loose_constants import list_loose_constants, move_constants
 from verify.check.monte_carlo import estimate_sides
 from verify.check.outcome import Check, FinalDecision
 from verify.check.rates import RateCheck, check_rate
@@ -120,15 +120,14 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
 
 
 def _drop_loose_violation(found: Check, run: Run) -> Check:
-    """Leave a violation undecided if smaller values of the suprema on a ball, which are upper bounds, would undo it."""
+    """Leave a violation undecided if closer values of constants that are bounds would undo it."""
     if found.holds is not False or found.rate is not None:
         return found
-    loose = list_suprema(found.claim, run)
-    around = [_compare_again(found.claim, lowered) for lowered in lower_suprema(run, loose)]
+    loose = list_loose_constants(found.claim, run)
+    around = [_compare_again(found.claim, moved) for moved in move_constants(run, loose)]
     if any(_is_violated_alike(links) for links in zip(found.comparisons, *around, strict=False)):
         return found
-    names = ", ".join(one.name for one in loose)
-    reason = f"{names} is an upper bound on a ball, and may be too large by more than the gap of the sides"
+    reason = "; ".join(one.reason for one in loose)
     return replace(found, final_decision=FinalDecision(None, reason), reason=reason)
 
 
