@@ -56,7 +56,8 @@ def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...
     if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):
         return True
     found = [known for condition in orderings for known in _parametrise(condition, numbers)]
-    return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewrite_all(coefficient, found))
+    written = _bound_small_powers(coefficient, numbers, orderings)
+    return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewrite_all(written, found))
 
 
 def _find_base_of_power(coefficient: Expr, numbers: Numbers) -> Expr | None:
@@ -90,12 +91,10 @@ def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ())
     """Return whether a rational function in lowest terms is shown to be finite and positive under conditions."""
     if not _is_of_numbers(number, numbers):
         return False
-    found = [
-        known for condition in _select_orderings(conditions, numbers) for known in _parametrise(condition, numbers)
-    ]
-    return any(
-        _is_plainly_positive(rewritten, numbers) for rewritten in _rewrite_all(numbers.replace_names(number), found)
-    )
+    orderings = _select_orderings(conditions, numbers)
+    found = [known for condition in orderings for known in _parametrise(condition, numbers)]
+    written = _bound_small_powers(numbers.replace_names(number), numbers, orderings)
+    return any(_is_plainly_positive(rewritten, numbers) for rewritten in _rewrite_all(written, found))
 
 
 def _select_orderings(conditions: Sequence[Expr], numbers: Numbers) -> list[Expr]:
@@ -251,14 +250,33 @@ def _bound_powers(coefficient: Expr, numbers: Numbers) -> Expr:
         if is_symbol and _is_plainly_nonnegative(power.base - 1, numbers):
             has_steps = symbol.is_integer or numbers.at_least.get(symbol, 0) >= 1
             least = 1 + symbol * (power.base - 1) if has_steps else sp.S.One
-            coefficient = coefficient.xreplace({power: power.base**known * (least + _name_excess(power.base, symbol))})
+            excess = _name_excess(power.base, symbol, least)
+            coefficient = coefficient.xreplace({power: power.base**known * (least + excess)})
+    return coefficient
+
+
+def _bound_small_powers(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> Expr:
+    """Rewrite powers b^n with 0 <= b <= 1 and n >= 1 as b/(1 + s) with s >= 0.
+
+    Nothing is lost: b^n is at most b, and zero only if b is.  A power such as b^(n - 1) may be one at b = 0 and is
+    left, and so is b^n where no lower bound of n is known.
+    """
+    for power in sorted(parts_of(coefficient, sp.Pow), key=sp.default_sort_key):
+        known, multiple = power.exp.as_coeff_Add()
+        times, symbol = multiple.as_coeff_Mul()
+        is_count = symbol.is_Symbol and known.is_Integer and times.is_Integer and known >= 0 and times >= 1
+        if not is_count or numbers.at_least.get(symbol, 0) < 1:
+            continue
+        if all(is_nonnegative(number, numbers, conditions) for number in (power.base, 1 - power.base)):
+            bounded = power.base / (1 + _name_excess(power.base, symbol, power.base))
+            coefficient = coefficient.xreplace({power: power.base**known * bounded**times})
     return coefficient
 
 
 @cache
-def _name_excess(base: Expr, exponent: sp.Symbol) -> sp.Dummy:
-    """Return a non-negative symbol for the power base^exponent."""
-    return sp.Dummy(f"{base}^{exponent}", nonnegative=True)
+def _name_excess(base: Expr, exponent: sp.Symbol, bound: Expr) -> sp.Dummy:
+    """Return a non-negative symbol for the gap between the power base^exponent and a bound."""
+    return sp.Dummy(f"{base}^{exponent} beyond {bound}", nonnegative=True)
 
 
 def _is_positive(symbol: sp.Symbol, numbers: Numbers) -> bool:

@@ -75,3 +75,74 @@ def test_powers_of_powers(base: Fraction, twice: int, count: int) -> None:
     assert power_of(sp.sqrt(a), n) == sp.sqrt(a) ** n
     assert is_zero(power_of(u**2, n) - (u**n) ** 2)
     assert not is_zero(power_of(u**2, n) - u**n)
+
+
+mu = sp.Symbol("mu", positive=True)
+c = sp.Symbol("c", positive=True)
+POWER = (1 - mu) ** n
+CONTRACTING = Numbers(
+    symbols=frozenset({a, b, c, d, mu, n}), at_least={n: 1}, maybe_zero=frozenset({a, b, d}), integer=frozenset({n})
+)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        1 - POWER,
+        1 - mu - POWER,
+        1 - POWER**2,
+        1 / (1 - POWER),
+        b * POWER / (4 - 4 * POWER),
+        (1 - mu) ** 2 - (1 - mu) ** (n + 1),
+        1 - mu * POWER,
+    ],
+    ids=str,
+)
+def test_powers_of_small_bases(number: sp.Expr) -> None:
+    """A power is at most its base, and below one if its base is."""
+    assert is_nonnegative(number, CONTRACTING, [mu <= 1, a <= 1])
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        POWER - 1 + mu,
+        1 - 2 * mu - POWER,
+        (1 - mu) ** 2 - POWER,
+        1 - mu - (1 - mu) ** (n - 1),
+        1 / (1 - (1 - a) ** n),
+        1 / POWER,
+        1 / (1 - mu) ** (2 * n),
+        mu - (1 - mu) ** n,
+        1 - (1 - mu) ** c,
+        1 - (1 + d) ** n,
+    ],
+    ids=str,
+)
+def test_powers_that_may_be_larger(number: sp.Expr) -> None:
+    """A power may be any number from zero to its base; smaller exponents, other exponents and other bases differ."""
+    assert not is_nonnegative(number, CONTRACTING, [mu <= 1, a <= 1])
+
+
+@pytest.mark.parametrize("known", [[], [mu <= 2], [mu >= 1]])
+def test_the_base_has_to_be_small(known: list[sp.Rel]) -> None:
+    """A base below zero has powers of either sign; at mu = 2 the square of the base is one."""
+    assert not is_nonnegative(1 - POWER, CONTRACTING, known)
+    assert not is_nonnegative(1 / (1 - POWER**2), CONTRACTING, known)
+
+
+@given(
+    weights=st.lists(st.integers(-3, 3), min_size=4, max_size=4),
+    divisor=st.lists(st.integers(-2, 2), min_size=2, max_size=2),
+    shift=st.integers(-1, 2),
+)
+def test_no_negative_number_with_powers_is_accepted(weights: list[int], divisor: list[int], shift: int) -> None:
+    """Accepted numbers are non-negative at every base from zero to one and every count; a common factor may vanish."""
+    above = sp.Add(weights[0], weights[1] * mu, weights[2] * POWER, weights[3] * (1 - mu) ** (n + shift))
+    below = 1 + divisor[0] * POWER + divisor[1] * mu
+    if not is_nonnegative(above / below, CONTRACTING, [mu <= 1]):
+        return
+    for base in (sp.S.Zero, sp.Rational(1, 9), sp.Rational(1, 2), sp.Rational(8, 9), sp.Rational(99, 100)):
+        for count in (1, 2, 3, 20):
+            top, bottom = (number.subs(n, count).subs(mu, 1 - base) for number in (above, below))
+            assert top / bottom >= 0 if bottom else base == top == 0
