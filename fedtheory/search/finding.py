@@ -29,12 +29,17 @@ def _search_run(claim: Claim) -> Found | NotFound:
     If a paper defines the quantities by vectors, inequalities between vectors are tried last.
     """
     known = search_known(claim)
+    if isinstance(known, Found):
+        return known
     later = (search_chains, _search_linked, search_with_conditions, _search_with_smaller_powers, _search_in_vectors)
-    for family in later:
-        if not isinstance(known, Found):
-            found = family(claim)
-            known = found if isinstance(found, Found) else known
-    return known
+    try:
+        return next((found for family in later if isinstance(found := family(claim), Found)), known)
+    except Exhausted:
+        # The closest bound is worth reporting all the same.
+        return replace(known, reason=_EXHAUSTED, is_exhausted=True)
+
+
+_EXHAUSTED = "the search took all the work that it may"
 
 
 def _search_linked(claim: Claim) -> Found | NotFound:
@@ -127,5 +132,5 @@ def find_proof(claim: Claim, effort: int = EFFORT) -> Found | NotFound:
         except (Rejected, InputError) as reason:
             found = NotFound(str(reason))
         except Exhausted:
-            found = NotFound("the search took all the work that it may", is_exhausted=True)
+            found = NotFound(_EXHAUSTED, is_exhausted=True)
         return replace(found, work=meter.spent)

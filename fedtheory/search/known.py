@@ -10,7 +10,7 @@ from fedtheory.kernel import Rejected
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.positivity import split_into_products, split_pairs, split_quickly
+from fedtheory.search.positivity import split_into_products, split_into_squares, split_pairs, split_quickly
 from fedtheory.search.premises import (
     KnownClaim,
     adopt_symbols,
@@ -48,9 +48,7 @@ def search_known(claim: Claim) -> Found | NotFound:
     for known in candidates:
         before = len(seen)
         for remainder in _list_remainders(claim, known):
-            found = prove_remainder(remainder, remainder.written, split_pairs) or prove_remainder(
-                remainder, remainder.number, split_quickly
-            )
+            found = _prove_quickly(remainder)
             if found is not None:
                 return found
             seen.append(remainder)
@@ -58,6 +56,15 @@ def search_known(claim: Claim) -> Found | NotFound:
             others.append(known)
     result = search_products(seen) if seen else _asks_for_more(candidates)
     return result if isinstance(result, Found) else _search_without_bounds(claim, others) or result
+
+
+def _prove_quickly(remainder: Remainder) -> Found | None:
+    """Return a proof if the remainder is non-negative by pairs of its terms, by its terms, or by squares."""
+    return (
+        prove_remainder(remainder, remainder.written, split_pairs)
+        or prove_remainder(remainder, remainder.number, split_quickly)
+        or prove_remainder(remainder, remainder.number, split_into_squares)
+    )
 
 
 def _search_without_bounds(claim: Claim, others: Sequence[KnownClaim]) -> Found | None:

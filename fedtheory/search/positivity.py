@@ -7,7 +7,7 @@ symbols shifted by their lower bounds, and its basis is solved again in rational
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from math import prod
@@ -110,8 +110,18 @@ def split_into_products(number: Expr, signs: SignFacts) -> list[Expr] | None:
     return found if all(map(signs.is_nonnegative, found)) else None
 
 
+def split_into_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
+    """Return squares times symbols, suggested by cross terms, and terms that are recognised quickly."""
+    return _split_off_squares(number, signs, lambda rest: split_quickly(rest, signs))
+
+
 def split_with_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
-    """Return summands that are squares times symbols, suggested by cross terms, and products for the rest."""
+    """Return squares times symbols, suggested by cross terms, and products for the rest."""
+    return _split_off_squares(number, signs, signs.split)
+
+
+def _split_off_squares(number: Expr, signs: SignFacts, split: Callable[[Expr], list[Expr] | None]) -> list[Expr] | None:
+    """Return squares times symbols, and the summands into which the rest is split; None without squares."""
     whole = quotient(number)
     below = _find_sign(whole.written(whole.denominator), signs)
     if below is None:
@@ -124,9 +134,7 @@ def split_with_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
     if not squares or not all(map(signs.is_nonnegative, squares)):
         return None
     rest = sp.Add(*(whole.monomial(powers, factor) for powers, factor in left.items())) / denominator
-    others = split_quickly(rest, signs)
-    if others is None:
-        others = split_into_products(rest, signs)
+    others = split(rest)
     return None if others is None else [*squares, *others]
 
 

@@ -45,9 +45,10 @@ def _loosen(larger: Any, claim: Claim) -> Iterator[tuple[str, Any]]:
     yield "written out", sp.expand(larger)
     tau, clients = _symbol(claim, q.local_steps), _symbol(claim, q.clients)
     if tau is not None and larger.has(tau - 1):
-        yield "tau - 1 becomes tau", larger.subs(tau - 1, tau)
+        # A substitution would also make tau + 2 of tau + 1.
+        yield "tau - 1 becomes tau", larger.xreplace({tau - 1: tau})
     if clients is not None and larger.has(1 - 1 / clients):
-        yield "1 - 1/M becomes 1", larger.subs(1 - 1 / clients, 1)
+        yield "1 - 1/M becomes 1", larger.xreplace({1 - 1 / clients: sp.S.One})
     shared = sorted((s for s, n in claim.notation.items() if n in PARAMETERS and s.is_positive), key=str)[:2]
     if shared:
         yield "one more term", larger + sp.Mul(*shared)
