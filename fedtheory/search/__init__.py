@@ -2,33 +2,42 @@
 
 No verdict depends on the search: its result is a document, which the kernel checks like any other.
 
-    finding     selection of a search for a claim, and its budget
-    terms       statements about points and steps from named inequalities and squares
+    finding     selects the searches for a claim, and limits their work
+    outcome     results of a search
+    workspace   the lemmas of a document
+
+Bounds on runs:
+
+    known       sums of multiples of proved claims and facts
+    premises    proved claims and facts as linear forms in the quantities of a claim
+    remainders  slacks of claims minus multiples of premises
+    restated    recorded certificates for claims in other symbols
+    chains      bounds in several steps, each a lemma of the document
+    contractions lemmas on the last iterate of strongly convex clients
+    together    lemmas for gradient descent and SGD, of one client or with one local step
+    cases       bounds with a maximum
+    reductions  proofs of a stronger statement
+    restatements bounds with exponentials or square roots
+    conditions  conditions that follow from those of a claim
+    positivity  non-negative numbers as sums of products
+    polynomials polynomials as sums of others with positive weights
+    samples     values of symbols at which conditions hold
+    tightening  the smallest constants with which a bound is proved
+
+Statements about points and steps:
+
+    terms       statements as sums of named inequalities and squares
     candidates  the inequalities that hold in a context
     lengths     inequalities between norms
-    lemmas      proved claims that a certificate about steps may use
+    lemmas      proved claims that a certificate may use
+    blocks      scalars as linear parts and Gram matrices
+    constants   constant terms by their monomials
+    conic       selection of inequalities by semidefinite programs
     exact       coefficients as rational functions
-    conic       selection of inequalities for a sum, by semidefinite programs
-    faces       vectors on which Gram matrices vanish, and feasible coefficients at samples
-    fits        products of powers with given values
-    blocks      scalars as linear parts and Gram matrices, and sums of squares
-    dimensions  units, with which coefficients must agree
-    known       bounds on runs from proved claims and facts
-    cases       bounds with a maximum, by the cases in which each argument is the largest
-    constants   constant terms by monomials
-    chains      bounds on runs in several steps, each a lemma of the document
-    contractions the last iterate of strongly convex clients
-    together    gradient descent and SGD, of one client or with one local step
-    remainders  slacks of claims minus multiples of premises
-    workspace   the lemmas of a document
-    restated    known claims in other symbols, by their recorded certificates
-    premises    proved statements, as linear forms in the quantities of a claim
-    positivity  non-negative numbers, as sums of products
-    polynomials sums of polynomials with positive weights
-    samples     numbers at which conditions hold
-    outcome     results of a search
-    tightening  the smallest constants with which a bound is proved
-    worst_functions functions for which a step fails, if named inequalities are all that is known
+    faces       optimal faces of the feasible coefficients
+    fits        expressions from their values at samples
+    dimensions  physical dimensions of coefficients
+    worst_functions functions that satisfy the inequalities and violate a statement
 
 Uses `language`, `proofs`, `kernel`, `arithmetic`.
 """

@@ -1,4 +1,4 @@
-"""Bounds with a maximum: a search for each of its arguments, which is the largest in its case."""
+"""Searches for proofs of bounds with a maximum, by cases: in each, one argument of the maximum is the largest."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from fedtheory.proofs.document.symbols import symbols_of
 from fedtheory.search.outcome import Found, NotFound
 
 Search = Callable[[Claim], Found | NotFound]
+"""A search of one family of proofs."""
 
 
 def find_maximum(claim: Claim) -> Expr | None:
@@ -27,7 +28,7 @@ def find_maximum(claim: Claim) -> Expr | None:
 
 
 def search_cases(claim: Claim, maximum: Expr, search: Search) -> Found | NotFound:
-    """Search for a proof of each case of a claim, and join them to one document."""
+    """Search for a proof of each case of a claim, and join these to one proof."""
     proofs: list[tuple[Expr, Found]] = []
     for largest in maximum.args:
         found = search(restrict_to_largest(claim, maximum, largest))
@@ -44,16 +45,16 @@ def search_cases(claim: Claim, maximum: Expr, search: Search) -> Found | NotFoun
 
 
 def _join(claim: Claim, proofs: Sequence[tuple[Expr, Found]]) -> Document:
-    """Return the document of a proof by cases, with the quantities and the lemmas of every case."""
+    """Return the document of a proof by cases, with the quantities and the renamed lemmas of every case."""
     documents = [found.proof.document or {} for _, found in proofs]
-    quantities = list(dict.fromkeys(name for one in documents for name in one.get("quantities", ())))
+    quantities = list(dict.fromkeys(name for document in documents for name in document.get("quantities", ())))
     scope = Scope(symbols_of(claim))
     lemmas: list[Document] = []
     cases: list[Any] = []
     for place, ((largest, _), document) in enumerate(zip(proofs, documents, strict=True), start=1):
         own = document.get("lemmas", [])
-        names = {f"{claim.id}#{one['name']}": f"{claim.id}#case-{place}-{one['name']}" for one in own}
-        lemmas += [_rename({**one, "name": f"case-{place}-{one['name']}"}, names) for one in own]
+        names = {f"{claim.id}#{lemma['name']}": f"{claim.id}#case-{place}-{lemma['name']}" for lemma in own}
+        lemmas += [_rename({**lemma, "name": f"case-{place}-{lemma['name']}"}, names) for lemma in own]
         cases.append(
             {
                 "kind": "case",
@@ -70,7 +71,7 @@ def _join(claim: Claim, proofs: Sequence[tuple[Expr, Found]]) -> Document:
 
 
 def _rename(value: Any, names: dict[str, str]) -> Any:
-    """Return a value of a document with the ids of lemmas replaced."""
+    """Return a part of a document with the ids of lemmas replaced."""
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
-"""Bounds on runs by chains: bounds on several quantities, restated for the claim, and a non-negative number at the end.
+"""Searches for bounds on runs by chains of published bounds on several quantities.
 
-The steps are those of the published proofs: the error is bounded by the drift and the progress, the drift by
-the noise and the dissimilarity, the progress by the start.  Each step becomes a lemma of the document, with the
-assumptions of the claim; conditions of a lemma that the kernel does not recognise become lemmas as well.
+The steps are those of the published proofs: drift and progress bound the error, noise and dissimilarity bound the
+drift, and the initial distance bounds the progress.  Each step becomes a lemma of the document, with the assumptions of
+the claim.  Conditions of a lemma that the kernel does not recognise as implied become lemmas as well.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from fedtheory.search.premises import (
 from fedtheory.search.remainders import (
     Goal,
     Remainder,
+    list_remainders,
     make_goal,
     prove_conditions,
     prove_remainder,
-    remainders,
     search_products,
 )
 from fedtheory.search.restated import AT_OPTIMUM, AT_OPTIMUM_SAMPLED, list_quantities_behind, restate
@@ -54,40 +54,43 @@ from fedtheory.search.together import (
 from fedtheory.search.workspace import Workspace
 
 _COUNTS = frozenset(one.name for one in (q.clients, q.local_steps, q.rounds))
-"""Numbers that a bound may have although the claim does not name them: they are at least one."""
+"""Counts that a step may name although the claim does not: every run has them, and they are at least one."""
 _OF_FACTS = tuple(
     one.name for one in (q.total_progress, q.initial_distance, q.final_distance_sq, q.total_descent, q.initial_gap)
 )
 """Quantities that facts relate to those of steps."""
 _NUMBERS = PARAMETERS.union(OF_CLIENTS)
-"""Numbers of a run and of its clients: a step has those that a claim names."""
+"""Numbers of a run and of its clients: a step may name those that the claim names."""
 _ITERATIONS = {"iterations": "(local_steps*rounds)"}
+"""Replacement for the number of iterations, in lemmas for a claim that does not name it."""
 _WITHOUT_NOISE = dict.fromkeys((q.noise_smoothness.name, q.comparator_noise.name, q.noise_at_optimum.name), "0")
 """Constants of smooth noise, which are zero for full gradients."""
 
 
 @dataclass(frozen=True)
 class _Step:
-    """A published bound on one quantity, and the quantities for which its own are replaced in the lemma."""
+    """A published bound on one quantity, as a step of a chain."""
 
     name: str
+    """Id of the published claim."""
     words: Mapping[str, str]
+    """Names of quantities that are replaced in the lemma, with what replaces them."""
     row: str
     """The bounded quantity."""
     rows: frozenset[str]
-    """Quantities in the bound."""
+    """Other quantities in the bound, which further steps have to bound."""
     numbers: frozenset[str]
+    """Numbers of the run and its clients in the bound."""
     settings: Sequence[Assumption]
+    """Assumptions of the published claim about the setting."""
     fits_noise: bool
-    """Whether it may be used with noise."""
+    """Whether the bound holds with noise."""
     fits_full_gradients: bool
+    """Whether the bound, as the lemma states it, names no constant that is zero for full gradients."""
 
 
 def search_chains(claim: Claim) -> Found | NotFound:
-    """Return a certificate with lemmas for a bound on a run.
-
-    The claim is tried as stated first, then with more assumptions.
-    """
+    """Search for a proof by steps, for the claim as stated and then with an added assumption."""
     found: Found | NotFound = NotFound("no chain of known steps leads to its quantities")
     if not _is_fit(claim):
         return found
@@ -105,7 +108,7 @@ def _is_fit(claim: Claim) -> bool:
 
 
 def _search(claim: Claim, missing: Sequence[Assumption]) -> Found | NotFound:
-    """Search for a proof from the steps of other claims."""
+    """Search for a proof by steps with some assumptions added."""
     steps = _select_steps(claim)
     wanted = _list_wanted(claim, steps)
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
@@ -143,9 +146,9 @@ def _list_wanted(claim: Claim, steps: Sequence[_Step]) -> list[str]:
 
 
 def _combine(goal: Goal, first: Sequence[LinearPremise], others: Sequence[LinearPremise]) -> Found | NotFound:
-    """Search for a combination of premises that shows the goal."""
+    """Search for a combination of premises that proves the goal and uses at least one of the first premises."""
     seen: list[Remainder] = []
-    for remainder in remainders(goal, first, others):
+    for remainder in list_remainders(goal, first, others):
         found = prove_remainder(remainder, remainder.written, split_pairs) or prove_remainder(
             remainder, remainder.number, split_quickly
         )
@@ -162,22 +165,22 @@ def _collect_premises(goal: Goal, workspace: Workspace, names: Iterable[str]) ->
 
 
 def _add_premise(goal: Goal, workspace: Workspace, step: _Step) -> LinearPremise | None:
-    """Return a step as a premise, after adding it as a lemma."""
+    """Add a step as a lemma, and return it as a premise; return None if the kernel rejects it."""
     name = restate(workspace, step.name, step.words)
     return None if name is None else _make_premise(goal, workspace, name, step.name)
 
 
-def _make_premise(goal: Goal, workspace: Workspace, name: str, said: str) -> LinearPremise | None:
+def _make_premise(goal: Goal, workspace: Workspace, name: str, label: str) -> LinearPremise | None:
     """Return a lemma as a premise, with further lemmas for conditions that the kernel does not recognise."""
     lemma = workspace.proofs[name].claim
     given = prove_conditions(goal, workspace, lemma.conditions)
     if given is None:
         return None
-    return make_premise(name, said, lemma.relations[0].slack, goal.claim, given)
+    return make_premise(name, label, lemma.relations[0].slack, goal.claim, given)
 
 
 def _list_last_errors(goal: Goal, workspace: Workspace) -> list[LinearPremise]:
-    """Return the premises on the last iterate that follow from lemmas on the error after a step."""
+    """Return the bounds on the last iterate that follow from lemmas on the error after a step, as premises."""
     found = []
     for part in find_last_errors(workspace):
         slack_of_step = workspace.proofs[part.claim].claim.relations[0].slack
@@ -188,7 +191,7 @@ def _list_last_errors(goal: Goal, workspace: Workspace) -> list[LinearPremise]:
 
 
 def _list_rows(claim: Claim) -> tuple[str, ...]:
-    """Return the quantities on the smaller side of a claim."""
+    """Return the quantities that the larger side of a claim bounds."""
     smaller, _ = claim.relations[0].ordered
     notation = claim.notation
     return tuple(
@@ -201,45 +204,51 @@ def _list_rows(claim: Claim) -> tuple[str, ...]:
 
 
 def _select_steps(claim: Claim) -> list[_Step]:
-    """Return the steps that lead from the quantity of a claim, with numbers that the claim names."""
-    known = {quantity.name for quantity in claim.notation.values()}
-    have = _COUNTS | known | ({q.iterations.name} if has_power_of_rounds(claim) else set())
-    if a.bounded_dissimilarity in claim.assumptions and q.gradient_dissimilarity.name in known:
-        # The client average is at most the largest value; a lemma may name it although the claim does not.
-        have |= {q.mean_dissimilarity.name}
-    is_quiet = a.full_gradients in claim.assumptions
-    # Weights of clients bound the variance of the average noise, which is zero then.
-    have |= {q.largest_importance.name} if is_quiet else set()
+    """Return the steps that bound the quantities of a claim, those that bound the quantities in these, and so on."""
+    named = {quantity.name for quantity in claim.notation.values()}
     # Exponents that count local steps are written with the number of iterations.
-    counted = q.iterations.name in known or has_power_of_rounds(claim)
+    counts_iterations = q.iterations.name in named or has_power_of_rounds(claim)
+    numbers = _COUNTS | named | ({q.iterations.name} if counts_iterations else set())
+    if a.bounded_dissimilarity in claim.assumptions and q.gradient_dissimilarity.name in named:
+        # The client average is at most the largest value; a lemma may name it although the claim does not.
+        numbers |= {q.mean_dissimilarity.name}
+    is_quiet = a.full_gradients in claim.assumptions
+    # Weights of clients bound the variance of the average noise, which is zero for full gradients.
+    numbers |= {q.largest_importance.name} if is_quiet else set()
+    usable = [
+        step
+        for step in _collect_steps()
+        if step.numbers <= numbers
+        and counts_iterations != ("iterations" in step.words)
+        and (step.fits_full_gradients if is_quiet else step.fits_noise)
+    ]
     reached = set(_list_rows(claim))
     found: dict[tuple[str, frozenset[str]], _Step] = {}
     while True:
-        more = [
-            step
-            for step in _collect_steps()
+        more = {
+            key: step
+            for step in usable
             if step.row in reached
-            and (step.name, frozenset(step.words)) not in found
-            and step.numbers <= have
-            and counted != ("iterations" in step.words)
+            and (key := (step.name, frozenset(step.words))) not in found
             and check_assumed(claim, step.settings, "").holds
-            and (step.fits_full_gradients if is_quiet else step.fits_noise)
-        ]
+        }
         if not more:
             return list(found.values())
-        for step in more:
-            found[step.name, frozenset(step.words)] = step
-            reached |= step.rows
+        found |= more
+        reached |= {name for step in more.values() for name in step.rows}
 
 
 @cache
 def _collect_steps() -> Sequence[_Step]:
-    """Return the steps of all claims."""
+    """Return the published claims that may be steps."""
     return tuple(step for claim in all_claims().values() for step in _list_steps_by(claim))
 
 
 def _list_steps_by(claim: Claim) -> Iterator[_Step]:
-    """Yield a published bound as a step; if it holds for any comparator, also for the optimum."""
+    """Yield a proved bound as a step, also with other names for its quantities.
+
+    A bound for any comparator is a step for the optimum as well.
+    """
     is_bound = claim.verdict == "proved" and claim.place == "run" and claim.rate is None and not claim.for_all
     if not is_bound or len(claim.relations) != 1 or claim.relations[0].operator not in ("<=", ">="):
         return
@@ -263,6 +272,6 @@ def _list_steps_by(claim: Claim) -> Iterator[_Step]:
 
 
 def _list_quantities(step: _Step) -> Iterator[str]:
-    """Yield the quantities that a step and its dependencies name, after replacement."""
+    """Yield the quantities that the lemma of a step and its dependencies name."""
     words = (step.words.get(name, name) for name in sorted(list_quantities_behind(step.name)))
     yield from (word for word in words if word.isidentifier())

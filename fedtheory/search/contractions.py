@@ -1,4 +1,4 @@
-"""Chains to the last iterate of strongly convex clients: a contracting step, with a bound on the drift in it.
+"""Builds lemmas on the last iterate of strongly convex clients, from a contracting step and a bound on its drift.
 
 With V the average squared distance of clients from their average and X that of the average from the optimum,
 
@@ -42,7 +42,7 @@ NEEDED = tuple(
         *(q.objective, q.client_objective, q.gradient_noise, q.local_step_index),
     )
 )
-"""Quantities in the local steps that the proofs combine."""
+"""Names of the quantities in the local steps that the proofs combine."""
 _VANISHING: Mapping[Assumption, q.RunQuantity] = {
     a.full_gradients: q.noise_deviation,
     a.one_type: q.gradient_dissimilarity,
@@ -86,8 +86,8 @@ def find_contractions(workspace: Workspace) -> Iterator[str]:
         if share.is_Rational and 0 < share <= 1:
             kinds = (*_bound_by_largest_drift(workspace), *_bound_by_potential(workspace, share))
             names = (
-                _bound_last_model(workspace, one, share, f"{number}-{place}")
-                for place, one in enumerate(kinds, start=1)
+                _bound_last_iterate(workspace, kind, share, f"{number}-{place}")
+                for place, kind in enumerate(kinds, start=1)
             )
             yield from (name for name in names if name is not None)
 
@@ -97,17 +97,21 @@ class _Kind:
     """A way to bound the drift in a contracting step."""
 
     lemmas: Sequence[str]
+    """Ids of the lemmas that the step uses."""
     conditions: Sequence[Expr]
+    """Conditions under which they hold."""
     potential: Expr
+    """The coefficient c(k) of the drift; zero without a potential."""
     offset: Expr
+    """The constant that each step adds."""
     terms: Sequence[Term]
-    """Terms whose sum is the slack of the step, without the unused contraction."""
+    """Terms whose sum is the slack of the step if its factor is 1 - eta mu."""
 
 
 def _list_conditions(claim: Claim) -> list[Expr]:
-    """Return the conditions of every step on the step size."""
-    eta, mu, curve = _find_numbers(claim)
-    small = sp.Le(eta, 1 / (2 * curve), evaluate=False)
+    """Return the conditions on the step size under which X' <= (1 - eta mu) X + 2 eta L V + b_0 holds."""
+    eta, mu, smoothness = _find_numbers(claim)
+    small = sp.Le(eta, 1 / (2 * smoothness), evaluate=False)
     return [small, sp.Le(4 * eta * mu, sp.S.One, evaluate=False)]
 
 
@@ -118,65 +122,66 @@ def _find_numbers(claim: Claim) -> tuple[sp.Symbol, ...]:
 
 
 def _write_vectors(claim: Claim) -> tuple[Expr, Expr, Expr, Expr]:
-    """Return distances of the average to the optimum and of the clients to their average, before and after a step."""
+    """Return X, X', V and V' before expectations: squared distances before and after a step."""
     symbol = symbols_of(claim)
-    mean, following = symbol(q.average_iterate), symbol(q.next_average_iterate)
-    apart, still = symbol(q.local_iterate) - mean, symbol(q.next_local_iterate) - following
+    average, next_average = symbol(q.average_iterate), symbol(q.next_average_iterate)
+    drift, next_drift = symbol(q.local_iterate) - average, symbol(q.next_local_iterate) - next_average
     best = symbol(q.optimum)
-    return norm_sq(mean - best), norm_sq(following - best), Average(norm_sq(apart)), Average(norm_sq(still))
+    distances = norm_sq(average - best), norm_sq(next_average - best)
+    return *distances, Average(norm_sq(drift)), Average(norm_sq(next_drift))
 
 
-def _show_progress(workspace: Workspace) -> str | None:
-    """Return the lemma X' <= (1 - eta mu) X + 2 eta L V + b_0."""
+def _prove_progress(workspace: Workspace) -> str | None:
+    """Add the lemma X' <= (1 - eta mu) X + 2 eta L V + b_0, and return its id."""
     claim = workspace.claim
-    eta, mu, curve = _find_numbers(claim)
-    error, later, apart, _ = map(Expectation, _write_vectors(claim))
-    right = (1 - eta * mu) * error + 2 * eta * curve * apart + _average_noise(claim)
-    return _show_step(workspace, LemmaGoal("towards-the-optimum", "step", le(later, right), _list_conditions(claim)))
+    eta, mu, smoothness = _find_numbers(claim)
+    distance, next_distance, drift, _ = map(Expectation, _write_vectors(claim))
+    relation = le(next_distance, (1 - eta * mu) * distance + 2 * eta * smoothness * drift + _average_noise(claim))
+    return _prove_step(workspace, LemmaGoal("towards-the-optimum", "step", relation, _list_conditions(claim)))
 
 
 def _bound_by_largest_drift(workspace: Workspace) -> Iterator[_Kind]:
     """Yield the bound of the drift by the largest one of the run, which needs no condition on eta tau."""
     claim = workspace.claim
-    eta, _, curve = _find_numbers(claim)
-    towards = _show_progress(workspace)
+    eta, _, smoothness = _find_numbers(claim)
+    progress = _prove_progress(workspace)
     for published in LARGEST_DRIFTS:
         drift = restate(workspace, published, {})
-        if towards is None or drift is None:
+        if progress is None or drift is None:
             continue
-        cost = 2 * eta * curve
-        offset = _average_noise(claim) + cost * workspace.proofs[drift].claim.relations[0].ordered[1]
-        terms = [_use_relation(towards, sp.S.One), Term(cost, assumption(drift), averaged=True)]
-        yield _Kind([towards, drift], _list_conditions(claim), sp.S.Zero, offset, terms)
+        factor = 2 * eta * smoothness
+        offset = _average_noise(claim) + factor * workspace.proofs[drift].claim.relations[0].ordered[1]
+        terms = [_use_relation(progress, sp.S.One), Term(factor, assumption(drift), averaged=True)]
+        yield _Kind([progress, drift], _list_conditions(claim), sp.S.Zero, offset, terms)
 
 
 def _bound_by_potential(workspace: Workspace, share: sp.Rational) -> Iterator[_Kind]:
     """Yield the bound of the drift by a potential, with smaller constants if eta mu tau is small."""
     claim = workspace.claim
     symbol = symbols_of(claim)
-    eta, mu, curve = _find_numbers(claim)
+    eta, mu, smoothness = _find_numbers(claim)
     tau, index = symbol(q.local_steps), symbol(q.local_step_index)
     conditions = [*_list_conditions(claim), sp.Le(4 * eta * mu * tau, sp.S.One, evaluate=False)]
-    potential = 4 * eta * curve * (tau - index) * (2 - index / tau)
-    later = potential.xreplace({index: index + 1})
-    _, _, apart, still = map(Expectation, _write_vectors(claim))
-    towards = _show_progress(workspace)
-    for number, moments in enumerate(_list_costs(claim)):
+    potential = 4 * eta * smoothness * (tau - index) * (2 - index / tau)
+    next_potential = potential.xreplace({index: index + 1})
+    largest_potential = 8 * eta * smoothness * (tau - 1)
+    rest = (1 - share * eta * mu) * potential - next_potential * (1 + 1 / tau) - 2 * eta * smoothness
+    _, _, drift, next_drift = map(Expectation, _write_vectors(claim))
+    progress = _prove_progress(workspace)
+    for number, moments in enumerate(_list_increases(claim)):
         added = eta**2 * moments
-        statement = LemmaGoal(f"drift-{number}", "step", le(still, (1 + 1 / tau) * apart + added), conditions)
-        drift = _bound_published_drift(workspace, statement) or _show_step(workspace, statement)
-        if towards is None or drift is None:
+        goal = LemmaGoal(f"drift-{number}", "step", le(next_drift, (1 + 1 / tau) * drift + added), conditions)
+        growth = _bound_published_drift(workspace, goal) or _prove_step(workspace, goal)
+        if progress is None or growth is None:
             continue
-        signs = SignFacts(numbers_of(workspace.claim_of(statement)), (*conditions, index + 1 <= tau))
-        spared = (1 - share * eta * mu) * potential - later * (1 + 1 / tau) - 2 * eta * curve
-        most = 8 * eta * curve * (tau - 1)
-        squares = _split_multiples(
-            spared, square(symbol(q.local_iterate) - symbol(q.average_iterate)), signs, averaged=True
-        )
-        numbers = _split_multiples((most - later) * added, one(), signs)
+        signs = SignFacts(numbers_of(workspace.claim_of(goal)), (*conditions, index + 1 <= tau))
+        drift_square = square(symbol(q.local_iterate) - symbol(q.average_iterate))
+        squares = _split_multiples(rest, drift_square, signs, averaged=True)
+        numbers = _split_multiples((largest_potential - next_potential) * added, one(), signs)
         if squares is not None and numbers is not None:
-            terms = [_use_relation(towards, sp.S.One), _use_relation(drift, later), *squares, *numbers]
-            yield _Kind([towards, drift], conditions, potential, _average_noise(claim) + most * added, terms)
+            terms = [_use_relation(progress, sp.S.One), _use_relation(growth, next_potential), *squares, *numbers]
+            offset = _average_noise(claim) + largest_potential * added
+            yield _Kind([progress, growth], conditions, potential, offset, terms)
 
 
 def _use_relation(lemma: str, coefficient: Expr) -> Term:
@@ -184,25 +189,25 @@ def _use_relation(lemma: str, coefficient: Expr) -> Term:
     return Term(coefficient, assumption(f"{lemma}, relation 1"))
 
 
-def _bound_last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mark: str) -> str | None:
-    """Return the lemma on the last iterate with the factor 1 - share eta mu, by a contracting step."""
+def _bound_last_iterate(workspace: Workspace, kind: _Kind, share: sp.Rational, suffix: str) -> str | None:
+    """Add the lemma on the last iterate with the factor 1 - share eta mu, and return its id."""
     claim = workspace.claim
     symbol = symbols_of(claim)
     eta, mu, _ = _find_numbers(claim)
     index, factor, potential = symbol(q.local_step_index), 1 - share * eta * mu, kind.potential
-    error, later, apart, still = map(Expectation, _write_vectors(claim))
-    left = later + potential.xreplace({index: index + 1}) * still
-    right = factor * (error + potential * apart) + kind.offset
-    step = LemmaGoal(f"contracting-{mark}", "step", le(left, sp.expand(right)), kind.conditions)
-    spare = Term((1 - share) * eta * mu, square(symbol(q.average_iterate) - symbol(q.optimum)))
-    terms = [*kind.terms, *([spare] if share != 1 else [])]
+    distance, next_distance, drift, next_drift = map(Expectation, _write_vectors(claim))
+    left = next_distance + potential.xreplace({index: index + 1}) * next_drift
+    right = factor * (distance + potential * drift) + kind.offset
+    step = LemmaGoal(f"contracting-{suffix}", "step", le(left, sp.expand(right)), kind.conditions)
+    unused = Term((1 - share) * eta * mu, square(symbol(q.average_iterate) - symbol(q.optimum)))
+    terms = [*kind.terms, *([unused] if share != 1 else [])]
     certificate = Certificate(claim=workspace.claim_of(step).id, links=[terms], lemmas=list(kind.lemmas))
     name = workspace.add(step, certificate)
     if name is None:
         return None
     power = factor ** symbol(q.iterations) * symbol(q.initial_distance) ** 2
     whole = le(symbol(q.final_distance_sq), power + kind.offset / (share * eta * mu))
-    last = LemmaGoal(f"last-model-{mark}", "run", whole, kind.conditions)
+    last = LemmaGoal(f"last-model-{suffix}", "run", whole, kind.conditions)
     contraction = Contraction(
         claim=workspace.claim_of(last).id,
         step=name,
@@ -215,25 +220,25 @@ def _bound_last_model(workspace: Workspace, kind: _Kind, share: sp.Rational, mar
 
 
 def _average_noise(claim: Claim) -> Expr:
-    """Return the variance of the average of the clients' gradients, times the squared step size."""
+    """Return b_0, the variance of the clients' average gradient times the squared step size."""
     symbol = symbols_of(claim)
     clients = symbol(q.clients) if symbol.has(q.clients) else sp.S.One
     return symbol(q.local_step_size) ** 2 * _find_noise(claim) / clients
 
 
 def _find_noise(claim: Claim) -> Expr:
-    """Return the variance of one gradient, in the symbols of a claim."""
+    """Return the bound on the variance of a client's gradient, in the symbols of a claim."""
     if a.unbiased_bounded_variance not in claim.assumptions:
         return sp.S.Zero
     return symbols_of(claim)(q.noise_deviation) ** 2
 
 
-def _list_costs(claim: Claim) -> Iterator[Expr]:
-    """Yield bounds on the increase of the drift in one step, in units of the squared step size."""
+def _list_increases(claim: Claim) -> Iterator[Expr]:
+    """Yield values of b_1, bounds on the increase of the drift in one step, divided by the squared step size."""
     symbol, grown = symbols_of(claim), 1 + symbols_of(claim)(q.local_steps)
     is_bounded = check_assumed(claim, [a.bounded_dissimilarity], "").holds
     if is_bounded and symbol.has(q.gradient_dissimilarity):
-        # If a claim does not name the number of clients, any number is possible.
+        # A claim that does not name the number of clients has to hold for any number of them.
         spread = 1 - 1 / symbol(q.clients) if symbol.has(q.clients) else sp.S.One
         yield grown * symbol(q.gradient_dissimilarity) ** 2 + spread * _find_noise(claim)
     if a.bounded_second_moment in claim.assumptions and symbol.has(q.second_moment):
@@ -241,7 +246,7 @@ def _list_costs(claim: Claim) -> Iterator[Expr]:
 
 
 def _bound_published_drift(workspace: Workspace, statement: LemmaGoal) -> str | None:
-    """Return a step of the drift by the terms of a published recursion."""
+    """Add a lemma on the drift after a step by the terms of a published recursion, and return its id."""
     document = document_of(find(_RECURSION), certificate_of(_RECURSION))["certificate"]
     name = workspace.claim_of(statement).id
     return workspace.add(statement, {"kind": "identities", "claim": name, "links": [document["terms"]]})
@@ -250,8 +255,8 @@ def _bound_published_drift(workspace: Workspace, statement: LemmaGoal) -> str | 
 _RECURSION = "renard2022:lemma-2.3.mean"
 
 
-def _show_step(workspace: Workspace, statement: LemmaGoal) -> str | None:
-    """Return a lemma on one step, by named inequalities and squares."""
+def _prove_step(workspace: Workspace, statement: LemmaGoal) -> str | None:
+    """Add a lemma on one step, by named inequalities and squares, and return its id; None if it is not proved."""
     claim = workspace.claim_of(statement)
     if claim.id in workspace.proofs:
         return claim.id
@@ -262,7 +267,7 @@ def _show_step(workspace: Workspace, statement: LemmaGoal) -> str | None:
 def _split_multiples(
     number: Expr, reason: InequalityRef, signs: SignFacts, *, averaged: bool = False
 ) -> Sequence[Term] | None:
-    """Return multiples of an inequality that add up to a number times it; None if the number may be negative."""
+    """Return non-negative multiples of an inequality that add up to a number times it; None if none are found."""
     if number == 0:
         return []
     summands = split_quickly(number, signs) or split_into_products(number, signs)

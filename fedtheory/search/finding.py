@@ -20,13 +20,14 @@ from fedtheory.search.restatements import has_roots, search_powers, search_small
 from fedtheory.search.terms import search_terms
 
 EFFORT = 15 * 10**7
-"""Default limit on the work of a search: some seconds."""
+"""Default limit on the counted work of a search, which takes some seconds."""
 
 
 def _search_run(claim: Claim) -> Found | NotFound:
-    """Search proved claims about the same quantities, then chains of steps; report the closest bound of the first.
+    """Search proved claims about the same quantities, then the other families of proofs.
 
-    If a paper defines the quantities by vectors, inequalities between vectors are tried last.
+    Without a proof, the result is that of the proved claims, which names the closest bound.  Inequalities between
+    vectors come last, for papers that define the quantities by vectors.
     """
     known = search_known(claim)
     if isinstance(known, Found):
@@ -35,11 +36,11 @@ def _search_run(claim: Claim) -> Found | NotFound:
     try:
         return next((found for family in later if isinstance(found := family(claim), Found)), known)
     except Exhausted:
-        # The closest bound is worth reporting all the same.
+        # The closest bound is reported even if the budget ended.
         return replace(known, reason=_EXHAUSTED, is_exhausted=True)
 
 
-_EXHAUSTED = "the search took all the work that it may"
+_EXHAUSTED = "the search used all of its budget"
 
 
 def _search_linked(claim: Claim) -> Found | NotFound:
@@ -73,12 +74,12 @@ def _first_found(claim: Claim, families: Sequence[Search]) -> Found | NotFound:
 
 
 def _search_in_vectors(claim: Claim) -> Found | NotFound:
-    """Search for a proof in vectors."""
+    """Search for a proof by inequalities between vectors."""
     return _try(claim, search_terms)
 
 
 def _try(claim: Claim, family: Search) -> Found | NotFound:
-    """Search a family of proofs; report what it rejects."""
+    """Search a family of proofs; a statement that it rejects is not found."""
     try:
         return family(claim)
     except (Rejected, InputError) as reason:

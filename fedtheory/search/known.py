@@ -1,4 +1,4 @@
-"""Bounds on runs by combinations of proved claims, facts, and a non-negative number."""
+"""Searches for bounds on runs that are sums of multiples of proved claims and facts, and a non-negative number."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from fedtheory.search.premises import (
 )
 from fedtheory.search.remainders import (
     Remainder,
+    list_remainders,
     make_goal,
     prove_conditions,
     prove_remainder,
-    remainders,
     search_products,
 )
 from fedtheory.search.restated import reuse_certificate
@@ -33,9 +33,9 @@ from fedtheory.search.workspace import Workspace
 
 
 def search_known(claim: Claim) -> Found | NotFound:
-    """Search for certificates of bounds on a run from proved claims on the same quantities.
+    """Search for a proof of a bound on a run from proved claims about the same quantities.
 
-    Quick tests are tried for all known claims before any linear program.
+    Quick tests run for all known claims before any linear program.
     """
     unfit = _explain_unfit(claim)
     if unfit is not None:
@@ -54,7 +54,7 @@ def search_known(claim: Claim) -> Found | NotFound:
             seen.append(remainder)
         if len(seen) == before:
             others.append(known)
-    result = search_products(seen) if seen else _asks_for_more(candidates)
+    result = search_products(seen) if seen else _explain_misfit(candidates)
     return result if isinstance(result, Found) else _search_without_bounds(claim, others) or result
 
 
@@ -77,7 +77,7 @@ def _search_without_bounds(claim: Claim, others: Sequence[KnownClaim]) -> Found 
 
 
 def search_with_conditions(claim: Claim) -> Found | NotFound:
-    """Search proved claims once more, with lemmas for conditions that the kernel does not recognise as implied."""
+    """Search proved claims whose conditions follow only by lemmas of the document."""
     if _explain_unfit(claim) is not None or claim.for_all:
         return NotFound("it is not one inequality about a run")
     seen: list[Remainder] = []
@@ -87,11 +87,11 @@ def search_with_conditions(claim: Claim) -> Found | NotFound:
         with suppress(Rejected):
             renamed = adopt_symbols(goal.claim, known.claim)
             given = None if renamed is None else prove_conditions(goal, workspace, renamed.conditions)
-            # Without lemmas the claim was tried before.
+            # If no condition needs a lemma, `search_known` has tried the claim.
             if renamed is not None and given:
                 first = [replace(premise, given=given) for premise in list_premises(goal.claim, renamed)]
                 whole = replace(goal, workspace=workspace)
-                seen += remainders(whole, first, list_fact_premises(goal.claim))
+                seen += list_remainders(whole, first, list_fact_premises(goal.claim))
     found = (prove_remainder(one, one.number, split) for split in (split_quickly, split_into_products) for one in seen)
     return next(filter(None, found), NotFound("no proved claim has conditions that follow by products"))
 
@@ -100,13 +100,13 @@ def _search_facts(claim: Claim) -> Found | NotFound:
     """Search for a proof from facts alone, such as that a squared distance is not negative."""
     goal = make_goal(claim, [])
     facts = list_fact_premises(goal.claim)
-    found = (prove_remainder(one, one.number, split_quickly) for one in remainders(goal, facts, ()))
+    found = (prove_remainder(one, one.number, split_quickly) for one in list_remainders(goal, facts, ()))
     unknown = NotFound("no proved claim bounds this quantity under these assumptions")
     return next(filter(None, found), unknown)
 
 
 def _explain_unfit(claim: Claim) -> str | None:
-    """Return why the claim is outside the search; None if it is not."""
+    """Return the reason why the search does not treat a claim; None if it does."""
     if claim.place != "run" or claim.rate is not None or len(claim.relations) != 1:
         return "it is not one inequality about a run"
     if claim.relations[0].operator not in ("<=", ">="):
@@ -114,15 +114,15 @@ def _explain_unfit(claim: Claim) -> str | None:
     return None
 
 
-def _asks_for_more(candidates: Sequence[KnownClaim]) -> NotFound:
-    """Return the result for claims whose conditions are stronger."""
+def _explain_misfit(candidates: Sequence[KnownClaim]) -> NotFound:
+    """Return the result if none of the proved claims gives a combination."""
     reason = "the proved claims about this quantity need stronger conditions, or have another form"
     return NotFound(reason, candidates[0].claim.id)
 
 
 def _list_remainders(claim: Claim, known: KnownClaim) -> Iterator[Remainder]:
-    """Yield remainders of combinations that begin with a known claim."""
+    """Yield the remainders of combinations that use a known claim."""
     goal = make_goal(claim, list_lacking_quantities(claim, [known.claim]), known.missing)
     first = use_known_claim(goal.claim, known.claim)
     if first:
-        yield from remainders(goal, first, list_fact_premises(goal.claim))
+        yield from list_remainders(goal, first, list_fact_premises(goal.claim))

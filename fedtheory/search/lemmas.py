@@ -1,4 +1,7 @@
-"""Proved claims whose slacks a certificate about steps may use: at the same place, or on the largest drift."""
+"""Selects proved claims that a certificate about points or steps may use as lemmas.
+
+They are claims about the same place, and bounds on the largest drift of a run.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ from fedtheory.search.restated import list_dependencies
 
 
 def find_lemmas(claim: Claim) -> list[Claim]:
-    """Return the proved claims that may be used for a claim in plain symbols, in its symbols.
+    """Return the proved claims that a claim in plain symbols may use, written in its symbols.
 
-    A published claim may use those claims of its paper that do not depend on it; others may use all proved claims.
+    A published claim may use the claims of its paper that do not depend on it.  Other claims may use all.
     """
     paper = claim.id.partition(":")[0]
     found = []

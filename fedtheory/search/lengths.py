@@ -1,10 +1,10 @@
-"""Inequalities between norms in a context: triangles, averages, Lipschitz functions, roots of assumptions."""
+"""Lists inequalities between norms: triangles, averages, Lipschitz functions, and square roots of assumptions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import permutations
+from itertools import permutations, product
 
 import sympy as sp
 
@@ -31,55 +31,55 @@ from fedtheory.search.blocks import use_average_gradients
 
 
 def find_lengths(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
-    """Yield inequalities between norms for a statement with norms, or with a Lipschitz constant that gives one."""
+    """Yield inequalities between norms for a statement with norms, or with values of Lipschitz functions."""
     yield from _list_of_values(context, form)
     yield from _list_products(context, form)
-    own = _list_vectors(form)
-    if own:
-        yield from _list_between_lengths(context, form, relation, own)
+    vectors = _list_vectors(form)
+    if vectors:
+        yield from _list_between_norms(context, form, relation, vectors)
 
 
-def _list_between_lengths(
-    context: Context, form: Form, relation: Relation, own: Sequence[Expr]
+def _list_between_norms(
+    context: Context, form: Form, relation: Relation, vectors: Sequence[Expr]
 ) -> Iterator[InequalityRef]:
-    """Yield triangle and Young inequalities between the lengths of a form."""
+    """Yield inequalities between the norms of vectors, of their differences, and of gradients."""
     points = _list_points(form, relation, context)
-    roots = [part for one in own for part in (one, *_list_members(one))]
     rests = []
-    for whole in own:
-        for piece in [part for one in own if one != whole for part in (one, -one)]:
+    for whole in vectors:
+        for piece in [part for each in vectors if each != whole for part in (each, -each)]:
             rest = _normalise(whole - piece, context)
             rests.append(rest)
             yield triangle(use_average_gradients(piece, context), use_average_gradients(rest, context))
-            # The sum of two lengths bounds that of their sum, which the form need not contain.
+            # The sum of two norms bounds the norm of the sum, which the form need not contain.
             yield triangle(use_average_gradients(whole, context), use_average_gradients(-piece, context))
             yield from _split_by_objectives(context, piece, rest)
         parts = sp.Add.make_args(use_average_gradients(whole, context))
         if len(parts) > 1:
             yield triangle(*parts)
         yield triangle(whole, -whole)
-    for each in dict.fromkeys([*own, *rests]):
+    for each in dict.fromkeys([*vectors, *rests]):
         for member in _list_members(each):
             yield length_of_mean(member)
     yield from _list_of_gradients(context, form, relation, points)
-    apart = [at - around for at, around in permutations(points, 2)]
-    yield from _list_roots(context, dict.fromkeys([*roots, *apart]))
+    with_members = [part for each in vectors for part in (each, *_list_members(each))]
+    differences = [at - around for at, around in permutations(points, 2)]
+    yield from _list_roots(context, dict.fromkeys([*with_members, *differences]))
 
 
 def _list_products(context: Context, form: Form) -> Iterator[InequalityRef]:
-    """Yield the inequalities of Cauchy-Schwarz, of both signs, and of Young for each product of two norms."""
+    """Yield the inequalities of Cauchy-Schwarz, with both signs, and of Young for each product of two norms."""
     for monomial in form:
         for part in subexpressions(monomial):
-            lengths = [factor for factor in part.args if is_length(factor)] if part.is_Mul else []
-            if len(lengths) == 2:
-                left, right = (use_average_gradients(factor.base.args[0], context) for factor in lengths)
+            norms = [factor for factor in part.args if is_length(factor)] if part.is_Mul else []
+            if len(norms) == 2:
+                left, right = (use_average_gradients(factor.base.args[0], context) for factor in norms)
                 yield cauchy_schwarz(left, right)
                 yield cauchy_schwarz(left, -right)
                 yield square_of_lengths(left, right)
 
 
 def _split_by_objectives(context: Context, piece: Expr, rest: Expr) -> Iterator[InequalityRef]:
-    """Yield the triangle inequality of a vector, and of the part of the rest with the gradients of each objective."""
+    """Yield the triangle inequality for a vector and the parts of the rest, one part for each objective in it."""
     parts: dict[Expr, Expr] = {}
     for part in sp.Add.make_args(sp.expand(use_average_gradients(rest, context))):
         objectives = {gradient.args[0] for gradient in part.atoms(Gradient)}
@@ -89,9 +89,9 @@ def _split_by_objectives(context: Context, piece: Expr, rest: Expr) -> Iterator[
         yield triangle(use_average_gradients(piece, context), *parts.values())
 
 
-def _normalise(of: Expr, context: Context) -> Expr:
+def _normalise(each: Expr, context: Context) -> Expr:
     """Return a vector in normal form."""
-    return write_form(vector(of, context))
+    return write_form(vector(each, context))
 
 
 def _list_vectors(form: Form) -> list[Expr]:
@@ -100,10 +100,10 @@ def _list_vectors(form: Form) -> list[Expr]:
     return list(found)
 
 
-def _list_members(of: Expr) -> list[Expr]:
-    """Return the clients' vectors in the averages of a vector; empty if it contains none."""
-    member = of.replace(lambda part: isinstance(part, Average), lambda mean: mean.args[0])
-    return [] if member == of else [member]
+def _list_members(whole: Expr) -> list[Expr]:
+    """Return the vector of one client whose average is a vector, as a list; empty if it contains no average."""
+    member = whole.replace(lambda part: isinstance(part, Average), lambda mean: mean.args[0])
+    return [] if member == whole else [member]
 
 
 def _list_points(form: Form, relation: Relation, context: Context) -> list[Expr]:
@@ -117,7 +117,7 @@ def _list_points(form: Form, relation: Relation, context: Context) -> list[Expr]
 def _list_of_gradients(
     context: Context, form: Form, relation: Relation, points: Sequence[Expr]
 ) -> Iterator[InequalityRef]:
-    """Yield the inequalities between gradients and distances."""
+    """Yield that gradients at two points differ by at most the smoothness times the distance of the points."""
     parts = [part for each in (*form, *relation.sides) for part in subexpressions(use_average_gradients(each, context))]
     named = {part.args[0] for part in parts if isinstance(part, Gradient)}
     for f in sorted(named & context.smooth.keys(), key=str):
@@ -137,6 +137,7 @@ def _list_of_values(context: Context, form: Form) -> Iterator[InequalityRef]:
 
 
 def _is_same(point: Expr, at: Expr, context: Context) -> bool:
+    """Return whether a point has a normal form."""
     with suppress(Rejected):
         return bool(write_form(vector(point, context)) == at)
     return False
@@ -144,16 +145,15 @@ def _is_same(point: Expr, at: Expr, context: Context) -> bool:
 
 def _list_roots(context: Context, vectors: Iterable[Expr]) -> Iterator[InequalityRef]:
     """Yield bounds on norms from assumptions on their squares."""
-    for of in vectors:
-        for name in context.assumed:
-            with suppress(Rejected):
-                square = scalar(assumption(name).instantiate(context).expression + Inner(of, of), context)
-                bound = _square_root(square[sp.S.One].expression) if square.keys() == {sp.S.One} else None
-                if bound is not None:
-                    yield root(name, bound, of)
+    for each, name in product(vectors, context.assumed):
+        with suppress(Rejected):
+            bound = scalar(assumption(name).instantiate(context).expression + Inner(each, each), context)
+            found = _find_root(bound[sp.S.One].expression) if bound.keys() == {sp.S.One} else None
+            if found is not None:
+                yield root(name, found, each)
 
 
-def _square_root(number: Expr) -> Expr | None:
+def _find_root(number: Expr) -> Expr | None:
     """Return the square root of a number as an expression without roots; None if some factor is no square."""
     found = sp.S.One
     for factor in sp.Mul.make_args(sp.factor(number)):

@@ -14,26 +14,28 @@ from fedtheory.proofs.proof import Proof
 
 @dataclass(frozen=True)
 class Found:
-    """A proof that was found, as checked by the kernel."""
+    """A proof that the search found and the kernel accepted."""
 
     proof: Proof
-    """The proof of the claim, with the added assumptions."""
+    """The proof of the claim under its own and the added assumptions."""
     uses: Sequence[str]
-    """Ids of the proved claims, and names of the facts, that the certificate uses."""
+    """Ids of the proved claims and names of the facts that the certificate uses."""
     supposed: Sequence[Assumption]
-    """Assumptions that were added to the claim, which names the constant of each."""
+    """Assumptions that the search added; the claim names the constant of each."""
     work: int
+    """Counted work of the search."""
 
 
 @dataclass(frozen=True)
 class NotFound:
-    """No certificate was found by the searches; this refutes nothing."""
+    """The result of a search without a proof; it does not refute the claim."""
 
     reason: str
     nearest: str | None = None
-    """The id of the proved claim whose bound is closest to the claim."""
+    """The id of the proved claim whose bound is closest to that of the claim."""
     below: Mapping[sp.Symbol, Expr] | None = None
-    """Numbers that satisfy the conditions, for which the claim is below every known bound."""
+    """Numbers that satisfy the conditions and for which the claimed bound is below every known bound."""
     work: int = 0
+    """Counted work of the search."""
     is_exhausted: bool = False
     """Whether the budget ended before the search did."""

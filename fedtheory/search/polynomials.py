@@ -1,4 +1,7 @@
-"""Polynomials as sums of others with positive weights, by a linear program whose basis is solved again in rationals."""
+"""Writes a polynomial as a sum of others with positive weights.
+
+A linear program in floats selects the polynomials; their weights are solved again in rationals.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from numpy.typing import NDArray
 from fedtheory.kernel.work import spend
 
 Powers = tuple[int, ...]
+"""Powers of the symbols in a monomial."""
 Terms = dict[Powers, fmpq]
 """Coefficients of a polynomial by the powers of its monomials."""
 _SOLVE = 200
@@ -19,7 +23,7 @@ _SOLVE = 200
 
 
 def solve(columns: Sequence[Terms], goal: Terms, costs: Sequence[float]) -> dict[int, fmpq] | None:
-    """Return exact positive weights with which columns add up to a goal; None if a linear program finds none."""
+    """Return exact positive weights of columns whose sum is the goal, by their places; None if none are found."""
     rows = {key: place for place, key in enumerate(sorted({*goal, *(key for column in columns for key in column)}))}
     entries = [(rows[key], place, weight) for place, column in enumerate(columns) for key, weight in column.items()]
     spend(_SOLVE * len(entries))
@@ -30,7 +34,7 @@ def solve(columns: Sequence[Terms], goal: Terms, costs: Sequence[float]) -> dict
 def _find_support(
     entries: Sequence[tuple[int, int, fmpq]], rows: Mapping[Powers, int], goal: Terms, costs: Sequence[float]
 ) -> NDArray[np.int64] | None:
-    """Return the columns that a vertex of the linear program uses."""
+    """Return the columns with positive weights in a solution of the linear program; None if there is no solution."""
     from scipy.optimize import linprog
 
     matrix = np.zeros((len(rows), len(costs)))
@@ -46,9 +50,9 @@ def _find_support(
 def _find_weights(
     chosen: NDArray[np.int64], columns: Sequence[Terms], goal: Terms, rows: Mapping[Powers, int]
 ) -> dict[int, fmpq] | None:
-    """Return the weights of some columns in rationals.
+    """Return the weights of the chosen columns in rationals.
 
-    Returns None if they do not add up to the goal, or one is negative.
+    Returns None if no weights give the goal, or one is negative.
     """
     width = len(chosen)
     matrix = fmpq_mat(len(rows), width + 1)
@@ -69,7 +73,11 @@ def _find_weights(
 
 
 def find_grading(goal: Terms, factors: Sequence[Terms]) -> Callable[[Powers], bool]:
-    """Return a test for monomials: under all gradings that make the goal and the factors homogeneous, degrees agree."""
+    """Return a predicate that excludes monomials which cannot occur in a product of factors with the goal's degree.
+
+    A grading gives each symbol a weight, such as a physical dimension.  Under every grading for which the goal and all
+    factors are homogeneous, a monomial has to have the degree of the goal.
+    """
     differences = [
         [a - b for a, b in zip(powers, first, strict=True)]
         for terms in (goal, *factors)
@@ -81,6 +89,7 @@ def find_grading(goal: Terms, factors: Sequence[Terms]) -> Callable[[Powers], bo
     degrees = [sum(w * p for w, p in zip(weight, first, strict=True)) for weight in weights]
 
     def is_graded(powers: Powers) -> bool:
+        """Return whether a monomial has the goal's degree under every grading."""
         return all(
             sum(w * p for w, p in zip(weight, powers, strict=True)) == degree
             for weight, degree in zip(weights, degrees, strict=True)
@@ -103,7 +112,7 @@ def _find_kernel(rows: Sequence[Sequence[int]]) -> Iterator[list[fmpq]]:
 
 
 def multiply_terms(factors: Sequence[Terms], symbols: int) -> Terms:
-    """Return the product of polynomials in a number of symbols."""
+    """Return the product of polynomials; `symbols` is the number of symbols."""
     found: Terms = {(0,) * symbols: fmpq(1)}
     for factor in factors:
         terms: Terms = {}

@@ -1,15 +1,15 @@
 """Writes non-negative numbers as sums of products that the kernel recognises as non-negative.
 
-The numerator of a number is split by its monomials in symbols without conditions.  The factor of each is a
-polynomial in few symbols; a linear program writes it as a combination of monomials times slacks of the conditions, in
-symbols shifted by their lower bounds, and its basis is solved again in rationals.
+The numerator of a number is split by its monomials in symbols without conditions.  The coefficient of each monomial
+is a polynomial in few symbols.  A linear program writes it as a sum of monomials times slacks of the conditions, in
+symbols minus their lower bounds.  The weights are solved again in rationals.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, product
+from itertools import chain, combinations_with_replacement, islice, product
 from math import prod
 
 import sympy as sp
@@ -24,12 +24,12 @@ from fedtheory.search.polynomials import Powers, Terms, find_grading, move_terms
 MOST_COLUMNS = 3000
 """Limit on the products in one linear program."""
 _DEGREES = (1, 2, 3)
-"""Numbers of condition slacks in a product, tried in turn."""
+"""Limits on the number of slacks in a product, tried in turn."""
 
 
 @dataclass(frozen=True)
 class SignFacts:
-    """Facts that decide signs: the numbers of a claim, and its conditions."""
+    """Facts from which the kernel decides signs: ranges of the numbers of a claim, and its conditions."""
 
     numbers: Numbers
     conditions: Sequence[Expr]
@@ -51,7 +51,7 @@ class SignFacts:
 
 
 def split_quickly(number: Expr, signs: SignFacts) -> list[Expr] | None:
-    """Return summands that are recognised quickly: the number itself, or its terms."""
+    """Return the number itself or its terms if the kernel recognises them as non-negative; else None."""
     if number == 0:
         return []
     if signs.is_nonnegative(number):
@@ -68,17 +68,17 @@ _MOST_PAIRED = 12
 
 
 def split_pairs(number: Expr, signs: SignFacts) -> list[Expr] | None:
-    """Return the terms of a number, each negative one combined with a larger one that has common factors."""
+    """Return the terms of a number, each negative one added to a larger one with common factors; None if not found."""
     terms = list(sp.Add.make_args(number))
     if len(terms) > _MOST_PAIRED:
         return None
     found = [term for term in terms if signs.is_nonnegative(term)]
-    for less in (term for term in terms if term not in found):
-        pairs = ((more, _subtract(more, -less)) for more in found)
-        pair = next(((more, left) for more, left in pairs if signs.is_nonnegative(left)), None)
+    for negative in (term for term in terms if term not in found):
+        differences = ((place, _subtract(positive, -negative)) for place, positive in enumerate(found))
+        pair = next(((place, left) for place, left in differences if signs.is_nonnegative(left)), None)
         if pair is None:
             return None
-        found[found.index(pair[0])] = pair[1]
+        found[pair[0]] = pair[1]
     return found
 
 
@@ -92,10 +92,10 @@ def _subtract(more: Expr, less: Expr) -> Expr:
 def split_into_products(number: Expr, signs: SignFacts) -> list[Expr] | None:
     """Return summands that are products of symbols and slacks of conditions, by linear programs; None if not found."""
     whole = quotient(number)
-    below = _find_sign(whole.written(whole.denominator), signs)
-    if below is None:
+    signed = _find_sign(whole.written(whole.denominator), signs)
+    if signed is None:
         return None
-    sign, denominator = below
+    sign, denominator = signed
     found: list[Expr] = []
     for outside, polynomial in _group_by_free_symbols(whole, signs):
         coefficient = sign * polynomial
@@ -111,22 +111,22 @@ def split_into_products(number: Expr, signs: SignFacts) -> list[Expr] | None:
 
 
 def split_into_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
-    """Return squares times symbols, suggested by cross terms, and terms that are recognised quickly."""
+    """Return squares times symbols, one for each negative cross term, and recognised terms; None if not found."""
     return _split_off_squares(number, signs, lambda rest: split_quickly(rest, signs))
 
 
 def split_with_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
-    """Return squares times symbols, suggested by cross terms, and products for the rest."""
+    """Return squares times symbols, one for each negative cross term, and products for the rest; None if not found."""
     return _split_off_squares(number, signs, signs.split)
 
 
 def _split_off_squares(number: Expr, signs: SignFacts, split: Callable[[Expr], list[Expr] | None]) -> list[Expr] | None:
-    """Return squares times symbols, and the summands into which the rest is split; None without squares."""
+    """Return squares times symbols, and the summands of the rest; None if there are no squares or no summands."""
     whole = quotient(number)
-    below = _find_sign(whole.written(whole.denominator), signs)
-    if below is None:
+    signed = _find_sign(whole.written(whole.denominator), signs)
+    if signed is None:
         return None
-    sign, denominator = below
+    sign, denominator = signed
     squares, left = _complete_squares(
         {powers: sign * factor for powers, factor in whole.numerator.terms()}, whole.symbols
     )
@@ -134,40 +134,46 @@ def _split_off_squares(number: Expr, signs: SignFacts, split: Callable[[Expr], l
     if not squares or not all(map(signs.is_nonnegative, squares)):
         return None
     rest = sp.Add(*(whole.monomial(powers, factor) for powers, factor in left.items())) / denominator
-    others = split(rest)
-    return None if others is None else [*squares, *others]
+    summands = split(rest)
+    return None if summands is None else [*squares, *summands]
 
 
 def _complete_squares(terms: Terms, symbols: Sequence[Expr]) -> tuple[list[Expr], Terms]:
-    """Squares a (x - c y)^2 for cross terms x y of negative sign between two squares, and the rest without them."""
+    """Return squares a (x - c y)^2, one for each negative cross term x y, and the remaining terms."""
     left, squares = dict(terms), []
     for cross in sorted(powers for powers, factor in terms.items() if factor < 0):
-        for one in sorted(left, reverse=True):
-            other = tuple(2 * c - p for c, p in zip(cross, one, strict=True))
-            if left.get(cross, 0) >= 0 or any((a - b) % 2 for a, b in zip(one, other, strict=True)):
-                continue
-            if left[one] <= 0 or left.get(other, 0) <= 0:
+        for first in sorted(left, reverse=True):
+            second = tuple(2 * c - p for c, p in zip(cross, first, strict=True))
+            if not _can_complete(left, first, cross, second):
                 continue
             # a x^2 - 2 b x y + (b^2/a) y^2 = a (x - (b/a) y)^2
-            weight, half = left[one], -left[cross] / 2
-            if half * half > weight * left[other]:
-                continue
-            common = tuple(map(min, zip(one, other, strict=True)))
-            roots = [
-                _write_monomial(symbols, tuple((p - c) // 2 for p, c in zip(e, common, strict=True)))
-                for e in (one, other)
-            ]
-            squares.append(
-                sp.Mul(
-                    _make_rational(weight),
-                    _write_monomial(symbols, common),
-                    (roots[0] - _make_rational(half / weight) * roots[1]) ** 2,
-                )
-            )
-            left[other] -= half * half / weight
-            left[one] = left[cross] = fmpq(0)
+            weight, half = left[first], -left[cross] / 2
+            squares.append(_write_square(symbols, first, second, weight, half / weight))
+            left[second] -= half * half / weight
+            left[first] = left[cross] = fmpq(0)
             left = {powers: factor for powers, factor in left.items() if factor != 0}
     return squares, left
+
+
+def _can_complete(terms: Terms, first: Powers, cross: Powers, second: Powers) -> bool:
+    """Return whether a cross term is negative, and two positive terms with its square as product are large enough."""
+    zero = fmpq(0)
+    weight, middle, other = (terms.get(powers, zero) for powers in (first, cross, second))
+    are_squares = not any((a - b) % 2 for a, b in zip(first, second, strict=True))
+    return bool(are_squares and middle < 0 and weight > 0 and other > 0 and middle * middle <= 4 * weight * other)
+
+
+def _write_square(symbols: Sequence[Expr], first: Powers, second: Powers, weight: fmpq, factor: fmpq) -> Expr:
+    """Return a (x - c y)^2 with weight a and factor c, where `first` and `second` are the powers in x^2 and y^2.
+
+    Powers that both have in common are outside the square.
+    """
+    common = tuple(map(min, zip(first, second, strict=True)))
+    x, y = (
+        _write_monomial(symbols, tuple((p - c) // 2 for p, c in zip(powers, common, strict=True)))
+        for powers in (first, second)
+    )
+    return sp.Mul(_make_rational(weight), _write_monomial(symbols, common), (x - _make_rational(factor) * y) ** 2)
 
 
 def _write_monomial(symbols: Sequence[Expr], powers: Powers) -> Expr:
@@ -185,16 +191,19 @@ def _find_sign(denominator: Expr, signs: SignFacts) -> tuple[int, Expr] | None:
     sign, absolute = 1, sp.S.One
     for factor in sp.Mul.make_args(sp.factor(denominator)):
         base, power = factor.as_base_exp()
-        turned = next((one for one in (1, -1) if signs.is_nonnegative(one / base)), None)
-        if turned is None or not (power.is_Integer or turned == 1):
+        sign_of_base = next((each for each in (1, -1) if signs.is_nonnegative(each / base)), None)
+        if sign_of_base is None or not (power.is_Integer or sign_of_base == 1):
             return None
-        sign *= turned ** (int(power) if turned == -1 else 1)
-        absolute *= (turned * base) ** power
+        sign *= sign_of_base ** (int(power) if sign_of_base == -1 else 1)
+        absolute *= (sign_of_base * base) ** power
     return sign, absolute
 
 
 def _group_by_free_symbols(number: Quotient, signs: SignFacts) -> Iterator[tuple[Expr, Expr]]:
-    """Yield the numerator by its monomials in non-negative symbols without conditions or bounds, and in powers."""
+    """Yield the numerator as products of a monomial in free symbols and a polynomial in the others.
+
+    Free symbols are non-negative without further conditions or bounds; powers with symbolic exponents count as such.
+    """
     bound = set().union(*(condition.free_symbols for condition in signs.conditions if is_ordering(condition)))
     bound |= signs.numbers.at_least.keys()
     free = [
@@ -221,9 +230,12 @@ def _is_power(number: Expr, signs: SignFacts) -> bool:
 
 @dataclass(frozen=True)
 class _Slack:
+    """The numerator of the slack of a condition, which is non-negative."""
+
     terms: Terms
-    """The numerator, in symbols shifted by their lower bounds."""
+    """The numerator in symbols minus their lower bounds."""
     expression: Expr
+    """The numerator in the original symbols."""
 
 
 def _split_by_degree(polynomial: Expr, signs: SignFacts, degree: int) -> list[Expr] | None:
@@ -240,14 +252,14 @@ def _split_by_degree(polynomial: Expr, signs: SignFacts, degree: int) -> list[Ex
     solution = solve([terms for _, _, terms in columns], goal, [1 + 2 * len(chosen) for _, chosen, _ in columns])
     if solution is None:
         return None
-    return [_write(symbols, shift, slacks, columns[place], weight) for place, weight in solution.items()]
+    return [_write_product(symbols, shift, slacks, columns[place], weight) for place, weight in solution.items()]
 
 
 def _list_symbols(polynomial: Expr, signs: SignFacts) -> list[sp.Symbol] | None:
     """Return the symbols of a polynomial and of the conditions on them; None if it has roots or symbolic powers."""
     symbols = set(polynomial.free_symbols)
     for condition in signs.conditions:
-        # Conditions on numbers of single clients say nothing of numbers of the run.
+        # Conditions on numbers of single clients do not bound numbers of the run.
         is_shared = is_ordering(condition) and condition.free_symbols <= signs.numbers.symbols
         if is_shared and condition.free_symbols & symbols:
             symbols |= condition.free_symbols
@@ -272,7 +284,7 @@ def _read_terms(polynomial: Expr, symbols: Sequence[sp.Symbol]) -> Terms:
 
 
 def _list_slacks(signs: SignFacts, symbols: Sequence[sp.Symbol], shift: Mapping[Expr, Expr]) -> Iterator[_Slack]:
-    """Yield the numerators of the slacks of conditions in these symbols, if their denominators are positive."""
+    """Yield the slacks of conditions in these symbols, if the sign of the denominator or the numerator is known."""
     for condition in signs.conditions:
         if not is_ordering(condition) or not condition.free_symbols <= set(symbols):
             continue
@@ -283,13 +295,13 @@ def _list_slacks(signs: SignFacts, symbols: Sequence[sp.Symbol], shift: Mapping[
             continue
         if not all(symbol.is_Symbol for symbol in number.symbols):
             continue
-        above = number.written(number.numerator)
-        below = _find_sign(number.written(number.denominator), signs)
-        # A bound such as 1/(2 l) divides by what may be zero, and 1 - 2 l eta has a sign all the same.
-        seen = (sign for sign in (1, -1) if signs.is_nonnegative(sign * above))
-        sign = next(seen, None) if below is None else below[0]
+        numerator = number.written(number.numerator)
+        signed = _find_sign(number.written(number.denominator), signs)
+        # In eta <= 1/(2 l) the denominator is possibly zero, but the numerator 1 - 2 l eta has a sign.
+        recognised = (sign for sign in (1, -1) if signs.is_nonnegative(sign * numerator))
+        sign = next(recognised, None) if signed is None else signed[0]
         if sign is not None:
-            yield _Slack(_read_terms((sign * above).xreplace(shift), symbols), sign * above)
+            yield _Slack(_read_terms((sign * numerator).xreplace(shift), symbols), sign * numerator)
 
 
 Column = tuple[Powers, tuple[int, ...], Terms]
@@ -297,30 +309,39 @@ Column = tuple[Powers, tuple[int, ...], Terms]
 
 
 def _list_columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> list[Column]:
-    """Return products that may add up to a polynomial: only those with its grades, up to its degree."""
-    is_graded = find_grading(goal, [one.terms for one in slacks])
-    top = [max(powers[place] for powers in goal) for place in range(len(next(iter(goal))))]
-    found: list[Column] = []
-    for count in range(degree + 1):
-        for chosen in combinations_with_replacement(range(len(slacks)), count):
-            factor = multiply_terms([slacks[one].terms for one in chosen], len(top))
-            room = [most - max(powers[place] for powers in factor) for place, most in enumerate(top)]
-            if min(room, default=0) < 0 or prod(each + 1 for each in room) > 50 * MOST_COLUMNS:
-                continue
-            first = next(iter(factor))
-            for powers in product(*(range(each + 1) for each in room)):
-                if is_graded(tuple(map(sum, zip(powers, first, strict=True)))):
-                    found.append((powers, chosen, move_terms(factor, powers)))
-                    if len(found) > MOST_COLUMNS:
-                        return []
-    spend(50 * len(found))
-    return found
+    """Return products of monomials and at most `degree` slacks that may add up to a polynomial.
+
+    Returns an empty list if there are too many.
+    """
+    columns = list(islice(_generate_columns(goal, slacks, degree), MOST_COLUMNS + 1))
+    if len(columns) > MOST_COLUMNS:
+        return []
+    spend(50 * len(columns))
+    return columns
 
 
-def _write(
+def _generate_columns(goal: Terms, slacks: Sequence[_Slack], degree: int) -> Iterator[Column]:
+    """Yield the products whose powers and degrees do not exceed those of the goal."""
+    is_graded = find_grading(goal, [each.terms for each in slacks])
+    largest = [max(powers[place] for powers in goal) for place in range(len(next(iter(goal))))]
+    subsets = (combinations_with_replacement(range(len(slacks)), count) for count in range(degree + 1))
+    for chosen in chain.from_iterable(subsets):
+        factor = multiply_terms([slacks[place].terms for place in chosen], len(largest))
+        room = [most - max(powers[place] for powers in factor) for place, most in enumerate(largest)]
+        if min(room, default=0) < 0 or prod(each + 1 for each in room) > 50 * MOST_COLUMNS:
+            continue
+        first = next(iter(factor))
+        for powers in product(*(range(each + 1) for each in room)):
+            if is_graded(tuple(map(sum, zip(powers, first, strict=True)))):
+                yield powers, chosen, move_terms(factor, powers)
+
+
+def _write_product(
     symbols: Sequence[sp.Symbol], shift: Mapping[Expr, Expr], slacks: Sequence[_Slack], column: Column, weight: fmpq
 ) -> Expr:
+    """Return a weighted product in the original symbols."""
     powers, chosen, _ = column
-    from_least = (2 * symbol - shift[symbol] for symbol in symbols)
-    monomial = (base**power for base, power in zip(from_least, powers, strict=True) if power)
-    return sp.Mul(_make_rational(weight), *monomial, *(slacks[one].expression for one in chosen))
+    # `shift` has symbol + bound for a symbol, so that this is symbol - bound.
+    bases = (2 * symbol - shift[symbol] for symbol in symbols)
+    monomial = (base**power for base, power in zip(bases, powers, strict=True) if power)
+    return sp.Mul(_make_rational(weight), *monomial, *(slacks[place].expression for place in chosen))

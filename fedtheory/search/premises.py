@@ -1,4 +1,7 @@
-"""Premises of combinations: proved claims about runs and facts, as linear forms in the quantities of a claim."""
+"""Writes proved claims about runs, and facts, as linear forms in the quantities of a claim.
+
+Such premises are the summands of a combination.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from fedtheory.proofs.proof import check_assumed, follows
 from fedtheory.proofs.run_conditions import conditions_of_run
 
 PARAMETERS = frozenset((*NUMBERS, *OF_AN_UPDATE)) - {q.average_local_gradient_sq}
-"""Kinds of numbers of a run; every other quantity of a claim is a variable of its linear form."""
+"""Quantities that count as numbers of a run; every other quantity of a claim is a variable of its linear forms."""
 Form = Mapping[Expr, Quotient]
 """A linear form: the coefficient of each quantity, and the constant term under the key one."""
 _OBJECTIVES = (a.smooth, a.convex_and_smooth, a.strongly_convex_clients, a.lipschitz_losses, a.least_squares_loss)
@@ -36,9 +39,10 @@ _SUPPOSABLE: Mapping[Assumption, Sequence[RunQuantity]] = {
     a.smooth: (q.smoothness, q.objective_smoothness),
     a.strongly_convex_clients: (q.strong_convexity,),
 }
-"""Assumptions that may be added to a claim, and the constant that the claim must name for each.
+"""Assumptions that may be added to a claim, and the constants of which the claim must name one.
 
-None of them makes a quantity zero, as full gradients do with the noise, because a false claim could follow."""
+None of them makes a quantity zero, as full gradients do with the noise: then a false claim could follow.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,27 +50,29 @@ class LinearPremise:
     """A linear form that is non-negative, or zero."""
 
     part: Fact | str | Derived | sp.Eq
-    """The part of a combination that refers to it."""
+    """The object by which a combination refers to the premise."""
     name: str
+    """Name of the fact, or id of the claim, for messages."""
     form: Form
     written: Expr
     """The constant term, as the author of the premise wrote it."""
     sign: int = 1
     """Minus one for an equation that is used in the opposite direction."""
     vanishes: bool = False
+    """Whether the linear form is zero."""
     given: tuple[str, ...] = ()
-    """Lemmas that prove its conditions."""
+    """Ids of lemmas that prove its conditions."""
 
     @property
     def key(self) -> tuple[str, int]:
-        """A key that is equal for equal premises."""
+        """Key that is equal for equal premises."""
         return str(self.part), self.sign
 
 
 def split_linear(slack: Expr, claim: Claim) -> Form:
-    """Return a number as a linear form in the quantities of a claim; raise `Rejected` if it is not linear.
+    """Return a slack as a linear form in the quantities of a claim; raise `Rejected` if it is not linear.
 
-    An average over clients counts as a number, and so does a quantity in a denominator of the number.
+    An average over clients counts as a number, and so does a quantity that occurs in a denominator.
     """
     slack = sp.sympify(slack)
     coefficients, rest = linear(slack, _find_rows(slack, claim))
@@ -76,23 +82,24 @@ def split_linear(slack: Expr, claim: Claim) -> Form:
 
 
 def find_constant_term(slack: Expr, claim: Claim) -> Expr:
-    """Return the constant term of a linear form, in its original notation."""
+    """Return the constant term of a slack as a linear form, in its original notation."""
     slack = sp.sympify(slack)
     return slack.xreplace(dict.fromkeys(_find_rows(slack, claim), sp.S.Zero))
 
 
 def _find_rows(slack: Expr, claim: Claim) -> set[Expr]:
-    """Return the unknown numbers in a slack."""
+    """Return the symbols that are variables of a slack as a linear form."""
     averages = {average: sp.Dummy() for average in slack.atoms(Average, ClientSum)}
     known = {**claim.where, **claim.notation}
-    found = {one for one in slack.xreplace(averages).free_symbols if known.get(one, q.clients) not in PARAMETERS}
+    symbols = slack.xreplace(averages).free_symbols
+    variables = {symbol for symbol in symbols if known.get(symbol, q.clients) not in PARAMETERS}
     divisors = (power.base for power in slack.atoms(sp.Pow) if power.exp.could_extract_minus_sign())
-    return found.difference(*(divisor.free_symbols for divisor in divisors)) if found else found
+    return variables.difference(*(divisor.free_symbols for divisor in divisors)) if variables else variables
 
 
 @dataclass(frozen=True)
 class KnownClaim:
-    """A proved claim that may be used for another one."""
+    """A proved claim that a search may use for another claim."""
 
     claim: Claim
     """The claim in plain symbols, under the conditions of its certificate."""
@@ -101,9 +108,9 @@ class KnownClaim:
 
 
 def find_known_claims(claim: Claim) -> list[KnownClaim]:
-    """Return proved claims that bound one of the quantities on the smaller side of the relation.
+    """Return the proved claims that bound the quantities which a claim bounds.
 
-    Those with the fewest added assumptions come first.
+    Claims that need the fewest further assumptions and quantities come first.
     """
     smaller, _ = claim.relations[0].ordered
     wanted = {
@@ -111,7 +118,7 @@ def find_known_claims(claim: Claim) -> list[KnownClaim]:
     }
     found = []
     for name, quantities in _list_bounds().items():
-        # Certificates of a paper take long to load.
+        # The certificates of a paper take long to load, so that the quantities are compared first.
         if wanted and wanted <= quantities and certificate_of(name):
             statement = find_proved_statement(name)
             missing = tuple(one for one in statement.assumptions if not check_assumed(claim, [one], "").holds)
@@ -122,7 +129,7 @@ def find_known_claims(claim: Claim) -> list[KnownClaim]:
 
 
 def list_supposable(claim: Claim) -> list[Assumption]:
-    """Return the assumptions that may be added to a claim: none if it states one on the objectives."""
+    """Return the assumptions that may be added to a claim: none if it makes an assumption about the objectives."""
     if claim.is_published or any(one in _OBJECTIVES for one in claim.assumptions):
         return []
     named = set(claim.notation.values())
@@ -156,7 +163,7 @@ def find_proved_statement(claim_id: str) -> Claim:
 
 
 def list_lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
-    """Return the names of the quantities that others mention and a claim does not."""
+    """Return the names of the quantities that other claims mention and a claim does not."""
     own = {quantity.name for quantity in {**claim.where, **claim.notation}.values()}
     names = {
         quantity.name: None
@@ -168,7 +175,7 @@ def list_lacking_quantities(claim: Claim, others: Iterable[Claim]) -> list[str]:
 
 
 def use_known_claim(claim: Claim, known: Claim) -> list[LinearPremise]:
-    """The relations of a proved claim that may be used for another whose assumptions and conditions imply its own."""
+    """Return the relations of a proved claim as premises; none unless its assumptions and conditions are implied."""
     try:
         renamed = adopt_symbols(claim, known)
         conditions = conditions_of_run(claim)
@@ -179,7 +186,7 @@ def use_known_claim(claim: Claim, known: Claim) -> list[LinearPremise]:
 
 
 def adopt_symbols(claim: Claim, known: Claim) -> Claim | None:
-    """Return a proved claim in the symbols of another; None unless the other makes its assumptions."""
+    """Return a proved claim in the symbols of another claim; None unless the other makes its assumptions."""
     if known.for_all or not check_assumed(claim, known.assumptions, "").holds:
         return None
     return rename_symbols(known, match_symbols(claim, known))
@@ -198,7 +205,7 @@ def list_premises(claim: Claim, known: Claim) -> list[LinearPremise]:
 
 
 def list_fact_premises(claim: Claim) -> list[LinearPremise]:
-    """Return the facts about quantities that a claim has symbols for."""
+    """Return the facts about quantities of a claim, as premises."""
     symbol = symbols_of(claim)
     own = set({**claim.where, **claim.notation}.values())
     found: list[LinearPremise] = []
@@ -218,16 +225,18 @@ def has_required_equation(fact: Fact, symbol: SymbolTable, claim: Claim) -> bool
     """Return whether a claim's conditions contain the equation that a fact requires."""
     if fact.where == 0:
         return True
-    equations = [one.lhs - one.rhs for one in claim.conditions if isinstance(one, sp.Eq)]
-    own = {**claim.where, **claim.notation}.values()
-    known = fact.quantities <= set(own)
-    return known and any(
-        sp.expand(fact.zero_condition(symbol) - sign * one) == 0 for one in equations for sign in (1, -1)
-    )
+    if not fact.quantities <= set({**claim.where, **claim.notation}.values()):
+        return False
+    differences = [one.lhs - one.rhs for one in claim.conditions if isinstance(one, sp.Eq)]
+    required = fact.zero_condition(symbol)
+    return any(sp.expand(required - sign * each) == 0 for each in differences for sign in (1, -1))
 
 
 def make_premise(lemma: str, name: str, slack: Expr, claim: Claim, given: tuple[str, ...]) -> LinearPremise | None:
-    """Return a lemma of a document as a premise, with the lemmas that prove its conditions."""
+    """Return a lemma of a document as a premise; None if its slack is not linear.
+
+    `given` has the ids of the lemmas that prove its conditions.
+    """
     found = next(_list_premises(lemma, name, slack, claim, False), None)
     return None if found is None else replace(found, given=given)
 
@@ -242,8 +251,8 @@ def _list_premises(
         return
     written = find_constant_term(slack, claim)
     for sign in (1, -1) if vanishes else (1,):
-        turned = form if sign == 1 else {row: _MINUS * n for row, n in form.items()}
-        yield LinearPremise(part, name, turned, sign * written, sign, vanishes)
+        signed = form if sign == 1 else {row: _MINUS * number for row, number in form.items()}
+        yield LinearPremise(part, name, signed, sign * written, sign, vanishes)
 
 
 _MINUS = quotient(sp.S.NegativeOne)

@@ -1,4 +1,4 @@
-"""Reductions: a stronger statement is searched for instead of a claim, and becomes a lemma of its document."""
+"""Searches for a proof of a stronger statement, which becomes a lemma in the document of the claim."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ class Reduction:
     """A statement from which a claim follows."""
 
     claim: Claim
-    """The claim in plain symbols, with those that the statement needs."""
+    """The claim in plain symbols, with symbols for all quantities of the statement."""
     quantities: Sequence[str]
     """Quantities of the statement that the claim does not name."""
     relation: Relation
+    """The statement."""
     finish: Callable[[str], Any]
     """Returns the certificate of the claim from the id of the lemma."""
     uses: Sequence[str]
@@ -51,7 +52,7 @@ class Reduction:
 
 
 def search_reduced(claim: Claim, reductions: Iterator[Reduction], search: Search) -> Found | NotFound:
-    """Search for a proof of a statement from which a claim follows, and return that of the claim."""
+    """Search for a proof of a statement from which a claim follows, and return the proof of the claim."""
     if claim.for_all or claim.rate is not None or len(claim.relations) != 1:
         return NotFound("it is not one inequality")
     found: Found | NotFound = NotFound("no stronger statement is known")
@@ -64,7 +65,7 @@ def search_reduced(claim: Claim, reductions: Iterator[Reduction], search: Search
 
 
 def list_linked(claim: Claim) -> Iterator[Reduction]:
-    """Yield bounds on other quantities from which, by a fact, an upper bound on one quantity of a run follows."""
+    """Yield bounds on other quantities of a run from which the claimed bound follows by a fact."""
     if claim.place != "run" or claim.relations[0].operator not in ("<=", ">="):
         return
     wanted = claim.notation.get(claim.relations[0].ordered[0])
@@ -92,24 +93,24 @@ def _list_by_fact(claim: Claim, fact: Fact, other: Quantity) -> Iterator[Reducti
     except Rejected:
         return
     for sign in (1, -1) if fact.is_zero else (1,):
-        loss, gain = -sign * rows[smaller], sign * rows[symbol(other)]
-        if gain.could_extract_minus_sign() or loss.could_extract_minus_sign():
+        # The fact is factor_of_other * other - factor_of_wanted * wanted + rest >= 0.
+        factor_of_wanted, factor_of_other = -sign * rows[smaller], sign * rows[symbol(other)]
+        if factor_of_other.could_extract_minus_sign() or factor_of_wanted.could_extract_minus_sign():
             continue
-        # Summand by summand, so that a search still recognises the powers in a bound.
-        summands = sp.Add.make_args(sp.expand_mul(loss * larger - sign * rest))
-        relation = le(symbol(other), sp.Add(*(sp.powsimp(one / gain) for one in summands)))
-        yield Reduction(plain, added, relation, _finish(plain, fact, sign, gain, loss), [fact.name])
+        # Each summand is divided on its own, so that a search still recognises the powers in the bound.
+        summands = sp.Add.make_args(sp.expand_mul(factor_of_wanted * larger - sign * rest))
+        relation = le(symbol(other), sp.Add(*(sp.powsimp(each / factor_of_other) for each in summands)))
+        ratio = sp.cancel(factor_of_other / factor_of_wanted)
+        yield Reduction(plain, added, relation, _finish(plain, fact, sign / factor_of_wanted, ratio), [fact.name])
 
 
-def _finish(claim: Claim, fact: Fact, sign: int, gain: sp.Expr, loss: sp.Expr) -> Callable[[str], Combination]:
-    """Return the sum of a lemma and a fact, as a function of the lemma's id."""
-    return lambda lemma: Combination(
-        claim=claim.id, links=[[Part(sign / loss, fact), Part(sp.cancel(gain / loss), lemma)]]
-    )
+def _finish(claim: Claim, fact: Fact, multiple: sp.Expr, ratio: sp.Expr) -> Callable[[str], Combination]:
+    """Return the certificate by multiples of a fact and a lemma, as a function of the lemma's id."""
+    return lambda lemma: Combination(claim=claim.id, links=[[Part(multiple, fact), Part(ratio, lemma)]])
 
 
 def _state(reduction: Reduction) -> Claim:
-    """Return the stronger statement as a claim with the id of the claim."""
+    """Return the stronger statement as a claim that has the id of the original claim."""
     return replace(reduction.claim, also=(reduction.relation,), lhs=None, rhs=None, chain=(), is_published=False)
 
 
@@ -124,12 +125,12 @@ def _join(claim: Claim, reduction: Reduction, found: Found) -> Found | None:
 
 
 def _write_document(reduction: Reduction, stronger: Document) -> Document:
-    """Return the document of a claim, with the proof of a stronger statement as its last lemma."""
+    """Return the document of a claim, in which the stronger statement is the last lemma."""
     claim = reduction.claim
     name = lemma_id(claim, _LEMMA)
     quantities = list(dict.fromkeys([*reduction.quantities, *stronger.get("quantities", ())]))
     stated = use_plain_symbols(with_quantities(_state(reduction), {"quantities": quantities}))
-    # The kernel counts local steps in the exponents of a claim, and a lemma has to agree with it.
+    # The kernel writes exponents with the number of iterations, and a lemma has to have the same exponents.
     smaller, larger = with_iterations_in_powers(stated, stated.conditions).relations[0].ordered
     scope = Scope(names_of_symbols(stated))
     lemma = {

@@ -1,4 +1,4 @@
-"""Remainders: the slack of a claim minus multiples of premises is a number, which must be non-negative."""
+"""Subtracts multiples of premises from the slack of a claim, until a number remains that must be non-negative."""
 
 from __future__ import annotations
 
@@ -33,22 +33,26 @@ from fedtheory.search.premises import LinearPremise, find_constant_term, split_l
 from fedtheory.search.samples import draw_samples, find_negative, is_feasible, is_negative_at
 from fedtheory.search.workspace import LemmaGoal, Workspace, le, list_used_names
 
-_DEEPEST = 6
+_MOST_PREMISES = 6
 """Limit on the number of premises in one combination."""
-_POINTS = 600
+_SAMPLES = 600
+"""Number of samples that may refute that a remainder is non-negative."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A claim that the search tries to prove, with the data that it needs."""
+    """A claim to prove, in the form that the search needs."""
 
     claim: Claim
     """The claim in plain symbols, with symbols for the quantities of known claims, and with the added assumptions."""
     original: Claim
-    """The claim in its author's notation, with these assumptions."""
+    """The claim in its author's notation, with the added assumptions."""
     quantities: Sequence[str]
+    """Names of the quantities for which symbols were added."""
     supposed: Sequence[Assumption]
+    """The added assumptions."""
     relaxed: Sequence[Expr] | None
+    """The conditions of the certificate, if further ones were derived from those of the claim."""
     signs: SignFacts
     workspace: Workspace | None = None
     """Lemmas that may be premises."""
@@ -65,14 +69,15 @@ class Remainder:
 
     goal: Goal
     parts: Sequence[tuple[Quotient, LinearPremise]]
+    """The multiples and the premises."""
     own: Quotient
     """The constant term of the claim's slack."""
     written: Expr
-    """The remainder, in the terms of the claim and the premises."""
+    """The remainder, with the terms as the authors of the claim and the premises wrote them."""
 
     @cached_property
     def number(self) -> Expr:
-        """Return the remainder, in lowest terms."""
+        """Return the remainder in lowest terms."""
         left = {sp.S.One: self.own}
         for multiple, premise in self.parts:
             left = _remove(left, multiple, {row: number for row, number in premise.form.items() if row == 1})
@@ -81,18 +86,18 @@ class Remainder:
 
 def make_goal(claim: Claim, quantities: Sequence[str], missing: Sequence[Assumption] = ()) -> Goal:
     """Return a claim as a goal, with symbols for further quantities and with added assumptions."""
-    supposing = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
-    whole = use_plain_symbols(with_quantities(supposing, {"quantities": quantities}))
+    extended = replace(claim, assumptions=(*claim.assumptions, *missing)) if missing else claim
+    whole = use_plain_symbols(with_quantities(extended, {"quantities": quantities}))
     solved = derive_conditions(whole)
     whole = replace(whole, conditions=(*whole.conditions, *solved)) if solved else whole
     signs = SignFacts(numbers_of(whole), tuple(conditions_of_run(whole)))
-    # The kernel writes exponents in the same way.
+    # The kernel writes exponents with the number of iterations, too.
     whole = with_iterations_in_powers(whole, whole.conditions)
-    return Goal(whole, supposing, quantities, missing, whole.conditions if solved else None, signs)
+    return Goal(whole, extended, quantities, missing, whole.conditions if solved else None, signs)
 
 
-def remainders(goal: Goal, first: Sequence[LinearPremise], others: Sequence[LinearPremise]) -> Iterator[Remainder]:
-    """Yield remainders of combinations that use at least one of the first premises."""
+def list_remainders(goal: Goal, first: Sequence[LinearPremise], others: Sequence[LinearPremise]) -> Iterator[Remainder]:
+    """Yield the remainders of all combinations that use at least one of the first premises."""
     relation = goal.claim.relations[0]
     try:
         form = dict(split_linear(relation.slack, goal.claim))
@@ -109,7 +114,7 @@ def remainders(goal: Goal, first: Sequence[LinearPremise], others: Sequence[Line
 
 
 def _replace_vanishing(remainder: Remainder, premises: Sequence[LinearPremise]) -> Remainder:
-    """Return a remainder in which numbers that facts or conditions equate with others are replaced by these."""
+    """Return a remainder in which symbols are replaced by their values from facts and conditions."""
     for premise, symbol, value in _list_replaceable(remainder.goal, premises):
         number, zero = remainder.number, premise.written
         if not number.has(symbol) or not number.is_rational_function(symbol):
@@ -144,13 +149,12 @@ def _replace_bounded(remainder: Remainder, premises: Sequence[LinearPremise]) ->
 def _list_replaceable(goal: Goal, premises: Sequence[LinearPremise]) -> Iterator[tuple[LinearPremise, sp.Symbol, Expr]]:
     """Yield equations between numbers, each with a symbol to replace and its value.
 
-    The symbol is one that the claim does not name, or a constant.
+    The claim does not name the symbol, or the value is a rational.
     """
     equations = [one for one in premises if one.vanishes and one.sign == 1 and one.form.keys() == {sp.S.One}]
-    for one in goal.claim.conditions:
-        if isinstance(one, sp.Eq):
-            zero = one.lhs - one.rhs
-            equations.append(LinearPremise(one, f"{one.lhs} = {one.rhs}", {sp.S.One: quotient(zero)}, zero, 1, True))
+    for condition in (one for one in goal.claim.conditions if isinstance(one, sp.Eq)):
+        zero, name = condition.lhs - condition.rhs, f"{condition.lhs} = {condition.rhs}"
+        equations.append(LinearPremise(condition, name, {sp.S.One: quotient(zero)}, zero, 1, True))
     for premise in equations:
         for symbol in sorted(premise.written.free_symbols, key=str):
             zero = sp.expand(premise.written)
@@ -162,16 +166,18 @@ def _list_replaceable(goal: Goal, premises: Sequence[LinearPremise]) -> Iterator
 
 
 def search_products(remainders: Sequence[Remainder]) -> Found | NotFound:
-    """Run the second stage: remainders that no sample refutes are written as sums of products."""
+    """Search for sums of products that equal a remainder, for those remainders that no sample refutes."""
     counts, plausible = [], []
     for remainder in remainders:
         goal = remainder.goal
         if remainder.number.atoms(Average, ClientSum):
-            # An average over clients has no value if only numbers of runs are sampled.
-            counts.append(_POINTS)
+            # Samples have no numbers of clients, so that an average over clients has no value.
+            counts.append(_SAMPLES)
             plausible.append(remainder)
             continue
-        samples = draw_samples(tuple(remainder.number.free_symbols), goal.signs.numbers, goal.signs.conditions, _POINTS)
+        samples = draw_samples(
+            tuple(remainder.number.free_symbols), goal.signs.numbers, goal.signs.conditions, _SAMPLES
+        )
         point = find_negative(remainder.number, samples, goal.signs.numbers, goal.signs.conditions)
         counts.append(int(np.sum(samples.values(remainder.number) < 0)))
         if point is None:
@@ -189,15 +195,15 @@ def search_products(remainders: Sequence[Remainder]) -> Found | NotFound:
 
 
 def _find_below(remainders: Sequence[Remainder]) -> Mapping[sp.Symbol, Expr] | None:
-    """Return numbers for which the claim is below every known bound whose conditions hold.
+    """Return numbers at which all conditions hold and the claimed bound is below every known one.
 
-    Returns None if no sample shows any.
+    Returns None if no sample has this property.
     """
     goals = [remainder.goal for remainder in remainders]
     symbols = sorted(set().union(*(remainder.number.free_symbols for remainder in remainders)), key=str)
     conditions = list(dict.fromkeys(one for goal in goals for one in goal.signs.conditions))
     numbers = max((goal.signs.numbers for goal in goals), key=lambda known: len(known.symbols))
-    samples = draw_samples(symbols, numbers, conditions, _POINTS)
+    samples = draw_samples(symbols, numbers, conditions, _SAMPLES)
     values = np.array([samples.values(remainder.number) for remainder in remainders])
     for place in np.flatnonzero((values < 0).all(axis=0)):
         point = samples.point(int(place))
@@ -210,12 +216,15 @@ def _find_below(remainders: Sequence[Remainder]) -> Mapping[sp.Symbol, Expr] | N
 def _eliminate(
     form: Mapping[Expr, Quotient], premises: Sequence[LinearPremise], signs: SignFacts, done: frozenset[Expr]
 ) -> Iterator[list[tuple[Quotient, LinearPremise]]]:
-    """Yield multiples of premises after which a form has no quantity left, only a number."""
+    """Yield non-negative multiples of premises whose subtraction cancels every quantity of a form.
+
+    `done` has the quantities that are cancelled already, and may not occur in further premises.
+    """
     rows = sorted(form, key=str)
     if not rows:
         yield []
         return
-    if len(done) == _DEEPEST:
+    if len(done) == _MOST_PREMISES:
         return
     row = min(rows, key=lambda one: sum(one in premise.form for premise in premises))
     for premise in premises:
@@ -250,7 +259,10 @@ def _remove(form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Ex
 def prove_remainder(
     remainder: Remainder, number: Expr, split: Callable[[Expr, SignFacts], list[Expr] | None]
 ) -> Found | None:
-    """Return the proof by premises and the summands of the remainder, if there are any and the kernel accepts it."""
+    """Return the proof by the premises and the summands of a remainder; None if none are found.
+
+    `split` writes a number as a sum of non-negative summands.
+    """
     goal = remainder.goal
     summands = split(number, goal.signs)
     if summands is None:
@@ -271,14 +283,17 @@ def prove_remainder(
 
 
 def prove_conditions(goal: Goal, workspace: Workspace, conditions: Sequence[sp.Rel]) -> tuple[str, ...] | None:
-    """Return lemmas for the conditions that the kernel does not recognise as implied; None if one is not proved."""
-    open_ones = [one for one in conditions if not follows(one, goal.claim, goal.signs.conditions)]
-    shown = [_show_condition(goal, workspace, one) for one in open_ones]
-    return None if None in shown else tuple(name for name in shown if name is not None)
+    """Add lemmas for the conditions that the kernel does not recognise as implied, and return their ids.
+
+    Returns None if one of them is not proved.
+    """
+    unproved = [one for one in conditions if not follows(one, goal.claim, goal.signs.conditions)]
+    lemmas = [_prove_condition(goal, workspace, one) for one in unproved]
+    return None if None in lemmas else tuple(name for name in lemmas if name is not None)
 
 
-def _show_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str | None:
-    """Add a lemma for a condition, by products that add up to its slack; return None if there are none."""
+def _prove_condition(goal: Goal, workspace: Workspace, condition: sp.Rel) -> str | None:
+    """Add a lemma for a condition and return its id; return None if its slack is not written as a sum of products."""
     if not is_ordering(condition):
         return None
     number = slack(condition)
@@ -303,7 +318,7 @@ def _write_document(goal: Goal, certificate: Combination, names: Sequence[str]) 
     """Return the document of a certificate, with the lemmas and the quantities that it needs."""
     document = document_of(goal.claim, certificate)
     lemmas = [] if goal.workspace is None else goal.workspace.entries(names)
-    # Exponents of the claim may be written with a number that nothing else names.
+    # The exponents of the claim may contain the number of iterations, which the document does not name.
     stated = {quantity.name for quantity in goal.claim.notation.values()}
     named = {*list_used_names([document, *lemmas], goal.quantities), *stated}
     used = [name for name in goal.quantities if name in named] if lemmas else list(goal.quantities)

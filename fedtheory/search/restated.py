@@ -23,18 +23,18 @@ from fedtheory.search.workspace import LemmaGoal, Workspace, list_used_names, ma
 
 
 def reuse_certificate(claim: Claim, known: KnownClaim) -> Found | None:
-    """Return the proof of a claim by the certificate of a known one, if the kernel accepts it.
+    """Return the proof of a claim by the certificate of a known one; None if the kernel rejects it.
 
-    A document names quantities and no symbols, so it needs no renaming.  This proves claims that no sum of premises
-    can prove, such as those with a maximum.
+    A document names quantities instead of symbols, so that it fits claims in other symbols.  This proves claims that no
+    sum of premises can prove, such as those with a maximum.
     """
     recorded = find(known.claim.id)
     certificate = certificate_of(recorded.id)
     if certificate is None:
         return None
-    supposing = replace(claim, assumptions=(*claim.assumptions, *known.missing)) if known.missing else claim
+    extended = replace(claim, assumptions=(*claim.assumptions, *known.missing)) if known.missing else claim
     document = rename_claim(document_of(recorded, certificate), recorded.id, claim.id)
-    proof = check_certificate(supposing, document)
+    proof = check_certificate(extended, document)
     spend(sum(proof.work.values()))
     return Found(proof, [recorded.id], known.missing, 0) if proof.verdict == "proved" else None
 
@@ -60,16 +60,17 @@ AT_OPTIMUM: Mapping[str, str] = {
     "telescoped_from_comparator": "telescoped_progress",
     "final_comparator_distance": "final_distance",
 }
-"""The quantities of the optimum for those of any comparator, by their names in documents."""
+"""Replacements of the quantities of any comparator by those of the optimum, by their names in documents."""
 AT_OPTIMUM_SAMPLED = {**AT_OPTIMUM, "total_comparator_progress": "(initial_distance**2 - final_distance_sq)"}
-"""Those for sampled participants, where a round does not begin at the average that the last one ended at."""
+"""Replacements for sampled participants: a round need not begin at the average at which the previous one ended."""
 
 
 def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | None:
-    """Add a published claim with other quantities as a lemma, by the same certificate, and return the lemma's id.
+    """Add a published claim as a lemma, by its recorded certificate, and return the lemma's id.
 
-    It has the assumptions of the workspace's claim and the published conditions.  The dependencies of the certificate
-    become lemmas too; the result is None if the kernel rejects one of them.
+    The names of quantities in `words` are replaced.  The lemma has the assumptions of the workspace's claim and the
+    published conditions.  The claims that the certificate uses become lemmas, too.  Returns None if the kernel rejects
+    one of them.
     """
     recorded, certificate = find(name), certificate_of(name)
     if certificate is None or len(recorded.relations) != 1 or recorded.for_all:
@@ -95,9 +96,9 @@ def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | 
         known = [read_ordering(_replace_names(text, words), own, "lemma") for text in texts[2:]]
     except InputError:
         return None
-    said = {key: value for key, value in document["certificate"].items() if key != "relaxed"}
-    statement = LemmaGoal(lemma, recorded.place, Relation(sides[0], find_operator(relation), sides[1]), known)
-    return workspace.add(statement, _rewrite(said, renamed, words))
+    entry = {key: value for key, value in document["certificate"].items() if key != "relaxed"}
+    goal = LemmaGoal(lemma, recorded.place, Relation(sides[0], find_operator(relation), sides[1]), known)
+    return workspace.add(goal, _rewrite(entry, renamed, words))
 
 
 @cache
@@ -119,7 +120,7 @@ def find_operator(relation: Relation) -> Operator:
 
 
 def list_dependencies(entry: Any, name: str) -> list[str]:
-    """Return the claims that a certificate uses."""
+    """Return the ids of the claims that an entry of a certificate uses, except the claim itself."""
     if isinstance(entry, Mapping):
         named = [entry[key] for key in ("claim", "step") if isinstance(entry.get(key), str)]
         named += [one for one in entry.get("lemmas", []) if isinstance(one, str)]
@@ -131,7 +132,7 @@ def list_dependencies(entry: Any, name: str) -> list[str]:
 def _rewrite(entry: Any, names: Mapping[str, str], words: Mapping[str, str]) -> Any:
     """Return a certificate with the names of claims and quantities replaced."""
     if isinstance(entry, Mapping):
-        # The names of assumptions in a context are not names of quantities.
+        # Under the key "name" stands the name of an assumption, not that of a quantity.
         return {key: value if key == "name" else _rewrite(value, names, words) for key, value in entry.items()}
     if isinstance(entry, list):
         return [_rewrite(value, names, words) for value in entry]
@@ -141,5 +142,5 @@ def _rewrite(entry: Any, names: Mapping[str, str], words: Mapping[str, str]) -> 
 
 
 def _replace_names(text: str, words: Mapping[str, str]) -> str:
-    """Replace the names in a text by words."""
+    """Return a text with the names in `words` replaced, except names of functions and parts of other names."""
     return re.sub(r"(?<![\w.])[a-z_]+(?![\w.(])", lambda found: words.get(found.group(), found.group()), text)

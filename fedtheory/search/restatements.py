@@ -1,4 +1,4 @@
-"""Bounds with exponentials or square roots: a search for the claim with powers, or between squares."""
+"""Searches for proofs of bounds with exponentials or square roots, by claims with powers or between squares."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _COUNTS = (q.local_steps, q.rounds, q.iterations)
 
 
 def search_powers(claim: Claim, search: Search) -> Found | NotFound:
-    """Search for a proof of a claim on a run with powers (1 - a)^n for its exponentials exp(-a n)."""
+    """Search for a proof of a claim on a run with powers (1 - a)^n in place of its exponentials exp(-a n)."""
     unproved = Combination(claim=claim.id, links=[])
     given = derive_conditions(_without_exponentials(claim))
-    to_write = Powers(claim=claim.id, count=_find_count(claim), why=unproved, given=given)
-    return _search_restated(claim, to_write, search, "with powers for its exponentials")
+    restatement = Powers(claim=claim.id, count=_find_count(claim), why=unproved, given=given)
+    return _search_restated(claim, restatement, search, "with powers for its exponentials")
 
 
 def search_smaller_powers(claim: Claim, search: Search) -> Found | NotFound:
-    """Search for a proof of a claim on a run with the powers of known bounds on the same quantity for its own."""
+    """Search for a proof of a claim on a run with powers of known bounds in place of its own powers."""
     found: Found | NotFound = NotFound("no known bound has powers of the number of steps")
     if claim.rate is not None or len(claim.relations) != 1:
         return found
@@ -49,8 +49,8 @@ def search_smaller_powers(claim: Claim, search: Search) -> Found | NotFound:
     given = derive_conditions(_without_exponentials(plain))
     for base, count in product(_list_known_bases(plain, counts), dict.fromkeys(own)):
         unproved = Combination(claim=claim.id, links=[])
-        to_write = Powers(claim=claim.id, count=count, why=unproved, given=given, base=base)
-        found = _search_restated(plain, to_write, search, f"with powers of {base}")
+        restatement = Powers(claim=claim.id, count=count, why=unproved, given=given, base=base)
+        found = _search_restated(plain, restatement, search, f"with powers of {base}")
         if isinstance(found, Found):
             break
     return found
@@ -63,7 +63,7 @@ def _list_counts(claim: Claim) -> set[Expr]:
 
 
 def _list_known_bases(claim: Claim, counts: set[Expr]) -> Sequence[Expr]:
-    """Return the bases of powers of the number of steps in known bounds, in the symbols of a claim."""
+    """Return the bases of powers in known bounds whose exponents are numbers of steps, in the symbols of a claim."""
     own = {power.base for relation in claim.relations for power in relation.atoms(sp.Pow)}
     bases: dict[Expr, None] = {}
     for known in find_known_claims(claim):
@@ -78,31 +78,31 @@ def _list_known_bases(claim: Claim, counts: set[Expr]) -> Sequence[Expr]:
 def search_squares(claim: Claim, search: Search) -> Found | NotFound:
     """Search for a proof of a claim between the squares of its sides."""
     unproved = Combination(claim=claim.id, links=[])
-    to_write = Squares(claim=claim.id, why=unproved, given=derive_conditions(claim))
-    return _search_restated(claim, to_write, search, "between squares")
+    restatement = Squares(claim=claim.id, why=unproved, given=derive_conditions(claim))
+    return _search_restated(claim, restatement, search, "between squares")
 
 
 def has_roots(claim: Claim) -> bool:
-    """Return whether a claim consists of non-strict bounds, and one of them has a square root."""
+    """Return whether a claim consists of non-strict bounds of which one has a square root."""
     roots = (one for relation in claim.relations for one in relation.atoms(sp.Pow))
     is_bound = all(relation.operator in ("<=", ">=") for relation in claim.relations)
     return is_bound and any(one.exp == sp.Rational(1, 2) for one in roots)
 
 
-def _search_restated(claim: Claim, to_write: Powers | Squares, search: Search, what: str) -> Found | NotFound:
-    """Search for a proof of what a restatement writes, and return that of the claim."""
+def _search_restated(claim: Claim, restatement: Powers | Squares, search: Search, label: str) -> Found | NotFound:
+    """Search for a proof of a restated claim, and return the proof of the claim itself."""
     try:
-        found = search(to_write.restate(claim))
+        found = search(restatement.restate(claim))
     except Rejected as reason:
-        return NotFound(f"{what}: {reason}")
+        return NotFound(f"{label}: {reason}")
     if not isinstance(found, Found):
-        return replace(found, reason=f"{what}: {found.reason}")
+        return replace(found, reason=f"{label}: {found.reason}")
     original = replace(claim, assumptions=(*claim.assumptions, *found.supposed)) if found.supposed else claim
     document = found.proof.document or {}
-    written = document_of(claim, to_write)["certificate"] | {"why": document["certificate"]}
+    written = document_of(claim, restatement)["certificate"] | {"why": document["certificate"]}
     proof = check_certificate(original, document | {"certificate": written})
     spend(sum(proof.work.values()))
-    return replace(found, proof=proof) if proof.verdict == "proved" else NotFound(f"{what}: the kernel refuses it")
+    return replace(found, proof=proof) if proof.verdict == "proved" else NotFound(f"{label}: the kernel rejects it")
 
 
 def _without_exponentials(claim: Claim) -> Claim:

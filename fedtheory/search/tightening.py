@@ -1,4 +1,4 @@
-"""Smallest constants in a bound for which a search finds a proof, one term after the other."""
+"""Searches for the smallest constants of a bound with which a proof is found, one term after the other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fedtheory.search.finding import EFFORT, find_proof
 from fedtheory.search.outcome import Found, NotFound
 
 _HALVINGS = 5
-"""Number of searches between the largest unproved and the smallest proved constant, for each term."""
+"""Number of constants that are tried for each term, between the largest unproved and the smallest proved one."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class TightenedTerm:
 
 @dataclass(frozen=True)
 class Tightened:
-    """A proved bound with smaller constants: each is the smallest found, given the previous ones."""
+    """A proved bound with smaller constants: each is the smallest that was found with the previous ones."""
 
     found: Found
     """Proof of the tightened claim."""
@@ -45,9 +45,9 @@ def tighten(
 ) -> Tightened | NotFound:
     """Lower the constants of an upper bound as long as a search proves the claim.
 
-    Other searches, or another order of the terms, may reach smaller constants.  `effort` is the work of each
-    search; `on_progress` receives the number of completed and of all terms.  Raises `InputError` unless the claim is an
-    upper bound.
+    Other searches, or another order of the terms, may reach smaller constants.  `effort` limits the work of each
+    search.  `on_progress` receives the number of completed terms and that of all terms.  Raises `InputError` unless
+    the claim is an upper bound.
     """
     if claim.rhs is None or len(claim.relations) != 1 or claim.relations[0].operator not in ("<=", "<"):
         raise InputError(claim.id, "expected one upper bound, lhs <= rhs: only its numbers can be lowered")
@@ -67,7 +67,7 @@ def tighten(
 
 
 class _Search:
-    """Searches for proofs of a claim with other constants, and the smallest proved ones so far."""
+    """A search for proofs of a claim with other constants, and the smallest proved constants so far."""
 
     def __init__(self, claim: Claim, effort: int, numbers: list[sp.Rational], rests: list[Expr]) -> None:
         self._claim, self._effort, self._rests = claim, effort, rests
@@ -85,11 +85,11 @@ class _Search:
         return None
 
     def lower(self, place: int, best: Found) -> Found:
-        """Lower one constant as long as proofs are found; return the proof for the smallest."""
+        """Lower one constant as long as proofs are found; return the proof with the smallest."""
         low = sp.S.Zero
-        without = self._try_constant(place, low)
-        if without is not None:
-            return without
+        without_term = self._try_constant(place, low)
+        if without_term is not None:
+            return without_term
         for _ in range(_HALVINGS):
             quarter = (self.numbers[place] - low) / 4
             middle = _choose_between(low + quarter, self.numbers[place] - quarter)
@@ -101,7 +101,7 @@ class _Search:
         return best
 
     def _try_constant(self, place: int, number: sp.Rational) -> Found | None:
-        """Search with another constant in one place, and keep it if a proof is found."""
+        """Search with another constant for one term, and keep the constant if a proof is found."""
         numbers = [*self.numbers[:place], number, *self.numbers[place + 1 :]]
         found = self.prove(numbers)
         if found is not None:

@@ -1,11 +1,11 @@
-"""Chains for clients that agree at every local step: gradient descent and SGD, of one client or with one local step.
+"""Builds lemmas for clients that agree at every local step: gradient descent and SGD, of one client or with one step.
 
-Each local step is then one of gradient descent on F with noise, and bounds on a run follow from three inequalities:
+Each local step is then a step of gradient descent on F with noise, and bounds on a run follow from three inequalities:
 
     X' <= q X + b,      F' - F* <= a (X - X') + c,      |grad F|^2 <= a (F - F') + c,
 
-with X the expected squared distance from the optimum.  Their constants are read from the claimed bound.  If
-F' <= F + b holds as well, the error of the last iterate is at most the average error.
+where X is the expected squared distance from the optimum, and a prime marks the value after the step.  The claimed
+bound gives their constants.  If F' <= F + b holds as well, the average error bounds the error of the last iterate.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fedtheory.search.terms import certify_step
 from fedtheory.search.workspace import LemmaGoal, Workspace, le
 
 BOUNDED = (q.final_distance_sq, q.average_suboptimality, q.average_local_gradient_sq, q.final_suboptimality)
-"""Quantities that these chains bound."""
+"""Quantities that these lemmas bound."""
 _NEEDED = tuple(
     quantity.name
     for quantity in (
@@ -36,11 +36,11 @@ _NEEDED = tuple(
         *(q.objective, q.client_objective, q.gradient_noise),
     )
 )
-"""Quantities in the steps of these chains."""
+"""Names of the quantities in the steps of these lemmas."""
 
 
 def list_needed_together(claim: Claim) -> Sequence[str]:
-    """Return the names of the quantities that the steps of these chains use, for a claim."""
+    """Return the names of the quantities that the steps of these lemmas use, for a claim."""
     counted = [] if q.iterations in claim.notation.values() else [q.iterations.name]
     return [*_NEEDED, *counted, *([] if a.one_client in claim.assumptions else [q.clients.name])]
 
@@ -59,7 +59,7 @@ def is_together(claim: Claim) -> bool:
 
 
 def find_steps_together(workspace: Workspace) -> Iterator[str]:
-    """Yield the ids of lemmas on a run, each from a step with constants that the claimed bound suggests."""
+    """Yield the ids of lemmas on a run, each from a step with the constants of the claimed bound."""
     claim = workspace.claim
     smaller, larger = claim.relations[0].ordered
     quantity = claim.notation[smaller]
@@ -73,7 +73,7 @@ def find_steps_together(workspace: Workspace) -> Iterator[str]:
 
 
 def find_last_errors(workspace: Workspace) -> Iterator[LastOfFalling | LastOfContracting]:
-    """Yield bounds on the last error: by factors with powers in the claimed bound, and by the average error."""
+    """Yield bounds on the error of the last iterate: by powers of a factor, and by the average error."""
     claim = workspace.claim
     symbol = symbols_of(claim)
     objective, best = symbol(q.objective), symbol(q.optimum)
@@ -91,7 +91,7 @@ def find_last_errors(workspace: Workspace) -> Iterator[LastOfFalling | LastOfCon
 
 
 def _find_factors(claim: Claim) -> Iterator[tuple[Expr, Expr]]:
-    """Yield the bases q of powers q^K in the bound of a claim, each with b = 1 - q times the rest of the bound."""
+    """Yield the factors q of powers q^K in the bound of a claim, each with b = (1 - q) times the rest of the bound."""
     bound = claim.relations[0].ordered[1]
     count = count_steps(claim)
     powers = [one for one in parts_of(bound, sp.Pow) if (one.exp / count).is_Integer]
@@ -102,12 +102,15 @@ def _find_factors(claim: Claim) -> Iterator[tuple[Expr, Expr]]:
 
 
 def _bound_last_distance(workspace: Workspace) -> Iterator[str | None]:
-    """Bound the last distance, by each factor with a power in the claimed bound."""
+    """Yield ids of lemmas on the last distance, one for each factor with a power in the claimed bound.
+
+    The constant of each step is that of the claimed bound, or the smallest possible one.
+    """
     claim = workspace.claim
     symbol, count = symbols_of(claim), count_steps(claim)
     before, after = _square_distances(symbol)
     least = symbol(q.local_step_size) ** 2 * _average_variance(claim)
-    pairs = ((factor, offset) for factor, own in _find_factors(claim) for offset in dict.fromkeys((own, least)))
+    pairs = ((factor, offset) for factor, stated in _find_factors(claim) for offset in dict.fromkeys((stated, least)))
     for number, (factor, offset) in enumerate(pairs, start=1):
         step = _prove_step(workspace, f"contracting-{number}", after, factor * Expectation(before), offset)
         if step is None:
@@ -129,9 +132,9 @@ def _bound_last_distance(workspace: Workspace) -> Iterator[str | None]:
 
 
 def _require_base(claim: Claim, factor: Expr) -> Expr:
-    """Return the condition that the base of a factor, such as 1 - eta mu, is non-negative: a bound on step sizes.
+    """Return the condition that the base of a factor, such as 1 - eta mu, is non-negative: eta <= 1/mu.
 
-    Conditions bound the step size by the largest curvature only.
+    It does not follow from conditions that bound the step size by the smoothness only.
     """
     size = symbols_of(claim)(q.local_step_size)
     rate = sp.cancel((1 - factor.as_base_exp()[0]) / size)
@@ -141,7 +144,7 @@ def _require_base(claim: Claim, factor: Expr) -> Expr:
 
 
 def _bound_growth(workspace: Workspace) -> Iterator[str | None]:
-    """Bound the last distance, by the noise that each step adds."""
+    """Yield the id of a lemma on the last distance, by the noise that each step adds."""
     symbol = symbols_of(workspace.claim)
     count, added = count_iterations(symbol), symbol(q.local_step_size) ** 2 * _average_variance(workspace.claim)
     before, after = _square_distances(symbol)
@@ -150,40 +153,40 @@ def _bound_growth(workspace: Workspace) -> Iterator[str | None]:
 
 
 def _bound_mean_error(workspace: Workspace, bound: Expr | None) -> Iterator[str | None]:
-    """Bound the average error by the progress towards the optimum.
+    """Yield ids of lemmas on the average error, by the progress towards the optimum.
 
-    The constants are those of the claimed bound, and the smallest possible ones.
+    The constants are those of the claimed bound, and then the smallest possible ones.
     """
     claim = workspace.claim
     symbol, count = symbols_of(claim), count_iterations(symbols_of(claim))
     size = symbol(q.local_step_size)
-    numbers = [(1 / (2 * size), size * _average_variance(claim))]
+    constants = [(1 / (2 * size), size * _average_variance(claim))]
     if bound is not None:
-        numbers.insert(0, _split_bound(bound, symbol(q.initial_distance) ** 2, count))
+        constants.insert(0, _split_bound(bound, symbol(q.initial_distance) ** 2, count))
     before, after = _square_distances(symbol)
     objective, best = symbol(q.objective), symbol(q.optimum)
     error = Value(objective, symbol(q.next_average_iterate)) - Value(objective, best)
-    for number, (share, added) in enumerate(dict.fromkeys(numbers), start=1):
-        step = _prove_step(workspace, f"progress-{number}", error, share * Expectation(before - after), added)
-        right = share * symbol(q.total_progress) / count + added
+    for number, (factor, added) in enumerate(dict.fromkeys(constants), start=1):
+        step = _prove_step(workspace, f"progress-{number}", error, factor * Expectation(before - after), added)
+        right = factor * symbol(q.total_progress) / count + added
         yield _average_over_steps(workspace, f"mean-error-{number}", le(symbol(q.average_suboptimality), right), step)
 
 
 def _bound_mean_gradient(workspace: Workspace, bound: Expr) -> Iterator[str | None]:
-    """Bound the average squared gradient by the decrease of the objective."""
+    """Yield the id of a lemma on the average squared gradient, by the decrease of the objective."""
     symbol = symbols_of(workspace.claim)
     count = count_iterations(symbol)
-    share, added = _split_bound(bound, symbol(q.initial_gap), count)
+    factor, added = _split_bound(bound, symbol(q.initial_gap), count)
     objective = symbol(q.objective)
     before, after = (symbol(one) for one in (q.average_iterate, q.next_average_iterate))
-    fallen = Value(objective, before) - Value(objective, after)
-    step = _prove_step(workspace, "descent", norm_sq(Gradient(objective, before)), share * Expectation(fallen), added)
-    right = share * symbol(q.total_descent) / count + added
+    decrease = Expectation(Value(objective, before) - Value(objective, after))
+    step = _prove_step(workspace, "descent", norm_sq(Gradient(objective, before)), factor * decrease, added)
+    right = factor * symbol(q.total_descent) / count + added
     yield _average_over_steps(workspace, "mean-gradient", le(symbol(q.average_local_gradient_sq), right), step)
 
 
 def _average_over_steps(workspace: Workspace, name: str, whole: Relation, step: str | None) -> str | None:
-    """Add a lemma on an average over all local steps, by one on each of them."""
+    """Add a lemma on an average over all local steps, by a lemma on each of them, and return its id."""
     if step is None:
         return None
     statement = LemmaGoal(name, "run", whole)
@@ -192,10 +195,10 @@ def _average_over_steps(workspace: Workspace, name: str, whole: Relation, step: 
 
 
 def _split_bound(bound: Expr, start: Expr, count: Expr) -> tuple[Expr, Expr]:
-    """Split a bound into the coefficient of the start, times the number of steps, and the rest."""
-    share = sp.expand(bound).coeff(start)
-    rest = sp.expand(bound) - sp.expand(share * start)
-    return sp.cancel(share * count), sp.factor_terms(rest)
+    """Return the coefficient of the initial error in a bound, times the number of steps, and the rest of the bound."""
+    factor = sp.expand(bound).coeff(start)
+    rest = sp.expand(bound) - sp.expand(factor * start)
+    return sp.cancel(factor * count), sp.factor_terms(rest)
 
 
 def _square_distances(symbol: SymbolTable) -> tuple[Expr, Expr]:
@@ -213,7 +216,7 @@ def _average_variance(claim: Claim) -> Expr:
 
 
 def _prove_step(workspace: Workspace, name: str, left: Expr, right: Expr, added: Expr) -> str | None:
-    """Add a lemma on the expectations at one local step, by named inequalities and squares."""
+    """Add the lemma E left <= right + added at one local step, and return its id; None if it is not proved."""
     statement = LemmaGoal(name, "step", le(Expectation(left), right + added))
     claim = workspace.claim_of(statement)
     certificate = certify_step(claim, statement.relation)

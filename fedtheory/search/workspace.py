@@ -24,49 +24,50 @@ from fedtheory.proofs.proof import Proof
 
 @dataclass(frozen=True)
 class LemmaGoal:
-    """A lemma that is to be proved."""
+    """A lemma to prove: one relation about the runs, rounds, steps or points of a claim."""
 
     name: str
     place: Place
+    """Whether the lemma is about a run, a round, a step or points."""
     relation: Relation
     conditions: Sequence[Expr] | None = None
     """Conditions of the lemma; None for those of the claim."""
 
 
 class Workspace:
-    """The lemmas of one document, in the symbols of a claim with a symbol for every quantity they mention."""
+    """The lemmas of one document, in the symbols of a claim that has a symbol for each of their quantities."""
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
         self.proofs: dict[str, Proof] = {}
         self._entries: dict[str, Document] = {}
 
-    def claim_of(self, statement: LemmaGoal) -> Claim:
+    def claim_of(self, goal: LemmaGoal) -> Claim:
         """Return a lemma as a claim."""
-        conditions = self.claim.conditions if statement.conditions is None else statement.conditions
+        conditions = self.claim.conditions if goal.conditions is None else goal.conditions
         return replace(
             self.claim,
-            id=lemma_id(self.claim, statement.name),
-            also=(statement.relation,),
+            id=lemma_id(self.claim, goal.name),
+            also=(goal.relation,),
             conditions=tuple(conditions),
-            place=statement.place,
+            place=goal.place,
             lhs=None,
             rhs=None,
             chain=(),
         )
 
-    def add(self, statement: LemmaGoal, certificate: Any) -> str | None:
-        """Add a lemma and return its id.
+    def add(self, goal: LemmaGoal, certificate: Any) -> str | None:
+        """Add a lemma and return its id; return None if the kernel rejects its certificate.
 
-        Returns None if the kernel rejects its certificate, given as a document or an object.
+        The certificate is an object, or its entry in a document.
         """
-        claim = self.claim_of(statement)
+        claim = self.claim_of(goal)
         if claim.id in self.proofs:
             return claim.id
         try:
-            entry = self._make_entry(statement, claim, certificate)
+            entry = self._make_entry(goal, claim, certificate)
             document = write_lemma_document(claim, entry["certificate"])
-            proof = check_certificate(claim, document, self.prover)
+            proof = check_certificate(claim, document, self.find_proof)
         except (InputError, Rejected):
             return None
         spend(sum(proof.work.values()))
@@ -76,51 +77,52 @@ class Workspace:
         self._entries[claim.id] = entry
         return claim.id
 
-    def _make_entry(self, statement: LemmaGoal, claim: Claim, certificate: Any) -> Document:
+    def _make_entry(self, goal: LemmaGoal, claim: Claim, certificate: Any) -> Document:
         """Return a lemma as an entry of a document."""
         scope = Scope(symbols_of(claim))
-        smaller, larger = statement.relation.ordered
-        made = certificate if isinstance(certificate, dict) else document_of(claim, certificate)["certificate"]
+        smaller, larger = goal.relation.ordered
+        written = certificate if isinstance(certificate, dict) else document_of(claim, certificate)["certificate"]
         entry = {
-            "name": statement.name,
-            "place": statement.place,
+            "name": goal.name,
+            "place": goal.place,
             "statement": f"{write_expression(smaller, scope)} <= {write_expression(larger, scope)}",
-            "certificate": made,
+            "certificate": written,
         }
-        if statement.conditions is not None:
-            entry["conditions"] = [write_expression(one, scope) for one in statement.conditions]
+        if goal.conditions is not None:
+            entry["conditions"] = [write_expression(condition, scope) for condition in goal.conditions]
         return entry
 
-    def prover(self, name: str) -> Proof:
-        """Return the proof of a lemma or of a published claim."""
+    def find_proof(self, name: str) -> Proof:
+        """Return the proof of a lemma or of a published claim, by its id."""
         return self.proofs[name] if name in self.proofs else prove(find(name))
 
     def entries(self, names: Iterable[str]) -> list[Document]:
         """Return the entries of lemmas and of all their dependencies, in the order in which they were proved."""
-        wanted = set(names) & self._entries.keys()
+        required = set(names) & self._entries.keys()
+        # A lemma depends on earlier lemmas only.
         for name in reversed(self._entries):
-            if name in wanted:
+            if name in required:
                 text = repr(self._entries[name])
-                wanted |= {other for other in self._entries if other != name and f"'{other}'" in text}
-        return [entry for name, entry in self._entries.items() if name in wanted]
+                required |= {other for other in self._entries if other != name and f"'{other}'" in text}
+        return [entry for name, entry in self._entries.items() if name in required]
 
 
 def write_lemma_document(claim: Claim, certificate: Document) -> Document:
-    """Return a written certificate as the document of a claim."""
+    """Return the document of a claim with this certificate, given as an entry."""
     return document_of(claim, Certificate(claim=claim.id, links=[])) | {"certificate": certificate}
 
 
 def make_lemma_name(name: str) -> str:
-    """Return a name for a lemma, from the id of a claim."""
+    """Return a text, such as the id of a claim, with hyphens in place of spaces and punctuation."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def list_used_names(documents: Sequence[Document], known: Iterable[str]) -> list[str]:
-    """List the names, among the `known` ones, that documents use."""
+def list_used_names(documents: Sequence[Document], names: Iterable[str]) -> list[str]:
+    """Return those of some names that occur in documents."""
     words = set(re.findall(r"\w+", repr(documents)))
-    return [name for name in known if name in words]
+    return [name for name in names if name in words]
 
 
 def le(smaller: Expr, larger: Expr) -> Relation:
-    """Return the relation of a lemma."""
+    """Return the relation smaller <= larger."""
     return Relation(sp.sympify(smaller), "<=", sp.sympify(larger))

@@ -1,8 +1,8 @@
-"""Functions for which named inequalities hold and a statement fails, from the dual of the program for its certificate.
+"""Proposes functions that satisfy the named inequalities and violate a statement about points or a step.
 
-If no sum of inequalities shows a statement about points or a step at some numbers, the dual program gives Gram matrices
-of points and gradients.  Their largest eigenvectors are values in one dimension, for two clients with opposite
-deviations from their average.  Such values are a proposal for a counterexample and refute nothing.
+If no sum of inequalities proves the statement at some sample, the dual program gives Gram matrices of points and
+gradients.  Their largest eigenvectors are values in one dimension, for two clients with opposite deviations from their
+average.  Such values are a proposal for a counterexample and refute nothing.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ from fedtheory.search.conic import Programs, make_programs
 from fedtheory.search.samples import Samples, add_edges
 from fedtheory.search.terms import draw_inner_samples, find_sign_facts, list_unnamed_quantities
 
-_SAMPLES, _MOST = 8, 3
-"""Number of samples inside the conditions, and largest number of functions that are returned."""
+_SAMPLES = 8
+"""Number of samples inside the conditions."""
+_MOST = 3
+"""Limit on the functions that are returned."""
 _VIOLATED = 1e-6
 """Violation relative to the largest coefficient of a statement, above which it is not rounding."""
 _ALIKE = 1e-6
@@ -59,10 +61,12 @@ class WorstFunction:
     """Numbers, points and gradients for which a statement fails and the named inequalities hold."""
 
     numbers: Mapping[Quantity, float]
+    """Values of the quantities that are numbers."""
     gradients: Sequence[SampledGradient]
     constant: float
     """Weight of the number one, relative to squares of points."""
     violation: float
+    """Amount by which the statement fails, relative to its largest coefficient."""
 
 
 def find_worst_functions(claim: Claim) -> list[WorstFunction]:
@@ -82,14 +86,14 @@ def find_worst_functions(claim: Claim) -> list[WorstFunction]:
 
 
 def _list_sides(relation: Relation) -> list[tuple[Expr, Expr]]:
-    """Return the sides of a relation in order, and in both orders for an equation."""
+    """Return the smaller and the larger side of a relation; an equation has both orders."""
     if relation.operator == "==":
         return [relation.sides, relation.sides[::-1]]
     return [relation.ordered]
 
 
 def _violate(claim: Claim, relation: Relation) -> list[WorstFunction]:
-    """Return worst functions of one inequality in plain symbols."""
+    """Return the functions that violate one inequality in plain symbols, at most one for each sample."""
     context = build_known_context(claim, relation, (), ())
     written = write_out(claim, relation)
     form = scalar(written.slack, context)
@@ -113,10 +117,10 @@ def _decode(claim: Claim, programs: Programs, samples: Samples, sample: int, con
     violation, entries = found
     values = dict(zip(programs.keys, entries, strict=True))
     numbers = dict(zip(samples.symbols, samples.at[:, sample], strict=True))
-    shared, apart = _find_coordinates(values, SHARED), _find_coordinates(values, DEVIATIONS)
+    shared, deviations = _find_coordinates(values, SHARED), _find_coordinates(values, DEVIATIONS)
     names = {**claim.where, **claim.notation}
     sampled = [
-        _read(part, names, values, _Coordinates(shared, apart, numbers, context))
+        _decode_gradient(part, names, values, _Coordinates(shared, deviations, numbers, context))
         for part in _list_gradients(values, context)
     ]
     known = {names[symbol]: float(number) for symbol, number in numbers.items() if symbol in names}
@@ -143,26 +147,29 @@ def _find_coordinates(values: Mapping[Expr, float], block: Block) -> dict[Expr, 
 
 @dataclass(frozen=True)
 class _Coordinates:
-    """Values of vectors in one dimension: of those that clients share, and of the first client's deviations."""
+    """Values of vectors in one dimension."""
 
     shared: Mapping[Expr, float]
-    apart: Mapping[Expr, float]
+    """Values of the vectors that clients share."""
+    deviations: Mapping[Expr, float]
+    """Deviations of the first client's vectors from the client average; those of the second client are opposite."""
     numbers: Mapping[sp.Symbol, float]
     context: Context
 
-    def of(self, part: Expr, client: int) -> float:
+    def evaluate(self, part: Expr, client: int) -> float:
         """Return the value of a vector of one client, 0 or 1."""
         total = 0.0
         for basis, coefficient in vector(part, self.context).items():
             factor = float(coefficient.expression.xreplace(self.numbers))
             mean = self.shared.get(basis, self.shared.get(Average(basis), 0.0))
-            total += factor * (mean + (-1) ** client * self.apart.get(basis, 0.0))
+            total += factor * (mean + (-1) ** client * self.deviations.get(basis, 0.0))
         return total
 
 
 def _list_gradients(values: Mapping[Expr, float], context: Context) -> list[Expr]:
-    """Return the gradients among the vectors, and those at points with a value; of clients' objectives if there are
-    any.
+    """Return the gradients among the vectors, and those at points with a value.
+
+    They are those of the clients' objectives if there are any.
     """
     sides = [side for key in values if isinstance(key, tuple) for side in key[1:]]
     inside = [side.args[0] if isinstance(side, Average) else side for side in (*sides, *values)]
@@ -171,13 +178,13 @@ def _list_gradients(values: Mapping[Expr, float], context: Context) -> list[Expr
     return list(dict.fromkeys(of_clients or found))
 
 
-def _read(
+def _decode_gradient(
     part: Expr, names: Mapping[sp.Symbol, Quantity], values: Mapping[Expr, float], at: _Coordinates
 ) -> SampledGradient:
     """Return a point and the gradient there."""
     objective, point = part.args
     inside = point.args[0] if isinstance(point, Average) else point
     value = values.get(Average(Value(objective, point)), values.get(Value(objective, point)))
-    points = at.of(point, 0), at.of(point, 1)
-    gradients = at.of(part, 0), at.of(part, 1)
+    points = at.evaluate(point, 0), at.evaluate(point, 1)
+    gradients = at.evaluate(part, 0), at.evaluate(part, 1)
     return SampledGradient(names.get(inside), isinstance(point, Average), points, gradients, value)

@@ -164,7 +164,7 @@ def test_costs_of_drift() -> None:
     def costs(*assumptions: Any, without: Any = ()) -> list[Any]:
         known = {symbol: of for symbol, of in where.items() if symbol not in without}
         claim = Claim(id="t:costs", lhs=0, rhs=sp.Add(*known), where=known, assumptions=assumptions)
-        return [sp.expand(cost) for cost in contractions._list_costs(claim)]
+        return [sp.expand(cost) for cost in contractions._list_increases(claim)]
 
     assert costs() == []
     spread = sp.expand((1 + tau) * h**2)

@@ -164,7 +164,7 @@ def test_conditions_of_a_lemma_are_shown(monkeypatch: pytest.MonkeyPatch) -> Non
     """A lemma with a condition that is not proved is omitted; obvious conditions need no proof."""
     monkeypatch.setattr(remainders, "follows", lambda condition, *_: condition == "seen")
     monkeypatch.setattr(
-        remainders, "_show_condition", lambda _, __, condition: None if condition == "open" else f"by {condition}"
+        remainders, "_prove_condition", lambda _, __, condition: None if condition == "open" else f"by {condition}"
     )
     monkeypatch.setattr(chains, "make_premise", lambda name, said, *rest: (name, said, rest[-1]))
     goal: Any = SimpleNamespace(claim=None, signs=SimpleNamespace(conditions=()))

@@ -88,7 +88,7 @@ def test_a_claim_without_a_proof_comes_back_as_it_is(monkeypatch: pytest.MonkeyP
 def test_the_reason_and_the_nearest_claim() -> None:
     """The nearest claim is the first candidate."""
     others: Any = [SimpleNamespace(claim=SimpleNamespace(id=name)) for name in ("first", "second")]
-    found = known._asks_for_more(others)
+    found = known._explain_misfit(others)
     assert found.nearest == "first"
     assert "stronger conditions" in found.reason
 
@@ -249,7 +249,7 @@ def test_lemmas_that_are_there_are_not_searched_again(monkeypatch: pytest.Monkey
         searched.clear()
         work: Any = SimpleNamespace(proofs={"there": 1}, claim_of=lambda _, name=name: SimpleNamespace(id=name))
         statement: Any = SimpleNamespace(relation=None)
-        assert contractions._show_step(work, statement) == found
+        assert contractions._prove_step(work, statement) == found
         assert searched == ([] if found else [name])
 
 
@@ -264,7 +264,7 @@ def test_the_largest_drift_is_averaged_over_clients(monkeypatch: pytest.MonkeyPa
         claim=None, proofs={"lemma": SimpleNamespace(claim=SimpleNamespace(relations=[relation]))}
     )
     for towards, there, count in (("t", "lemma", 2), (None, "lemma", 0), ("t", None, 0)):
-        monkeypatch.setattr(contractions, "_show_progress", lambda _, towards=towards: towards)
+        monkeypatch.setattr(contractions, "_prove_progress", lambda _, towards=towards: towards)
         monkeypatch.setattr(contractions, "restate", lambda *_, there=there: there)
         kinds = list(contractions._bound_by_largest_drift(work))
         assert len(kinds) == count

@@ -201,7 +201,7 @@ def test_the_last_model_by_a_contracting_step(share: sp.Rational) -> None:
     )
     lemmas: Any = Lemmas(claim)
     kind = contractions._Kind(["a", "b"], [eta <= 1], eta * (tau - index), eta**2, [])
-    assert contractions._bound_last_model(lemmas, kind, share, "1-2") == "last-model-1-2"
+    assert contractions._bound_last_iterate(lemmas, kind, share, "1-2") == "last-model-1-2"
     now, later, best, _ = _symbols(claim)
     symbol = symbols_of(claim)
     own, following = symbol(q.local_iterate), symbol(q.next_local_iterate)
@@ -225,4 +225,4 @@ def test_the_last_model_by_a_contracting_step(share: sp.Rational) -> None:
         eta**2,
         1,
     )
-    assert contractions._bound_last_model(Lemmas(claim, ("contracting-1-2",)), kind, share, "1-2") is None  # type: ignore[arg-type]
+    assert contractions._bound_last_iterate(Lemmas(claim, ("contracting-1-2",)), kind, share, "1-2") is None  # type: ignore[arg-type]

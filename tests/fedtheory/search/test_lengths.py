@@ -16,7 +16,7 @@ from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.language.registry import find
 from fedtheory.language.targets import resolve
 from fedtheory.search import Found, find_proof
-from fedtheory.search.lengths import _square_root
+from fedtheory.search.lengths import _find_root
 from fedtheory.search.terms import search_terms
 
 x, y, z, F, F_i = sp.symbols("x y z F F_i", real=True)
@@ -86,9 +86,9 @@ def test_near_misses_are_not(name: str) -> None:
     ("number", "root"),
     [(4 * L**2, 2 * L), (L**2 * (eta - 1) ** 2 / rho**4, L * (eta - 1) / rho**2), (L, None), (2 * L**2, None)],
 )
-def test_square_roots(number: Any, root: Any) -> None:
+def test_find_roots(number: Any, root: Any) -> None:
     """A square root exists for norms of squares only, with either sign; the kernel requires the sign that is used."""
-    found = _square_root(number)
+    found = _find_root(number)
     assert (found is None) == (root is None)
     if found is not None:
         assert sp.expand(found**2 - number) == 0
