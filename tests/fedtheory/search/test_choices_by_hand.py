@@ -185,9 +185,9 @@ def test_steps_on_the_way_to_a_quantity(monkeypatch: pytest.MonkeyPatch) -> None
     def step(
         name: str, row: str, *rows: str, numbers: tuple[str, ...] = (), words: tuple[str, ...] = ("iterations",)
     ) -> Any:
-        return SimpleNamespace(
-            name=name, row=row, rows=set(rows), numbers=set(numbers), words=dict.fromkeys(words, ""), settings=name
-        )
+        fits = {"fits_noise": True, "fits_full_gradients": True}
+        known = {"name": name, "settings": name, "row": row, "words": dict.fromkeys(words, "")}
+        return SimpleNamespace(rows=set(rows), numbers=set(numbers), **known, **fits)
 
     steps = [
         step("far", "drift", numbers=("eta",)),

@@ -347,6 +347,7 @@ def test_squares_and_the_rest(quickly: Any, products: Any, rest: Any, monkeypatc
     """(eta - mu)^2 and the summands of the rest, found quickly or as products."""
     asked: list[Any] = []
     monkeypatch.setattr(positivity, "split_quickly", lambda *_: quickly)
+    monkeypatch.setattr(positivity, "split_pairs", lambda *_: None)
     monkeypatch.setattr(positivity, "split_into_products", lambda number, _: asked.append(number) or products)
     signs = positivity.SignFacts(Numbers(symbols=frozenset((eta, mu, L))), ())
     found = positivity.split_with_squares(sp.expand((eta - mu) ** 2) + L, signs)
