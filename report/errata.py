@@ -97,7 +97,7 @@ def _build_entry(erratum: Erratum) -> ErratumEntry:
         sides=_list_sides(erratum),
         run_file=run_toml(erratum.run),
         check_with=_format_command(erratum),
-        size=describe_size(erratum.run, PrintedSides.of(erratum.check)),
+        size=describe_size(erratum.run, PrintedSides.from_check(erratum.check)),
     )
 
 

@@ -39,7 +39,7 @@ class ClaimRow:
     ratio: str
 
     @classmethod
-    def of(cls, found: ClaimVerdict) -> ClaimRow:
+    def from_verdict(cls, found: ClaimVerdict) -> ClaimRow:
         """Return the row of a verdict."""
         called = display_name(found.target, found.claim)
         return cls(
@@ -86,7 +86,7 @@ class ClaimCounts:
     """Number of refuted statements with a corrected claim."""
 
     @classmethod
-    def of(cls, rows: Sequence[ClaimRow]) -> ClaimCounts:
+    def from_rows(cls, rows: Sequence[ClaimRow]) -> ClaimCounts:
         """Count the rows."""
         refuted = [row for row in rows if row.verdict == "refuted"]
         proved = sum(row.verdict == "proved" for row in rows)

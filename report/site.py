@@ -59,7 +59,7 @@ def write_site(
     waiting = ProgressPage(folder / "index.html", targets, on_progress)
     verdicts = verify(targets, jobs=jobs, search=_SEARCH, on_progress=waiting)
     folder.mkdir(parents=True, exist_ok=True)
-    site = _Site(folder, list_groups([ClaimRow.of(verdict) for verdict in verdicts]), own)
+    site = _Site(folder, list_groups([ClaimRow.from_verdict(verdict) for verdict in verdicts]), own)
     site.write("verdicts.json", _encode_verdicts(verdicts))
     site.write_index()
     tasks = _list_tasks(verdicts, site.groups, own, jobs)
@@ -147,7 +147,7 @@ class _Site:
         text = self._render(
             "index.html",
             groups=self.groups,
-            found=ClaimCounts.of(self.rows),
+            found=ClaimCounts.from_rows(self.rows),
             verdicts=[verdict for verdict in get_args(Verdict) if any(row.verdict == verdict for row in self.rows)],
             kinds=sorted({row.claim.kind for row in self.rows}),
             runs=self.runs,

@@ -141,7 +141,9 @@ def _describe_law(law: Law, shape: tuple[int, ...], count: int) -> str:
 
 def _build_section(results: Results, name: str) -> ClaimSection:
     summary, stated = results.summary(name), results.claims[name]
-    rows = sorted((row for row in results.of(name) if row["lhs"] is not None), key=_make_severity_key)[:_WORST]
+    rows = sorted((row for row in results.select_claim(name) if row["lhs"] is not None), key=_make_severity_key)[
+        :_WORST
+    ]
     exactly = " --arithmetic rational" if results.arithmetic == RATIONAL.name else ""
     anchor = _make_slug(name)
     return ClaimSection(
@@ -151,7 +153,7 @@ def _build_section(results: Results, name: str) -> ClaimSection:
         statement=[typeset_statement(link) for link in stated.statement],
         summary=summary,
         ratio="" if summary.worst_ratio is None else decimal(summary.worst_ratio),
-        reasons=_count_reasons(results.of(name)),
+        reasons=_count_reasons(results.select_claim(name)),
         figures=_draw_figures(results, name, anchor),
         worst=[_format_row(results, row) for row in rows],
         run_file=results.run_file(rows[0]["row"]) if rows else None,
@@ -190,7 +192,7 @@ def _count_reasons(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str, int]]
 
 def _draw_figures(results: Results, name: str, anchor: str) -> list[Figure]:
     """Draw the ratio over each key that has several values, and over each pair of keys of the grid."""
-    rows = results.of(name)
+    rows = results.select_claim(name)
     if not any(row["ratio"] is not None and row["ratio"] > 0 for row in rows):
         return []
     figures = [_draw_ratio_over(key, rows, results.kinds[key], anchor) for key in results.kinds]

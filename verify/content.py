@@ -103,7 +103,7 @@ def digest_verdict(target: str) -> tuple[str, ...]:
 @cache
 def digest_claim(claim: Claim) -> str:
     """Return a digest of a claim's content."""
-    return _Claims().of(claim)
+    return _Claims().digest(claim)
 
 
 def _list_files(root: Path, without: Path | None = None) -> Iterator[Path]:
@@ -134,7 +134,7 @@ class _Content:
     def __init__(self) -> None:
         self._met: dict[int, tuple[str, Any]] = {}
 
-    def of(self, thing: Any) -> str:
+    def digest(self, thing: Any) -> str:
         if isinstance(thing, sp.Basic):
             return _digest_expression(thing)
         if isinstance(thing, str | int | float | bytes | type(None)):
@@ -149,33 +149,33 @@ class _Content:
             case FunctionType():
                 yield from self._digest_function(thing)
             case partial():
-                yield from map(self.of, (thing.func, thing.args, thing.keywords))
+                yield from map(self.digest, (thing.func, thing.args, thing.keywords))
             case ModuleType():
                 yield from (thing.__name__, "" if _is_code(thing.__name__) else _digest_module(thing))
             case type():
                 home = sys.modules.get(thing.__module__)
-                yield from (thing.__module__, thing.__qualname__, "" if home is None else self.of(home))
+                yield from (thing.__module__, thing.__qualname__, "" if home is None else self.digest(home))
             case Mapping():
-                yield from (f"{self.of(key)}: {self.of(value)}" for key, value in thing.items())
+                yield from (f"{self.digest(key)}: {self.digest(value)}" for key, value in thing.items())
             case list() | tuple():
-                yield from map(self.of, thing)
+                yield from map(self.digest, thing)
             case set() | frozenset():
-                yield from sorted(map(self.of, thing))
+                yield from sorted(map(self.digest, thing))
             case _:
                 named = [f.name for f in fields(thing)] if is_dataclass(thing) else sorted(vars(thing))
-                yield from (f"{name}={self.of(getattr(thing, name))}" for name in named)
+                yield from (f"{name}={self.digest(getattr(thing, name))}" for name in named)
 
     def _digest_function(self, thing: FunctionType) -> Iterator[str]:
         """Yield a function's name and closure; for a function of a paper or of a user, also its code."""
         yield f"{thing.__module__}:{thing.__qualname__}"
-        yield from (self.of(cell.cell_contents) for cell in thing.__closure__ or ())
-        yield self.of(thing.__defaults__)
+        yield from (self.digest(cell.cell_contents) for cell in thing.__closure__ or ())
+        yield self.digest(thing.__defaults__)
         if not _is_code(thing.__module__):
             yield from self._digest_code(thing.__code__, thing.__globals__)
 
     def _digest_code(self, code: CodeType, known: Mapping[str, Any]) -> Iterator[str]:
         yield code.co_code.hex()
-        yield from (self.of(known[name]) for name in code.co_names if name in known)
+        yield from (self.digest(known[name]) for name in code.co_names if name in known)
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
                 yield from self._digest_code(constant, known)
@@ -205,14 +205,14 @@ def _find_libraries() -> tuple[Path, ...]:
 class _Claims(_Content):
     """Compute the content of claims; the digest of each quantity is computed once for all claims."""
 
-    def of(self, thing: Any) -> str:
-        return _digest_quantity(thing) if isinstance(thing, RunQuantity) else super().of(thing)
+    def digest(self, thing: Any) -> str:
+        return _digest_quantity(thing) if isinstance(thing, RunQuantity) else super().digest(thing)
 
 
 @cache
 def _digest_quantity(quantity: RunQuantity) -> str:
     # Quantities may refer to each other; inside a quantity, the others are identified by their position.
-    return _Content().of(quantity)
+    return _Content().digest(quantity)
 
 
 @cache

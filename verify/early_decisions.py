@@ -101,4 +101,6 @@ def _check_on(target: Target, table: RunTable | None) -> Stored | None:
     found = check(resolve(target), run)
     if not is_evidence(found):
         return None
-    return Stored(Outcome.of(target, (instance, run), found, perf_counter() - begin), Witness.of(run, found))
+    return Stored(
+        Outcome.from_check(target, (instance, run), found, perf_counter() - begin), Witness.from_run(run, found)
+    )

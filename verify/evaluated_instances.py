@@ -50,7 +50,7 @@ class Outcome:
     """Name of the assumption, condition or quantity because of which the claim does not apply to the instance."""
 
     @classmethod
-    def of(
+    def from_check(
         cls, target: Target, at: tuple[Given, Run], found: Check, seconds: float, kind: InstanceKind | None = None
     ) -> Outcome:
         """Return the outcome of a check that applies to an instance outside the families, given with its run."""
@@ -178,7 +178,7 @@ def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> li
     for claim in claims.values():
         # Some claims define their own families, which instances need.
         families_for(claim)
-    members = [_Member.of(instance) for instance in instances]
+    members = [_Member.from_instance(instance) for instance in instances]
     begin = perf_counter()
     together = RunsTogether([member.run for member in members]).check_claims(claims.values())
     seconds = (perf_counter() - begin) / max(sum(map(len, together.values())), 1)
@@ -202,7 +202,7 @@ class _Member:
     complexity: Complexity
 
     @classmethod
-    def of(cls, instance: Instance) -> _Member:
+    def from_instance(cls, instance: Instance) -> _Member:
         """Build the runs of an instance."""
         exact = instance.run()
         floats = exact.as_floats() if FAMILIES[instance.family].in_floats else None

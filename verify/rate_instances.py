@@ -82,7 +82,7 @@ def _check_ladders(target: Target) -> Iterator[Outcome]:
                 if run is not None and found is not None and _is_conclusive(found) and not _is_zero(claim, run):
                     in_vain[kind] = 0
                     instance = Given("made for the claim", len(seen), run_table(run))
-                    yield Outcome.of(target, (instance, run), found, perf_counter() - begin, kind)
+                    yield Outcome.from_check(target, (instance, run), found, perf_counter() - begin, kind)
 
 
 def _is_conclusive(found: Check) -> bool:

@@ -177,7 +177,7 @@ def _evaluate_generated(
             share = (perf_counter() - begin) / len(targets)
             found.append(
                 [
-                    Outcome.of(target, (instance, run), each, share, kind)
+                    Outcome.from_check(target, (instance, run), each, share, kind)
                     for target, each in zip(targets, checks, strict=True)
                     if each is not None and each.applicable and each.holds is not None
                 ]

@@ -198,7 +198,7 @@ def _simplify(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> C
 
 def _add_witness(verdict: ClaimVerdict, table: dict[str, Any], largest: float | None) -> ClaimVerdict:
     """Return the verdict with the deciding run; its largest ratio is at least that of the run."""
-    witness = Witness.of_table(verdict.claim, table)
+    witness = Witness.from_table(verdict.claim, table)
     return replace(verdict, run=table, sides=witness.sides, worst_ratio=combine_ratios(witness, largest))
 
 
@@ -281,7 +281,7 @@ def _find_counterexample(claim: Claim, applicable: Sequence[Outcome], decision: 
         run = violation.instance.run()
         exact = check(claim, run)
         if exact.holds is False:
-            return Witness.of_table(claim, run_table(run))
+            return Witness.from_table(claim, run_table(run))
     return None
 
 
@@ -298,4 +298,4 @@ def _find_tightest(claim: Claim, applicable: Sequence[Outcome], stored: Stored |
     if stored is not None and chosen is stored.outcome:
         return stored.witness
     run = chosen.instance.run()
-    return Witness.of(run, check(claim, run))
+    return Witness.from_run(run, check(claim, run))

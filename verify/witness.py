@@ -68,7 +68,7 @@ class PrintedSides:
     """Free points of the comparison, measured from `origin_in_words`."""
 
     @classmethod
-    def of(cls, evidence: Check) -> PrintedSides | None:
+    def from_check(cls, evidence: Check) -> PrintedSides | None:
         """Return the sides of the comparison to display; None where nothing is compared."""
         shown = choose_place(evidence)
         if shown is None:
@@ -89,14 +89,16 @@ class Witness:
     """For a rate: the exact limit that refutes it, or the growth of the ratio of quantity to order."""
 
     @classmethod
-    def of_table(cls, claim: Claim, table: dict[str, Any]) -> Witness:
+    def from_table(cls, claim: Claim, table: dict[str, Any]) -> Witness:
         """Return the witness of a run file, with both sides as computed from the file."""
         exact = parse_run(table, RATIONAL)
-        return replace(cls.of(exact, check_rigorously(claim, exact)), table=table)
+        return replace(cls.from_run(exact, check_rigorously(claim, exact)), table=table)
 
     @classmethod
-    def of(cls, run: Run, evidence: Check) -> Witness:
+    def from_run(cls, run: Run, evidence: Check) -> Witness:
         """Return the witness of a run and its exact check."""
         ratio = evidence.ratio
         reason = None if evidence.rate is None else evidence.rate.reason(evidence.claim.in_words)
-        return cls(run_table(run), PrintedSides.of(evidence), None if ratio is None else plain_float(ratio), reason)
+        return cls(
+            run_table(run), PrintedSides.from_check(evidence), None if ratio is None else plain_float(ratio), reason
+        )

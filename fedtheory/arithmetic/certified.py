@@ -22,7 +22,7 @@ class CertifiedArithmetic(RationalArithmetic):
     """Bits of the midpoints."""
 
     def array(self, values: object) -> Array:
-        return MidpointRadius.of(values)  # type: ignore[return-value]
+        return MidpointRadius.enclose(values)  # type: ignore[return-value]
 
     def zeros(self, *shape: int) -> Array:
         return MidpointRadius(np.zeros(shape), np.zeros(shape))  # type: ignore[return-value]

@@ -53,7 +53,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
         self.middle, self.radius = middle, radius
 
     @classmethod
-    def of(cls, values: Any) -> MidpointRadius:
+    def enclose(cls, values: Any) -> MidpointRadius:
         """Enclose rationals, enclosures or whole numbers, of any shape; a float is taken as an exact number."""
         if isinstance(values, cls):
             return values
@@ -112,7 +112,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
         return _wrap_single(MidpointRadius(np.asarray(self.middle[key]), np.asarray(self.radius[key])))
 
     def __setitem__(self, key: Any, values: Any) -> None:
-        given = MidpointRadius.of(values)
+        given = MidpointRadius.enclose(values)
         self.middle[key], self.radius[key] = given.middle, given.radius
 
     def transpose(self, *axes: int) -> MidpointRadius:
@@ -178,7 +178,7 @@ class MidpointRadius(NDArrayOperatorsMixin):
             raise _report_unknown(ufunc.__name__)
         # An entry that overflows has an infinite or NaN radius, with which every comparison is undecided.
         with np.errstate(over="ignore", invalid="ignore"):
-            found = _wrap_single(rule(*map(MidpointRadius.of, inputs)))
+            found = _wrap_single(rule(*map(MidpointRadius.enclose, inputs)))
         for target in options.get("out", ()):
             target[...] = found
             return target
@@ -310,7 +310,7 @@ def _join(function: Callable[..., Floats]) -> Callable[..., MidpointRadius]:
     """Apply a function of a sequence of arrays to midpoints and to radii."""
 
     def rule(arrays: Sequence[Any], *inputs: Any, **options: Any) -> MidpointRadius:
-        given = [MidpointRadius.of(array) for array in arrays]
+        given = [MidpointRadius.enclose(array) for array in arrays]
         middle = function([each.middle for each in given], *inputs, **options)
         return MidpointRadius(middle, function([each.radius for each in given], *inputs, **options))
 
@@ -330,19 +330,19 @@ def _select(chosen: Any, left: Any, right: Any) -> MidpointRadius:
     """Select entries of `left` where `chosen` is true, and of `right` elsewhere."""
     if isinstance(chosen, MidpointRadius):
         raise _report_unknown("where")
-    left, right = MidpointRadius.of(left), MidpointRadius.of(right)
+    left, right = MidpointRadius.enclose(left), MidpointRadius.enclose(right)
     return MidpointRadius(np.where(chosen, left.middle, right.middle), np.where(chosen, left.radius, right.radius))
 
 
 def _enclose_outer_product(left: Any, right: Any) -> MidpointRadius:
     """Enclose the outer product of two vectors."""
-    first, second = MidpointRadius.of(left), MidpointRadius.of(right)
+    first, second = MidpointRadius.enclose(left), MidpointRadius.enclose(right)
     return _multiply(first[:, None], second[None, :])
 
 
 def _enclose_product(left: Any, right: Any) -> MidpointRadius:
     """Enclose the product of two matrices."""
-    first, second = MidpointRadius.of(left), MidpointRadius.of(right)
+    first, second = MidpointRadius.enclose(left), MidpointRadius.enclose(right)
     if first.ndim != 2 or second.ndim != 2:
         raise _report_unknown("dot")
     return _multiply_matrices(first, second)
@@ -350,7 +350,7 @@ def _enclose_product(left: Any, right: Any) -> MidpointRadius:
 
 def _enclose_tensordot(left: Any, right: Any, axes: Any) -> Any:
     """Enclose np.tensordot for axes 0, 1 and (0, 0)."""
-    first, second = MidpointRadius.of(left), MidpointRadius.of(right)
+    first, second = MidpointRadius.enclose(left), MidpointRadius.enclose(right)
     if axes == (0, 0):
         first = _FUNCTIONS["moveaxis"](first, 0, -1)
     elif axes != 1:

@@ -126,7 +126,7 @@ class _Accuracy:
     number: float
     is_part: bool
 
-    def of(self, run: Run) -> float:
+    def evaluate(self, run: Run) -> float:
         """Return the number on a run; raise `InputError` for a fraction of an F* that is not positive."""
         from fedtheory.arithmetic import plain_float
 
@@ -227,7 +227,7 @@ def _plan(
     else:
         run = read_run(files[0], FLOAT)
     with name_file_in_errors(files[0]), progress("planning") as tell:
-        number = None if accuracy is None else accuracy.of(run)
+        number = None if accuracy is None else accuracy.evaluate(run)
         found = planner.plan(
             run,
             number,

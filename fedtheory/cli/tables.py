@@ -24,7 +24,7 @@ def print_table(
 
     console = Console(highlight=False, emoji=False)
     room = console.width - _EDGE
-    known = [_Column.of(column, [row[n] for row in rows], column in whole) for n, column in enumerate(columns)]
+    known = [_Column.from_cells(column, [row[n] for row in rows], column in whole) for n, column in enumerate(columns)]
     left_out = next(
         (roomy[:n] for n in range(len(roomy)) if _compute_least_width(_leave_out(roomy[:n], known)) <= room), roomy
     )
@@ -52,7 +52,7 @@ class _Column:
     """Largest width: that of the widest line."""
 
     @classmethod
-    def of(cls, heading: str, cells: list[str], whole: bool) -> _Column:
+    def from_cells(cls, heading: str, cells: list[str], whole: bool) -> _Column:
         """Return the column of some cells, which may have Rich markup."""
         from rich.cells import cell_len
         from rich.text import Text

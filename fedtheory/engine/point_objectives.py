@@ -35,7 +35,7 @@ class PointObjectives(Objectives):
 
     def value(self, space: VectorSpace, at: Vector) -> Array:
         assert isinstance(space, PlainFrame)
-        return space.of_outcomes(self.values_at(self._select_points(at)))
+        return space.average_outcomes(self.values_at(self._select_points(at)))
 
     def scale(self, space: VectorSpace, at: Vector) -> Array:
         # All terms have one sign, so that nothing cancels.

@@ -59,7 +59,7 @@ class ClientData:
         """
         return replace(self, outputs=tuple(_compute_residuals(x, y, origin) for x, y in self))
 
-    def of(self, clients: Sequence[int]) -> ClientData:
+    def select_clients(self, clients: Sequence[int]) -> ClientData:
         """Return the data of the given clients, in that order, possibly with repetitions."""
         return replace(
             self,

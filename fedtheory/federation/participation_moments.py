@@ -37,7 +37,7 @@ class ParticipationMoments:
     products: Callable[[Factor, Factor, list[int]], Array]
     """Expected products of factors of two different clients of the given classes, (C, C)."""
 
-    def of(self, clients: list[int]) -> ParticipationMoments:
+    def select_clients(self, clients: list[int]) -> ParticipationMoments:
         """Return the moments of some of the clients, in that order."""
         means: dict[Factor, Array] = {factor: values[clients] for factor, values in self.means.items()}
         squares = {pair: values[clients] for pair, values in self.squares.items()}
@@ -155,7 +155,7 @@ def _(law: Multinomial, weights: Array) -> ParticipationMoments:
 def _(law: InTypes, weights: Array) -> ParticipationMoments:
     """Return joint moments of one client of each type, and of two different ones of each pair of types."""
     first = np.cumsum((0, *law.counts[:-1]))
-    return compute_participation_moments(law.law, law.expand_to_clients(weights)).of(first.tolist())
+    return compute_participation_moments(law.law, law.expand_to_clients(weights)).select_clients(first.tolist())
 
 
 def compute_report_moments(weights: Array, reports: Sequence[int]) -> ParticipationMoments:

@@ -109,7 +109,7 @@ class Numbers:
         """Yield the additive parts of a number, each as a shared factor and a factor of the client."""
         return _split_parts(whole, self.differs)
 
-    def summed(self, number: Expr) -> Expr:
+    def sum_over_clients(self, number: Expr) -> Expr:
         """Return the sum over clients of a number per client, as a combination of sums.
 
         Unknown symbols may depend on the client.

@@ -96,7 +96,7 @@ class Quotient:
 def quotient(expression: Expr) -> Quotient:
     """Return a number as a quotient of polynomials; raise `Rejected` for another expression, or a division by zero."""
     number = sp.sympify(expression)
-    compiler = _Compiler.of(part for part in _parts(number) if not part.is_Rational)
+    compiler = _Compiler.from_parts(part for part in _parts(number) if not part.is_Rational)
     return Quotient(compiler.symbols, *_make_monic(*compiler.compile(number)))
 
 
@@ -124,7 +124,7 @@ def _combine_all(*numbers: Quotient) -> Sequence[Quotient]:
 @cache_with_work(2**12)
 def _share_generators(*alphabets: tuple[Expr, ...]) -> tuple[_Compiler, Sequence[Sequence[Polynomial]]]:
     """Return a compiler with the generators of all, and for each of them the images of its generators."""
-    compiler = _Compiler.of(symbol for symbols in alphabets for symbol in symbols)
+    compiler = _Compiler.from_parts(symbol for symbols in alphabets for symbol in symbols)
     return compiler, [[compiler.compile(symbol)[0] for symbol in symbols] for symbols in alphabets]
 
 
@@ -245,7 +245,7 @@ class _Compiler:
     generators: Mapping[Expr, Polynomial]
 
     @classmethod
-    def of(cls, parts: Iterable[Expr]) -> _Compiler:
+    def from_parts(cls, parts: Iterable[Expr]) -> _Compiler:
         """Return a compiler for these parts; a symbol whose root is among them is the square of that generator."""
         found = set(parts)
         symbols = sorted(found - {part.base for part in found if _is_root(part)}, key=sp.default_sort_key)

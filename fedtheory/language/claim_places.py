@@ -69,7 +69,7 @@ class SiteOfPlaces(SiteOfRuns):
 
     def _gather(self, values: Sequence[Array]) -> Array:
         assert isinstance(self.frame, StackedFrame)
-        return self.frame.gathered(values)
+        return self.frame.gather(values)
 
     @property
     def constants(self) -> Memo:

@@ -90,7 +90,7 @@ class ClaimPlan:
         """The bound at a step size that the claim covers."""
         if self.bound is None or self.reason is None or self.optimum is None:
             return self.bound
-        return self.bound.at({STEP: self.optimum.step_size})
+        return self.bound.with_numbers({STEP: self.optimum.step_size})
 
     @cached_property
     def server_step(self) -> Edge | None:

@@ -44,7 +44,7 @@ class Costs:
     aggregation: float = 1.0
     """Cost of a round's messages in federated averaging; other algorithms cost in proportion to their vectors."""
 
-    def of_round(self, run: Run, planned: Run) -> float:
+    def cost_round(self, run: Run, planned: Run) -> float:
         """Return the cost of a round of a run, relative to the planned batch and messages."""
         rows, before = _average_gradient_rows(run), _average_gradient_rows(planned)
         ratio = rows / before if rows and before else 1.0
@@ -104,15 +104,15 @@ class Alternatives:
         self._tried: dict[tuple[str, int, int | None], Alternative | None] = {}
         if best is not None and self.steps is not None:
             key = run.algorithm.name, self.steps, _get_batch_size(run)
-            cost = best.rounds * objective.costs.of_round(run, run)
+            cost = best.rounds * objective.costs.cost_round(run, run)
             self._tried[key] = Alternative(*key, best, cost, is_planned=True)
 
     @property
     def planned(self) -> Alternative | None:
         """The planned setting at its best step size."""
-        return None if self.steps is None else self.at(self.steps, _get_batch_size(self.run))
+        return None if self.steps is None else self.find_setting(self.steps, _get_batch_size(self.run))
 
-    def at(self, steps: int, batch: int | None, name: str | None = None) -> Alternative | None:
+    def find_setting(self, steps: int, batch: int | None, name: str | None = None) -> Alternative | None:
         """Return a setting at its best step size; None if it has no exact error."""
         called = name or self.run.algorithm.name
         key = called, steps, batch
@@ -124,9 +124,9 @@ class Alternatives:
         """Plan another setting with the same budget; return None if it is invalid."""
         try:
             run = self._change_setting(steps, batch, name)
-            each = self.objective.costs.of_round(run, self.run)
+            each = self.objective.costs.cost_round(run, self.run)
             if self.accuracy is None:
-                total = self.run.algorithm.rounds * self.objective.costs.of_round(self.run, self.run)
+                total = self.run.algorithm.rounds * self.objective.costs.cost_round(self.run, self.run)
                 run = run.with_rounds(max(1, math.floor(total / each * (1 + 1e-12))))
             reached = find_planned_and_best(
                 ExactErrors(run), self.objective.error, self.accuracy, self.objective.margin
@@ -177,7 +177,7 @@ class Alternatives:
         for counts in (_list_doubled(self.steps), _list_halved(self.steps)):
             misses = 0
             for count in counts:
-                found = self.at(count, _get_batch_size(self.run)) if self.is_cheap(count) else None
+                found = self.find_setting(count, _get_batch_size(self.run)) if self.is_cheap(count) else None
                 if found is not None and self._is_better(found, best):
                     best, misses = found, 0
                 elif (misses := misses + 1) == _MISSES:
@@ -200,7 +200,7 @@ class Alternatives:
         """Return SCAFFOLD with the planned local steps; None if it is costly to compute."""
         if self.run.algorithm.defined is not None or self.steps is None or not self.is_cheap(self.steps, "scaffold"):
             return None
-        return self.at(self.steps, _get_batch_size(self.run), "scaffold")
+        return self.find_setting(self.steps, _get_batch_size(self.run), "scaffold")
 
     def list_settings(self, kinds: Sequence[str]) -> list[Alternative]:
         """Return all settings of some kinds, at any cost, including the planned one."""
@@ -213,7 +213,7 @@ class Alternatives:
         )
         batches = list(_list_batch_sizes(self.run)) if "batch" in kinds else [_get_batch_size(self.run)]
         names = [None, "scaffold"] if "algorithm" in kinds and self.run.algorithm.defined is None else [None]
-        tried = [self.at(k, b, name) for name in names for b in batches for k in steps or [self.steps]]
+        tried = [self.find_setting(k, b, name) for name in names for b in batches for k in steps or [self.steps]]
         return [one for one in tried if one is not None]
 
 

@@ -62,7 +62,7 @@ class Promise:
         """Names of numbers in the bound that are measured on the run itself, at its step size."""
         if self.plan.bound is None:
             return []
-        changed = compare_numbers(self.plan.bound.at({STEP: self.step_size}).values, self.bound.values)
+        changed = compare_numbers(self.plan.bound.with_numbers({STEP: self.step_size}).values, self.bound.values)
         return self.plan.select_measured([name for name in changed if name not in FOLLOWED])
 
     @property
@@ -198,7 +198,7 @@ def build_answer(
     only for plans whose bound may be better than the one at the best step size of the exact error.
     """
     error, best = reached.error, reached.best
-    run = errors.at(best.step_size)
+    run = errors.run_with(best.step_size)
     run = run if best.rounds == run.algorithm.rounds else run.with_rounds(best.rounds)
     usable = [plan for plan in plans if plan.bound is not None and _is_distance_from_optimum(plan.error)]
     promise = _choose_best([_compute_promise(p, best.step_size, b, run) for p, b in _list_covering(usable, run)], error)
@@ -344,7 +344,8 @@ def _evaluate_at_best(plan: ClaimPlan, errors: ExactErrors) -> Iterable[Promise]
     if plan.optimum is not None and plan.attainable:
         step = plan.optimum.step_size
         yield from (
-            _compute_promise(plan, step, bound, errors.run) for plan, bound in _list_covering([plan], errors.at(step))
+            _compute_promise(plan, step, bound, errors.run)
+            for plan, bound in _list_covering([plan], errors.run_with(step))
         )
 
 

@@ -120,7 +120,7 @@ class NumericBound:
         """Return whether an expression depends on the named number."""
         return not get_free_symbols(expression).isdisjoint(self.symbols(name))
 
-    def at(self, changes: Mapping[str, float]) -> NumericBound:
+    def with_numbers(self, changes: Mapping[str, float]) -> NumericBound:
         """Return the bound with changed numbers, and their consequences."""
         return replace(self, values=self._complete(changes))
 

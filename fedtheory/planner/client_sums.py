@@ -76,14 +76,14 @@ class SumsOverClients:
         """b_i in the eigenvectors, (M, d)."""
         return np.asarray(np.einsum("mji,mj->mi", self.vectors, self.linear))
 
-    def _at(self, factors: Array) -> tuple[Array, Array, Array]:
+    def _scale_steps(self, factors: Array) -> tuple[Array, Array, Array]:
         """Return the step size times curvature, the step sizes and the step numbers, for each factor."""
         sizes = factors[:, None, None] * self.sizes[None, :, None]
         return sizes * self.curvatures[None], sizes, self.steps[None, :, None]
 
     def compute_moves(self, factors: Array) -> tuple[Array, Array]:
         """Sums of f(H_i), (S, d, d), and of g(H_i) b_i, (S, d), at each of the factors of the step sizes (S,)."""
-        moved, sizes, steps = self._at(factors)
+        moved, sizes, steps = self._scale_steps(factors)
         weights = self.weights[None, :, None]
         moves = (weights * evaluate_change(moved, steps)).reshape(len(factors), -1)[:, self._curved]
         shifts = (
@@ -93,7 +93,7 @@ class SumsOverClients:
 
     def compute_noise(self, factors: Array) -> Array:
         """Return the sums of eta^2 s(H_i), (S, d, d)."""
-        moved, sizes, steps = self._at(factors)
+        moved, sizes, steps = self._scale_steps(factors)
         fresh = self.variances[None, :, None] * sizes * sizes * evaluate_noise(moved, steps)
         return _multiply_conjugate(self._all_vectors, fresh.reshape(len(factors), -1))
 

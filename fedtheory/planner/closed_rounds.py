@@ -168,11 +168,11 @@ class ClosedRounds:
             return SumsByPolynomials(*parts, float(self._sizes[0]), steps)
         return SumsOverClients(*parts, self._sizes, self._steps)
 
-    def at(self, factor: float) -> RoundsInEigenbasis:
+    def scale_steps(self, factor: float) -> RoundsInEigenbasis:
         """Return the rounds with all step sizes multiplied by a factor."""
-        return self.of([factor])[0]
+        return self.scale_steps_by_each([factor])[0]
 
-    def of(self, factors: Sequence[float]) -> list[RoundsInEigenbasis]:
+    def scale_steps_by_each(self, factors: Sequence[float]) -> list[RoundsInEigenbasis]:
         """Return the rounds with all step sizes multiplied by each of several factors."""
         most = max(1, _MOST // self._vectors.size)
         return [

@@ -131,7 +131,7 @@ class DataDescription:
 
     def _regress(self) -> Run:
         """Return least squares with step size one; rows without a client belong to one client."""
-        data = split_data(self.given.prepared(self.standardize, self.intercept), self.rows, FLOAT)
+        data = split_data(self.given.prepare(self.standardize, self.intercept), self.rows, FLOAT)
         problem = least_squares(data, FLOAT.zeros(data.inputs[0].shape[1]), weights=weigh_by_rows(data, FLOAT))
         return Run(problem, fedavg(problem, rounds=ROUNDS, local_steps=LOCAL_STEPS, local_step_size=1))
 
@@ -260,7 +260,7 @@ def describe(
     if kind is not None and kind not in KINDS:
         raise InputError("kind", f"expected {' or '.join(KINDS)}, got {kind!r}")
     given, found = _load(file, choice, kind)
-    prepared = given.prepared(standardize, intercept)
+    prepared = given.prepare(standardize, intercept)
     return DataDescription(file, choice, given, prepared.scaling is not None, prepared.intercept, found)
 
 

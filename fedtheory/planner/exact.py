@@ -66,7 +66,7 @@ class ExactErrors:
         """Return the step size of an exponent of the search: that power of four, divided by L."""
         return float(BASE**exponent) * self._scale
 
-    def at(self, step_size: float) -> Run:
+    def run_with(self, step_size: float) -> Run:
         """Return the run with another local step size; clients with different ones keep their ratios.
 
         Step sizes that differ by rounding share a run.
@@ -83,7 +83,7 @@ class ExactErrors:
         """
         try:
             with np.errstate(all="ignore"):
-                error = plain_float(quantity.on(self.at(step_size)))
+                error = plain_float(quantity.on(self.run_with(step_size)))
         except Diverging:
             return math.inf
         except NotApplicable:
@@ -103,7 +103,7 @@ class ExactErrors:
         """Search for the step size with the least exact error; None if the error is not known."""
         if math.isnan(self.error(quantity, self.planned)):
             return None
-        compute_trajectories(run for run in map(self.at, self.grid) if "attempted_trajectory" not in vars(run))
+        compute_trajectories(run for run in map(self.run_with, self.grid) if "attempted_trajectory" not in vars(run))
         evaluations = _FEW_EVALUATIONS if self.is_large else _EVALUATIONS
         found = find_lowest(lambda exponent: self.error(quantity, self.step(exponent)), GRID, evaluations)
         return None if found is None else ExactOptimum(self.step(found[0]), found[1])

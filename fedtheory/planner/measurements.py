@@ -50,7 +50,7 @@ def measure_bound(claim: Claim, optimum: Optimum, bound: NumericBound, errors: E
     there = _find_bound_at(claim, errors, best)
     if there is None:
         return Measurements((), None, best, None)
-    expected, value = bound.at({STEP: best}).values, there.value()
+    expected, value = bound.with_numbers({STEP: best}).values, there.value()
     changed = compare_numbers(expected, there.values)
     if not changed:
         return Measurements((), value, best, value)
@@ -96,7 +96,7 @@ def find_covered_edge(claim: Claim, edge: Edge, errors: ExactErrors) -> Edge:
     """
 
     def covered(step: float) -> bool:
-        return not list_failures(claim, errors.at(step))
+        return not list_failures(claim, errors.run_with(step))
 
     top = min(edge.value, _FAR * errors.planned)
     if top <= 0 or covered(top):
@@ -121,7 +121,7 @@ _BISECTIONS = 8
 
 def _find_bound_at(claim: Claim, errors: ExactErrors, step: float) -> NumericBound | None:
     """Return the bound with the constants of the run at a step size; None if the claim does not cover it."""
-    return find_covering_bound(claim, errors.at(step))
+    return find_covering_bound(claim, errors.run_with(step))
 
 
 def find_covering_bound(claim: Claim, run: Run) -> NumericBound | None:

@@ -243,7 +243,7 @@ def _set_rounds(bound: NumericBound, accuracy: float | None) -> NumericBound:
     )
     if asked.rounds is None:
         raise NotApplicable(f"the accuracy {accuracy:g} is out of reach: {asked.reason}")
-    return bound.at({ROUNDS: asked.rounds})
+    return bound.with_numbers({ROUNDS: asked.rounds})
 
 
 def _plan_claim(errors: ExactErrors, claim: Claim, accuracy: float | None) -> ClaimPlan:
@@ -251,12 +251,12 @@ def _plan_claim(errors: ExactErrors, claim: Claim, accuracy: float | None) -> Cl
     # If the setting fails at the smallest step size it always fails, and nothing else is computed for the claim.
     settings = [assumption for assumption in premises(claim) if isinstance(assumption, Setting)]
     others = failures_among(settings, errors.run)
-    if others and failures_among(settings, errors.at(errors.planned * _SMALLER[-1])):
+    if others and failures_among(settings, errors.run_with(errors.planned * _SMALLER[-1])):
         return ClaimPlan(claim, require_bounded_error(claim), False, "; ".join(map(str, others)))
     failures = list_failures(claim, errors.run)
     reasons = list(failures)
     for part in _SMALLER if failures else _SMALLER[:1]:
-        run = errors.at(errors.planned * part)
+        run = errors.run_with(errors.planned * part)
         if list_failures(claim, run):
             continue
         try:
@@ -270,7 +270,7 @@ def _plan(
     claim: Claim, errors: ExactErrors, bound: NumericBound, failures: list[str], accuracy: float | None
 ) -> ClaimPlan:
     """Plan with a claim from its bound on the run."""
-    planned = bound.at({STEP: errors.planned}) if bound.symbols(STEP) else bound
+    planned = bound.with_numbers({STEP: errors.planned}) if bound.symbols(STEP) else bound
     conditions = (*planned.slacks(), *_list_slacks_of_clients(claim, bound, errors.run))
     reasons = [*failures, *filter(None, [_list_failed_conditions(claim, conditions)])]
     found = ClaimPlan(claim, require_bounded_error(claim), not reasons, "; ".join(reasons) or None, conditions, planned)
@@ -327,7 +327,7 @@ def _optimise(found: ClaimPlan, bound: NumericBound, accuracy: float | None, edg
     sizes = StepSizes(bound)
     if STEP not in bound.values and (best := sizes.minimiser(bound, edge)) is not None:
         # Without a planned step size the best one is planned.
-        bound = bound.at({STEP: best})
+        bound = bound.with_numbers({STEP: best})
         sizes = StepSizes(bound)
     return replace(
         found,

@@ -43,7 +43,7 @@ def regime_map(bound: NumericBound, across: str, up: str, *, decades: float = 3.
     largest = np.empty((len(second), len(first)), dtype=int)
     admissible = np.empty(largest.shape, dtype=bool)
     for place in np.ndindex(*largest.shape):
-        at = bound.at({names[0]: float(first[place[1]]), names[1]: float(second[place[0]])})
+        at = bound.with_numbers({names[0]: float(first[place[1]]), names[1]: float(second[place[0]])})
         values = at.term_values()
         largest[place] = int(np.argmax(values)) if np.isfinite(values).all() else -1
         admissible[place] = all(slack.holds for slack in at.slacks())

@@ -113,14 +113,16 @@ class RoundsNeeded:
         """Return the error after 1 .. `rounds` rounds."""
         if (step_size, rounds) not in self._curves:
             planned = rounds == self.errors.run.algorithm.rounds
-            run = self.errors.at(step_size)
+            run = self.errors.run_with(step_size)
             self._curves[step_size, rounds] = measure_curve(run if planned else run.with_rounds(rounds), self.error)
         return self._curves[step_size, rounds]
 
     def outcome(self, step_size: float, rounds: int) -> ErrorAtStepSize:
         """Compute the error of the run in at most `rounds` rounds."""
         if self.closed is not None:
-            return self._evaluate_closed_form(step_size, self.closed.at(step_size / self.errors.planned), rounds)
+            return self._evaluate_closed_form(
+                step_size, self.closed.scale_steps(step_size / self.errors.planned), rounds
+            )
         measured = self.curve(step_size, rounds)
         curve, needed = measured.errors, self._find_first_below(measured)
         last = rounds if needed is None else needed
@@ -183,7 +185,7 @@ class RoundsNeeded:
     def _require_digits(self, best: ErrorAtStepSize) -> None:
         """Raise `InputError` if the recursion of moments loses the digits of the closed form."""
         try:
-            _ = self.errors.at(best.step_size).with_rounds(best.rounds).trajectory.final_suboptimality
+            _ = self.errors.run_with(best.step_size).with_rounds(best.rounds).trajectory.final_suboptimality
         except Unresolved as reason:
             raise InputError("problem", str(reason)) from None
 
@@ -207,7 +209,7 @@ class RoundsNeeded:
     def _compute_errors(self, closed: ClosedRounds, sizes: list[float]) -> list[ErrorAtStepSize]:
         """Return the exact errors at the step sizes."""
         planned, rounds, fewest = self.errors.planned, self.errors.run.algorithm.rounds, None
-        each = zip(sizes, closed.of([size / planned for size in sizes]), strict=True)
+        each = zip(sizes, closed.scale_steps_by_each([size / planned for size in sizes]), strict=True)
         found: list[ErrorAtStepSize] = []
         # Large step sizes usually need the fewest rounds: most others are then known to need more.
         for size, one in reversed(list(each)):
@@ -273,7 +275,7 @@ class RoundsNeeded:
         for one in sorted([best, *others], key=self._make_rank):
             if lasting and self._make_rank(lasting[0]) <= self._make_rank(one):
                 break
-            limit = compute_limit(self.errors.at(one.step_size), self.error)
+            limit = compute_limit(self.errors.run_with(one.step_size), self.error)
             if self.accuracy is None or not one.reached:
                 return replace(one, limit=limit)
             later = self._confirm_later(one) if limit is None or limit <= self.accuracy else None
@@ -339,7 +341,7 @@ class RoundsNeeded:
             return None
         run = self.errors.run
         closed = self.closed or (ClosedRounds(run) if has_one_map(run) else None)
-        smallest = None if closed is None else closed.at(_LEAST * self.largest / self.errors.planned)
+        smallest = None if closed is None else closed.scale_steps(_LEAST * self.largest / self.errors.planned)
         if smallest is not None and smallest.bias > self.accuracy:
             unequal = "unequal local steps" if run.algorithm.work.common_steps is None else "unequal steps or weights"
             return (

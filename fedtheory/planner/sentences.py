@@ -230,7 +230,7 @@ def describe_constants_plan(found: Plan, write: Write = abbreviate) -> list[tupl
     best = found.recommended
     if best is None or best.bound is None or best.optimum is None:
         return [("promised:", "no bound has a best step size for these numbers; --all says why")]
-    at_best = best.bound.at({"local_step_size": best.optimum.step_size})
+    at_best = best.bound.with_numbers({"local_step_size": best.optimum.step_size})
     term, value = sort_terms(at_best)[0]
     share = value / best.optimum.value if best.optimum.value > 0 else 1.0
     part = f"{share:.0%} of it" if share <= 1 else f"{short(value)} before others are subtracted"

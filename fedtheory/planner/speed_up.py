@@ -28,7 +28,7 @@ class UsefulLocalSteps:
 
 def compute_best_value(sizes: StepSizes, name: str, number: float) -> float:
     """Return the bound with another number, at its best step size, or at the planned one if no step size is best."""
-    at = sizes.bound.at({name: number})
+    at = sizes.bound.with_numbers({name: number})
     found = sizes.best(at)
     return at.value() if found is None else found[1]
 

@@ -42,12 +42,14 @@ def find_divergence_edge(errors: ExactErrors, closed: ClosedRounds | None) -> fl
     if isinstance(errors.run, LinearModelRun):
         return find_model_edge(errors.run)
     if closed is not None:
-        return errors.planned * _find_unstable(lambda f: closed.at(f).is_stable, closed.safe_factor, _NARROW, _EXACTLY)
+        return errors.planned * _find_unstable(
+            lambda f: closed.scale_steps(f).is_stable, closed.safe_factor, _NARROW, _EXACTLY
+        )
     start = 1 / (4 * plain_float(errors.run.smoothness)) if errors.run.smoothness > 0 else errors.planned
     if has_one_map(errors.run):
         edge_of_mean = find_divergence_edge(errors, ClosedRounds(errors.run))
-        return _search_downwards(lambda step: _is_stable(errors.at(step)), edge_of_mean)
-    return _find_unstable(lambda step: _is_stable(errors.at(step)), start, _WIDE, _ROUGHLY)
+        return _search_downwards(lambda step: _is_stable(errors.run_with(step)), edge_of_mean)
+    return _find_unstable(lambda step: _is_stable(errors.run_with(step)), start, _WIDE, _ROUGHLY)
 
 
 def has_one_map(run: Run) -> bool:

@@ -91,7 +91,7 @@ def find_rounds_at_best_step(sizes: StepSizes, accuracy: float) -> RoundsToAccur
 
     def evaluate(rounds: float) -> tuple[float | None, float]:
         """Return the step size, None if none is best, and the value of the bound after `rounds` rounds."""
-        return sizes.best(sizes.bound.at({ROUNDS: rounds})) or (None, math.inf)
+        return sizes.best(sizes.bound.with_numbers({ROUNDS: rounds})) or (None, math.inf)
 
     return _find_rounds(sizes.bound, accuracy, evaluate, "at its best step size")
 

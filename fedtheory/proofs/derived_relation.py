@@ -33,7 +33,7 @@ class Derived:
     keeps_equations: ClassVar[bool] = True
     """Whether an equation gives an equation; otherwise it gives one inequality only."""
 
-    def of(self, symbol: SymbolTable, relations: Sequence[Relation]) -> Expr:
+    def derive(self, symbol: SymbolTable, relations: Sequence[Relation]) -> Expr:
         """Return the non-negative expression, from the relations of that claim."""
         return self.slack(symbol, relations[self.link].slack)
 

@@ -209,7 +209,7 @@ def _describe_part(claim: Claim, part: Part) -> Entry:
         return Entry(coefficient, "a condition", slack(part.premise))
     derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise
     premise = use_plain_symbols(find(derived.claim))
-    derived_slack = derived.of(symbols_of(premise), premise.relations)
+    derived_slack = derived.derive(symbols_of(premise), premise.relations)
     return Entry(coefficient, derived.label, derived_slack, derived.claim)
 
 

@@ -62,7 +62,7 @@ class Powers(_Restatement):
         if claim.place != "run" or claim.rate is not None or not bases:
             raise Rejected("expected a bound on a run with exponentials or powers of the number of steps in it")
         found = {one: base if self.base is None else self.base for one, base in bases.items()}
-        signs = _Signs.of(claim, self.given)
+        signs = _Signs.from_claim(claim, self.given)
         stated = _replace(claim, {one: base**self.count for one, base in found.items()}, signs)
         symbols = self.count.free_symbols
         if not symbols or sp.Mul(*symbols) != self.count or not symbols <= signs.numbers.integer:
@@ -98,7 +98,7 @@ class Squares(_Restatement):
         Sides are numbers, also where they are norms of random vectors: an expectation has to be written.
         """
         squares = {side: sp.expand(side**2) for relation in claim.relations for side in relation.sides}
-        signs = _Signs.of(claim, self.given)
+        signs = _Signs.from_claim(claim, self.given)
         stated = _replace(claim, squares, signs)
         for relation in claim.relations:
             _, larger = relation.ordered
@@ -139,7 +139,7 @@ class _Signs:
     conditions: Sequence[Expr]
 
     @classmethod
-    def of(cls, claim: Claim, given: Sequence[Expr]) -> _Signs:
+    def from_claim(cls, claim: Claim, given: Sequence[Expr]) -> _Signs:
         """Return the numbers and conditions of a claim, with those given conditions that follow from its own."""
         derived = [one for one in given if not _list_unnamed([one], claim) and follows(one, claim)]
         return cls(numbers_of(claim), (*claim.conditions, *derived, *list_known_conditions(claim)))

@@ -112,7 +112,7 @@ def _repeat_rows(table: TomlTable, data: ClientData, counts: Counts) -> ClientDa
         expected = f"expected at most {MOST_NUMBERS} numbers in the rows of all clients (rows x columns)"
         got = f"{rows} x {data.inputs[0].shape[1]}"
         raise InputError(table.path("count"), f"{expected}, got {got}: use smaller counts")
-    return data.of(np.repeat(np.arange(len(counts)), counts).tolist())
+    return data.select_clients(np.repeat(np.arange(len(counts)), counts).tolist())
 
 
 def _read_loss(table: TomlTable, kind: str) -> MarginLoss:

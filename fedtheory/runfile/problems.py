@@ -77,9 +77,7 @@ def problem_on(table: TomlTable, data: DataSet) -> Problem:
 
 def split_rows(table: TomlTable, data: DataSet) -> tuple[ClientData, str]:
     """Return the rows of a data set, split over clients by the table's keys, and its name."""
-    prepared = data.prepared(
-        _read_choice(table, "standardize", False), _read_choice(table, "intercept", data.intercept)
-    )
+    prepared = data.prepare(_read_choice(table, "standardize", False), _read_choice(table, "intercept", data.intercept))
     return split_data(prepared, _list_client_rows(table, data), table.arithmetic), data.name
 
 

@@ -106,7 +106,7 @@ def _write_losses(problem: LossProblem) -> dict[str, Any]:
 
 def _write_terms(problem: LossProblem, client: int) -> list[dict[str, Any]]:
     """Return the terms of a client; a negative width stands for a reflected loss."""
-    own, text = problem.terms.of([client]), problem.arithmetic.text
+    own, text = problem.terms.select_clients([client]), problem.arithmetic.text
     columns = zip(own.coordinates.tolist(), own.weights, own.centres, own.widths, strict=True)
     return [
         {"coordinate": c, "weight": text(a), "centre": text(b), "width": text(abs(w))}

@@ -21,7 +21,7 @@ def recorded(ids: list[str]) -> list[ClaimRow]:
     found = []
     for claim in map(find, ids):
         assert claim.verdict is not None
-        found.append(ClaimRow.of(ClaimVerdict(claim.id, claim.verdict, 1, 1, 0, 0, 0.5, None, None, 0.0)))
+        found.append(ClaimRow.from_verdict(ClaimVerdict(claim.id, claim.verdict, 1, 1, 0, 0, 0.5, None, None, 0.0)))
     return found
 
 
@@ -56,7 +56,7 @@ def test_a_main_theorem_says_what_became_of_it(groups: list[SourceGroup]) -> Non
 def test_three_numbers() -> None:
     """The numbers are those of statements, proofs, refutations, and corrected refutations."""
     ids = ["renard2022:thm-2.1", "renard2022:lemma-2.2", "renard2022:lemma-2.2.fixed", "renard2022:assumption-1"]
-    assert ClaimCounts.of(recorded(ids)) == ClaimCounts(4, 2, 1, 1)
+    assert ClaimCounts.from_rows(recorded(ids)) == ClaimCounts(4, 2, 1, 1)
 
 
 def test_premises_are_those_of_certificates_and_printed_proofs() -> None:
@@ -105,7 +105,7 @@ def test_what_a_search_needs_is_on_the_page(groups: list[SourceGroup]) -> None:
     """Each statement has a row with its verdict, kind, formula and symbol names in the file itself."""
     environment = load_templates(tuple((row.claim.id, row.file) for group in groups for row in group.rows))
     rows = [row for group in groups for row in group.rows]
-    values = {"groups": groups, "found": ClaimCounts.of(rows), "runs": [], "plan": None, "others": []}
+    values = {"groups": groups, "found": ClaimCounts.from_rows(rows), "runs": [], "plan": None, "others": []}
     text = environment.get_template("index.html").render(**values, miniatures={}, verdicts=["proved"], kinds=["bound"])
     assert text.count("<tr data-verdict") + text.count('<tr class="repair" data-verdict') == len(rows)
     row = re.search(

@@ -107,7 +107,7 @@ def _lists(folder: Path) -> None:
         for claim in all_claims().values()
         if claim.verdict is not None
     ]
-    site = _Site(folder, list_groups([ClaimRow.of(verdict) for verdict in found]), [])
+    site = _Site(folder, list_groups([ClaimRow.from_verdict(verdict) for verdict in found]), [])
     site.write_index()
     site.finish()
 

@@ -86,13 +86,15 @@ def test_what_belongs_to_the_whole() -> None:
     everything = [_untried(claim.id) for claim in all_claims().values()]
     kinds = Counter(
         type(task)
-        for task in site._list_tasks(everything, site.list_groups([site.ClaimRow.of(v) for v in everything]), ())
+        for task in site._list_tasks(
+            everything, site.list_groups([site.ClaimRow.from_verdict(v) for v in everything]), ()
+        )
     )
     assert kinds[drawing.PlanTask] == 1
     assert kinds[drawing.PaperTask] == len(all_sources())
     one = [_untried(CLAIMS[0])]
     kinds = Counter(
-        type(task) for task in site._list_tasks(one, site.list_groups([site.ClaimRow.of(v) for v in one]), ())
+        type(task) for task in site._list_tasks(one, site.list_groups([site.ClaimRow.from_verdict(v) for v in one]), ())
     )
     assert kinds == {drawing.ErrataTask: 1, drawing.SlackTask: 1, drawing.ClaimTask: 1}
 

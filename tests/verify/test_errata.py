@@ -67,7 +67,7 @@ def test_every_counterexample_fails_exactly(ledger: dict[str, Erratum]) -> None:
 
 def test_counterexamples_can_be_checked_by_hand(ledger: dict[str, Erratum]) -> None:
     """Counterexamples have at most 3 clients, 2 dimensions and 4 digits, and short sides; exceptions are recorded."""
-    found = {name: explain_size(entry.run, PrintedSides.of(entry.check)) for name, entry in ledger.items()}
+    found = {name: explain_size(entry.run, PrintedSides.from_check(entry.check)) for name, entry in ledger.items()}
     assert {name: reasons for name, reasons in found.items() if reasons} == BEYOND_PENCIL
 
 

@@ -23,7 +23,7 @@ class Dependencies:
     """Whether the expressions contain means or sums over clients."""
 
     @classmethod
-    def by(cls, expressions: Sequence[Expr], claim: Claim) -> Dependencies:
+    def from_expressions(cls, expressions: Sequence[Expr], claim: Claim) -> Dependencies:
         """Collect the values that some expressions of a claim require."""
         symbols = sorted({symbol for each in expressions for symbol in each.free_symbols}, key=str)
         quantities = dict.fromkeys(claim.notation.get(symbol) for symbol in symbols)
@@ -53,10 +53,12 @@ class Dependencies:
 @cache
 def collect_in_conditions(claim: Claim) -> Dependencies:
     """Collect the values that the conditions of a claim on runs require."""
-    return Dependencies.by(claim.run_conditions, claim)
+    return Dependencies.from_expressions(claim.run_conditions, claim)
 
 
 @cache
 def collect_in_relations(claim: Claim) -> Dependencies:
     """Collect the values that the relations of a claim require."""
-    return Dependencies.by([side for relation in claim.relations for side in (relation.left, relation.right)], claim)
+    return Dependencies.from_expressions(
+        [side for relation in claim.relations for side in (relation.left, relation.right)], claim
+    )

@@ -49,7 +49,7 @@ class WholeRuns:
         sizes = tuple(asked.size(self._runs[row]) for row in rows)
         key = rows, sizes
         if key not in self._sites:
-            self._sites[key] = SiteOfRuns.of([self._runs[row] for row in rows], sizes)
+            self._sites[key] = SiteOfRuns.from_runs([self._runs[row] for row in rows], sizes)
         return self._sites[key]
 
 

@@ -61,7 +61,7 @@ class _Range:
             return "tends to 1"
         return "grows" if power > 0 else "falls"
 
-    def at(self, power: int, scale: Expr) -> Expr:
+    def size_at(self, power: int, scale: Expr) -> Expr:
         """Return the size at a power of the scale."""
         size = self.base * scale**power
         return 1 - size if self.is_complement else size
@@ -132,7 +132,7 @@ class _Places:
 
     def excesses(self, scale: int) -> Iterator[tuple[Powers, float]]:
         """Yield the quotient at each point that the conditions allow, if both expressions are positive."""
-        sizes = [{p: float(one.at(p, sp.Integer(scale))) for p in one.powers} for one in self._ranges]
+        sizes = [{p: float(one.size_at(p, sp.Integer(scale))) for p in one.powers} for one in self._ranges]
         for powers in product(*(one.powers for one in self._ranges)):
             numbers = [size[power] for size, power in zip(sizes, powers, strict=True)]
             if not all(slack(numbers) >= 0 for slack in self._slacks):
@@ -167,7 +167,7 @@ class _Places:
 
     def _values(self, powers: Powers, scale: Expr) -> dict[sp.Symbol, Expr]:
         places = zip(self._symbols, powers, self._ranges, strict=True)
-        return {symbol: one.at(power, scale) for symbol, power, one in places}
+        return {symbol: one.size_at(power, scale) for symbol, power, one in places}
 
     def effort(self, powers: Powers) -> tuple[int, int, int, Powers]:
         """Return a sort key: the number of changes, with those of the problem's constants first."""

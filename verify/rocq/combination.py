@@ -60,7 +60,7 @@ class _CombinationWriter:
         parameters = [*self.run.binders(self.used), *self.signs.hypotheses()]
         if missing := self.run.required - {binder.name for binder in parameters} - {"i", "Hi"} - self.run.witnesses:
             raise NotExported(f"a used claim has hypotheses that this claim lacks: {', '.join(sorted(missing))}")
-        start = [self.run.known, *self._note_orderings(), *self._prove_roots(), *self.signs.prepared()]
+        start = [self.run.known, *self._note_orderings(), *self._prove_roots(), *self.signs.prepare_conditions()]
         proof = "\n".join([*start, conjunction(proofs)])
         theorem = Theorem(
             name_of(claim.id),
@@ -212,7 +212,7 @@ class _CombinationWriter:
         self.run.required |= {"given"} if "given n i" in arguments.get("given_A", "") else set()
         self.run.required |= {word for text in arguments.values() for word in re.findall(r"\w+_A\b", text)}
         count = len(known.claim.relations)
-        applied = project(known.general.applied(**arguments), derived.link, count)
+        applied = project(known.general.apply(**arguments), derived.link, count)
         if isinstance(derived, Averaged):
             lines += self.run.average(derived, found, applied, self._write_number)
             return derived.slack(self.run.symbols, found), ". ".join(lines), False

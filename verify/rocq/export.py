@@ -125,14 +125,14 @@ def _state_under_conditions(claim: Claim, general: Theorem, weaker: Sequence[Exp
     at_step = SignProofs(vocabulary.numbers, tuple(claim.conditions), vocabulary.least)
     own = RunVocabulary(of_run).signs(claim.conditions) if is_run else at_step
     known = KNOWN if is_run else Links(Reader(vocabulary), own).opening
-    lines = [known, *own.prepared()]
+    lines = [known, *own.prepare_conditions()]
     arguments = {}
     for place, condition in enumerate(weaker, start=1):
         gap = condition.gts - condition.lts
         lines.append(f"assert (needed{place} : {own.ordering(condition)}).")
         lines.append(f"{{ first [assumption | apply le_by_slack; {own.nonnegative(gap)}]. }}")
         arguments[f"condition{place}"] = f"needed{place}"
-    lines.append(f"exact ({lemma.applied(**arguments)}).")
+    lines.append(f"exact ({lemma.apply(**arguments)}).")
     parameters = [binder for binder in general.binders if not binder.name.startswith("condition")]
     proof = "\n".join(lines)
     parameters += own.hypotheses()

@@ -46,7 +46,7 @@ class Links:
         self, name: str, sides: tuple[Term, Term], proof: str, binders: Sequence[Binder], known: Sequence[str] = ()
     ) -> Theorem:
         """Return the lemma that one side is at most the other, with tactics for known facts before its proof."""
-        body = "\n".join([self.opening, *known, *self.signs.prepared(), proof])
+        body = "\n".join([self.opening, *known, *self.signs.prepare_conditions(), proof])
         return Theorem(name, [*binders, *self.signs.hypotheses()], " <= ".join(map(self.text, sides)), body)
 
     def side(self, expression: Expr) -> Term:

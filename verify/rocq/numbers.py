@@ -147,7 +147,7 @@ class SignProofs:
         smaller, larger = (number(side, self.names) for side in (condition.lts, condition.gts))
         return f"{smaller} {'<' if isinstance(condition, sp.Lt | sp.Gt) else '<='} {larger}"
 
-    def prepared(self) -> list[str]:
+    def prepare_conditions(self) -> list[str]:
         """Return tactics that clear the denominators of each condition."""
         lines = []
         for place, condition in enumerate(self.conditions, start=1):

@@ -46,7 +46,7 @@ class Lengths:
     """The names of those that proofs use."""
     _known: list[tuple[Form, Term]] = field(default_factory=list)
 
-    def of(self, expression: Expr, term: Term) -> tuple[Expr, Term]:
+    def factor_out(self, expression: Expr, term: Term) -> tuple[Expr, Term]:
         """Return the factor between the norms of two parallel vectors, and the other vector."""
         form = vector(expression, self._context)
         factor, written = next(self._find_multiples(form), (None, None))
@@ -158,7 +158,7 @@ class Reader:
 
     def length(self, of: Expr, term: Term | None = None) -> Term:
         """Return the norm of a vector in terms of previous norms."""
-        factor, written = self.lengths.of(of, self.vector(of) if term is None else term)
+        factor, written = self.lengths.factor_out(of, self.vector(of) if term is None else term)
         found = Atom(f"length ({self._place.text(written)})%vec", kind="S", own=is_own(written))
         return found if factor == 1 else Multiple(self.number(factor), found)
 

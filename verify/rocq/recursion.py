@@ -96,7 +96,7 @@ class _RecursionWriter:
         if self.certificate.first is not None:
             lemmas.append(self._state_step(self.certificate.first, together=True))
         signs = self._collect()
-        lines = [KNOWN, *signs.prepared(), self._prove_bounds(lemmas), self._conclude(relation.right)]
+        lines = [KNOWN, *signs.prepare_conditions(), self._prove_bounds(lemmas), self._conclude(relation.right)]
         return self.run.state_bound(signs, lines, lemmas)
 
     def _collect(self, first: int | None = None, *, earlier: bool = False) -> SignProofs:
@@ -154,11 +154,11 @@ class _RecursionWriter:
         if self.first:
             together = self.run.step_arguments("O") | {"n": "n"}
             start = (
-                f"apply Rle_trans with (1 := {lemmas[1].applied(**together)}); right; simpl INR; "
+                f"apply Rle_trans with (1 := {lemmas[1].apply(**together)}); right; simpl INR; "
                 "try change (step_size (step_at A n O)) with (size_of A); "
                 "try change (M (step_at A n O)) with (M_of A); field; nonzero"
             )
-        step = lemmas[0].applied(**arguments)
+        step = lemmas[0].apply(**arguments)
         below = f"pose proof (step_below A k (proj2 Hk)) as k_below; {self._prove_index('(proj1 Hk)')}"
         return "\n".join(
             [

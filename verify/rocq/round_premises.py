@@ -66,7 +66,7 @@ class Premises:
                     names.add(binder.name)
                     yield binder
 
-    def summed(self, name: str, reader: RoundReader) -> tuple[str, str]:
+    def sum_over_steps(self, name: str, reader: RoundReader) -> tuple[str, str]:
         """Return the sum over the steps of a client of the slack of a relation, and a tactic for it."""
         premise = self.of_name.get(name)
         if premise is None or not premise.of_step or premise.relation.operator != "<=":
@@ -91,7 +91,7 @@ class Premises:
         for name, used, link in list_relations(self.uses):
             relation = used.claim.relations[link]
             left, right = (self._translate(side, used) for side in relation.sides)
-            applied = project(used.general.applied(**self._match_conditions(used)), link, len(used.claim.relations))
+            applied = project(used.general.apply(**self._match_conditions(used)), link, len(used.claim.relations))
             of_step = symbols_of(used.claim)(q.local_step_index) in relation.right.free_symbols
             yield name, _Premise(Relation(left, relation.operator, right), applied, of_step)
 

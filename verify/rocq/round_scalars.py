@@ -173,7 +173,7 @@ class Scalars:
         if summed and (of_steps := self._sum_steps(because)) is not None:
             return of_steps
         if summed and because.kind == "assumption":
-            return self.premises.summed(str(because.about[0]), self.reader)
+            return self.premises.sum_over_steps(str(because.about[0]), self.reader)
         if summed:
             raise NotExported(f"the sum of {because.kind} over the steps of a round is not in the library")
         found = (

@@ -44,9 +44,9 @@ def theorem_of_step_in_run(
     used = list_sides(claim).free_symbols
     parameters = [*run.binders(used), *STEP_OF_RUN, *run.signs(conditions).hypotheses()]
     largest = "drift_at_most_largest A n k i Hn (Nat.lt_le_incl _ _ Hk) Hi"
-    by_largest = f"fun i Hi => Rle_trans _ _ _ ({largest}) ({known.general.applied()})"
+    by_largest = f"fun i Hi => Rle_trans _ _ _ ({largest}) ({known.general.apply()})"
     arguments = run.step_arguments() | {"known_S": by_largest}
-    proof = f"{KNOWN}\nexact ({at_step.applied(**arguments)})."
+    proof = f"{KNOWN}\nexact ({at_step.apply(**arguments)})."
     in_run = Vocabulary(claim, place=IN_RUN)
     in_run.numbers |= {in_run.symbols(q.local_step_index): "INR k", in_run.symbols(q.local_steps): "tau A"}
     links = Links(Reader(in_run, facts), SignProofs(in_run.numbers, tuple(conditions), in_run.least))

@@ -69,7 +69,7 @@ def theorem_with(
     if parameters is None:
         _require_known(vocabulary, links.used)
         parameters = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *hypotheses]
-    proof = "\n".join([links.opening, *vocabulary.known, *signs.prepared(), conjunction(proofs)])
+    proof = "\n".join([links.opening, *vocabulary.known, *signs.prepare_conditions(), conjunction(proofs)])
     parameters = [*parameters, *signs.hypotheses()]
     needs = sorted(links.reader.files)
     return Theorem(name_of(claim.id), parameters, goal, proof, names=vocabulary.quantity_names, needs=needs)

@@ -62,7 +62,7 @@ class Theorem:
     definitions: str = ""
     """Definitions that it uses, in addition to the library."""
 
-    def applied(self, **arguments: str) -> str:
+    def apply(self, **arguments: str) -> str:
         """Return the theorem applied to all its variables and hypotheses, by name or as given."""
         given = (arguments.get(binder.name, binder.name) for binder in self.binders)
         return " ".join([self.name, *(f"({one})" if " " in one else one for one in given)])

@@ -41,7 +41,7 @@ def write_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step:
     lines = [
         KNOWN,
         *_prove_rounds(
-            run, translate_terms(run, step, at_each), optimum, numbers, f"ltac:(exact ({lemma.applied(**arguments)}))"
+            run, translate_terms(run, step, at_each), optimum, numbers, f"ltac:(exact ({lemma.apply(**arguments)}))"
         ),
     ]
     if certificate.span == "run":
@@ -151,7 +151,7 @@ def write_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Seq
     if not any(binder.name == vocabulary.reference_point for binder in binders):
         binders += [Binder("x_star", "step_space S"), Binder("past_x_star", "past x_star")]
     known = [
-        f"pose proof ({of_step.applied()}) as known.",
+        f"pose proof ({of_step.apply()}) as known.",
         f"assert (identity : {links.text(total)} = {links.text(slack)}).",
         f"{{ {links.identity(total, slack)} }}",
     ]

@@ -53,7 +53,7 @@ class Results:
         found: list[dict[str, Any]] = self.table.to_pylist()
         return found
 
-    def of(self, claim: str) -> list[dict[str, Any]]:
+    def select_claim(self, claim: str) -> list[dict[str, Any]]:
         """Return the rows of a claim."""
         import pyarrow.compute as pc
 

@@ -41,7 +41,7 @@ def conduct(
     if dask is not None and find_spec("distributed") is None:
         raise MissingExtra("dask", "a sweep on a Dask cluster")
     store = Store(spec, output)
-    with store.opened(restart):
+    with store.open(restart):
         missing = [] if store.is_complete else [part for part in store.parts if not store.has(part)]
         stored = done = spec.design.runs - sum(stop - first for first, stop in missing)
         on_progress(done, spec.design.runs)

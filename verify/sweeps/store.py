@@ -54,7 +54,7 @@ class Store:
         return [(first, min(first + size, runs)) for first in range(0, runs, size)]
 
     @contextmanager
-    def opened(self, restart: bool) -> Iterator[None]:
+    def open(self, restart: bool) -> Iterator[None]:
         """Lock the parts for this process; raises `InputError` if they, or the table, belong to another sweep.
 
         With `restart` the results of another sweep are deleted.

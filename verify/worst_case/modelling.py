@@ -28,7 +28,7 @@ def program_of(problem: PEP) -> Program:
     exchange = _exchange(clients)
     if exchange is not None and exchange.keeps(_build_program(asked, given)):
         # By symmetry, the constraints of one client are the image of those of the other.
-        return exchange.halved(_build_program(asked, [*given, *_constrain_class(clients[:1])]))
+        return exchange.halve(_build_program(asked, [*given, *_constrain_class(clients[:1])]))
     return _build_program(asked, [*given, *_constrain_class(clients)])
 
 
@@ -41,7 +41,7 @@ def _exchange(clients: Sequence[Function]) -> Exchange | None:
     values = ([value for *_, value in one] for one in known)
     of_vectors = involution(*(_compute_coordinates(one, Point.counter) for one in vectors))
     of_values = involution(*(_compute_coordinates(one, Expression.counter) for one in values))
-    return None if of_vectors is None or of_values is None else Exchange.of(of_vectors, of_values)
+    return None if of_vectors is None or of_values is None else Exchange.from_coordinates(of_vectors, of_values)
 
 
 def _constrain_class(clients: Sequence[Function]) -> list[Constraint]:

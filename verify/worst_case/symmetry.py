@@ -38,7 +38,7 @@ class Exchange:
     """Numbers of even and of odd vectors."""
 
     @classmethod
-    def of(cls, vectors: Array, values: Array) -> Exchange:
+    def from_coordinates(cls, vectors: Array, values: Array) -> Exchange:
         """Return the exchange, an involution, that maps vectors and values to combinations of each other."""
         (vector_parts, even), (value_parts, even_values) = _find_coordinates(vectors), _find_coordinates(values)
         rows, columns, _ = list_triangle_entries(len(vectors))
@@ -52,7 +52,7 @@ class Exchange:
         signs = np.where(self.odd, -1, 1)
         return all(_contains_rows(rows * signs, rows) for rows in self._change(program))
 
-    def halved(self, program: Program) -> Program:
+    def halve(self, program: Program) -> Program:
         """Return the program for invariant solutions, with an even and an odd matrix."""
         objective, equations, inequalities = (rows[:, ~self.odd] for rows in self._change(program))
         return Program(objective[0, :-1], _select_distinct(equations), _select_distinct(inequalities), self.sizes)

@@ -60,7 +60,7 @@ class Frame(VectorSpace):
         """d."""
         return self._run.problem.dimension
 
-    def of_run(self, select: Callable[[Run], Array]) -> Array:
+    def select_of_run(self, select: Callable[[Run], Array]) -> Array:
         """Select a value of this frame's run; a stack of several runs has one entry per place, on leading axes."""
         return select(self.run)
 
@@ -71,29 +71,29 @@ class Frame(VectorSpace):
     @cached_property
     def importances(self) -> Array:
         """p_i, (M,)."""
-        return self.of_run(lambda run: run.problem.weights)
+        return self.select_of_run(lambda run: run.problem.weights)
 
     @cached_property
     def multiplicities(self) -> Array:
         """Number of clients that each entry on the client axis stands for, (M,)."""
-        return self.of_run(lambda run: run.multiplicities)
+        return self.select_of_run(lambda run: run.multiplicities)
 
     @cached_property
     def step_sizes(self) -> Array:
         """eta_i, (M,)."""
-        return self.of_run(lambda run: run.algorithm.work.step_sizes)
+        return self.select_of_run(lambda run: run.algorithm.work.step_sizes)
 
     @cached_property
     def server_step_size(self) -> Array:
         """eta_g, (1,)."""
-        return self.of_run(lambda run: run.arithmetic.array([run.algorithm.aggregation.server_step_size]))
+        return self.select_of_run(lambda run: run.arithmetic.array([run.algorithm.aggregation.server_step_size]))
 
     @cached_property
     def client_objectives(self) -> Objectives:
         """F_i of each client, centred at x*."""
         return self.objectives(lambda run: run.client_objectives)
 
-    def built(self, build: Callable[[Frame], Vector]) -> Vector:
+    def build_vector(self, build: Callable[[Frame], Vector]) -> Vector:
         """Return the vector that `build` makes at this frame."""
         return build(self)
 
@@ -104,7 +104,7 @@ class Frame(VectorSpace):
                 value = value.take([int(self.index[name])], axis=axis)
         return value
 
-    def of_round(self, values: Array) -> Array:
+    def select_round(self, values: Array) -> Array:
         """Select the entry of this frame's round from one entry per round."""
         chosen: Array = values[int(self.index["round"])]
         return chosen
@@ -119,7 +119,7 @@ class Frame(VectorSpace):
         filled: Array = values.reshape((1,) * (len(self.axes) - values.ndim) + values.shape)
         return filled
 
-    def expected(self, values: Array) -> Array:
+    def take_expectation(self, values: Array) -> Array:
         """Return expectations of scalars; in most frames, inner products are expectations already."""
         return values
 
@@ -154,7 +154,7 @@ class Frame(VectorSpace):
         return self.server
 
     @abstractmethod
-    def selected(self, vector: Vector) -> Vector:
+    def aggregate(self, vector: Vector) -> Vector:
         """sum_i w_i v_i with the round's weights."""
 
     @cached_property
@@ -170,7 +170,7 @@ class Frame(VectorSpace):
 
     def _apply_on_server(self, change: Vector) -> Vector:
         """Aggregate a change of each client's model as the server does."""
-        return self.selected(change).scaled(self.server_step_size)
+        return self.aggregate(change).scaled(self.server_step_size)
 
     @cached_property
     def gradient(self) -> Vector:

@@ -21,24 +21,24 @@ class PlaceLayout:
     """Round and local step of each place, (P,)."""
 
     @classmethod
-    def of(cls, sizes: Sequence[tuple[int, int]]) -> PlaceLayout:
+    def from_sizes(cls, sizes: Sequence[tuple[int, int]]) -> PlaceLayout:
         """Return the layout of all rounds and steps of runs with the given (rounds, steps)."""
         owners = np.repeat(np.arange(len(sizes)), [rounds * steps for rounds, steps in sizes])
         each = np.concatenate([np.indices(size).reshape(2, -1) for size in sizes], axis=1)
         return cls(owners, *each)
 
-    def of_each(self, values: Sequence[Array]) -> Array:
+    def select_each(self, values: Sequence[Array]) -> Array:
         """Select the entry of each place's run, (P, ...)."""
         found: Array = np.stack(values)[self.owners]
         return found
 
-    def gathered(self, values: Sequence[Array]) -> Array:
+    def gather(self, values: Sequence[Array]) -> Array:
         """Select entries from arrays of runs, (rounds, steps, clients) with axes of full length or one.
 
         The result is (P, clients).
         """
         if all(value.shape[:2] == (1, 1) for value in values):
-            return self.of_each([value[0, 0] for value in values])
+            return self.select_each([value[0, 0] for value in values])
         return np.concatenate([self._repeat_at_places(value, number) for number, value in enumerate(values)])
 
     def _repeat_at_places(self, value: Array, number: int) -> Array:

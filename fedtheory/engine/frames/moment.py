@@ -181,10 +181,10 @@ class MomentFrame(MomentSpace):
     def numbers(self) -> int:
         return 2 * super().numbers ** 2
 
-    def expected(self, values: Array) -> Array:
+    def take_expectation(self, values: Array) -> Array:
         return average_outcomes(values, self.probabilities)
 
-    def selected(self, vector: Vector) -> MomentVector:
+    def aggregate(self, vector: Vector) -> MomentVector:
         assert isinstance(vector, MomentVector)
         return vector.averaged(self.weights if len(self.weights) > 1 else self.weights[0])
 

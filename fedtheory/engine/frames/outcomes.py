@@ -187,9 +187,9 @@ class RoundFrame(PlainFrame):
 
     def mean_of(self, vector: Vector) -> PathVector:
         assert isinstance(vector, PathVector)
-        return PathVector(self.expected(vector.values))
+        return PathVector(self.take_expectation(vector.values))
 
-    def expected(self, values: Array) -> Array:
+    def take_expectation(self, values: Array) -> Array:
         """Average scalars or vectors over outcomes, the first axis."""
         return average_outcomes(values, self.probabilities)
 
@@ -234,7 +234,7 @@ class RoundFrame(PlainFrame):
         """One for participants, zero for others, (outcomes, 1, M)."""
         return self.arithmetic.array((self.selection != 0).astype(int))
 
-    def selected(self, vector: Vector) -> PathVector:
+    def aggregate(self, vector: Vector) -> PathVector:
         assert isinstance(vector, PathVector)
         self.require_shared(vector.values.shape[-3])
         return PathVector((self.selection[..., None] * vector.values).sum(axis=-2, keepdims=True))

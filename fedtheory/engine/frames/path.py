@@ -53,9 +53,9 @@ class PlainFrame(Frame):
         assert isinstance(left, PathVector)
         assert isinstance(right, PathVector)
         products = left.values * right.values
-        return self.of_outcomes(_sum_coordinates(products))
+        return self.average_outcomes(_sum_coordinates(products))
 
-    def of_outcomes(self, values: Array) -> Array:
+    def average_outcomes(self, values: Array) -> Array:
         """Return the scalars themselves: a path has one outcome."""
         return values
 
@@ -74,7 +74,7 @@ class SamplesFrame(PlainFrame):
     def constant(self, vectors: Array) -> PathVector:
         return PathVector(vectors[None, None])
 
-    def of_outcomes(self, values: Array) -> Array:
+    def average_outcomes(self, values: Array) -> Array:
         """Return averages over samples, (1, 1, 1 or M)."""
         return _average_samples(values)
 
@@ -138,7 +138,7 @@ class PathFrame(PlainFrame):
     def received(self) -> PathVector:
         return PathVector(self._path.bases)
 
-    def selected(self, vector: Vector) -> PathVector:
+    def aggregate(self, vector: Vector) -> PathVector:
         assert isinstance(vector, PathVector)
         return vector.averaged(self._path.weights)
 

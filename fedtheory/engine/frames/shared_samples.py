@@ -69,7 +69,7 @@ def _find_noises(vector: MomentVector) -> list[tuple[int, ...]]:
 def sample_at(frame: Frame, point: Vector) -> Vector:
     """Return each client's stochastic gradient, with the present sample, at a point independent of the sample."""
     gradient = frame.client_objectives.gradient(frame, point)
-    if not (frame.of_run(_compute_noise_forms) != 0).any():
+    if not (frame.select_of_run(_compute_noise_forms) != 0).any():
         return gradient
     if isinstance(frame, PathFrame | RoundFrame | StackedPaths):
         raise Misplaced("gradients of the present draw at other points have expectations at place='step' only")
@@ -110,7 +110,7 @@ def _measure_noise(frame: Frame, left: Sequence[tuple[Array, Vector]], right: Se
 
 def _measure_covariance(frame: Frame, at: Vector, other: Vector) -> Array:
     """Return E<n_i(x), n_i(y)>, (..., M)."""
-    forms = frame.of_run(_compute_noise_forms)
+    forms = frame.select_of_run(_compute_noise_forms)
     linear, constant = frame.constant(forms[..., 0, 1:]), forms[..., 0, 0]
     curved = frame.inner(
         at, other.transform(frame.memo.compute_once(_measure_covariance, lambda: LinearMaps(forms[..., 1:, 1:])))

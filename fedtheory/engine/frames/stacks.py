@@ -46,12 +46,12 @@ class StackedFrame(Frame):
             raise Misplaced("a value of a whole run is not available for a batch of runs")
         return self._run
 
-    def of_run(self, select: Callable[[Run], Array]) -> Array:
+    def select_of_run(self, select: Callable[[Run], Array]) -> Array:
         return self._expand_per_run([select(run) for run in self.runs])
 
     def _expand_per_run(self, values: Sequence[Array]) -> Array:
         """Repeat one entry per run for all of its places; a single run needs no such axis."""
-        return values[0] if len(self.runs) == 1 else self.lead_axes(self.layout.of_each(values))
+        return values[0] if len(self.runs) == 1 else self.lead_axes(self.layout.select_each(values))
 
     def lead_axes(self, values: Array) -> Array:
         """Insert axes of length one between places and clients."""
@@ -66,7 +66,7 @@ class StackedFrame(Frame):
         parts = zip(*((o.hessians, o.linear, np.atleast_1d(o.constants)) for o in cast(Any, each)), strict=True)
         return QuadraticObjectives(*map(self._expand_per_run, parts))
 
-    def built(self, build: Callable[[Frame], Vector]) -> Vector:
+    def build_vector(self, build: Callable[[Frame], Vector]) -> Vector:
         return self.memo.compute_once(build, lambda: self._make(build))
 
     def _make(self, build: Callable[[Frame], Vector]) -> Vector:
@@ -78,15 +78,15 @@ class StackedFrame(Frame):
 
     def select(self, value: Array) -> Array:
         """Select the entries of the run at all places of the stack."""
-        return self.gathered([value])
+        return self.gather([value])
 
-    def gathered(self, values: Sequence[Array]) -> Array:
+    def gather(self, values: Sequence[Array]) -> Array:
         """Select each place's entries from arrays of runs, (rounds, steps, clients) with axes of full length or one."""
         if len(values) == 1 and values[0].shape[:2] == (1, 1):
             return values[0]
-        return self.lead_axes(self.layout.gathered(values))
+        return self.lead_axes(self.layout.gather(values))
 
-    def of_round(self, values: Array) -> Array:
+    def select_round(self, values: Array) -> Array:
         chosen: Array = values[self.layout.rounds]
         return chosen
 
@@ -130,7 +130,7 @@ class StackedPaths(StackedFrame, PlainFrame):
     def noise(self) -> Vector:
         return self._stack_vectors([cast(PathVector, member.noise) for member in self.members])
 
-    def selected(self, vector: Vector) -> PathVector:
+    def aggregate(self, vector: Vector) -> PathVector:
         assert isinstance(vector, PathVector)
         return vector.averaged(self._weights)
 
@@ -177,7 +177,7 @@ class StackedMoments(MomentSpace, StackedFrame):
         # Known points have an axis of steps, which vectors in expectation do not have.
         return super().constant(vectors[:, 0] if vectors.ndim == len(self.axes) + 1 else vectors)
 
-    def selected(self, vector: Vector) -> MomentVector:
+    def aggregate(self, vector: Vector) -> MomentVector:
         assert isinstance(vector, MomentVector)
         return vector.averaged(self._weights[..., None, :] if self.has_outcomes else self._weights)
 
@@ -192,11 +192,11 @@ class StackedDraws(StackedMoments):
         super().__init__(members)
         self.probabilities = np.stack([member.probabilities for member in members])
 
-    def of_round(self, values: Array) -> Array:
+    def select_round(self, values: Array) -> Array:
         # A number of a round is the same in all outcomes of its weights.
-        return super().of_round(values)[:, None]
+        return super().select_round(values)[:, None]
 
-    def expected(self, values: Array) -> Array:
+    def take_expectation(self, values: Array) -> Array:
         return average_outcomes(values, self.probabilities)
 
 
@@ -219,9 +219,9 @@ class StackedRounds(StackedFrame, RoundFrame):
         missing = len(self.axes) + 1 - vectors.ndim
         return PathVector(vectors.reshape((1,) * missing + vectors.shape))
 
-    def gathered(self, values: Sequence[Array]) -> Array:
+    def gather(self, values: Sequence[Array]) -> Array:
         # A round from a given model is no round of the run, and has all local steps.
-        return values[0] if len(values) == 1 else self.layout.of_each(values)
+        return values[0] if len(values) == 1 else self.layout.select_each(values)
 
     @cached_property
     def selection(self) -> Array:

@@ -97,7 +97,7 @@ def find_model_maps(parameters: RoundParameters, layout: VectorLayout) -> tuple[
     """Return the coefficients of (1, s), (d, a), and of each c_i, (G, d, b), in the model relative to the centre."""
     definition, arithmetic, d = parameters.definition, parameters.arithmetic, layout.dimension
     shared, own = arithmetic.zeros(d, layout.shared), arithmetic.zeros(len(parameters.kinds.counts), d, layout.own)
-    numbers = parameters.at(0, 0, dict.fromkeys(definition.coins, 0))
+    numbers = parameters.evaluate(0, 0, dict.fromkeys(definition.coins, 0))
     for part, scale in layout.parts(definition.model, definition.model).items():
         factor = parameters.value(scale, numbers)
         inside = layout.parts(part, part.args[0]) if isinstance(part, Average) else {part: 1}

@@ -46,7 +46,7 @@ def _compute_fixed_point(trajectory: JointTrajectory, vector: Expr) -> Array:
     """Return the fixed point of a vector, for one client of each class, (G, d)."""
     problem, parameters, definition = trajectory.problem, trajectory.parameters, trajectory.definition
     gradients = -problem.about_optimum.linear[parameters.kinds.representatives]
-    numbers = parameters.at(0, 0, dict.fromkeys(definition.coins, 0))
+    numbers = parameters.evaluate(0, 0, dict.fromkeys(definition.coins, 0))
     parts = dict(trajectory.layout.parts(vector, definition.at_optimum[vector]))
     off = parts.pop(optimum, 0) - trajectory.layout.offsets[vector]
     total = (

@@ -93,7 +93,7 @@ class VectorLayout:
         parts = self.parts(vector, expression)
         return sp.cancel(sp.Add(*(scale * self._select_constant(part, offsets) for part, scale in parts.items())))
 
-    def lost(self, node: Expr) -> Expr:
+    def missing_offset(self, node: Expr) -> Expr:
         """Return the part of a summand's offset that the offset of the sum does not contain."""
         inside = self.offset(node, node.args[0])
         return sp.S.Zero if _has_offset(node, inside) else inside

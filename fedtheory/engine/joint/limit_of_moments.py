@@ -32,7 +32,7 @@ def find_limit(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
     """Return the limit of moments over the rounds from the run's own start; raise `NotApplicable` if there is none."""
     arithmetic = arithmetic_of(start.shared)
     sizes = _Numbers(start)
-    first = sizes.of(start)
+    first = sizes.list_entries(start)
     step = (
         _solve_exactly(sizes, after)
         if arithmetic is RATIONAL
@@ -48,9 +48,9 @@ def find_limit(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
 def _iterate_columns(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Iterator[Array]:
     """Yield the columns of P; constants such as noise multiply the moment that is always 1."""
     identity = arithmetic_of(sizes.like.shared).identity(sizes.count)
-    fresh = sizes.of(after(sizes.joint(identity[0] - identity[0])))
+    fresh = sizes.list_entries(after(sizes.joint(identity[0] - identity[0])))
     for number, one in enumerate(identity):
-        image = sizes.of(after(sizes.joint(one)))
+        image = sizes.list_entries(after(sizes.joint(one)))
         yield image if number == 0 else image - fresh
 
 
@@ -58,7 +58,7 @@ def _solve_exactly(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
     """Return P exactly: a round is applied to polynomials in which x^k stands for moment k."""
     powers: Array = np.empty(sizes.count, dtype=object)
     powers[:] = [fmpq_poly([0] * number + [1]) for number in range(sizes.count)]
-    forms = sizes.of(after(sizes.joint(powers)))
+    forms = sizes.list_entries(after(sizes.joint(powers)))
     step = RATIONAL.zeros(sizes.count, sizes.count)
     for row, form in zip(step, forms, strict=True):
         coefficients = (form + fmpq_poly()).coeffs()
@@ -116,9 +116,9 @@ class _Numbers:
     @property
     def count(self) -> int:
         """The number n of independent entries."""
-        return len(self.of(self.like))
+        return len(self.list_entries(self.like))
 
-    def of(self, joint: Joint) -> Array:
+    def list_entries(self, joint: Joint) -> Array:
         """Return the entries, (n,); the first is E 1."""
         kinds, size = joint.cross.shape[:2]
         pair = select_pairs(joint.pair.reshape(kinds * size, kinds * size))

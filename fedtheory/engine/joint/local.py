@@ -114,18 +114,18 @@ class LocalCompiler:
     def stage(self, n: int, coins: Mapping[Expr, int]) -> LocalStage:
         """Return the local steps of round n."""
         definition = self.parameters.definition
-        first = self.parameters.at(n, 0, coins)
+        first = self.parameters.evaluate(n, 0, coins)
         begun = [self._assign(step.vector, step.start, self.basis, first) for step in definition.steps]
         current = [Forms(forms.state, self._compute_own_noise(row)) for row, forms in enumerate(begun)]
         iterates, steps = [stack_forms(current)], []
         for k in range(max(self.parameters.steps)):
-            numbers = self.parameters.at(n, k, coins)
+            numbers = self.parameters.evaluate(n, k, coins)
             active = np.array([k < count for count in self.parameters.steps])
             moved, step = self._take_step(current, numbers, active)
             current = [new.where(active, old) for new, old in zip(moved, current, strict=True)]
             iterates.append(stack_forms(current))
             steps.append(step)
-        oracle = self.centred.oracle.of(self.representatives)
+        oracle = self.centred.oracle.select_clients(self.representatives)
         return LocalStage(oracle, self.centred.gradient_maps[self.representatives], iterates, steps)
 
     def _take_step(
@@ -152,15 +152,15 @@ class LocalCompiler:
 
     def _compute_point(self, call: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]) -> Forms:
         """Compute the point of a gradient, relative to the optimum."""
-        point = self.combined(call, call.args[0], known, numbers)
-        return self.moved(point, self.layout.offset(call, call.args[0]) - 1, numbers)
+        point = self.combine(call, call.args[0], known, numbers)
+        return self.add_optimum(point, self.layout.offset(call, call.args[0]) - 1, numbers)
 
     def _compute_gradient(self, point: Forms) -> Forms:
         """Return the gradient at a point, as an affine function of the vectors."""
         hessians, linear = self.centred.hessians[self.representatives], self.centred.linear[self.representatives]
         return point.transform(hessians).shifted(-linear)
 
-    def combined(
+    def combine(
         self, vector: Expr, expression: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]
     ) -> Forms:
         """Return a linear combination of vectors whose forms are known."""
@@ -188,9 +188,9 @@ class LocalCompiler:
     ) -> Forms:
         """Compute the new value of a vector, relative to the vector's origin."""
         off = self.layout.offset(vector, expression) - self.layout.offsets[vector]
-        return self.moved(self.combined(vector, expression, known, numbers), off, numbers)
+        return self.add_optimum(self.combine(vector, expression, known, numbers), off, numbers)
 
-    def moved(self, forms: Forms, off: Expr, numbers: Mapping[Expr, Any]) -> Forms:
+    def add_optimum(self, forms: Forms, off: Expr, numbers: Mapping[Expr, Any]) -> Forms:
         """Return forms with a multiple of the optimum added."""
         if off == 0:
             return forms

@@ -85,7 +85,7 @@ class ClientVectors:
     """(G, rows, b)."""
 
     @classmethod
-    def of(cls, state: Array, shared: int) -> ClientVectors:
+    def from_state(cls, state: Array, shared: int) -> ClientVectors:
         """Split the state part of forms, (G, rows, a+b)."""
         return cls(state[:, :, :shared], state[:, :, shared:])
 

@@ -55,7 +55,7 @@ class RoundParameters:
         """eta_i at round n and local step k, (G,)."""
         return self.algorithm.work.sizes_at(n, k)[self.kinds.representatives]
 
-    def at(self, n: int, k: int, coins: Mapping[Expr, int]) -> dict[Expr, Any]:
+    def evaluate(self, n: int, k: int, coins: Mapping[Expr, int]) -> dict[Expr, Any]:
         """Return all symbols at round n and local step k, for one outcome of the coins."""
         assert self.algorithm.defined is not None
         number = self.arithmetic.number

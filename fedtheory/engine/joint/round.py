@@ -118,7 +118,7 @@ class RoundCompiler:
         """Return the matrices of round n."""
         local = LocalCompiler(self.parameters, self.layout, self._basis, self._entries)
         stage = local.stage(n, coins)
-        numbers = self.parameters.at(n, 0, coins)
+        numbers = self.parameters.evaluate(n, 0, coins)
         d = self.layout.dimension
         last = stage.iterates[-1]
         known = dict(self._basis)
@@ -133,7 +133,7 @@ class RoundCompiler:
             stage,
             compressions,
             end.clients(),
-            end.mixed(),
+            end.mix_messages(),
             [end.report(node) for node in end.sums],
             end.server(end.sums),
             end.broadcast(end.sums),
@@ -144,9 +144,9 @@ class RoundCompiler:
     ) -> Compression:
         """Compress a vector, and add the result to the known vectors."""
         vector, kept = node.args
-        forms = local.combined(node, vector, known, numbers)
+        forms = local.combine(node, vector, known, numbers)
         off = self.layout.offset(node, vector)
-        raw = local.moved(forms, off, numbers)
+        raw = local.add_optimum(forms, off, numbers)
         d, one = self.layout.dimension, self.parameters.arithmetic.number(1, "one")
         first = (len(self.definition.steps) + place) * d
         noise = forms.noise.copy()
@@ -182,8 +182,8 @@ class _End:
     def report(self, node: Expr) -> Report:
         """Return the forms of the summand of a sum over clients."""
         inside = node.args[0]
-        forms = self.local.combined(node, inside, self.known, self.numbers)
-        forms = self.local.moved(forms, self.layout.lost(node), self.numbers)
+        forms = self.local.combine(node, inside, self.known, self.numbers)
+        forms = self.local.add_optimum(forms, self.layout.missing_offset(node), self.numbers)
         scaled = forms if isinstance(node, Weighted) else forms.scaled(self.parameters.shares)
         return Report(FACTORS[type(node)], scaled)
 
@@ -199,9 +199,9 @@ class _End:
             if not isinstance(part, (*SUMS, Mixed)):
                 total = total + self.known[part].scaled(self.parameters.value(scale, self.numbers))
         off = self.layout.offset(vector, expression) - self.layout.offsets[vector]
-        return self.local.moved(total, off, self.numbers)
+        return self.local.add_optimum(total, off, self.numbers)
 
-    def mixed(self) -> tuple[Forms, Array] | None:
+    def mix_messages(self) -> tuple[Forms, Array] | None:
         """Return the messages of the clients to their neighbours, and the coefficients of received ones."""
         nodes = self.layout.mixed
         return (
@@ -210,8 +210,8 @@ class _End:
 
     def _mix_received(self, node: Expr) -> Forms:
         """Return the vectors that the mixing matrix combines."""
-        forms = self.local.combined(node, node.args[0], self.known, self.numbers)
-        return self.local.moved(forms, self.layout.lost(node), self.numbers)
+        forms = self.local.combine(node, node.args[0], self.known, self.numbers)
+        return self.local.add_optimum(forms, self.layout.missing_offset(node), self.numbers)
 
     def server(self, sums: list[Expr]) -> Array:
         """Return the map from (1, s, q) to (1, s')."""

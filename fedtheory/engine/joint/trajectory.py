@@ -99,7 +99,7 @@ class JointTrajectory(Trajectory):
             law = compute_report_moments(self.algorithm.expected_weights(update, self.problem.weights), update.reports)
         assert self.algorithm.defined is not None
         counts = arithmetic_of(weights).array(kinds.counts)
-        return Population(counts, law.of(kinds.representatives), self.algorithm.defined.mixing)
+        return Population(counts, law.select_clients(kinds.representatives), self.algorithm.defined.mixing)
 
     def transitions(self, n: int) -> list[tuple[Number, Transition]]:
         """Return round n for each outcome of the coins, with its probability."""
@@ -376,7 +376,7 @@ class JointTrajectory(Trajectory):
         """Yield the first local vector after k = 0 .. K steps."""
         d = self.problem.dimension
         for forms, noise in zip(stage.iterates, stage.noises(joint.known()), strict=True):
-            each = ClientVectors.of(forms.state[:, :d], self.layout.shared)
+            each = ClientVectors.from_state(forms.state[:, :d], self.layout.shared)
             average = sum_with_weights(self._totals, each.shared)
             yield Averaged(joint, self._totals, self.parameters.shares, each, average, noise[:, :d, :d])
 

@@ -107,7 +107,7 @@ class Transition:
     @cached_property
     def expected(self) -> ClientVectors:
         """Expected new values of the clients' vectors over participation."""
-        return ClientVectors.of(self.kept.state + self.present * self.change.state, self.shared)
+        return ClientVectors.from_state(self.kept.state + self.present * self.change.state, self.shared)
 
     def _keep_vectors(self, new: Forms) -> Forms:
         """Return the forms of unchanged clients' vectors, (G, b), and zeros for messages to neighbours."""
@@ -121,11 +121,11 @@ class Transition:
         means, counts = self.group.participation_moments.means, self.group.counts
         if self.is_fixed and self.maps.reports:
             forms = stack_forms([report.forms.scaled(means[report.factor]) for report in self.maps.reports])
-            yield Sums("one", forms, ClientVectors.of(forms.state, self.shared), counts * means["one"])
+            yield Sums("one", forms, ClientVectors.from_state(forms.state, self.shared), counts * means["one"])
             return
         for factor, reports in groupby(self.maps.reports, key=lambda report: report.factor):
             forms = stack_forms([report.forms for report in reports])
-            yield Sums(factor, forms, ClientVectors.of(forms.state, self.shared), counts * means[factor])
+            yield Sums(factor, forms, ClientVectors.from_state(forms.state, self.shared), counts * means[factor])
 
     @cached_property
     def steady_covariance(self) -> Array | None:
@@ -289,7 +289,7 @@ class Passage:
         if not transition.is_fixed:
             together = self.group.participation_moments.pairs("presence", "presence")
             together = together - np.multiply.outer(present[:, 0, 0], present[:, 0, 0])
-            change = ClientVectors.of(transition.change.state, transition.shared)
+            change = ClientVectors.from_state(transition.change.state, transition.shared)
             moved = correlate_pairs(joint, change)
             pair = pair + together[:, None, :, None] * moved
             own, kinds = present * (1 - present), np.arange(joint.kinds)
@@ -305,8 +305,8 @@ class Passage:
     def _correlate_with_sum(self, number: int) -> Array:
         """Return E c_i' q', (G, b, rows)."""
         transition, sums, mean = self.transition, self.transition.sums[number], self._means[number]
-        kept = ClientVectors.of(transition.kept.state, transition.shared).own
-        change = ClientVectors.of(transition.change.state, transition.shared)
+        kept = ClientVectors.from_state(transition.kept.state, transition.shared).own
+        change = ClientVectors.from_state(transition.change.state, transition.shared)
         squares = self.group.squares(sums.factor, "presence")[:, None, None]
         total = squares * self.noise.with_clients(number)
         if transition.is_fixed:

@@ -52,7 +52,7 @@ class _Numbers:
     values: Mapping[Expr, Any]
     known: dict[Expr, Any] = field(default_factory=dict)
 
-    def of(self, expression: Expr) -> Any:
+    def evaluate(self, expression: Expr) -> Any:
         """Return the value of an expression; (1, M, 1) if it differs between clients."""
         if expression not in self.known:
             self.known[expression] = number_of(expression, self.values, FLOAT, _KEY)
@@ -196,7 +196,7 @@ class Interpreter:
         parts = self.definition.parts(vector, expression).items()
         total: Array = np.zeros((1, 1, self.problem.dimension))
         for part, scale in parts:
-            total = total + numbers.of(scale) * known[part]
+            total = total + numbers.evaluate(scale) * known[part]
         return total
 
     def _evaluate(self, expression: Expr, known: Vectors, numbers: _Numbers, end: _End | None) -> Array:
@@ -223,7 +223,7 @@ class Interpreter:
             return np.asarray(self.algorithm.defined.mixing @ inside)
         assert isinstance(node, Compressed)
         if node not in end.compressed:
-            end.compressed[node] = self._compress(inside, int(numbers.of(node.args[1])))
+            end.compressed[node] = self._compress(inside, int(numbers.evaluate(node.args[1])))
         return end.compressed[node]
 
     def _compress(self, vectors: Array, kept: int) -> Array:

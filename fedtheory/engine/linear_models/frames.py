@@ -19,7 +19,7 @@ class ReplicasFrame(SamplesFrame):
         super().__init__(run, index)
         self._centred, self._round, self._k = run.problem.centred, at, k
 
-    def selected(self, vector: Vector) -> Vector:
+    def aggregate(self, vector: Vector) -> Vector:
         """Return sum_i w_i v_i with the weights of each replica."""
         return vector.averaged(self._round.weights[:, None])
 

@@ -47,7 +47,7 @@ class ReplicaRound:
     after: Array
     """The model after the update, (R, d)."""
 
-    def of(self, chosen: slice) -> ReplicaRound:
+    def select_replicas(self, chosen: slice) -> ReplicaRound:
         """Return the round restricted to some of the replicas."""
         iterates, gradients = ([each[chosen] for each in kept] for kept in (self.iterates, self.gradients))
         of_all = (self.server, self.bases, self.weights, self.after)

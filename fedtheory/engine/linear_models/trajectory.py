@@ -134,7 +134,7 @@ class ReplicaTrajectory(Expectations):
         first, last, _ = self._groups.indices(self.replicas.groups)
         chosen = slice(first * size, last * size)
         for each in self.replicas.rounds():
-            yield each.of(chosen)
+            yield each.select_replicas(chosen)
 
     def average_by_group(self) -> list[ReplicaTrajectory]:
         """Return the averages over the replicas of each group."""

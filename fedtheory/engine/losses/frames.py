@@ -22,9 +22,9 @@ class OutcomesFrame(SamplesFrame):
         self._round, self._k = at, k
         self._outcomes = len(at.iterates[k]) * len(at.noises[k])
 
-    def selected(self, vector: Vector) -> Vector:
+    def aggregate(self, vector: Vector) -> Vector:
         """Return sum_i w_i v_i; the weights of a round are not random here."""
-        return vector.averaged(self.of_round(self.run.surrogate.weights))
+        return vector.averaged(self.select_round(self.run.surrogate.weights))
 
     @cached_property
     def local(self) -> PathVector:

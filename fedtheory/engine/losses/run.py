@@ -62,7 +62,10 @@ class LossRun(Run):
     def client_objectives(self) -> PointObjectives:
         terms = self.problem.centred.terms
         return PointObjectives(
-            terms.values, terms.gradients, lambda some, at: terms.of(some).gradients(at), self.problem.clients
+            terms.values,
+            terms.gradients,
+            lambda some, at: terms.select_clients(some).gradients(at),
+            self.problem.clients,
         )
 
     @cached_property

@@ -29,15 +29,15 @@ class LossSurrogate(Surrogate):
             # A multiple of F has the same minimiser as F.
             return near - near
         try:
-            return np.asarray(minimiser(given.terms.mixed(weights), near + given.optimum) - given.optimum)
+            return np.asarray(minimiser(given.terms.mix(weights), near + given.optimum) - given.optimum)
         except InputError:
             raise NotApplicable("a weighted sum of the clients' objectives has no minimizer") from None
 
     def mixed_value(self, weights: Array, point: Array) -> Number:
-        return self._centred.terms.mixed(weights).values(point[None])[0]
+        return self._centred.terms.mix(weights).values(point[None])[0]
 
     def mixed_slope(self, weights: Array, point: Array) -> Array:
-        slope: Array = self._centred.terms.mixed(weights).gradients(point[None])[0]
+        slope: Array = self._centred.terms.mix(weights).gradients(point[None])[0]
         return slope
 
     def client_values(self, points: Array) -> Array:

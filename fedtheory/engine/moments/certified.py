@@ -70,8 +70,8 @@ def enclosed_moments(
     near, missed = list[Array](), list[MidpointRadius]()
     after = start
     for n in range(rounds + 1):
-        near.append(_find_middle(MidpointRadius.of(after)))
-        missed.append(MidpointRadius.of(after - near[-1]))
+        near.append(_find_middle(MidpointRadius.enclose(after)))
+        missed.append(MidpointRadius.enclose(after - near[-1]))
         on_progress(n, rounds)
         if n < rounds:
             after = propagate_round(CERTIFIED.array(near[-1]))
@@ -86,7 +86,7 @@ def enclosed_moments(
 
 def _apply_round(propagate_round: Callable[[Array], Array], noise: Array, moment: Array) -> MidpointRadius:
     """Return L(P), the image of P under a round without the noise N."""
-    return MidpointRadius.of(propagate_round(moment) - noise)
+    return MidpointRadius.enclose(propagate_round(moment) - noise)
 
 
 def _bound_errors(
@@ -100,12 +100,12 @@ def _bound_errors(
     reach = _round_to_power_of_two(max(float(moment[1:, 1:].trace()) for moment in near) ** 0.5)
     least = np.inf
     for constant in _CONSTANTS:
-        metric = Metric.of(np.diag([constant] + [reach] * (len(near[0]) - 1)))
+        metric = Metric.from_factor(np.diag([constant] + [reach] * (len(near[0]) - 1)))
         expansion = metric.largest_eigenvalue(linear(CERTIFIED.array(metric.matrix)))
         least = min(least, expansion)
         yield metric.errors(missed, expansion), metric.sizes
     if np.log(least) * len(missed) > np.log(_WIDE):
-        metric = Metric.of(_factor_weights(linear, reach * np.eye(len(near[0])), 2 * len(missed), on_progress))
+        metric = Metric.from_factor(_factor_weights(linear, reach * np.eye(len(near[0])), 2 * len(missed), on_progress))
         expansion = metric.largest_eigenvalue(linear(CERTIFIED.array(metric.matrix)))
         yield metric.errors(missed, expansion), metric.sizes
 

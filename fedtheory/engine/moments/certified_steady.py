@@ -49,7 +49,7 @@ class RoundInBalls:
     """S_0, (d+1, d+1)."""
 
     @classmethod
-    def of(cls, problem: Problem, algorithm: Algorithm) -> RoundInBalls:
+    def from_algorithm(cls, problem: Problem, algorithm: Algorithm) -> RoundInBalls:
         """Return a round on a rational problem; the local steps of equal clients are computed once."""
         centred, work = problem.centred, algorithm.work
         steps, sizes = step_maps(centred, work), work.step_sizes[:, None, None]
@@ -97,7 +97,7 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
         rounds = self.algorithm.rounds
         for bits in _BITS:
             with precise_enclosures(bits):
-                one = RoundInBalls.of(self._exact, self.algorithm)
+                one = RoundInBalls.from_algorithm(self._exact, self.algorithm)
                 many = one.repeated(rounds)
                 before = one.repeated(rounds - 1).after(one.start) if rounds > 1 else one.start
                 found = before, many.after(one.start), many.total / rounds
@@ -124,14 +124,14 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
         self._require_few()
         rounds, size = self.algorithm.rounds, self.problem.dimension + 1
         with precise_enclosures(_BITS[-1]):
-            one = RoundInBalls.of(self._exact, self.algorithm)
+            one = RoundInBalls.from_algorithm(self._exact, self.algorithm)
             # There are about as many blocks as rounds in each block.
             length = 1 << (rounds.bit_length() // 2)
             powers, added = compose_first_rounds(one.map, one.noise, length)
             ahead, gained = compose_first_rounds(powers[length - 1], added[length - 1], -(-rounds // length))
             later = product(product(ahead, one.start), ahead.transpose(0, 2, 1)) + gained
-            starts = MidpointRadius.of(np.concatenate([one.start[None], later]))
-            maps, noises = MidpointRadius.of(powers), MidpointRadius.of(added)
+            starts = MidpointRadius.enclose(np.concatenate([one.start[None], later]))
+            maps, noises = MidpointRadius.enclose(powers), MidpointRadius.enclose(added)
         middle, radius = np.empty((rounds + 1, size, size)), np.empty((rounds + 1, size, size))
         middle[0], radius[0] = starts[0].middle, starts[0].radius
         transposed = maps.transpose(0, 2, 1)

@@ -157,4 +157,4 @@ def oracle_of(problem: Problem, clients: Clients) -> Oracle:
     """Return the oracle of some clients."""
     if clients == EVERYONE:
         return problem.oracle
-    return problem.oracle.of(range(problem.clients)[clients] if isinstance(clients, slice) else clients)
+    return problem.oracle.select_clients(range(problem.clients)[clients] if isinstance(clients, slice) else clients)

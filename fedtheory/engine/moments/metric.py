@@ -25,17 +25,17 @@ class Metric:
     """Upper bound of the squared norm of ``(X C)^-1``, which accounts for the error of X."""
 
     @classmethod
-    def of(cls, factor: Array) -> Metric:
+    def from_factor(cls, factor: Array) -> Metric:
         """Return the metric of a triangular factor."""
         inverse = np.linalg.inv(factor)
-        missed = MidpointRadius.of(inverse) @ MidpointRadius.of(factor) - np.eye(len(factor))
+        missed = MidpointRadius.enclose(inverse) @ MidpointRadius.enclose(factor) - np.eye(len(factor))
         apart = _bound_norm(missed)
         return cls(factor, inverse, ABOVE / (1 - apart) ** 2 if apart < 1 else np.inf)
 
     @property
     def matrix(self) -> MidpointRadius:
         """W, (a, a)."""
-        found: MidpointRadius = MidpointRadius.of(self.factor) @ MidpointRadius.of(self.factor.T)
+        found: MidpointRadius = MidpointRadius.enclose(self.factor) @ MidpointRadius.enclose(self.factor.T)
         return found
 
     @property
@@ -46,7 +46,7 @@ class Metric:
 
     def _change_units(self, matrix: MidpointRadius) -> MidpointRadius:
         """``X R X'``."""
-        inverse = MidpointRadius.of(self.inverse)
+        inverse = MidpointRadius.enclose(self.inverse)
         found: MidpointRadius = inverse @ matrix @ inverse.T
         return found
 
@@ -70,7 +70,7 @@ class Metric:
         if not np.isfinite(found.bounds).all():
             return np.inf
         try:
-            vectors = MidpointRadius.of(np.linalg.eigh(symmetric(found))[1])
+            vectors = MidpointRadius.enclose(np.linalg.eigh(symmetric(found))[1])
         except np.linalg.LinAlgError:
             return np.inf
         above = (vectors.T @ found @ vectors).bounds.sum(axis=1).max()

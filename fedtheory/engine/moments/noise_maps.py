@@ -34,7 +34,7 @@ class NoiseMaps:
     """(M, s, s)."""
 
     @classmethod
-    def of(cls, problem: Problem, work: LocalWork) -> NoiseMaps:
+    def from_work(cls, problem: Problem, work: LocalWork) -> NoiseMaps:
         """Return the maps of some local work on a centred problem, in floats."""
         return cls(problem.dimension + 1, np.stack(list(_iterate_maps(problem, work, range(problem.clients)))))
 
@@ -56,7 +56,7 @@ class ServerNoise:
     """The smallest of the factors that is not zero."""
 
     @classmethod
-    def of(cls, problem: Problem, work: LocalWork, weights: Array) -> ServerNoise:
+    def from_work(cls, problem: Problem, work: LocalWork, weights: Array) -> ServerNoise:
         """Return the map for a centred problem, with the factors `weights` (M,), client by client."""
         spaces = row_spaces(problem, work)
         size = count_pairs(problem.dimension + 1)
@@ -99,7 +99,7 @@ def _compute_step_orders(problem: Problem, clients: tuple[int, ...]) -> tuple[Ar
     size, some = problem.dimension + 1, list(clients)
     units = fill_symmetric(np.eye(count_pairs(size)), size)[:, None]
     moments = np.repeat(units, len(some), axis=1)
-    oracle = problem.oracle.prepare(len(units)).of(some)
+    oracle = problem.oracle.prepare(len(units)).select_clients(some)
     crossed, squares = compute_step_moments(oracle, problem.gradient_maps[some], moments)
     first, second = np.zeros_like(moments), np.zeros_like(moments)
     first[..., 1:, :] += crossed

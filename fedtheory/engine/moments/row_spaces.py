@@ -71,7 +71,7 @@ class RowSpace:
     """eta_i, (C, 1)."""
 
     @classmethod
-    def of(cls, problem: Problem, work: LocalWork, clients: list[int], bases: Array) -> RowSpace:
+    def from_bases(cls, problem: Problem, work: LocalWork, clients: list[int], bases: Array) -> RowSpace:
         """Return the space of some clients with `bases` U_i', (C, r, d), of a centred problem."""
         oracle = problem.oracle
         assert isinstance(oracle, MiniBatch)
@@ -208,7 +208,7 @@ def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
     if problem.arithmetic is not FLOAT or not isinstance(oracle, MiniBatch) or dimension < fewest or oracle.data.free:
         return []
     groups = _build_bases(oracle.data, frozenset(oracle.fourth_moments))
-    return [RowSpace.of(problem, work, clients, bases) for clients, bases in groups]
+    return [RowSpace.from_bases(problem, work, clients, bases) for clients, bases in groups]
 
 
 def list_clients_outside(spaces: list[RowSpace], clients: int) -> list[int]:

@@ -74,7 +74,7 @@ class _Round:
     """Second moments of the models that clients work on, (M, d+1, d+1)."""
 
     @classmethod
-    def of(cls, recursion: Recursion, number: int, update: Update, live: LiveModels) -> _Round:
+    def from_update(cls, recursion: Recursion, number: int, update: Update, live: LiveModels) -> _Round:
         """Return the weights, models and moments of the round that ends with an update."""
         versions = [live.newest - age for age in update.staleness]
         made_of = [*dict.fromkeys((live.newest, *(versions[client] for client in update.reports)))]
@@ -88,7 +88,7 @@ def _gather(recursion: Recursion, rounds: Iterable[tuple[Update, LiveModels]]) -
     waiting: dict[tuple[int, ...], list[_Round]] = {}
     numbers = 0
     for number, (update, live) in enumerate(rounds):
-        one = _Round.of(recursion, number, update, live)
+        one = _Round.from_update(recursion, number, update, live)
         waiting.setdefault(one.rows.shape, []).append(one)
         numbers += one.rows.size + one.bases.size
         if numbers > _MOST:

@@ -42,8 +42,10 @@ class Updates:
         """Return one noise map for each client, or one for all if all start from the newest model."""
         centred, work = self.problem.centred, self.algorithm.work
         if self.algorithm.clock.is_synchronous:
-            return ServerNoise.of(centred, work, self.algorithm.aggregation.moments(self.problem.weights).squares)
-        return NoiseMaps.of(centred, work)
+            return ServerNoise.from_work(
+                centred, work, self.algorithm.aggregation.moments(self.problem.weights).squares
+            )
+        return NoiseMaps.from_work(centred, work)
 
     @property
     def _has_maps(self) -> bool:

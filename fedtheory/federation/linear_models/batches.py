@@ -53,7 +53,7 @@ class RowBatches(Oracle):
         drawn = [generator.multinomial(self.batch, np.full(count, 1 / count), replicas) for count in self.counts]
         return np.concatenate(drawn, axis=1)
 
-    def of(self, clients: Sequence[int]) -> RowBatches:
+    def select_clients(self, clients: Sequence[int]) -> RowBatches:
         return replace(self, counts=self.counts[list(clients)])
 
     def _refuse(self, *_inputs: Any, **_options: Any) -> NoReturn:

@@ -55,7 +55,7 @@ class _Coordinates:
     """The penalties in these coordinates, (r,)."""
 
     @classmethod
-    def of(cls, model: LinearModel, row_weights: Array, start: Array) -> _Coordinates:
+    def from_model(cls, model: LinearModel, row_weights: Array, start: Array) -> _Coordinates:
         base = np.where(model.penalties > 0, model.origin, start)
         basis = _find_span(model)
         inputs = model.inputs if basis is None else model.inputs @ basis
@@ -134,7 +134,7 @@ def minimum_of(model: LinearModel, weights: Array, start: Array, near: Array | N
 
     `near` is an initial guess.  Raises `NoMinimiser` if no minimiser could be certified.
     """
-    coordinates = _Coordinates.of(model, model.row_weights(weights), start)
+    coordinates = _Coordinates.from_model(model, model.row_weights(weights), start)
     guess = np.zeros(coordinates.inputs.shape[1]) if near is None else coordinates.project(near)
     found = _run_newton(coordinates, guess)
     strength = _find_least_curvature(coordinates, found)

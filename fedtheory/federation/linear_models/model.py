@@ -126,7 +126,7 @@ class LinearModel:
         first = int(self.first_rows[client])
         return slice(first, first + int(self.counts[client]))
 
-    def of(self, clients: list[int]) -> LinearModel:
+    def select_clients(self, clients: list[int]) -> LinearModel:
         """Return the rows of the given clients, in that order, possibly with repetitions."""
         rows = np.concatenate([np.arange(len(self.offsets))[self.rows_of(client)] for client in clients])
         chosen = {name: getattr(self, name)[rows] for name in ("inputs", "offsets", "labels")}

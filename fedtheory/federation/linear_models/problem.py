@@ -163,7 +163,10 @@ class LinearModelProblem(NonquadraticProblem):
         """A minimiser of each F_i, (M, d), the nearest to x*; raise `NotApplicable` if one has none."""
         try:
             return np.stack(
-                [minimum_of(self.model.of([client]), np.ones(1), self.optimum).point for client in range(self.clients)]
+                [
+                    minimum_of(self.model.select_clients([client]), np.ones(1), self.optimum).point
+                    for client in range(self.clients)
+                ]
             )
         except NoMinimiser:
             raise NotApplicable("a client's objective has no minimiser") from None
@@ -178,7 +181,7 @@ class LinearModelProblem(NonquadraticProblem):
     def repeated(self, copies: int) -> LinearModelProblem:
         """Return the problem with every client repeated, the weights divided by the number of copies."""
         clients = list(range(self.clients)) * copies
-        model, oracle = self.model.of(clients), self.oracle.of(clients)
+        model, oracle = self.model.select_clients(clients), self.oracle.select_clients(clients)
         return self._with(model=model, weights=self.weights[clients] / copies, oracle=oracle)
 
     def nudged(self, curvature: float, length: float) -> LinearModelProblem:

@@ -54,7 +54,7 @@ class TwoPointNoise(Oracle):
         reach = arithmetic_of(hessians).upper_sqrt(largest * largest * linear.shape[1])
         return replace(without, push=without.push + reach)
 
-    def of(self, clients: Sequence[int]) -> TwoPointNoise:
+    def select_clients(self, clients: Sequence[int]) -> TwoPointNoise:
         return TwoPointNoise(self.sizes[list(clients)])
 
     def as_floats(self) -> TwoPointNoise:

@@ -58,7 +58,7 @@ class LossProblem(NonquadraticProblem):
     @cached_property
     def mean_terms(self) -> Terms:
         """F as one objective."""
-        return self.terms.mixed(self.weights)
+        return self.terms.mix(self.weights)
 
     @cached_property
     def optimum(self) -> Array:
@@ -106,14 +106,14 @@ class LossProblem(NonquadraticProblem):
         optima = self.arithmetic.zeros(self.clients, self.dimension)
         try:
             for client in range(self.clients):
-                optima[client] = minimiser(self.terms.of([client]), self.optimum)
+                optima[client] = minimiser(self.terms.select_clients([client]), self.optimum)
         except InputError:
             raise NotApplicable("a client's objective has no minimiser") from None
         return optima
 
     def with_clients(self, clients: Sequence[int], weights: Array) -> LossProblem:
         """Return the problem of the given clients, in that order and possibly repeated, with other weights."""
-        return LossProblem(self.terms.of(clients), weights, self.start, self.oracle.of(clients))
+        return LossProblem(self.terms.select_clients(clients), weights, self.start, self.oracle.select_clients(clients))
 
     def as_floats(self) -> LossProblem:
         """Return the problem in double precision."""

@@ -59,7 +59,7 @@ class Terms:
         """Return the terms in coordinates whose zero is `origin` (d,)."""
         return replace(self, centres=self.centres - origin[self.coordinates])
 
-    def of(self, clients: Sequence[int]) -> Terms:
+    def select_clients(self, clients: Sequence[int]) -> Terms:
         """Return the terms of the given clients, in that order, possibly with repetitions, or of none."""
         picked = [np.flatnonzero(self.owners == client) for client in clients]
         places = np.concatenate([np.empty(0, dtype=int), *picked])
@@ -70,7 +70,7 @@ class Terms:
         """Return the terms of one coordinate."""
         return self._select(np.flatnonzero(self.coordinates == coordinate))
 
-    def mixed(self, weights: Array) -> Terms:
+    def mix(self, weights: Array) -> Terms:
         """Return one objective, the sum of the clients' with weights (M,); a weight of zero drops a client."""
         kept = self._select(np.flatnonzero(weights[self.owners] != 0))
         return replace(kept, owners=kept.owners * 0, weights=kept.weights * weights[kept.owners])

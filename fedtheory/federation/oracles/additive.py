@@ -103,7 +103,7 @@ class AdditiveNoise(Oracle):
         reach = arithmetic_of(hessians).upper_sqrt(self.variances.max())
         return replace(without, push=without.push + reach, law="for noise of bounded support with these moments, ")
 
-    def of(self, clients: Sequence[int]) -> AdditiveNoise:
+    def select_clients(self, clients: Sequence[int]) -> AdditiveNoise:
         return AdditiveNoise(self.variances[list(clients)])
 
     def as_floats(self) -> AdditiveNoise:

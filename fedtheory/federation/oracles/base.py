@@ -95,7 +95,7 @@ class Oracle(ABC):
         """Return the oracle in double precision."""
         return self
 
-    def of(self, _clients: Sequence[int]) -> Oracle:
+    def select_clients(self, _clients: Sequence[int]) -> Oracle:
         """Return the oracle of the given clients, in that order, possibly with repetitions."""
         return self
 

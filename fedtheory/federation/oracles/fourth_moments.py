@@ -43,7 +43,7 @@ class FourthMoments:
     """(s, s), symmetric."""
 
     @classmethod
-    def of(cls, inputs: Array, outputs: Array) -> FourthMoments:
+    def from_rows(cls, inputs: Array, outputs: Array) -> FourthMoments:
         """Compute the fourth moments of rows (n, d) with outputs (n,), a block of rows at a time."""
         axes = np.linalg.eigh(inputs.T @ inputs)[1].T
         rows, columns = places_of_pairs(len(axes) + 1)

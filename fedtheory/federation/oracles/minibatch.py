@@ -97,7 +97,9 @@ class MiniBatch(Oracle):
         unknown = sorted(counts.keys() - self.fourth_moments.keys(), key=counts.__getitem__, reverse=True)
         for client in unknown[:room]:
             if are_cheaper(counts[client], dimension, evaluations):
-                self.fourth_moments[client] = FourthMoments.of(self.data.inputs[client], self.data.outputs[client])
+                self.fourth_moments[client] = FourthMoments.from_rows(
+                    self.data.inputs[client], self.data.outputs[client]
+                )
         return self
 
     @cached_property
@@ -206,8 +208,8 @@ class MiniBatch(Oracle):
     def translated(self, origin: Array) -> MiniBatch:
         return replace(self, data=self.data.translated(origin))
 
-    def of(self, clients: Sequence[int]) -> MiniBatch:
-        some = replace(self, data=self.data.of(clients))
+    def select_clients(self, clients: Sequence[int]) -> MiniBatch:
+        some = replace(self, data=self.data.select_clients(clients))
         known = enumerate(clients)
         some.fourth_moments.update({i: self.fourth_moments[c] for i, c in known if c in self.fourth_moments})
         return some

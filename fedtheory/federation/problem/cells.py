@@ -211,7 +211,7 @@ class LabelColumn(ClassColumn):
         labels: dict[str, int] = {}
         places = np.array([labels.setdefault(label_of(cell), len(labels)) for cell in self._known], dtype=np.intp)
         codes = np.concatenate([np.empty(0, np.int32), *self._codes])
-        return Clients.numbered(labels, places[codes])
+        return Clients.from_labels(labels, places[codes])
 
 
 def _quote(cell: object) -> str:

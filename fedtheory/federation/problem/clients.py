@@ -23,7 +23,7 @@ class Clients:
     """The index of each row's client in the labels, (n,)."""
 
     @classmethod
-    def numbered(cls, labels: Iterable[str], codes: Array) -> Clients:
+    def from_labels(cls, labels: Iterable[str], codes: Array) -> Clients:
         """Return the clients from labels in any order, and the index of each row's client among them."""
         unsorted = tuple(labels)
         order = sorted(range(len(unsorted)), key=_make_sorting_key(unsorted))
@@ -32,10 +32,10 @@ class Clients:
         return cls(tuple(unsorted[place] for place in order), places[codes])
 
     @classmethod
-    def of(cls, values: Array) -> Clients:
+    def from_values(cls, values: Array) -> Clients:
         """Read clients from one value per row, (n,): numbers or words."""
         distinct, codes = np.unique(values, return_inverse=True)
-        return cls.numbered(map(label_of, distinct.tolist()), codes.reshape(-1))
+        return cls.from_labels(map(label_of, distinct.tolist()), codes.reshape(-1))
 
     @cached_property
     def rows(self) -> list[Array]:

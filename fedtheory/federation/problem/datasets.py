@@ -75,7 +75,7 @@ class DataSet:
         """Whether the outputs are two labels."""
         return len(np.unique(self.outputs)) == 2
 
-    def prepared(self, standardize: bool | None = None, intercept: bool | None = None) -> DataSet:
+    def prepare(self, standardize: bool | None = None, intercept: bool | None = None) -> DataSet:
         """Return the data with the features of a run.
 
         Standardised features have mean zero and deviation one; a constant feature becomes zero.  With None, features
@@ -263,7 +263,7 @@ def _build_data_set(path: Path, features: Array, targets: Array, client: Array |
     is_text = choice.has_classes and targets.dtype.kind in "US"
     outputs, classes = _read_labels(path, targets) if is_text else (_require_numbers(path, "y", targets), ())
     _require_sizes(str(path), features, outputs)
-    clients = None if client is None else Clients.of(client)
+    clients = None if client is None else Clients.from_values(client)
     return DataSet(path.name, features, outputs, clients, classes=classes)
 
 

@@ -197,7 +197,7 @@ class Problem(Shown):
         """The rows of least squares in floats, relative to the start; None for other problems."""
         if self.data is None or self.arithmetic is not FLOAT:
             return None
-        return WeightedRows.of(self.data, self.weights, self.start)
+        return WeightedRows.from_data(self.data, self.weights, self.start)
 
     @cached_property
     def stationary_point(self) -> Array | None:
@@ -367,9 +367,9 @@ class Problem(Shown):
             linear=self.linear[clients],
             constants=self.constants[clients],
             weights=weights,
-            data=None if self.data is None else self.data.of(clients),
-            oracle=self.oracle.of(clients),
-            span=None if self.span is None else self.span.of(clients),
+            data=None if self.data is None else self.data.select_clients(clients),
+            oracle=self.oracle.select_clients(clients),
+            span=None if self.span is None else self.span.select_clients(clients),
         )
 
     def with_full_gradients(self) -> Problem:

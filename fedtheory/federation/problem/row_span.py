@@ -49,9 +49,9 @@ class RowSpan:
         """Return points (..., r) of the span in all dimensions, (..., d)."""
         return product(points, self.basis.T)
 
-    def of(self, clients: list[int]) -> RowSpan:
+    def select_clients(self, clients: list[int]) -> RowSpan:
         """Return the span with the data of the given clients."""
-        return replace(self, data=self.data.of(clients))
+        return replace(self, data=self.data.select_clients(clients))
 
 
 def coordinates_of(data: ClientData) -> int:

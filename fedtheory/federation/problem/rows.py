@@ -40,7 +40,7 @@ class WeightedRows:
     """R of ``(A, b) = Q R``, (r, d+1)."""
 
     @classmethod
-    def of(cls, data: ClientData, weights: Array, origin: Array) -> WeightedRows:
+    def from_data(cls, data: ClientData, weights: Array, origin: Array) -> WeightedRows:
         """Factorise rows in coordinates whose zero is `origin` (d,)."""
         step = _choose_block_size(len(origin))
         blocks = (

@@ -146,8 +146,8 @@ class Compiler:
         if not isinstance(quantity, RunQuantity):
             raise ValueError(f"{symbol} is {quantity.name}, which is not a number")
         if quantity.root and power % 2:
-            return _raise_to(lambda site: site.each(site.arithmetic.sqrt, site.measured(quantity)), power)
-        return _raise_to(lambda site: site.measured(quantity), power // 2 if quantity.root else power)
+            return _raise_to(lambda site: site.each(site.arithmetic.sqrt, site.measure(quantity)), power)
+        return _raise_to(lambda site: site.measure(quantity), power // 2 if quantity.root else power)
 
     def _compile_inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
@@ -181,7 +181,7 @@ class Compiler:
     def _compile_expectation(self, node: Expr) -> Scalar:
         """Compile an expectation over the randomness of the present step."""
         inside = self.scalar(node.args[0])
-        return self._cache_on_frame(node, lambda site: site.step.expected(site.step.expand_axes(inside(site))))
+        return self._cache_on_frame(node, lambda site: site.step.take_expectation(site.step.expand_axes(inside(site))))
 
     def _compile_sum(self, node: Expr) -> Scalar:
         inside, over = self.scalar(node.args[0]), _SUMS[type(node)]
@@ -267,7 +267,7 @@ class Compiler:
         quantity = self.notation.get(symbol)
         if isinstance(quantity, VectorQuantity):
             build = quantity.build
-            return lambda site: site.step.built(build)
+            return lambda site: site.step.build_vector(build)
         if isinstance(quantity, PointQuantity):
             return lambda site: site.step.constant(site.points[symbol][..., None, :])
         raise ValueError(f"{symbol} is not a vector")
@@ -291,7 +291,7 @@ class Compiler:
         """Compile a vector that depends on all clients of a round."""
         inside = self.vector(node.args[0])
         if isinstance(node, ex.Selected):
-            return lambda site: site.step.selected(inside(site))
+            return lambda site: site.step.aggregate(inside(site))
         if isinstance(node, ex.Expectation):
             return lambda site: site.step.mean_of(inside(site))
         over = _SUMS[type(node)]

@@ -32,11 +32,11 @@ class SiteOfRuns(Site):
     """Cached values of expressions in constants, for these runs together."""
 
     @classmethod
-    def of(cls, runs: Sequence[Run], sizes: Sequence[tuple[int, int]]) -> SiteOfRuns:
+    def from_runs(cls, runs: Sequence[Run], sizes: Sequence[tuple[int, int]]) -> SiteOfRuns:
         """Return the site of statements about each of the runs, with the given numbers of rounds and steps."""
-        return cls(runs[0], None, {}, {}, {}, runs=tuple(runs), layout=PlaceLayout.of(sizes))
+        return cls(runs[0], None, {}, {}, {}, runs=tuple(runs), layout=PlaceLayout.from_sizes(sizes))
 
-    def measured(self, quantity: RunQuantity) -> Array:
+    def measure(self, quantity: RunQuantity) -> Array:
         """Return the quantity of every run at its places, on the axes of scalars."""
         return self.constants.compute_once(quantity, lambda: self._gather(self._values(quantity)))
 
@@ -52,7 +52,7 @@ class SiteOfRuns(Site):
 
     def _gather(self, values: Sequence[Array]) -> Array:
         """Return the values of all runs at their places."""
-        return self._layout.gathered(values)[:, None]
+        return self._layout.gather(values)[:, None]
 
     @property
     def _layout(self) -> PlaceLayout:
@@ -67,12 +67,12 @@ class SiteOfRuns(Site):
     @property
     def importances(self) -> Array:
         """p_i of each place's run, (places, 1, M)."""
-        return self._layout.of_each([run.problem.weights for run in self.runs])[:, None]
+        return self._layout.select_each([run.problem.weights for run in self.runs])[:, None]
 
     @property
     def multiplicities(self) -> Array:
         """Number of clients that each entry of each place's run stands for, (places, 1, M)."""
-        return self._layout.of_each([run.multiplicities for run in self.runs])[:, None]
+        return self._layout.select_each([run.multiplicities for run in self.runs])[:, None]
 
     def each(self, compute: Callable[..., Any], *values: Array) -> Array:
         """Return a function of values; if it fails for some row, apply it row by row."""

@@ -44,7 +44,7 @@ class Site:
             return chosen_site(self.run, frame, self.choices[number % len(self.choices)])
         return self if frame is None or frame is self.frame else Site(self.run, frame, frame.index, {}, {})
 
-    def measured(self, quantity: RunQuantity) -> Array:
+    def measure(self, quantity: RunQuantity) -> Array:
         """Return a quantity of the run at this site."""
         return self.place(quantity.on(self.run))
 

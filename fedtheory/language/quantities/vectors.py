@@ -29,13 +29,13 @@ optimum = VectorQuantity(
     "optimum",
     "x^*",
     "the minimiser of F",
-    lambda frame: frame.constant(frame.of_run(zero_at_optimum)),
+    lambda frame: frame.constant(frame.select_of_run(zero_at_optimum)),
 )
 client_optimum = VectorQuantity(
     "client_optimum",
     "w_k^o",
     "the minimiser of each client's objective",
-    lambda frame: frame.constant(frame.of_run(lambda run: run.problem.centred.client_optima)),
+    lambda frame: frame.constant(frame.select_of_run(lambda run: run.problem.centred.client_optima)),
 )
 centralised_model = VectorQuantity(
     "centralised_model",

@@ -119,7 +119,7 @@ class Process:
 
     # Values of an index.
 
-    def at(self, expression: Expr, index: sp.Symbol, value: Expr) -> Expr:
+    def substitute(self, expression: Expr, index: sp.Symbol, value: Expr) -> Expr:
         """Return an expression at a value of an index.
 
         Raises `Rejected` if a quantity in it has no symbol at that value.
@@ -254,7 +254,11 @@ class Process:
         if over.by == "mean":
             return total / end
         ends = {"first": sp.S.Zero, "last": end - 1}
-        return self.at(values, index, ends[over.by]) if over.by in ends and not parts_of(values, RangeSum) else None
+        return (
+            self.substitute(values, index, ends[over.by])
+            if over.by in ends and not parts_of(values, RangeSum)
+            else None
+        )
 
     # Vectors of a run for the kernel.
 

@@ -127,7 +127,7 @@ class RunForm:
             return {monomial: sum_over_range(number, index, first, end)}
         shift = self._shift(monomial, index)
         if shift:
-            monomial = self.process.at(monomial, index, index - shift)
+            monomial = self.process.substitute(monomial, index, index - shift)
             number = quotient(number.expression.xreplace({index: index - shift}))
             first, end = first + shift, end + shift
         whole = self.process.end_of(index)
@@ -147,7 +147,7 @@ class RunForm:
         signs |= {sp.expand(whole + value): -1 for value in range(more, 0)}
         return [
             scale_form(
-                self.form(self.process.at(monomial, index, value)),
+                self.form(self.process.substitute(monomial, index, value)),
                 quotient(sign * number.expression.xreplace({index: value})),
             )
             for value, sign in signs.items()

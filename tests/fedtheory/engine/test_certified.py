@@ -150,7 +150,7 @@ def test_floats_that_are_enclosed_are_copied() -> None:
 
 def test_what_overflows_contains_everything() -> None:
     """An overflow gives an infinite radius, which decides nothing."""
-    huge = MidpointRadius.of(np.array([1e200])) * MidpointRadius.of(np.array([1e200]))
+    huge = MidpointRadius.enclose(np.array([1e200])) * MidpointRadius.enclose(np.array([1e200]))
     with pytest.raises(Unresolved):
         _ = huge[0] > 0
 

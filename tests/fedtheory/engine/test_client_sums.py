@@ -48,7 +48,7 @@ def test_rounds_of_many_clients_go_by_polynomials() -> None:
     run = Run(problem, fedavg(problem, rounds=9, local_step_size=0.01, local_steps=2))
     closed = ClosedRounds(run)
     assert isinstance(closed._sums, SumsByPolynomials)
-    assert closed.at(1.0).error(9) == pytest.approx(run.trajectory.server_suboptimality[-1], rel=1e-10)
+    assert closed.scale_steps(1.0).error(9) == pytest.approx(run.trajectory.server_suboptimality[-1], rel=1e-10)
 
 
 @settings(max_examples=40, deadline=None)

@@ -65,9 +65,11 @@ def test_noise_is_that_of_the_rows(scales) -> None:
 def test_blocks_of_rows_add_up(monkeypatch) -> None:
     """Blocks of rows, of which the last is smaller, add up."""
     data = _data(SCALES["alike"])
-    whole = FourthMoments.of(data.inputs[0], data.outputs[0])
+    whole = FourthMoments.from_rows(data.inputs[0], data.outputs[0])
     monkeypatch.setattr(fourth_moments, "_BLOCK", 15 * 7)
-    np.testing.assert_allclose(FourthMoments.of(data.inputs[0], data.outputs[0]).matrix, whole.matrix, rtol=1e-12)
+    np.testing.assert_allclose(
+        FourthMoments.from_rows(data.inputs[0], data.outputs[0]).matrix, whole.matrix, rtol=1e-12
+    )
 
 
 ALGORITHMS = {

@@ -176,9 +176,9 @@ def test_rows_factorised_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(5)
     data = ClientData(*(tuple(generator.normal(size=(n, *d)) for n in (50, 7, 90)) for d in ((3,), ())), ridge=0.1)
     weights, origin = np.array([0.5, 0.2, 0.3]), np.array([1.0, -1.0, 2.0])
-    whole = WeightedRows.of(data, weights, origin)
+    whole = WeightedRows.from_data(data, weights, origin)
     monkeypatch.setattr("fedtheory.federation.problem.rows._MOST_ENTRIES", 16)
-    parts = WeightedRows.of(data, weights, origin)
+    parts = WeightedRows.from_data(data, weights, origin)
     assert parts.triangle.shape == whole.triangle.shape
     assert parts.triangle.T @ parts.triangle == pytest.approx(whole.triangle.T @ whole.triangle)
     assert parts.nearest_minimiser() == pytest.approx(whole.nearest_minimiser())

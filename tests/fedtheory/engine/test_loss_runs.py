@@ -256,7 +256,7 @@ def test_two_point_noise_has_its_moments() -> None:
         second = sum(p * np.outer(x, x) for p, x in zip(law.probabilities, drawn, strict=True))
         assert (second == oracle.covariances(RATIONAL.zeros(2, 3, 3), RATIONAL.zeros(2, 2, 2))[client]).all()
         assert second.trace() == variances[client, 0, 0] == 2 * size**2
-    assert oracle.of([1, 0]).sizes.tolist() == [0, 3]
+    assert oracle.select_clients([1, 0]).sizes.tolist() == [0, 3]
     sampled = oracle.as_floats().sample(np.zeros((64, 2, 2)), np.random.default_rng(0))
     assert {tuple(noise) for noise in sampled[:, 0]} == {(3.0, 3.0), (-3.0, -3.0)}
     assert (sampled[:, 1] == 0).all()

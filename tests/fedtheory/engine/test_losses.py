@@ -253,7 +253,7 @@ def test_the_order_of_clients_does_not_matter(seed: int) -> None:
     run = random_run(seed, clients=3)
     order = [2, 0, 1]
     at = run.problem
-    other = loss_run(type(at)(at.terms.of(order), at.weights[order], at.start, at.oracle))
+    other = loss_run(type(at)(at.terms.select_clients(order), at.weights[order], at.start, at.oracle))
     assert _facts(run) == _facts(other)
     assert (run.trajectory.drift[..., order] == other.trajectory.drift).all()
 

@@ -35,7 +35,7 @@ def _run(policy, steps: int | tuple[int, ...] = 3) -> Run:
 
 
 def _maps(run: Run) -> NoiseMaps:
-    return NoiseMaps.of(run.problem.centred, run.algorithm.work)
+    return NoiseMaps.from_work(run.problem.centred, run.algorithm.work)
 
 
 @pytest.mark.parametrize("policy", [Asynchronous("one-by-one"), Asynchronous("together"), Synchronous()])
@@ -65,7 +65,7 @@ def test_noise_is_what_steps_add_to_the_mean() -> None:
 
 
 def _noise_maps(hardest: Scenario, size: float) -> NoiseMaps:
-    return NoiseMaps.of(hardest.problem.centred, hardest.make_algorithm(size).work)
+    return NoiseMaps.from_work(hardest.problem.centred, hardest.make_algorithm(size).work)
 
 
 @pytest.mark.long

@@ -95,7 +95,7 @@ def test_one_map_agrees_with_rationals() -> None:
     assert problem.data is not None
     algorithm = fedavg(problem, rounds=1, local_step_size=1 / 256, local_steps=3)
     work, weights = algorithm.work, algorithm.aggregation.moments(problem.weights).squares
-    found, _ = ServerNoise.of(problem.centred, work, weights).noise(Recursion(problem, algorithm).start)
+    found, _ = ServerNoise.from_work(problem.centred, work, weights).noise(Recursion(problem, algorithm).start)
     data = ClientData(tuple(map(RATIONAL.array, problem.data.inputs)), tuple(map(RATIONAL.array, problem.data.outputs)))
     exact = least_squares(data, RATIONAL.array([1, 1, 1, 1]), batch=2, replacement=False)
     size = RATIONAL.number("1/256", "eta")

@@ -89,7 +89,7 @@ def test_clients_with_equally_many_rows_are_computed_together(monkeypatch) -> No
     squares = forms[:, 1:, 1:]
     together = oracle.covariances(forms, squares), oracle.pulled_back(squares, forms)
     monkeypatch.setattr(minibatch, "_FEW_ROWS", 3)
-    alone = oracle.of(range(run.problem.clients))
+    alone = oracle.select_clients(range(run.problem.clients))
     assert len(alone._not_in_stacks) == run.problem.clients
     for found, expected in zip(
         together, (alone.covariances(forms, squares), alone.pulled_back(squares, forms)), strict=True

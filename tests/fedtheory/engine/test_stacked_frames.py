@@ -28,10 +28,10 @@ RUNS = [("small schedules", 7), ("fixed intervals", 5), ("sampled weights", 3), 
 
 def _vectors(frame: Frame) -> list[Vector]:
     names = ("local", "noise", "average", "server", "virtual", "next_virtual", "gradient", "next_local", "received")
-    built = [frame.built(lambda at, name=name: getattr(at, name)) for name in names]  # type: ignore[misc]
+    built = [frame.build_vector(lambda at, name=name: getattr(at, name)) for name in names]  # type: ignore[misc]
     mixed = built[0] + built[3].scaled(-frame.arithmetic.identity(1)[0])
     gradients = [objectives.gradient(frame, mixed) for objectives in _objectives(frame)]
-    return [*built, mixed, frame.selected(mixed), mixed.averaged(frame.importances), *gradients]
+    return [*built, mixed, frame.aggregate(mixed), mixed.averaged(frame.importances), *gradients]
 
 
 def _objectives(frame: Frame) -> list[Objectives]:
@@ -64,9 +64,9 @@ def test_descents_of_a_stack_are_those_of_its_members(place: str) -> None:
     run = Instance("small quadratics", 4).run()
     for centralised in (lambda frame: frame.centralised, lambda frame: frame.next_centralised):
         (stack,) = stacks_at(place, run)
-        single = [frame.built(centralised) for frame in frames_at(place, run)]
+        single = [frame.build_vector(centralised) for frame in frames_at(place, run)]
         expected = [frame.inner(at, at).ravel()[0] for frame, at in zip(frames_at(place, run), single, strict=True)]
-        found = stack.built(centralised)
+        found = stack.build_vector(centralised)
         assert stack.inner(found, found).ravel().tolist() == expected
         assert len(set(expected)) > 1
 
@@ -90,8 +90,8 @@ def test_outcomes_of_random_weights_have_an_axis_of_a_stack() -> None:
     each = [frame.inner(frame.next_virtual, frame.next_virtual) for frame in single]
     assert found.tolist() == [values.tolist() for values in each]
     assert any(len(set(values.ravel().tolist())) > 1 for values in each)
-    averages = [frame.expected(values)[0].tolist() for frame, values in zip(single, each, strict=True)]
-    assert stack.expected(found)[:, 0].tolist() == averages
+    averages = [frame.take_expectation(values)[0].tolist() for frame, values in zip(single, each, strict=True)]
+    assert stack.take_expectation(found)[:, 0].tolist() == averages
 
 
 FAMILIES_OF_ONE_SHAPE = [
@@ -154,6 +154,6 @@ def test_numbers_of_a_round_are_the_same_in_all_outcomes() -> None:
     run = Instance("sampled weights", 4).run()
     (stack,) = stacks_at("step", run)
     assert isinstance(stack, StackedFrame)
-    found = stack.of_round(np.arange(run.algorithm.rounds))
+    found = stack.select_round(np.arange(run.algorithm.rounds))
     assert found.shape[1:] == (1,)
     assert found[:, 0].tolist() == [member.index["round"] for member in stack.members]

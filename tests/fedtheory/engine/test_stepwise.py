@@ -62,7 +62,7 @@ def test_values(expression: sp.Expr, rounds: int) -> None:
 def test_runs_together_have_the_values_of_each(expression: sp.Expr) -> None:
     """Joint values agree for sums of several lengths and conditions that hold on some runs only."""
     runs = [run_of(rounds) for rounds in (1, 4, 7)]
-    together = compile_expression(expression, WHERE)(SiteOfRuns.of(runs, [(1, 1)] * 3))
+    together = compile_expression(expression, WHERE)(SiteOfRuns.from_runs(runs, [(1, 1)] * 3))
     assert together.ravel().tolist() == [value_on(expression, run) for run in runs]
 
 

@@ -174,7 +174,7 @@ def test_repeated_oracles_draw_as_their_clients() -> None:
     for oracle in ORACLES.values():
         for client in range(3):
             once = oracle.draws(client, LINEAR)
-            again = oracle.of([0, 1, 2] * 3).draws(client + 6, RATIONAL.zeros(9, 2))
+            again = oracle.select_clients([0, 1, 2] * 3).draws(client + 6, RATIONAL.zeros(9, 2))
             assert once.probabilities.tolist() == again.probabilities.tolist()
             assert once.maps.tolist() == again.maps.tolist()
 

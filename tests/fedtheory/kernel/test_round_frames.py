@@ -179,7 +179,7 @@ def test_every_outcome_is_sgd_with_its_draws(name: str) -> None:
             (o.weights, tuple(map(tuple, o.steps)), tuple(o.results),
              brute.plus(o.base, o.selected_change, tiny.server_step_size)) for o in outcomes
         ]  # fmt: skip
-        chances = [frame.expected(_one_at(n, len(found))).item() for n in range(len(found))]
+        chances = [frame.take_expectation(_one_at(n, len(found))).item() for n in range(len(found))]
         assert sum(chances, fmpq(0)) == 1
         assert _law(chances, found) == _law([o.probability for o in outcomes], wanted)
 
@@ -205,7 +205,7 @@ def test_moments_are_those_of_the_recursion(name: str) -> None:
         after = recursion.propagate_round(mass, recursion.round_noise(mass))
         models = frame.next_server.values[:, 0, 0]
         homogeneous = np.concatenate([models[:, :1] * 0 + 1, models], axis=1)
-        found = frame.expected(homogeneous[:, :, None] * homogeneous[:, None, :])[0]
+        found = frame.take_expectation(homogeneous[:, :, None] * homogeneous[:, None, :])[0]
         assert found.tolist() == after.tolist()
         law = replace(pair.tiny, start=brute.plus(tuple(base), best), rounds=1).server_laws[1]
         away = brute.expectation(law, lambda at: brute.dot(brute.minus(at, best), brute.minus(at, best)))
@@ -308,7 +308,7 @@ def test_any_line(numbers: list[Any], steps: tuple[int, int], server: str) -> No
     pair = quadratics([[["2"]], [["1/2"]]], [[b0], [b1]], [start], deviation=[d0, d1], steps=steps, server=server)
     frame = next(round_frames(pair.engine))
     assert (
-        frame.expected(frame.inner(frame.next_server, frame.next_server)).item()
+        frame.take_expectation(frame.inner(frame.next_server, frame.next_server)).item()
         == pair.engine.trajectory.server_distance_sq[1]
     )
 

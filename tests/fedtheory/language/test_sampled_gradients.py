@@ -67,7 +67,7 @@ def test_differences_of_one_draw_are_those_of_all_outcomes(family: str, number: 
         square(AT_LOCAL - Average(AT_SERVER)): ((local - (server * weights).sum(axis=-2, keepdims=True)) ** 2).sum(-1),
     }
     for expression, outcomes in by_hand.items():
-        expected = frame.expected(outcomes)[0]
+        expected = frame.take_expectation(outcomes)[0]
         assert (_value(run, expression) == expected).all(), expression
     noise = _value(run, square(AT_SERVER - Gradient(CLIENT_OBJECTIVE, SERVER)))
     assert (noise > 0).any()
@@ -86,7 +86,7 @@ def test_expectations_run_over_draws_and_participants(family: str, number: int) 
     """E x after the first round agrees with all outcomes of the round."""
     run = Instance(family, number).run()
     frame = next(iter(round_frames(run)))
-    mean = frame.expected(frame.next_server.values)[0, 0, 0]
+    mean = frame.take_expectation(frame.next_server.values)[0, 0, 0]
     found = next(frame for frame in step_frames(run) if frame.index["step"] == run.algorithm.work.steps[0] - 1)
     vector = found.mean_of(found.next_virtual)
     apart = vector + found.constant(-mean[None])

@@ -122,7 +122,7 @@ def test_numbers_between_rounds() -> None:
 
 def test_a_round_costs_the_steps_of_its_slowest_client() -> None:
     unlike = _run(local_steps=[1, 4, 2])
-    assert Costs(2.0, 7.0).of_round(unlike, a_run()) == 2 * 4 + 7
+    assert Costs(2.0, 7.0).cost_round(unlike, a_run()) == 2 * 4 + 7
 
 
 LABELLED = "a,ill,site\n1,no,u\n2,yes,u\n3,no,u\n4,yes,v\n-1,no,v\n"

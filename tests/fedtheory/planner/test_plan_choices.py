@@ -58,7 +58,7 @@ def test_a_quotient_just_below_a_count_is_the_count() -> None:
 def test_rounds_and_iterations_that_are_both_given_stay() -> None:
     """Given numbers of rounds and iterations both stay: 100 and 1000, whatever the local steps were."""
     bound = bound_of_run(LIU, a_run(local_steps=5, rounds=50))
-    both = bound.at({"iterations": 1000, "rounds": 100})
+    both = bound.with_numbers({"iterations": 1000, "rounds": 100})
     assert (both.values["iterations"], both.values["rounds"]) == (1000, 100)
 
 

@@ -296,8 +296,8 @@ def test_bounds_that_are_measured_on_the_run() -> None:
     """A promise lists the numbers that differ at its step size; without a bound in the plan there are none."""
     bound = _bound(A / ETA, a=3.0)
     plan: Any = SimpleNamespace(bound=_bound(A / ETA, a=2.0), select_measured=lambda names: names)
-    assert Promise(plan, 0.5, bound.at({STEP: 0.5}), None).measured == ["a"]
-    assert Promise(plan, 0.5, plan.bound.at({STEP: 0.5}), None).measured == []
+    assert Promise(plan, 0.5, bound.with_numbers({STEP: 0.5}), None).measured == ["a"]
+    assert Promise(plan, 0.5, plan.bound.with_numbers({STEP: 0.5}), None).measured == []
     assert Promise(SimpleNamespace(bound=None), 0.5, bound, None).measured == []  # type: ignore[arg-type]
 
 

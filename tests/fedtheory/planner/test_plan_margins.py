@@ -108,7 +108,7 @@ def test_plans_of_logistic_regression_keep_the_margin() -> None:
     assert beyond.step_size == pytest.approx(answer.best.step_size / 0.9)
     assert beyond.reached
     for one in (answer.best, beyond):
-        errors = ExactErrors(run).at(one.step_size).with_rounds(4 * one.rounds).trajectory.server_suboptimality
+        errors = ExactErrors(run).run_with(one.step_size).with_rounds(4 * one.rounds).trajectory.server_suboptimality
         assert (np.asarray(errors[one.rounds :], dtype=float) <= 0.002).all()
 
 

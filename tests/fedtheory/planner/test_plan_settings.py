@@ -108,8 +108,8 @@ def test_step_sizes_that_assumptions_allow(
 def test_costs_of_rounds() -> None:
     """Local steps cost their rows, messages their vectors."""
     run, other = a_run(local_steps=3), a_run(local_steps=5)
-    assert Costs(2.0, 7.0).of_round(run, other) == 13
-    assert Costs().of_round(run, other) == 1
+    assert Costs(2.0, 7.0).cost_round(run, other) == 13
+    assert Costs().cost_round(run, other) == 1
 
 
 def test_ranks_of_settings() -> None:
@@ -148,10 +148,10 @@ def test_other_settings_cost_as_much_as_planned() -> None:
     known = Alternatives(run, asked, best)
     assert known.planned is not None
     assert (known.planned.cost, known.planned.is_planned, known.planned.outcome) == (60, True, best)
-    other = known.at(5, None)
+    other = known.find_setting(5, None)
     assert other is not None
     assert (other.outcome.rounds, other.cost, other.is_planned) == (6, 54, False)
-    again = Alternatives(run, asked).at(2, None)
+    again = Alternatives(run, asked).find_setting(2, None)
     assert again is not None
     assert (again.outcome.rounds, again.is_planned) == (10, True)
 

@@ -169,7 +169,7 @@ def _noisy_line(rounds: int = 10, step: float = 0.4, **changed: Any) -> Run:
 def test_closed_rounds_are_those_of_a_loop(step: float, steps: int, server: float) -> None:
     """The map of a round is 1 + eta_g ((1 - eta)^tau - 1), and closed forms agree with a loop."""
     run = _noisy_line(step=1.0, local_steps=steps, server_step_size=server)
-    rounds = ClosedRounds(run).at(step)
+    rounds = ClosedRounds(run).scale_steps(step)
     change = (1 - step) ** steps - 1
     noise = sum(step**2 * (1 - step) ** (2 * k) for k in range(steps))
     moment, expected = 1.0, []

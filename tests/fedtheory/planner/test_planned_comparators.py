@@ -54,7 +54,7 @@ def test_a_bound_at_another_step_size_is_that_of_the_run() -> None:
     found = check(CLAIM, diabetes(0.004)).worst
     assert found is not None
     assert there == pytest.approx(found.rhs)
-    assert bound.at({"rounds": 100, "local_step_size": 0.002}).values["comparator_distance"] > 0
+    assert bound.with_numbers({"rounds": 100, "local_step_size": 0.002}).values["comparator_distance"] > 0
     assert bound.depends_on(q.comparator_suboptimality.symbol, "rounds")
 
 

@@ -158,7 +158,7 @@ def test_rounds_to_a_target(numbers: dict[str, float], accuracy: float, eta: flo
     sizes = StepSizes(bound)
 
     def best(rounds: int) -> float:
-        return sizes.best(bound.at({"rounds": rounds}))[1]
+        return sizes.best(bound.with_numbers({"rounds": rounds}))[1]
 
     for found, promised in (
         (find_rounds_at_step(bound, accuracy), lambda rounds: bound.value({"rounds": rounds})),
@@ -213,9 +213,9 @@ def test_iterations_follow_from_rounds_and_steps() -> None:
     """T of a source that counts local steps grows with the rounds and with the local steps."""
     bound = bound_of_run(LIU, a_run(local_steps=5, rounds=50))
     assert bound.values["iterations"] == 250
-    assert bound.at({"rounds": 100}).values["iterations"] == 500
-    assert bound.at({"local_steps": 2}).values["iterations"] == 100
-    assert bound.at({"iterations": 1000}).values["rounds"] == 200
+    assert bound.with_numbers({"rounds": 100}).values["iterations"] == 500
+    assert bound.with_numbers({"local_steps": 2}).values["iterations"] == 100
+    assert bound.with_numbers({"iterations": 1000}).values["rounds"] == 200
 
 
 @given(numbers=constants)

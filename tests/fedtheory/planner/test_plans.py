@@ -32,7 +32,7 @@ def test_exact_optimum() -> None:
     errors = planner.ExactErrors(run)
     found = errors.best(q.average_suboptimality)
     assert found is not None
-    assert found.error == float(q.average_suboptimality.on(errors.at(found.step_size)))
+    assert found.error == float(q.average_suboptimality.on(errors.run_with(found.step_size)))
     assert found.error <= min(errors.error(q.average_suboptimality, step) for step in np.geomspace(0.01, 1, 120)) * (
         1 + 1e-4
     )

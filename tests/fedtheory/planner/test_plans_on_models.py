@@ -112,7 +112,7 @@ def test_settings_beside_the_planned_one_are_runs_of_the_same_kind() -> None:
     table = others.list_settings(("batch", "algorithm"))
     assert {one.name for one in table} == {"fedavg", "scaffold"}
     assert {one.batch for one in table} == {None, 1, 4}
-    found = others.at(4, None)
+    found = others.find_setting(4, None)
     assert found is not None
     assert found.name == "fedavg"
     same = run.with_work((4,) * CLIENTS, found.outcome.step_size).with_rounds(found.outcome.rounds)

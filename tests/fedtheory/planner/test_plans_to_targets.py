@@ -44,7 +44,7 @@ def reached(run: Run, accuracy: float | None, error: str = "final", margin: floa
 def curve(run: Run, step_size: float, rounds: int) -> Array:
     """Return the exact error after each round, from the recursion of moments."""
     errors = ExactErrors(run)
-    return plain_floats(errors.at(step_size).with_rounds(rounds).trajectory.server_suboptimality)
+    return plain_floats(errors.run_with(step_size).with_rounds(rounds).trajectory.server_suboptimality)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_closed_forms_are_those_of_the_recursion(changes: dict[str, Any]) -> Non
     assert has_closed_rounds(run)
     closed = ClosedRounds(run)
     for factor in (0.01, 0.5, 1.0, 2.0):
-        rounds = closed.at(factor)
+        rounds = closed.scale_steps(factor)
         exact = curve(run, factor * ExactErrors(run).planned, 40)
         assert rounds.errors(np.arange(41)) == pytest.approx(exact, rel=1e-9)
         assert rounds.limit == pytest.approx(rounds.error(10**6), rel=1e-9)
@@ -73,7 +73,7 @@ def test_step_sizes_far_beyond_the_edge_diverge_without_a_warning() -> None:
     run = run_of(local_steps=300, local_step_size=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        rounds = [ClosedRounds(run).at(factor) for factor in (4.0, 9.0, 12.0)]
+        rounds = [ClosedRounds(run).scale_steps(factor) for factor in (4.0, 9.0, 12.0)]
     assert any(1e160 < abs(one.eigenvalues).max() < np.inf for one in rounds)
     assert all(one.error(100) == np.inf for one in rounds)
 
@@ -139,7 +139,7 @@ def test_the_edge_of_divergence(changes: dict[str, Any]) -> None:
     found = reached(run, None)
     assert found.best.step_size <= 0.9 * found.diverges_from * (1 + 1e-12)
     errors = ExactErrors(run)
-    below, above = (errors.at(factor * found.diverges_from).with_rounds(600) for factor in (0.93, 1.1))
+    below, above = (errors.run_with(factor * found.diverges_from).with_rounds(600) for factor in (0.93, 1.1))
     assert plain_floats(below.trajectory.server_suboptimality)[-1] < 1e3
     ended = above.attempted_trajectory
     assert ended.divergence is not None or plain_floats(ended.server_suboptimality)[-1] > 1e3

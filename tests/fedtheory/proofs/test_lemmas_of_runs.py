@@ -179,7 +179,7 @@ def derived_claim(derived: Derived) -> Claim:
     premise = prove(find(derived.claim)).statement
     symbol = Recorded({**premise.where, **premise.notation})
     relation = premise.relations[derived.link]
-    found = sp.sympify(derived.of(symbol, premise.relations))
+    found = sp.sympify(derived.derive(symbol, premise.relations))
     needed = [sp.Ge(one, 0, evaluate=False) for one in derived.requires(symbol, relation.slack)]
     needed += [sp.Gt(one, 0, evaluate=False) for one in divisors([relation.slack])]
     is_zero = relation.operator == "==" and derived.keeps_equations

@@ -143,9 +143,9 @@ def test_values_of_the_present_step_have_no_other_index(quantity: RunQuantity, i
         assert process.depends_on(symbol, index) == (index in indices)
         if index in indices:
             with pytest.raises(Rejected, match="are known at the present round or step alone"):
-                process.at(2 * symbol, index, sp.S.Zero)
+                process.substitute(2 * symbol, index, sp.S.Zero)
         else:
-            assert process.at(2 * symbol, index, sp.S.Zero) == 2 * symbol
+            assert process.substitute(2 * symbol, index, sp.S.Zero) == 2 * symbol
     assert process.is_fixed(symbol) == (not indices)
 
 

@@ -100,7 +100,7 @@ def test_labels_that_are_numbers_in_the_file(tmp_path: Path) -> None:
         assert clients is not None
         assert clients.labels == ("2", "10")
         assert [rows.tolist() for rows in clients.rows] == [[1], [0, 2]]
-    assert Clients.of(np.array([0.5, 1e300, 0.25])).labels == ("0.25", "0.5", "1e+300")
+    assert Clients.from_values(np.array([0.5, 1e300, 0.25])).labels == ("0.25", "0.5", "1e+300")
 
 
 @pytest.mark.parametrize("name", ["mine.csv.gz", "mine.tsv", "mine.tsv.gz"])

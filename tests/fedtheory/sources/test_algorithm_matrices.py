@@ -59,7 +59,7 @@ class Round:
 
     def __init__(self, trajectory: JointTrajectory, coins: dict[Expr, int]) -> None:
         self.definition = trajectory.definition
-        given = trajectory.parameters.at(0, 0, coins)
+        given = trajectory.parameters.evaluate(0, 0, coins)
         self.symbols = [{symbol: _of_client(value, i) for symbol, value in given.items()} for i in range(3)]
         for i, symbols in enumerate(self.symbols):
             symbols[hessian] = sp.Rational(PROBLEM["hessians"][i][0][0])

@@ -186,7 +186,7 @@ def test_the_virtual_iterate_is_a_sum_of_gradients() -> None:
         if frame.index["step"] == 0:
             total = frame.constant(RATIONAL.zeros(2, 1))
         assert total is not None
-        moved = frame.selected(total).scaled(RATIONAL.array([-20 * size]))
+        moved = frame.aggregate(total).scaled(RATIONAL.array([-20 * size]))
         apart: Any = frame.virtual + (frame.server + moved).scaled(RATIONAL.array([-1]))
         assert (apart.values == 0).all()
         own: Any = frame.local + (frame.received + total.scaled(RATIONAL.array([-size]))).scaled(RATIONAL.array([-1]))

@@ -68,7 +68,7 @@ def test_losses_over_a_window_are_apart_by_at_most_what_its_steps_change(clock: 
     run = _run(clock)
     bound = sp.Symbol("B_g", nonnegative=True)
     relations = [Relation(change, "<=", bound), Relation(-change, "<=", bound)]
-    slack = OverWindow("t:step").of(SYMBOL, relations)
+    slack = OverWindow("t:step").derive(SYMBOL, relations)
     largest = abs(_number(run, q.virtual_loss_change)).max()
     known = {
         in_window: q.window_loss,
@@ -149,7 +149,7 @@ def test_gradients_and_chi_are_means_with_the_shares_of_the_surrogate(types: int
 def test_only_what_is_known_of_windows_and_runs_is_derived(derived: Any, relations: list[Relation]) -> None:
     """Relations need bounds in both directions, linear in known sums, with constant factors."""
     with pytest.raises(Rejected):
-        derived("t:claim").of(SYMBOL, relations)
+        derived("t:claim").derive(SYMBOL, relations)
 
 
 def _is_proved(claim_id: str, **stated: Any) -> bool:

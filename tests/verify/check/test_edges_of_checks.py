@@ -176,13 +176,13 @@ def test_checks_that_rounding_has_no_say_in() -> None:
 def test_what_expressions_ask_of_a_run() -> None:
     """Quantities of a run, and clients where means over them are taken; the largest shapes count."""
     claim = Claim(id="t:one", lhs=eta * L * D, rhs=1, where=WHERE)
-    plain = Dependencies.by([eta * L, D], claim)
+    plain = Dependencies.from_expressions([eta * L, D], claim)
     assert ({one.name for one in plain.quantities}, plain.counts_clients) == (
         {"local_step_size", "smoothness", "initial_distance"},
         False,
     )
-    assert Dependencies.by([eta, Average(eta)], claim).counts_clients
-    assert Dependencies.by([], claim).quantities == ()
+    assert Dependencies.from_expressions([eta, Average(eta)], claim).counts_clients
+    assert Dependencies.from_expressions([], claim).quantities == ()
     one, two = (SimpleNamespace(on=lambda _, shape=shape: np.zeros(shape)) for shape in ((3, 1, 2), (1, 5, 1)))
     scalar = SimpleNamespace(on=lambda _: 7)
     given: Any = (one, two, scalar)

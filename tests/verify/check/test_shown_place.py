@@ -74,7 +74,7 @@ def test_points_are_small_integers(
     first = {name: list(point) for name, point in shown.points.items()}
     assert first == {name: [value] + [0] * (dimension - 1) for name, value in expected.items()}
     assert (str(shown.lhs), str(shown.rhs)) == sides
-    printed = PrintedSides.of(found)
+    printed = PrintedSides.from_check(found)
     assert printed is not None
     assert (printed.lhs, printed.rhs) == sides
     assert printed.points == {name: (str(value), *["0"] * (dimension - 1)) for name, value in expected.items()}

@@ -93,7 +93,7 @@ _LONG: list[tuple[str, Point]] = [
 def test_a_point_with_large_counts_violates_and_is_decided(name: str, levels: Point) -> None:
     """The search reaches 65,536 local steps of quadratics, 256 of other losses without randomness, 8,192 clients."""
     (claim,) = (one for one in FALSE if one.id == f"misremembered:{name}")
-    seen = Evaluation(claim).at({**BASE, **levels})
+    seen = Evaluation(claim).score({**BASE, **levels})
     assert seen.holds is False
     assert seen.table is not None
     found = decide_table(claim, seen.table)

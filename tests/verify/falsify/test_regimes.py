@@ -129,7 +129,7 @@ def test_a_cycle_ends_when_all_have_reported_in_proportion(clock: str, clients: 
     for power in (0, 1):
         point = {**BASE, "clients": clients, "clock": clock, "horizon": ("cycle", power)}
         is_short = count_rounds_of_a_cycle(normalise(point)) * 2**power <= 256
-        assert evaluation.at(point).applies == is_short, (clock, clients, power)
+        assert evaluation.score(point).applies == is_short, (clock, clients, power)
 
 
 @pytest.mark.parametrize("step", [a.speedup_step, a.plain_speedup_step], ids=["with L", "without L"])
@@ -162,7 +162,7 @@ def test_decreasing_steps_are_those_of_the_assumption() -> None:
     )
     evaluation = Evaluation(bound)
     for levels in ({}, {"curvatures": "crossed", "unit of values": 12, "clients": 3.32}):
-        seen = evaluation.at({**BASE, "horizon": ("T", 2), **levels})
+        seen = evaluation.score({**BASE, "horizon": ("T", 2), **levels})
         assert seen.table is not None
         work = parse_run(seen.table, RATIONAL).algorithm.work
         first, second = (work.sizes_at(n, 0)[0] for n in range(2))
@@ -191,8 +191,8 @@ def test_ties_lead_nowhere() -> None:
     """An ascent prefers any gap between the sides to two sides that floats cannot distinguish."""
     claim = resolve(Claim(id="mine:tie", lhs=q.final_distance_sq, rhs=D**2, where=WHERE, assumptions=ALONE))
     evaluation = Evaluation(claim)
-    still = evaluation.at({**BASE, "clients": 0, "local steps": 0, "sources": "s", "step size": -60})
-    moving = evaluation.at({**BASE, "clients": 0, "local steps": 0, "sources": "s", "step size": -4})
+    still = evaluation.score({**BASE, "clients": 0, "local steps": 0, "sources": "s", "step size": -60})
+    moving = evaluation.score({**BASE, "clients": 0, "local steps": 0, "sources": "s", "step size": -4})
     assert still.holds is None
     assert still.score > moving.score
     assert rate_run(still) < rate_run(moving)
@@ -290,7 +290,7 @@ def test_parameters_of_an_algorithm_are_factors(name: str) -> None:
     claim = resolve(
         Claim(id="mine:any", lhs=q.final_distance_sq, rhs=10**9 * (1 + D**2), where=WHERE, assumptions=[assumption])
     )
-    subject = ClaimedAlgorithm.of(claim)
+    subject = ClaimedAlgorithm.from_claim(claim)
     assert subject.name == name
     definition = subject.definition
     assert definition is not None

@@ -43,7 +43,7 @@ DRIFT = claim(q.max_drift, 10**6 * (zeta**2 + sigma**2) / L**2, conditions=[eta 
 
 def seen_at(evaluation: Evaluation, **levels: Any) -> Seen:
     """The base with some levels changed."""
-    return evaluation.at({**BASE, **levels})
+    return evaluation.score({**BASE, **levels})
 
 
 def test_a_violation_is_decided_at_once_and_rigorously() -> None:

@@ -121,8 +121,11 @@ def test_work_and_size_of_a_counterexample() -> None:
 
 def test_sizes_of_symbols() -> None:
     counts, momentum = _Range((0, 1), sp.Integer(2)), _Range((0, -1), sp.Rational(1, 2), is_complement=True)
-    assert [counts.at(power, sp.Integer(256)) for power in (0, 1)] == [2, 512]
-    assert [momentum.at(power, sp.Integer(256)) for power in (0, -1)] == [sp.Rational(1, 2), 1 - sp.Rational(1, 512)]
+    assert [counts.size_at(power, sp.Integer(256)) for power in (0, 1)] == [2, 512]
+    assert [momentum.size_at(power, sp.Integer(256)) for power in (0, -1)] == [
+        sp.Rational(1, 2),
+        1 - sp.Rational(1, 512),
+    ]
     assert [counts.change(1), counts.change(-1), momentum.change(-1)] == ["grows", "falls", "tends to 1"]
     assert _find_common_denominator(sp.sqrt(x) + 1, x ** sp.Rational(2, 3)) == 6
 

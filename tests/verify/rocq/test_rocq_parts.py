@@ -180,7 +180,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "the sum of square over the steps of a round",
     ),
     "a sum of what is unknown": (
-        lambda: Premises.summed(_given(of_name={}), "strange", _reader()),
+        lambda: Premises.sum_over_steps(_given(of_name={}), "strange", _reader()),
         "no sum over steps of 'strange'",
     ),
     "two roots": (lambda: Roots([x, y], _reader()), "with at most one root"),
@@ -261,7 +261,7 @@ def test_premises_at_other_ends_of_intervals(kind: str, monkeypatch: pytest.Monk
     """Premises at other ends of intervals are listed before the steps of a proof, and are not premises of a step."""
     relation = SimpleNamespace(relations=[BELOW], id="t:used", place="run")
     writer: Any = _given(translate=lambda slack, _: slack)
-    premise = _premise(kind=kind, of=lambda *_: y - x)
+    premise = _premise(kind=kind, derive=lambda *_: y - x)
     known: Any = SimpleNamespace(claim=relation)
     monkeypatch.setattr(gaps, "symbols_of", lambda _: Symbols())
     with pytest.raises(NotExported, match="another end of an interval is not exported: t:used"):

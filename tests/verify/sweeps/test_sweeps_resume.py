@@ -124,7 +124,7 @@ def test_half_written_parts_do_not_count(quick: Path) -> None:
     output = quick.with_suffix(".parquet")
     folder = output.with_name("sweep.parquet.parts")
     store = Store(read_spec(quick), output)
-    with store.opened(restart=False):
+    with store.open(restart=False):
         (folder / "000000000-000000001.parquet.half").write_bytes(b"PAR1")
     assert conduct(read_spec(quick), output) == 0
     assert len(rows(output)) == 60
@@ -192,7 +192,7 @@ def test_a_changed_claim_is_a_changed_sweep(tmp_path: Path) -> None:
 def test_two_processes_do_not_share_a_sweep(quick: Path) -> None:
     """While one is at work, another is turned away."""
     output = quick.with_suffix(".parquet")
-    with Store(read_spec(quick), output).opened(restart=False), pytest.raises(InputError, match="another process"):
+    with Store(read_spec(quick), output).open(restart=False), pytest.raises(InputError, match="another process"):
         conduct(read_spec(quick), output)
 
 

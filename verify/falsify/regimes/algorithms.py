@@ -46,7 +46,7 @@ class ClaimedAlgorithm:
     """The step sizes that the claim states, if any."""
 
     @classmethod
-    def of(cls, claim: Claim) -> ClaimedAlgorithm:
+    def from_claim(cls, claim: Claim) -> ClaimedAlgorithm:
         """Return the algorithm of a claim, which is FedAvg if the claim names none."""
         named = [one for one in claim.assumptions if isinstance(one, OfAlgorithm) and one.names]
         if not named:

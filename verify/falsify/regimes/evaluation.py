@@ -83,7 +83,7 @@ class Evaluation:
     """Evaluate a claim at points; each point is evaluated and counted once."""
 
     def __init__(self, claim: Claim) -> None:
-        self.claim, self.subject = claim, ClaimedAlgorithm.of(claim)
+        self.claim, self.subject = claim, ClaimedAlgorithm.from_claim(claim)
         self.count = 0
         """Evaluations so far."""
         self.known: dict[Hashable, Seen] = {}
@@ -111,7 +111,7 @@ class Evaluation:
             del found["local steps"]
         return found
 
-    def at(self, point: Point) -> Seen:
+    def score(self, point: Point) -> Seen:
         """Return the score of the run at a point, in floats: its closeness to a violation."""
         here = normalise(point, MOST_STEPS_ONE_BY_ONE) if self.subject.steps_one_by_one else normalise(point)
         key = tuple(sorted((name, str(level)) for name, level in here.items()))

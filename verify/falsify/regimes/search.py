@@ -161,7 +161,7 @@ class _Searching:
         is_over = self._evaluation.count >= self._most or measure_work() > self._end
         if is_over and not self._violations.is_deciding:
             raise _Over
-        seen = self._evaluation.at(point)
+        seen = self._evaluation.score(point)
         self._on_tick()
         if not seen.holds:
             (self._violations.meet_unclear if seen.holds is None else self._violations.meet)(seen)

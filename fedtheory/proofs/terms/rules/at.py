@@ -24,4 +24,4 @@ class AfterSteps(ProofTerm):
         inside, process = enter_models(context), context.process
         proved = self.body.check(inside)
         written = process.write_indexed(proved.expression, inside.index)
-        return Proved(process.at(written, STEP, process.steps), proved.comparison)
+        return Proved(process.substitute(written, STEP, process.steps), proved.comparison)

@@ -44,7 +44,7 @@ class Consequence(ProofTerm):
             raise Rejected(f"the law is about the place {law.place!r}, and {premise.id} about {premise.place!r}")
         context.require_assumed(law.needs, f"the law of {law.label}")
         symbol = symbols_of(premise)
-        found = law.of(symbol, premise.relations)
+        found = law.derive(symbol, premise.relations)
         for required in law.requires(symbol, relation.slack):
             context.require_nonnegative(write_in_symbols(context, premise, required))
         require_finite([found], context.numbers, context.conditions)

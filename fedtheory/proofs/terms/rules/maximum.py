@@ -43,7 +43,7 @@ class BoundMaximum(ProofTerm):
         proved = self.body.check(inside).expression
         each = process.write_indexed(number - proved, inside.index)
         for value in values_of_maximum(process, self.maximum):
-            if not any(_is_same(process, value, one) for one in (each, process.at(each, STEP, STEP + 1))):
+            if not any(_is_same(process, value, one) for one in (each, process.substitute(each, STEP, STEP + 1))):
                 raise Rejected(f"the bound is on another value than those of which {self.maximum} is the largest")
         return Proved(number - self.maximum)
 
@@ -104,7 +104,7 @@ def _find_value(process: Process, maximum: Expr) -> Expr:
 def _require_last_value(process: Process, maximum: Expr) -> None:
     """Raise `Rejected` unless the values of a maximum before the steps are among its values after them."""
     values = values_of_maximum(process, maximum)
-    before = [process.at(value, STEP, STEP + 1) for value in values]
+    before = [process.substitute(value, STEP, STEP + 1) for value in values]
     if not any(_is_same(process, value, one) for value in values for one in before):
         raise Rejected(f"{maximum} does not bound the value after the last step")
 

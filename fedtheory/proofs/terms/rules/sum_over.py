@@ -57,7 +57,7 @@ class SumOver(ProofTerm):
         if self.over == "numbers of clients":
             if context.vectors is not None:
                 raise Rejected("numbers of clients are added up on the whole run")
-            return context.numbers.summed(weight * expression).xreplace(
+            return context.numbers.sum_over_clients(weight * expression).xreplace(
                 {ClientSum(sp.S.One): context.symbols(q.clients)}
             )
         if context.vectors is None:

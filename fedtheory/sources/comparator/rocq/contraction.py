@@ -40,7 +40,7 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
     parts = f"(fun k : R => {potential}) ({factor}) ({weight}) ({offset})"
     lines = [
         KNOWN,
-        *signs.prepared(),
+        *signs.prepare_conditions(),
         f"assert (apart : 0 < 1 - ({factor})).",
         f"{{ replace (1 - ({factor})) with ({run.number(apart)}) by field; positive. }}",
         f"assert (weight_positive : 0 < {weight}) by positive.",
@@ -51,7 +51,7 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
         "  - lra.",
         "  - assumption.",
         f"  - {signs.nonnegative(certificate.offset)}.",
-        f"  - intros n k Hk. exact ({lemma.applied(**run.step_arguments())}). }}",
+        f"  - intros n k Hk. exact ({lemma.apply(**run.step_arguments())}). }}",
         f"apply le_by_slack; {signs.nonnegative(spare)}.",
     ]
     return run.state_bound(signs, lines, (lemma,))
@@ -81,7 +81,7 @@ def state_contraction(
         after = Sum(_write_gain(links.reader, gain), after)
     difference = Sum(before, after, "-")
     known = [
-        f"pose proof ({of_step.applied()}) as known.",
+        f"pose proof ({of_step.apply()}) as known.",
         f"assert (identity : {links.text(difference)} = {links.text(slack)}).",
         f"{{ {links.identity(difference, slack)} }}",
     ]
@@ -141,7 +141,7 @@ def theorem_of_exponential_average(
     at_point = run.point_arguments(point)
     lines = [
         KNOWN,
-        *signs.prepared(),
+        *signs.prepare_conditions(),
         f"assert (factor_positive : 0 < {factor}).",
         f"{{ {signs.positive(certificate.factor)}. }}",
         f"assert (apart : {factor} < 1).",
@@ -158,7 +158,7 @@ def theorem_of_exponential_average(
         "  - assumption.",
         "  - positive.",
         f"  - {signs.nonnegative(certificate.offset)}.",
-        f"  - intros n k Hk. exact ({lemma.applied(**run.step_arguments())}). }}",
+        f"  - intros n k Hk. exact ({lemma.apply(**run.step_arguments())}). }}",
         *([_AGAINST] if point == "y" else []),
         f"apply Rle_trans with ({run.number(above)} + ({start} + ({offset}) / ({gain}))); [lra |].",
         f"apply le_by_slack; {signs.nonnegative(spare)}.",

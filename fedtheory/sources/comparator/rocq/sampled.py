@@ -77,13 +77,13 @@ def write_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, 
     numbers = f"(fun k : R => {of_all.text(of_all.potential, run, 'k')}) ({run.number(gain)}) ({run.number(progress)})"
     lines = [
         KNOWN,
-        *signs.prepared(),
+        *signs.prepare_conditions(),
         *prove_rest(run, of_all),
         f"assert (K : 0 <= {known}).",
         f"{{ apply (mean_of_run {run.point_arguments(point)} {numbers} rest).",
         f"  - {signs.nonnegative(progress)}.",
         f"  - {run.prove_end(certificate.potential or sp.S.Zero, progress, signs)}.",
-        f"  - intros n k Hk. exact ({lemma.applied(**run.step_arguments())}). }}",
+        f"  - intros n k Hk. exact ({lemma.apply(**run.step_arguments())}). }}",
         *conclude(point),
     ]
     return run.state_bound(signs, lines, (lemma,))

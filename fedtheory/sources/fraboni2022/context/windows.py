@@ -30,7 +30,7 @@ class OverWindow(Derived):
     needs = (a.aggregation_scheme,)
     keeps_equations = False
 
-    def of(self, symbol: SymbolTable, relations: Sequence[Relation]) -> Expr:
+    def derive(self, symbol: SymbolTable, relations: Sequence[Relation]) -> Expr:
         """Return window_round_loss + window_weight (W - 1) K^2 c - window_loss, given both bounds on the change."""
         change, (least, most) = symbol(q.virtual_loss_change), _read_two_sided_bound(relations)
         bound = sp.expand(most + change)

@@ -161,7 +161,7 @@ class Scenario:
 def _compute_noise_maps(problem: Problem, local_steps: int, step_size: float) -> NoiseMaps:
     """Return the noise of the local steps, shared by scenarios that differ in policy, hardware or weights."""
     work = LocalWork((local_steps,) * problem.clients, repeat_for_clients(step_size, problem.weights))
-    return NoiseMaps.of(problem.centred, work)
+    return NoiseMaps.from_work(problem.centred, work)
 
 
 def make_scenario(

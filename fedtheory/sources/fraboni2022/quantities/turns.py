@@ -41,7 +41,7 @@ def _define_expected_model(updates: int, latex: str) -> VectorQuantity:
     def build(frame: Frame) -> Vector:
         means = frame.run.trajectory.server_mean - frame.run.problem.centre
         before = np.maximum(np.arange(len(means) - 1) - updates, 0)
-        return frame.constant(frame.of_round(means[before][:, None]))
+        return frame.constant(frame.select_round(means[before][:, None]))
 
     return VectorQuantity(f"expected_model_{updates}_before", latex, f"E theta^{{n-{updates}}}", build)
 
@@ -68,7 +68,7 @@ _odd = _define_cycle_point(
 def _find_next_point(frame: Frame) -> Array:
     """Return the cycle's point after each update, relative to the surrogate's optimum."""
     rounds = np.arange(frame.run.algorithm.rounds)
-    return frame.of_round(_solve_cycle(frame.run)[(rounds + 1) % 2][:, None])
+    return frame.select_round(_solve_cycle(frame.run)[(rounds + 1) % 2][:, None])
 
 
 _next = _define_cycle_point("next_cycle_point", "c^{n+1}", "the cycle's point after the update", _find_next_point)

@@ -28,7 +28,7 @@ round_optimum = VectorQuantity(
     "round_optimum",
     r"\bar\theta^n",
     "the optimum of L^n = sum_i q_i(n) L_i",
-    lambda frame: frame.constant(frame.of_round(frame.run.surrogate.round_optima[:, None])),
+    lambda frame: frame.constant(frame.select_round(frame.run.surrogate.round_optima[:, None])),
 )
 surrogate_comparator = VectorQuantity(
     "surrogate_comparator",
@@ -41,7 +41,7 @@ initial_model = VectorQuantity(
     "initial_model",
     r"\theta^0",
     "the model that the run starts from",
-    lambda frame: frame.constant(frame.of_run(lambda run: run.problem.centred.start[None])),
+    lambda frame: frame.constant(frame.select_of_run(lambda run: run.problem.centred.start[None])),
 )
 
 _VOCABULARY: tuple[Quantity, ...] = (

@@ -80,7 +80,7 @@ def list_assumed(required: Set[str], parameters: Set[str], assumptions: Sequence
 class SignsOfParts(SignProofs):
     """Proofs of signs by the signs of parts; conditions are used as given."""
 
-    def prepared(self) -> list[str]:
+    def prepare_conditions(self) -> list[str]:
         """Return no tactics, because conditions are used as given."""
         return []
 

@@ -78,7 +78,7 @@ def _prove_single(known: Algorithm, lemma: Theorem) -> str:
     lines = ["unfold optimum_displacement_sq."]
     if not known.definition.steps_are_rounds:
         lines = [SINGLE, *lines, "rewrite single."]
-    return "\n".join([*lines, f"exact ({lemma.applied(**arguments)})."])
+    return "\n".join([*lines, f"exact ({lemma.apply(**arguments)})."])
 
 
 def _state_step(claim: Claim, known: Algorithm) -> Theorem:

@@ -120,7 +120,7 @@ class _LyapunovWriter:
         (smaller, larger), shown = sides
         statement = f"{self.plain.links.text(smaller)} <= {self.plain.links.text(larger)}"
         proof = self.proof.links.inequality(*shown, terms)
-        lines = [self.proof.links.opening, *self.proof.ratio_tactics(), *self.proof.signs.prepared(), proof]
+        lines = [self.proof.links.opening, *self.proof.ratio_tactics(), *self.proof.signs.prepare_conditions(), proof]
         return Theorem(f"{self.name}_{what}", [*self._list_binders(), *more], statement, "\n".join(lines))
 
     @property
@@ -271,21 +271,21 @@ class _LyapunovWriter:
             yield "assert (curvature_known : mu <= L)."
             yield "{ destruct some_points as [u [w apart]]."
             yield f"  exact (curvatures (F {at}) L mu u w ({smooth}) ({curved}) apart). }}"
-        yield from signs.prepared()
+        yield from signs.prepare_conditions()
         yield f"pose (V := fun n => lyapunov_function (step_of_round {self._applied} O){own} {states}{point})."
         yield f"assert (shrinks : forall n, V (S n) <= ({factor}) * V n + ({offset}))."
         steps = "1" if self.known.definition.steps_are_rounds else "(steps_of A)"
         yield f"{{ intros n. unfold V. cbn [after].{' rewrite single.' if self._counts_steps else ''}"
-        applied = of_round.applied(**self._arguments("n"))
+        applied = of_round.apply(**self._arguments("n"))
         if self.is_mixed:
             (local,) = self.known.definition.steps
             heard = f"(fun i => {local.vector} {self._applied} (after {self._applied} n) n {steps} i)"
             applied = f"Rle_trans _ _ _ (mixes_A {heard}) ({applied})"
         yield f"  exact ({applied}). }}"
         yield f"assert (begins : V O <= {level})."
-        yield f"{{ exact ({of_start.applied(**self._arguments('O'))}). }}"
+        yield f"{{ exact ({of_start.apply(**self._arguments('O'))}). }}"
         yield f"assert (measures : {self._name_final(self._applied)} <= V (rounds_of A))."
-        yield f"{{ exact ({of_model.applied(**self._arguments('(rounds_of A)'))}). }}"
+        yield f"{{ exact ({of_model.apply(**self._arguments('(rounds_of A)'))}). }}"
         yield f"assert (factor_nonnegative : 0 <= {factor}) by ({signs.nonnegative(certificate.factor)})."
         yield f"assert (factor_small : {factor} < 1)."
         yield f"{{ apply Rminus_gt_0_lt; apply Rlt_gt. {signs.positive(1 - certificate.factor)}. }}"

@@ -157,7 +157,7 @@ class GapsVocabulary(RunVocabulary):
         """Return the slack of another claim, and a tactic for its sign."""
         known = export_used(premise.claim)
         claim = known.claim
-        found = self.translate(premise.of(symbols_of(claim), claim.relations), claim)
+        found = self.translate(premise.derive(symbols_of(claim), claim.relations), claim)
         match premise.kind:
             case "at the last step":
                 fact = self._apply_claim(known, premise.link, {"k": "m", "Hk": "last"})
@@ -227,5 +227,5 @@ class GapsVocabulary(RunVocabulary):
             nonzero = f"fun j Hj => Rgt_not_eq _ _ ({positive})"
         else:
             nonzero = f"fun j Hj => nonzero {n} j {below} Hj"
-        applied = known.general.applied(**{"nonzero": nonzero, **here})
+        applied = known.general.apply(**{"nonzero": nonzero, **here})
         return project(applied, link, len(known.claim.relations))

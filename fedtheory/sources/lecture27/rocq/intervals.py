@@ -63,10 +63,10 @@ def theorem_of_interval(
 def _prove_sum(known: Exported, premise: Derived) -> tuple[list[Binder], list[str]]:
     """Return the hypotheses of a claim about each step of an interval, and tactics for its sum over m steps."""
     claim, theorem = known.claim, known.theorem
-    total = premise.of(symbols_of(claim), claim.relations)
+    total = premise.derive(symbols_of(claim), claim.relations)
     sums, step = (number(total, _name_numbers(claim, *ends)) for ends in (("O", "m", "INR m"), ("m", "(S m)", "1")))
     parameters, arguments = _list_hypotheses(known)
-    applied = project(theorem.applied(**arguments), premise.link, len(claim.relations))
+    applied = project(theorem.apply(**arguments), premise.link, len(claim.relations))
     nonzero = ""
     if "<> 0" in theorem.statement:
         # The denominators of the statement are not zero at any step.

@@ -187,7 +187,7 @@ class KnownOnPath:
             found = f"{hypothesis} i Hi" if own else hypothesis
             known[name] = KnownSlack(right - left, f"pose proof ({found}) as hypothesis; lra")
             theorem = used.theorem if used.conditions else used.general
-            applied = project(theorem.applied(Hk=below), link, len(used.claim.relations))
+            applied = project(theorem.apply(Hk=below), link, len(used.claim.relations))
             opened = "try rename i into this_one, Hi into this_is_one. intros i Hi. " if own else ""
             lines.append(
                 f"assert ({hypothesis} : {here}).\n{{ {opened}apply Rle_trans with (1 := {applied}). right. {SAME}. }}"

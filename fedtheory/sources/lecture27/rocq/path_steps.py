@@ -71,8 +71,8 @@ class _PathStepWriter:
         for place in range(len(goal)):
             part = project("known", place, len(goal))
             proofs.append(f"first [exact ({part}) | apply Rle_trans with (1 := {part}); right; {SAME} | {SAME}].")
-        lines = [KNOWN, *self.path.known, *run.signs(self.signs.conditions).prepared(), *self.shown]
-        lines.append(f"pose proof ({step.applied(**{**self.path.arguments(), 'k': 'k'})}) as known.")
+        lines = [KNOWN, *self.path.known, *run.signs(self.signs.conditions).prepare_conditions(), *self.shown]
+        lines.append(f"pose proof ({step.apply(**{**self.path.arguments(), 'k': 'k'})}) as known.")
         proof = "\n".join([*lines, conjunction(proofs)])
         name, names = name_of(self.claim.id), self.path.quantity_names
         return Theorem(name, parameters, " /\\\n  ".join(goal), proof, (step,), NEEDS, names=names)
@@ -105,7 +105,7 @@ class _PathStepWriter:
             start.append(f"assert (grows : 0 < {more}) by positive.")
             start.append(f"assert (power_large : 1 <= {power}) by (apply (pow_R1_Rle ({base})); lra).")
             start.append(f"assert (above : 0 <= {power} - 1) by lra.")
-        proof = "\n".join([*start, *self.signs.prepared(), conjunction(proofs)])
+        proof = "\n".join([*start, *self.signs.prepare_conditions(), conjunction(proofs)])
         return Theorem(f"{name_of(self.claim.id)}_at_step", parameters, " /\\\n  ".join(goal), proof)
 
     def _prove_link(self, relation: Relation, why: object) -> tuple[str, str]:

@@ -78,7 +78,9 @@ class _PathWriter:
             lemmas.append(self._state_start("first", advance_distance(self.claim, before), once, induction.first))
         goal, proofs = zip(*(self._prove_link(n) for n in range(len(self.claim.relations))), strict=True)
         signs = self.path.run.signs(self.conditions)
-        proof = "\n".join([KNOWN, *self.path.known, *signs.prepared(), self._prove_bounds(lemmas), conjunction(proofs)])
+        proof = "\n".join(
+            [KNOWN, *self.path.known, *signs.prepare_conditions(), self._prove_bounds(lemmas), conjunction(proofs)]
+        )
         parameters = [*self.path.binders(self.used, own=self.own), *signs.hypotheses()]
         return Theorem(
             self.name, parameters, " /\\\n  ".join(goal), proof, tuple(lemmas), NEEDS, names=self.path.quantity_names
@@ -189,7 +191,7 @@ class _PathWriter:
         all_of = "i Hi " if self.own else ""
         each = "forall i, (i < number (clients_of A))%nat -> " if self.own else ""
         first = [
-            f"apply Rle_trans with (1 := {lemmas[-1].applied(**at_start)}).",
+            f"apply Rle_trans with (1 := {lemmas[-1].apply(**at_start)}).",
             f"right; {_AT_START}.",
         ]
         lines = [
@@ -201,7 +203,7 @@ class _PathWriter:
             f"    (fun k => {factor}) (fun k => {offset}) {self.first} (steps_of A)).",
             f"  - {' '.join(first)}",
             f"  - intros k Hk. {known}. {' '.join(opened)} {signs.nonnegative(self.written(induction.factor))}.",
-            f"  - intros k Hk. {known}. {shown} exact ({lemmas[0].applied(**given)}).",
+            f"  - intros k Hk. {known}. {shown} exact ({lemmas[0].apply(**given)}).",
             f"  - intros k Hk. {known}. apply le_by_slack. rewrite ?S_INR. cbn [pow]. {' '.join(opened)}",
             f"    {signs.nonnegative(grown)}. }}",
         ]
@@ -211,7 +213,7 @@ class _PathWriter:
             lines.insert(0, large)
         now = "bounds n Hn " + ("i Hi " if self.own else "")
         if self.first:
-            begun = lemmas[1].applied(**at_start)
+            begun = lemmas[1].apply(**at_start)
             lines += [
                 f"assert (now : {measured} <= {bound}).",
                 f"{{ destruct k as [| k']; [apply Rle_trans with (1 := {begun}); right; {_AT_START} |].",

@@ -169,7 +169,7 @@ class _ClientStepsWriter:
             return self._prove_induction(place, relation, why)
         assert isinstance(why, Sequence)
         lemma = self._state_step(f"at_step_{place}", relation.left, relation.right, why)
-        known = lemma.applied(**self._list_arguments("e"))
+        known = lemma.apply(**self._list_arguments("e"))
         return f"first [exact ({known}) | apply Rle_trans with (1 := {known}); right; by_field]."
 
     def _state_step(
@@ -209,7 +209,7 @@ class _ClientStepsWriter:
         }
         at_step = {"e": "He", "k": "(proj2 Hk)", "O": "(some_steps_of_client S i)"}[step]
         for place, (used, link, _) in enumerate(self._premises(), start=1):
-            applied = used.general.applied(e=step, He=at_step)
+            applied = used.general.apply(e=step, He=at_step)
             given[f"known{place}_S"] = project(applied, link, len(used.claim.relations))
         return given
 
@@ -246,7 +246,7 @@ class _ClientStepsWriter:
         )
         large = "from_one k (proj1 Hk)" if first else "pos_INR k"
         known = f"pose proof (before_last S k i (proj2 Hk)) as k_below; pose proof ({large}) as k_large"
-        applied = step.applied(**self._list_arguments("k", "k_large", "k_below"))
+        applied = step.apply(**self._list_arguments("k", "k_large", "k_below"))
         start = "cbn [iterate]; simpl INR; right; by_field"
         if why.first is not None:
             begin = why.bound.subs(index, 1)
@@ -255,7 +255,7 @@ class _ClientStepsWriter:
             arguments = {**self._list_arguments("O", "Rle_refl 0", begun), "S": "S"}
             stated_once = f"{self._write_at('1', why.measured)} <= {self._write_at('O', begin)}"
             start = (
-                f"pose proof ({once.applied(**arguments)}) as known; rewrite (own_next S O i normalised_S) in known; "
+                f"pose proof ({once.apply(**arguments)}) as known; rewrite (own_next S O i normalised_S) in known; "
                 f"assert (begun : {stated_once}) by exact known; "
                 "apply Rle_trans with (1 := begun); right; simpl INR; by_field"
             )
