@@ -41,7 +41,7 @@ def test_symbols_of_means_are_real() -> None:
 def test_a_run_with_the_constants_of_its_bound_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other step sizes are tried only if constants of the run differ from those of the bound."""
     run: Any = SimpleNamespace(values={"L": 2.0}, value=lambda: 5.0)
-    known: Any = SimpleNamespace(at=lambda _: SimpleNamespace(values={"L": 2.0}))
+    known: Any = SimpleNamespace(with_numbers=lambda _: SimpleNamespace(values={"L": 2.0}))
     errors: Any = SimpleNamespace(grid=[0.1, 0.2], is_large=False)
     edge: Any = SimpleNamespace(value=0.3)
     tried: list[list[float]] = []

@@ -95,7 +95,7 @@ def test_scaffold_stands_beside_plain_fedavg() -> None:
             run=SimpleNamespace(algorithm=SimpleNamespace(defined=defined), problem=SimpleNamespace(oracle=None)),
             steps=steps,
             is_cheap=lambda _, name, cheap=cheap: cheap and name == "scaffold",
-            at=lambda *given: given,
+            find_setting=lambda *given: given,
         )
         beside: Any = Alternatives.scaffold(known)
         assert beside == ((2, None, "scaffold") if found else None)
@@ -119,7 +119,7 @@ def test_curvatures_of_clients_are_asked_for_by_name(names: frozenset[str]) -> N
 def test_step_sizes_at_other_numbers() -> None:
     """Edges depend on numbers in conditions; another number changes the best step but not the edge."""
     sizes = StepSizes(_bound(A / ETA + ETA, ETA <= B, a=100.0, b=2.0))
-    at = sizes.bound.at
+    at = sizes.bound.with_numbers
     assert sizes.best(at({"b": 2.0})) == pytest.approx((2.0, 52.0))
     assert sizes.best(at({"b": 4.0})) == pytest.approx((4.0, 29.0))
     assert sizes.best(at({"b": 2.0, "a": 1.0})) == pytest.approx((1.0, 2.0))
@@ -190,7 +190,7 @@ def _outcome(step: float, rounds: int, *, reached: bool = True, error: float = 0
 
 def _search(accuracy: float | None) -> Any:
     search: Any = SimpleNamespace(
-        accuracy=accuracy, error=None, errors=SimpleNamespace(at=lambda step: step), _has_equal_rounds=True
+        accuracy=accuracy, error=None, errors=SimpleNamespace(run_with=lambda step: step), _has_equal_rounds=True
     )
     search._make_rank = lambda one: RoundsNeeded._make_rank(search, one)
     return search
@@ -234,7 +234,7 @@ def test_why_no_step_size_is_small_enough(noise: float, bias: float) -> None:
     work = SimpleNamespace(common_steps=3)
     run = SimpleNamespace(algorithm=SimpleNamespace(work=work))
     search: Any = SimpleNamespace(
-        accuracy=3.0, closed=SimpleNamespace(at=at), largest=8.0, errors=SimpleNamespace(run=run, planned=2.0)
+        accuracy=3.0, closed=SimpleNamespace(scale_steps=at), largest=8.0, errors=SimpleNamespace(run=run, planned=2.0)
     )
     reason = str(RoundsNeeded.reason(search, _outcome(1.0, 1, reached=False)))
     assert places == [rounds_needed._LEAST * 4]

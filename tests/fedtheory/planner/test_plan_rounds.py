@@ -39,7 +39,7 @@ def _rank(one: ErrorAtStepSize) -> tuple[bool, int, float]:
 def _errors(rounds: int = 10, planned: float = 0.5, least: float = 1.0) -> Any:
     algorithm = SimpleNamespace(rounds=rounds)
     return SimpleNamespace(
-        planned=planned, grid=[least, 9.0], run=SimpleNamespace(algorithm=algorithm), at=lambda size: size
+        planned=planned, grid=[least, 9.0], run=SimpleNamespace(algorithm=algorithm), run_with=lambda size: size
     )
 
 
@@ -230,7 +230,7 @@ def test_why_no_step_size_is_good_enough(monkeypatch: pytest.MonkeyPatch) -> Non
         search: Any = SimpleNamespace(
             accuracy=0.1,
             errors=SimpleNamespace(run=run, planned=1.0),
-            closed=SimpleNamespace(at=lambda _: rounds) if closed else None,
+            closed=SimpleNamespace(scale_steps=lambda _: rounds) if closed else None,
             largest=1.0,
         )
         return str(RoundsNeeded.reason(search, _outcome(1.0, 5, 0.5)))
@@ -323,7 +323,7 @@ def test_promises_of_an_answer(
     run = SimpleNamespace(algorithm=SimpleNamespace(rounds=9, work=SimpleNamespace(steps=(1,))))
     longer = SimpleNamespace(algorithm=SimpleNamespace(rounds=7, work=SimpleNamespace(steps=(2,))))
     run.with_rounds = lambda rounds: longer if rounds == 7 else None  # type: ignore[attr-defined]
-    errors: Any = SimpleNamespace(at=lambda _: run, run=run)
+    errors: Any = SimpleNamespace(run_with=lambda _: run, run=run)
     for rounds, steps in ((9, (1,)), (7, (2,))):
         reached: Any = SimpleNamespace(error=wanted, best=SimpleNamespace(step_size=0.5, rounds=rounds))
         found = answer.build_answer(errors, reached, None, [])
@@ -345,7 +345,7 @@ def test_step_sizes_are_halved_until_one_is_covered(monkeypatch: pytest.MonkeyPa
         return step > 0.3
 
     monkeypatch.setattr(measurements, "list_failures", failures)
-    errors: Any = SimpleNamespace(planned=1.0, at=lambda step: step, run=SimpleNamespace(sample_smoothness=1.0))
+    errors: Any = SimpleNamespace(planned=1.0, run_with=lambda step: step, run=SimpleNamespace(sample_smoothness=1.0))
     found = measurements.find_covered_edge(THEOREM, Edge(1.0), errors).value
     assert asked[:3] == [1.0, 0.5, 0.25]
     assert len(asked) == 11

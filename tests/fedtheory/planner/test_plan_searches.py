@@ -45,7 +45,7 @@ def test_local_steps_that_are_better(
         planned=planned,
         steps=8,
         run=None,
-        at=at,
+        find_setting=at,
         is_cheap=lambda _: True,
         _is_better=lambda one, other: one[1] < other[1],
     )
@@ -108,7 +108,7 @@ def test_larger_step_sizes_are_asked_first() -> None:
         accuracy=0.5,
         _evaluate_closed_form=outcome,
     )
-    found = RoundsNeeded._compute_errors(search, SimpleNamespace(of=of), [1.0, 2.0, 4.0, 8.0])  # type: ignore[arg-type]
+    found = RoundsNeeded._compute_errors(search, SimpleNamespace(scale_steps_by_each=of), [1.0, 2.0, 4.0, 8.0])  # type: ignore[arg-type]
     assert asked == [(8.0, 100, True), (4.0, 100, True), (2.0, 50, True), (1.0, 20, False)]
     assert [(one.step_size, one.rounds, one.reached) for one in found] == [
         (1.0, 20, False),

@@ -99,7 +99,9 @@ def test_step_sizes_that_assumptions_allow(
 ) -> None:
     """Step sizes are limited by conditions, by two over the smoothness, or by bisection, down to 2^-15."""
     monkeypatch.setattr(measurements, "list_failures", lambda _, step: step > true_edge)
-    errors: Any = SimpleNamespace(planned=1.0, at=lambda step: step, run=SimpleNamespace(sample_smoothness=smoothness))
+    errors: Any = SimpleNamespace(
+        planned=1.0, run_with=lambda step: step, run=SimpleNamespace(sample_smoothness=smoothness)
+    )
     found = find_covered_edge(THEOREM, Edge(edge), errors).value
     assert found == pytest.approx(expected, rel=3e-3)
     assert found <= true_edge

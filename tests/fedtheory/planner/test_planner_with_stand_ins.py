@@ -77,7 +77,7 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def made(**given: Any) -> Any:
         known.update({"below": math.inf, "setting": (), "refused": {}, **given})
-        errors: Any = SimpleNamespace(planned=8.0, run=8.0, at=lambda size: size)
+        errors: Any = SimpleNamespace(planned=8.0, run=8.0, run_with=lambda size: size)
         return planning._plan_claim(errors, CLAIM, None)
 
     return made
@@ -317,7 +317,7 @@ def test_settings_of_some_kinds() -> None:
             asked.append(setting)
             return None if setting[0] == 1 else setting
 
-        given: Any = SimpleNamespace(steps=steps, run=run, at=at)
+        given: Any = SimpleNamespace(steps=steps, run=run, find_setting=at)
         Alternatives.list_settings(given, kinds)
         return list(asked)
 

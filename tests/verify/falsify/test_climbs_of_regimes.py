@@ -351,7 +351,7 @@ def test_a_search_is_over_when_its_evaluations_are() -> None:
     )
     seen = {True: Seen({}, 0.0, {}, True), False: Seen({}, 0.0, {}, False), None: Seen({}, 0.0, {}, None)}
     searching: Any = SimpleNamespace(
-        _evaluation=SimpleNamespace(count=4, at=lambda point: seen[point["holds"]]),
+        _evaluation=SimpleNamespace(count=4, score=lambda point: seen[point["holds"]]),
         _most=5,
         _end=math.inf,
         _violations=state,
