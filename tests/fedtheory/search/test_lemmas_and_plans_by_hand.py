@@ -215,7 +215,7 @@ def test_rounds_that_an_accuracy_asks_for(monkeypatch: pytest.MonkeyPatch) -> No
     def rounds(*given: str, accuracy: float | None = 0.5, depends: bool = True) -> Any:
         bound: Any = SimpleNamespace(values=dict.fromkeys(given, 1), expression="right")
         bound.depends_on = lambda expression, name: depends and (expression, name) == ("right", planning.ROUNDS)
-        bound.at = lambda values: values
+        bound.with_numbers = lambda values: values
         found = planning._set_rounds(bound, accuracy)
         return "same" if found is bound else found
 

@@ -226,7 +226,7 @@ def test_plans_at_the_planned_step_size(monkeypatch: pytest.MonkeyPatch, *, free
     """A bound with a step size is planned at the given one; reasons are those of the run, then of conditions."""
     failing = SimpleNamespace(values={"at": "planned"}, slacks=lambda: ["slack"])
     bound: Any = SimpleNamespace(values={}, slacks=list)
-    bound.at = lambda values: failing if values == {planning.STEP: 0.5} else None
+    bound.with_numbers = lambda values: failing if values == {planning.STEP: 0.5} else None
     bound.symbols = lambda name: free and name == planning.STEP
     monkeypatch.setattr(planning, "_list_slacks_of_clients", lambda *_: ["client"])
     monkeypatch.setattr(

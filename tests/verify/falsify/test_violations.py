@@ -49,7 +49,7 @@ def seen_at(evaluation: Evaluation, **levels: Any) -> Seen:
 def test_a_violation_is_decided_at_once_and_rigorously() -> None:
     """Twice what is claimed: the run file that is found has exactly this ratio."""
     evaluation = Evaluation(ALWAYS_FALSE)
-    met = Violations(ALWAYS_FALSE, 1.0, evaluation.at)
+    met = Violations(ALWAYS_FALSE, 1.0, evaluation.score)
     met.meet(seen_at(evaluation))
     assert met.found is not None
     found = met.found[1]
@@ -60,7 +60,7 @@ def test_a_violation_is_decided_at_once_and_rigorously() -> None:
 def test_without_work_violations_are_left_open() -> None:
     """Without a budget, violations are counted once each, and none is decided."""
     evaluation = Evaluation(ALWAYS_FALSE)
-    met = Violations(ALWAYS_FALSE, 0.0, evaluation.at)
+    met = Violations(ALWAYS_FALSE, 0.0, evaluation.score)
     for count in (0, 1, 1):
         met.meet(seen_at(evaluation, clients=count))
     met.decide_open(1)
@@ -82,7 +82,7 @@ def decided(monkeypatch: pytest.MonkeyPatch) -> list[Seen]:
 def test_distinct_kinds_come_first_and_light_runs_before_heavy_ones(decided: list[Seen]) -> None:
     """The first of each kind is decided when it is met; those that wait are decided by their exact work."""
     evaluation = Evaluation(ALWAYS_FALSE)
-    met = Violations(ALWAYS_FALSE, 10.0, evaluation.at)
+    met = Violations(ALWAYS_FALSE, 10.0, evaluation.score)
     first = seen_at(evaluation, sources="snp")
     heavy = seen_at(evaluation, sources="snp", horizon=("T", 10))
     light = seen_at(evaluation, sources="snp", horizon=("T", 8))
@@ -106,7 +106,7 @@ def test_a_tie_of_rounding_is_no_violation(decided: list[Seen]) -> None:
     assert tie.sides is not None
     assert (tie.holds, tie.sides[1]) == (False, 0)
     assert 0 < tie.sides[0] < 1e-25
-    met = Violations(DRIFT, 1.0, evaluation.at)
+    met = Violations(DRIFT, 1.0, evaluation.score)
     met.meet(tie)
     assert decided == []
     assert (met.found, met.left_open) == (None, 0)
