@@ -182,10 +182,10 @@ def _write_quantity_row(entry: Any) -> str:
 
 def write_assumptions() -> str:
     """Write the assumptions that claims can make, chapter by chapter."""
-    from fedtheory.language.vocabulary import assumed
+    from fedtheory.language.vocabulary import list_assumptions
 
     parts = [_ASSUMPTIONS]
-    for module, entries in groupby(assumed(), key=lambda entry: entry.module):
+    for module, entries in groupby(list_assumptions(), key=lambda entry: entry.module):
         about = (module.__doc__ or "").partition("\n")[0]
         parts.append(f"## {module.__name__.rpartition('.')[2]}\n\n{_escape(about)}\n")
         parts.append("| name | statement |\n| --- | --- |")

@@ -11,7 +11,7 @@ from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.registry import is_of_the_package, published_by
-from fedtheory.language.targets import Target, placed, resolve
+from fedtheory.language.targets import Target, locate_mistake, resolve
 from verify import cache
 from verify.check import Check
 from verify.check.escalation import check_decided
@@ -77,7 +77,7 @@ def require_testable(target: Target) -> None:
         if claim.rate is not None:
             require_ladder(claim)
     except InputError as error:
-        raise placed(error, target) from None
+        raise locate_mistake(error, target) from None
 
 
 def try_claims(

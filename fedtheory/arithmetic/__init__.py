@@ -51,12 +51,12 @@ __all__ = [
     "product",
     "rational_above",
     "rational_near",
+    "refuse_test",
     "select_arithmetic",
     "simplest_between",
     "simplest_near",
     "squared_norms",
     "sum_with_weights",
-    "unanswered",
 ]
 
 NEAR_TIE = 1e-9
@@ -80,7 +80,7 @@ def select_arithmetic(name: str) -> Arithmetic:
     return known[name]
 
 
-def unanswered(arithmetic: Arithmetic, reason: str) -> NotApplicable:
+def refuse_test(arithmetic: Arithmetic, reason: str) -> NotApplicable:
     """Return the error for a failed test of rank or contraction.
 
     In floats the error is `Unresolved`, because rounding may be the cause.

@@ -203,7 +203,7 @@ def balls(values: Any) -> Any:
 _BALLS = np.frompyfunc(arb, 1, 1)
 
 
-def enclosed(values: Any) -> Any:
+def enclose_numbers(values: Any) -> Any:
     """Return an array of exact numbers as enclosures; floats stay floats."""
     given = np.asarray(values)
     return _ENCLOSED(given) if given.dtype == object else values

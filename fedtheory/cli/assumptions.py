@@ -19,10 +19,10 @@ Word = Annotated[str, typer.Argument(metavar="[WORD]", help="Part of a name, a s
 def run(word: Word = "", as_json: Json = False) -> None:
     """List the assumptions that a claim can make: name in Python, and statement."""
     from fedtheory.cli.search_words import select_matching
-    from fedtheory.language.vocabulary import assumed
+    from fedtheory.language.vocabulary import list_assumptions
 
     expected = "no assumption has {} in its name, statement or chapter"
-    entries = select_matching(word, assumed(), _list_texts, expected, NAME)
+    entries = select_matching(word, list_assumptions(), _list_texts, expected, NAME)
     if as_json:
         print_json([_encode(entry) for entry in entries])
     else:

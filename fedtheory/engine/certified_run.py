@@ -55,6 +55,6 @@ class CertifiedRun(Run):
 
 
 @singledispatch
-def certified(run: Run, on_progress: Callable[[int, int], None] = lambda _done, _all: None) -> Run:
+def certify_run(run: Run, on_progress: Callable[[int, int], None] = lambda _done, _all: None) -> Run:
     """Return a rational run with its expectations in float intervals; return any other run unchanged."""
     return CertifiedRun(run.problem, run.algorithm, on_progress) if run.arithmetic is RATIONAL else run

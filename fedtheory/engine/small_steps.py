@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-from fedtheory.arithmetic import RATIONAL, Array, Number, sum_with_weights, unanswered
+from fedtheory.arithmetic import RATIONAL, Array, Number, refuse_test, sum_with_weights
 from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, select_pairs
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
@@ -132,5 +132,5 @@ def average_curvature(run: Run) -> Array:
         values = np.linalg.eigvalsh(curvature)
         singular = not values[0] > 1e-11 * values[-1]
     if singular:
-        raise unanswered(run.arithmetic, _FLAT)
+        raise refuse_test(run.arithmetic, _FLAT)
     return curvature

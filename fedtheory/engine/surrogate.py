@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, group_equal_rows, map_equal_rows, sum_with_weights, unanswered
+from fedtheory.arithmetic import Array, Number, group_equal_rows, map_equal_rows, refuse_test, sum_with_weights
 from fedtheory.engine.moments.server import functionals
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
@@ -110,7 +110,7 @@ class Surrogate:
         try:
             return np.asarray(near + self.problem.arithmetic.solve(hessian, linear - hessian @ near))
         except InputError:
-            raise unanswered(
+            raise refuse_test(
                 self.problem.arithmetic, "a weighted sum of the clients' objectives has no minimizer"
             ) from None
 

@@ -82,7 +82,7 @@ _UNIT = (a.server_step_of_one, a.update_rule)
 def with_setting(claim: Claim) -> Claim:
     """Return the claim with its default setting, if it names none, and with the assumptions of its constants."""
     claim = _add_assumptions_of_constants(claim)
-    found = supposed(claim)
+    found = list_default_assumptions(claim)
     return replace(claim, assumptions=(*found, *claim.assumptions), supposed=found) if found else claim
 
 
@@ -97,7 +97,7 @@ def _add_assumptions_of_constants(claim: Claim) -> Claim:
     return replace(claim, assumptions=(*claim.assumptions, *own), of_constants=own) if own else claim
 
 
-def supposed(claim: Claim) -> tuple[Assumption, ...]:
+def list_default_assumptions(claim: Claim) -> tuple[Assumption, ...]:
     """Return the default setting of a user-defined claim; empty if it names one, and for published claims.
 
     For a statement about points only the weights of the objective matter.

@@ -80,7 +80,7 @@ def display_name(target: Target, claim: Claim) -> str:
     return f"{path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path.name}:{name}"
 
 
-def placed(error: InputError, target: Target) -> InputError:
+def locate_mistake(error: InputError, target: Target) -> InputError:
     """Return a mistake in a claim, with the line of the user's file that causes it."""
     home, _, name = target.rpartition(":") if isinstance(target, str) else ("", "", "")
     return error.in_file(_locate_field(Path(home), name, error.key)) if home.endswith(".py") else error

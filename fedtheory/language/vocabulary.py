@@ -52,7 +52,7 @@ def vocabulary() -> tuple[VocabularyEntry, ...]:
 
 
 @cache
-def assumed() -> tuple[Assumed, ...]:
+def list_assumptions() -> tuple[Assumed, ...]:
     """Return every assumption, chapter by chapter, in the order of the definitions."""
     return tuple(
         Assumed(name, entry, module)

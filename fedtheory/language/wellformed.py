@@ -13,7 +13,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Kind, Operator, Place, Rate, Relation, Verdict
 from fedtheory.language.claim_choices import values_of
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
-from fedtheory.language.vocabulary import assumed, vocabulary
+from fedtheory.language.vocabulary import list_assumptions, vocabulary
 from fedtheory.plain_names import require_plain, require_readable
 
 _TEXTS = ("id", "title", "locator", "note", "printed", "implemented_by", "corrects", "sharpens")
@@ -149,7 +149,7 @@ def _require_new_assumption(assumption: Assumption) -> None:
     """Raise `InputError` if a user-defined assumption looks like one of fedtheory's, or has its name."""
     require_plain("assumptions", assumption.name)
     require_readable(f"assumptions[{assumption.name}].statement", assumption.statement)
-    named = [entry.assumption for entry in assumed() if entry.assumption.name == assumption.name]
+    named = [entry.assumption for entry in list_assumptions() if entry.assumption.name == assumption.name]
     is_own = not named or any(one == assumption for one in named)
     _expect("assumptions", is_own, "names that no assumption of fedtheory has", assumption.name)
 

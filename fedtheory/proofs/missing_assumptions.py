@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.vocabulary import Assumed, assumed
+from fedtheory.language.vocabulary import Assumed, list_assumptions
 from fedtheory.proofs.checker import MOST_WORK, check_certificate
 from fedtheory.proofs.proof import IMPLIED_BY, Proof
 
@@ -55,7 +55,7 @@ def _try_pairs(proof: Proof, tried: Sequence[tuple[Assumed, Proof]]) -> tuple[st
 
 def _list_candidates(claim: Claim) -> Sequence[Assumed]:
     """Return the assumptions of the vocabulary that the claim does not have; those that others imply come first."""
-    lacking = (one for one in assumed() if one.assumption not in claim.assumptions)
+    lacking = (one for one in list_assumptions() if one.assumption not in claim.assumptions)
     return sorted(lacking, key=lambda one: one.assumption not in IMPLIED_BY)
 
 

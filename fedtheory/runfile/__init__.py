@@ -20,7 +20,7 @@ from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.datasets import FILES, DataFiles, keeping_files
-from fedtheory.federation.problem.least_squares import in_all_dimensions
+from fedtheory.federation.problem.least_squares import expand_to_all_dimensions
 from fedtheory.runfile.algorithms import read_algorithm
 from fedtheory.runfile.counts import ProblemInTypes
 from fedtheory.runfile.early_limits import require_possible
@@ -111,6 +111,6 @@ def _require_affordable(problem: Problem, algorithm: Algorithm) -> Run:
         require_affordable_models(problem, algorithm)
         return LinearModelRun(problem, algorithm)
     if algorithm.defined is not None and algorithm.defined.depends_on_axes:
-        problem = in_all_dimensions(problem)
+        problem = expand_to_all_dimensions(problem)
     require_affordable(problem, algorithm)
     return LossRun(problem, algorithm) if isinstance(problem, LossProblem) else Run(problem, algorithm)

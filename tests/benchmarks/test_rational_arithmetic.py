@@ -10,7 +10,7 @@ from problems import best_of, seconds_of_sympy
 from rows import Row
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
-from fedtheory.engine.certified_run import certified
+from fedtheory.engine.certified_run import certify_run
 from fedtheory.engine.run import Run
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
@@ -55,7 +55,7 @@ def moments_of(run: Run) -> object:
 
 def test_enclosures_against_floats(benchmark: Any, row: Row) -> None:
     """A hundred rounds on images of digits are computed in floats and in enclosures."""
-    floats, enclosed = parse_run(DIGITS, FLOAT), certified(parse_run(DIGITS, RATIONAL))
+    floats, enclosed = parse_run(DIGITS, FLOAT), certify_run(parse_run(DIGITS, RATIONAL))
     moments_of(floats)
     found = best_of(lambda: benchmark.pedantic(moments_of, args=(enclosed,), rounds=1), 1)
     ratio = found / best_of(lambda: moments_of(floats))

@@ -8,14 +8,14 @@ from pathlib import Path
 from fedtheory.cli.unicode_math import unicode_prose
 from fedtheory.language import assumptions as a
 from fedtheory.language.registry import all_claims
-from fedtheory.language.vocabulary import assumed
+from fedtheory.language.vocabulary import list_assumptions
 
 
 def test_every_assumption_is_listed_once_where_it_is_defined() -> None:
     """An assumption has its Python name, and is listed only in the chapter that defines it."""
-    names = [entry.name for entry in assumed()]
+    names = [entry.name for entry in list_assumptions()]
     assert sorted(names) == sorted(a.__all__)
-    assert all(getattr(a, entry.name) is entry.assumption for entry in assumed())
+    assert all(getattr(a, entry.name) is entry.assumption for entry in list_assumptions())
     # The names are read from the source text of the chapters, without importing them.
     written = {
         (path.stem, name)
@@ -24,13 +24,13 @@ def test_every_assumption_is_listed_once_where_it_is_defined() -> None:
             r"^(\w+) = (?:Assumption|Setting|Boundedness|OfAlgorithm)\(", path.read_text(encoding="utf-8"), re.M
         )
     }
-    assert {(entry.module.__name__.rpartition(".")[2], entry.name) for entry in assumed()} >= written
+    assert {(entry.module.__name__.rpartition(".")[2], entry.name) for entry in list_assumptions()} >= written
     assert ("participation", "uniform_sampling") in written
 
 
 def test_what_claims_assume_is_listed() -> None:
     """The list has all assumptions that several claims share by name; parametrised families are created on demand."""
-    listed = {entry.assumption.name for entry in assumed()}
+    listed = {entry.assumption.name for entry in list_assumptions()}
     used = {one.name for claim in all_claims().values() for one in claim.assumptions}
     assert len(used & listed) > 40
 
@@ -44,7 +44,7 @@ def test_a_word_finds_names_statements_and_chapters(command) -> None:
 
 def test_statements_print_without_latex() -> None:
     """Statements for people contain no LaTeX."""
-    for entry in assumed():
+    for entry in list_assumptions():
         words = unicode_prose(entry.assumption.statement)
         assert "\\" not in words
         assert "$" not in words

@@ -8,14 +8,14 @@ from fedtheory.language.registry import find
 from report.drawing import ClaimTask, load_templates
 from report.theorems import make_theorem_section
 from verify.claim_verdict import ClaimVerdict
-from verify.rocq.accepted import checked
+from verify.rocq.accepted import load_accepted
 
 STEP = "renard2022:lemma-2.2.proof.last.fixed"
 
 
 def test_the_page_offers_the_theorem_with_its_proof() -> None:
     """The page shows the conclusion and links to a file with the listed theorem and its proof."""
-    accepted = checked()[STEP]
+    accepted = load_accepted()[STEP]
     verdict = ClaimVerdict(STEP, "proved", 1, 1, 0, 0, 0.25, None, None, 0.0)
     drawn = ClaimTask(verdict, None, None, ()).draw(load_templates(()))
     (name,) = (name for name in drawn.files if name.endswith(".v"))

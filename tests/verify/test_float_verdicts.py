@@ -13,7 +13,7 @@ from wide_runs import wide_runs
 
 from fedtheory import Claim, all_claims
 from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.engine.certified_run import certified
+from fedtheory.engine.certified_run import certify_run
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, Unresolved
 from fedtheory.federation import Uniform, fedavg
@@ -102,7 +102,7 @@ def test_a_zero_by_cancellation_decides_nothing(denominator: sp.Expr) -> None:
 @given(wide_runs(), some_claims)
 def test_certified_floats_never_contradict_rationals(run: Run, ids: list[str]) -> None:
     """Rationals confirm the decisions of enclosures of expectations."""
-    enclosed = certified(run)
+    enclosed = certify_run(run)
     for claim in map(find, ids):
         found, exact = check(claim, enclosed), check(claim, run)
         if found.is_decided and TOO_MANY not in (exact.reason or ""):

@@ -9,7 +9,7 @@ from functools import cache
 
 from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
 from fedtheory.arithmetic.enclosures import precise_enclosures
-from fedtheory.engine.certified_run import certified
+from fedtheory.engine.certified_run import certify_run
 from fedtheory.engine.moments import is_too_long_for_rationals, rounds_repeat
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable
@@ -70,7 +70,7 @@ def check_and_escalate(
     would take hours, with many dimensions or rounds, the run is enclosed in floats instead.
     """
     if given.arithmetic is RATIONAL and _takes_hours(given):
-        given = certified(given, on_progress)
+        given = certify_run(given, on_progress)
     found = check(claim, given, perturb(given))
     return found if given.is_estimated else escalate(found, exactly, on_progress)
 
@@ -78,7 +78,7 @@ def check_and_escalate(
 def make_decidable(run: Run) -> Run:
     """Return a rational run, or its copy with enclosed moments if its rationals would be too long."""
     is_long = run.arithmetic is RATIONAL and _estimate_cost(run) > _BUDGET and _is_affordable(run)
-    return certified(run) if is_long else run
+    return certify_run(run) if is_long else run
 
 
 def check_rigorously(claim: Claim, exact: Run) -> Check:
@@ -112,7 +112,7 @@ def escalate(found: Check, exactly: Callable[[], Run], on_progress: Callable[[in
     if _estimate_cost(run) <= _BUDGET:
         return _merge_decision(found, check(found.claim, run), seen)
     seen += f", and the run is too large to repeat in {run.arithmetic.numbers}"
-    enclosed = certified(run, on_progress)
+    enclosed = certify_run(run, on_progress)
     if enclosed is run or not _is_affordable(run):
         return _leave_undecided(found, seen)
     return _settle_by_proof(found, enclosed) or _merge_decision(found, check(found.claim, enclosed), seen)

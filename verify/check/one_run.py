@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.arithmetic import ENCLOSED, RATIONAL
 from fedtheory.arithmetic.enclosures import precise_enclosures
-from fedtheory.engine.certified_run import certified
+from fedtheory.engine.certified_run import certify_run
 from fedtheory.engine.moments import is_too_long_for_rationals
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
@@ -52,7 +52,7 @@ _MOST_WRITTEN_OUT = 2_000
 def _check_unmerged(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     """Check a claim on a run without merging equal clients."""
     if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.problem, run.algorithm):
-        run = certified(run)
+        run = certify_run(run)
     found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _check_guarded(claim, run, nearby)
     spend(run, claim.place)
     return found

@@ -7,7 +7,7 @@ import sys
 
 from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import expand
-from verify.counterexamples.search import refuted, regenerate, remove_stale
+from verify.counterexamples.search import regenerate, remove_stale, select_refuted
 
 
 def main() -> int:
@@ -17,7 +17,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=10.0, help="time to shrink each run")
     parser.add_argument("--jobs", type=int, default=-1, help="processes; -1 for all cores")
     given = parser.parse_args()
-    chosen = refuted(expand(given.targets) if given.targets else list(all_claims()))
+    chosen = select_refuted(expand(given.targets) if given.targets else list(all_claims()))
     missing = regenerate(chosen, seconds=given.seconds, jobs=given.jobs)
     if not given.targets:
         remove_stale()

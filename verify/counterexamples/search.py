@@ -17,7 +17,7 @@ from verify.verdict import verify
 RunTable = dict[str, Any]
 
 
-def refuted(targets: Iterable[str]) -> list[str]:
+def select_refuted(targets: Iterable[str]) -> list[str]:
     """Select the claims that are recorded as refuted, in the given order."""
     return [target for target in targets if resolve(target).verdict == "refuted"]
 
@@ -47,7 +47,7 @@ def _store(claim: Claim, table: RunTable) -> None:
 
 def remove_stale() -> None:
     """Remove the files of claims that are no longer refuted."""
-    known = {counterexample_file(claim) for claim in map(resolve, refuted(all_claims()))}
+    known = {counterexample_file(claim) for claim in map(resolve, select_refuted(all_claims()))}
     for file in stored_files() - known:
         file.unlink()
 

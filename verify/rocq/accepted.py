@@ -42,7 +42,7 @@ class Checked:
 
 
 @cache
-def checked() -> dict[str, Checked]:
+def load_accepted() -> dict[str, Checked]:
     """Return the list of accepted theorems, by the ids of claims."""
     listed = json.loads((files("verify.rocq") / _NAME).read_text(encoding="utf-8"))
     return {claim_id: Checked(claim_id, **entry) for claim_id, entry in listed.items()}

@@ -42,7 +42,7 @@ from verify.rocq.time_averages import write_mean
 from verify.rocq.vocabulary import Vocabulary
 
 
-def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exported:
+def export_claim(claim: Claim, certificate: AnyCertificate | None = None) -> Exported:
     """Export a claim with a certificate, by default its stored one; raises `NotExported` with the reason."""
     try:
         document = document_for(claim) if certificate is None else document_of(claim, certificate)
@@ -64,7 +64,7 @@ def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exporte
 @cache
 def export_id(claim_id: str) -> Exported:
     """Export a claim by its id."""
-    return exported(find(claim_id))
+    return export_claim(find(claim_id))
 
 
 def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:

@@ -13,7 +13,7 @@ from fedtheory.language.paper_parts import texts_of_papers
 from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import resolve
 from fedtheory.proofs import prove
-from verify.rocq.export import export_id, exported
+from verify.rocq.export import export_claim, export_id
 from verify.rocq.library_parts import BASE, built_theorems, instance_names, library_files
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Exported, escape_comment
@@ -65,7 +65,7 @@ def write_project(
             entries.append(ExportResult(claim.id, reason=refusal, is_refused=True))
             continue
         try:
-            known = export_id(claim.id) if all_claims().get(claim.id) is claim else exported(claim)
+            known = export_id(claim.id) if all_claims().get(claim.id) is claim else export_claim(claim)
         except NotExported as reason:
             entries.append(ExportResult(claim.id, reason=str(reason)))
             continue

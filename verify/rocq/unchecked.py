@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from verify.rocq.accepted import checked
+from verify.rocq.accepted import load_accepted
 from verify.rocq.export import export_id
 from verify.rocq.project import proved_ids
 from verify.rocq.refusals import NotExported
@@ -21,7 +21,7 @@ def list_unchecked() -> dict[str, list[str]]:
     """Return the ids of proved claims that Rocq has not accepted, by reason, in the order of the papers."""
     found: dict[str, list[str]] = {}
     for claim_id in proved_ids():
-        if claim_id not in checked():
+        if claim_id not in load_accepted():
             found.setdefault(_explain(claim_id), []).append(claim_id)
     return found
 

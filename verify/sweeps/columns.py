@@ -67,7 +67,7 @@ def schema(design: Design, arithmetic: str, errors: Sequence[str], metadata: Map
     return pa.schema([*columns, ("seconds", pa.float64())], metadata=dict(metadata))
 
 
-def encoded(row: Mapping[str, Any], types: Mapping[str, str], arithmetic: str) -> dict[str, Any]:
+def encode_row(row: Mapping[str, Any], types: Mapping[str, str], arithmetic: str) -> dict[str, Any]:
     """Convert the values of the swept keys in a row to the types of their columns."""
     return {**row, **{key: _encode(row[key], kind, arithmetic) for key, kind in types.items()}}
 

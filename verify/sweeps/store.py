@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory.errors import InputError, MissingExtra
 from verify.sweeps.arrow import is_whole, read_table, table_of
-from verify.sweeps.columns import classify_keys, encoded, schema
+from verify.sweeps.columns import classify_keys, encode_row, schema
 from verify.sweeps.spec import Spec
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Store:
         """Write a part atomically."""
         import pyarrow.parquet as pq
 
-        table = table_of([encoded(row, self._kinds, self.spec.arithmetic) for row in rows], self._schema)
+        table = table_of([encode_row(row, self._kinds, self.spec.arithmetic) for row in rows], self._schema)
         _write_and_rename(self._locate(part), lambda path: pq.write_table(table, path, write_page_checksum=True))
 
     def merge(self) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from flint import fmpq_mat, fmpq_poly
 
-from fedtheory.arithmetic import RATIONAL, Array, arithmetic_of, unanswered
+from fedtheory.arithmetic import RATIONAL, Array, arithmetic_of, refuse_test
 from fedtheory.arithmetic.symmetric_pairs import count_pairs, fill_symmetric, select_pairs
 from fedtheory.engine.joint.moments import Joint
 from fedtheory.engine.moments.stationary import powers_vanish, spectral_radius
@@ -41,7 +41,7 @@ def find_limit(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
     keeps = _project_on_fixed(step)
     left = step - keeps
     if not (powers_vanish(left) if arithmetic is RATIONAL else spectral_radius(left) < 1 - _SLOWEST):
-        raise unanswered(arithmetic, "the second moments do not converge: use a smaller step size")
+        raise refuse_test(arithmetic, "the second moments do not converge: use a smaller step size")
     return sizes.joint(keeps @ first)
 
 

@@ -10,7 +10,7 @@ from typing import NoReturn, Self
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
-from fedtheory.engine.certified_run import certified
+from fedtheory.engine.certified_run import certify_run
 from fedtheory.engine.constants import Bound
 from fedtheory.engine.frames import Frame, step_frames
 from fedtheory.engine.linear_models.comparator import ModelComparator, comparator_at
@@ -267,7 +267,7 @@ def _(run: LinearModelRun) -> Iterator[Frame]:
     return replica_frames(run, run.trajectory.chosen_rounds())
 
 
-@certified.register
+@certify_run.register
 def _return_unchanged(run: LinearModelRun, _on_progress: Callable[[int, int], None] | None = None) -> LinearModelRun:
     """Return the run unchanged, because its values are not rational."""
     return run

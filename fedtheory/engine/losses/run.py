@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number
 from fedtheory.arithmetic.enclosures import largest, maximum
-from fedtheory.engine.certified_run import certified
+from fedtheory.engine.certified_run import certify_run
 from fedtheory.engine.comparator import Comparator
 from fedtheory.engine.constants import Bound
 from fedtheory.engine.frames import Frame, step_frames
@@ -250,7 +250,7 @@ def _(run: LossRun) -> Iterator[Frame]:
     return outcome_frames(run, run.trajectory.rounds_of_outcomes)
 
 
-@certified.register
+@certify_run.register
 def _return_unchanged(run: LossRun, _on_progress: Callable[[int, int], None] | None = None) -> LossRun:
     """Return the run unchanged: its expectations are enclosed already, or rational."""
     return run

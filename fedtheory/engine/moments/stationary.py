@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from flint import arb_mat, ctx, fmpq, fmpq_mat
 
-from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Arithmetic, Array, Number, unanswered
+from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Arithmetic, Array, Number, refuse_test
 from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, places_of_pairs, select_pairs
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
@@ -132,7 +132,7 @@ class _Limit:
         noise = self.recursion.round_noise(self.recursion.start).server
         for push in (self.recursion.problem.linear.T, noise):
             if np.abs(push - projection @ push).max() > tolerance * np.abs(push).max():
-                raise unanswered(
+                raise refuse_test(
                     self._arithmetic, "gradients or noise push along directions without curvature: no unique limit"
                 )
         return projection
@@ -156,7 +156,7 @@ class _Limit:
             if powers_vanish(linear) if self.is_exact else spectral_radius(linear) < 1 - _SLOWEST / 10:
                 return linear
         reason = f"the expected round map has spectral radius {radius:.6g}: the run has no unique limit"
-        raise unanswered(self._arithmetic, reason)
+        raise refuse_test(self._arithmetic, reason)
 
     @cached_property
     def mean(self) -> Array:
@@ -174,7 +174,7 @@ class _Limit:
         solve = self._solve_exactly if self.is_exact else self._solve_in_floats
         witness, second = solve(self.identity, constant)
         if not self._is_positive(witness):
-            raise unanswered(self._arithmetic, _NO_LIMIT)
+            raise refuse_test(self._arithmetic, _NO_LIMIT)
         moment[1:, 1:] = second
         return moment
 

@@ -90,7 +90,7 @@ def require_problem(
         raise InputError("algorithm.mixing", f"expected {clients} x {clients} numbers, got {got}")
     for node in found.nodes(Compressed):
         if problem.span is not None:
-            expected = "expected a problem with a coordinate for each feature, as in_all_dimensions makes it"
+            expected = "expected a problem with a coordinate for each feature, as expand_to_all_dimensions makes it"
             raise InputError("algorithm.name", f"{found.name} keeps some coordinates: {expected}")
         symbol = node.args[1]
         kept = number_of(symbol, values, problem.arithmetic, f"algorithm {found.name}")

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.arithmetic.enclosures import enclosed
+from fedtheory.arithmetic.enclosures import enclose_numbers
 
 
 class LossFamily(ABC):
@@ -110,12 +110,12 @@ class SmoothKind(LossFamily):
 
     def slope(self, u: Array, width: Array) -> Array:
         offset, amplitude, scale = self.tanh_form(width)
-        slopes: Array = offset + amplitude * np.tanh(enclosed(u) / scale)
+        slopes: Array = offset + amplitude * np.tanh(enclose_numbers(u) / scale)
         return slopes
 
     def curvature(self, u: Array, width: Array) -> Array:
         _, amplitude, scale = self.tanh_form(width)
-        decay = np.exp(-2 * abs(enclosed(u) / scale))
+        decay = np.exp(-2 * abs(enclose_numbers(u) / scale))
         curvatures: Array = amplitude / scale * (4 * decay / (1 + decay) ** 2)
         return curvatures
 
@@ -127,7 +127,7 @@ class LogCosh(SmoothKind):
     can_reflect = False
 
     def value(self, u: Array, width: Array) -> Array:
-        scaled = abs(enclosed(u) / width)
+        scaled = abs(enclose_numbers(u) / width)
         # log cosh v = v + log((1 + exp(-2v)) / 2) for v >= 0
         values: Array = width * width * (scaled + np.log1p(np.expm1(-2 * scaled) / 2))
         return values
@@ -143,7 +143,7 @@ class Softplus(SmoothKind):
     can_reflect = True
 
     def value(self, u: Array, width: Array) -> Array:
-        scaled = enclosed(u) / width
+        scaled = enclose_numbers(u) / width
         positive_part = (scaled + abs(scaled)) / 2
         return np.asarray(abs(width) * (positive_part + np.log1p(np.exp(-abs(scaled)))))
 

@@ -46,7 +46,7 @@ def least_squares(
     return replace(_build_problem(data, start, inside, weights, description), span=span)
 
 
-def in_all_dimensions(problem: Problem) -> Problem:
+def expand_to_all_dimensions(problem: Problem) -> Problem:
     """Return the problem with one coordinate per feature, for algorithms that treat coordinates differently."""
     if problem.span is None:
         return problem

@@ -20,8 +20,8 @@ from fedtheory.arithmetic import (
     arithmetic_of,
     map_equal_rows,
     product,
+    refuse_test,
     sum_with_weights,
-    unanswered,
 )
 from fedtheory.errors import InputError, NoMinimiser, NotApplicable, Unresolved
 from fedtheory.federation.client_data import ClientData
@@ -348,7 +348,7 @@ class Problem(Shown):
         try:
             moves = map_equal_rows(self.arithmetic.solve, self.hessians, descents)
         except InputError:
-            raise unanswered(self.arithmetic, "a client's objective has no minimiser") from None
+            raise refuse_test(self.arithmetic, "a client's objective has no minimiser") from None
         optima: Array = self.optimum + np.stack(moves)
         return optima
 

@@ -14,7 +14,7 @@ from fedtheory.engine.frames import PlaceLayout
 from fedtheory.engine.memo import Memo
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.evaluation.site import Site, filled
+from fedtheory.language.evaluation.site import Site, fill_axes
 from fedtheory.language.quantities.quantity import RunQuantity
 
 
@@ -43,7 +43,7 @@ class SiteOfRuns(Site):
     def _values(self, quantity: RunQuantity) -> list[Array]:
         """Return the quantity on each run as an array."""
         values = [quantity.on(run) for run in self.runs]
-        return [value if isinstance(value, np.ndarray) else filled(value, self.arithmetic) for value in values]
+        return [value if isinstance(value, np.ndarray) else fill_axes(value, self.arithmetic) for value in values]
 
     @property
     def owners(self) -> Array:

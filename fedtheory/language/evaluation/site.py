@@ -56,7 +56,7 @@ class Site:
     def parameter(self, symbol: sp.Symbol) -> Array:
         """Return the values of a symbol under a universal quantifier, on the axes of scalars."""
         value = self.parameters[symbol]
-        return value if isinstance(value, np.ndarray) else filled(value, self.arithmetic)
+        return value if isinstance(value, np.ndarray) else fill_axes(value, self.arithmetic)
 
     @property
     def constants(self) -> Memo:
@@ -80,7 +80,7 @@ class Site:
     def place(self, value: Number | Array) -> Array:
         """Return a measured quantity as an array over (rounds, steps, clients), restricted to the frame's step."""
         if not isinstance(value, np.ndarray):
-            return filled(value, self.arithmetic)
+            return fill_axes(value, self.arithmetic)
         return value if self.frame is None else self.frame.select(value)
 
     @property
@@ -95,7 +95,7 @@ class Site:
         return self.frame
 
 
-def filled(value: Number, arithmetic: Arithmetic) -> Array:
+def fill_axes(value: Number, arithmetic: Arithmetic) -> Array:
     """Return a number on the axes (rounds, steps, clients)."""
     found: Array = np.empty((1, 1, 1), dtype=arithmetic.dtype)
     found[0, 0, 0] = value

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, unanswered
+from fedtheory.arithmetic import Array, Number, refuse_test
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language import assumptions as a
@@ -94,7 +94,7 @@ def _measure_absolute_noise(run: Run, form: Array) -> Number:
     try:
         return form[0, 0] + linear @ run.arithmetic.solve(slack, linear)
     except InputError:
-        raise unanswered(run.arithmetic, "the noise of a client has no smallest constants") from None
+        raise refuse_test(run.arithmetic, "the noise of a client has no smallest constants") from None
 
 
 absolute_noise = extremal_constant(

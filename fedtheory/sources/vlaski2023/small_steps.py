@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Array, Number, sum_with_weights, unanswered
+from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Array, Number, refuse_test, sum_with_weights
 from fedtheory.engine.run import Run
 from fedtheory.engine.small_steps import average_curvature, compute_effort, moment_expansion
 
@@ -59,7 +59,7 @@ def _require_unbiased(run: Run) -> None:
     )
     tolerance = 0 if run.problem.arithmetic is RATIONAL else NEAR_TIE * scale
     if np.abs(_compute_update(run)).max() > tolerance:
-        raise unanswered(run.arithmetic, _BIASED)
+        raise refuse_test(run.arithmetic, _BIASED)
 
 
 def _compute_displacement_covariance(run: Run) -> Array:

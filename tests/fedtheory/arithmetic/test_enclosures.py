@@ -15,7 +15,7 @@ from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL, plain_float, rationa
 from fedtheory.arithmetic.enclosures import (
     Enclosure,
     bare,
-    enclosed,
+    enclose_numbers,
     largest,
     maximum,
     minimum,
@@ -93,11 +93,11 @@ def test_floats_do_not_mix() -> None:
 
 def test_enclosures_in_arrays() -> None:
     """NumPy's sums, products and functions work on enclosures mixed with rationals."""
-    values = enclosed(RATIONAL.array(["1/3", "2/3"]))
+    values = enclose_numbers(RATIONAL.array(["1/3", "2/3"]))
     assert bare(values.sum()).overlaps(arb(1))
     assert bare(values @ RATIONAL.array([3, 6])).overlaps(arb(5))
     assert bare(np.log1p(np.expm1(values))[0]).overlaps(arb(fmpq(1, 3)))
-    assert enclosed(np.array([0.5])).dtype == float
+    assert enclose_numbers(np.array([0.5])).dtype == float
 
 
 @few

@@ -10,7 +10,7 @@ import pytest
 from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, plain_float, plain_floats
-from fedtheory.engine.certified_run import certified
+from fedtheory.engine.certified_run import certify_run
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError, NoMinimiser, NotApplicable
 from fedtheory.federation.problem import quadratic
@@ -113,7 +113,7 @@ def test_every_engine_finds_the_same(name: str, keys: Keys) -> None:
 def test_enclosures_contain_the_exact_values(name: str) -> None:
     """Enclosures of a run contain its exact values."""
     run = run_of(PROBLEMS[name] | {"noise": "1"})
-    enclosed = certified(run)
+    enclosed = certify_run(run)
     for quantity in (q.average_gradient_sq, q.average_local_gradient_sq, q.total_descent, q.max_drift):
         assert plain_float(quantity.on(enclosed)) == pytest.approx(plain_float(quantity.on(run)), rel=1e-12), name
     if not run.problem.is_bounded_below:

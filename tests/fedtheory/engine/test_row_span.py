@@ -16,7 +16,7 @@ from fedtheory.errors import InputError
 from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import Problem, least_squares, row_span
-from fedtheory.federation.problem.least_squares import in_all_dimensions
+from fedtheory.federation.problem.least_squares import expand_to_all_dimensions
 from fedtheory.federation.problem.row_span import RowSpan, span_of
 from fedtheory.language import quantities as q
 from fedtheory.runfile import parse_run, run_table
@@ -61,7 +61,7 @@ def _run(problem: Problem) -> Run:
 def test_numbers_are_those_of_all_dimensions(setting, batch, is_zero) -> None:
     """Errors, models, F* and constants agree to 1e-9."""
     problem = least_squares(_data(**SETTINGS[setting]), _start(is_zero), batch=batch)
-    found, expected = _run(problem), _run(in_all_dimensions(problem))
+    found, expected = _run(problem), _run(expand_to_all_dimensions(problem))
     assert found.problem.dimension <= sum(ROWS) + row_span.MORE
     assert expected.problem.dimension == found.problem.features == DIMENSION
     for name in ("server_suboptimality", "server_distance_sq", "server_gradient_sq", "local_suboptimality", "drift"):

@@ -13,9 +13,9 @@ from fedtheory.language.assumptions import Assumption, Setting
 from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims
-from fedtheory.language.setting import PLAIN, describe_setting, setting_line, supposed, with_setting
+from fedtheory.language.setting import PLAIN, describe_setting, list_default_assumptions, setting_line, with_setting
 from fedtheory.language.targets import resolve
-from fedtheory.language.vocabulary import assumed
+from fedtheory.language.vocabulary import list_assumptions
 
 PLAIN_LINE = "assumptions=[a.full_participation, a.uniform_shares, a.same_local_work, a.unit_server_step]"
 
@@ -49,12 +49,12 @@ def test_objectives_and_gradients_are_no_setting(assumption: Assumption) -> None
 @pytest.mark.parametrize("chapter", ["algorithms", "clocks", "participation", "steps", "turns", "weights"])
 def test_every_assumption_of_a_chapter_on_settings_is_one(chapter: str) -> None:
     """A claim with an assumption on settings keeps it, and other settings are free."""
-    found = [one for one in assumed() if one.module.__name__.endswith(f".{chapter}")]
+    found = [one for one in list_assumptions() if one.module.__name__.endswith(f".{chapter}")]
     assert found
     for one in found:
         assert isinstance(one.assumption, Setting), one.name
         claim = claim_about(q.max_drift, assumptions=(one.assumption,))
-        assert supposed(claim) == ()
+        assert list_default_assumptions(claim) == ()
         assert with_setting(claim) is claim
 
 
@@ -96,23 +96,23 @@ def test_quantities_lift_together() -> None:
 
 def test_published_claims_keep_what_they_say() -> None:
     """Published claims have exactly the settings of their sources."""
-    assert all(supposed(claim) == () and resolve(claim) is claim for claim in all_claims().values())
+    assert all(list_default_assumptions(claim) == () and resolve(claim) is claim for claim in all_claims().values())
 
 
 def test_points_depend_on_the_weights_alone() -> None:
     """Points depend on the weights of the objective, if the statement has one; an inequality of vectors on nothing."""
     x, y, f = sp.symbols("x y F", real=True)
     bare = Claim(id="mine:points", place="points", lhs=x, rhs=y, where={x: q.point, y: q.second_point})
-    assert supposed(bare) == ()
+    assert list_default_assumptions(bare) == ()
     smooth = replace(bare, rhs=f, where={x: q.point, f: q.objective})
-    assert supposed(smooth) == (a.uniform_shares,)
+    assert list_default_assumptions(smooth) == (a.uniform_shares,)
 
 
 def test_rates_have_a_setting_and_definitions_none() -> None:
     """Rates have a supposed setting; definitions are not tried."""
     rate = Claim(id="mine:rate", rate=Rate(q.average_suboptimality, 1 / q.rounds.symbol, q.rounds))
-    assert supposed(rate) == PLAIN
-    assert supposed(Claim(id="mine:definition", kind="definition")) == ()
+    assert list_default_assumptions(rate) == PLAIN
+    assert list_default_assumptions(Claim(id="mine:definition", kind="definition")) == ()
 
 
 def test_the_setting_is_supposed_once() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_adversary import ATTEMPTS
 
-from verify.rocq.export import exported
+from verify.rocq.export import export_claim
 from verify.rocq.project import text_of, write_project
 from verify.rocq.refusals import NotExported
 
@@ -21,7 +21,7 @@ def test_what_is_false_is_not_written(name: str) -> None:
     """The export rejects the attempt with a reason of one line."""
     tried = ATTEMPTS[name]()
     with pytest.raises(NotExported) as refusal:
-        exported(tried.claim, tried.certificate)
+        export_claim(tried.claim, tried.certificate)
     assert str(refusal.value)
     assert "\n" not in str(refusal.value)
 
@@ -33,7 +33,7 @@ def test_what_is_false_is_not_accepted(name: str, tmp_path: Path) -> None:
     """Rocq rejects the exported file, but accepts the library."""
     tried = ATTEMPTS[name]()
     write_project(tmp_path, [])
-    (tmp_path / "Judged.v").write_text(text_of(exported(tried.claim, tried.certificate)), encoding="utf-8")
+    (tmp_path / "Judged.v").write_text(text_of(export_claim(tried.claim, tried.certificate)), encoding="utf-8")
     for library in ("Space", "Clients", "Objectives", "Normal", "Step", "Run"):
         assert _is_accepted(tmp_path, f"library/{library}.v")
     assert not _is_accepted(tmp_path, "Judged.v")

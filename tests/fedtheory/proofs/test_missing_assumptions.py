@@ -12,12 +12,12 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.kernel import Term, assumption, smoothness
 from fedtheory.language.registry import find
-from fedtheory.language.vocabulary import assumed
+from fedtheory.language.vocabulary import list_assumptions
 from fedtheory.proofs import Certificate, certificate_of, check_certificate, prove
 from fedtheory.proofs.document import document_of
 from fedtheory.proofs.missing_assumptions import find_missing_assumptions
 
-NAMES = {entry.assumption: entry.name for entry in assumed()}
+NAMES = {entry.assumption: entry.name for entry in list_assumptions()}
 
 
 @pytest.mark.long

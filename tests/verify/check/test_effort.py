@@ -11,7 +11,7 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
-from fedtheory.engine.certified_run import certified
+from fedtheory.engine.certified_run import certify_run
 from fedtheory.engine.frames import count_outcomes
 from fedtheory.language.registry import all_claims
 from fedtheory.runfile import parse_run
@@ -83,7 +83,7 @@ def test_long_rounds_of_fedavg_count_little_in_floats_and_enclosures() -> None:
     long = {**table["algorithm"], "local_steps": 2**15}
     exact = parse_run({**table, "algorithm": long}, RATIONAL)
     defined = parse_run({**table, "algorithm": {**long, "name": "scaffold"}}, FLOAT)
-    assert estimate_simulation(exact) > 100 > LONGEST_IN_RATIONALS > estimate_simulation(certified(exact))
+    assert estimate_simulation(exact) > 100 > LONGEST_IN_RATIONALS > estimate_simulation(certify_run(exact))
     assert 5 * estimate_simulation(exact.as_floats()) < estimate_simulation(defined)
 
 

@@ -31,8 +31,8 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.definitions import NOISE
 from fedtheory.proofs.lyapunov import Lyapunov
-from verify.rocq.accepted import checked
-from verify.rocq.export import export_id, exported
+from verify.rocq.accepted import load_accepted
+from verify.rocq.export import export_claim, export_id
 from verify.rocq.library_parts import library_files
 from verify.rocq.project import text_of
 from verify.rocq.refusals import NotExported
@@ -55,7 +55,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(folder: Path, claim: Claim, certificate: AnyCertificate) -> bool:
     """Return whether Rocq accepts a claim with a certificate."""
-    known = exported(claim, certificate)
+    known = export_claim(claim, certificate)
     (folder / "Judged.v").write_text(text_of(known), encoding="utf-8")
     return accepts(folder, "Judged.v")
 
@@ -198,7 +198,7 @@ def test_other_runs_are_refused(claim_id: str, dropped: Assumption) -> None:
     claim = find(claim_id)
     wider = replace(claim, assumptions=tuple(one for one in claim.assumptions if one != dropped))
     with pytest.raises(NotExported, match="full participation and equal local work"):
-        exported(wider, certificate_of(claim_id))
+        export_claim(wider, certificate_of(claim_id))
 
 
 def false_functions() -> list[tuple[Claim, Lyapunov]]:
@@ -216,7 +216,7 @@ def false_functions() -> list[tuple[Claim, Lyapunov]]:
 def test_no_theorem_is_written_of_what_changes_with_a_round(place: int) -> None:
     """No file is written for a function that changes with the round; the first one deceived the kernel once."""
     with pytest.raises(NotExported):
-        exported(*false_functions()[place])
+        export_claim(*false_functions()[place])
 
 
 def test_what_is_not_known_is_refused_with_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -235,7 +235,7 @@ def test_what_is_not_known_is_refused_with_a_reason(tmp_path: Path, capsys: pyte
 
 def test_no_text_admits_anything() -> None:
     """Neither the library nor a theorem leaves a proof out or adds an axiom."""
-    texts = [*library_files().values(), *(text_of(export_id(claim_id)) for claim_id in list(checked())[:5])]
+    texts = [*library_files().values(), *(text_of(export_id(claim_id)) for claim_id in list(load_accepted())[:5])]
     for text in texts:
         assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Conjecture|Abort)\b", text)
 

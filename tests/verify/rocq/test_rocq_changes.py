@@ -13,7 +13,7 @@ from test_rocq_rounds import judged, library, with_lemmas
 
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
-from verify.rocq.export import exported
+from verify.rocq.export import export_claim
 from verify.rocq.project import text_of
 from verify.rocq.refusals import NotExported
 
@@ -53,9 +53,9 @@ def test_conditions_of_lemmas_are_needed() -> None:
     """The conditions of a lemma must be among the conditions of the theorem."""
     claim = find(ENERGY)
     certificate = recorded(ENERGY)
-    assert "condition1" in exported(claim, certificate).theorem.proof
+    assert "condition1" in export_claim(claim, certificate).theorem.proof
     with pytest.raises(NotExported, match="conditions"):
-        exported(replace(claim, conditions=()), certificate)
+        export_claim(replace(claim, conditions=()), certificate)
 
 
 @pytest.mark.rocq
@@ -64,5 +64,5 @@ def test_gradient_of_least_mean_squares(library: Path) -> None:
     assert judged(library, find("vlaski2023:eq-5.44-5.45.fixed"))
     printed = find("vlaski2023:eq-5.44-5.45")
     certificate = Certificate(claim=printed.id, links=[[] for _ in printed.relations])
-    (library / "Judged.v").write_text(text_of(exported(printed, certificate)), encoding="utf-8")
+    (library / "Judged.v").write_text(text_of(export_claim(printed, certificate)), encoding="utf-8")
     assert not accepts(library, "Judged.v")

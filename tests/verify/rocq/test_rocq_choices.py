@@ -157,7 +157,7 @@ def test_the_list_of_accepted_claims_is_written(tmp_path: Path, monkeypatch: pyt
     text = file.read_text(encoding="utf-8")
     assert text.endswith("}\n")
     assert json.loads(text) == {"a:b": {"statement": "0 <= 1", "digest": "12ab"}}
-    assert accepted.checked.__wrapped__() == {"a:b": one}
+    assert accepted.load_accepted.__wrapped__() == {"a:b": one}
     assert one.theorem == "a_b"
 
 

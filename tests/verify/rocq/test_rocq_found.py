@@ -14,7 +14,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.language.targets import resolve
 from fedtheory.proofs.document import with_quantities
 from fedtheory.search import Found, find_proof
-from verify.rocq.export import exported
+from verify.rocq.export import export_claim
 from verify.rocq.project import text_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Exported
@@ -137,7 +137,7 @@ def test_documents_with_lemmas_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
     changed = {**found.proof.document, "lemmas": [{"name": "first"}]}
     monkeypatch.setattr("verify.rocq.export.document_for", lambda _claim: changed)
     with pytest.raises(NotExported, match="adds lemmas"):
-        exported(claim)
+        export_claim(claim)
 
 
 @pytest.mark.rocq
@@ -153,7 +153,7 @@ def test_found_certificates_are_accepted(tmp_path_factory: pytest.TempPathFactor
 def _export(classic: Claim) -> Exported:
     found = find_proof(resolve(classic))
     assert isinstance(found, Found)
-    return exported(with_quantities(found.proof.claim, found.proof.document), found.proof.certificate)
+    return export_claim(with_quantities(found.proof.claim, found.proof.document), found.proof.certificate)
 
 
 @pytest.mark.long

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from rocq_judge import accepts
 
-from verify.rocq.accepted import checked
+from verify.rocq.accepted import load_accepted
 from verify.rocq.library_parts import instance_names, library_files
 from verify.rocq.project import instance_files, instantiated_in, write_project
 
 NOISY = {"CoinRuns", "AlikeInstance", "NoisyStaleInstance", "NoisySampledInstance"}
 QUIET = {"LipschitzInstance", "ScheduleInstance"}
-THEOREMS = {entry.theorem: entry.id for entry in checked().values()}
+THEOREMS = {entry.theorem: entry.id for entry in load_accepted().values()}
 FILES = instance_files(THEOREMS.keys())
 INSTANCES = {path: THEOREMS[instantiated_in(text)] for path, text in FILES.items()}
 

@@ -27,8 +27,8 @@ from fedtheory.sources.landmarks.rocq.lyapunov_symbols import CALLED
 from fedtheory.sources.lecture27.rocq.gaps import OF_INTERVALS
 from fedtheory.sources.vlaski2023.rocq import client_step
 from verify.rocq import round_vocabulary, vocabulary
-from verify.rocq.accepted import checked, without_comments
-from verify.rocq.export import export_id, exported
+from verify.rocq.accepted import load_accepted, without_comments
+from verify.rocq.export import export_claim, export_id
 from verify.rocq.names import name_of, require_own_names
 from verify.rocq.project import proved_ids, refusal_of, text_of
 from verify.rocq.refusals import NotExported
@@ -68,7 +68,7 @@ def test_a_round_has_one_step_size() -> None:
 @pytest.mark.parametrize("part", range(4))
 def test_each_theorem_names_each_quantity(part: int) -> None:
     """Every quantity of the claim has its own name."""
-    for claim_id in [*checked()][part::4]:
+    for claim_id in [*load_accepted()][part::4]:
         known = export_id(claim_id)
         require_own_names(known.claim, known.theorem.names)
 
@@ -96,7 +96,7 @@ def test_a_false_claim_about_two_quantities_stays_false(name: str) -> None:
     """The claim is refused, or its theorem has two names."""
     claim = false_claim(name)
     try:
-        statement = exported(claim, Combination(claim=claim.id, links=[[]])).theorem.statement
+        statement = export_claim(claim, Combination(claim=claim.id, links=[[]])).theorem.statement
     except NotExported:
         return
     smaller, larger = statement.split(" <= ")

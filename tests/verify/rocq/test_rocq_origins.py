@@ -10,7 +10,7 @@ import sympy as sp
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from verify.rocq.accepted import checked
+from verify.rocq.accepted import load_accepted
 from verify.rocq.export import export_id
 from verify.rocq.origins import with_origins
 from verify.rocq.project import text_of
@@ -31,7 +31,7 @@ OF_VARIABLES = re.compile(
 @pytest.mark.parametrize("part", range(4))
 def test_each_hypothesis_has_an_origin(part: int) -> None:
     """Every non-variable is an assumption, a condition, a definition, or holds in every run."""
-    for claim_id in [*checked()][part::4]:
+    for claim_id in [*load_accepted()][part::4]:
         known = export_id(claim_id)
         for binder in known.theorem.binders:
             assert bool(binder.origin) != bool(OF_VARIABLES.fullmatch(binder.type)), binder

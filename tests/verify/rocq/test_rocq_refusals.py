@@ -14,8 +14,8 @@ from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.derived_relation import Derived
-from verify.rocq.accepted import checked
-from verify.rocq.export import export_id, exported
+from verify.rocq.accepted import load_accepted
+from verify.rocq.export import export_claim, export_id
 from verify.rocq.refusals import NotExported
 
 Change = Callable[[Claim, Any], tuple[Claim, Any]]
@@ -148,7 +148,7 @@ def test_what_has_no_theorem_is_refused(claim_id: str, change: str, why: str) ->
     """The reason names what is missing: an assumption, a number, a kind of statement or of certificate."""
     claim, certificate = CHANGES[change](find(claim_id), certificate_of(claim_id))
     with pytest.raises(NotExported) as refusal:
-        exported(claim, certificate)
+        export_claim(claim, certificate)
     assert why in str(refusal.value)
 
 
@@ -156,13 +156,13 @@ def test_what_has_no_theorem_is_refused(claim_id: str, change: str, why: str) ->
 def test_another_relation_is_another_theorem(operator: Operator) -> None:
     """A theorem states what its claim states now, not what the certificate was written for."""
     written = 0
-    one_of_each_kind = {type(certificate_of(claim_id)): claim_id for claim_id in checked()}
-    for claim_id in (*one_of_each_kind.values(), "lecture27:thm-1.sum", *[*checked()][::16]):
+    one_of_each_kind = {type(certificate_of(claim_id)): claim_id for claim_id in load_accepted()}
+    for claim_id in (*one_of_each_kind.values(), "lecture27:thm-1.sum", *[*load_accepted()][::16]):
         claim = find(claim_id)
         if all(relation.operator == operator for relation in claim.relations):
             continue
         try:
-            found = exported(*_with_operator(operator)(claim, certificate_of(claim_id)))
+            found = export_claim(*_with_operator(operator)(claim, certificate_of(claim_id)))
         except NotExported:
             continue
         written += 1

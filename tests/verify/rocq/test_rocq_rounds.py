@@ -17,7 +17,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificates_of_papers import certificate_of
-from verify.rocq.export import export_id, exported
+from verify.rocq.export import export_claim, export_id
 from verify.rocq.library_parts import library_files
 from verify.rocq.project import file_of, text_of, with_uses
 
@@ -34,7 +34,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(folder: Path, claim: Claim) -> bool:
     """Return whether Rocq accepts a claim with the certificate of the claim it was made from."""
-    (folder / "Judged.v").write_text(text_of(exported(claim, certificate_of(claim.id))), encoding="utf-8")
+    (folder / "Judged.v").write_text(text_of(export_claim(claim, certificate_of(claim.id))), encoding="utf-8")
     return accepts(folder, "Judged.v")
 
 

@@ -16,7 +16,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs.contraction import Contraction, ExponentialAverage
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.means import MeanCertificate
-from verify.rocq.export import export_id, exported
+from verify.rocq.export import export_claim, export_id
 from verify.rocq.project import file_of, text_of, with_uses
 from verify.rocq.refusals import NotExported
 
@@ -86,4 +86,4 @@ def test_draws_have_a_law(claim_id: str) -> None:
     claim = find(claim_id)
     others = [one for one in claim.assumptions if one.name != "averaged participants"]
     with pytest.raises(NotExported, match="full participation and equal local work"):
-        exported(replace(claim, assumptions=others), recorded(claim_id))
+        export_claim(replace(claim, assumptions=others), recorded(claim_id))

@@ -15,7 +15,7 @@ from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.combination import Combination
 from fedtheory.sources.fraboni2022.rocq.update_vocabulary import UpdateVocabulary
 from fedtheory.sources.fraboni2022.rocq.zero_weights import POSITIVE, SPLIT
-from verify.rocq.export import export_id, exported
+from verify.rocq.export import export_claim, export_id
 from verify.rocq.project import file_of, text_of, with_uses, write_project
 from verify.rocq.refusals import NotExported
 
@@ -43,13 +43,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(folder: Path, claim: Claim) -> bool:
     """Return whether Rocq accepts a claim with the certificate of the claim it was made from."""
-    used = [known for one in exported(claim, certificate_of(claim.id)).uses for known in with_uses(one).values()]
+    used = [known for one in export_claim(claim, certificate_of(claim.id)).uses for known in with_uses(one).values()]
     for known in used:
         if not (folder / file_of(known)).with_suffix(".vo").is_file():
             (folder / "claims").mkdir(exist_ok=True)
             (folder / file_of(known)).write_text(text_of(known), encoding="utf-8")
             assert accepts(folder, file_of(known))
-    (folder / "Judged.v").write_text(text_of(exported(claim, certificate_of(claim.id))), encoding="utf-8")
+    (folder / "Judged.v").write_text(text_of(export_claim(claim, certificate_of(claim.id))), encoding="utf-8")
     return accepts(folder, "Judged.v")
 
 
@@ -135,16 +135,16 @@ def test_nobody_may_count() -> None:
 def test_symbols_of_assumptions_need_them(claim_id: str) -> None:
     """alpha, L and draws mean nothing where neither Assumption 5 nor smooth objectives nor means are assumed."""
     with pytest.raises(NotExported, match="is defined by the assumption"):
-        exported(replace(find(claim_id), assumptions=()), certificate_of(claim_id))
+        export_claim(replace(find(claim_id), assumptions=()), certificate_of(claim_id))
 
 
 def test_an_assumption_without_a_definition_is_refused() -> None:
     """The library of updates has no ball; what a theorem does not need is passed over."""
     claim = find(STEPS)
     with pytest.raises(NotExported, match="'bounded second moment' has no definition in the library of updates"):
-        exported(replace(claim, assumptions=(*claim.assumptions, a.bounded_second_moment)), certificate_of(STEPS))
+        export_claim(replace(claim, assumptions=(*claim.assumptions, a.bounded_second_moment)), certificate_of(STEPS))
     more = replace(claim, assumptions=(*claim.assumptions, a.finite_answering_time))
-    assert exported(more, certificate_of(STEPS)).theorem == export_id(STEPS).theorem
+    assert export_claim(more, certificate_of(STEPS)).theorem == export_id(STEPS).theorem
 
 
 def test_facts_of_updates_are_in_the_library() -> None:

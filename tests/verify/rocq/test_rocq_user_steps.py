@@ -14,7 +14,7 @@ from fedtheory import quantities as q
 from fedtheory.kernel import Term, smoothness, square, strong_convexity
 from fedtheory.kernel.expressions import Expectation
 from fedtheory.proofs import Certificate, check_certificate
-from verify.rocq.export import exported
+from verify.rocq.export import export_claim
 from verify.rocq.project import text_of
 from verify.rocq.refusals import NotExported
 
@@ -29,7 +29,7 @@ def script(claim: Claim, *terms: Term) -> str:
     """Return the file of a claim, whose certificate the kernel accepts."""
     certificate = Certificate(claim=claim.id, links=[list(terms)])
     assert check_certificate(claim, certificate).verdict == "proved"
-    return text_of(exported(claim, certificate))
+    return text_of(export_claim(claim, certificate))
 
 
 def between(values: list[int]) -> Claim:
@@ -102,4 +102,4 @@ def test_numbers_without_a_hypothesis_are_refused() -> None:
 
 def test_a_claim_without_certificate_says_where_one_is_kept() -> None:
     with pytest.raises(NotExported, match="it has no certificate; in a paper's folder, `fedtheory prove FOLDER"):
-        exported(between([1]))
+        export_claim(between([1]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from fedtheory.arithmetic import Array, sum_with_weights, unanswered
+from fedtheory.arithmetic import Array, refuse_test, sum_with_weights
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.federation.participation import Fixed, WeightMoments
@@ -140,7 +140,7 @@ def _measure_fastest_gap(run: Run) -> Any:
     try:
         limit: Array = run.arithmetic.solve(hessian, linear)
     except InputError:
-        raise unanswered(run.arithmetic, "the mean of the selected clients' objectives has no minimiser") from None
+        raise refuse_test(run.arithmetic, "the mean of the selected clients' objectives has no minimiser") from None
     # In centred coordinates the federated optimum is 0, and L - L* is x'Hx/2.
     return limit @ run.problem.hessian @ limit / 2
 

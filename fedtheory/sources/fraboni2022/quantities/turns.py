@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, unanswered
+from fedtheory.arithmetic import Array, Number, refuse_test
 from fedtheory.engine.frames import Frame, Vector
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
@@ -135,7 +135,7 @@ def _solve_cycle(run: Run) -> Array:
     try:
         return np.stack([arithmetic.solve(system, column) for column in right_sides.T], axis=1)
     except InputError:
-        raise unanswered(arithmetic, "the two clients that take turns have no stationary cycle") from None
+        raise refuse_test(arithmetic, "the two clients that take turns have no stationary cycle") from None
 
 
 _FIRST_FACTOR, _SECOND_FACTOR = first_weight.symbol * _phi.symbol, second_weight.symbol * _phi.symbol

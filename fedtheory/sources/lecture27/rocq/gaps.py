@@ -60,7 +60,7 @@ def is_of_gaps(claim: Claim) -> bool:
 class GapSigns(SignProofs):
     """Prove signs of numbers by a tactic of the library for gaps."""
 
-    def prepared(self) -> list[str]:
+    def prepare_conditions(self) -> list[str]:
         """Return tactics that state strict conditions without denominators, since proofs divide by numerators."""
         lines = []
         for place, one in enumerate(self.conditions, start=1):
