@@ -101,11 +101,12 @@ def estimates(
 
 def estimate_of(values: Array, confidence: float) -> ReplicaMeans:
     """Return averages of independent samples (T+1, replicas), with Student's interval for each row."""
-    from scipy.stats import t as student
+    # `scipy.stats` has the same quantiles, but takes half a second to import.
+    from scipy.special import stdtrit
 
     replicas = values.shape[1]
     mean, error = values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(replicas)
-    reach = student.ppf((1 + confidence) / 2, replicas - 1)
+    reach = stdtrit(replicas - 1, (1 + confidence) / 2)
     return ReplicaMeans(mean, mean - reach * error, mean + reach * error, error, replicas, confidence)
 
 
