@@ -11,7 +11,7 @@ from hashlib import sha256
 from math import comb, lcm, prod
 from typing import Any
 
-from flint import nmod_poly
+from flint import fmpq, nmod_poly
 
 from fedtheory.kernel.expressions import Rejected
 from fedtheory.kernel.work import spend
@@ -33,7 +33,7 @@ _HIGHEST_FACTORED = 60
 def count_words(polynomial: Polynomial) -> int:
     """Return the machine words of the largest coefficient over a common denominator."""
     coefficients = polynomial.coeffs()
-    height = max((int(number.height_bits()) for number in coefficients), default=0)
+    height = max(map(fmpq.height_bits, coefficients), default=0)
     denominator = lcm(*{int(number.q) for number in coefficients})
     return 1 + (height + denominator.bit_length()) // 64
 
@@ -108,10 +108,11 @@ def _bound_cofactor_terms(polynomial: Polynomial, common: dict[int, int]) -> int
 
     The degrees in the other generators are unchanged.
     """
-    alike: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
-    for powers in polynomial.monoms():
-        others = tuple(int(power) for place, power in enumerate(powers) if place not in common)
-        alike.setdefault(others, []).append(tuple(int(powers[place]) for place in common))
+    alike: dict[tuple[int, ...], list[list[int]]] = {}
+    rest = [place for place in range(len(polynomial.degrees())) if place not in common]
+    for monomial in polynomial.monoms():
+        powers = [*map(int, monomial)]
+        alike.setdefault(tuple([powers[place] for place in rest]), []).append([powers[place] for place in common])
     return sum(_bound_monomials(points, [*common.values()]) for points in alike.values())
 
 
@@ -122,6 +123,8 @@ def _bound_monomials(points: Sequence[Sequence[int]], degrees: Sequence[int]) ->
     factor.  One range for each generator, chosen as in a minimum spanning tree, determines the monomial.
     """
     spend(len(points) * len(degrees) ** 2)
+    if len(points) == 1:
+        return 1
     columns = [*zip(*points, strict=True)]
     fewest = {place: max(1, 1 + _measure_range(column) - degrees[place]) for place, column in enumerate(columns)}
     found = 1
