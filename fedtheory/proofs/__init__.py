@@ -8,15 +8,14 @@ certificate    sums of named inequalities for each relation, or one of
                  products    of facts, for relations between quotients
                  prefix_sum  sums over the local steps up to the present one
 means          time averages over the local steps of a round or a run
-contraction    from a contracting step to the last iterate, or to an exponentially weighted average
-coupling       from such a step to the last round, by two runs with common random numbers
+contraction    from a contracting step to the last iterate
 recursion      bounds on the drift, step by step
-restarts       the published loop over iterations with restarts: its drift, and averages over its iterations
 combination    sums of proved claims about a run, and of their consequences (derived_relation)
 roots          symbols for square roots of numbers, in certificates and combinations
 lyapunov       from a function of an algorithm's vectors that contracts in every round; cases of a maximum
 terms          certificates as proof terms of one language, checked by the kernel
 fixed_point    proofs that an algorithm stays at the optimum, from its definition (definitions)
+examined       kinds with checks of their own, and those that papers add in their folders ``context``
 
 certificates_of_papers
                the certificates that papers have for their claims

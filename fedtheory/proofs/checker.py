@@ -7,10 +7,9 @@ closed list of types, so that no user-defined subclass can reach the kernel.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
 
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected, Step
@@ -20,29 +19,15 @@ from fedtheory.language.registry import find, is_registered
 from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificates_of_papers import recorded_for
 from fedtheory.proofs.claim_context import with_iterations_in_powers
-from fedtheory.proofs.contraction import Contraction, ExponentialAverage, check_contraction, check_exponential_average
-from fedtheory.proofs.coupling import LastIterate, LastRound, check_last_iterate, check_last_round
 from fedtheory.proofs.decoding import AnyCertificate, decode
 from fedtheory.proofs.document import certificate_in, document_of, lemmas_in, require_short, with_quantities
-from fedtheory.proofs.fixed_point import FixedPoint, check_fixed_point
-from fedtheory.proofs.lyapunov import Lyapunov, check_lyapunov
+from fedtheory.proofs.examined import Examined
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Proof, Prover, conditions_of, prefix_steps, relaxation, require_provable
 from fedtheory.proofs.proof_report import Document
-from fedtheory.proofs.restarts import LoopMean, check_loop_mean
 from fedtheory.proofs.restatements import Powers, Squares
 from fedtheory.proofs.terms.proof_of_claim import check_terms
 from fedtheory.proofs.terms.tactics import TACTICS
-
-_CHECKERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
-    LoopMean: check_loop_mean,
-    Contraction: check_contraction,
-    ExponentialAverage: check_exponential_average,
-    LastRound: check_last_round,
-    LastIterate: check_last_iterate,
-    FixedPoint: check_fixed_point,
-    Lyapunov: check_lyapunov,
-}
 
 
 def prove(claim: Claim) -> Proof:
@@ -168,8 +153,8 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
         # No step may use a condition that the certificate declares unnecessary.
         claim = replace(claim, conditions=certificate.relaxed)
         require_provable(claim)
-    if type(certificate) in TACTICS:
+    if isinstance(certificate, Examined):
+        yield from certificate.check(claim, prover)
+    else:
         # Only the terms are believed, which the certificate is translated into.
         yield from check_terms(claim, TACTICS[type(certificate)](claim, certificate, prover), prover)
-    else:
-        yield from _CHECKERS[type(certificate)](claim, certificate, prover)

@@ -1,4 +1,4 @@
-"""Derives bounds on the last iterate and on an exponentially weighted average of errors from a contracting step.
+"""Derives bounds on the last iterate from a contracting step.
 
 Let X be the expected squared distance of the average from a point y before a local
 step, and V the average expected squared distance of the clients from their average.
@@ -11,11 +11,6 @@ the next model is an average of participants, its squared distance exceeds that 
 rho V in expectation, rho the sampling variance, and c must be at least w rho.  A step may also keep a multiple h(k) of
 the error E F(xbar) - F(y) next to w X, with h zero before the first step of a round; for smooth clients c must then be
 at least (w + h(tau) L/2) rho.  So after all K = tau T steps  E|x^T - x*|^2 <= q^K |x^0 - x*|^2 + b / (w (1 - q)).
-
-Step j of K with w = 1, multiplied by q^-j and summed over j, gives, with X_0 the
-squared distance of the start from y, an average with larger weights for later steps:
-
-    mean of E F(xbar_j) - F(y), with the weights q^-j   <=   X_0 / (g W) + b / g,    W = q^-1 + .. + q^-K.
 """
 
 from __future__ import annotations
@@ -29,11 +24,12 @@ import sympy as sp
 from fedtheory.kernel import Context, Rejected, Step, check_equal, check_nonnegative, is_positive
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Expr, Value, norm_sq
-from fedtheory.kernel.quotients import is_zero, reduce_fraction
+from fedtheory.kernel.quotients import reduce_fraction
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.claim_context import count_steps
+from fedtheory.proofs.examined import Examined
 from fedtheory.proofs.numbers import numbers_of, power_of, symbols_of
 from fedtheory.proofs.proof import Prover
 from fedtheory.proofs.step_sums import (
@@ -46,21 +42,19 @@ from fedtheory.proofs.step_sums import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contracting:
+class Contracting(Examined):
     """A contracting step, with a consequence for the whole run."""
 
-    claim: str
-    """Id of the claim."""
+    overview: ClassVar[str]
+    """What follows from the step, in words with the numbers of the certificate."""
     step: str
-    """Id of the claim about each local step."""
+    """Id of the claim about each local step, which is proved under the certificate's conditions as well."""
     factor: Expr
     """q."""
     potential: Expr
     """c(k)."""
     offset: Expr
     """b."""
-    relaxed: Sequence[sp.Rel] | None = None
-    """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,43 +62,21 @@ class Contraction(Contracting):
     """A proof that the last iterate is close to the optimum."""
 
     kind: ClassVar[str] = "contraction"
+    overview = (
+        "{weight} times the squared distance of the average from the optimum shrinks by the factor {factor}, up to "
+        "{offset}.  Over all steps these terms form a geometric series."
+    )
     weight: Expr
     """w."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class ExponentialAverage(Contracting):
-    """A proof that the exponentially weighted average error is small; the factor q determines the weights."""
-
-    kind: ClassVar[str] = "discounted"
-    gain: Expr
-    """g."""
-
-
-def check_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the distance of the last iterate; raise `Rejected` for other claims."""
-    yield from require_contraction(claim, certificate, prove, weight=certificate.weight)
-    factor, weight, offset = constants_of_steps(claim, certificate.factor, certificate.weight, certificate.offset)
-    symbol = symbols_of(claim)
-    start = power_of(factor, count_steps(claim)) * symbol(q.initial_distance) ** 2
-    bound = start + offset / (weight * (1 - factor))
-    yield from conclude_bound(claim, q.final_distance_sq, bound, (factor, offset), (1 - factor, weight))
-
-
-def check_exponential_average(claim: Claim, certificate: ExponentialAverage, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the exponentially weighted average error; raise `Rejected` for other claims."""
-    symbol = symbols_of(claim)
-    compared = symbol.has(q.comparator)
-    point, distance = (q.comparator, q.comparator_distance) if compared else (q.optimum, q.initial_distance)
-    yield from require_contraction(claim, certificate, prove, point, gain=certificate.gain)
-    gain, factor, offset = constants_of_steps(claim, certificate.gain, certificate.factor, certificate.offset)
-    forgets = 1 - symbol(q.local_step_size) * symbol(q.strong_convexity) / 2
-    yield Step("the weights of the mean are the powers of the factor", is_zero(factor - forgets))
-    # The weights need a positive factor, and the bound a factor other than one.
-    power = factor ** symbol(q.iterations)
-    start = symbol(distance) ** 2 * (1 - factor) * power / (gain * (1 - power))
-    above = symbol(q.comparator_suboptimality) if compared else sp.S.Zero
-    yield from conclude_bound(claim, q.discounted_suboptimality, above + start + offset / gain, (), (gain,))
+    def check(self, claim: Claim, prove: Prover) -> Iterator[Step]:
+        """Check a bound on the distance of the last iterate; raise `Rejected` for other claims."""
+        yield from require_contraction(claim, self, prove, weight=self.weight)
+        factor, weight, offset = constants_of_steps(claim, self.factor, self.weight, self.offset)
+        symbol = symbols_of(claim)
+        start = power_of(factor, count_steps(claim)) * symbol(q.initial_distance) ** 2
+        bound = start + offset / (weight * (1 - factor))
+        yield from conclude_bound(claim, q.final_distance_sq, bound, (factor, offset), (1 - factor, weight))
 
 
 def require_contraction(

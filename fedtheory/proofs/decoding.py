@@ -23,10 +23,10 @@ from fedtheory.proofs import facts
 from fedtheory.proofs.cases import Cases
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.contraction import Contraction, ExponentialAverage
-from fedtheory.proofs.coupling import LastIterate, LastRound
+from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
+from fedtheory.proofs.examined import Examined, kinds_of_papers
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.last_errors import LastOfContracting, LastOfFalling
@@ -36,25 +36,14 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.paper_contexts import paper_rules
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.proofs.restarts import LOOP_PAIR, LoopMean
 from fedtheory.proofs.restatements import Powers, Squares
 
-AnyCertificate = (
-    Certificate
-    | Combination
-    | MeanCertificate
-    | Contraction
-    | ExponentialAverage
-    | LastRound
-    | LastIterate
-    | Recursion
-    | LoopMean
-    | FixedPoint
-    | Lyapunov
-    | Cases
-    | Powers
-    | Squares
+AnyCertificate = Certificate | Combination | MeanCertificate | Recursion | Cases | Powers | Squares | Examined
+EXAMINED: tuple[type[Examined], ...] = (
+    *(Contraction, FixedPoint, Lyapunov),
+    *(one for paper in kinds_of_papers() for one in paper.kinds),
 )
+"""Kinds of certificates with checks of their own."""
 DERIVED: tuple[type[Derived], ...] = (
     Derived,
     *(one for rules in paper_rules() for one in rules.derived),
@@ -68,8 +57,13 @@ FACTS = {
     if type(fact) is Fact
 }
 """Every fact by its name."""
-MEASURES = {"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT, "loop pair": LOOP_PAIR}
+MEASURES: Mapping[str, Measure] = {
+    **{"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT},
+    **{name: measure for paper in kinds_of_papers() for name, measure in paper.measures.items()},
+}
 """Every measure by its name."""
+KINDS: tuple[type, ...] = (*get_args(AnyCertificate)[:-1], *EXAMINED)
+"""Every kind of certificate."""
 SIGNS = ("real", "nonnegative", "positive")
 """Signs that may be declared for a symbol, from the weakest to the strongest."""
 SymbolTable = Mapping[Any, sp.Symbol]
@@ -162,10 +156,14 @@ _MAKERS: Mapping[Any, Callable[[Any, Any, SymbolTable], Any]] = {
 }
 
 
+_OPEN: Mapping[Any, Sequence[Any]] = {Derived: DERIVED, Examined: EXAMINED}
+"""Closed lists of the subclasses of a type."""
+
+
 def _list_alternatives(of: Any) -> Sequence[Any]:
     """Return the alternatives of a union type."""
-    if of is Derived:
-        return DERIVED
+    if of in _OPEN:
+        return _OPEN[of]
     is_union = get_origin(of) not in (None, Sequence, Mapping, Literal)
     return [kind for one in get_args(of) for kind in _list_alternatives(one)] if is_union else [of]
 

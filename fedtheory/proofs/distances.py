@@ -48,6 +48,8 @@ class Measure:
     """The largest drift of a run that it bounds."""
     means: tuple[q.RunQuantity, ...] = (q.round_drift, q.average_round_drift)
     """The averages over the local steps that it bounds."""
+    places: tuple[str, ...] = ("step", "models")
+    """The places of proof terms at which a bound on it bounds the drift."""
     observes_together: bool = True
     """Whether clients that step from one point have evaluated their gradients there."""
 

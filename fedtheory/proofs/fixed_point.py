@@ -7,44 +7,38 @@ the server and of the clients unchanged, for all outcomes of the coins.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
-
-import sympy as sp
 
 from fedtheory.kernel import Rejected, Step, check_zero_form
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import Round, Vectors, rounds_of
+from fedtheory.proofs.examined import Examined
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import Prover, prefix_steps
 
 
 @dataclass(frozen=True, kw_only=True)
-class FixedPoint:
+class FixedPoint(Examined):
     """A proof that a round leaves all vectors of an algorithm unchanged."""
 
     kind: ClassVar[str] = "at rest"
-    claim: str
-    """Id of the claim."""
     local_step: Literal["idle", "single"]
     """Whether a local step at the optimum changes nothing; otherwise a round must have a single one."""
-    relaxed: Sequence[sp.Rel] | None = None
-    """Weaker conditions than the claim's; None for the claim's own."""
 
-
-def check_fixed_point(claim: Claim, certificate: FixedPoint, _prove: Prover) -> Iterator[Step]:
-    """Check that the optimum is a fixed point of an algorithm; raise `Rejected` for other claims."""
-    (relation, *others) = claim.relations
-    still = (symbols_of(claim)(q.optimum_displacement_sq), 0)
-    if others or relation.operator not in ("==", "<=") or relation.sides != still:
-        raise Rejected(
-            f"a fixed point proves {q.optimum_displacement_sq.name} == 0, and the claim states another relation"
-        )
-    for one in rounds_of(claim):
-        shown = ", ".join(f"{coin} = {side}" for coin, side in one.coins.items())
-        yield from prefix_steps(f"{shown}: " if shown else "", _check_round(certificate, one))
+    def check(self, claim: Claim, _prove: Prover) -> Iterator[Step]:
+        """Check that the optimum is a fixed point of an algorithm; raise `Rejected` for other claims."""
+        (relation, *others) = claim.relations
+        still = (symbols_of(claim)(q.optimum_displacement_sq), 0)
+        if others or relation.operator not in ("==", "<=") or relation.sides != still:
+            raise Rejected(
+                f"a fixed point proves {q.optimum_displacement_sq.name} == 0, and the claim states another relation"
+            )
+        for one in rounds_of(claim):
+            shown = ", ".join(f"{coin} = {side}" for coin, side in one.coins.items())
+            yield from prefix_steps(f"{shown}: " if shown else "", _check_round(self, one))
 
 
 def _check_round(certificate: FixedPoint, one: Round) -> Iterator[Step]:

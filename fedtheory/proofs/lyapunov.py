@@ -27,6 +27,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.contraction import conclude_bound
 from fedtheory.proofs.definitions import START, Round, list_parameter_bounds, noisy_rounds_of
+from fedtheory.proofs.examined import Examined
 from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.proof import Prover, prefix_steps, require_ordering
 
@@ -34,12 +35,10 @@ START_DISTANCE, OPTIMUM_GRADIENTS = "the distance of the start", "the gradients 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lyapunov:
+class Lyapunov(Examined):
     """A proof that the last iterate is close to the optimum, or the clients close to each other."""
 
     kind: ClassVar[str] = "Lyapunov"
-    claim: str
-    """Id of the claim."""
     function: Expr
     """V, of the vectors at the start of a round."""
     factor: Expr
@@ -56,31 +55,28 @@ class Lyapunov:
     """The terms whose sum is v - V^0."""
     least: Expr = sp.S.Zero
     """A non-negative lower bound of q."""
-    relaxed: Sequence[sp.Rel] | None = None
-    """Weaker conditions than the claim's; None for the claim's own."""
 
-
-def check_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Iterator[Step]:
-    """Check a bound on the last round; raise `Rejected` for other claims."""
-    (relation, *others) = claim.relations
-    require_ordering(relation)
-    if others:
-        raise Rejected("a Lyapunov function proves one relation, about the last iterate")
-    if any(quantity.place != "run" for quantity in claim.where.values()):
-        raise Rejected("the claim has symbols whose value differs between rounds")
-    # Every curvature is at most the largest one.
-    curvatures = symbols_of(claim).at_most((q.strong_convexity, q.smoothness))
-    conditions = (*claim.conditions, *curvatures, *list_parameter_bounds(claim))
-    outcomes = list(noisy_rounds_of(claim))
-    _require_of_states(certificate.function, outcomes[0])
-    _require_full_participation(claim, outcomes[0])
-    yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
-    yield from prefix_steps("the end of a round: ", _check_round(certificate, outcomes, conditions))
-    one, value = outcomes[0], certificate.function
-    quantity, measured = _express_bounded_quantity(claim, relation, one)
-    yield from prefix_steps("what is measured: ", check(measured, value, certificate.model, one.context, conditions))
-    yield from prefix_steps("the start: ", _check_start(certificate, one, conditions))
-    yield from _conclude(claim, certificate, quantity, conditions)
+    def check(self, claim: Claim, _prove: Prover) -> Iterator[Step]:
+        """Check a bound on the last round; raise `Rejected` for other claims."""
+        (relation, *others) = claim.relations
+        require_ordering(relation)
+        if others:
+            raise Rejected("a Lyapunov function proves one relation, about the last iterate")
+        if any(quantity.place != "run" for quantity in claim.where.values()):
+            raise Rejected("the claim has symbols whose value differs between rounds")
+        # Every curvature is at most the largest one.
+        curvatures = symbols_of(claim).at_most((q.strong_convexity, q.smoothness))
+        conditions = (*claim.conditions, *curvatures, *list_parameter_bounds(claim))
+        outcomes = list(noisy_rounds_of(claim))
+        _require_of_states(self.function, outcomes[0])
+        _require_full_participation(claim, outcomes[0])
+        yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
+        yield from prefix_steps("the end of a round: ", _check_round(self, outcomes, conditions))
+        one, value = outcomes[0], self.function
+        quantity, measured = _express_bounded_quantity(claim, relation, one)
+        yield from prefix_steps("what is measured: ", check(measured, value, self.model, one.context, conditions))
+        yield from prefix_steps("the start: ", _check_start(self, one, conditions))
+        yield from _conclude(claim, self, quantity, conditions)
 
 
 def _require_full_participation(claim: Claim, one: Round) -> None:

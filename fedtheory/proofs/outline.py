@@ -19,13 +19,12 @@ from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, build_known_context
 from fedtheory.proofs.certificates_of_papers import document_for
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.contraction import Contraction, ExponentialAverage
-from fedtheory.proofs.coupling import LastIterate, LastRound
-from fedtheory.proofs.decoding import AnyCertificate
+from fedtheory.proofs.contraction import Contracting
 from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.document import certificate_in
 from fedtheory.proofs.entries import Entry, Group, entries_of
+from fedtheory.proofs.examined import Examined
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import POWER, StepIndex, advance_distance, count_from
@@ -34,9 +33,7 @@ from fedtheory.proofs.lyapunov import Lyapunov, build_start_context
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.outline_steps import (
-    describe_iteration,
     introduce_contracting_step,
-    introduce_loop_mean,
     introduce_mean,
     introduce_recursion,
     show_recursion,
@@ -46,7 +43,6 @@ from fedtheory.proofs.paper_contexts import find_weight
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.proofs.restarts import LoopMean
 from fedtheory.proofs.restatements import Powers, Squares
 from fedtheory.proofs.roots import Root
 
@@ -68,10 +64,15 @@ def outline(claim: Claim) -> Outline | None:
         return None
     claim = use_plain_symbols(claim)
     certificate = certificate_in(claim, document)
-    introduction, groups = _KINDS[type(certificate)]
+    introduction, groups = _describe_kind(certificate)
     with claim.typesetting():
         roots = (_outline_root(claim, root) for root in getattr(certificate, "roots", ()))
         return Outline(introduction(claim, certificate), (*groups(claim, certificate), *roots))
+
+
+def _describe_kind(certificate: object) -> tuple[Callable[..., str], Callable[..., Iterator[Group]]]:
+    """Return the functions that introduce and outline a certificate, by the first class that it belongs to."""
+    return next(functions for kind, functions in _KINDS.items() if isinstance(certificate, kind))
 
 
 def _outline_root(claim: Claim, root: Root) -> Group:
@@ -264,19 +265,19 @@ def _outline_cases(claim: Claim, certificate: Cases) -> Iterator[Group]:
     """Yield the outlines of the cases."""
     for supposed, case in zip(claims_of(claim, certificate), certificate.cases, strict=True):
         where = rf",\quad\text{{where }}{latex(case.largest)}\text{{ is largest}}"
-        _, describe = _KINDS[type(case.why)]
+        _, describe = _describe_kind(case.why)
         yield from (replace(group, statement=group.statement + where) for group in describe(supposed, case.why))
 
 
 def _outline_restatement(claim: Claim, certificate: Powers | Squares) -> Iterator[Group]:
     """Yield the outline of the proof of the restated claim."""
-    _, describe = _KINDS[type(certificate.why)]
+    _, describe = _describe_kind(certificate.why)
     yield from describe(certificate.restate(claim), certificate.why)
 
 
 def _introduce_powers(claim: Claim, certificate: Powers) -> str:
     """Introduce a proof with smaller powers."""
-    introduce, _ = _KINDS[type(certificate.why)]
+    introduce, _ = _describe_kind(certificate.why)
     count = rf"${latex(certificate.count)}$"
     base = "1 - a in place of exp(-a n)" if certificate.base is None else rf"${latex(certificate.base)}$"
     shown = f"  With n = {count}, larger powers and exponentials are at least the n-th power of {base}."
@@ -285,7 +286,7 @@ def _introduce_powers(claim: Claim, certificate: Powers) -> str:
 
 def _introduce_squares(claim: Claim, certificate: Squares) -> str:
     """Introduce a proof between squares."""
-    introduce, _ = _KINDS[type(certificate.why)]
+    introduce, _ = _describe_kind(certificate.why)
     shown = "  The larger side is non-negative, so that the bound follows from that between the squares."
     return introduce(certificate.restate(claim), certificate.why) + shown
 
@@ -293,25 +294,22 @@ def _introduce_squares(claim: Claim, certificate: Squares) -> str:
 def _introduce_cases(claim: Claim, certificate: Cases) -> str:
     """Introduce a proof by cases as that of the first case."""
     first = certificate.cases[0].why
-    introduce, _ = _KINDS[type(first)]
+    introduce, _ = _describe_kind(first)
     return introduce(claim, first)
 
 
-_KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Iterator[Group]]]] = {
+_KINDS: dict[type, tuple[Callable[..., str], Callable[..., Iterator[Group]]]] = {
     Certificate: (_introduce_links, _outline_links),
     MeanCertificate: (introduce_mean, show_steps),
     Combination: (_introduce_sums, _outline_sums),
     Recursion: (introduce_recursion, show_recursion),
-    LoopMean: (introduce_loop_mean, describe_iteration),
-    Contraction: (introduce_contracting_step, show_steps),
-    ExponentialAverage: (introduce_contracting_step, show_steps),
-    LastRound: (introduce_contracting_step, show_steps),
-    LastIterate: (introduce_contracting_step, show_steps),
+    Contracting: (introduce_contracting_step, show_steps),
     FixedPoint: (_introduce_fixed_point, _list_fixed_points),
     Lyapunov: (_introduce_lyapunov, _outline_lyapunov),
     Cases: (_introduce_cases, _outline_cases),
     Powers: (_introduce_powers, _outline_restatement),
     Squares: (_introduce_squares, _outline_restatement),
+    Examined: (lambda claim, of: of.introduce(claim), lambda claim, of: of.outline(claim)),
 }
 
 

@@ -1,8 +1,8 @@
-"""Outlines of proofs by local steps: averages, contractions, recursions of the drift, and the loop with restarts."""
+"""Outlines of proofs by local steps: averages, contractions, and recursions of the drift."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields, replace
 
 import sympy as sp
@@ -10,19 +10,17 @@ import sympy as sp
 from fedtheory.kernel import Context
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.proofs import rule_labels
-from fedtheory.proofs.contraction import Contracting, Contraction, ExponentialAverage
-from fedtheory.proofs.coupling import LastIterate, LastRound
+from fedtheory.proofs.contraction import Contracting
 from fedtheory.proofs.entries import Entry, Group, entries_of
 from fedtheory.proofs.induction import k
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import numbers_of, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.proofs.restarts import LoopMean, build_iteration_context, build_iteration_inequality
 from fedtheory.proofs.step_sums import find_sampling_variance
 
 
@@ -60,34 +58,8 @@ def introduce_contracting_step(claim: Claim, certificate: Contracting) -> str:
     """Describe what follows for the run from a step that contracts."""
     shown = {one.name: getattr(certificate, one.name) for one in fields(certificate)}
     numbers = {name: f"${latex(value)}$" for name, value in shown.items() if isinstance(value, sp.Basic)}
-    overview = _OVERVIEWS[type(certificate)].format(**numbers)
+    overview = certificate.overview.format(**numbers)
     return f"By a proved claim about each local step, {overview}" + _describe_potential(claim, certificate.potential)
-
-
-_SHRINKS = "the squared distance of the average shrinks by the factor {factor}, up to {offset} and "
-_COMPARED = (
-    "  Runs with the same draws come together wherever they start; the last {iterate} of a run is compared with those "
-    "of runs that start from its later models, and {{share}} of their error is added for the difference."
-)
-_OVERVIEWS: Mapping[type[Contracting], str] = {
-    Contraction: (
-        "{weight} times the squared distance of the average from the optimum shrinks by the factor {factor}, up to "
-        "{offset}.  Over all steps these terms form a geometric series."
-    ),
-    ExponentialAverage: (
-        f"{_SHRINKS}less {{gain}} times the error.  Each step is divided by a power of the factor, one more than the "
-        "step before it; then the distances telescope."
-    ),
-    LastRound: (
-        f"{_SHRINKS}less {{gain}} times the error: so the mean error of ever more rounds is small."
-        + _COMPARED.format(iterate="iterate")
-    ),
-    LastIterate: (
-        f"{_SHRINKS}with {{kept}} times the error counted beside it, which is nothing where a round starts: so the "
-        "mean error of ever more models is small." + _COMPARED.format(iterate="model")
-    ),
-}
-"""Overviews of proofs by a step that contracts, with the numbers of the certificate."""
 
 
 def show_recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
@@ -129,20 +101,3 @@ _WHERE_TOGETHER = {
         "and k counts their steps from this one on."
     ),
 }
-
-
-def describe_iteration(claim: Claim, certificate: LoopMean) -> Iterator[Group]:
-    """Yield one iteration of the loop."""
-    at = build_iteration_inequality(claim)
-    context = build_iteration_context(claim, [use_plain_symbols(find(name)) for name in certificate.lemmas])
-    yield Group(Relation(at.left, "<=", at.right).latex, entries_of(certificate.terms, context))
-
-
-def introduce_loop_mean(_claim: Claim, _certificate: LoopMean) -> str:
-    """Introduce a claim as the average over the iterations of the loop."""
-    return (
-        "A restart does not move the average of the clients, so that an iteration of the loop takes the average by one "
-        "step of the mean of the gradients that the clients observe.  The inequality below holds in each iteration, as "
-        "its slack is the sum of the coefficients times the terms beside them.  The claim is its mean over all "
-        "iterations: the decrease of $f$ telescopes, and is at most the initial gap."
-    )

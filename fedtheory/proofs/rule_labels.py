@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
-from fedtheory.proofs.restarts import LOOP_PAIR
+from fedtheory.proofs.distances import DISPLACEMENT, SPREAD, Measure
 
 _TWO_CLIENTS = ("the squared distance of two clients", r"\mathbb E\|x_i-x_j\|^2", r"\mathbb E\|x_i'-x_j'\|^2")
 _MEASURED: Mapping[Measure, tuple[str, str, str]] = {
-    PAIR: _TWO_CLIENTS,
-    LOOP_PAIR: _TWO_CLIENTS,
     SPREAD: (
         "the mean squared distance from the average",
         r"\frac1M\sum_i\mathbb E\|x_i-\bar x\|^2",
@@ -26,9 +23,9 @@ _MEASURED: Mapping[Measure, tuple[str, str, str]] = {
 
 def describe_measure(measure: Measure) -> str:
     """Describe a measure in words."""
-    return _MEASURED[measure][0]
+    return _MEASURED.get(measure, _TWO_CLIENTS)[0]
 
 
 def typeset_measure(measure: Measure) -> tuple[str, str]:
     """Return the LaTeX of a measure before and after a local step."""
-    return _MEASURED[measure][1:]
+    return _MEASURED.get(measure, _TWO_CLIENTS)[1:]

@@ -14,7 +14,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.certificates_of_papers import document_for
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.contraction import Contraction, ExponentialAverage
+from fedtheory.proofs.contraction import Contracting
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.document import certificate_in, document_of, with_quantities
 from fedtheory.proofs.document.reading import LEMMAS
@@ -22,7 +22,6 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import conditions_of
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.proofs.restarts import LoopMean
 from verify.rocq.combination import theorem_of_combination
 from verify.rocq.links import Links
 from verify.rocq.names import require_own_names
@@ -31,7 +30,7 @@ from verify.rocq.origins import with_origins
 from verify.rocq.papers import export_by_paper
 from verify.rocq.reading import Reader
 from verify.rocq.recursion import theorem_of_recursion
-from verify.rocq.refusals import NO_RESTARTS, NotExported
+from verify.rocq.refusals import NotExported
 from verify.rocq.round_vocabulary import is_of_round
 from verify.rocq.rounds import theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
@@ -92,11 +91,10 @@ def _export_common(claim: Claim, certificate: AnyCertificate) -> tuple[Theorem, 
             return write_mean(claim, certificate, step.claim, step.general), [step]
         case Combination():
             return theorem_of_combination(claim, certificate, export_id)
-    unknown = f"certificates of the kind {type(certificate).__name__} are not exported"
-    raise NotExported(NO_RESTARTS if isinstance(certificate, LoopMean) else unknown)
+    raise NotExported(f"certificates of the kind {type(certificate).__name__} are not exported")
 
 
-_OF_UPPER_BOUNDS = (Recursion, MeanCertificate, Contraction, ExponentialAverage)
+_OF_UPPER_BOUNDS = (Recursion, MeanCertificate, Contracting)
 """Kinds whose theorems bound the left side from above, for every relation of the claim."""
 
 

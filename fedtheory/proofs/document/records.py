@@ -14,7 +14,7 @@ from fedtheory.kernel import InequalityRef, Rejected, Term
 from fedtheory.kernel.inequalities import INEQUALITIES, subjects
 from fedtheory.proofs import certificate
 from fedtheory.proofs.cases import CaseCertificate
-from fedtheory.proofs.decoding import DERIVED, FACTS, MEASURES, AnyCertificate
+from fedtheory.proofs.decoding import DERIVED, FACTS, KINDS, MEASURES
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import Measure
 from fedtheory.proofs.document.notation import Scope
@@ -145,5 +145,5 @@ _TYPES.known.update(
 _ALONE: dict[str, Shape] = {"fact": Named(FACTS), "condition": Ordering(), "claim": TEXT}
 """Premises that are not derived from a claim, by their only key."""
 _TERMS = _TYPES.shape_of(Sequence[Term])
-CERTIFICATE = _TYPES.one_of(get_args(AnyCertificate))
+CERTIFICATE = _TYPES.one_of(KINDS)
 """A certificate of any kind."""

@@ -12,11 +12,12 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.plain_names import require_plain
-from fedtheory.proofs import comparators, definitions, distances, restarts
+from fedtheory.proofs import comparators, definitions, distances
 from fedtheory.proofs.decoding import SIGNS
 from fedtheory.proofs.definitions import definition_of, names_of, state
 from fedtheory.proofs.document.notation import HEADS, Scope
 from fedtheory.proofs.document.shapes import Json, Schema, describe_object
+from fedtheory.proofs.examined import kinds_of_papers
 from fedtheory.proofs.induction import POWER, k
 from fedtheory.proofs.paper_contexts import paper_contexts
 
@@ -30,12 +31,11 @@ _OF_TECHNIQUES = {
     **_find_symbols("pair", distances),
     **{
         name: symbol
-        for context in paper_contexts()
-        for group, module in context.symbols.items()
+        for modules in (*(one.symbols for one in paper_contexts()), *(one.symbols for one in kinds_of_papers()))
+        for group, module in modules.items()
         for name, symbol in _find_symbols(group, module).items()
     },
     **_find_symbols("comparator", comparators),
-    **{f"loop.{name}": getattr(restarts, name) for name in ("common", "start_i", "start_j")},
     "recursion.k": k,
     "induction.power": POWER,
 }

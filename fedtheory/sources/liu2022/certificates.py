@@ -18,8 +18,8 @@ from fedtheory.proofs.induction import k
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.parts import Part
 from fedtheory.proofs.recursion import Recursion
-from fedtheory.proofs.restarts import LOOP_PAIR, SECOND_MOMENT, VARIANCE, LoopMean
 from fedtheory.sources.liu2022.context import definition_facts as definitions
+from fedtheory.sources.liu2022.context.restarts import LOOP_PAIR, SECOND_MOMENT, VARIANCE, LoopMean
 from fedtheory.sources.liu2022.statements.corollary_2 import constant
 from fedtheory.sources.liu2022.statements.loop import ALONG_THE_LOOP
 from fedtheory.sources.liu2022.statements.non_iid import c

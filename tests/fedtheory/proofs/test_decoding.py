@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 import sympy as sp
 
-from fedtheory.kernel import Context, Inequality, InequalityRef, Rejected, Term, square, triangle
+from fedtheory.kernel import Context, Inequality, InequalityRef, Rejected, Step, Term, square, triangle
 from fedtheory.kernel.expressions import Inner, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import Certificate, Combination, Part, certificates, check_certificate, checker, facts
+from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.decoding import decode
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import PAIR
+from fedtheory.proofs.examined import Examined
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.links import CauchySchwarz, Nonnegative, Product, Products
 from fedtheory.proofs.recursion import Recursion
@@ -53,6 +55,20 @@ class MyDerived(Derived):
     def slack(self, _symbol: Any, _slack: Any) -> Any:
         """Return the false inequality that a negative number is non-negative."""
         return -T
+
+
+class MyKind(Examined):
+    """A kind of certificate that accepts every claim."""
+
+    kind = "mine"
+
+    def check(self, _claim: Claim, _prove: Any) -> Iterator[Step]:
+        """Yield a step that holds."""
+        yield Step("it holds", True)
+
+
+class MyContraction(MyKind, Contraction):
+    """A kind of the list whose check is replaced."""
 
 
 class MyText(str):
@@ -147,6 +163,11 @@ ODD: dict[str, Any] = {
         ],
     ),
     "a rational of one's own": terms(Term(rational(-1, 1), square(x))),
+    "a kind of one's own": MyKind(claim="t:false"),
+    "the base of kinds": Examined(claim="t:false"),
+    "a kind with another check": MyContraction(
+        claim="t:false", step="t:step", factor=ONE, potential=ONE, offset=ONE, weight=ONE
+    ),
     "no certificate": [Term(ONE, square(x))],
     "another kind": HONEST.links[0],
 }

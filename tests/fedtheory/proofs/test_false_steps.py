@@ -17,8 +17,9 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, MeanCertificate, Proof, Recursion, certificates, check_certificate
-from fedtheory.proofs.contraction import Contraction, ExponentialAverage
+from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.links import Induction
+from fedtheory.sources.comparator.context.discounted import ExponentialAverage
 from verify.check import check
 
 ONE, ZERO = sp.S.One, sp.S.Zero

@@ -20,7 +20,6 @@ from fedtheory.proofs.document.reading import _require_definition
 from fedtheory.proofs.document.shapes import Named
 from fedtheory.proofs.numbers import SymbolTable, numbers_of, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.restarts import SECOND_MOMENT, VARIANCE, build_iteration_context
 from fedtheory.proofs.rounds import _flatten_powers, build_round_context
 from fedtheory.proofs.terms.places import numbers_at_steps
 from fedtheory.proofs.terms.proof_of_claim import context_of
@@ -28,6 +27,7 @@ from fedtheory.proofs.terms.proved import Proved
 from fedtheory.proofs.terms.rules.product import Multiply, Scalar
 from fedtheory.proofs.terms.rules.sum_over import SumOver
 from fedtheory.proofs.terms.run_form import RunForm
+from fedtheory.sources.liu2022.context.restarts import SECOND_MOMENT, VARIANCE, build_iteration_context
 from fedtheory.sources.vlaski2023.context.small_steps import _bound_bias
 
 

@@ -29,14 +29,15 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, certificates, check_certificate, definitions
 from fedtheory.proofs.cases import Cases
-from fedtheory.proofs.contraction import Contraction, ExponentialAverage
-from fedtheory.proofs.coupling import LastIterate, LastRound
+from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, numbers_of
 from fedtheory.proofs.parts import Part
+from fedtheory.sources.comparator.context.coupling import LastIterate, LastRound
+from fedtheory.sources.comparator.context.discounted import ExponentialAverage
 from fedtheory.sources.fraboni2022.context.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.sources.fraboni2022.context.windows import OverWindow, OverWindows
 from verify.check import check

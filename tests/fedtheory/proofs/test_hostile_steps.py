@@ -23,9 +23,10 @@ from fedtheory.kernel import Term, one
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import MeanCertificate, Recursion, certificates, check_certificate
-from fedtheory.proofs.contraction import Contraction, ExponentialAverage
-from fedtheory.proofs.coupling import LastIterate, LastRound
-from fedtheory.proofs.restarts import LoopMean
+from fedtheory.proofs.contraction import Contraction
+from fedtheory.sources.comparator.context.coupling import LastIterate, LastRound
+from fedtheory.sources.comparator.context.discounted import ExponentialAverage
+from fedtheory.sources.liu2022.context.restarts import LoopMean
 from verify.check import check
 
 ALIKE: dict[str, Any] = {"hessians": [[["1"]], [["1"]]], "linear": [["1"], ["-1"]], "start": ["2"], "noise": "1"}

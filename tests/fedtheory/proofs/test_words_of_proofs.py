@@ -21,8 +21,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.planner import divergence
 from fedtheory.planner.divergence import Cause
 from fedtheory.proofs import outline, outline_steps
-from fedtheory.proofs.contraction import Contracting, Contraction, ExponentialAverage
-from fedtheory.proofs.coupling import LastIterate, LastRound
+from fedtheory.proofs.contraction import Contracting, Contraction
 from fedtheory.proofs.entries import Entry, Group
 from fedtheory.proofs.terms import words
 from fedtheory.proofs.terms.explanation import ExplainedStep, explain
@@ -33,6 +32,8 @@ from fedtheory.proofs.terms.rules.axiom import Axiom
 from fedtheory.proofs.terms.rules.combine import Combine
 from fedtheory.proofs.terms.rules.sign import Sign
 from fedtheory.proofs.terms.term import Weighted
+from fedtheory.sources.comparator.context.coupling import LastIterate, LastRound
+from fedtheory.sources.comparator.context.discounted import ExponentialAverage
 
 eta, c, tau, M = sp.symbols("eta c tau M", positive=True)
 x, y = sp.symbols("x y", real=True)

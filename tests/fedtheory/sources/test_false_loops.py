@@ -20,7 +20,7 @@ from fedtheory.proofs.distances import PAIR
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.outline import outline
 from fedtheory.proofs.plain_symbols import use_plain_symbols
-from fedtheory.proofs.restarts import LOOP_PAIR, VARIANCE, LoopMean, build_iteration_context
+from fedtheory.sources.liu2022.context.restarts import LOOP_PAIR, VARIANCE, LoopMean, build_iteration_context
 from fedtheory.sources.liu2022.quantities.published_loop import simulate_as_published
 from fedtheory.sources.liu2022.statements.loop import ALONG_THE_LOOP
 from fedtheory.sources.liu2022.statements.notation import (

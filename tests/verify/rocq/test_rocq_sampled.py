@@ -13,9 +13,10 @@ from test_rocq import judged, library
 from test_rocq_quotients import larger, recorded
 
 from fedtheory.language.registry import find
-from fedtheory.proofs.contraction import Contraction, ExponentialAverage
+from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.sources.comparator.context.discounted import ExponentialAverage
 from verify.rocq.export import export_claim, export_id
 from verify.rocq.project import file_of, text_of, with_uses
 from verify.rocq.refusals import NotExported

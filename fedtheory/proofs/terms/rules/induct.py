@@ -12,7 +12,6 @@ from fedtheory.kernel.expressions import Average, Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.proofs.decoding import MEASURES
 from fedtheory.proofs.distances import PAIR, Measure
-from fedtheory.proofs.restarts import LOOP_PAIR
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.places import numbers_at_steps
 from fedtheory.proofs.terms.proved import Proved
@@ -86,7 +85,7 @@ class InductDrift(ProofTerm):
     def check(self, context: TermContext) -> Proved:
         """Check base and step, and return the bound on the drift that they imply."""
         measure, claim, index = MEASURES[self.measure], context.claim, context.index
-        places = ("loop",) if measure is LOOP_PAIR else ("step", "models")
+        places = measure.places
         if context.place not in places or context.reading != "expectation":
             raise Rejected(f"this drift is bounded in expectation, for {', '.join(places)}, not for {context.place}")
         context.process.require_steps()

@@ -12,7 +12,7 @@ from fedtheory.kernel.expressions import Expectation, Expr, has_plain_vectors, n
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.term_relations import is_defined_by_term
-from fedtheory.proofs.restarts import LOOP_PAIR
+from fedtheory.proofs.decoding import MEASURES
 from fedtheory.proofs.terms.context import TermContext
 from fedtheory.proofs.terms.indexed import STEP, average, vector_at
 from fedtheory.proofs.terms.places import enter_models
@@ -36,7 +36,7 @@ class BoundMaximum(ProofTerm):
     def check(self, context: TermContext) -> Proved:
         """Check that the body bounds each of the values by the number."""
         process = context.process
-        inside = enter_models(context, "loop" if process.quantity_of(self.maximum) is LOOP_PAIR.largest else "models")
+        inside = enter_models(context, "loop" if _is_of_loop(process, self.maximum) else "models")
         number = context.numbers.plain(context.require_number(self.bound))
         if not process.is_fixed(number) or number.has(inside.index):
             raise Rejected(f"{number} is not the same for all rounds and steps")
@@ -82,9 +82,15 @@ def _find_term(process: Process, maximum: Expr) -> tuple[RunQuantity, list[Expr]
     return quantity, [value.replace(Expectation, lambda inside: inside) for value in values]
 
 
+def _is_of_loop(process: Process, maximum: Expr) -> bool:
+    """Return whether a quantity is the largest drift of the loop with restarts."""
+    largest = [measure.largest for measure in MEASURES.values() if measure.places == ("loop",)]
+    return process.quantity_of(maximum) in largest
+
+
 def values_of_maximum(process: Process, maximum: Expr) -> list[Expr]:
     """Return the values of which a quantity is the largest, indexed by round and step."""
-    if process.quantity_of(maximum) is LOOP_PAIR.largest:
+    if _is_of_loop(process, maximum):
         return [norm_sq(vector_at("local") - average())]
     quantity, values = _find_term(process, maximum)
     return [process.express_in_vectors(quantity, value) for value in values]

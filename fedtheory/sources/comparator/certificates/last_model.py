@@ -7,9 +7,9 @@ import sympy as sp
 from fedtheory.kernel import Term, convexity, lipschitz_gradient, smoothness, square
 from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.coupling import LastIterate
 from fedtheory.sources.comparator.certificates.last_rounds import bound_contracting_step
 from fedtheory.sources.comparator.certificates.step_terms import DRIFT, GRADIENT, MEAN_GRADIENT, scale_terms
+from fedtheory.sources.comparator.context.coupling import LastIterate
 from fedtheory.sources.comparator.statements import last_model as last
 from fedtheory.sources.comparator.statements.last_rounds import factor, gain
 from fedtheory.sources.comparator.statements.notation import *

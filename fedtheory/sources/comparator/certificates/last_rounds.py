@@ -7,7 +7,6 @@ import sympy as sp
 from fedtheory.kernel import Term, convexity, square, strong_convexity
 from fedtheory.kernel.expressions import Gradient
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.coupling import LastRound
 from fedtheory.sources.comparator.certificates.step_terms import (
     DRIFT,
     GRADIENT,
@@ -19,6 +18,7 @@ from fedtheory.sources.comparator.certificates.step_terms import (
     list_excess_noise,
     scale_terms,
 )
+from fedtheory.sources.comparator.context.coupling import LastRound
 from fedtheory.sources.comparator.statements import last_rounds as last
 from fedtheory.sources.comparator.statements.notation import *
 

@@ -9,7 +9,7 @@ import sympy as sp
 from fedtheory.kernel import Term, convexity, square, strong_convexity
 from fedtheory.kernel.expressions import Expr, Gradient
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.contraction import Contraction, ExponentialAverage
+from fedtheory.proofs.contraction import Contraction
 from fedtheory.sources.comparator.certificates.step_terms import (
     DRIFT,
     GRADIENT,
@@ -20,6 +20,7 @@ from fedtheory.sources.comparator.certificates.step_terms import (
     list_excess_noise,
     scale_terms,
 )
+from fedtheory.sources.comparator.context.discounted import ExponentialAverage
 from fedtheory.sources.comparator.statements import discounted_averages as averages
 from fedtheory.sources.comparator.statements import sampled_strong_convexity as last
 from fedtheory.sources.comparator.statements.largest_costs import LargestCosts, noise_in_average

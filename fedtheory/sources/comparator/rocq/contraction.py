@@ -8,9 +8,10 @@ from fedtheory.kernel.expressions import Average, Expr, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.contraction import Contracting, Contraction, ExponentialAverage
+from fedtheory.proofs.contraction import Contracting, Contraction
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import conditions_of
+from fedtheory.sources.comparator.context.discounted import ExponentialAverage
 from fedtheory.sources.comparator.rocq.sampled import SampledVocabulary, vocabulary_of
 from verify.rocq.links import Links
 from verify.rocq.names import name_of

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.contraction import Contraction, ExponentialAverage
+from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.sources.comparator.context.discounted import ExponentialAverage
 from fedtheory.sources.comparator.rocq.contraction import theorem_of_contraction, theorem_of_exponential_average
 from fedtheory.sources.comparator.rocq.sampled import SampledVocabulary, is_sampled, write_sampled_mean
 from verify.rocq.papers import PaperExports

@@ -12,21 +12,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import sympy as sp
-
 from fedtheory.kernel import Context, Numbers, Rejected, Step, Term, check, check_nonnegative
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, norm_sq
 from fedtheory.kernel.quotients import linear
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.registry import find
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.distances import PAIR, SLOPE_I, SLOPE_J, build_pair_context, move_two, n_i, n_j, x_i, x_j
+from fedtheory.proofs.entries import Group, entries_of
+from fedtheory.proofs.examined import Examined, PaperKinds
 from fedtheory.proofs.last_errors import count_iterations
 from fedtheory.proofs.numbers import ROUNDS, list_known_conditions, symbols_of
+from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import Prover, check_assumed, prefix_steps, use_lemma
+from fedtheory.sources.liu2022.context import loop_symbols
+from fedtheory.sources.liu2022.context.loop_symbols import common, start_i, start_j
 
-common, start_i, start_j = sp.symbols("y y_i y_j", real=True, cls=sp.Dummy)
-"""A point from which all clients step, and the points from which two of them step."""
 SECOND_MOMENT, VARIANCE = "second moment in the loop", "variance in the loop"
 """The names of the assumptions on a client's gradient."""
 
@@ -62,23 +64,9 @@ LOOP_PAIR = replace(
     largest=q.loop_consensus_error,
     means=(),
     observes_together=False,
+    places=("loop",),
 )
 """The squared distance of two clients of the loop."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoopMean:
-    """A bound on the average of |grad F(xbar^{t-1})|^2 over the iterations of the loop, by a bound for each of them."""
-
-    kind: ClassVar[str] = "mean over the loop"
-    claim: str
-    """Id of the claim."""
-    terms: Sequence[Term]
-    """The terms whose sum is the slack of one iteration."""
-    lemmas: Sequence[str] = ()
-    """Ids of proved claims on the largest drift of the loop."""
-    relaxed: Sequence[sp.Rel] | None = None
-    """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
 
 
 @dataclass(frozen=True)
@@ -138,17 +126,45 @@ def _bound_drift(lemma: Claim) -> Expr:
     return relation.right - norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
 
 
-def check_loop_mean(claim: Claim, certificate: LoopMean, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the average over the loop's iterations; raise `Rejected` for other claims."""
-    at = build_iteration_inequality(claim)
-    lemmas = [prove(name) for name in certificate.lemmas]
-    for lemma in lemmas:
-        yield from use_lemma(claim, lemma)
-    yield check_assumed(claim, ROUNDS, "all clients take the same steps and are averaged")
-    context = build_iteration_context(claim, [lemma.statement for lemma in lemmas])
-    conditions = (*claim.conditions, *list_known_conditions(claim))
-    for what, share in at.shares.items():
-        yield from prefix_steps(
-            f"{what}: ", [check_nonnegative(context.numbers.known(share), context.numbers, conditions)]
+@dataclass(frozen=True, kw_only=True)
+class LoopMean(Examined):
+    """A bound on the average of |grad F(xbar^{t-1})|^2 over the iterations of the loop, by a bound for each of them."""
+
+    kind: ClassVar[str] = "mean over the loop"
+    terms: Sequence[Term]
+    """The terms whose sum is the slack of one iteration."""
+    lemmas: Sequence[str] = ()
+    """Ids of proved claims on the largest drift of the loop."""
+
+    def check(self, claim: Claim, prove: Prover) -> Iterator[Step]:
+        """Check a bound on the average over the loop's iterations; raise `Rejected` for other claims."""
+        at = build_iteration_inequality(claim)
+        lemmas = [prove(name) for name in self.lemmas]
+        for lemma in lemmas:
+            yield from use_lemma(claim, lemma)
+        yield check_assumed(claim, ROUNDS, "all clients take the same steps and are averaged")
+        context = build_iteration_context(claim, [lemma.statement for lemma in lemmas])
+        conditions = (*claim.conditions, *list_known_conditions(claim))
+        for what, share in at.shares.items():
+            yield from prefix_steps(
+                f"{what}: ", [check_nonnegative(context.numbers.known(share), context.numbers, conditions)]
+            )
+        yield from prefix_steps("one iteration: ", check(at.left, at.right, self.terms, context, conditions))
+
+    def introduce(self, _claim: Claim) -> str:
+        """Introduce a claim as the average over the iterations of the loop."""
+        return (
+            "A restart does not move the average of the clients, so that an iteration of the loop takes the average by "
+            "one step of the mean of the gradients that the clients observe.  The inequality below holds in each "
+            "iteration, as its slack is the sum of the coefficients times the terms beside them.  The claim is its "
+            "mean over all iterations: the decrease of $f$ telescopes, and is at most the initial gap."
         )
-    yield from prefix_steps("one iteration: ", check(at.left, at.right, certificate.terms, context, conditions))
+
+    def outline(self, claim: Claim) -> Iterator[Group]:
+        """Yield one iteration of the loop."""
+        at = build_iteration_inequality(claim)
+        context = build_iteration_context(claim, [use_plain_symbols(find(name)) for name in self.lemmas])
+        yield Group(Relation(at.left, "<=", at.right).latex, entries_of(self.terms, context))
+
+
+KINDS = PaperKinds(kinds=(LoopMean,), measures={"loop pair": LOOP_PAIR}, symbols={"loop": loop_symbols})

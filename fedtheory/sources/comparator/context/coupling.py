@@ -52,8 +52,10 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.proofs.contraction import Contracting, conclude_bound, constants_of_steps, require_contraction
+from fedtheory.proofs.examined import PaperKinds
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, symbols_of
 from fedtheory.proofs.proof import Prover, check_assumed, prefix_steps
+from fedtheory.sources.comparator.context.discounted import SHRINKS
 
 _NEEDED = (a.convex_and_smooth, a.strongly_convex_clients, a.smooth_noise)
 _LASTING = {*ROUNDS, *SAMPLED_ROUNDS, *_NEEDED, a.uniform_shares}
@@ -74,13 +76,34 @@ class _Lasting(Contracting):
     """s."""
 
 
+_COMPARED = (
+    "  Runs with the same draws come together wherever they start; the last {iterate} of a run is compared with those "
+    "of runs that start from its later models, and {{share}} of their error is added for the difference."
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class LastRound(_Lasting):
     """A proof that the error of the last round is small."""
 
     kind: ClassVar[str] = "last round"
+    overview = (
+        f"{SHRINKS}less {{gain}} times the error: so the mean error of ever more rounds is small."
+        + _COMPARED.format(iterate="iterate")
+    )
     gain: Expr
     """g."""
+
+    def check(self, claim: Claim, prove: Prover) -> Iterator[Step]:
+        """Check a bound on the average error of the last round; raise `Rejected` for other claims."""
+        _require_lasting(claim, self, self.gain)
+        step, context = yield from require_contraction(claim, self, prove, gain=self.gain)
+        yield from _check_two_runs(claim, step, context, self.share)
+        (gain,) = constants_of_steps(claim, self.gain)
+        symbol = symbols_of(claim)
+        steps = symbol(q.local_steps)
+        one_round = 1 - (steps - 1) * symbol(q.local_step_size) * symbol(q.strong_convexity)
+        yield from _conclude(claim, q.last_round_suboptimality, self, context, counted=gain * steps, whole=one_round)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,34 +111,25 @@ class LastIterate(_Lasting):
     """A proof that the error of the last iterate is small."""
 
     kind: ClassVar[str] = "last model"
+    overview = (
+        f"{SHRINKS}with {{kept}} times the error counted beside it, which is nothing where a round starts: so the "
+        "mean error of ever more models is small." + _COMPARED.format(iterate="model")
+    )
     kept: Expr
     """h(k)."""
 
-
-def check_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the average error of the last round; raise `Rejected` for other claims."""
-    _require_lasting(claim, certificate, certificate.gain)
-    step, context = yield from require_contraction(claim, certificate, prove, gain=certificate.gain)
-    yield from _check_two_runs(claim, step, context, certificate.share)
-    (gain,) = constants_of_steps(claim, certificate.gain)
-    symbol = symbols_of(claim)
-    steps = symbol(q.local_steps)
-    one_round = 1 - (steps - 1) * symbol(q.local_step_size) * symbol(q.strong_convexity)
-    yield from _conclude(claim, q.last_round_suboptimality, certificate, context, counted=gain * steps, whole=one_round)
-
-
-def check_last_iterate(claim: Claim, certificate: LastIterate, prove: Prover) -> Iterator[Step]:
-    """Check a bound on the error of the last iterate; raise `Rejected` for other claims."""
-    _require_lasting(claim, certificate, certificate.kept)
-    step, context = yield from require_contraction(claim, certificate, prove, kept=certificate.kept)
-    yield from _check_two_runs(claim, step, context, certificate.share)
-    symbol = symbols_of(claim)
-    at_start, at_end = (
-        context.numbers.plain(certificate.kept.xreplace({symbol(q.local_step_index): count}))
-        for count in (sp.S.Zero, symbol(q.local_steps))
-    )
-    yield Step("nothing is kept before the first step of a round", is_zero(at_start))
-    yield from _conclude(claim, q.final_suboptimality, certificate, context, counted=at_end, whole=sp.S.One)
+    def check(self, claim: Claim, prove: Prover) -> Iterator[Step]:
+        """Check a bound on the error of the last iterate; raise `Rejected` for other claims."""
+        _require_lasting(claim, self, self.kept)
+        step, context = yield from require_contraction(claim, self, prove, kept=self.kept)
+        yield from _check_two_runs(claim, step, context, self.share)
+        symbol = symbols_of(claim)
+        at_start, at_end = (
+            context.numbers.plain(self.kept.xreplace({symbol(q.local_step_index): count}))
+            for count in (sp.S.Zero, symbol(q.local_steps))
+        )
+        yield Step("nothing is kept before the first step of a round", is_zero(at_start))
+        yield from _conclude(claim, q.final_suboptimality, self, context, counted=at_end, whole=sp.S.One)
 
 
 def _check_two_runs(claim: Claim, step: Claim, context: Context, share: Expr) -> Iterator[Step]:
@@ -208,3 +222,6 @@ def _conclude(
     apart = (1 - bending) ** symbol(q.iterations) / whole * 2 * (symbol(q.initial_distance) ** 2 + away)
     bound = (1 + share) * of_a_round / counted + (1 + 1 / share) * symbol(q.smoothness) / 2 * apart
     yield from conclude_bound(claim, quantity, bound, (factor, 1 - bending), (1 - factor, counted, whole))
+
+
+KINDS = PaperKinds(kinds=(LastRound, LastIterate))

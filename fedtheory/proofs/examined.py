@@ -1,0 +1,57 @@
+"""Base of the kinds of certificates that check themselves; those of other kinds are written as proof terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from types import ModuleType
+
+import sympy as sp
+
+from fedtheory.kernel import Step
+from fedtheory.language.claim import Claim
+from fedtheory.language.paper_parts import modules_of_papers
+from fedtheory.proofs.distances import Measure
+from fedtheory.proofs.entries import Group
+from fedtheory.proofs.proof import Prover
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examined:
+    """A certificate with a check of its own."""
+
+    claim: str
+    """Id of the claim."""
+    relaxed: Sequence[sp.Rel] | None = None
+    """Weaker conditions than the claim's, which suffice; None for the claim's own."""
+
+    def check(self, claim: Claim, prove: Prover) -> Iterator[Step]:
+        """Check a claim under the conditions of the certificate; raise `Rejected` for other claims."""
+        raise NotImplementedError
+
+    def introduce(self, claim: Claim) -> str:
+        """Introduce the outline, in words with LaTeX between dollar signs."""
+        raise NotImplementedError
+
+    def outline(self, claim: Claim) -> Iterator[Group]:
+        """Yield the statements that the certificate proves, with the terms of each."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperKinds:
+    """Kinds of certificates that a paper adds, and parts of certificates."""
+
+    kinds: Sequence[type[Examined]]
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    """Distances of clients inside a round, by their names in documents."""
+    symbols: Mapping[str, ModuleType] = field(default_factory=dict)
+    """Modules with symbols that no claim has, by the first part of their names in documents."""
+
+
+@cache
+def kinds_of_papers() -> tuple[PaperKinds, ...]:
+    """Return what papers add, from the modules in their folders ``context``."""
+    found = (getattr(module, "KINDS", None) for module in modules_of_papers("context"))
+    return tuple(one for one in found if isinstance(one, PaperKinds))
