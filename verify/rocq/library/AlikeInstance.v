@@ -1,12 +1,12 @@
 (** A run of two clients with noise whose gradients differ by constants: F_1(x) = x^2/2 - x, F_2(x) = x^2/2 + x.
 
-    Dissimilarities and second moments of gradients are bounded, which they are not for [TwoClients]. *)
+    The gradient dissimilarity and the second moments of gradients are bounded; those of [TwoClients] are not. *)
 
 From Coq Require Import Reals Lra Lia Arith FunctionalExtensionality.
 Require Import Space Clients Objectives Normal Step Run Instance TwoClients CoinRuns.
 Open Scope R_scope.
 
-(** Where the gradient of a convex mean vanishes it is least. *)
+(** A point at which the gradient of a convex F vanishes is a minimiser. *)
 Lemma stationary_is_minimiser (S : step) (x : step_space S) : convex_clients S -> grad (F S) x = zero -> minimiser S x.
 Proof.
   intros convex_clients_S stationary. split; [exact stationary |]. intros y.
@@ -14,7 +14,8 @@ Proof.
   rewrite stationary, dot_zero in above. lra.
 Qed.
 
-(** A step of gradient descent with fresh noise towards a point of length one stays where it is near. *)
+(** If an iterate is near, in expectation, to a point of norm one, so is the next iterate of gradient descent with
+    fresh noise towards this point. *)
 Lemma step_stays (X : space) (x b g xi : X) size :
   (forall u, dot g u = dot x u - dot b u) -> dot xi x = 0 -> dot xi b = 0 -> dot xi xi <= 1 -> dot b b = 1 ->
   0 < size <= 1 -> dot x x <= 2 -> ‖x - size • (g + xi)‖² <= 2.
@@ -59,7 +60,7 @@ Proof. intros H. cbn. unfold applied. cbn. rewrite (H O). reflexivity. Qed.
 Section Alike.
 Context (size : R) (steps rounds : nat) (some_step : (0 < steps)%nat) (some_round : (0 < rounds)%nat).
 
-(** eta = size, start 1. *)
+(** The run with step size eta = [size] that starts at 1. *)
 Definition alike : run := coin_run alike_client size steps rounds 1 some_step some_round.
 
 Definition alike_unbiased : unbiased_run alike known :=
@@ -93,7 +94,7 @@ Qed.
 Lemma middle_is_known n k : known n k middle.
 Proof. cases_of_steps n k; cbn -[Nat.modulo]; auto. Qed.
 
-(** Gradients of the two clients differ from their mean by one. *)
+(** The gradients of the two clients differ from their average by one. *)
 Lemma alike_difference n k i (x : V) : (i < 2)%nat ->
   ‖grad (client_objective (step_at alike n k) i) x - grad (F (step_at alike n k)) x‖² = 1.
 Proof.
@@ -115,7 +116,7 @@ Qed.
 Lemma alike_dissimilarity_at n k y : dissimilarity_at (step_at alike n k) y 1.
 Proof. apply alike_mean_dissimilarity. Qed.
 
-(** No model gets far, and so second moments are bounded, wherever the steps are small. *)
+(** For small steps all iterates stay bounded in expectation, and so do the second moments of gradients. *)
 Context (size_positive : 0 < size) (size_small : size <= 1).
 
 Lemma alike_gradient i (x u : V) :
@@ -164,7 +165,7 @@ Proof.
 Qed.
 End Alike.
 
-(** Two steps of size 1/4 in one round. *)
+(** The run with one round of two local steps of size 1/4. *)
 Definition two_steps : run := alike (1 / 4) 2 1 (Nat.lt_0_succ 1) (Nat.lt_0_succ 0).
 
 Lemma quarter_positive : 0 < 1 / 4. Proof. lra. Qed.

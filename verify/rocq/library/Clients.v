@@ -1,4 +1,4 @@
-(** Means over clients: sums over the clients 0, 1, ..., M - 1 with their shares p_i. *)
+(** Client averages: sums over the clients 0, 1, ..., M - 1 with their weights p_i. *)
 
 From Coq Require Import Reals Lra Lia.
 Require Import Space.
@@ -51,7 +51,7 @@ Proof.
   - rewrite IHn, (H n); [ring | lia | lia | lia | intros; apply H; lia].
 Qed.
 
-(** What telescopes. *)
+(** Sums of differences telescope. *)
 Lemma sum_telescope n f : sum n (fun i => f i - f (S i)) = f O - f n.
 Proof. induction n; simpl; [ring | rewrite IHn; ring]. Qed.
 
@@ -71,7 +71,7 @@ Proof. induction n; simpl; [symmetry; apply scale_zero | rewrite IHn, plus_scale
 
 End Sums.
 
-(** Clients, and what they count in means. *)
+(** The clients and their weights. *)
 Record clients := {
   number : nat;
   share : nat -> R;
@@ -136,7 +136,7 @@ Proof.
   rewrite sum_scale. reflexivity.
 Qed.
 
-(** No mean of squares is smaller than the square of the mean. *)
+(** Jensen: the square of an average is at most the average of the squares. *)
 Lemma jensen (f : nat -> V) : ‖vmean C f‖² <= mean C (fun i => ‖f i‖²).
 Proof.
   assert (H : 0 <= mean C (fun i => ‖f i - vmean C f‖²)) by (apply mean_nonneg; intros; apply dot_self).

@@ -1,5 +1,5 @@
-(** Runs of two clients with the noise of [TwoClients]: whatever their objectives are, as long as a gradient depends on
-    the coins by the model alone, their noise is fresh in each step. *)
+(** Runs of two clients with the noise of [TwoClients].  Their noise is unbiased given the past in each step, for all
+    objectives whose gradients depend on the coins only through the model. *)
 
 From Coq Require Import Reals Lra Lia Arith FunctionalExtensionality.
 Require Import Space Clients Objectives Normal Step Run Instance TwoClients.
@@ -53,7 +53,7 @@ Proof.
   cases_of_steps n k; destruct i as [| [| i]]; try lia; cbn; lra.
 Qed.
 
-(** One draw has the same noise at all points. *)
+(** The noise of one sample is the same at all points. *)
 Lemma coin_run_drawn_there n k : drawn_at (step_at coin_run n k) (known n k) (noise n k).
 Proof.
   pose proof (steps_unbiased _ _ coin_run_unbiased n k) as unbiased_here.

@@ -1,7 +1,7 @@
 (** The structures of this library exist: they are built from a finite probability space.
 
     Outcomes are 0, 1, ..., N - 1 with chances; a random vector has a value in R^d for each of them, and the inner
-    product is the expected one.  Quadratic objectives are convex and smooth as the library says it. *)
+    product is the expected inner product.  Quadratic objectives are convex and smooth in the sense of this library. *)
 
 From Coq Require Import Reals Lra Lia FunctionalExtensionality.
 Require Import Space Clients Objectives.
@@ -17,7 +17,7 @@ Section Vectors.
 Context (Omega : finite_space).
 
 Definition random_vector := nat -> nat -> R.
-(** The inner product of two vectors of R^d, and the expected one of two random vectors. *)
+(** The inner product of two vectors of R^d, and its expectation for two random vectors. *)
 Definition product_in_Rd (u v : nat -> R) : R := sum (dimension Omega) (fun j => u j * v j).
 Definition expected (f : nat -> R) : R := sum (outcomes Omega) (fun w => chance Omega w * f w).
 Definition expected_product (u v : random_vector) : R := expected (fun w => product_in_Rd (u w) (v w)).
@@ -102,7 +102,7 @@ Proof.
   rewrite (applied_symmetric H symmetric d x). lra.
 Qed.
 
-(** Its gap is half of d'Hd in the mean, d being the difference of the points. *)
+(** The excess over the tangent is E d'Hd/2, where d is the difference of the points. *)
 Lemma gap_of_quadratic H b (symmetric : forall j l, H j l = H l j) (y x : finite_vectors) :
   gap (quadratic H b) y x
   = expected (fun w => 1 / 2 * product_in_Rd (minus y x w) (applied H (minus y x w))).

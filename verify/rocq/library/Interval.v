@@ -1,4 +1,4 @@
-(** Gradient descent on F beside each round of a run, from where the clients start.
+(** Gradient descent on F during each round of a run, from the server's model at the start of the round.
 
     Wang et al. (2019), section IV: v_[k](t) in the interval [k], and Definition 1. *)
 
@@ -20,7 +20,7 @@ Lemma power_at_least (b : R) (first k : nat) : 1 <= b -> (first <= k)%nat -> b ^
 Proof. intros H Hk. apply Rle_pow; auto. Qed.
 End Definitions.
 
-(** Definition 1: how far each client's gradient is from that of F, anywhere. *)
+(** Definition 1: a bound, for each client, on the distance of its gradient from that of F at all points. *)
 Definition own_dissimilarity (S : step) (delta : nat -> R) : Prop := forall i x, (i < number (step_clients S))%nat ->
   ‖grad (client_objective S i) x - grad (F S) x‖² <= delta i ^ 2.
 

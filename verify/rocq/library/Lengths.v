@@ -1,4 +1,4 @@
-(** Lengths of vectors, where nothing is random: the inequalities that the certificates name. *)
+(** Norms of deterministic vectors: the inequalities that certificates name. *)
 
 From Coq Require Import Reals Lra.
 Require Import Space Clients Objectives Normal Step.
@@ -24,7 +24,7 @@ Qed.
 Lemma triangle_of_three u v w : length (plus (plus u v) w) <= length u + length v + length w.
 Proof. pose proof (triangle (plus u v) w). pose proof (triangle u v). lra. Qed.
 
-(** A mean is not longer than its members in the mean. *)
+(** The norm of an average is at most the average of the norms. *)
 Lemma length_of_mean C (f : nat -> V) : length (vmean C f) <= mean C (fun i => length (f i)).
 Proof.
   assert (H : 0 <= mean C (fun i => length (f i))) by (apply mean_nonneg; intros; apply length_nonneg).
@@ -51,6 +51,6 @@ Proof.
   rewrite <- (mean_const (step_clients S) (rho * length (y - x)%vec)). apply mean_le. intros i Hi. apply H; auto.
 Qed.
 
-(** [root_of] where a square is known by another form of its bound. *)
+(** A bound on a norm from a bound on its square, which is given as a slack. *)
 Lemma root_of_slack {V : space} (u : V) b s : 0 <= b -> b ^ 2 - ‖u‖² = s -> 0 <= s -> length u <= b.
 Proof. intros. apply root_of; auto; lra. Qed.

@@ -136,7 +136,7 @@ Context {V : space} (W : world V).
 Fixpoint product (fs : list nat) (i : nat) : R :=
   match fs with [] => 1 | f :: fs => own_number W f i * product fs i end.
 
-(** What the atoms have to fulfil. *)
+(** The properties that atoms have to have, such as vectors that vanish in the client average. *)
 Record admissible : Prop := {
   noise_and_shared : forall k l i, (i < number (of W))%nat -> noisy W k = true -> noisy_shared W l = false ->
     dot (own_atom W k i) (shared_atom W l) = 0;
@@ -235,7 +235,7 @@ Proof.
   destruct fs; simpl; auto. change (product []) with (fun _ : nat => 1). rewrite mean_const; ring.
 Qed.
 
-(** Means of vectors. *)
+(** Client averages of vectors. *)
 Definition mean_of_basis (e : R * list nat * basis) : entries basis :=
   match e with
   | (c, fs, Own k) => if vanishing W fs k then [] else [(c, [], Mean fs k)]
@@ -414,7 +414,7 @@ Proof.
   rewrite total_app, IH, total_scaled, product_merged, dot_of_ok; auto; ring.
 Qed.
 
-(** Means of scalars. *)
+(** Client averages of scalars. *)
 Definition mean_of_monomial (e : R * list nat * monomial) : entries monomial :=
   match e with
   | (c, fs, Dot (Own k) (Own l)) => [(c, [], sorted_mean fs k l)]
@@ -494,7 +494,7 @@ Proof.
   - rewrite mean_of_monomial_ok; auto. apply mean_ext; auto.
 Qed.
 
-(** Equal monomials are brought together. *)
+(** Adds the coefficients of equal monomials. *)
 Definition same (fs gs : list nat) (m n : monomial) : bool :=
   if eq_monomial m n then eq_list fs gs else false.
 
@@ -524,7 +524,7 @@ Fixpoint all_zero (l : entries monomial) : Prop :=
 Lemma all_zero_ok l i : all_zero l -> total meval l i = 0.
 Proof. induction l as [| [[c fs] m] l IH]; simpl; auto. intros [-> A]. rewrite IH; auto. ring. Qed.
 
-(** What the proofs use: two scalars are equal where the coefficients of their difference vanish. *)
+(** Two scalars are equal if all coefficients of the normal form of their difference vanish. *)
 Theorem equal_by_coefficients (a b : sexp) i : (i < number (of W))%nat ->
   all_zero (collected (snormal (SMinus a b))) -> seval a i = seval b i.
 Proof.
@@ -558,7 +558,7 @@ Ltac positive_parts :=
 Ltac nonnegative_parts :=
   repeat first [ assumption | lra | apply pow_le | apply Rmult_le_pos | apply Rplus_le_le_0_compat ].
 
-(* One of two summands may be zero, such as a multiple of the number of a local step. *)
+(* One of two summands may be zero, such as a multiple of the index of a local step. *)
 Ltac positive :=
   first
     [ solve [positive_parts]
@@ -569,7 +569,7 @@ Ltac positive :=
 
 Ltac nonzero := repeat split; first [ lra | apply Rgt_not_eq; solve [positive] | solve [nra] ].
 
-(** Where square roots occur, their squares are written for what they are roots of. *)
+(** Replaces the numbers under square roots by the squares of these roots. *)
 Ltac with_roots :=
   repeat match goal with
   | H : ?x = sqrt ?x ^ 2 |- _ => let root := fresh "root" in remember (sqrt x) as root; try rewrite !H

@@ -1,7 +1,7 @@
-(** Objectives, by what is known of their values and gradients.
+(** Objectives, given by properties of their values and gradients.
 
-    At random vectors a value is an expected one: [value f u] is E f(u), and
-    what is said here of every pair of points is said in expectation. *)
+    At a random vector u, [value f u] is E f(u), and every inequality
+    between points holds in expectation. *)
 
 From Coq Require Import Reals Lra.
 Require Import Space Clients.
@@ -14,13 +14,13 @@ Record objective (V : space) := {
 Arguments value {V}.
 Arguments grad {V}.
 
-(** How far f(y) lies above the tangent at x. *)
+(** The excess of f(y) over the tangent at x. *)
 Definition gap {V : space} (f : objective V) (y x : V) : R := value f y - value f x - ⟨grad f x, y - x⟩.
 
 Definition convex {V : space} (f : objective V) : Prop := forall y x, 0 <= gap f y x.
 
-(** Smooth with constant L: the graph stays between two parabolas around every tangent.  Of a convex function only
-    the upper one says something. *)
+(** Smooth with constant L: the graph stays between two parabolas around every tangent.  For a convex
+    function the lower bound holds anyway. *)
 Definition smooth {V : space} (L : R) (f : objective V) : Prop :=
   forall y x, - (L / 2 * ‖y - x‖²) <= gap f y x <= L / 2 * ‖y - x‖².
 
@@ -67,7 +67,7 @@ Section Gaps.
 Context {V : space} (f : objective V) (L : R).
 Implicit Types x y : V.
 
-(** The difference of gradients is at most L times that of the points. *)
+(** The distance of two gradients is at most L times that of the points. *)
 Lemma lipschitz_gradient y x : 0 < L -> smooth L f -> 0 <= L ^ 2 * ‖y - x‖² - ‖grad f y - grad f x‖².
 Proof.
   intros HL Hs.
@@ -97,7 +97,7 @@ Qed.
 
 End Gaps.
 
-(** F, the mean of the clients' objectives. *)
+(** F, the client average of the objectives. *)
 Definition mean_objective {V : space} (C : clients) (F_i : nat -> objective V) : objective V :=
   {| value := fun x => mean C (fun i => value (F_i i) x);
      grad := fun x => vmean C (fun i => grad (F_i i) x) |}.

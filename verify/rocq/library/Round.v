@@ -1,4 +1,4 @@
-(** One round in which some clients are drawn, each of which takes its own number of local steps, of its own size.
+(** One round with client sampling, in which each participant has its own number and size of local steps.
 
     Vlaski & Sayed (2023), chapter 5: (5.3) to (5.5) and (5.10) to (5.12). *)
 
@@ -6,7 +6,7 @@ From Coq Require Import Reals Lra Lia Setoid Morphisms.
 Require Import Space Clients Objectives Normal Step Own.
 Open Scope R_scope.
 
-(** The first step of all clients, and what the others need. *)
+(** A round: the first step of all clients, and the data of the later ones. *)
 Record round := {
   begun :> step;
   steps_of_client : nat -> nat;
@@ -15,8 +15,8 @@ Record round := {
   noise_at_start : nat -> nat -> step_space begun;
   some_steps_of_client : forall i, (0 < steps_of_client i)%nat }.
 
-(** Uniform draws without replacement, by what is known of them: in each outcome L clients are drawn; client i is drawn
-    with probability L/M, and two different ones together with probability L (L - 1)/(M (M - 1)). *)
+(** Uniform sampling without replacement, given by its properties: each outcome has L participants; client i takes part
+    with probability L/M, and two different clients with probability L (L - 1)/(M (M - 1)). *)
 Record draws (C : clients) := {
   outcomes : clients;
   is_drawn : nat -> nat -> bool;
@@ -46,7 +46,8 @@ Notation V := (step_space A).
 Notation C := (step_clients A).
 Notation F_i := (client_objective A).
 
-(** phi_{k,e}, from phi_{k,0} = w_{i-1}; the samples there and at w_{i-1}; psi_{k,i}. *)
+(** The iterates phi_{k,e} with phi_{k,0} = w_{i-1}; the gradients of samples there and at w_{i-1}; the result
+    psi_{k,i}. *)
 Fixpoint iterate (e i : nat) : V :=
   match e with
   | O => server_model A
@@ -62,7 +63,7 @@ Definition E_of (i : nat) : R := INR (steps_of_client A i).
 Definition local_sum (f : nat -> nat -> V) (i : nat) : V := vsum (steps_of_client A i) (fun e => f e i).
 Definition local_total (f : nat -> nat -> R) (i : nat) : R := sum (steps_of_client A i) (fun e => f e i).
 
-(** The mean over those that are drawn in outcome s, and the server's next model. *)
+(** The average over the participants of outcome s, and the server's next model. *)
 Definition selected (D : draws C) (f : nat -> V) (s : nat) : V :=
   vsum (number C) (fun i => scale (participates D s i / participants D) (f i)).
 Definition mean_of_draws (D : draws C) (f : nat -> V) : V := vmean (outcomes D) (selected D f).
@@ -71,21 +72,22 @@ Definition next_server_model (D : draws C) (s : nat) : V := selected D local_res
 (** The sum over the steps up to step e. *)
 Definition past_sum (f : nat -> V) (e : nat) : V := vsum (e + 1) f.
 
-(** Step sizes that all clients share, and (5.26): those that are normalised by the number of steps. *)
+(** Step sizes that are equal for all clients, and (5.26): those that are normalised by the number of local steps. *)
 Definition common_steps : Prop := forall i, size_of_client A i = step_size A.
 Definition normalised_steps : Prop := forall i, size_of_client A i = step_size A / E_of i.
 Definition same_size : Prop := forall i j, size_of_client A i = size_of_client A j.
 
-(** (5.53): where the gradients vanish in the mean that the clients' steps give them. *)
+(** (5.53): the point at which the average of the gradients, weighted by the clients' steps, vanishes. *)
 Definition small_step_optimum (x : V) : Prop :=
   vmean C (fun i => (size_of_client A i * E_of i) • grad (F_i i) x)%vec = zero.
 
-(** The mean given the past: what differs from it is orthogonal to the past. *)
+(** The expectation given the past: the deviation from it is orthogonal to all vectors of the past. *)
 Record conditional_mean (past : V -> Prop) (expected : V -> V) : Prop := {
   expected_past : forall v, past (expected v);
   expected_rest : forall v w, past w -> ⟨v - expected v, w⟩ = 0 }.
 
-(** Samples at the start of the round: their noise is fresh, and independent between clients and steps. *)
+(** Samples at the start of the round: their noise is unbiased given the past, and independent between clients and
+    steps. *)
 Record unbiased_round (past : V -> Prop) : Prop := {
   unbiased_start : unbiased A past;
   start_fresh : forall e i v, (i < number C)%nat -> past v -> ⟨noise_at_start A e i, v⟩ = 0;
@@ -124,7 +126,7 @@ Proof.
   unfold participants. replace 1 with (INR 1) by reflexivity. apply le_INR. apply some_participants.
 Qed.
 
-(** A participant's weight among the clients, of which each has share 1/M. *)
+(** A participant's weight in a client average, if each client has weight 1/M. *)
 Definition weight (s i : nat) : R := INR (number C) / participants D * participates D s i.
 
 Lemma dot_selected f s w : dot (selected D f s) w = mean C (fun i => weight s i * dot (f i) w).
@@ -148,7 +150,7 @@ Proof.
   rewrite sum_scale. field. pose proof (number_pos C). unfold M. lra.
 Qed.
 
-(** Client i and another one. *)
+(** Pairs of client i and another client. *)
 Lemma two_of_them i : (i < number C)%nat ->
   mean (outcomes D) (fun s => participates D s i * (M A * mean C (fun i => participates D s i) - participates D s i))
   = participants D * (participants D - 1) / M A.
@@ -259,8 +261,8 @@ Lemma local_total_const i c : sum (steps_of_client A i) (fun _ => c) = E_of A i 
 Proof. apply sum_const. Qed.
 End Of_linearity.
 
-(** Equations between vectors that are linear in sums over steps and means over clients and participants: as numbers,
-    against any vector, both sides are one mean over the clients, whose members are compared. *)
+(** Proves equations between vectors that are linear in sums over steps and averages over clients and participants.  The
+    inner products of both sides with any vector are client averages, whose members are compared. *)
 Ltac pushed :=
   repeat first
     [ match goal with
@@ -275,7 +277,7 @@ Ltac pushed :=
   repeat first
     [ setoid_rewrite sum_minus | setoid_rewrite sum_plus | setoid_rewrite sum_scale | setoid_rewrite <- mean_swap | setoid_rewrite local_total_const ].
 
-(** Numbers that are linear in means over the clients, as one such mean. *)
+(** Writes a number that is linear in client averages as one client average. *)
 Section As_mean.
 Context (P : clients).
 
@@ -301,7 +303,7 @@ Lemma zero_as_mean a f : a = mean P f -> (forall i, (i < number P)%nat -> f i = 
 Proof. intros -> H. rewrite (mean_ext _ _ (fun _ => 0)) by exact H. apply mean_const. Qed.
 End As_mean.
 
-(** That a number is such a mean; [plain] is for parts in which there is none. *)
+(** Proves that a number is a client average; [plain] treats parts without averages. *)
 Ltac as_mean P plain :=
   lazymatch goal with
   | |- mean P _ = _ => reflexivity
@@ -324,10 +326,11 @@ Ltac as_one_mean S plain :=
 
 Ltac by_itself := symmetry; apply mean_const.
 
-(** Of participants, in an outcome of a draw. *)
+(** The same for averages over the participants of an outcome. *)
 Ltac by_weights := match goal with D : draws _, s : nat |- _ => symmetry; apply (mean_weight _ D) with (s := s); assumption end.
 
-(** Numbers of one client: noise that is not known yet vanishes in the mean, and what is past is its own mean. *)
+(** Expectations for one client: fresh noise has expectation zero, and vectors of the past are their own
+    expectations. *)
 Ltac of_client :=
   try match goal with
   | G : conditional_mean ?S ?past ?expected, U : unbiased_round ?S ?past |- _ =>
@@ -356,7 +359,7 @@ Ltac by_linearity :=
   | _ => of_client
   end.
 
-(** Equations between numbers. *)
+(** Proves equations between numbers. *)
 Ltac by_number :=
   match goal with
   | N : normalised_steps ?S |- size_of_client ?S _ = _ => apply N
@@ -366,7 +369,7 @@ Ltac by_number :=
   | |- context [participates ?D ?s ?i] => unfold participates; destruct (is_drawn D s i); ring
   end.
 
-(** What those that are drawn hold in the mean, and how far it is from its mean. *)
+(** The average of the participants' vectors, and its deviation from its expectation. *)
 Section Variances.
 Context (A : round) (D : draws (step_clients A)) (uniform_D : uniform_draws D).
 Context (uniform_C : uniform_shares A) (several : 2 <= M A).
@@ -374,7 +377,7 @@ Notation V := (step_space A).
 Notation C := (step_clients A).
 Notation L := (participants D).
 
-(** (L - 1)/(K - 1), and the share of the differences between clients that is left. *)
+(** The factor (L - 1)/(K - 1), and that of the deviations between clients in the mean square. *)
 Definition left_of_differences : R := (M A - L) / (L * (M A - 1)).
 
 Lemma sum_of_pairs n (x y : nat -> V) :
@@ -427,7 +430,7 @@ Proof.
   rewrite of_mean, of_squares. unfold left_of_differences, one, two. field. repeat split; lra.
 Qed.
 
-(** Vlaski & Sayed (2023), Lemma 5.1: of what clients hold a part is known, and the rest is noise of their own. *)
+(** Vlaski & Sayed (2023), Lemma 5.1: a client's vector is the sum of a known part and its own noise. *)
 Context (past : V -> Prop) (fresh : unbiased A past) (x p n : nat -> V).
 Context (parts : forall i w, dot (x i) w = dot (p i) w + dot (n i) w).
 Context (known : forall i, past (p i)).
@@ -482,7 +485,7 @@ Proof.
 Qed.
 End Variances.
 
-(** The steps of a round: no mean of squares is smaller than the square of the mean. *)
+(** Jensen for the steps of a round: the square of an average is at most the average of the squares. *)
 Section Steps.
 Context (A : round).
 Notation V := (step_space A).
@@ -500,7 +503,7 @@ Proof.
   - intros e _. rewrite dot_minus, (dot_comm _ (f e i)), (dot_comm _ m), !dot_minus, (dot_comm _ m (f e i)). ring.
 Qed.
 
-(** Condition 5.1: samples at two points differ little where the points do. *)
+(** Condition 5.1: gradients of samples are Lipschitz in mean square. *)
 Definition mean_square_smooth_steps (bound : nat -> R) : Prop := forall e i, (i < number (step_clients A))%nat ->
   ‖sample A e i - sample_at_start A e i‖² <= bound i ^ 2 * ‖iterate A e i - server_model A‖².
 
@@ -512,7 +515,7 @@ Proof.
   intros e _. pose proof (H e i Hi). lra.
 Qed.
 
-(** What the clients' results are apart from their means is independent between them. *)
+(** The deviations of the clients' results from their expectations are independent between clients. *)
 Definition independent_results (expected : V -> V) : Prop := forall i j,
   (i < number (step_clients A))%nat -> (j < number (step_clients A))%nat -> i <> j ->
   ⟨local_result A i - expected (local_result A i), local_result A j - expected (local_result A j)⟩ = 0.
@@ -527,7 +530,7 @@ Notation C := (step_clients A).
 Definition start_noise (i : nat) : V := local_sum A (noise_at_start A) i.
 Definition start_variance (i : nat) : R := local_total A (fun e i => ‖noise_at_start A e i‖²) i.
 
-(** (5.28), of the samples at the server's model. *)
+(** (5.28) for the samples at the server's model. *)
 Definition variance_at_start (w : nat -> V) (beta sigma : nat -> R) : Prop := forall e i, (i < number C)%nat ->
   ‖noise_at_start A e i‖² <= beta i ^ 2 * ‖w i - server_model A‖² + sigma i ^ 2.
 
@@ -555,7 +558,7 @@ Qed.
 Lemma start_noise_past i v : (i < number C)%nat -> past v -> dot v (start_noise i) = 0.
 Proof. intros. rewrite dot_comm. apply start_noise_fresh; assumption. Qed.
 
-(** The square of a multiple of this noise. *)
+(** The mean square of a multiple of the noise at the start. *)
 Lemma square_of_start_noise u c i : (i < number C)%nat -> (forall w, dot u w = c * dot (start_noise i) w) ->
   ‖u‖² = c ^ 2 * start_variance i.
 Proof.
@@ -571,7 +574,7 @@ Qed.
 
 Context (D : draws C) (uniform_D : uniform_draws D) (uniform_C : uniform_shares A) (several : 2 <= M A).
 
-(** Lemma 5.1, of the gradients that those that are drawn have at the start of the round. *)
+(** Lemma 5.1 for the participants' gradients at the start of the round. *)
 Lemma drawn_gradient (u : nat -> V) (x : nat -> V) a c : past a ->
   (forall s w, dot (u s) w = dot a w + c * dot (selected A D x s) w) ->
   (forall i w, dot (x i) w = dot (grad (client_objective A i) (server_model A)) w + 1 / E_of A i * dot (start_noise i) w) ->
@@ -604,7 +607,7 @@ Proof.
   - rewrite sum_const. unfold M. lra.
 Qed.
 
-(** Equations between numbers made of inner products: they are expanded, and compared for each client. *)
+(** Proves equations between sums of inner products, which are expanded and compared for each client. *)
 Lemma dot_plus_right {V : space} (u v w : V) : dot w (plus u v) = dot w u + dot w v.
 Proof. rewrite !(dot_comm V w). apply dot_plus. Qed.
 
@@ -624,7 +627,7 @@ Ltac dots_expanded :=
 
 Ltac is_composite u := lazymatch u with plus _ _ => idtac | minus _ _ => idtac | scale _ _ => idtac | zero => idtac end.
 
-(** Each product on its own, as that takes less time than in the whole. *)
+(** Expands each product separately, which takes less time than the whole sum. *)
 Ltac expanded :=
   repeat match goal with H : minimiser _ ?x |- _ => rewrite ?(proj1 H); clear H end;
   repeat match goal with H : forall i, grad _ (?w i) = zero |- _ => rewrite ?H; clear H end;
@@ -636,7 +639,8 @@ Ltac expanded :=
       subst parts; rewrite !whole; clear whole
   end.
 
-(** What [drawn_square] asks of what the participants hold, where that is a result, its mean, or a minimiser. *)
+(** Proves the premises of [drawn_square] if the participants' vectors are results, their expectations, or
+    minimisers. *)
 Ltac by_parts :=
   try match goal with U : unbiased_round ?S ?past |- _ => pose proof (unbiased_start S past U) end;
   intros;
@@ -661,7 +665,7 @@ Ltac by_expansion :=
   end;
   expanded; sorted_dots; of_client.
 
-(** Numbers that are not negative, by their parts. *)
+(** Proves that a number is not negative by the signs of its parts. *)
 Ltac of_signs :=
   repeat first
     [ assumption | lra | apply quotient_nonneg | apply pow2_ge_0 | apply pow_le

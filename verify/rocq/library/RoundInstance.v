@@ -1,5 +1,5 @@
-(** A round exists in which clients are drawn: two clients with noise, of which the second takes two steps of half the
-    size of the first one's; one of them is drawn.
+(** A round with client sampling exists: one of two clients with noise takes part, and the second client takes two
+    steps of half the size of the first one's.
 
     F_1(x) = x^2/2 - x, F_2(x) = x^2, mu = 1/4, E_1 = 1, E_2 = 2, start 3, noise of variance 1 by the coins of
     [TwoClients]. *)
@@ -21,7 +21,7 @@ Proof.
     noise_at_start := noise 0 |}; lia.
 Defined.
 
-(** What does not depend on the coins, and the mean over them. *)
+(** Vectors that do not depend on the coins, and the expectation over the coins. *)
 Definition certain (v : V) : Prop := forall w j, v w j = v O j.
 Definition over_coins (v : V) : V := fun _ j => sum 16 (fun w => 1 / 16 * v w j).
 
@@ -62,7 +62,7 @@ Proof.
     + intros w _. cbn [minus plus scale drawn_round begun step_space finite_vectors]. rewrite (Hu w O). unfold over_coins. cbn. field.
 Qed.
 
-(** One of two clients, each as often as the other. *)
+(** The draw of one of two clients with equal probability. *)
 Definition one_of_two : draws two.
 Proof. refine {| Round.outcomes := two; is_drawn := Nat.eqb; participants_of := 1 |}. lia. Defined.
 
@@ -96,14 +96,14 @@ Proof.
   destruct i as [| [| i]]; cbn [curvature]; lia || lra.
 Qed.
 
-(** What two clients find is independent: the coins of one are not those of the other. *)
+(** The results of two clients are independent, because they depend on different coins. *)
 Theorem round_independent : independent_results drawn_round over_coins.
 Proof.
   intros i j Hi Hj apart. cbn in Hi, Hj. rewrite expected_of_all. unfold over_coins.
   destruct i as [| [| i]], j as [| [| j]]; try lia; cbn; unfold applied, three; cbn; field.
 Qed.
 
-(** What `fedtheory simulate --arithmetic rational` computes of this run. *)
+(** The values that `fedtheory simulate --arithmetic rational` computes for this run. *)
 Theorem round_distance : mean two (fun s => ‖next_server_model drawn_round one_of_two s - best‖²) = 60965 / 18432.
 Proof.
   unfold mean. cbn [sum number share two].

@@ -1,4 +1,4 @@
-(** A run of FedAvg: all clients take tau local steps in each of T rounds, and the server's model becomes their mean.
+(** A run of FedAvg: all clients take tau local steps in each of T rounds, and the server's model becomes the average.
 
     Renard (2022), Algorithm 1; Liu et al. (2022), Algorithm 1 with I = tau. *)
 
@@ -52,16 +52,17 @@ Definition M_of : R := INR (number C).
 Definition tau : R := INR (steps_of A).
 Definition T : R := INR (rounds_of A).
 
-(** What happened before each step.  A past grows from step to step and from round to round. *)
+(** The past of each step: vectors that do not depend on its noise.  It grows from step to step and from round to
+    round. *)
 Record unbiased_run (past : nat -> nat -> V -> Prop) : Prop := {
   steps_unbiased : forall n k, unbiased (step_at n k) (past n k);
   past_grows : forall n k v, past n k v -> past n (S k) v;
   past_of_rounds : forall n v, past n (steps_of A) v -> past (S n) O v }.
 
-(** Assumptions on a run are those on each of its steps. *)
+(** A run satisfies an assumption if each of its steps does. *)
 Definition always (P : step -> Prop) : Prop := forall n k, P (step_at n k).
 
-(** Quantities of a run.  How far the clients are from their average, over all rounds, steps and clients: *)
+(** Quantities of a run.  The largest drift, over all rounds, steps and clients: *)
 Definition drift (n k i : nat) : R := ‖local (server n) n k i - average_at n k‖².
 
 Fixpoint largest (n : nat) (f : nat -> R) : R :=
@@ -70,13 +71,13 @@ Fixpoint largest (n : nat) (f : nat -> R) : R :=
 Definition max_drift : R :=
   largest (rounds_of A) (fun n => largest (S (steps_of A)) (fun k => largest (number C) (fun i => drift n k i))).
 
-(** The mean drift over the steps of a round, where that of the first is zero, and over those of all rounds. *)
+(** The average drift over the steps of a round, in which that of the first is zero, and over all rounds. *)
 Definition round_drift (n : nat) : R := 1 / tau * sum (steps_of A) (fun k => mean C (fun i => drift n k i)).
 Definition average_round_drift : R := 1 / T * sum (rounds_of A) round_drift.
 
 Definition F_of : objective V := mean_objective C (objective_of A).
 
-(** Renard (2022), Theorem 2.1: the mean over t < T and k = 1, ..., tau of F(xbar^{t,k}) - F(x_star). *)
+(** Renard (2022), Theorem 2.1: the average over t < T and k = 1, ..., tau of F(xbar^{t,k}) - F(x_star). *)
 Definition round_suboptimality (x_star : V) (n : nat) : R :=
   1 / tau * sum (steps_of A) (fun k => value F_of (average_at n (S k)) - value F_of x_star).
 Definition average_suboptimality (x_star : V) : R := 1 / T * sum (rounds_of A) (round_suboptimality x_star).
@@ -86,15 +87,15 @@ Definition next_server_distance_sq (x_star : V) (n : nat) : R := server_distance
 Definition initial_distance (x_star : V) : R := length (start A - x_star)%vec.
 Definition final_distance_sq (x_star : V) : R := server_distance_sq x_star (rounds_of A).
 Definition final_suboptimality (x_star : V) : R := value F_of (server (rounds_of A)) - value F_of x_star.
-(** How much larger the loss is at another point y, with which a run is compared. *)
+(** The suboptimality of a comparator y. *)
 Definition comparator_suboptimality (y x_star : V) : R := value F_of y - value F_of x_star.
 Definition initial_gap (x_star : V) : R := value F_of (start A) - value F_of x_star.
-(** What the rounds gain, from the start of each to its end. *)
+(** The progress of the rounds towards a point, from the start of each round to its end. *)
 Definition total_progress (x_star : V) : R := sum (rounds_of A)
   (fun n => server_distance_sq x_star n - next_server_distance_sq x_star n).
 Definition total_descent : R := sum (rounds_of A)
   (fun n => value F_of (server n) - value F_of (server (S n))).
-(** Liu et al. (2022), Theorem 1: the mean over all steps of |grad F(xbar)|^2. *)
+(** Liu et al. (2022), Theorem 1: the average over all steps of |grad F(xbar)|^2. *)
 Definition round_gradient_sq (n : nat) : R := 1 / tau * sum (steps_of A) (fun k => ‖grad F_of (average_at n k)‖²).
 Definition average_local_gradient_sq : R := 1 / T * sum (rounds_of A) round_gradient_sq.
 
@@ -143,7 +144,7 @@ Proof.
   apply largest_at_most; auto. intros i Hi. apply H; auto; lia.
 Qed.
 
-(** Means of what is at most a number. *)
+(** An average of numbers that are at most b is at most b. *)
 Lemma mean_over_steps_at_most f b : (forall k, (k < steps_of A)%nat -> f k <= b) -> 1 / tau * sum (steps_of A) f <= b.
 Proof.
   intros H. pose proof tau_at_least_one as Ht.
@@ -217,8 +218,8 @@ Proof. intros H. replace 1 with (INR 1) by reflexivity. apply le_INR. lia. Qed.
 Lemma not_above k : (k <= steps_of A)%nat -> INR k <= tau.
 Proof. intros H. apply le_INR. lia. Qed.
 
-(** From every local step to a round, and from every round to the run.  A step may trade a potential times the spread
-    of the clients; nothing is left of the trade at the end of a round. *)
+(** Inequalities for each local step give one for a round, and those for each round give one for the run.  A step may
+    add a potential times the spread of the clients, which is zero at the end of a round. *)
 Definition spread (n k : nat) : R := mean C (fun i => drift n k i).
 
 Lemma spread_at_start n : spread n O = 0.
@@ -272,7 +273,7 @@ Proof.
   field. lra.
 Qed.
 
-(** The same, with another point for the optimum. *)
+(** The same bound with a comparator in place of the optimum. *)
 Lemma against_another y x_star :
   average_suboptimality y = average_suboptimality x_star - comparator_suboptimality y x_star.
 Proof.
@@ -283,7 +284,7 @@ Proof.
   - intros n _. unfold round_suboptimality. rewrite !sum_minus, !sum_const. fold tau. field. lra.
 Qed.
 
-(** Where steps contract, so does a run: after all steps the distance is that of a geometric sum. *)
+(** If each step contracts up to a constant, the distance after all steps is bounded by a geometric sum. *)
 Lemma contraction x_star (potential : R -> R) q w b :
   potential tau = 0 -> 0 <= q -> q < 1 -> 0 < w -> 0 <= b ->
   (forall n k, (k < steps_of A)%nat ->
@@ -320,7 +321,7 @@ Proof.
   assert (0 <= p * floor) by (apply Rmult_le_pos; assumption). lra.
 Qed.
 
-(** Bounds that follow from step to step. *)
+(** Bounds by induction over the steps of a round. *)
 Lemma recursion (D bound factor offset : nat -> R) (first last : nat) :
   D first <= bound first ->
   (forall k, (first <= k < last)%nat -> 0 <= factor k) ->
@@ -335,7 +336,7 @@ Proof.
     apply Rplus_le_compat_r, Rmult_le_compat_l; [apply positive; lia | apply IHk; lia].
 Qed.
 
-(** The distance from the average, from those between clients: x_i - xbar is 1/M of the sum of x_i - x_j over the
+(** The distance from the average, by the distances between clients: x_i - xbar is 1/M of the sum of x_i - x_j over the
     M - 1 others. *)
 Lemma from_pairs (x : nat -> V) (i : nat) (b : R) : uniform C -> (i < number C)%nat ->
   (forall j, (j < number C)%nat -> i <> j -> ‖x i - x j‖² <= b) -> 0 <= b ->
@@ -378,7 +379,7 @@ Qed.
 
 End Definitions.
 
-(** Without noise everything is past, and the variance is zero. *)
+(** Without noise all vectors belong to the past, and the variance is zero. *)
 Section Quiet.
 Context (A : run) (Q : always A quiet).
 
@@ -393,7 +394,7 @@ Lemma quiet_variance : always A (fun S => bounded_variance S 0).
 Proof. intros n k i _. rewrite (Q n k i), dot_zero. simpl. lra. Qed.
 End Quiet.
 
-(** Where a run starts is past at each of its steps. *)
+(** The start of a run belongs to the past of each of its steps. *)
 Lemma past_start A past : unbiased_run A past -> forall n k, past n k (start A).
 Proof.
   intros U. assert (grow : forall n k, past n O (start A) -> past n k (start A)).
@@ -403,7 +404,7 @@ Proof.
   - apply (past_of_rounds A past U). auto.
 Qed.
 
-(** From no point is the mean squared distance smaller than from the average. *)
+(** The average squared distance of the clients is least from their average. *)
 Lemma spread_at_most_displacement A n k :
   mean (clients_of A) (fun i => drift A n k i)
   <= mean (clients_of A) (fun i => ‖local A (server A n) n k i - server A n‖²).

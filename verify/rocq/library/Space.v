@@ -61,7 +61,7 @@ Qed.
 Lemma square_nonneg v : 0 <= ‖v‖².
 Proof. apply dot_self. Qed.
 
-(** The inequality of Cauchy and Schwarz. *)
+(** The Cauchy-Schwarz inequality. *)
 Lemma cauchy_schwarz u v : dot u v * dot u v <= ‖u‖² * ‖v‖².
 Proof.
   assert (expanded : forall a b, 0 <= a * a * ‖u‖² + 2 * (a * b) * dot u v + b * b * ‖v‖²).

@@ -1,4 +1,4 @@
-(** One local step of all clients, from wherever they are.
+(** One local step of all clients, from any iterates.
 
     Renard (2022), Algorithm 1 and equation (1); Liu et al. (2022), Algorithm 1:
     x_i' = x_i - eta g_i with g_i = grad F_i(x_i) + n_i. *)
@@ -21,7 +21,7 @@ Context (S : step).
 Notation V := (step_space S).
 Notation C := (step_clients S).
 
-(** How many clients there are, as a real number. *)
+(** The number of clients, as a real number. *)
 Definition M : R := INR (number C).
 Definition F : objective V := mean_objective C (client_objective S).
 Definition stochastic_gradient (i : nat) : V :=
@@ -30,8 +30,8 @@ Definition next_iterate (i : nat) : V := (local_iterate S i - step_size S • st
 Definition average : V := vmean C (local_iterate S).
 Definition next_average : V := vmean C next_iterate.
 
-(** What happened before this step: vectors that do not depend on its noise, closed under sums, multiples and
-    gradients.  Noise has mean zero given the past, and is independent between clients. *)
+(** The past of a step: vectors that do not depend on its noise, closed under sums, multiples and gradients.  Given
+    the past, noise has expectation zero and is independent between clients. *)
 Record unbiased (past : V -> Prop) : Prop := {
   past_plus : forall u v, past u -> past v -> past (u + v)%vec;
   past_scale : forall a u, past u -> past (a • u)%vec;
@@ -50,7 +50,7 @@ Definition bounded_variance (sigma : R) : Prop :=
 Definition bounded_dissimilarity (zeta : R) : Prop := forall i x, (i < number C)%nat ->
   ‖grad (client_objective S i) x - grad F x‖² <= zeta ^ 2.
 
-(** Liu et al. (2022), Assumption 3; and the mean dissimilarity of their section on non-iid data. *)
+(** Liu et al. (2022), Assumption 3, and the average dissimilarity of their section on non-iid data. *)
 Definition bounded_second_moment (G : R) : Prop :=
   forall i, (i < number C)%nat -> ‖stochastic_gradient i‖² <= G ^ 2.
 Definition bounded_mean_dissimilarity (zeta : R) : Prop := forall x,
@@ -58,7 +58,7 @@ Definition bounded_mean_dissimilarity (zeta : R) : Prop := forall x,
 
 Definition quiet : Prop := forall i, gradient_noise S i = zero.
 
-(** At a minimiser the gradient of F vanishes, and nowhere is F smaller. *)
+(** A minimiser: the gradient of F vanishes there, and F is nowhere smaller. *)
 Definition minimiser (x : V) : Prop := grad F x = zero /\ forall y, value F x <= value F y.
 
 (** Wang et al. (2019), Assumption 1: losses differ by at most rho times the distance. *)
@@ -67,8 +67,8 @@ Definition lipschitz_clients (rho : R) : Prop := forall i y x, (i < number C)%na
 
 Definition uniform_shares : Prop := uniform C.
 
-(** Another point y with which runs are compared: the noise m_i that the step's draws have there is fresh as well, and
-    differs little from that at the client's iterate where the objective is close to its tangent. *)
+(** A comparator y: the noise m_i of the step's samples at y is unbiased given the past as well.  Its distance from the
+    noise at the client's iterate is bounded by the excess of the objective over its tangent. *)
 Record drawn_at (past : V -> Prop) (m : nat -> V) : Prop := {
   drawn_fresh : forall i v, (i < number C)%nat -> past v -> ⟨m i, v⟩ = 0;
   drawn_independent : forall i j, (i < number C)%nat -> (j < number C)%nat -> i <> j -> ⟨m i, m j⟩ = 0;
@@ -104,7 +104,7 @@ Proof. apply number_ge_1. Qed.
 
 End Definitions.
 
-(** What the certificates' reasons say, as numbers that are not negative. *)
+(** The inequalities that certificates name, as non-negative numbers. *)
 Section Reasons.
 Context (S : step).
 Notation V := (step_space S).
@@ -175,7 +175,8 @@ Lemma optimality y x : minimiser S x -> 0 <= value (F S) y - value (F S) x.
 Proof. intros [_ H]. pose proof (H y). lra. Qed.
 End Reasons.
 
-(** Tactics of the generated proofs: that vectors are past, that atoms are as the normal form supposes. *)
+(** Tactics of generated proofs: vectors belong to the past, and atoms have the properties that the normal form
+    needs. *)
 Ltac in_past :=
   match goal with
   | H : unbiased ?S ?past |- _ =>

@@ -1,5 +1,5 @@
 (** A run of two clients with noise, from a finite probability space: four coins are tossed, one for each client and
-    local step, so that there are sixteen outcomes.  It fulfils what the theorems ask of a run, and its numbers are
+    local step, so that there are sixteen outcomes.  It satisfies the hypotheses of the theorems, and its values are
     computed.
 
     F_1(x) = x^2/2 - x, F_2(x) = x^2, eta = 1/4, tau = 2, T = 1, start 3, noise of variance 1. *)
@@ -22,7 +22,7 @@ Definition curvature (i : nat) : R := match i with O => 1 | _ => 2 end.
 Definition slope (i : nat) : R := match i with O => 1 | _ => 0 end.
 Definition F_of_client (i : nat) : objective V := quadratic four_coins (fun _ _ => curvature i) (fun _ => slope i).
 
-(** Heads is 1, tails is -1; no coin is tossed elsewhere. *)
+(** Heads is 1 and tails is -1; later steps have no coins. *)
 Definition coin (w m : nat) : R := if Nat.testbit w m then 1 else -1.
 Definition noise (n k i : nat) : V := fun w _ =>
   match n, k, i with
@@ -39,7 +39,7 @@ Proof.
     rounds_of := 1; start := fun _ _ => 3; noise_of := noise |}; lia.
 Defined.
 
-(** What is known before a step: the coins of earlier steps. *)
+(** The past of a step: vectors that depend on the coins of earlier steps only. *)
 Definition known (n k : nat) (v : V) : Prop :=
   match n, k with
   | O, O => forall w j, v w j = v O j
@@ -141,7 +141,7 @@ Ltac computed :=
      finite_vectors vector zero plus scale dot minus expected_product expected product_in_Rd applied
      four_coins outcomes chance dimension best Nat.testbit Nat.odd Nat.even Nat.div2 negb].
 
-(** What `fedtheory simulate --arithmetic rational` computes of this run. *)
+(** The values that `fedtheory simulate --arithmetic rational` computes for this run. *)
 Theorem two_clients :
   final_distance_sq two_clients_run best = 11641 / 9216 /\
   final_suboptimality two_clients_run best = 11641 / 12288 /\

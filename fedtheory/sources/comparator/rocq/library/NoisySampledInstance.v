@@ -1,7 +1,7 @@
-(** A run with draws and noise: two clients whose gradients differ by constants. In the first round a coin says whose
-    model counts, and two more are the noise of the first step; later rounds average both models.
+(** A run with client sampling and noise: two clients whose gradients differ by constants.  In the first round a coin
+    selects one of them, and two more coins give the noise of the first step; later rounds average both models.
 
-    The coins are those of [TwoClients]: 0 and 1 for the noise, 2 for the draw. *)
+    The coins are those of [TwoClients]: 0 and 1 for the noise, 2 for the selection. *)
 
 From Coq Require Import Reals Lra Lia Arith FunctionalExtensionality.
 Require Import Space Clients Objectives Normal Step Instance TwoClients CoinRuns AlikeInstance.
@@ -23,7 +23,7 @@ Proof.
     weighed := fun n i (v : V) => (fun w j => weight_in n w i * v w j) : V |}; lia.
 Defined.
 
-(** What is known before a step: nothing random, the noise of the first step, and in later rounds everything. *)
+(** The past of each step: at first no random vector, then the noise of the first step, in later rounds all vectors. *)
 Definition known_here (n k : nat) (v : V) : Prop :=
   match n, k with
   | O, O => forall w j, v w j = v O j
@@ -75,7 +75,7 @@ Proof.
     destruct i as [| [| i]], j as [| [| j]]; try lia; [exact one_way | rewrite dot_comm; exact one_way].
 Qed.
 
-(** The draw of one of two has the variance 1, and is independent of the noise. *)
+(** The weights of one of two clients have variance 1 and are independent of the noise. *)
 Lemma mean_of_draw i (u v : V) : (i < 2)%nat -> known_here 0 2 u -> known_here 0 2 v ->
   ⟨weighed noisy_draws_run 0 i u, v⟩ = 1 / 2 * ⟨u, v⟩.
 Proof.

@@ -1,7 +1,7 @@
-(** A run of FedAvg in whose rounds clients are drawn: all take tau local steps, and the server's model becomes the sum of
-    what they send, with random weights.
+(** A run of FedAvg with client sampling: all clients take tau local steps, and the server's model becomes the sum of
+    their models with random weights.
 
-    Between two draws all is as in `Run.v`.  The names here are those of there, of runs with draws. *)
+    Within a round a run is as in `Run.v`, whose names are used here for runs with client sampling. *)
 
 From Coq Require Import Reals Lra Lia.
 Require Import Space Clients Objectives Normal Step.
@@ -10,7 +10,7 @@ Import Run (run, space_of, clients_of, objective_of, size_of, steps_of, rounds_o
   F_of, initial_distance, comparator_suboptimality).
 Open Scope R_scope.
 
-(** Beside what all clients do, a vector times the random weight w_i of client i in round n. *)
+(** A run with the product of any vector and the random weight w_i of client i in round n. *)
 Record sampled_run := {
   of_clients :> run;
   weighed : nat -> nat -> space_of of_clients -> space_of of_clients }.
@@ -20,7 +20,7 @@ Context (A : sampled_run).
 Notation V := (space_of A).
 Notation C := (clients_of A).
 
-(** The server's model before round n: sum_i w_i x_i of what the clients send. *)
+(** The server's model before round n: sum_i w_i x_i of the clients' models x_i. *)
 Fixpoint server (n : nat) : V :=
   match n with
   | O => start A
@@ -34,14 +34,14 @@ Definition step_at (n k : nat) : step :=
      step_size := size_of A; server_model := server n |}.
 Definition average_at (n k : nat) : V := average (step_at n k).
 
-(** What happened before each step; before the next round it has also happened who was drawn. *)
+(** The past of each step; the past of a round contains the weights of earlier rounds. *)
 Record unbiased_run (past : nat -> nat -> V -> Prop) : Prop := {
   steps_unbiased : forall n k, unbiased (step_at n k) (past n k);
   past_grows : forall n k v, past n k v -> past n (S k) v;
   past_of_rounds : forall n v, past n (steps_of A) v -> past (S n) O v }.
 
-(** The weights of a round add up to one.  They do not depend on what happened before, and in the mean they are the
-    shares.  Where the mean over the clients is zero, E|sum_i w_i v_i|^2 is at most rho times the mean of |v_i|^2. *)
+(** The weights of a round add up to one, do not depend on the past, and have the client weights as expectations.  If
+    the client average of v_i is zero, E|sum_i w_i v_i|^2 is at most rho times the average of |v_i|^2. *)
 Record averaged_participants (past : nat -> nat -> V -> Prop) (rho : R) : Prop := {
   weighed_plus : forall n i u v, weighed A n i (u + v)%vec = (weighed A n i u + weighed A n i v)%vec;
   weighed_scale : forall n i a u, weighed A n i (a • u)%vec = (a • weighed A n i u)%vec;
@@ -63,8 +63,8 @@ Definition final_distance_sq (x_star : V) : R := server_distance_sq x_star (roun
 Definition total_progress (x_star : V) : R := sum (rounds_of A)
   (fun n => server_distance_sq x_star n - server_distance_sq x_star (S n)).
 
-(** The mean over the local steps j = 1, ..., tau T of all rounds of F(xbar_j) - F(x_star), with the weights q^-j for
-    q = 1 - eta mu / 2: a mean that forgets the first ones. *)
+(** The average over the local steps j = 1, ..., tau T of all rounds of F(xbar_j) - F(x_star), with the weights q^-j for
+    q = 1 - eta mu / 2: an exponentially weighted average. *)
 Definition forgets (mu : R) : R := 1 - size_of A * mu / 2.
 Definition over_all_steps (mu : R) (f : nat -> nat -> R) : R := sum (rounds_of A) (fun n => sum (steps_of A) (fun k =>
   / forgets mu ^ (n * steps_of A + S k) * f n (S k))).
@@ -113,7 +113,7 @@ Section Draws.
 Context (past : nat -> nat -> V -> Prop) (rho : R).
 Context (U : unbiased_run past) (P : averaged_participants past rho).
 
-(** The next model is farther away than the average of all clients, by no more than the variance of the draw. *)
+(** The squared distance of the next model exceeds that of the client average by at most the variance of the weights. *)
 Lemma distance_after_draw n y : past n (steps_of A) y ->
   server_distance_sq y (S n) <= ‖average_at n (steps_of A) - y‖² + rho * spread n (steps_of A).
 Proof.
@@ -145,7 +145,8 @@ Proof.
   rewrite splits, (dot_comm V d), (dot_comm V z), !splits, (dot_comm V z d), fresh. lra.
 Qed.
 
-(** The distance from y and the potential, before a step; after the last one the potential pays for the draw. *)
+(** The distance from y and the potential before a step; after the last step the potential bounds the variance of the
+    weights. *)
 Definition state (y : V) (w : R) (potential : R -> R) (n k : nat) : R :=
   w * ‖average_at n k - y‖² + potential (INR k) * spread n k.
 
@@ -196,7 +197,7 @@ Proof.
   assert (0 <= p * floor) by (apply Rmult_le_pos; assumption). lra.
 Qed.
 
-(** What steps say in the mean over all of them. *)
+(** Inequalities for each local step give one for the average over all local steps. *)
 Lemma mean_of_run (potential : R -> R) g p (c : nat -> R) :
   0 <= p -> p * rho <= potential (tau A) ->
   (forall n k, (k < steps_of A)%nat -> 0 <=
@@ -229,7 +230,7 @@ Proof.
   field. lra.
 Qed.
 
-(** The same, and each step counts more than the one before, by the factor 1/q. *)
+(** The same for the exponentially weighted average, in which the weight grows by 1/q in each step. *)
 Lemma discounted (potential : R -> R) mu q g b :
   forgets mu = q -> rho <= potential (tau A) -> 0 < q -> q < 1 -> 0 < g -> 0 <= b ->
   (forall n k, (k < steps_of A)%nat ->
@@ -295,7 +296,7 @@ Proof.
 Qed.
 End Draws.
 
-(** With another point for the optimum. *)
+(** The same bound with a comparator in place of the optimum. *)
 Lemma against_another y x_star :
   average_suboptimality y = average_suboptimality x_star - comparator_suboptimality A y x_star.
 Proof.

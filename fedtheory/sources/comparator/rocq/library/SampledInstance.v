@@ -1,4 +1,4 @@
-(** A run with draws exists: two clients with the objective x^2/2, of which a coin says in each round whose model counts. *)
+(** A run with client sampling exists: a coin selects one of two clients with the objective x^2/2 in each round. *)
 
 From Coq Require Import Reals Lra Lia FunctionalExtensionality.
 Require Import Space Clients Objectives Step Instance.
@@ -27,7 +27,7 @@ Proof.
     weighed := fun _ i v w j => if Nat.eqb (Nat.min w 1) i then v w j else 0 |}; lia.
 Defined.
 
-(** What is the same whatever the coin shows.  All models are so, since both clients go the same way. *)
+(** Vectors that do not depend on the coin.  All models are among them, since both clients take the same steps. *)
 Definition certain (v : finite_vectors coin) : Prop := forall w j, v w j = v O j.
 
 Lemma certain_minus u v : certain u -> certain v -> certain (u - v)%vec.
@@ -76,7 +76,7 @@ Proof.
   - intros i j _ _ _. apply dot_zero.
 Qed.
 
-(** Only one of two is drawn: the variance of the draw is 1. *)
+(** One of two clients takes part: the variance of the weights is 1. *)
 Theorem drawn_participants : averaged_participants one_by_a_coin (fun _ _ => certain) 1.
 Proof.
   constructor.

@@ -1,4 +1,4 @@
-(** What theorems about algorithms that are definitions have in common: their own files say what the algorithms are. *)
+(** Lemmas for theorems about algorithms given by definitions; the file of each theorem contains its definition. *)
 
 From Coq Require Import Reals Lra Lia.
 Require Import Space Clients Objectives Normal Step Run.
@@ -9,7 +9,7 @@ Proof.
   intros H. pose proof (some_steps A). assert (steps_of A <= 1)%nat; [| lia]. apply INR_le. exact H.
 Qed.
 
-(** Equations between sums of multiples of vectors: the vectors that occur have equal coefficients on both sides. *)
+(** Proves equations between linear combinations of vectors by comparing the coefficients of each vector. *)
 Inductive linear := LZero | LAtom (k : nat) | LPlus (a b : linear) | LMinus (a b : linear) | LScale (c : R) (a : linear).
 
 Section Linear.
@@ -120,20 +120,20 @@ Ltac by_linear :=
       intros k Hk; cbn [List.length] in Hk; repeat first [exfalso; lia | destruct k as [| k]; [cbn; ring |]]
   end.
 
-(** Sums over clients whose members vanish; the tactic says what they are made of. *)
+(** Replaces sums over clients by zero if all summands vanish; the tactic in the argument unfolds a summand. *)
 Ltac without_sums opened :=
   repeat match goal with
   | |- context [vsum ?n ?f] =>
       rewrite (vsum_zero n f) by (intros; cbv beta; repeat match goal with |- context [if ?b then _ else _] => destruct b end; opened; by_linear)
   end.
 
-(** What neighbours make of vectors, with the mixing matrix W, and that they come nearer to each other by rho. *)
+(** Mixing by the matrix W: client i receives sum_j W_ij v_j, and squared deviations from the average contract. *)
 Definition heard {V : space} (C : clients) (W : nat -> nat -> R) (v : nat -> V) (i : nat) : V :=
   vsum (number C) (fun j => (W i j • v j)%vec).
 Definition mixes (V : space) (C : clients) (W : nat -> nat -> R) (rho : R) : Prop := forall v : nat -> V,
   mean C (fun i => ‖heard C W v i - vmean C (heard C W v)‖²) <= rho ^ 2 * mean C (fun i => ‖v i - vmean C v‖²).
 
-(** What shrinks in every round is small after the last. *)
+(** A recursion x_{n+1} <= q x_n + b bounds the value after the last round. *)
 Lemma shrinks_to (V : nat -> R) q b v : 0 <= q -> q < 1 -> 0 <= b -> V O <= v ->
   (forall n, V (S n) <= q * V n + b) -> forall n, V n <= q ^ n * v + b / (1 - q).
 Proof.
@@ -147,13 +147,13 @@ Qed.
 Lemma start_distance (A : run) x : 0 <= initial_distance A x ^ 2 - ‖start A - x‖².
 Proof. unfold initial_distance. simpl. rewrite Rmult_1_r, length_square. lra. Qed.
 
-(** A number below one as b = u/(1 + u). *)
+(** A number b with 0 <= b < 1 is u/(1 + u) for some u >= 0. *)
 Lemma as_ratio b : 0 <= b -> b < 1 -> exists u, 0 <= u /\ b = u / (1 + u).
 Proof.
   intros Hb Hb1. exists (b / (1 - b)). split; [apply quotient_nonneg; lra |]. field. lra.
 Qed.
 
-(** No curvature is larger than the largest, where there are two points. *)
+(** The strong convexity is at most the smoothness, if there are two different points. *)
 Lemma curvatures {V : space} (f : objective V) L mu (u w : V) :
   smooth L f -> strongly_convex mu f -> 0 < ‖u - w‖² -> mu <= L.
 Proof.
