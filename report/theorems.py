@@ -8,7 +8,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import published_by
 from verify.rocq.accepted import Checked, load_accepted
 from verify.rocq.export import export_id
-from verify.rocq.project import text_of
+from verify.rocq.project import render_file
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def make_theorem_section(claim: Claim) -> TheoremSection | None:
     accepted = find_accepted(claim)
     if accepted is None:
         return None
-    return TheoremSection(accepted, f"{accepted.theorem}.v", text_of(export_id(claim.id)))
+    return TheoremSection(accepted, f"{accepted.theorem}.v", render_file(export_id(claim.id)))
 
 
 def find_accepted(claim: Claim) -> Checked | None:

@@ -29,9 +29,9 @@ def run(
     the reason.  Exit code 1 if the kernel rejects a certificate: its theorem is not written.
     """
     from fedtheory.language.targets import expand_targets
-    from verify.rocq.project import proved_ids, write_project
+    from verify.rocq.project import list_proved_ids, write_project
 
-    named = expand_targets(targets, source) if targets or source else proved_ids()
+    named = expand_targets(targets, source) if targets or source else list_proved_ids()
     with progress("rocq") as tell:
         entries = write_project(Path(output), named, tell)
     if as_json:

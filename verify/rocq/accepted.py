@@ -16,9 +16,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from verify.rocq.export import export_id
-from verify.rocq.library_parts import library_files
+from verify.rocq.library_parts import read_library
 from verify.rocq.names import name_of
-from verify.rocq.project import LAST, file_of, library_of, proved_ids, text_of, with_uses
+from verify.rocq.project import LAST, collect_uses, list_proved_ids, name_file, render_file, select_library
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Exported
 
@@ -48,13 +48,13 @@ def load_accepted() -> dict[str, Checked]:
     return {claim_id: Checked(claim_id, **entry) for claim_id, entry in listed.items()}
 
 
-def digest_of(known: Exported) -> str:
+def compute_digest(known: Exported) -> str:
     """Return the SHA-256 of all files that a theorem needs, including its part of the library, without comments."""
-    texts = [*library_of(known).values(), *(text_of(one) for one in with_uses(known).values())]
-    return hashlib.sha256("\0".join(map(without_comments, texts)).encode()).hexdigest()
+    texts = [*select_library(known).values(), *(render_file(one) for one in collect_uses(known).values())]
+    return hashlib.sha256("\0".join(map(remove_comments, texts)).encode()).hexdigest()
 
 
-def without_comments(text: str) -> str:
+def remove_comments(text: str) -> str:
     """Replace the comments of a Rocq text, which may be nested, by spaces."""
     kept, depth = [], 0
     for part in re.split(r"(\(\*|\*\))", text):
@@ -67,22 +67,22 @@ def without_comments(text: str) -> str:
     return " ".join(" ".join(kept).split())
 
 
-def accepted_in(folder: Path) -> list[Checked]:
+def list_accepted(folder: Path) -> list[Checked]:
     """Return the proved claims whose present export was checked in a folder."""
     found = []
-    for claim_id in proved_ids():
+    for claim_id in list_proved_ids():
         try:
             known = export_id(claim_id)
         except NotExported:
             continue
         if _is_accepted(folder, known):
-            found.append(Checked(claim_id, known.theorem.statement, digest_of(known)))
+            found.append(Checked(claim_id, known.theorem.statement, compute_digest(known)))
     return found
 
 
 def _is_accepted(folder: Path, known: Exported) -> bool:
     """Return whether the folder has compiled files for a theorem, and its printed assumptions."""
-    texts = library_files() | {file_of(one): text_of(one) for one in with_uses(known).values()}
+    texts = read_library() | {name_file(one): render_file(one) for one in collect_uses(known).values()}
     is_same = all(
         (folder / name).is_file() and (folder / name).read_text("utf-8") == text for name, text in texts.items()
     )
@@ -92,11 +92,11 @@ def _is_accepted(folder: Path, known: Exported) -> bool:
 def main(arguments: Sequence[str]) -> None:
     """Write the list."""
     (folder,) = arguments
-    found = accepted_in(Path(folder))
+    found = list_accepted(Path(folder))
     entries = {one.id: {"statement": one.statement, "digest": one.digest} for one in found}
     text = json.dumps(entries, indent=1, ensure_ascii=False)
     (Path(__file__).parent / _NAME).write_text(text + "\n", encoding="utf-8")
-    print(f"Rocq has accepted {len(found)} of {len(proved_ids())} proved claims")
+    print(f"Rocq has accepted {len(found)} of {len(list_proved_ids())} proved claims")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.run import STEP_SIZES, RunVocabulary
 from verify.rocq.scalar_vocabulary import ScalarVocabulary
 from verify.rocq.step import write_operator
-from verify.rocq.theorem import Exported, Theorem, conjunction, project
+from verify.rocq.theorem import Exported, Theorem, project, prove_conjunction
 
 
 def theorem_of_combination(
@@ -61,7 +61,7 @@ class _CombinationWriter:
         if missing := self.run.required - {binder.name for binder in parameters} - {"i", "Hi"} - self.run.witnesses:
             raise NotExported(f"a used claim has hypotheses that this claim lacks: {', '.join(sorted(missing))}")
         start = [self.run.known, *self._note_orderings(), *self._prove_roots(), *self.signs.prepare_conditions()]
-        proof = "\n".join([*start, conjunction(proofs)])
+        proof = "\n".join([*start, prove_conjunction(proofs)])
         theorem = Theorem(
             name_of(claim.id),
             parameters,

@@ -26,7 +26,7 @@ from verify.rocq.combination import theorem_of_combination
 from verify.rocq.links import Links
 from verify.rocq.names import require_own_names
 from verify.rocq.numbers import SignProofs
-from verify.rocq.origins import with_origins
+from verify.rocq.origins import find_origins
 from verify.rocq.papers import export_by_paper
 from verify.rocq.reading import Reader
 from verify.rocq.recursion import theorem_of_recursion
@@ -76,7 +76,7 @@ def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     general = general if theorem is general else theorem.lemmas[0]
     require_own_names(claim, theorem.names)
     result = Exported(claim, theorem, general, conditions, tuple(used))
-    return replace(result, theorem=with_origins(result))
+    return replace(result, theorem=find_origins(result))
 
 
 def _export_common(claim: Claim, certificate: AnyCertificate) -> tuple[Theorem, list[Exported]]:

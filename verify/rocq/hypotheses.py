@@ -13,7 +13,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import Quantity
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, declare_index, declare_real
-from verify.rocq.vocabulary import AT, NUMBERS, OF_POINTS, Vocabulary, bounds_at_point
+from verify.rocq.vocabulary import AT, NUMBERS, OF_POINTS, Vocabulary, find_bounds_at_point
 
 _BOUNDS = {
     a.unbiased_bounded_variance: ("bounded_variance", q.noise_deviation),
@@ -63,7 +63,7 @@ _HERE = (a.same_local_work, a.unit_server_step, a.full_participation, a.averaged
 """Assumptions about a step of all clients, or without effect on a single step; the theorems hold for all losses."""
 
 
-def counts(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> list[Binder]:
+def declare_counts(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> list[Binder]:
     """Return the index k of a step and the number tau of steps, if they occur."""
     symbol = vocabulary.symbols
     if not vocabulary.has_steps or not symbols & {symbol(q.local_steps), symbol(q.local_step_index)}:
@@ -116,7 +116,7 @@ def _state_reference(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterato
     if has_noise:
         yield Binder("noise_there", f"nat -> {space}")
         yield Binder("drawn_there_S", f"drawn_at {step} {past} noise_there")
-    at, (is_noise_bounded, is_dissimilarity_bounded) = AT[point], bounds_at_point(symbol, point, symbols)
+    at, (is_noise_bounded, is_dissimilarity_bounded) = AT[point], find_bounds_at_point(symbol, point, symbols)
     if is_noise_bounded:
         yield from declare_real(at.noise_name)
         yield Binder("noise_there_S", f"noise_at {step} noise_there {at.noise_name}")

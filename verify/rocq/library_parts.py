@@ -53,19 +53,19 @@ def _list_required(name: str) -> Iterator[str]:
     yield name
 
 
-def library_files(names: Iterable[str] | None = None) -> dict[str, str]:
+def read_library(names: Iterable[str] | None = None) -> dict[str, str]:
     """Return the texts of the library by their paths in a project, by default of all files."""
     return {f"library/{name}.v": _read_texts()[name] for name in (_sort_files() if names is None else names)}
 
 
-def instance_names() -> list[str]:
+def list_instances() -> list[str]:
     """Return the files of the library with runs to which structures or main theorems are applied."""
     return [name for name in _sort_files() if name.endswith("Instance") or name in _MORE_INSTANCES]
 
 
-def built_theorems() -> list[str]:
+def list_existence_theorems() -> list[str]:
     """Return the theorems of the library that the structures exist."""
-    texts = (_read_texts()[name] for name in instance_names())
+    texts = (_read_texts()[name] for name in list_instances())
     return [*_MORE_BUILT, *(name for text in texts for name in re.findall(r"^Theorem (\w+)", text, re.MULTILINE))]
 
 

@@ -24,11 +24,11 @@ def is_of_numbers(claim: Claim, certificate: Combination) -> bool:
     symbols = symbols_of(claim)
     premises = [part.premise for link in certificate.links for part in link]
     from_signs = all(premise is ONE or isinstance(premise, sp.Rel) for premise in premises)
-    used = used_symbols(claim) - {*claim.for_all}
+    used = list_used_symbols(claim) - {*claim.for_all}
     return from_signs and claim.place == "run" and all(symbols.quantity(symbol) in NUMBERS for symbol in used)
 
 
-def used_symbols(claim: Claim) -> set[sp.Symbol]:
+def list_used_symbols(claim: Claim) -> set[sp.Symbol]:
     """Return all symbols of a claim's relations and conditions."""
     return set(sp.Tuple(*list_sides(claim), *claim.conditions).free_symbols)
 
@@ -48,7 +48,7 @@ class NumbersVocabulary(ScalarVocabulary):
         coefficients = [sp.expand(part.coefficient) for link in certificate.links for part in link]
         if sum(len(sp.Add.make_args(one)) for one in coefficients) > _MOST_TERMS:
             raise NotExported(f"the numbers in its certificate have more than {_MOST_TERMS} terms")
-        self.claim_symbols = sorted(used_symbols(claim), key=str)
+        self.claim_symbols = sorted(list_used_symbols(claim), key=str)
         self.kept = numbers_of(claim)
         each = {symbol: f"each_{n}" for n, symbol in enumerate(claim.for_all, start=1)}
         quantities = {symbol: self.symbols.quantity(symbol) for symbol in self.claim_symbols}

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity
-from verify.rocq.papers import Rule, Source, exports_of_papers
+from verify.rocq.papers import Rule, Source, load_exports
 from verify.rocq.run import TABLE
 from verify.rocq.vocabulary import AT
 
@@ -37,7 +37,7 @@ _OF_CLIENTS = (q.client_optimum, q.client_optimum_distance, *_VARIANCE)
 
 def _find_quantities(word: str) -> tuple[Quantity, ...]:
     """Return the quantities of runs and updates whose names contain a word."""
-    tables = (TABLE, *(one.names for one in exports_of_papers()))
+    tables = (TABLE, *(one.names for one in load_exports()))
     return tuple(quantity for table in tables for quantity, name in table.items() if re.search(rf"\b{word}\b", name))
 
 
@@ -114,7 +114,7 @@ HYPOTHESIS_RULES: Sequence[Rule] = (
     Rule(r"0 <= momentum|momentum < 1", (q.momentum, a.server_momentum)),
     Rule(r"0 < probability|probability <= 1", (q.communication_probability, a.scaffnew)),
     Rule(r"past \(\w+ \(after A \w+ n\)(?: i)?\)", _NOISY, _BEFORE),
-    *(rule for one in exports_of_papers() for rule in one.rules),
+    *(rule for one in load_exports() for rule in one.rules),
 )
 """Patterns of hypotheses, with the parts of a claim that state them."""
 

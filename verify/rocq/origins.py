@@ -56,7 +56,7 @@ class _Known:
     """The claim's conditions, in the form of `Binder.origin`."""
 
 
-def with_origins(known: Exported) -> Theorem:
+def find_origins(known: Exported) -> Theorem:
     """Return the theorem with the origin of each hypothesis; raises `NotExported` if one has none."""
     speaks = _collect_known(known)
     parameters = [replace(one, origin=_find_origin(one, speaks)) for one in known.theorem.binders]

@@ -45,7 +45,7 @@ class PaperExports:
 
 
 @cache
-def exports_of_papers() -> tuple[PaperExports, ...]:
+def load_exports() -> tuple[PaperExports, ...]:
     """Return what all papers add."""
     found = (getattr(module, "EXPORTS", None) for module in modules_of_papers("rocq"))
     return tuple(one for one in found if isinstance(one, PaperExports))
@@ -55,11 +55,11 @@ def export_by_paper(
     claim: Claim, certificate: object, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]] | None:
     """Return the theorem by the first exporter of a paper that covers the claim; None if there is none."""
-    tried = (exporter(claim, certificate, export_id) for one in exports_of_papers() for exporter in one.exporters)
+    tried = (exporter(claim, certificate, export_id) for one in load_exports() for exporter in one.exporters)
     return next((found for found in tried if found is not None), None)
 
 
 def list_vocabularies(claim: Claim, certificate: Combination) -> Iterator[ScalarVocabulary]:
     """Yield the vocabularies of papers for a claim that is a combination."""
-    found = (one.vocabulary(claim, certificate) for one in exports_of_papers())
+    found = (one.vocabulary(claim, certificate) for one in load_exports())
     return (one for one in found if one is not None)

@@ -14,7 +14,7 @@ from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import resolve
 from fedtheory.proofs import prove
 from verify.rocq.export import export_claim, export_id
-from verify.rocq.library_parts import BASE, built_theorems, instance_names, library_files
+from verify.rocq.library_parts import BASE, list_existence_theorems, list_instances, read_library
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Exported, escape_comment
 
@@ -43,7 +43,7 @@ class ExportResult:
         return known if self.reason is None else {**known, "reason": self.reason}
 
 
-def proved_ids() -> list[str]:
+def list_proved_ids() -> list[str]:
     """Return the ids of all claims that are recorded as proved."""
     return [claim_id for claim_id, claim in all_claims().items() if claim.verdict == "proved"]
 
@@ -60,7 +60,7 @@ def write_project(
         if tell is not None:
             tell(done, len(targets))
         claim = resolve(target)
-        refusal = refusal_of(claim)
+        refusal = explain_refusal(claim)
         if refusal is not None:
             entries.append(ExportResult(claim.id, reason=refusal, is_refused=True))
             continue
@@ -69,8 +69,8 @@ def write_project(
         except NotExported as reason:
             entries.append(ExportResult(claim.id, reason=str(reason)))
             continue
-        found |= with_uses(known)
-        entries.append(ExportResult(claim.id, file_of(known), known.theorem.name))
+        found |= collect_uses(known)
+        entries.append(ExportResult(claim.id, name_file(known), known.theorem.name))
     try:
         _write(folder, found)
     except OSError as error:
@@ -78,35 +78,35 @@ def write_project(
     return entries
 
 
-def instance_files(theorems: Collection[str]) -> dict[str, str]:
+def read_instances(theorems: Collection[str]) -> dict[str, str]:
     """Return the files that apply main theorems in a project to runs of two clients.
 
     Rocq accepts such a file only if all hypotheses of the theorem can be satisfied together.
     """
     texts = texts_of_papers("rocq/instances", ".v").items()
-    return {f"instances/{name}_instance.v": text for name, text in texts if instantiated_in(text) in theorems}
+    return {f"instances/{name}_instance.v": text for name, text in texts if find_instantiated(text) in theorems}
 
 
-def instantiated_in(text: str) -> str:
+def find_instantiated(text: str) -> str:
     """Return the theorem of a file of instances: the last file that it requires."""
     required: list[str] = re.findall(r"^Require Import (.*)\.$", text, re.MULTILINE)
     return required[-1].split()[-1]
 
 
-def library_of(known: Exported) -> dict[str, str]:
+def select_library(known: Exported) -> dict[str, str]:
     """Return the part of the library that a theorem needs, with the proofs that such runs exist."""
     more = dict.fromkeys((*known.theorem.library, *known.theorem.needs))
-    return library_files((*BASE, *(name for name in more if name not in BASE)))
+    return read_library((*BASE, *(name for name in more if name not in BASE)))
 
 
-def text_of(known: Exported) -> str:
+def render_file(known: Exported) -> str:
     """Return the text of a claim's file."""
     library = known.theorem.library or BASE[: BASE.index("Run") + 1]
     needed = [*library, *known.theorem.needs, *(used.theorem.name for used in known.uses)]
-    return f"{heading(known)}\n{_OPENING.format(needed=' '.join(needed))}\n{known.theorem}"
+    return f"{write_heading(known)}\n{_OPENING.format(needed=' '.join(needed))}\n{known.theorem}"
 
 
-def refusal_of(claim: Claim) -> str | None:
+def explain_refusal(claim: Claim) -> str | None:
     """Return the reason why the kernel rejects the certificate of a claim; None if it accepts it, or there is none."""
     proof = prove(claim)
     if proof.verdict != "broken":
@@ -114,15 +114,15 @@ def refusal_of(claim: Claim) -> str | None:
     return f"the kernel refuses its certificate: {proof.failing or 'it shows nothing'}"
 
 
-def with_uses(known: Exported) -> dict[str, Exported]:
+def collect_uses(known: Exported) -> dict[str, Exported]:
     """Return a claim with all claims that its proof needs, in the order of their checks."""
     found: dict[str, Exported] = {}
     for used in known.uses:
-        found |= with_uses(used)
+        found |= collect_uses(used)
     return found | {known.claim.id: known}
 
 
-def file_of(known: Exported) -> str:
+def name_file(known: Exported) -> str:
     """Return the path of a claim's file in a project."""
     return f"claims/{known.theorem.name}.v"
 
@@ -131,15 +131,15 @@ def _require_own_files(found: Mapping[str, Exported]) -> None:
     """Raise `InputError` if two claims would be written to one file."""
     owners: dict[str, str] = {}
     for claim_id, known in found.items():
-        other = owners.setdefault(file_of(known).lower(), claim_id)
+        other = owners.setdefault(name_file(known).lower(), claim_id)
         if other != claim_id:
-            raise InputError("id", f"{other} and {claim_id} would both be {file_of(known)}: give one another id")
+            raise InputError("id", f"{other} and {claim_id} would both be {name_file(known)}: give one another id")
 
 
 def _write(folder: Path, found: Mapping[str, Exported]) -> None:
     _require_own_files(found)
-    texts = library_files() | {file_of(known): text_of(known) for known in found.values()}
-    texts |= instance_files({known.theorem.name for known in found.values()})
+    texts = read_library() | {name_file(known): render_file(known) for known in found.values()}
+    texts |= read_instances({known.theorem.name for known in found.values()})
     texts[LAST] = _print_assumptions(found.values())
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -151,13 +151,13 @@ def _print_assumptions(found: Iterable[Exported]) -> str:
     names = [known.theorem.name for known in found]
     lines = [
         "(** What every theorem rests on: nothing but axioms of the standard library. *)",
-        f"Require Import {' '.join([*instance_names(), *names])}.",
-        *(f"Print Assumptions {name}." for name in (*built_theorems(), *names)),
+        f"Require Import {' '.join([*list_instances(), *names])}.",
+        *(f"Print Assumptions {name}." for name in (*list_existence_theorems(), *names)),
     ]
     return "\n".join(lines) + "\n"
 
 
-def heading(known: Exported) -> str:
+def write_heading(known: Exported) -> str:
     """Return a comment for Rocq with the claim in its source's symbols, and the name of each."""
     claim = known.claim
     lines = [f"{claim.id}" + (f": {claim.title}" if claim.title else ""), "", "The statement, in the paper's notation:"]

@@ -18,7 +18,7 @@ from verify.rocq.round_roots import Roots
 from verify.rocq.round_scalars import KNOWN, OutcomeScalars, Scalars
 from verify.rocq.round_vocabulary import RoundReader, RoundVocabulary
 from verify.rocq.step import write_operator
-from verify.rocq.theorem import Binder, Exported, Theorem, conjunction, declare_index
+from verify.rocq.theorem import Binder, Exported, Theorem, declare_index, prove_conjunction
 
 LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Round")
 
@@ -54,7 +54,12 @@ def theorem_of_round(
     library = [*LIBRARY, *sorted(vocabulary.files)]
     library += [file for one in uses for file in one.theorem.library if file not in library]
     return Theorem(
-        name_of(claim.id), parameters, statement, conjunction(proofs), library=library, names=vocabulary.quantity_names
+        name_of(claim.id),
+        parameters,
+        statement,
+        prove_conjunction(proofs),
+        library=library,
+        names=vocabulary.quantity_names,
     ), uses
 
 

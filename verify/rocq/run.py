@@ -23,7 +23,7 @@ from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import ScalarVocabulary
 from verify.rocq.theorem import Binder, declare_index, declare_real
-from verify.rocq.vocabulary import AT, OF_POINTS, bounds_at_point, reference_point
+from verify.rocq.vocabulary import AT, OF_POINTS, choose_reference_point, find_bounds_at_point
 
 CONSTANTS: Mapping[Quantity, str] = {
     q.clients: "M_of A",
@@ -194,7 +194,7 @@ class RunVocabulary(ScalarVocabulary):
         """Yield a point other than the optimum with which a run is compared, and hypotheses on gradients there."""
         symbol, point = self.symbols, self.reference_point
         each = "forall n k, {}"
-        at, (_, has_dissimilarity) = AT[point], bounds_at_point(symbol, point, used)
+        at, (_, has_dissimilarity) = AT[point], find_bounds_at_point(symbol, point, used)
         if point == "y":
             yield Binder("y", "space_of A")
             if is_random:
@@ -233,7 +233,7 @@ class RunVocabulary(ScalarVocabulary):
     @property
     def reference_point(self) -> str:
         """Return the reference point at which the noise of a step has its bound."""
-        return reference_point(self.claim, self.symbols)
+        return choose_reference_point(self.claim, self.symbols)
 
     def _declare_models(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         """Yield the dimension of a model, a worker of the ring, and a constant that is the least of its kind."""

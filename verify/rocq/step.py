@@ -12,14 +12,14 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.links import Products
 from fedtheory.proofs.proof import conditions_of
-from verify.rocq.hypotheses import binders, counts
+from verify.rocq.hypotheses import binders, declare_counts
 from verify.rocq.links import Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs
 from verify.rocq.products import restate
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.theorem import Binder, Theorem, conjunction
+from verify.rocq.theorem import Binder, Theorem, prove_conjunction
 from verify.rocq.vocabulary import Vocabulary
 
 PLACES = ("points", "path", "step", "round")
@@ -68,8 +68,12 @@ def theorem_with(
     parameters = vocabulary.list_binders(links.used)
     if parameters is None:
         _require_known(vocabulary, links.used)
-        parameters = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *hypotheses]
-    proof = "\n".join([links.opening, *vocabulary.known, *signs.prepare_conditions(), conjunction(proofs)])
+        parameters = [
+            *declare_counts(vocabulary, links.used),
+            *binders(vocabulary, links.used, own=links.own),
+            *hypotheses,
+        ]
+    proof = "\n".join([links.opening, *vocabulary.known, *signs.prepare_conditions(), prove_conjunction(proofs)])
     parameters = [*parameters, *signs.hypotheses()]
     needs = sorted(links.reader.files)
     return Theorem(name_of(claim.id), parameters, goal, proof, names=vocabulary.quantity_names, needs=needs)

@@ -95,7 +95,7 @@ def list_relations(uses: Iterable[Exported]) -> Iterator[tuple[str, Exported, in
             yield f"{used.claim.id}, relation {link + 1}" if several else used.claim.id, used, link
 
 
-def conjunction(proofs: Sequence[str]) -> str:
+def prove_conjunction(proofs: Sequence[str]) -> str:
     """Return the proof of a conjunction."""
     return "\n".join(_nest(proofs))
 

@@ -104,7 +104,7 @@ class Vocabulary:
     @property
     def reference_point(self) -> str:
         """Return the reference point at which the noise of a step has its bound."""
-        return reference_point(self.claim, self.symbols)
+        return choose_reference_point(self.claim, self.symbols)
 
     def __post_init__(self) -> None:
         """Read the claim's symbols."""
@@ -199,7 +199,7 @@ _OF_COMPARATOR = (
 )
 
 
-def reference_point(claim: Claim, symbol: SymbolTable) -> str:
+def choose_reference_point(claim: Claim, symbol: SymbolTable) -> str:
     """Return the reference point at which the noise of a step has its bound: the comparator, if the claim has one."""
     return "y" if list_sides(claim).free_symbols & {symbol(quantity) for quantity in _OF_COMPARATOR} else "x_star"
 
@@ -225,7 +225,7 @@ OF_POINTS = {at.noise: at.noise_name for at in AT.values()} | {
 }
 
 
-def bounds_at_point(symbol: SymbolTable, point: str, used: Set[sp.Symbol]) -> tuple[bool, bool]:
+def find_bounds_at_point(symbol: SymbolTable, point: str, used: Set[sp.Symbol]) -> tuple[bool, bool]:
     """Return whether bounds on noise and dissimilarity at a point are used; refuse those at another."""
     noise, dissimilarity = (symbol(one) in used for one in (AT[point].noise, AT[point].dissimilarity))
     for other in (AT[name] for name in AT if name != point):

@@ -9,7 +9,7 @@ import pytest
 from test_adversary import ATTEMPTS
 
 from verify.rocq.export import export_claim
-from verify.rocq.project import text_of, write_project
+from verify.rocq.project import render_file, write_project
 from verify.rocq.refusals import NotExported
 
 WRITTEN = {"flat objectives", "infinite for one client"}
@@ -33,7 +33,7 @@ def test_what_is_false_is_not_accepted(name: str, tmp_path: Path) -> None:
     """Rocq rejects the exported file, but accepts the library."""
     tried = ATTEMPTS[name]()
     write_project(tmp_path, [])
-    (tmp_path / "Judged.v").write_text(text_of(export_claim(tried.claim, tried.certificate)), encoding="utf-8")
+    (tmp_path / "Judged.v").write_text(render_file(export_claim(tried.claim, tried.certificate)), encoding="utf-8")
     for library in ("Space", "Clients", "Objectives", "Normal", "Step", "Run"):
         assert _is_accepted(tmp_path, f"library/{library}.v")
     assert not _is_accepted(tmp_path, "Judged.v")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from verify.rocq.library_parts import library_files
+from verify.rocq.library_parts import read_library
 from verify.rocq.project import write_project
 
 
@@ -27,7 +27,7 @@ def compiled_library(factory: pytest.TempPathFactory) -> Path:
     with FileLock(shared.with_suffix(".lock")):
         if not shared.is_dir():
             write_project(shared, [])
-            assert accepts(shared, *(name for name in library_files() if not _builds(name)))
+            assert accepts(shared, *(name for name in read_library() if not _builds(name)))
     folder = factory.mktemp("rocq")
     shutil.copytree(shared, folder, dirs_exist_ok=True)
     return folder

@@ -33,8 +33,8 @@ from fedtheory.proofs.definitions import NOISE
 from fedtheory.proofs.lyapunov import Lyapunov
 from verify.rocq.accepted import load_accepted
 from verify.rocq.export import export_claim, export_id
-from verify.rocq.library_parts import library_files
-from verify.rocq.project import text_of
+from verify.rocq.library_parts import read_library
+from verify.rocq.project import render_file
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import NEEDED
 
@@ -56,7 +56,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def judged(folder: Path, claim: Claim, certificate: AnyCertificate) -> bool:
     """Return whether Rocq accepts a claim with a certificate."""
     known = export_claim(claim, certificate)
-    (folder / "Judged.v").write_text(text_of(known), encoding="utf-8")
+    (folder / "Judged.v").write_text(render_file(known), encoding="utf-8")
     return accepts(folder, "Judged.v")
 
 
@@ -235,7 +235,7 @@ def test_what_is_not_known_is_refused_with_a_reason(tmp_path: Path, capsys: pyte
 
 def test_no_text_admits_anything() -> None:
     """Neither the library nor a theorem leaves a proof out or adds an axiom."""
-    texts = [*library_files().values(), *(text_of(export_id(claim_id)) for claim_id in list(load_accepted())[:5])]
+    texts = [*read_library().values(), *(render_file(export_id(claim_id)) for claim_id in list(load_accepted())[:5])]
     for text in texts:
         assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Conjecture|Abort)\b", text)
 
@@ -258,7 +258,7 @@ rounds = 1
 
 def test_the_run_of_two_clients_is_simulated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Numbers that Rocq computes for the run agree with the exact engine."""
-    stated = library_files()["library/TwoClients.v"].partition("Theorem two_clients :")[2].partition("Proof.")[0]
+    stated = read_library()["library/TwoClients.v"].partition("Theorem two_clients :")[2].partition("Proof.")[0]
     computed = dict(re.findall(r"(\w+) two_clients_run(?: best)? = (\d+ / \d+)", stated))
     (tmp_path / "run.toml").write_text(RUN, encoding="utf-8")
     assert run(["simulate", str(tmp_path / "run.toml"), "--arithmetic", "rational", "--json"]) == 0

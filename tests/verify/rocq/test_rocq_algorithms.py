@@ -17,7 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.sources.landmarks.rocq import algorithms
 from verify.rocq.export import export_id
-from verify.rocq.project import text_of
+from verify.rocq.project import render_file
 from verify.rocq.refusals import NotExported
 
 __all__ = ["library"]
@@ -99,7 +99,7 @@ def test_what_is_assumed_of_noise_can_be(library: Path, claim_id: str) -> None:
     for quiet, holds in (("noise_of A n k i = zero", True), ("noise_of A n k O = zero", False)):
         said = f"(forall n k i, {quiet}) -> forall n, unbiased (step_of_round A own n) (fun _ => True)"
         proof = "intros A own quiet n. constructor; auto; intros; cbn; rewrite quiet; apply dot_zero."
-        text = f"{text_of(export_id(claim_id))}\nGoal forall A own, {said}.\nProof. {proof} Qed.\n"
+        text = f"{render_file(export_id(claim_id))}\nGoal forall A own, {said}.\nProof. {proof} Qed.\n"
         (library / "Quiet.v").write_text(text, encoding="utf-8")
         assert accepts(library, "Quiet.v") == holds
 

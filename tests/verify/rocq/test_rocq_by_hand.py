@@ -18,13 +18,13 @@ from fedtheory.sources.lecture27.rocq.gaps import GapsVocabulary
 from fedtheory.sources.vlaski2023.rocq import client_steps
 from fedtheory.sources.vlaski2023.rocq.round_numbers import _RoundNumbersWriter
 from verify.rocq import accepted
-from verify.rocq.accepted import without_comments
+from verify.rocq.accepted import remove_comments
 from verify.rocq.names import _escape, require_new_words
 from verify.rocq.numbers import _move_sign, needs_no_brackets, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_vocabulary import RoundVocabulary
 from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, text
-from verify.rocq.theorem import conjunction, project
+from verify.rocq.theorem import project, prove_conjunction
 
 x, y, tau, M = sp.symbols("x y tau M", positive=True)
 NAMES = {x: "x", y: "y S", tau: "tau A", M: "M_of A"}
@@ -32,10 +32,10 @@ NAMES = {x: "x", y: "y S", tau: "tau A", M: "M_of A"}
 
 def test_every_file_of_a_theorem_is_the_same_and_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A theorem is not accepted if one of its files differs, is missing, or has not been compiled."""
-    monkeypatch.setattr(accepted, "library_files", lambda: {"a.v": "A", "b.v": "B"})
-    monkeypatch.setattr(accepted, "with_uses", lambda _: {"one": "c"})
-    monkeypatch.setattr(accepted, "file_of", lambda one: f"{one}.v")
-    monkeypatch.setattr(accepted, "text_of", str.upper)
+    monkeypatch.setattr(accepted, "read_library", lambda: {"a.v": "A", "b.v": "B"})
+    monkeypatch.setattr(accepted, "collect_uses", lambda _: {"one": "c"})
+    monkeypatch.setattr(accepted, "name_file", lambda one: f"{one}.v")
+    monkeypatch.setattr(accepted, "render_file", str.upper)
     names = ("a", "b", "c")
     last = Path(accepted.LAST).with_suffix(".vo")
 
@@ -65,8 +65,8 @@ def test_every_file_of_a_theorem_is_the_same_and_compiled(tmp_path: Path, monkey
 
 
 def test_comments_may_be_nested() -> None:
-    assert without_comments("a (* b (* c *) d *) e\n  f") == "a e f"
-    assert without_comments("(* a *)") == ""
+    assert remove_comments("a (* b (* c *) d *) e\n  f") == "a e f"
+    assert remove_comments("(* a *)") == ""
 
 
 @pytest.mark.parametrize("missing", [a.unit_server_step, a.uniform_shares, None])
@@ -140,8 +140,8 @@ def test_numbers_as_rocq_reads_them() -> None:
 def test_statements_that_are_shown_at_once() -> None:
     assert [project("p", link, 3) for link in range(3)] == ["proj1 (p)", "proj1 (proj2 (p))", "proj2 (proj2 (p))"]
     assert project("p", 0, 1) == "p"
-    assert conjunction(["a", "b", "c"]) == "split.\n{ a }\nsplit.\n{ b }\nc"
-    assert conjunction(["a"]) == "a"
+    assert prove_conjunction(["a", "b", "c"]) == "split.\n{ a }\nsplit.\n{ b }\nc"
+    assert prove_conjunction(["a"]) == "a"
 
 
 def test_names_that_are_words_of_the_library() -> None:

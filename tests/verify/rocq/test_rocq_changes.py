@@ -14,7 +14,7 @@ from test_rocq_rounds import judged, library, with_lemmas
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
 from verify.rocq.export import export_claim
-from verify.rocq.project import text_of
+from verify.rocq.project import render_file
 from verify.rocq.refusals import NotExported
 
 __all__ = ["library"]
@@ -64,5 +64,5 @@ def test_gradient_of_least_mean_squares(library: Path) -> None:
     assert judged(library, find("vlaski2023:eq-5.44-5.45.fixed"))
     printed = find("vlaski2023:eq-5.44-5.45")
     certificate = Certificate(claim=printed.id, links=[[] for _ in printed.relations])
-    (library / "Judged.v").write_text(text_of(export_claim(printed, certificate)), encoding="utf-8")
+    (library / "Judged.v").write_text(render_file(export_claim(printed, certificate)), encoding="utf-8")
     assert not accepts(library, "Judged.v")

@@ -152,7 +152,7 @@ def test_the_list_of_accepted_claims_is_written(tmp_path: Path, monkeypatch: pyt
     file = tmp_path / "list.json"
     one = Checked("a:b", "0 <= 1", "12ab")
     monkeypatch.setattr(accepted, "_NAME", str(file))
-    monkeypatch.setattr(accepted, "accepted_in", lambda folder: [one] if folder == tmp_path else [])
+    monkeypatch.setattr(accepted, "list_accepted", lambda folder: [one] if folder == tmp_path else [])
     accepted.main([str(tmp_path)])
     text = file.read_text(encoding="utf-8")
     assert text.endswith("}\n")

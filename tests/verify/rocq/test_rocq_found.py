@@ -15,7 +15,7 @@ from fedtheory.language.targets import resolve
 from fedtheory.proofs.document import with_quantities
 from fedtheory.search import Found, find_proof
 from verify.rocq.export import export_claim
-from verify.rocq.project import text_of
+from verify.rocq.project import render_file
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Exported
 
@@ -116,12 +116,12 @@ def _list_texts(known: Exported) -> dict[str, str]:
     texts: dict[str, str] = {}
     for one in known.uses:
         texts |= _list_texts(one)
-    return {**texts, known.theorem.name: text_of(known)}
+    return {**texts, known.theorem.name: render_file(known)}
 
 
 def test_equations_are_hypotheses() -> None:
     """An equation is a hypothesis, and a coefficient is written for the value that it gives."""
-    text = text_of(_export(RUNS[1]))
+    text = render_file(_export(RUNS[1]))
     assert "(condition1 : size_of A = 1 / (8 * tau A * L))" in text
     assert "rewrite value1" in text
     with pytest.raises(NotExported, match="equations with roots"):
@@ -145,7 +145,7 @@ def test_found_certificates_are_accepted(tmp_path_factory: pytest.TempPathFactor
     """Rocq accepts a certificate about points, one of gradient descent and one of a local step."""
     folder = compiled_library(tmp_path_factory)
     for name, classic in CLASSICS.items():
-        text = text_of(_export(classic))
+        text = render_file(_export(classic))
         (folder / "Found.v").write_text(text, encoding="utf-8")
         assert accepts(folder, "Found.v"), name
 

@@ -8,14 +8,14 @@ import pytest
 from rocq_judge import accepts
 
 from verify.rocq.accepted import load_accepted
-from verify.rocq.library_parts import instance_names, library_files
-from verify.rocq.project import instance_files, instantiated_in, write_project
+from verify.rocq.library_parts import list_instances, read_library
+from verify.rocq.project import find_instantiated, read_instances, write_project
 
 NOISY = {"CoinRuns", "AlikeInstance", "NoisyStaleInstance", "NoisySampledInstance"}
 QUIET = {"LipschitzInstance", "ScheduleInstance"}
 THEOREMS = {entry.theorem: entry.id for entry in load_accepted().values()}
-FILES = instance_files(THEOREMS.keys())
-INSTANCES = {path: THEOREMS[instantiated_in(text)] for path, text in FILES.items()}
+FILES = read_instances(THEOREMS.keys())
+INSTANCES = {path: THEOREMS[find_instantiated(text)] for path, text in FILES.items()}
 
 
 def test_instances_are_of_accepted_theorems() -> None:
@@ -35,9 +35,9 @@ def test_instances_are_of_accepted_theorems() -> None:
     for path, text in FILES.items():
         source = INSTANCES[path].partition(":")[0]
         assert path.startswith(f"instances/{source}_")
-        assert f"Definition {Path(path).stem} :=\n  {instantiated_in(text)} " in text
+        assert f"Definition {Path(path).stem} :=\n  {find_instantiated(text)} " in text
         kinds = QUIET if source == "lecture27" else NOISY
-        assert kinds <= {*instance_names()}
+        assert kinds <= {*list_instances()}
         assert any(file in text for file in kinds)
         assert "Admitted" not in text
 
@@ -57,5 +57,5 @@ def test_rocq_accepts_the_instances(path: str, tmp_path: Path) -> None:
     """Rocq accepts the instances, with their theorem and all that it needs."""
     write_project(tmp_path, [INSTANCES[path]])
     listed = (tmp_path / "_CoqProject").read_text(encoding="utf-8").split("\n")[1:-2]
-    needed = [name for name in listed if name in library_files() or name.startswith("claims/")]
+    needed = [name for name in listed if name in read_library() or name.startswith("claims/")]
     assert accepts(tmp_path, *needed, path)

@@ -9,20 +9,20 @@ import pytest
 
 from fedtheory.language import paper_parts
 from fedtheory.language.paper_parts import merge_named, texts_of_papers
-from verify.rocq.library_parts import BASE, built_theorems, collect_words, instance_names, library_files
+from verify.rocq.library_parts import BASE, collect_words, list_existence_theorems, list_instances, read_library
 
 
 def test_files_come_after_those_that_they_need() -> None:
     """Rocq compiles them in this order; files of papers are among them."""
     seen: set[str] = set()
-    for path, text in library_files().items():
+    for path, text in read_library().items():
         required = [
             name for line in re.findall(r"^Require Import (.*)\.$", text, re.MULTILINE) for name in line.split()
         ]
         assert {*required} <= seen, path
         seen.add(Path(path).stem)
     assert seen > texts_of_papers("rocq/library", ".v").keys() > {"Schedule", "Gaps", "Messages"}
-    assert tuple(Path(path).stem for path in library_files())[: len(BASE)] == BASE
+    assert tuple(Path(path).stem for path in read_library())[: len(BASE)] == BASE
 
 
 def test_no_file_hides_another() -> None:
@@ -46,8 +46,8 @@ def test_papers_with_one_name_for_two_files_are_refused(tmp_path: Path, monkeypa
 
 def test_every_file_of_instances_shows_that_something_exists() -> None:
     """No library file admits or assumes anything, and words of papers' files are words of the library."""
-    assert {"TwoClients", "NoisyStaleInstance", "LipschitzInstance"} <= {*instance_names()}
-    assert {"stale_scheme", "lipschitz_servers", "alike_unbiased", "two_clients"} <= {*built_theorems()}
+    assert {"TwoClients", "NoisyStaleInstance", "LipschitzInstance"} <= {*list_instances()}
+    assert {"stale_scheme", "lipschitz_servers", "alike_unbiased", "two_clients"} <= {*list_existence_theorems()}
     assert {"asynchronous", "two_clients"} <= collect_words()
-    for text in library_files().values():
+    for text in read_library().values():
         assert not re.search(r"^\s*(Axiom|Parameter|Admitted|Conjecture)\b", text, re.MULTILINE)

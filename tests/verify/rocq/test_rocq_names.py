@@ -27,10 +27,10 @@ from fedtheory.sources.landmarks.rocq.lyapunov_symbols import CALLED
 from fedtheory.sources.lecture27.rocq.gaps import OF_INTERVALS
 from fedtheory.sources.vlaski2023.rocq import client_step
 from verify.rocq import round_vocabulary, vocabulary
-from verify.rocq.accepted import load_accepted, without_comments
+from verify.rocq.accepted import load_accepted, remove_comments
 from verify.rocq.export import export_claim, export_id
 from verify.rocq.names import name_of, require_own_names
-from verify.rocq.project import proved_ids, refusal_of, text_of
+from verify.rocq.project import explain_refusal, list_proved_ids, render_file
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import TABLE
 
@@ -197,16 +197,16 @@ def test_a_certificate_without_its_terms_is_refused() -> None:
     """A tightened statement under the id of a proved claim is refused, since the certificate does not prove it."""
     claim = find("liu2022:thm-1")
     assert certificate_of(claim.id) is not None
-    assert refusal_of(claim) is None
-    assert refusal_of(replace(claim, rhs=sp.sympify(claim.rhs) / 2)) is not None
-    assert all(refusal_of(find(claim_id)) is None for claim_id in proved_ids()[::40])
+    assert explain_refusal(claim) is None
+    assert explain_refusal(replace(claim, rhs=sp.sympify(claim.rhs) / 2)) is not None
+    assert all(explain_refusal(find(claim_id)) is None for claim_id in list_proved_ids()[::40])
 
 
 def test_comments_are_not_what_rocq_reads() -> None:
     """A digest does not depend on comments, and depends on every other word."""
-    text = text_of(export_id("liu2022:thm-1"))
+    text = render_file(export_id("liu2022:thm-1"))
     changed = text.replace("(* assumption: smooth *)", "(* of an (* inner *) comment *)")
     assert changed != text
-    assert without_comments(changed) == without_comments(text)
-    assert without_comments(text.replace("0 <= G", "0 < G")) != without_comments(text)
-    assert "Theorem liu2022_thm_1" in without_comments(text)
+    assert remove_comments(changed) == remove_comments(text)
+    assert remove_comments(text.replace("0 <= G", "0 < G")) != remove_comments(text)
+    assert "Theorem liu2022_thm_1" in remove_comments(text)

@@ -12,8 +12,8 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from verify.rocq.accepted import load_accepted
 from verify.rocq.export import export_id
-from verify.rocq.origins import with_origins
-from verify.rocq.project import text_of
+from verify.rocq.origins import find_origins
+from verify.rocq.project import render_file
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Exported
 
@@ -41,7 +41,7 @@ def test_each_hypothesis_has_an_origin(part: int) -> None:
 
 def test_the_file_says_what_each_encodes() -> None:
     """A comment beside each hypothesis of the theorem says what it encodes."""
-    theorem = text_of(export_id(THEOREM)).rpartition("\nTheorem ")[2]
+    theorem = render_file(export_id(THEOREM)).rpartition("\nTheorem ")[2]
     for line in (
         "(past : nat -> nat -> space_of A -> Prop)",
         "(size_positive : 0 < size_of A) (* every run: step sizes are positive *)",
@@ -74,7 +74,7 @@ STRANGE = {
 def test_a_hypothesis_without_an_origin_is_refused(name: str) -> None:
     """The export fails if a writer adds a hypothesis without an origin."""
     with pytest.raises(NotExported, match=f"the hypothesis {STRANGE[name].name} encodes no"):
-        with_origins(with_hypothesis(export_id(THEOREM), STRANGE[name]))
+        find_origins(with_hypothesis(export_id(THEOREM), STRANGE[name]))
 
 
 @pytest.mark.parametrize("dropped", [a.uniform_shares, a.bounded_dissimilarity], ids=lambda one: one.name)
@@ -83,7 +83,7 @@ def test_an_assumption_that_the_claim_has_not_is_no_origin(dropped: a.Assumption
     known = export_id(THEOREM)
     wider = replace(known.claim, assumptions=tuple(one for one in known.claim.assumptions if one != dropped))
     with pytest.raises(NotExported, match="encodes no assumption"):
-        with_origins(replace(known, claim=wider))
+        find_origins(replace(known, claim=wider))
 
 
 def test_values_of_a_symbol_are_its_bounds() -> None:
@@ -93,7 +93,7 @@ def test_values_of_a_symbol_are_its_bounds() -> None:
     assert any(one.origin == f"the values of {symbol}" for one in known.theorem.binders)
     zero = replace(known.claim, for_all={symbol: (sp.S.Zero, sp.S.One)})
     with pytest.raises(NotExported, match="each_1"):
-        with_origins(replace(known, claim=zero))
+        find_origins(replace(known, claim=zero))
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,4 @@ def test_a_quantity_of_a_premise_may_be_spoken_of() -> None:
     assert origins["smooth_mean_S"] == f"definition: {q.objective_smoothness.name}"
     assert q.objective_smoothness not in known.claim.notation.values()
     with pytest.raises(NotExported, match="encodes no assumption"):
-        with_origins(replace(known, uses=()))
+        find_origins(replace(known, uses=()))

@@ -332,11 +332,11 @@ def test_theorems_that_a_folder_has(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             raise NotExported("no theorem")
         return SimpleNamespace(theorem=SimpleNamespace(name=f"{claim_id}_name", statement=f"{claim_id}_goal"))
 
-    monkeypatch.setattr(accepted, "proved_ids", lambda: ["a", "c", "b", "d"])
+    monkeypatch.setattr(accepted, "list_proved_ids", lambda: ["a", "c", "b", "d"])
     monkeypatch.setattr(accepted, "export_id", export)
     monkeypatch.setattr(accepted, "_is_accepted", lambda folder, known: folder == tmp_path and known.theorem.name < "c")
-    monkeypatch.setattr(accepted, "digest_of", lambda known: known.theorem.name[::-1])
-    assert accepted.accepted_in(tmp_path) == [
+    monkeypatch.setattr(accepted, "compute_digest", lambda known: known.theorem.name[::-1])
+    assert accepted.list_accepted(tmp_path) == [
         accepted.Checked("a", "a_goal", "eman_a"),
         accepted.Checked("b", "b_goal", "eman_b"),
     ]

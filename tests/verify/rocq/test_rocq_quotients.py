@@ -17,7 +17,7 @@ from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.links import Products
 from verify.rocq.export import export_id
-from verify.rocq.project import file_of, text_of, with_uses
+from verify.rocq.project import collect_uses, name_file, render_file
 
 __all__ = ["library"]
 QUOTIENT, RECIPROCAL = "lecture27:lemma-3.proof", "lecture27:lemma-4"
@@ -66,11 +66,11 @@ def larger(claim: Claim, place: int, factor: sp.Rational) -> Claim:
 def test_another_constant_is_not_proved(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:
     """The claim is accepted, by what it uses; twice the gain, or half of the loss, is not."""
     claim, certificate = find(claim_id), recorded(claim_id)
-    for used in [*with_uses(export_id(claim_id)).values()][:-1]:
-        path = library / file_of(used)
+    for used in [*collect_uses(export_id(claim_id)).values()][:-1]:
+        path = library / name_file(used)
         path.parent.mkdir(exist_ok=True)
-        path.write_text(text_of(used), encoding="utf-8")
-        assert accepts(library, file_of(used))
+        path.write_text(render_file(used), encoding="utf-8")
+        assert accepts(library, name_file(used))
     assert judged(library, claim, certificate)
     assert not judged(library, larger(claim, place, factor), certificate)
 

@@ -18,8 +18,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificates_of_papers import certificate_of
 from verify.rocq.export import export_claim, export_id
-from verify.rocq.library_parts import library_files
-from verify.rocq.project import file_of, text_of, with_uses
+from verify.rocq.library_parts import read_library
+from verify.rocq.project import collect_uses, name_file, render_file
 
 DRAWN = "vlaski2023:eq-5.38.lemma-step"
 LEMMA = "vlaski2023:lemma-5.1"
@@ -34,18 +34,18 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(folder: Path, claim: Claim) -> bool:
     """Return whether Rocq accepts a claim with the certificate of the claim it was made from."""
-    (folder / "Judged.v").write_text(text_of(export_claim(claim, certificate_of(claim.id))), encoding="utf-8")
+    (folder / "Judged.v").write_text(render_file(export_claim(claim, certificate_of(claim.id))), encoding="utf-8")
     return accepts(folder, "Judged.v")
 
 
 def with_lemmas(folder: Path, claim_id: str) -> None:
     """Check the claims that a proof uses, each once."""
-    for used in [*with_uses(export_id(claim_id)).values()][:-1]:
-        file = folder / file_of(used)
+    for used in [*collect_uses(export_id(claim_id)).values()][:-1]:
+        file = folder / name_file(used)
         if not file.is_file():
             file.parent.mkdir(exist_ok=True)
-            file.write_text(text_of(used), encoding="utf-8")
-            assert accepts(folder, file_of(used))
+            file.write_text(render_file(used), encoding="utf-8")
+            assert accepts(folder, name_file(used))
 
 
 def twice(claim: Claim, last: int) -> Claim:
@@ -129,7 +129,7 @@ def test_a_round_with_draws_exists(library: Path) -> None:
 
 def test_the_round_with_draws_is_simulated() -> None:
     """Numbers that Rocq computes for the round agree with the exact engine."""
-    stated = library_files()["library/RoundInstance.v"].partition("Theorem round_distance :")[2].partition("Proof.")[0]
+    stated = read_library()["library/RoundInstance.v"].partition("Theorem round_distance :")[2].partition("Proof.")[0]
     computed = stated.partition("= ")[2].partition(".")[0].replace(" ", "")
     problem = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["3"], "noise": "1"}
     algorithm = {

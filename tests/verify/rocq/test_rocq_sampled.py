@@ -18,7 +18,7 @@ from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.sources.comparator.context.discounted import ExponentialAverage
 from verify.rocq.export import export_claim, export_id
-from verify.rocq.project import file_of, text_of, with_uses
+from verify.rocq.project import collect_uses, name_file, render_file
 from verify.rocq.refusals import NotExported
 
 __all__ = ["library"]
@@ -32,12 +32,12 @@ FORGETTING, LAST, ALL, AVERAGE = (
 
 def prepared(folder: Path, claim_id: str) -> None:
     """Check the claims that a claim uses."""
-    for used in [*with_uses(export_id(claim_id)).values()][:-1]:
-        path = folder / file_of(used)
+    for used in [*collect_uses(export_id(claim_id)).values()][:-1]:
+        path = folder / name_file(used)
         path.parent.mkdir(exist_ok=True)
         if not path.with_suffix(".vo").is_file():
-            path.write_text(text_of(used), encoding="utf-8")
-            assert accepts(folder, file_of(used))
+            path.write_text(render_file(used), encoding="utf-8")
+            assert accepts(folder, name_file(used))
 
 
 @pytest.mark.rocq

@@ -16,7 +16,7 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.sources.fraboni2022.rocq.update_vocabulary import UpdateVocabulary
 from fedtheory.sources.fraboni2022.rocq.zero_weights import POSITIVE, SPLIT
 from verify.rocq.export import export_claim, export_id
-from verify.rocq.project import file_of, text_of, with_uses, write_project
+from verify.rocq.project import collect_uses, name_file, render_file, write_project
 from verify.rocq.refusals import NotExported
 
 STARTS_AND_ENDS, STEPS, LOSS = "fraboni2022:eq-7.distances", "fraboni2022:lemma-3.eq-69", "fraboni2022:cor-1.update"
@@ -43,13 +43,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(folder: Path, claim: Claim) -> bool:
     """Return whether Rocq accepts a claim with the certificate of the claim it was made from."""
-    used = [known for one in export_claim(claim, certificate_of(claim.id)).uses for known in with_uses(one).values()]
+    used = [known for one in export_claim(claim, certificate_of(claim.id)).uses for known in collect_uses(one).values()]
     for known in used:
-        if not (folder / file_of(known)).with_suffix(".vo").is_file():
+        if not (folder / name_file(known)).with_suffix(".vo").is_file():
             (folder / "claims").mkdir(exist_ok=True)
-            (folder / file_of(known)).write_text(text_of(known), encoding="utf-8")
-            assert accepts(folder, file_of(known))
-    (folder / "Judged.v").write_text(text_of(export_claim(claim, certificate_of(claim.id))), encoding="utf-8")
+            (folder / name_file(known)).write_text(render_file(known), encoding="utf-8")
+            assert accepts(folder, name_file(known))
+    (folder / "Judged.v").write_text(render_file(export_claim(claim, certificate_of(claim.id))), encoding="utf-8")
     return accepts(folder, "Judged.v")
 
 

@@ -15,7 +15,7 @@ from fedtheory.kernel import Term, smoothness, square, strong_convexity
 from fedtheory.kernel.expressions import Expectation
 from fedtheory.proofs import Certificate, check_certificate
 from verify.rocq.export import export_claim
-from verify.rocq.project import text_of
+from verify.rocq.project import render_file
 from verify.rocq.refusals import NotExported
 
 x, y, F = sp.symbols("x y F", real=True)
@@ -29,7 +29,7 @@ def script(claim: Claim, *terms: Term) -> str:
     """Return the file of a claim, whose certificate the kernel accepts."""
     certificate = Certificate(claim=claim.id, links=[list(terms)])
     assert check_certificate(claim, certificate).verdict == "proved"
-    return text_of(export_claim(claim, certificate))
+    return render_file(export_claim(claim, certificate))
 
 
 def between(values: list[int]) -> Claim:

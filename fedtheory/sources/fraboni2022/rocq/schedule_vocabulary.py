@@ -22,7 +22,7 @@ from fedtheory.sources.fraboni2022.rocq.schedules import (
     TIE_FACTS,
 )
 from verify.rocq.names import list_sides
-from verify.rocq.number_claims import used_symbols
+from verify.rocq.number_claims import list_used_symbols
 from verify.rocq.numbers import SignProofs, name_parts, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import ScalarVocabulary
@@ -54,7 +54,7 @@ class ScheduleVocabulary(ScalarVocabulary):
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
         self.names = {self.symbols(quantity): text for quantity, text in SCHEDULES.items()}
-        self.claim_symbols = used_symbols(claim)
+        self.claim_symbols = list_used_symbols(claim)
         self.of_clients = self._is_indexed(" i")
         self.of_updates = self._is_indexed(" n")
 

@@ -29,11 +29,11 @@ from fedtheory.sources.fraboni2022.rocq.updates import (
 )
 from fedtheory.sources.fraboni2022.rocq.zero_weights import POSITIVE, SOMEBODY, SPLIT, without_reports
 from verify.rocq.names import list_sides, name_of
-from verify.rocq.number_claims import used_symbols
+from verify.rocq.number_claims import list_used_symbols
 from verify.rocq.numbers import SignProofs
 from verify.rocq.refusals import NotExported
 from verify.rocq.step import write_operator
-from verify.rocq.theorem import Binder, Theorem, conjunction, declare_index, declare_real, describe_condition
+from verify.rocq.theorem import Binder, Theorem, declare_index, declare_real, describe_condition, prove_conjunction
 
 _AT_LEAST_ONE = (q.clients, q.rounds, q.local_steps, q.largest_weight_sum)
 _WHATEVER = (
@@ -81,7 +81,7 @@ _IMPLIED = (
 def is_of_updates(claim: Claim) -> bool:
     """Return whether all quantities of a claim are defined for a server with stale models."""
     symbols = symbols_of(claim)
-    return claim.place == "run" and all(symbols.quantity(symbol) in UPDATES for symbol in used_symbols(claim))
+    return claim.place == "run" and all(symbols.quantity(symbol) in UPDATES for symbol in list_used_symbols(claim))
 
 
 class UpdateVocabulary(ScheduleVocabulary):
@@ -324,7 +324,7 @@ def theorem_of_update(claim: Claim) -> Theorem:
     sides = [(run.number(one.left), run.number(one.right)) for one in claim.relations]
     goal = [f"{left} {write_operator(one)} {right}" for one, (left, right) in zip(claim.relations, sides, strict=True)]
     parameters = run.binders(list_sides(claim).free_symbols)
-    proof = f"{run.known}\n{conjunction(_list_ways(lemmas, len(goal)))}"
+    proof = f"{run.known}\n{prove_conjunction(_list_ways(lemmas, len(goal)))}"
     return Theorem(
         name_of(claim.id), parameters, " /\\\n  ".join(goal), proof, library=run.library, names=run.quantity_names
     )

@@ -31,7 +31,7 @@ from verify.rocq.products import restate
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
-from verify.rocq.theorem import Binder, Exported, Theorem, conjunction, project
+from verify.rocq.theorem import Binder, Exported, Theorem, project, prove_conjunction
 
 
 def theorem_of_path_step(
@@ -73,7 +73,7 @@ class _PathStepWriter:
             proofs.append(f"first [exact ({part}) | apply Rle_trans with (1 := {part}); right; {SAME} | {SAME}].")
         lines = [KNOWN, *self.path.known, *run.signs(self.signs.conditions).prepare_conditions(), *self.shown]
         lines.append(f"pose proof ({step.apply(**{**self.path.arguments(), 'k': 'k'})}) as known.")
-        proof = "\n".join([*lines, conjunction(proofs)])
+        proof = "\n".join([*lines, prove_conjunction(proofs)])
         name, names = name_of(self.claim.id), self.path.quantity_names
         return Theorem(name, parameters, " /\\\n  ".join(goal), proof, (step,), NEEDS, names=names)
 
@@ -105,7 +105,7 @@ class _PathStepWriter:
             start.append(f"assert (grows : 0 < {more}) by positive.")
             start.append(f"assert (power_large : 1 <= {power}) by (apply (pow_R1_Rle ({base})); lra).")
             start.append(f"assert (above : 0 <= {power} - 1) by lra.")
-        proof = "\n".join([*start, *self.signs.prepare_conditions(), conjunction(proofs)])
+        proof = "\n".join([*start, *self.signs.prepare_conditions(), prove_conjunction(proofs)])
         return Theorem(f"{name_of(self.claim.id)}_at_step", parameters, " /\\\n  ".join(goal), proof)
 
     def _prove_link(self, relation: Relation, why: object) -> tuple[str, str]:

@@ -32,7 +32,7 @@ from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.terms import Multiple, Number, Sum, Term
-from verify.rocq.theorem import Binder, Exported, Theorem, conjunction
+from verify.rocq.theorem import Binder, Exported, Theorem, prove_conjunction
 
 _AT_START = "cbn [pow]; simpl INR; try change (step_size (step_at A n O)) with (size_of A); by_field"
 """A tactic for numbers at the first step of a round."""
@@ -79,7 +79,13 @@ class _PathWriter:
         goal, proofs = zip(*(self._prove_link(n) for n in range(len(self.claim.relations))), strict=True)
         signs = self.path.run.signs(self.conditions)
         proof = "\n".join(
-            [KNOWN, *self.path.known, *signs.prepare_conditions(), self._prove_bounds(lemmas), conjunction(proofs)]
+            [
+                KNOWN,
+                *self.path.known,
+                *signs.prepare_conditions(),
+                self._prove_bounds(lemmas),
+                prove_conjunction(proofs),
+            ]
         )
         parameters = [*self.path.binders(self.used, own=self.own), *signs.hypotheses()]
         return Theorem(

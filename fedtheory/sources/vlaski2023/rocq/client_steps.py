@@ -31,10 +31,10 @@ from verify.rocq.theorem import (
     Binder,
     Exported,
     Theorem,
-    conjunction,
     declare_index,
     list_relations,
     project,
+    prove_conjunction,
 )
 
 STEPS = (*LIBRARY, "Run", "RoundSteps")
@@ -142,7 +142,7 @@ class _ClientStepsWriter:
         start = ["pose proof (clients_at_least_one S) as M_large. pose proof (E_large S i) as E_known."]
         start += ["pose proof (nu_positive i) as nu_known. pose proof (delta_sign i) as delta_known."]
         start += ["pose proof (before_last S e i He) as e_below. pose proof (pos_INR e) as e_large."]
-        proof = "\n".join([*start, conjunction(proofs)])
+        proof = "\n".join([*start, prove_conjunction(proofs)])
         name, names = name_of(self.claim.id), self._build_vocabulary("e").quantity_names
         return Theorem(name, parameters, " /\\\n  ".join(goal), proof, tuple(self.lemmas), library=STEPS, names=names)
 

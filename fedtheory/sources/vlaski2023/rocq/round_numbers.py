@@ -20,7 +20,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.round_vocabulary import DRAW, NUMBERS, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
 from verify.rocq.step import write_operator
-from verify.rocq.theorem import Binder, Theorem, conjunction, describe_condition
+from verify.rocq.theorem import Binder, Theorem, describe_condition, prove_conjunction
 
 _SOME_VECTOR = Binder("some_vector", "exists v : step_space S, 0 < ‖v‖²")
 _KNOWN = (
@@ -69,7 +69,9 @@ class _RoundNumbersWriter:
             )
             for place, one in enumerate(self.claim.conditions, start=1)
         ]
-        proof = "\n".join([_KNOWN, *self._prove_averages(), *self._prove_denominators(), *roots, conjunction(proofs)])
+        proof = "\n".join(
+            [_KNOWN, *self._prove_averages(), *self._prove_denominators(), *roots, prove_conjunction(proofs)]
+        )
         parameters = [
             *self.vocabulary.binders(),
             *self._list_needed(),

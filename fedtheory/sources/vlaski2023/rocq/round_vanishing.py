@@ -22,7 +22,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.round_scalars import KNOWN
 from verify.rocq.round_vocabulary import RoundReader, RoundVocabulary
 from verify.rocq.rounds import LIBRARY
-from verify.rocq.theorem import Binder, Theorem, conjunction
+from verify.rocq.theorem import Binder, Theorem, prove_conjunction
 
 _BIAS = (
     Binder("bias", "R"),
@@ -67,7 +67,7 @@ class _VanishingWriter:
             f"{self._write_scalar(one.left)} <= {self._write_scalar(one.right)}" for one in relations
         )
         links = [why.terms if isinstance(why, Squared) else why for why in self.certificate.links]
-        proof = conjunction([self._write_proof(one, why) for one, why in zip(relations, links, strict=True)])
+        proof = prove_conjunction([self._write_proof(one, why) for one, why in zip(relations, links, strict=True)])
         self.vocabulary.used.add(self.symbol(q.small_step_optimum))
         parameters = [*self.vocabulary.binders()]
         if self.has_bias:
