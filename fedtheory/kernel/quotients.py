@@ -220,8 +220,14 @@ def _split_power(power: Expr) -> Iterator[Expr]:
             raise Rejected(f"{power} is a root of what may be negative")
         yield power.base**_HALF
     else:
-        yield power.base ** _split_exponent(power)[2]
+        yield _find_symbolic_power(power.base, _split_exponent(power)[2])
         yield from _parts(power.base)
+
+
+def _find_symbolic_power(base: Expr, symbol: Expr) -> Expr:
+    """Return a power as a generator: equal bases with denominators, such as 1 - m/L and (L - m)/L, give the same."""
+    number = quotient(base)
+    return base**symbol if number.denominator.is_constant() else number.expression**symbol
 
 
 def _split_exponent(power: Expr) -> tuple[int, int, Expr]:
@@ -289,7 +295,7 @@ class _Compiler:
         if exponent.is_Rational:
             return polynomials.raise_fraction((self.generators[base**_HALF], self.ring.constant(1)), int(2 * exponent))
         whole, factor, symbol = _split_exponent(power)
-        symbolic = (self.generators[base**symbol], self.ring.constant(1))
+        symbolic = (self.generators[_find_symbolic_power(base, symbol)], self.ring.constant(1))
         return _product(
             polynomials.raise_fraction(symbolic, factor), polynomials.raise_fraction(self.compile(base), whole)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, combinations
+from math import gcd
 
 import sympy as sp
 
@@ -353,8 +354,19 @@ _AT_STEPS = ("step", "path", "round")
 def power_of(factor: Expr, count: Expr) -> Expr:
     """Return a power whose exponent is a whole number; a power of a square is simplified."""
     base, exponent = sp.sympify(factor).as_base_exp()
+    if base.is_Mul:
+        base, exponent = _find_root(base)
     power: Expr = base ** (exponent * count) if exponent.is_Integer else factor**count
     return power
+
+
+def _find_root(product: Expr) -> tuple[Expr, Expr]:
+    """Write a product of powers as one power: SymPy writes the square of a quotient as a quotient of squares."""
+    parts = [part.as_base_exp() for part in product.args]
+    if not all(exponent.is_Integer for _, exponent in parts):
+        return product, sp.S.One
+    common = sp.Integer(gcd(*(int(exponent) for _, exponent in parts)))
+    return sp.Mul(*(base ** (exponent / common) for base, exponent in parts)), common
 
 
 ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)

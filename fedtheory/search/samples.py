@@ -104,7 +104,8 @@ def draw_inner_points(
 ) -> Samples:
     """Return a few samples of moderate size strictly inside the conditions.
 
-    They are in general position, so that an equation that holds at all of them is an identity.  With `single_client`
+    They are in general position, so that an equation that holds at all of them is an identity.  Conditions on counts
+    alone, such as tau <= 1, may hold with equality.  With `single_client`
     the symbols of clients have one value in each sample, as all other symbols have.
     """
     orderings = [one for one in conditions if is_ordering(one)]
@@ -113,25 +114,29 @@ def draw_inner_points(
     differing = frozenset() if single_client and not has_averages else numbers.of_clients
     shared = [symbol for symbol in every if symbol not in differing]
     random = np.random.default_rng(len(shared))
-    at = np.concatenate([np.empty((0, _TRIES)), *(_draw_moderate(symbol, numbers, random, 1) for symbol in shared)])
+    of_counts = [one for one in orderings if one.free_symbols <= numbers.at_least.keys()]
+    least = dict.fromkeys(set[sp.Symbol]().union(*(one.free_symbols for one in of_counts)), 0)
+    drawn = (_draw_moderate(symbol, numbers, random, 1, least.get(symbol, 1)) for symbol in shared)
+    at = np.concatenate([np.empty((0, _TRIES)), *drawn])
     of_clients = {s: _draw_moderate(s, numbers, random, _CLIENTS) for s in every if s in differing}
     holds = np.ones(_TRIES, dtype=bool)
     for client in range(_CLIENTS if of_clients else 1):
         # Conditions are evaluated for the first client, and have to hold for every one.
         rolled = {symbol: np.roll(values, client, axis=0) for symbol, values in of_clients.items()}
         for condition in orderings:
-            holds &= Samples(shared, at, rolled).values(slack(condition)) > 1e-9
+            gap = Samples(shared, at, rolled).values(slack(condition))
+            holds &= gap >= 0 if condition in of_counts else gap > 1e-9
     chosen = {symbol: values[:, holds][:, :count] for symbol, values in of_clients.items()}
     return Samples(shared, at[:, holds][:, :count], chosen)
 
 
 def _draw_moderate(
-    symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, clients: int
+    symbol: sp.Symbol, numbers: Numbers, random: np.random.Generator, clients: int, least: int = 1
 ) -> NDArray[np.float64]:
-    """Draw values of moderate size, of shape (clients, tries)."""
+    """Draw values of moderate size, of shape (clients, tries); counts exceed their lower bounds by `least` or more."""
     shape = (clients, _TRIES)
     if symbol in numbers.at_least or symbol in numbers.integer:
-        return numbers.at_least.get(symbol, 0) + random.integers(1, 6, shape).astype(float)
+        return numbers.at_least.get(symbol, 0) + random.integers(least, 6, shape).astype(float)
     return np.exp(random.uniform(-2.5, 1.0, shape))
 
 

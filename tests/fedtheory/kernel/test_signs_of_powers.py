@@ -146,3 +146,38 @@ def test_no_negative_number_with_powers_is_accepted(weights: list[int], divisor:
         for count in (1, 2, 3, 20):
             top, bottom = (number.subs(n, count).subs(mu, 1 - base) for number in (above, below))
             assert top / bottom >= 0 if bottom else base == top == 0
+
+
+@pytest.mark.parametrize(
+    ("base", "other", "equal"),
+    [
+        (1 - a / n, (n - a) / n, True),
+        (1 - a / (n + b), (n + b - a) / (n + b), True),
+        ((n - a) / (n + a), 1 - 2 * a / (n + a), True),
+        (1 - a / n, (n - 2 * a) / n, False),
+        ((n - a) / (n + a), (a - n) / (n + a), False),
+        (1 - a / n, (n - a) / (n + 1), False),
+        (1 - a / n, 1 - a, False),
+    ],
+    ids=str,
+)
+def test_powers_of_equal_numbers_are_equal(base: sp.Expr, other: sp.Expr, equal: bool) -> None:
+    """Two ways to write a base give one power, also within larger exponents; other bases give other powers."""
+    for exponent in (n, 2 * n, n + 1):
+        assert is_zero(base**exponent - other**exponent) is equal
+    assert not is_zero(base**n - base ** (2 * n))
+
+
+@pytest.mark.parametrize(
+    ("factor", "power"),
+    [
+        (((n - a) / (n + b)) ** 2, ((n - a) / (n + b)) ** (2 * d)),
+        (a**2 / n**4, (a / n**2) ** (2 * d)),
+        (4 * a**2, (4 * a**2) ** d),
+        (a / n, (a / n) ** d),
+    ],
+    ids=str,
+)
+def test_powers_of_squares_of_quotients(factor: sp.Expr, power: sp.Expr) -> None:
+    """The exponent of a product of powers is the largest common one."""
+    assert power_of(factor, d) == power

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.kernel import Numbers
-from fedtheory.search.samples import draw_samples, find_negative
+from fedtheory.search.samples import draw_inner_points, draw_samples, find_negative
 
 eta, L = sp.symbols("eta L", positive=True)
 sigma = sp.Symbol("sigma", nonnegative=True)
@@ -51,3 +51,12 @@ def test_the_same_points_each_time() -> None:
     """Samples do not depend on earlier samples."""
     one, other = (draw_samples([eta, L, tau], NUMBERS, STEP, 50) for _ in range(2))
     assert (one.at == other.at).all()
+
+
+def test_inner_points_may_have_the_least_counts() -> None:
+    """A bound on counts alone may hold with equality, but one on the step size is strict."""
+    samples = draw_inner_points([eta, L, tau], NUMBERS, [*STEP, sp.Le(tau, 1)], 20)
+    assert samples.at.shape[1] == 20
+    assert (samples.values(tau) == 1).all()
+    assert (samples.values(4 * eta * L) < 1).all()
+    assert not draw_inner_points([tau], NUMBERS, [sp.Le(tau, 0, evaluate=False)], 20).at.shape[1]

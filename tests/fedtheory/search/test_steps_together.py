@@ -19,6 +19,7 @@ from fedtheory.search.together import is_together
 DISTANCE, MEAN, LAST = q.final_distance_sq, q.average_suboptimality, q.final_suboptimality
 GRADIENT = q.average_local_gradient_sq
 ONE_STEP, SMALL = sp.Eq(tau, 1, evaluate=False), eta <= 1 / L
+L_ONE = sp.Eq(eta * L, 1, evaluate=False)
 CONVEX = (a.convex_and_smooth,)
 QUIET, ALONE, NOISY_ALONE = (
     (*ROUNDS, a.full_gradients),
@@ -69,6 +70,21 @@ TRUE = _bounds(
             (1 - eta * mu / 2) ** K * D**2 + 2 * eta * sigma**2 / mu,
             [SMALL],
             (*NOISY_ALONE, *STRONGLY),
+        ),
+        ("last error, step 1/L", LAST, (1 - mu / L) ** T * Delta, [L_ONE, ONE_STEP], (*QUIET, *STRONGLY)),
+        (
+            "distance, best step",
+            DISTANCE,
+            ((L - mu) / (L + mu)) ** (2 * T) * D**2,
+            [sp.Eq(eta, 2 / (mu + L), evaluate=False), ONE_STEP],
+            (*QUIET, *STRONGLY),
+        ),
+        (
+            "SGD, distance, at most one step",
+            DISTANCE,
+            FALLS**T * D**2 + 2 * eta * sigma**2 / (mu * M),
+            [2 * eta * L <= 1, tau <= 1],
+            (*NOISY, *STRONGLY),
         ),
         (
             "SGD, distance, no curvature",
@@ -130,6 +146,21 @@ FALSE = _bounds(
             D**2 / (2 * eta * K) + eta * sigma**2 / 2,
             [SMALL],
             (*NOISY_ALONE, *CONVEX),
+        ),
+        ("too fast at step 1/L", LAST, (1 - mu / L) ** (3 * T) * Delta, [L_ONE, ONE_STEP], (*QUIET, *STRONGLY)),
+        (
+            "too fast at the best step",
+            DISTANCE,
+            ((L - mu) / (L + mu)) ** (3 * T) * D**2,
+            [sp.Eq(eta, 2 / (mu + L), evaluate=False), ONE_STEP],
+            (*QUIET, *STRONGLY),
+        ),
+        (
+            "at most one step, too little noise",
+            DISTANCE,
+            FALLS**T * D**2 + eta * sigma**2 / (5 * mu * M),
+            [2 * eta * L <= 1, tau <= 1],
+            (*NOISY, *STRONGLY),
         ),
         ("a cube", DISTANCE, FALLS ** (3 * K) * D**2, [SMALL], (*ALONE, *STRONGLY)),
         (
