@@ -55,7 +55,11 @@ def keep_margin(search: Search, best: ErrorAtStepSize) -> ErrorAtStepSize:
 
 
 def _does_as_well(beyond: ErrorAtStepSize, here: ErrorAtStepSize, best: ErrorAtStepSize) -> bool:
-    """Return whether the result at the larger step size is about as good as that at the smaller one."""
+    """Return whether the result at the larger step size is about as good as that at the smaller one.
+
+    Without a target, the smaller one must also be no worse than the best one is when that is increased by the margin.
+    """
     if best.reached:
         return here.reached and beyond.reached
-    return beyond.error <= _WORSE * here.error
+    is_no_worse = best.beyond is None or here.error <= max(best.error, best.beyond.error)
+    return is_no_worse and beyond.error <= _WORSE * here.error

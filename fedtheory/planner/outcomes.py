@@ -28,7 +28,7 @@ class ErrorAtStepSize:
     noise_floor: float | None = None
     """The part of the limit that is caused by gradient noise; the rest is drift."""
     highest: float | None = None
-    """Largest error of the last rounds of the run, if rounds are not alike; else None."""
+    """Largest error of the last rounds, if rounds are not alike or the error jumps in them; else None."""
     half_width: float = 0.0
     """Half the length of the error's 95 % interval, if it is an average over replicas; else zero."""
     followed: int | None = None

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import plain_float
+from fedtheory.arithmetic import Array, plain_float
 from fedtheory.errors import InputError, NotApplicable, Unresolved
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
@@ -47,14 +47,15 @@ _QUICK = 1e10
 _WIDE_RATIO, _IMPATIENT = 2.0, 2
 """For such runs: ratio of neighbouring step sizes, and number of worse ones that ends the search."""
 _RATIO, _MANY, _PATIENT = 1.4, 20, 4
-"""Search if each step size needs a run: ratio of step sizes, number of tries, and number of worse tries that end it.
-"""
+"""Search if each step size needs a run: ratio, least number of step sizes, and number of worse ones that end it."""
 
 _FAR_OUT = 3.0
 """Exponent of the largest step size for losses with bounded derivatives, to be divided by the curvature of F."""
 _SEEN = 0.25
 """Fraction of the tried rounds over which an error must stay below the target if rounds are not alike: with clocks
 errors oscillate in every cycle."""
+_JUMP = 2.0
+"""Ratio of an error to an earlier one of the last rounds from which the last error is a matter of luck."""
 _EXPLODES = 100.0
 """Ratio of the largest error of a run to those of its first and last round from which the step size is too large."""
 _FALLS_AGAIN = 3
@@ -128,7 +129,8 @@ class RoundsNeeded:
         last = rounds if needed is None else needed
         error, half = float(curve[last - 1]), float(curve[last // 2 - 1]) if last > 1 else math.inf
         falls = math.isfinite(error) and error < _FALLS * half
-        highest = None if self._has_equal_rounds else float(curve[math.floor((1 - _SEEN) * len(curve)) :].max())
+        seen = curve[math.floor((1 - _SEEN) * len(curve)) :]
+        highest = None if self._has_equal_rounds and not _jumps(seen) else float(seen.max())
         return ErrorAtStepSize(
             step_size,
             last,
@@ -240,14 +242,16 @@ class RoundsNeeded:
         return self._choose_lasting(best, found)
 
     def _try_step_sizes(self, rounds: int) -> list[ErrorAtStepSize]:
-        """Return results for step sizes from the largest down until several in a row are worse than the best.
+        """Return results for step sizes from the largest down until several in a row are worse and too small.
 
-        Above the likely edge a path may oscillate and return to its start: errors there do not end the search.
+        A step size is too small if its error still falls at the end: smaller ones get less far.  Errors that have
+        settled do not end the search: drift, noise or oscillation keeps them up, and smaller steps may lower them
+        again.  Above the likely edge a path may oscillate and return to its start.
         """
         ratio, patient = (_RATIO, _PATIENT) if self._is_quick else (_WIDE_RATIO, _IMPATIENT)
-        sizes = [self.largest / ratio**n for n in range(_MANY)]
-        while sizes[-1] > self.errors.grid[0]:
-            sizes.append(sizes[-1] / BASE)
+        sizes = [self.largest]
+        while len(sizes) < _MANY or sizes[-1] > self.errors.grid[0]:
+            sizes.append(sizes[-1] / ratio)
         if self.errors.planned <= self.largest:
             sizes = sorted([*sizes, self.errors.planned], reverse=True)
         found: list[ErrorAtStepSize] = []
@@ -256,7 +260,7 @@ class RoundsNeeded:
             found.append(self.outcome(size, rounds if best is None else self._limit_rounds(best, rounds)))
             late = found[-patient:]
             is_worse = best is not None and math.isfinite(best.error) and len(late) == patient and best not in late
-            if is_worse and size <= self._likely_edge:
+            if is_worse and size <= self._likely_edge and all(one.still_falls for one in late):
                 break
         return found
 
@@ -332,7 +336,9 @@ class RoundsNeeded:
         error = outcome.error
         if self.accuracy is not None and not outcome.reached:
             # An error that is small only temporarily, before a large limit or in a cycle, does not count.
-            error = max(error, outcome.limit or 0.0, outcome.highest or 0.0)
+            error = max(error, outcome.limit or 0.0)
+        if not outcome.reached and (self.accuracy is not None or self._has_equal_rounds):
+            error = max(error, outcome.highest or 0.0)
         return not outcome.reached, outcome.rounds if outcome.reached else 0, error
 
     def reason(self, best: ErrorAtStepSize) -> str | None:
@@ -352,6 +358,13 @@ class RoundsNeeded:
             return "the stationary error is above it, or it takes more rounds than were tried"
         part = "gradient noise" if smallest.noise_floor > smallest.bias else "drift of unlike clients"
         return f"{part} keeps the limit at {smallest.limit:.6g} down to the step size {_LEAST * self.largest:.3g}"
+
+
+def _jumps(errors: Array) -> bool:
+    """Return whether errors of a run rise by a clear factor, as those of a path that jumps about the minimiser."""
+    if not np.isfinite(errors).all():
+        return False
+    return bool((errors > _JUMP * np.minimum.accumulate(errors)).any())
 
 
 def _space_step_sizes(least: float, largest: float, count: int) -> list[float]:
