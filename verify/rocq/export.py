@@ -34,7 +34,6 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.round_vocabulary import is_of_round
 from verify.rocq.rounds import theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
-from verify.rocq.run_steps import theorem_of_step_in_run
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Exported, Theorem
 from verify.rocq.time_averages import write_mean
@@ -105,8 +104,6 @@ def _require_operator(claim: Claim, certificate: AnyCertificate) -> None:
 
 
 def _export_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
-    if certificate.lemmas and claim.place == "step":
-        return theorem_of_step_in_run(claim, certificate, export_id)
     if is_of_round(claim):
         return theorem_of_round(claim, certificate, export_id)
     return theorem_at_step(claim, certificate), []

@@ -107,9 +107,6 @@ HYPOTHESIS_RULES: Sequence[Rule] = (
     Rule(r"past \(optimum i\)", _OF_CLIENTS),
     Rule(r"‖optimum i - x_star‖² = apart i \^ 2", (q.client_optimum_distance,)),
     Rule(r"small_step_optimum S w_bar", (q.small_step_optimum, q.small_step_bias)),
-    Rule(r"‖w_bar - x_star‖² = bias \^ 2", (q.small_step_bias,)),
-    Rule(r"server_model S = x_star", (q.leading_limiting_distance_sq,)),
-    Rule(r"hessian_at \(F S\) \(server_model S\) H|solves S D H solution", (q.leading_limiting_distance_sq,)),
     # Numbers of algorithms.
     Rule(r"0 <= momentum|momentum < 1", (q.momentum, a.server_momentum)),
     Rule(r"0 < probability|probability <= 1", (q.communication_probability, a.scaffnew)),

@@ -12,9 +12,9 @@ from fedtheory.kernel import InequalityRef, square
 from fedtheory.kernel.expressions import Selected, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.sources.liu2022.rocq.run_steps import _find_bound
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_scalars import OutcomeScalars
-from verify.rocq.run_steps import _find_bound
 
 G, K, s, g, eta, tau = sp.symbols("G K s g eta tau", positive=True)
 WHERE = {G: q.second_moment, K: q.local_steps, s: q.local_step_size}

@@ -1,1 +1,1 @@
-"""Exports of claims about the published loop to Rocq: there are none, and the reason is reported."""
+"""Exports of claims about each step of a run to Rocq, and the reason why those about the published loop have none."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fedtheory.language.claim import Claim
+from fedtheory.proofs.certificate import Certificate
 from fedtheory.sources.liu2022.context.restarts import LoopMean
+from fedtheory.sources.liu2022.rocq.run_steps import theorem_of_step_in_run
 from verify.rocq.papers import PaperExports
 from verify.rocq.refusals import NO_RESTARTS, NotExported
-from verify.rocq.theorem import Exported
+from verify.rocq.theorem import Exported, Theorem
 
 
 def _refuse_loop(_claim: Claim, certificate: object, _export_id: Callable[[str], Exported]) -> None:
@@ -17,4 +19,13 @@ def _refuse_loop(_claim: Claim, certificate: object, _export_id: Callable[[str],
         raise NotExported(NO_RESTARTS)
 
 
-EXPORTS = PaperExports(exporters=(_refuse_loop,))
+def _export_step(
+    claim: Claim, certificate: object, export_id: Callable[[str], Exported]
+) -> tuple[Theorem, list[Exported]] | None:
+    """Return the theorem of a claim about each local step that uses a bound on the drift."""
+    if isinstance(certificate, Certificate) and certificate.lemmas and claim.place == "step":
+        return theorem_of_step_in_run(claim, certificate, export_id)
+    return None
+
+
+EXPORTS = PaperExports(exporters=(_refuse_loop, _export_step))

@@ -1,9 +1,10 @@
-"""The exporters of this paper."""
+"""The exporters of this paper, and the origins of their hypotheses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
@@ -12,7 +13,7 @@ from fedtheory.sources.vlaski2023.rocq.client_steps import is_of_steps, theorem_
 from fedtheory.sources.vlaski2023.rocq.round_numbers import is_of_round_numbers, theorem_of_round_numbers
 from fedtheory.sources.vlaski2023.rocq.round_vanishing import is_of_vanishing, theorem_of_vanishing
 from fedtheory.sources.vlaski2023.rocq.stationary_rounds import is_of_settling, theorem_of_settling
-from verify.rocq.papers import PaperExports
+from verify.rocq.papers import PaperExports, Rule
 from verify.rocq.round_vocabulary import is_of_round
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Exported, Theorem
@@ -44,4 +45,11 @@ def _export_sums(
     return (theorem_of_round_numbers(claim, certificate), []) if is_of_round_numbers(claim) else None
 
 
-EXPORTS = PaperExports(exporters=(_export_steps, _export_sums))
+EXPORTS = PaperExports(
+    exporters=(_export_steps, _export_sums),
+    rules=(
+        Rule(r"‖w_bar - x_star‖² = bias \^ 2", (q.small_step_bias,)),
+        Rule(r"server_model S = x_star", (q.leading_limiting_distance_sq,)),
+        Rule(r"hessian_at \(F S\) \(server_model S\) H|solves S D H solution", (q.leading_limiting_distance_sq,)),
+    ),
+)
