@@ -59,8 +59,9 @@ class ExactErrors:
 
     @cached_property
     def _scale(self) -> float:
-        """Return 1/L for the smoothness L of the run."""
-        return 1 / plain_float(self.run.smoothness)
+        """Return 1/L for the smoothness L of the run; the planned step size if all objectives are affine."""
+        smoothness = plain_float(self.run.smoothness)
+        return 1 / smoothness if smoothness > 0 else self.planned
 
     def step(self, exponent: float) -> float:
         """Return the step size of an exponent of the search: that power of four, divided by L."""

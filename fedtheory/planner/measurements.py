@@ -101,7 +101,8 @@ def find_covered_edge(claim: Claim, edge: Edge, errors: ExactErrors) -> Edge:
     top = min(edge.value, _FAR * errors.planned)
     if top <= 0 or covered(top):
         return edge
-    nonexpansive = 2 / plain_float(errors.run.sample_smoothness) * (1 - NEAR_TIE)
+    curvature = plain_float(errors.run.sample_smoothness)
+    nonexpansive = 2 / curvature * (1 - NEAR_TIE) if curvature > 0 else math.inf
     if nonexpansive < top and covered(nonexpansive):
         return Edge(nonexpansive)
     low = next((part * top for part in _PARTS if covered(part * top)), None)
