@@ -35,7 +35,7 @@ class PaperExports:
     """Exporters of one paper, and the origins of the hypotheses that they write."""
 
     exporters: Sequence[Exporter] = ()
-    """Exporters of certificates of identities and of combinations, in the order in which they are tried."""
+    """Exporters of certificates, in the order in which they are tried."""
     vocabulary: Callable[[Claim, Combination], ScalarVocabulary | None] = lambda _claim, _certificate: None
     """Function that returns the names of a claim that is a combination; None for other claims."""
     names: Mapping[Quantity, str] = field(default_factory=dict)
