@@ -20,6 +20,7 @@ Bounds on runs:
     restatements bounds with exponentials or square roots
     conditions  conditions that follow from those of a claim
     positivity  non-negative numbers as sums of products
+    differences numbers that are written alike, subtracted part by part
     polynomials polynomials as sums of others with positive weights
     samples     values of symbols at which conditions hold
     tightening  the smallest constants with which a bound is proved

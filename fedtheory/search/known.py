@@ -9,6 +9,7 @@ from dataclasses import replace
 from fedtheory.kernel import Rejected
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.plain_symbols import use_plain_symbols
+from fedtheory.search.differences import split_differences
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import split_into_products, split_into_squares, split_pairs, split_quickly
 from fedtheory.search.premises import (
@@ -59,9 +60,10 @@ def search_known(claim: Claim) -> Found | NotFound:
 
 
 def _prove_quickly(remainder: Remainder) -> Found | None:
-    """Return a proof if the remainder is non-negative by pairs of its terms, by its terms, or by squares."""
+    """Return a proof if the remainder is non-negative by parts, by pairs of terms, by its terms, or by squares."""
     return (
-        prove_remainder(remainder, remainder.written, split_pairs)
+        prove_remainder(remainder, remainder.written, split_differences)
+        or prove_remainder(remainder, remainder.written, split_pairs)
         or prove_remainder(remainder, remainder.number, split_quickly)
         or prove_remainder(remainder, remainder.number, split_into_squares)
     )
