@@ -32,8 +32,8 @@ def run(
     from verify.rocq.project import list_proved_ids, write_project
 
     named = expand_targets(targets, source) if targets or source else list_proved_ids()
-    with progress("rocq") as tell:
-        entries = write_project(Path(output), named, tell)
+    with progress("rocq") as on_progress:
+        entries = write_project(Path(output), named, on_progress)
     if as_json:
         print_json([entry.document() for entry in entries])
         return int(any(entry.is_refused for entry in entries))

@@ -1,7 +1,8 @@
 r"""Typesets the formulas in the text of a quantity, such as the one after "of" in ``mean over t of E|x^t - x*|^2``.
 
-A formula is a longest sequence of names, numbers and signs.  Names are single characters, Greek ones by name, both
-possibly with ``bar``; words such as ``sum`` and ``grad`` belong to a formula if an index or an operand follows.
+A formula is a sequence of names, numbers and signs, as long as possible.  Names are single characters, Greek ones by
+name, both possibly with ``bar``; words such as ``sum`` and ``grad`` belong to a formula if an index or an operand
+follows.
 """
 
 from __future__ import annotations

@@ -60,20 +60,20 @@ class CandidateInequality:
 
 
 def find_candidates(
-    context: Context, form: Form, relation: Relation, nearby: bool, more_weights: Sequence[Expr] = ()
+    context: Context, form: Form, relation: Relation, only_named: bool, more_weights: Sequence[Expr] = ()
 ) -> Iterator[CandidateInequality]:
     """Yield the inequalities of a context at the points of a statement.
 
-    If `nearby`, the inequalities concern the objectives that the statement names; otherwise also their client averages,
-    and further minimisers.  Inequalities of single clients are averaged with each factor of the form that differs
-    between clients as a weight, and those of assumptions also with `more_weights`.
+    If `only_named`, the inequalities concern the objectives and minimisers that the statement names; otherwise also
+    client averages of these objectives, and their minimisers.  Inequalities of single clients are averaged with each
+    factor of the form that differs between clients as a weight, and those of assumptions also with `more_weights`.
     """
     of_client = any(differs(monomial, context) for monomial in form)
     has_sums = any(monomial.atoms(LocalSum) for monomial in form)
     has_averages = not of_client or any(monomial.atoms(Average) for monomial in form)
     weights = list(dict.fromkeys([sp.S.One, *(split_average(monomial, context)[0] for monomial in form)]))
     weights_of_assumptions = list(dict.fromkeys([*weights, *more_weights]))
-    for reference in _list_inequalities(context, form, relation, nearby):
+    for reference in _list_inequalities(context, form, relation, only_named):
         spend(5000)
         try:
             inequality = reference.instantiate(context)
@@ -161,12 +161,12 @@ def list_weighted_squares(context: Context, goal: Blocks, conditions: Iterable[E
     yield from _split_squares(patterns, context)
 
 
-def _list_inequalities(context: Context, form: Form, relation: Relation, nearby: bool) -> Iterator[InequalityRef]:
+def _list_inequalities(context: Context, form: Form, relation: Relation, only_named: bool) -> Iterator[InequalityRef]:
     """Yield the inequalities that may be used in a form, for all objectives in it."""
     evaluations = [part for each in (*form, *relation.sides) for part in parts_of(each, Gradient, Value)]
     of_client = any(differs(monomial, context) for monomial in form)
-    objectives = _list_objectives(context, form, relation, evaluations, nearby)
-    points = _list_points(context, relation, evaluations, objectives, nearby)
+    objectives = _list_objectives(context, form, relation, evaluations, only_named)
+    points = _list_points(context, relation, evaluations, objectives, only_named)
     yield from (one(), *(assumption(name) for name in context.assumed))
     for f in sorted(objectives, key=str):
         # The average of an inequality for each client's objective implies the one for the average objective.
@@ -177,18 +177,18 @@ def _list_inequalities(context: Context, form: Form, relation: Relation, nearby:
             pairs = ((at, around) for at, around in pairs if differs(at, context) or differs(around, context))
         yield from _list_at_pairs(context, f, pairs)
         yield from _list_optimality(context, f, points)
-        if not nearby and f not in context.convex:
+        if not only_named and f not in context.convex:
             yield from _list_descent(context, f, points)
     yield from _list_of_means(context, form, relation)
     yield from find_lengths(context, form, relation)
 
 
 def _list_objectives(
-    context: Context, form: Form, relation: Relation, evaluations: Sequence[Expr], nearby: bool
+    context: Context, form: Form, relation: Relation, evaluations: Sequence[Expr], only_named: bool
 ) -> set[sp.Symbol]:
     """Return the objectives of which values and gradients occur; without those of clients if only averages matter."""
     objectives = {part.args[0] for part in evaluations}
-    if not nearby:
+    if not only_named:
         objectives |= {average for average, own in context.means.items() if own in objectives}
     products = [split_average(monomial, context)[1] for monomial in form]
     needs_clients = (
@@ -201,16 +201,16 @@ def _list_objectives(
 
 
 def _list_points(
-    context: Context, relation: Relation, evaluations: Sequence[Expr], objectives: set[sp.Symbol], nearby: bool
+    context: Context, relation: Relation, evaluations: Sequence[Expr], objectives: set[sp.Symbol], only_named: bool
 ) -> list[Expr]:
     """Return the points at which inequalities are used: of evaluations, minimisers and iterates, in normal form."""
     points = {part.args[1] for part in evaluations}
     minimisers = {at for f, at in context.minimisers.items() if f in objectives}
-    points |= minimisers & relation.free_symbols if nearby else minimisers
+    points |= minimisers & relation.free_symbols if only_named else minimisers
     points |= {
         symbol
         for symbol in relation.free_symbols & context.visited
-        if symbol not in context.definitions or not (nearby or context.definitions[symbol].has(Gradient))
+        if symbol not in context.definitions or not (only_named or context.definitions[symbol].has(Gradient))
     }
     forms = {use_average_gradients(write_form(vector(point, context)), context) for point in points}
     return sorted(forms, key=sp.default_sort_key)

@@ -73,7 +73,7 @@ class _Step:
 
     name: str
     """Id of the published claim."""
-    words: Mapping[str, str]
+    replacements: Mapping[str, str]
     """Names of quantities that are replaced in the lemma, with what replaces them."""
     row: str
     """The bounded quantity."""
@@ -166,7 +166,7 @@ def _collect_premises(goal: Goal, workspace: Workspace, names: Iterable[str]) ->
 
 def _add_premise(goal: Goal, workspace: Workspace, step: _Step) -> LinearPremise | None:
     """Add a step as a lemma, and return it as a premise; return None if the kernel rejects it."""
-    name = restate(workspace, step.name, step.words)
+    name = restate(workspace, step.name, step.replacements)
     return None if name is None else _make_premise(goal, workspace, name, step.name)
 
 
@@ -219,7 +219,7 @@ def _select_steps(claim: Claim) -> list[_Step]:
         step
         for step in _collect_steps()
         if step.numbers <= numbers
-        and counts_iterations != ("iterations" in step.words)
+        and counts_iterations != ("iterations" in step.replacements)
         and (step.fits_full_gradients if is_quiet else step.fits_noise)
     ]
     reached = set(_list_rows(claim))
@@ -229,7 +229,7 @@ def _select_steps(claim: Claim) -> list[_Step]:
             key: step
             for step in usable
             if step.row in reached
-            and (key := (step.name, frozenset(step.words))) not in found
+            and (key := (step.name, frozenset(step.replacements))) not in found
             and check_assumed(claim, step.settings, "").holds
         }
         if not more:
@@ -263,15 +263,17 @@ def _list_steps_by(claim: Claim) -> Iterator[_Step]:
     has_noise = not _WITHOUT_NOISE.keys().isdisjoint(names)
     noises: Sequence[Mapping[str, str]] = ({}, _WITHOUT_NOISE) if has_noise else ({},)
     for point, counts, noise in product(points, ({}, _ITERATIONS), noises):
-        words = {**point, **counts, **noise}
-        renamed = {words.get(name, name): is_number for name, is_number in names.items()}
+        replacements = {**point, **counts, **noise}
+        renamed = {replacements.get(name, name): is_number for name, is_number in names.items()}
         numbers = frozenset(name for name, is_number in renamed.items() if is_number and name.isidentifier())
-        (row,) = (words.get(name, name) for name in _list_rows(claim))
+        (row,) = (replacements.get(name, name) for name in _list_rows(claim))
         rows = frozenset(name for name, is_number in renamed.items() if not is_number and name.isidentifier())
-        yield _Step(claim.id, words, row, rows - {row}, numbers, settings, not noise, bool(noise) or not has_noise)
+        yield _Step(
+            claim.id, replacements, row, rows - {row}, numbers, settings, not noise, bool(noise) or not has_noise
+        )
 
 
 def _list_quantities(step: _Step) -> Iterator[str]:
     """Yield the quantities that the lemma of a step and its dependencies name."""
-    words = (step.words.get(name, name) for name in sorted(list_quantities_behind(step.name)))
-    yield from (word for word in words if word.isidentifier())
+    texts = (step.replacements.get(name, name) for name in sorted(list_quantities_behind(step.name)))
+    yield from (text for text in texts if text.isidentifier())

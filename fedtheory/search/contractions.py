@@ -82,11 +82,11 @@ def find_contractions(workspace: Workspace) -> Iterator[str]:
     powers = claim.relations[0].slack.atoms(sp.Pow)
     factors = {power.base for power in powers if power.exp == symbol(q.iterations)}
     for number, factor in enumerate(sorted(factors, key=str), start=1):
-        share = sp.cancel((1 - factor) / rate)
-        if share.is_Rational and 0 < share <= 1:
-            kinds = (*_bound_by_largest_drift(workspace), *_bound_by_potential(workspace, share))
+        theta = sp.cancel((1 - factor) / rate)
+        if theta.is_Rational and 0 < theta <= 1:
+            kinds = (*_bound_by_largest_drift(workspace), *_bound_by_potential(workspace, theta))
             names = (
-                _bound_last_iterate(workspace, kind, share, f"{number}-{place}")
+                _bound_last_iterate(workspace, kind, theta, f"{number}-{place}")
                 for place, kind in enumerate(kinds, start=1)
             )
             yield from (name for name in names if name is not None)
@@ -155,7 +155,7 @@ def _bound_by_largest_drift(workspace: Workspace) -> Iterator[_Kind]:
         yield _Kind([progress, drift], _list_conditions(claim), sp.S.Zero, offset, terms)
 
 
-def _bound_by_potential(workspace: Workspace, share: sp.Rational) -> Iterator[_Kind]:
+def _bound_by_potential(workspace: Workspace, theta: sp.Rational) -> Iterator[_Kind]:
     """Yield the bound of the drift by a potential, with smaller constants if eta mu tau is small."""
     claim = workspace.claim
     symbol = symbols_of(claim)
@@ -165,7 +165,7 @@ def _bound_by_potential(workspace: Workspace, share: sp.Rational) -> Iterator[_K
     potential = 4 * eta * smoothness * (tau - index) * (2 - index / tau)
     next_potential = potential.xreplace({index: index + 1})
     largest_potential = 8 * eta * smoothness * (tau - 1)
-    rest = (1 - share * eta * mu) * potential - next_potential * (1 + 1 / tau) - 2 * eta * smoothness
+    rest = (1 - theta * eta * mu) * potential - next_potential * (1 + 1 / tau) - 2 * eta * smoothness
     _, _, drift, next_drift = map(Expectation, _write_vectors(claim))
     progress = _prove_progress(workspace)
     for number, moments in enumerate(_list_increases(claim)):
@@ -189,24 +189,24 @@ def _use_relation(lemma: str, coefficient: Expr) -> Term:
     return Term(coefficient, assumption(f"{lemma}, relation 1"))
 
 
-def _bound_last_iterate(workspace: Workspace, kind: _Kind, share: sp.Rational, suffix: str) -> str | None:
-    """Add the lemma on the last iterate with the factor 1 - share eta mu, and return its id."""
+def _bound_last_iterate(workspace: Workspace, kind: _Kind, theta: sp.Rational, suffix: str) -> str | None:
+    """Add the lemma on the last iterate with the factor 1 - theta eta mu, and return its id."""
     claim = workspace.claim
     symbol = symbols_of(claim)
     eta, mu, _ = _find_numbers(claim)
-    index, factor, potential = symbol(q.local_step_index), 1 - share * eta * mu, kind.potential
+    index, factor, potential = symbol(q.local_step_index), 1 - theta * eta * mu, kind.potential
     distance, next_distance, drift, next_drift = map(Expectation, _write_vectors(claim))
     left = next_distance + potential.xreplace({index: index + 1}) * next_drift
     right = factor * (distance + potential * drift) + kind.offset
     step = LemmaGoal(f"contracting-{suffix}", "step", le(left, sp.expand(right)), kind.conditions)
-    unused = Term((1 - share) * eta * mu, square(symbol(q.average_iterate) - symbol(q.optimum)))
-    terms = [*kind.terms, *([unused] if share != 1 else [])]
+    unused = Term((1 - theta) * eta * mu, square(symbol(q.average_iterate) - symbol(q.optimum)))
+    terms = [*kind.terms, *([unused] if theta != 1 else [])]
     certificate = Certificate(claim=workspace.claim_of(step).id, links=[terms], lemmas=list(kind.lemmas))
     name = workspace.add(step, certificate)
     if name is None:
         return None
     power = factor ** symbol(q.iterations) * symbol(q.initial_distance) ** 2
-    whole = le(symbol(q.final_distance_sq), power + kind.offset / (share * eta * mu))
+    whole = le(symbol(q.final_distance_sq), power + kind.offset / (theta * eta * mu))
     last = LemmaGoal(f"last-model-{suffix}", "run", whole, kind.conditions)
     contraction = Contraction(
         claim=workspace.claim_of(last).id,

@@ -65,12 +65,12 @@ AT_OPTIMUM_SAMPLED = {**AT_OPTIMUM, "total_comparator_progress": "(initial_dista
 """Replacements for sampled participants: a round need not begin at the average at which the previous one ended."""
 
 
-def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | None:
+def restate(workspace: Workspace, name: str, replacements: Mapping[str, str]) -> str | None:
     """Add a published claim as a lemma, by its recorded certificate, and return the lemma's id.
 
-    The names of quantities in `words` are replaced.  The lemma has the assumptions of the workspace's claim and the
-    published conditions.  The claims that the certificate uses become lemmas, too.  Returns None if the kernel rejects
-    one of them.
+    The names of quantities in `replacements` are replaced.  The lemma has the assumptions of the workspace's claim and
+    the published conditions.  The claims that the certificate uses become lemmas, too.  Returns None if the kernel
+    rejects one of them.
     """
     recorded, certificate = find(name), certificate_of(name)
     if certificate is None or len(recorded.relations) != 1 or recorded.for_all:
@@ -78,10 +78,10 @@ def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | 
     document = document_of(recorded, certificate)
     if document["letters"] or "definition" in document:
         return None
-    lemma = make_lemma_name(f"at optimum {name}" if "comparator" in words else name)
+    lemma = make_lemma_name(f"at optimum {name}" if "comparator" in replacements else name)
     renamed = {name: lemma_id(workspace.claim, lemma)}
     for other in list_dependencies(document["certificate"], name):
-        found = restate(workspace, other, words)
+        found = restate(workspace, other, replacements)
         if found is None:
             return None
         renamed[other] = found
@@ -92,13 +92,13 @@ def restate(workspace: Workspace, name: str, words: Mapping[str, str]) -> str | 
     try:
         texts = [write_expression(one, scope) for one in (smaller, larger, *conditions)]
         own = Scope(symbols_of(workspace.claim))
-        sides = [read(_replace_names(text, words), own, "lemma") for text in texts[:2]]
-        known = [read_ordering(_replace_names(text, words), own, "lemma") for text in texts[2:]]
+        sides = [read(_replace_names(text, replacements), own, "lemma") for text in texts[:2]]
+        known = [read_ordering(_replace_names(text, replacements), own, "lemma") for text in texts[2:]]
     except InputError:
         return None
     entry = {key: value for key, value in document["certificate"].items() if key != "relaxed"}
     goal = LemmaGoal(lemma, recorded.place, Relation(sides[0], find_operator(relation), sides[1]), known)
-    return workspace.add(goal, _rewrite(entry, renamed, words))
+    return workspace.add(goal, _rewrite(entry, renamed, replacements))
 
 
 @cache
@@ -129,18 +129,18 @@ def list_dependencies(entry: Any, name: str) -> list[str]:
     return [one for value in entry for one in list_dependencies(value, name)] if isinstance(entry, list) else []
 
 
-def _rewrite(entry: Any, names: Mapping[str, str], words: Mapping[str, str]) -> Any:
+def _rewrite(entry: Any, names: Mapping[str, str], replacements: Mapping[str, str]) -> Any:
     """Return a certificate with the names of claims and quantities replaced."""
     if isinstance(entry, Mapping):
         # Under the key "name" stands the name of an assumption, not that of a quantity.
-        return {key: value if key == "name" else _rewrite(value, names, words) for key, value in entry.items()}
+        return {key: value if key == "name" else _rewrite(value, names, replacements) for key, value in entry.items()}
     if isinstance(entry, list):
-        return [_rewrite(value, names, words) for value in entry]
+        return [_rewrite(value, names, replacements) for value in entry]
     if not isinstance(entry, str):
         return entry
-    return names[entry] if entry in names else _replace_names(entry, words)
+    return names[entry] if entry in names else _replace_names(entry, replacements)
 
 
-def _replace_names(text: str, words: Mapping[str, str]) -> str:
-    """Return a text with the names in `words` replaced, except names of functions and parts of other names."""
-    return re.sub(r"(?<![\w.])[a-z_]+(?![\w.(])", lambda found: words.get(found.group(), found.group()), text)
+def _replace_names(text: str, replacements: Mapping[str, str]) -> str:
+    """Return a text with the names in `replacements` replaced, except names of functions and parts of other names."""
+    return re.sub(r"(?<![\w.])[a-z_]+(?![\w.(])", lambda found: replacements.get(found.group(), found.group()), text)

@@ -261,8 +261,8 @@ def _try_candidates(
     """
     form = scalar(written.slack, context)
     tried: list[CandidateInequality] = []
-    for nearby, left_out in ((True, "interpolation"), (False, "interpolation"), (True, ""), (False, "")):
-        known = find_candidates(context, form, written, nearby, weights)
+    for only_named, left_out in ((True, "interpolation"), (False, "interpolation"), (True, ""), (False, "")):
+        known = find_candidates(context, form, written, only_named, weights)
         classical = [each for each in known if each.pattern.reason.kind != left_out]
         candidates = [*classical, *_find_squares(context, goal, written, signs)][:_MOST_CANDIDATES]
         if candidates and candidates != tried:

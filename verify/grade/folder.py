@@ -100,9 +100,9 @@ def grade_task(task: Task) -> Result:
     edition = read_edition(task.given) if task.given else ""
     executed = "" if isinstance(task.launch, NoSandbox) else "executed"
     inputs = (file.student, answers, edition, task.copy, *file.troubles, executed, _EDITION)
-    print_ = digest(file.path, *inputs)
+    fingerprint = digest(file.path, *inputs)
     stored = task.results / f"{task.label}.json"
-    known = _read_stored(stored, print_)
+    known = _read_stored(stored, fingerprint)
     if known is not None:
         return known
     found = _grade(task)
@@ -110,7 +110,7 @@ def grade_task(task: Task) -> Result:
     result = replace(
         found, student=file.student, file=file.file, troubles=troubles, notes=(*file.troubles, *found.notes)
     )
-    text = json.dumps({"digest": print_, **result.document()}, indent=2, ensure_ascii=False)
+    text = json.dumps({"digest": fingerprint, **result.document()}, indent=2, ensure_ascii=False)
     half_written = stored.with_suffix(".part")
     half_written.write_text(text + "\n", encoding="utf-8")
     half_written.replace(stored)
@@ -135,9 +135,9 @@ def _grade(task: Task) -> Result:
         return Result(student, assignment.id, tuple(rows), troubles, assignment.title)
 
 
-def _read_stored(path: Path, print_: str) -> Result | None:
+def _read_stored(path: Path, fingerprint: str) -> Result | None:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        return decode_result(document) if document["digest"] == print_ else None
+        return decode_result(document) if document["digest"] == fingerprint else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

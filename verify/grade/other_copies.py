@@ -64,7 +64,7 @@ def note_other_copies(copy: Copy, asked: Sequence[Question]) -> tuple[str, ...]:
 
 
 def mark_for_person(found: Mark) -> Mark:
-    """Mark an answer to such a question: only a correct one counts, others may be correct in their copy."""
+    """Mark an answer to a question of another copy: a correct answer counts, and a person reads every other one."""
     if found.share in (RIGHT, None):
         return found
     reason = "the file has this question with other symbols or numbers than the copy as which it is graded"

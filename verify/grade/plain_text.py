@@ -51,7 +51,7 @@ _ENVIRONMENT = re.compile(
     r"|\\nonumber(?![A-Za-z])|\\\\(?=[\s&+\-=]|$)|\\[ \t]*\r?\n"
 )
 _DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2})")
-"""A doubled backslash in a string that is r"..."."""
+"""A doubled backslash before a command, as in a string of Python without the prefix r."""
 _STOP = re.compile(r"(?<![\\.])(?!\s*\.\.\.)(?:\s*[.,;∎□■])+(?=\s*(?:\$+|\\[\])])?\s*$)")
 """Stops and commas of the sentence at the end of a formula."""
 _PLAIN_POWER = re.compile(r"\^\s*([+-]?(?:\d+(?:\.\d+)?|\.\d+))")

@@ -44,7 +44,7 @@ def read_roster(file: Path) -> list[str]:
         raise InputError("--students", f"expected a student in each line, got an empty file: {file}")
     column, body = _find_column(rows)
     if not body:
-        raise InputError("--students", f"expected a student in each line below the heads, got none: {file}")
+        raise InputError("--students", f"expected a student in each line below the column names, got none: {file}")
     names: dict[str, int] = {}
     for number, row in body:
         name = _get_cell(row, column)

@@ -56,7 +56,7 @@ def run_code(
 
     `calls` maps the name of a function to its cases, each a list of rationals as text. If a unit ends the process, the
     other units are executed again without it, so that only answers that depend on it are lost. Answers that are
-    literals are always read; without a sandbox there are no others.
+    literals are read in any case; without a sandbox only these are.
     """
     literals = {name: text for name, text in read_literals(units).items() if name in wanted}
     for unit in filterfalse(is_python, units):

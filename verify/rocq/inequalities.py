@@ -76,6 +76,7 @@ def _rewrite_difference(reader: Reader, at: Expr, around: Expr) -> str:
 
 
 def _write_points(reader: Reader, at: Expr, around: Expr) -> str:
+    """Return two points as arguments of a lemma."""
     sides = (reader.write_vector(side) for side in (at, around))
     return " ".join(f"({side})%vec" for side in sides)
 
@@ -114,6 +115,7 @@ _LEMMAS = {
 
 
 def _write_optimality(reader: Reader, objective: Expr, at: Expr) -> KnownSlack:
+    """Return that the value of F at a point is at least the minimum."""
     symbol = reader.vocabulary.symbols
     point = reader.write_vector(at)
     slack = Value(objective, at) - Value(objective, symbol(q.optimum))
@@ -123,6 +125,7 @@ def _write_optimality(reader: Reader, objective: Expr, at: Expr) -> KnownSlack:
 
 
 def _write_assumption(reader: Reader, name: str) -> KnownSlack:
+    """Return an assumption of the claim at one client; raises `NotExported` for an unknown one."""
     if name in reader.known:
         return reader.known[name]
     if (own := reader.vocabulary.find_slack(name)) is not None:
@@ -150,10 +153,12 @@ def _list_slacks(claim: Claim) -> Mapping[str, Expr]:
 
 
 def _write_tactic(lemma: str, rewritten: str = "") -> str:
+    """Return a tactic that proves a sign by a lemma of the library."""
     return f"pose proof ({lemma}) as known; {rewritten}lra"
 
 
 def _bound_moment(bound: str, hypothesis: str) -> str:
+    """Return a tactic for the bound on a client's second moment by a hypothesis."""
     return (
         f"pose proof (second_moment {{step}} {bound} {{i}} {hypothesis} H{{i}}) as known; "
         "first [exact known | unfold stochastic_gradient in known; rewrite plus_comm in known; exact known]"
@@ -182,6 +187,7 @@ _TACTICS = {
 
 
 def _write_triangle(reader: Reader, *vectors: Expr) -> KnownSlack:
+    """Return the triangle inequality of two or three vectors."""
     lemma = {2: "triangle", 3: "triangle_of_three"}.get(len(vectors))
     if lemma is None:
         raise NotExported("the library has the triangle inequality for two or three vectors")
@@ -200,6 +206,7 @@ def _write_triangle(reader: Reader, *vectors: Expr) -> KnownSlack:
 
 
 def _bound_norm_of_mean(reader: Reader, of: Expr) -> KnownSlack:
+    """Return that the norm of an average is at most the average of the norms."""
     member = reader.vector(of)
     slack = Sum(Mean(reader.length(of, member)), reader.length(Average(of), Mean(member)), "-")
     point = f"(fun i => ({reader.text(member)})%vec)"
@@ -211,6 +218,7 @@ def _bound_norm_of_mean(reader: Reader, of: Expr) -> KnownSlack:
 
 
 def _write_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Expr) -> KnownSlack:
+    """Return that gradients at two points differ by at most the smoothness times the distance of the points."""
     points, smoothness = _write_points(reader, at, around), _find_constant(reader, objective, _SMOOTH)
     between = Sum(reader.vector(at), reader.vector(around), "-")
     slopes = [reader.vector(Gradient(objective, point)) for point in (at, around)]
@@ -224,6 +232,7 @@ def _write_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Ex
 
 
 def _write_lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) -> KnownSlack:
+    """Return that values of F at two points differ by at most the Lipschitz constant times the distance."""
     if reader.vocabulary.objectives.get(objective) != reader.vocabulary.place.mean:
         raise NotExported("the Lipschitz constant is exported for F, not for one client")
     between = Sum(reader.vector(at), reader.vector(around), "-")
@@ -237,6 +246,7 @@ def _write_lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) ->
 
 
 def _write_root(reader: Reader, name: str, bound: Expr, of: Expr) -> KnownSlack:
+    """Return the bound on a norm that an assumption on its square gives."""
     fact, member = _write_assumption(reader, name), reader.vector(of)
     number, vector_text = reader.number(bound), reader.text(member)
     slack = Sum(reader.scalar(bound), reader.length(of, member), "-")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import sympy as sp
 
@@ -41,13 +41,9 @@ def _prove_by_products(links: Links, relation: Relation, why: Products) -> tuple
         if not divides_by(relation.slack.xreplace(symbols), why.facts[one].slack):
             raise NotExported(f"the statement does not divide by {one}, which its proof assumes to be positive")
     lines += [_prove_divisors(n, [*why.facts].index(one), texts[one]) for n, one in enumerate(below, start=1)]
-    members = []
-    for place, part in enumerate(why.parts):
-        member = " * ".join([f"({number(part.coefficient, names)})", *(texts[name] for name in part.facts)])
-        links.used |= sp.sympify(part.coefficient).free_symbols
-        signs = [links.signs.nonnegative(part.coefficient), *("assumption" for _ in part.facts)]
-        lines.append(f"assert (part{place} : 0 <= {member}).\n{{ {_prove_product(signs)}. }}")
-        members.append(member)
+    factors = ([f"({number(part.coefficient, names)})", *(texts[name] for name in part.facts)] for part in why.parts)
+    members = [" * ".join(each) for each in factors]
+    lines += _prove_parts(links, why, members)
     left, right = (number(side.xreplace(symbols), names) for side in relation.sides)
     smaller, larger = (left, right) if relation.operator == "<=" else (right, left)
     lines += _order(f"{larger} - ({smaller})", members, [texts[one] for one in why.divided_by])
@@ -56,6 +52,14 @@ def _prove_by_products(links: Links, relation: Relation, why: Products) -> tuple
     opened = "".join(f"intros nonzero{n}.\n" for n, _ in enumerate(below, start=1))
     goal = f"{left} {relation.operator} {right}"
     return f"({parameters}{goal})" if parameters else goal, opened + "\n".join(lines)
+
+
+def _prove_parts(links: Links, why: Products, members: Sequence[str]) -> Iterator[str]:
+    """Yield proofs that the products, given as text, are not negative, by the signs of their factors."""
+    for place, (part, member) in enumerate(zip(why.parts, members, strict=True)):
+        links.used |= sp.sympify(part.coefficient).free_symbols
+        signs = [links.signs.nonnegative(part.coefficient), *("assumption" for _ in part.facts)]
+        yield f"assert (part{place} : 0 <= {member}).\n{{ {_prove_product(signs)}. }}"
 
 
 def _prove_divisors(place: int, fact: int, text: str) -> str:
@@ -98,6 +102,7 @@ def _prove_square(links: Links, relation: Relation, why: Squared) -> tuple[str, 
 
 
 def _list_lengths(expression: Expr) -> list[Expr]:
+    """Return the norms in an expression."""
     return sorted((one for one in expression.atoms(sp.Pow) if is_length(one)), key=sp.default_sort_key)
 
 
@@ -115,6 +120,7 @@ def _name_scalars(links: Links, why: Products) -> dict[sp.Symbol, str]:
 
 
 def _prove_fact(links: Links, why: Products, name: str, names: Mapping[sp.Symbol, str], place: int) -> list[str]:
+    """Return tactics that prove a fact of a certificate by products."""
     fact = why.facts[name]
     if isinstance(fact, CauchySchwarz):
         return [_prove_cauchy_schwarz(links, why, fact, names, place)]

@@ -28,7 +28,7 @@ Open Scope R_scope.
 
 @dataclass(frozen=True)
 class ExportResult:
-    """Result for a target: the file and the theorem, or the reason for their absence."""
+    """Result for a target: the file and the theorem, or the reason why there are none."""
 
     id: str
     file: str | None = None
@@ -49,16 +49,16 @@ def list_proved_ids() -> list[str]:
 
 
 def write_project(
-    folder: Path, targets: Sequence[str], tell: Callable[[int, int], None] | None = None
+    folder: Path, targets: Sequence[str], on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> list[ExportResult]:
     """Write a project with the theorems of the targets; return one result per target.
 
-    Raises `InputError` for an unsuitable folder.
+    `on_progress` receives the number of the present target and that of all targets.  Raises `InputError` for a folder
+    that cannot be written.
     """
     entries, found = [], dict[str, Exported]()
     for done, target in enumerate(targets, start=1):
-        if tell is not None:
-            tell(done, len(targets))
+        on_progress(done, len(targets))
         claim = resolve(target)
         refusal = explain_refusal(claim)
         if refusal is not None:
@@ -72,7 +72,7 @@ def write_project(
         found |= collect_uses(known)
         entries.append(ExportResult(claim.id, name_file(known), known.theorem.name))
     try:
-        _write(folder, found)
+        _write_files(folder, found)
     except OSError as error:
         raise InputError("--output", f"expected a folder for the files, got {folder} ({error.strerror})") from None
     return entries
@@ -136,7 +136,8 @@ def _require_own_files(found: Mapping[str, Exported]) -> None:
             raise InputError("id", f"{other} and {claim_id} would both be {name_file(known)}: give one another id")
 
 
-def _write(folder: Path, found: Mapping[str, Exported]) -> None:
+def _write_files(folder: Path, found: Mapping[str, Exported]) -> None:
+    """Write the library, the claims, the instances and the project file."""
     _require_own_files(found)
     texts = read_library() | {name_file(known): render_file(known) for known in found.values()}
     texts |= read_instances({known.theorem.name for known in found.values()})
@@ -148,9 +149,10 @@ def _write(folder: Path, found: Mapping[str, Exported]) -> None:
 
 
 def _print_assumptions(found: Iterable[Exported]) -> str:
+    """Return the file that prints the axioms on which each theorem depends."""
     names = [known.theorem.name for known in found]
     lines = [
-        "(** What every theorem rests on: nothing but axioms of the standard library. *)",
+        "(** Prints the axioms on which each theorem depends: only those of the standard library. *)",
         f"Require Import {' '.join([*list_instances(), *names])}.",
         *(f"Print Assumptions {name}." for name in (*list_existence_theorems(), *names)),
     ]
@@ -170,6 +172,7 @@ def write_heading(known: Exported) -> str:
 
 
 def _list_legend(known: Exported) -> Iterator[str]:
+    """Yield a line for each symbol of the claim that has another name in Rocq."""
     for symbol, quantity in known.claim.notation.items():
         name = known.theorem.names.get(quantity)
         if name is not None and str(symbol) != name:

@@ -185,7 +185,7 @@ class _RecursionWriter:
         if left == symbol(q.max_drift):
             return self._bound_largest(right)
         if left in (symbol(q.round_drift), symbol(q.average_round_drift)):
-            return self._write_mean(right, of_round=left == symbol(q.round_drift))
+            return self._bound_average(right, of_round=left == symbol(q.round_drift))
         raise NotExported("the library derives no bound on this quantity from a recursion")
 
     def _bound_largest(self, right: Expr) -> str:
@@ -213,15 +213,12 @@ class _RecursionWriter:
         ]
         return "\n".join(lines)
 
-    def _write_mean(self, right: Expr, *, of_round: bool) -> str:
+    def _bound_average(self, right: Expr, *, of_round: bool) -> str:
+        """Return tactics for a bound on the average drift of a round or of all rounds."""
         share = self.certificate.measure.mean_drift(self.run.symbols(q.clients))
         if self.shape.mean is None:
             raise NotExported(f"the library has no average of {describe_measure(self.certificate.measure)}")
-        bound, total, later = (
-            share * self.certificate.bound,
-            self.certificate.total,
-            self._collect(0, earlier=True),
-        )
+        bound, total = share * self.certificate.bound, self.certificate.total
         whole = "" if of_round else "apply mean_over_rounds_at_most; intros n Hn.\n"
         drift = "mean (clients_of A) (fun i => drift A n k i)"
         at_zero = "rewrite (mean_ext _ _ (fun _ => 0)) by (intros; apply drift_at_start); rewrite mean_const"
@@ -238,25 +235,31 @@ class _RecursionWriter:
             "  apply Rle_trans with (2 := bounds n k ltac:(lia)).",
             f"  {self.shape.mean}. }}",
         ]
-        if total is None:
-            end = [
-                "apply mean_over_steps_at_most. intros k Hk. apply Rle_trans with (1 := each k Hk).",
-                "pose proof (step_below A k Hk) as k_below. pose proof (pos_INR k) as k_large.",
-                f"apply le_by_slack; {later.nonnegative(right - bound)}.",
-            ]
-        else:
-            summed = share * total.subs(k, self.tau) / self.tau
-            names = {**self.names, k: "INR m"}
-            end = [
-                f"assert (sums : forall m, sum m (fun k => {self._write(bound)}) = {number(share * total, names)}).",
-                "{ induction m; cbn [sum]; [simpl INR; field; nonzero | rewrite IHm, S_INR; field; nonzero]. }",
-                f"apply Rle_trans with ({self._write(summed)}).",
-                f"{{ apply Rle_trans with (1 / tau A * sum (steps_of A) (fun k => {self._write(bound)})).",
-                "  - apply Rmult_le_compat_l; [apply quotient_nonneg; lra | apply sum_le; exact each].",
-                "  - rewrite sums. fold (tau A). right. field. nonzero. }",
-                f"apply le_by_slack; {self._collect().nonnegative(right - summed)}.",
-            ]
+        end = self._bound_each(right, bound) if total is None else self._bound_sum(right, bound, share * total)
         return whole + "\n".join([*each, *end])
+
+    def _bound_each(self, right: Expr, bound: Expr) -> list[str]:
+        """Return tactics that bound an average by a number that is at least the bound of every step."""
+        below = self._collect(0, earlier=True).nonnegative(right - bound)
+        return [
+            "apply mean_over_steps_at_most. intros k Hk. apply Rle_trans with (1 := each k Hk).",
+            "pose proof (step_below A k Hk) as k_below. pose proof (pos_INR k) as k_large.",
+            f"apply le_by_slack; {below}.",
+        ]
+
+    def _bound_sum(self, right: Expr, bound: Expr, total: Expr) -> list[str]:
+        """Return tactics that bound an average by the sum of the bounds, whose closed form is `total`."""
+        summed = total.subs(k, self.tau) / self.tau
+        names = {**self.names, k: "INR m"}
+        return [
+            f"assert (sums : forall m, sum m (fun k => {self._write(bound)}) = {number(total, names)}).",
+            "{ induction m; cbn [sum]; [simpl INR; field; nonzero | rewrite IHm, S_INR; field; nonzero]. }",
+            f"apply Rle_trans with ({self._write(summed)}).",
+            f"{{ apply Rle_trans with (1 / tau A * sum (steps_of A) (fun k => {self._write(bound)})).",
+            "  - apply Rmult_le_compat_l; [apply quotient_nonneg; lra | apply sum_le; exact each].",
+            "  - rewrite sums. fold (tau A). right. field. nonzero. }",
+            f"apply le_by_slack; {self._collect().nonnegative(right - summed)}.",
+        ]
 
 
 class _PairVocabulary(Vocabulary):

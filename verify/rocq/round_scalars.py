@@ -78,21 +78,22 @@ class Scalars:
             inside = square.args[0] if mean else square
             vector, same = inside.args[0].args
             if vector != same:
-                raise NotExported("expected inner products in a round are exported if they are squares")
+                raise NotExported("an expected inner product of two different vectors of a round is not exported")
             goal = self.reader.write_scalar(square)
             if self.reader.vocabulary.is_of_each_participant(vector):
                 yield write_if_sampled(next(names), goal, vector, self.reader, mean=mean)
             elif self.reader.is_drawn(vector):
                 yield self._prove_sampled(next(names), goal, vector)
-            elif self._is_of_starts(vector):
-                yield self._list_noise_facts(next(names), goal, vector, mean=mean)
+            elif self._has_start_noise_only(vector):
+                yield self._prove_start_noise(next(names), goal, vector, mean=mean)
 
-    def _is_of_starts(self, vector: Expr) -> bool:
+    def _has_start_noise_only(self, vector: Expr) -> bool:
         """Return whether a vector contains noise of samples at the start of the round, and no other noise."""
         samples = self.reader.vocabulary.symbols(q.gradient_at_server_model)
         return {total.args[0] for total in vector.atoms(LocalSum)} == {samples}
 
     def _prove_sampled(self, name: str, goal: str, vector: Expr) -> str:
+        """Return an equation for the mean square of a vector with an average over participants."""
         symbol = self.reader.vocabulary.symbols
         if vector.has(START, CHANGE, symbol(q.stochastic_gradient), symbol(q.next_server_model)):
             return square_by_changes(name, goal, vector, split(vector, self.reader.vocabulary), self.reader)
@@ -100,7 +101,7 @@ class Scalars:
         parts = [part for part in sp.Add.make_args(vector) if part.has(Selected)]
         factor, rest = parts[0] / selected, vector - parts[0]
         if len(parts) != 1 or factor.has(Selected, Inner):
-            raise NotExported("squares of one average over participants are exported")
+            raise NotExported("a square with several averages over participants is not exported")
         whole, member, apart = (
             self.reader.write_vector(one) if one != 0 else ZERO for one in (vector, selected.args[0], rest)
         )
@@ -122,7 +123,7 @@ class Scalars:
         )
 
     def _split_parts(self, held: Expr) -> tuple[str, str] | None:
-        """Split the facts: of vectors of participants, and of results, their averages, and minimisers."""
+        """Return a client's vector as a known part and noise; None unless it is a result or a minimiser."""
         symbol = self.reader.vocabulary.symbols
         result, best = symbol(q.local_result), symbol(q.client_optimum)
         mean, rest = "expected (local_result S i)", "local_result S i - expected (local_result S i)"
@@ -133,10 +134,11 @@ class Scalars:
             best: ("optimum i", ZERO),
         }.get(held)
 
-    def _list_noise_facts(self, name: str, goal: str, vector: Expr, *, mean: bool) -> str:
+    def _prove_start_noise(self, name: str, goal: str, vector: Expr, *, mean: bool) -> str:
+        """Return an equation for the mean square of noise at the start of the round, or for its client average."""
         parts = [part for part in sp.Add.make_args(vector) if _find_outside(part)]
         if len(parts) != 1 or not parts[0].has(LocalSum):
-            raise NotExported("squares of the noise at the start of a round are exported")
+            raise NotExported("a square with other noise than that at the start of a round is not exported")
         (total,) = parts[0].atoms(LocalSum)
         self.reader.vocabulary.required.add(NOISE)
         factor = self.reader.number(parts[0] / total)
@@ -154,6 +156,7 @@ class Scalars:
     # Terms of the certificate.
 
     def _write_term(self, part: Part) -> tuple[str, str]:
+        """Return a term of the certificate as text, and a tactic for its sign."""
         slack, tactic = self._write_slack(part.reason, summed=part.summed)
         factor = self.reader.number(self.reader.with_names(_combine_fractions(part.coefficient)))
         term = f"({factor}) * ({slack})"
@@ -163,6 +166,7 @@ class Scalars:
         return f"mean (step_clients S) (fun i => {term})", f"apply mean_nonneg; intros i Hi; {_OF_CLIENT}; {shown_of}"
 
     def _write_slack(self, because: InequalityRef, *, summed: bool) -> tuple[str, str]:
+        """Return the slack of an inequality, or its sum over a client's steps, as text, and a tactic for its sign."""
         if because == InequalityRef("assumption", ("variance at the server's model",)) and summed:
             symbol = self.reader.vocabulary.symbols
             self.reader.vocabulary.used |= {symbol(q.relative_noise), symbol(q.absolute_noise)}
@@ -328,7 +332,7 @@ class OutcomeScalars(Scalars):
         for place, product in enumerate(drawn, start=1):
             vector, same = product.args
             if vector != same:
-                raise NotExported("relations for every outcome of the sampling are exported if they are about squares")
+                raise NotExported("an inner product of two different vectors of participants is not exported")
             self.reader.vocabulary.files.add("Changes")
             whole = split(vector, self.reader.vocabulary).whole
             goal, parted = (self.reader.write_scalar(Inner(one, one)) for one in (vector, whole))

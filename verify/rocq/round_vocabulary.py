@@ -83,7 +83,7 @@ _KNOWN = {
 """Hypotheses on these constants."""
 _OF_DRAWS = (q.participants, q.participates, q.next_server_model)
 DRAW, NOISE, EXPECTED, INDEPENDENT = "draw", "noise", "expected", "independent"
-"""Hypotheses that a proof asks for."""
+"""Kinds of hypotheses that a proof may require."""
 
 
 _STEP_SIZES = {True: q.effective_step_size, False: q.local_step_size}
@@ -104,7 +104,7 @@ class RoundVocabulary(Vocabulary):
             raise NotExported("the library has rounds with full or uniformly sampled participation, and equal weights")
         super().__post_init__()
         self.used: set[sp.Symbol] = set()
-        """The symbols that stand in the statement and its proof."""
+        """The symbols of the statement and its proof."""
         self.required: set[str] = set()
         """Other requirements of the proof: the draw D, noise with the past, expectations, and independence."""
         self.files: set[str] = set()
@@ -150,9 +150,11 @@ class RoundVocabulary(Vocabulary):
         return super().vector(each)
 
     def _uses(self, *quantities: Quantity) -> bool:
+        """Return whether the statement or its proof contains one of the quantities."""
         return any(self.symbols(quantity) in self.used for quantity in quantities)
 
     def _declare_random(self) -> Iterator[Binder]:
+        """Yield the draw of participants, the past of the noise, and conditional expectations, as far as required."""
         if DRAW in self.required or self._uses(*_OF_DRAWS) or self.used & {START, CHANGE}:
             yield Binder("D", "draws (step_clients S)")
             yield Binder("uniform_D", "uniform_draws D")
@@ -222,13 +224,13 @@ class RoundVocabulary(Vocabulary):
         return self.symbols(q.participates) in _find_outside(expression, (Average, Selected))
 
 
-def _find_outside(expression: Expr, heads: tuple[type, ...]) -> set[sp.Symbol]:
-    """Return the symbols that do not occur inside of some heads."""
-    if isinstance(expression, heads):
+def _find_outside(expression: Expr, operators: tuple[type, ...]) -> set[sp.Symbol]:
+    """Return the symbols of an expression that occur outside of some operators, such as averages."""
+    if isinstance(expression, operators):
         return set()
     if not expression.args:
         return set(expression.free_symbols)
-    return set().union(*(_find_outside(argument, heads) for argument in expression.args))
+    return set().union(*(_find_outside(argument, operators) for argument in expression.args))
 
 
 class RoundReader(Reader):
@@ -258,6 +260,7 @@ class RoundReader(Reader):
         return super().vector(expression)
 
     def _take_expectation(self, of: Expr) -> Term:
+        """Return the expectation of a vector given the past."""
         if isinstance(of, Selected):
             self.vocabulary.required |= {DRAW, EXPECTED}
             return Atom(f"expected (mean_of_draws S D {self._bind_per_client(of)})")
@@ -267,6 +270,7 @@ class RoundReader(Reader):
         return Atom(f"expected ({self.write_vector(of)})", own=True)
 
     def _bind_per_client(self, mean: Expr) -> str:
+        """Return the members of an average as a function of the client in Rocq."""
         return f"(fun i => ({self.write_vector(mean.args[0])})%vec)"
 
     def scalar(self, expression: Expr) -> Term:
@@ -287,7 +291,7 @@ class RoundReader(Reader):
         return bool(expression.has(Selected, START, CHANGE, symbol(q.next_server_model), symbol(q.participates)))
 
     def with_names(self, expression: Expr) -> Expr:
-        """Return an expression with a symbol for each average of numbers of the clients."""
+        """Return an expression with one symbol in place of each average of the clients' numbers."""
 
         def of_numbers(part: Expr) -> bool:
             return (
@@ -299,6 +303,7 @@ class RoundReader(Reader):
         return expression.replace(of_numbers, self._find_name)
 
     def _find_name(self, mean: Expr) -> sp.Symbol:
+        """Return the symbol of an average of the clients' numbers, a new one at its first use."""
         member = self.number(mean.args[0])
         name = f"mean (step_clients S) (fun i => {member})"
         found = next((symbol for symbol, known in self.vocabulary.numbers.items() if known == name), None)

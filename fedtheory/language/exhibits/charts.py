@@ -16,7 +16,7 @@ Scale = Literal["linear", "log"]
 Marker = Literal["o", "s", "^", "D", "*", "x"]
 """Disc, square, triangle, diamond, star, cross."""
 Place = Literal["best", "upper left", "upper right", "lower left", "lower right"]
-"""Position of a legend; "best" covers the least."""
+"""Position of a legend; with "best" it covers the fewest points."""
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, RED = range(6)
 """Indices into the palette, taken modulo its length."""

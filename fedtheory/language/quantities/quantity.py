@@ -32,8 +32,8 @@ Primitive = Literal["setting", "constant", "minimiser", "limit", "clock", "windo
 A `setting` is read from the run, including its participation law and moments of the weights.  A `constant` is
 the smallest or largest number for which an inequality holds at all points of a region.  A `minimiser` depends on a
 point that minimises a function, a `limit` is taken as rounds tend to infinity or steps to zero.  A `clock` counts
-times and reports, a `window` sums over a number of updates.  A `process` needs the simulation of other steps
-than the run's.
+times and reports, a `window` sums over a number of updates.  A `process` needs the simulation of steps
+that the run itself does not take.
 """
 
 

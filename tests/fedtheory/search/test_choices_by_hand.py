@@ -186,7 +186,7 @@ def test_steps_on_the_way_to_a_quantity(monkeypatch: pytest.MonkeyPatch) -> None
         name: str, row: str, *rows: str, numbers: tuple[str, ...] = (), words: tuple[str, ...] = ("iterations",)
     ) -> Any:
         fits = {"fits_noise": True, "fits_full_gradients": True}
-        known = {"name": name, "settings": name, "row": row, "words": dict.fromkeys(words, "")}
+        known = {"name": name, "settings": name, "row": row, "replacements": dict.fromkeys(words, "")}
         return SimpleNamespace(rows=set(rows), numbers=set(numbers), **known, **fits)
 
     steps = [

@@ -36,7 +36,7 @@ def test_an_old_encoding_is_read(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"", "an empty file"),
-        (b"student,name\n", "below the heads, got none"),
+        (b"student,name\n", "below the column names, got none"),
         (b"ana\nbo\nana\n", "'ana' is in line 1 already"),
         (b"id\n../evil\n", "expected letters, digits"),
     ],

@@ -88,7 +88,7 @@ def _conclude(measured: Any, **shape: Any) -> Callable[[], Any]:
     writer = _given(certificate=SimpleNamespace(measure=DISPLACEMENT, bound=x), run=_given())
     writer.claim = SimpleNamespace(relations=[SimpleNamespace(left=measured)])
     writer.shape = SimpleNamespace(**{"mean": None, "largest": None, **shape})
-    for name in ("_bound_largest", "_write_mean"):
+    for name in ("_bound_largest", "_bound_average"):
         setattr(writer, name, getattr(_RecursionWriter, name).__get__(writer))
     return lambda: _RecursionWriter._conclude(writer, x)
 
@@ -153,27 +153,27 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: list(
             OutcomeScalars.squares(_given(reader=_reader(is_drawn=lambda _: True)), Relation(Inner(x, y), "<=", z), ())
         ),
-        "for every outcome of the sampling",
+        "two different vectors of participants",
     ),
     "an inner product in the mean": (
         lambda: list(Scalars.squares(NOISY, Relation(Expectation(Inner(x, y)), "<=", z), ())),
-        "expected inner products in a round",
+        "two different vectors of a round",
     ),
     "two means of participants": (
         lambda: Scalars._prove_sampled(NOISY, "a", "b", Selected(x) * y + z * Selected(x)),
-        "squares of one average over participants",
+        "several averages over participants",
     ),
     "a product with a mean": (
         lambda: Scalars._prove_sampled(NOISY, "a", "b", Inner(Selected(x), y) * Selected(x)),
-        "squares of one average over participants",
+        "several averages over participants",
     ),
     "two noises": (
-        lambda: Scalars._list_noise_facts(NOISY, "a", "b", LocalSum(x) + LocalSum(y), mean=False),
-        "squares of the noise at the start",
+        lambda: Scalars._prove_start_noise(NOISY, "a", "b", LocalSum(x) + LocalSum(y), mean=False),
+        "other noise than that at the start",
     ),
     "no sum of noise": (
-        lambda: Scalars._list_noise_facts(NOISY, "a", "b", Selected(x), mean=False),
-        "squares of the noise at the start",
+        lambda: Scalars._prove_start_noise(NOISY, "a", "b", Selected(x), mean=False),
+        "other noise than that at the start",
     ),
     "a sum of squares": (
         lambda: Scalars._write_slack(NOISY, InequalityRef("square", (x,)), summed=True),
