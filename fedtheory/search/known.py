@@ -19,6 +19,7 @@ from fedtheory.search.premises import (
     list_fact_premises,
     list_lacking_quantities,
     list_premises,
+    make_premise,
     use_known_claim,
 )
 from fedtheory.search.remainders import (
@@ -29,7 +30,7 @@ from fedtheory.search.remainders import (
     prove_remainder,
     search_products,
 )
-from fedtheory.search.restated import reuse_certificate
+from fedtheory.search.restated import restate_cases, reuse_certificate
 from fedtheory.search.workspace import Workspace
 
 
@@ -74,8 +75,23 @@ def _search_without_bounds(claim: Claim, others: Sequence[KnownClaim]) -> Found 
     reused = next(filter(None, (reuse_certificate(claim, known) for known in others)), None)
     if reused is not None:
         return reused
+    of_case = next(filter(None, (_search_cases_of(claim, known) for known in others)), None)
+    if of_case is not None:
+        return of_case
     alone = _search_facts(claim)
     return alone if isinstance(alone, Found) else None
+
+
+def _search_cases_of(claim: Claim, known: KnownClaim) -> Found | None:
+    """Search for a proof from a known bound with a maximum, each argument of which is the largest in its case."""
+    goal = make_goal(claim, list_lacking_quantities(claim, [known.claim]), known.missing)
+    workspace = Workspace(goal.claim)
+    names = restate_cases(workspace, known.claim.id)
+    slacks = {name: workspace.proofs[name].claim.relations[0].slack for name in names}
+    premises = (make_premise(name, known.claim.id, slack, goal.claim, ()) for name, slack in slacks.items())
+    first = [one for one in premises if one is not None]
+    found = list_remainders(replace(goal, workspace=workspace), first, list_fact_premises(goal.claim)) if first else ()
+    return next(filter(None, map(_prove_quickly, found)), None)
 
 
 def search_with_conditions(claim: Claim) -> Found | NotFound:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any
+
+import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.kernel.work import spend
 from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import check_certificate
+from fedtheory.proofs.cases import Cases, list_maxima
 from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.document import document_of, lemma_id
 from fedtheory.proofs.document.notation import Scope, read, read_ordering, write_expression
@@ -99,6 +103,31 @@ def restate(workspace: Workspace, name: str, replacements: Mapping[str, str]) ->
     entry = {key: value for key, value in document["certificate"].items() if key != "relaxed"}
     goal = LemmaGoal(lemma, recorded.place, Relation(sides[0], find_operator(relation), sides[1]), known)
     return workspace.add(goal, _rewrite(entry, renamed, replacements))
+
+
+def restate_cases(workspace: Workspace, name: str) -> list[str]:
+    """Add a published bound with a maximum as lemmas, each with one argument of the maximum in its place.
+
+    The conditions are those of the workspace's claim.  Returns the ids of the lemmas that the kernel accepts.
+    """
+    recorded, certificate = find(name), certificate_of(name)
+    if not isinstance(certificate, Cases) or len(recorded.relations) != 1:
+        return []
+    cases = document_of(recorded, certificate)["certificate"]["cases"]
+    maximum = max(list_maxima(recorded), key=sp.default_sort_key)
+    scope, own = Scope(symbols_of(recorded)), Scope(symbols_of(workspace.claim))
+    found = []
+    for place, (case, entry) in enumerate(zip(certificate.cases, cases, strict=True), start=1):
+        lemma = make_lemma_name(f"{name} case {place}")
+        sides = [side.xreplace({maximum: case.largest}) for side in recorded.relations[0].ordered]
+        with suppress(InputError):
+            smaller, larger = (read(write_expression(side, scope), own, "lemma") for side in sides)
+            proof = rename_claim(entry["why"], name, lemma_id(workspace.claim, lemma))
+            # A claim that is itself a case has further conditions than the claim of the document.
+            conditions = workspace.claim.conditions
+            goal = LemmaGoal(lemma, recorded.place, Relation(smaller, "<=", larger), conditions)
+            found.append(workspace.add(goal, proof))
+    return [one for one in found if one is not None]
 
 
 @cache
