@@ -8,10 +8,12 @@ from functools import cache
 from typing import Any
 
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.claim import Claim
+from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.paper_parts import modules_of_papers
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.combination import Combination
+from verify.rocq.links import Links
+from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import ScalarVocabulary
 from verify.rocq.theorem import Exported, Theorem
 
@@ -38,6 +40,8 @@ class PaperExports:
     """Exporters of certificates, in the order in which they are tried."""
     vocabulary: Callable[[Claim, Combination], ScalarVocabulary | None] = lambda _claim, _certificate: None
     """Function that returns the names of a claim that is a combination; None for other claims."""
+    restate: Callable[[Links, Relation, object], tuple[str, str] | None] = lambda _links, _relation, _why: None
+    """Function that returns statement and proof of a relation that is no sum of terms; None for other links."""
     names: Mapping[Quantity, str] = field(default_factory=dict)
     """Names of quantities, by which the origins of points are found."""
     rules: Sequence[Rule] = ()
@@ -63,3 +67,12 @@ def list_vocabularies(claim: Claim, certificate: Combination) -> Iterator[Scalar
     """Yield the vocabularies of papers for a claim that is a combination."""
     found = (one.vocabulary(claim, certificate) for one in load_exports())
     return (one for one in found if one is not None)
+
+
+def restate_by_paper(links: Links, relation: Relation, why: object) -> tuple[str, str]:
+    """Return statement and proof of a relation that is no sum of terms; raises `NotExported` if no paper has one."""
+    tried = (one.restate(links, relation, why) for one in load_exports())
+    found = next((one for one in tried if one is not None), None)
+    if found is None:
+        raise NotExported(f"links of the kind {type(why).__name__} are not exported")
+    return found

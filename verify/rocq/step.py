@@ -16,7 +16,7 @@ from verify.rocq.hypotheses import binders, declare_counts
 from verify.rocq.links import Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs
-from verify.rocq.products import restate
+from verify.rocq.papers import restate_by_paper
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Theorem, prove_conjunction
@@ -102,7 +102,7 @@ def _require_known(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> None:
 def _write_link(links: Links, relation: Relation, why: object) -> tuple[str, str]:
     """Return the statement of a relation and its proof."""
     if not isinstance(why, Sequence):
-        return restate(links, relation, why)
+        return restate_by_paper(links, relation, why)
     left, right = links.side(relation.left), links.side(relation.right)
     goal = f"{links.text(left)} {write_operator(relation)} {links.text(right)}"
     if relation.operator == "==":

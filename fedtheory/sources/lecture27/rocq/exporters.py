@@ -15,6 +15,7 @@ from fedtheory.sources.lecture27.rocq.intervals import is_of_interval, theorem_o
 from fedtheory.sources.lecture27.rocq.path_steps import theorem_of_path_step
 from fedtheory.sources.lecture27.rocq.paths import theorem_of_induction
 from fedtheory.sources.lecture27.rocq.prefix_sums import theorem_of_total
+from fedtheory.sources.lecture27.rocq.products import restate
 from verify.rocq.papers import PaperExports, Rule
 from verify.rocq.theorem import Exported, Theorem
 
@@ -49,6 +50,7 @@ _GAP = r"\(value \(F_of A\) \(centralised A {} {}\) - value \(F_of A\) x_star\)"
 EXPORTS = PaperExports(
     exporters=(_export_path, _export_interval),
     vocabulary=_name_gaps,
+    restate=restate,
     names=OF_INTERVALS,
     rules=(
         Rule(r"‖server A n - x_star‖² <= 1 / omega", (q.nearest_start,)),

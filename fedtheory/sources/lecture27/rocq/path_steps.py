@@ -27,7 +27,7 @@ from verify.rocq.hypotheses import binders
 from verify.rocq.links import Links
 from verify.rocq.names import list_sides, name_of
 from verify.rocq.numbers import SignProofs, number
-from verify.rocq.products import restate
+from verify.rocq.papers import restate_by_paper
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
@@ -79,7 +79,7 @@ class _PathStepWriter:
 
     def _write_relation(self, relation: Relation, why: object) -> str:
         if not isinstance(why, Sequence):
-            return restate(self.in_run, relation, why)[0]
+            return restate_by_paper(self.in_run, relation, why)[0]
         sign = {"<=": "<=", "==": "="}[relation.operator]
         return f"{self._write_side(relation.left)} {sign} {self._write_side(relation.right)}"
 
@@ -111,7 +111,7 @@ class _PathStepWriter:
     def _prove_link(self, relation: Relation, why: object) -> tuple[str, str]:
         links = self.links
         if not isinstance(why, Sequence):
-            return restate(links, relation, why)
+            return restate_by_paper(links, relation, why)
         left, right = (links.side(self.counter.write_powers(side)) for side in relation.sides)
         if relation.operator == "==":
             return f"{links.text(left)} = {links.text(right)}", links.identity(left, right)

@@ -16,8 +16,8 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Number
 
 
-def restate(links: Links, relation: Relation, why: object) -> tuple[str, str]:
-    """Return statement and proof of a relation that is no sum of terms; raises `NotExported` without a tactic."""
+def restate(links: Links, relation: Relation, why: object) -> tuple[str, str] | None:
+    """Return statement and proof of a relation that is no sum of terms; None for other links."""
     match why:
         case Products():
             return _prove_by_products(links, relation, why)
@@ -25,7 +25,7 @@ def restate(links: Links, relation: Relation, why: object) -> tuple[str, str]:
             return _prove_square(links, relation, why)
         case Positive():
             return _prove_by_signs(links, relation)
-    raise NotExported(f"links of the kind {type(why).__name__} are not exported")
+    return None
 
 
 def _prove_by_products(links: Links, relation: Relation, why: Products) -> tuple[str, str]:
