@@ -77,6 +77,8 @@ NUMBERS = (*_COUNTS, *_list_signed("positive"), *_AT_LEAST_ONE, *_list_signed("n
 OF_AN_UPDATE = _list_signed("of_an_update")
 """Non-negative numbers that are the same for all clients and local steps of an update."""
 _GAPS = _list_signed("gaps")
+_CONSTANTS = frozenset(NUMBERS)
+"""The numbers of a run as a set: a search in the sequence would compare definitions."""
 _OF_ALL = frozenset((*NUMBERS, *OF_AN_UPDATE, *_GAPS))
 """Numbers that all clients share, of a run or of an update."""
 _COUNTED = frozenset((*_COUNTS, q.client_local_steps))
@@ -303,7 +305,7 @@ def _find_fixed_step_sizes(claim: Claim, named: Mapping[sp.Symbol, Quantity]) ->
 
     Every run of the claim satisfies the condition, so that both sides are defined there.
     """
-    constants = {symbol for symbol, quantity in named.items() if quantity in NUMBERS}
+    constants = {symbol for symbol, quantity in named.items() if quantity in _CONSTANTS}
     found: dict[sp.Symbol, Expr] = {}
     for condition in claim.conditions:
         sides = condition.args if isinstance(condition, sp.Eq) else ()
