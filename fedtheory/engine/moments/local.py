@@ -96,8 +96,11 @@ class LocalSteps:
             if fresh is None:
                 crossed, squares = compute_gradient_moments(self._gradients, moments)
                 fresh = self._oracle.covariances(moments, squares)
-                moments = propagate_step(moments, self._sizes, crossed, squares + fresh)
             yield LocalStep(k, maps, covariances, fresh)
+            if k == self._steps:
+                return
+            if self._constant is None:
+                moments = propagate_step(moments, self._sizes, crossed, squares + fresh)
             carried = contraction @ covariances @ contraction.transpose(0, 2, 1)
             covariances = carried + self._sizes * self._sizes * fresh
             maps = self._one_step @ maps
