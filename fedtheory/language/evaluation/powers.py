@@ -46,7 +46,7 @@ def whole_power(value: Any, exponent: int, cancels: bool = False) -> Any:
         is_rounded = cancels and np.asarray(value).dtype != object
         refusal = Unresolved if is_rounded else NotApplicable
         raise refusal("the claim divides by a quantity that is zero on this run")
-    return 1 / value**-exponent
+    return 1 / (value if exponent == -1 else value**-exponent)
 
 
 def measured_power(value: Array, exponents: Array, node: Expr) -> Array:
