@@ -16,7 +16,7 @@ from fedtheory.arithmetic.germs import Germ
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.products import product
 from fedtheory.arithmetic.reading import read_fraction
-from fedtheory.arithmetic.root_sums import exact_root, root_of
+from fedtheory.arithmetic.root_sums import compute_root, exact_root
 from fedtheory.arithmetic.rounding import round_up
 from fedtheory.errors import InputError, NotApplicable
 
@@ -115,7 +115,7 @@ class RationalArithmetic(Arithmetic):
                 return value.root(degree)
         if value < 0:
             raise NotApplicable("the claim takes the root of a negative number on this run")
-        return root_of(fmpq(value), degree)
+        return compute_root(fmpq(value), degree)
 
     def exp(self, value: Number) -> Number:
         if isinstance(value, np.ndarray):

@@ -114,7 +114,7 @@ class RootSum(Enclosure):
         (coefficient, root), *others = self.terms
         if others or coefficient < 0:
             return super().root(degree)
-        return root_of(root.radicand * coefficient**root.degree, root.degree * degree)
+        return compute_root(root.radicand * coefficient**root.degree, root.degree * degree)
 
     def sign(self) -> int:
         """Return the sign, with an interval refined until it excludes zero; the number is not zero."""
@@ -151,7 +151,7 @@ def exact_root(value: fmpq, degree: int) -> fmpq | None:
     return fmpq(numerator, denominator) if is_exact else None
 
 
-def root_of(value: fmpq, degree: int) -> fmpq | Enclosure:
+def compute_root(value: fmpq, degree: int) -> fmpq | Enclosure:
     """Return the root of a non-negative rational, as a rational, a `RootSum` or an enclosure."""
     exact = exact_root(value, degree)
     if exact is not None:

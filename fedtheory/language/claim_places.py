@@ -15,17 +15,17 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.claim_choices import choices_of, points_of
 from fedtheory.language.evaluation.runs import SiteOfRuns
-from fedtheory.language.evaluation.site import Choice, Site, chosen_site
+from fedtheory.language.evaluation.site import Choice, Site, make_chosen_site
 
 
 def sites(claim: Claim, run: Run) -> Iterator[Site]:
     """Yield all places of a run at which a claim is evaluated."""
     frames: Iterable[Frame | None] = [None] if claim.place == "run" else frames_at(claim.place, run)
     choices = choices_of(claim, run)
-    return (chosen_site(run, frame, choice) for frame in frames for choice in choices)
+    return (make_chosen_site(run, frame, choice) for frame in frames for choice in choices)
 
 
-def stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
+def list_stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
     """Yield all places of a run in order, stacked if that is faster; see `Site.member`."""
     if claim.place == "run":
         yield from sites(claim, run)
@@ -35,7 +35,7 @@ def stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
         if isinstance(frame, StackedFrame):
             yield _stack_at_places(run, frame, choices)
         else:
-            yield from (chosen_site(run, frame, choice) for choice in choices)
+            yield from (make_chosen_site(run, frame, choice) for choice in choices)
 
 
 def _stack_at_places(run: Run, frame: StackedFrame, choices: Sequence[Choice]) -> Site:

@@ -80,8 +80,8 @@ def is_defined_with(quantity: Quantity, used: Collection[Quantity]) -> bool:
     return term is not None and any(of in used or is_defined_with(of, used) for _, of in term.where)
 
 
-def signs_by_terms(tables: Sequence[Signs]) -> Signs:
-    """The signs of quantities that no table lists and whose terms are expressions in numbers with known signs."""
+def derive_signs(tables: Sequence[Signs]) -> Signs:
+    """Return the signs of quantities without an entry in a table, whose terms are expressions in known signs."""
     positive, nonnegative, of_clients = (set[Quantity]() for _ in range(3))
     for signs in tables:
         positive.update((*signs.counts, *signs.positive, *signs.at_least_one, *signs.positive_of_clients))

@@ -19,7 +19,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.paper_parts import parts_of_papers
 from fedtheory.language.quantities import Quantity, RunQuantity
-from fedtheory.language.signs import Signs, is_defined_with, quantities_of_runs, signs_by_terms
+from fedtheory.language.signs import Signs, derive_signs, is_defined_with, quantities_of_runs
 from fedtheory.proofs.existence import select_existing_symbols
 
 SMOOTH = (a.convex_and_smooth, a.smooth)
@@ -58,7 +58,7 @@ _OWN = Signs(
     divided_by=(q.final_suboptimality, q.initial_gap, q.average_local_gradient_sq, q.smoothness, q.proximal_weight),
 )
 _TABLES = (_OWN, *(part.SIGNS for part in parts_of_papers("signs")))
-_SIGNS = (*_TABLES, signs_by_terms(_TABLES))
+_SIGNS = (*_TABLES, derive_signs(_TABLES))
 
 
 @cache

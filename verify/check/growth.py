@@ -21,7 +21,7 @@ from fedtheory.arithmetic.germs import Germ
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.claim_places import stacked_sites
+from fedtheory.language.claim_places import list_stacked_sites
 from fedtheory.language.numbers import decimal
 from fedtheory.language.premises import failed_premises
 from verify.check.applicability import check_conditions
@@ -144,7 +144,9 @@ def _find_leading_term(claim: Claim, at: Run) -> tuple[fmpq | None, Fraction | f
     assert claim.rate is not None
     try:
         compiled = compile_side(claim, claim.rate.measured, claim.place)
-        values = [abs(convert_to_germ(value)) for site in stacked_sites(claim, at) for value in compiled(site).ravel()]
+        values = [
+            abs(convert_to_germ(value)) for site in list_stacked_sites(claim, at) for value in compiled(site).ravel()
+        ]
     except BEYOND_GERMS:
         found = find_order(claim, claim.rate.measured, at) if claim.place == "run" else None
         return (None, found.power) if found is not None and found.is_exact else None

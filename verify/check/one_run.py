@@ -15,7 +15,7 @@ from fedtheory.engine.moments import is_too_long_for_rationals
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
-from fedtheory.language.claim_places import stacked_sites
+from fedtheory.language.claim_places import list_stacked_sites
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.quantities.measuring.expectations import measure_several
 from verify.check.applicability import check_applicability, explain_exclusion, name_exclusion
@@ -115,7 +115,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
         return replace(found, reason="there is no relation to check: the claim is a definition")
     for each in (run, *nearby):
         measure_several(collect_in_relations(claim).quantities, each)
-    found = replace(found, comparisons=tuple(compare(links, partial(stacked_sites, claim), run, nearby)))
+    found = replace(found, comparisons=tuple(compare(links, partial(list_stacked_sites, claim), run, nearby)))
     return _check_with_interval(found, links, run) if run.is_estimated else found
 
 
@@ -147,7 +147,7 @@ def _is_violated_alike(links: Sequence[Comparison]) -> bool:
 
 def _check_with_interval(found: Check, links: Sequence[CompiledRelation], run: Run) -> Check:
     """Check a claim on a run with Monte-Carlo moments; the interval decides, but never refutes."""
-    seen = estimate_sides(links, partial(stacked_sites, found.claim), run)
+    seen = estimate_sides(links, partial(list_stacked_sites, found.claim), run)
     if seen is None:
         return found
     estimate, final_decision = seen

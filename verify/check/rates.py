@@ -35,7 +35,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Rate
-from fedtheory.language.claim_places import stacked_sites
+from fedtheory.language.claim_places import list_stacked_sites
 from fedtheory.language.evaluation import Compiled, whole_run
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from verify.check.applicability import check_conditions
@@ -269,7 +269,7 @@ def _evaluate_level(claim: Claim, run: Run, place: _Levels) -> LadderLevel:
 def _measure_largest(claim: Claim, at: Run) -> Number:
     """Return the value of the rate's quantity on a run; the largest one if it has several places."""
     compiled = _compile(claim)
-    measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_find_largest_value)
+    measured = max((compiled.measured(site).ravel() for site in list_stacked_sites(claim, at)), key=_find_largest_value)
     return max(measured, key=abs)
 
 

@@ -19,7 +19,7 @@ from verify.grade.answer_limits import (
     Unreadable,
 )
 from verify.grade.answer_sides import split_sides, unwrap
-from verify.grade.equality import agree, number_at
+from verify.grade.equality import agree, compute_value
 from verify.grade.latex_answer import read_latex
 from verify.grade.plain_text import TIGHT, convert_powers, is_latex, write_in_ascii
 from verify.grade.products import separate_symbols
@@ -91,7 +91,7 @@ def _is_rounded(text: str) -> bool:
 
 def _are_close(left: Expr, right: Expr) -> bool:
     """Return whether two numbers are equal up to rounding."""
-    one, other = number_at(left, {}), number_at(right, {})
+    one, other = compute_value(left, {}), compute_value(right, {})
     return one is not None and other is not None and bool(abs(one - other) <= abs(other) * _ROUNDING)
 
 

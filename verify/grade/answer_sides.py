@@ -59,7 +59,7 @@ def unwrap(text: str) -> str:
 
 
 def split_sides(text: str) -> list[str]:
-    """Return the sides of an answer, the answering one last; raises `Ambiguous` if several could answer."""
+    """Return the sides of an answer, last the one that answers; raises `Ambiguous` if several could answer."""
     text = _remove_condition(_write_equation(text))
     cuts = [sign for sign in _SIGN.finditer(text) if _is_outside(text, sign.start())]
     kinds = {sign.lastgroup for sign in cuts}

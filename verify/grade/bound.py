@@ -144,12 +144,13 @@ def _is_at_least(claim: Claim, answer: Expr, known: Expr) -> bool:
 @cache
 def _list_proved_bounds(claim: Claim) -> tuple[Claim, ...]:
     """Return the claim and its tightened versions that are proved under no stronger assumptions."""
-    return tuple(known for known in (claim, *sharper_claims(claim)) if _serves(claim, known))
+    return tuple(known for known in (claim, *sharper_claims(claim)) if _implies_bound(claim, known))
 
 
-def _serves(claim: Claim, known: Claim) -> bool:
-    asks_no_more = set(known.assumptions) <= set(claim.assumptions) and all(
+def _implies_bound(claim: Claim, known: Claim) -> bool:
+    """Return whether a known claim bounds the same side under assumptions and conditions of the claim."""
+    is_implied = set(known.assumptions) <= set(claim.assumptions) and all(
         follows(condition, claim) for condition in known.conditions
     )
     same_side = (known.lhs, known.relation) == (claim.lhs, claim.relation)
-    return same_side and asks_no_more and prove(known).verdict == "proved"
+    return same_side and is_implied and prove(known).verdict == "proved"

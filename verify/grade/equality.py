@@ -141,13 +141,13 @@ def _list_wide_points(symbols: list[sp.Symbol], fixed: frozenset[Expr]) -> Itera
 
 
 def _agree(left: Expr, right: Expr, point: Mapping[sp.Symbol, sp.Rational]) -> bool:
-    a, b = number_at(left, point), number_at(right, point)
+    a, b = compute_value(left, point), compute_value(right, point)
     if a is None or b is None:
         return a is b
     return bool(abs(a - b) <= sp.Float(10) ** (5 - _DIGITS) * (abs(a) + abs(b)))
 
 
-def number_at(expression: Expr, point: Mapping[sp.Symbol, Expr]) -> sp.Float | None:
+def compute_value(expression: Expr, point: Mapping[sp.Symbol, Expr]) -> sp.Float | None:
     """Return the value of an expression at a point to many digits; None if it is not a real number."""
     value = expression.xreplace(dict(point))
     number = sp.Float(value, _DIGITS) if value.is_Rational else value.evalf(_DIGITS)
@@ -180,8 +180,8 @@ def _compare_units(
 ) -> bool | None:
     """Compare the units of two answers; None if one has no value. Zero has no units."""
     scaled = {symbol: value * _compute_factor(units[symbol], scales) for symbol, value in point.items()}
-    before, after = number_at(answer, point), number_at(answer, scaled)
-    known, known_after = number_at(reference, point), number_at(reference, scaled)
+    before, after = compute_value(answer, point), compute_value(answer, scaled)
+    known, known_after = compute_value(reference, point), compute_value(reference, scaled)
     if before is None or after is None or known is None or known_after is None:
         return None
     if before.is_zero:

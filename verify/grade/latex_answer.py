@@ -158,7 +158,7 @@ class _LatexReader:
         return self._parse_atom()
 
     def _take_digit(self) -> str:
-        """Return the first digit of a number, as TeX does: in ``\frac12`` 1 is the numerator."""
+        r"""Return the first digit of a number, as TeX does: in ``\frac12`` 1 is the numerator."""
         token = self._next
         self._tokens[self._at : self._at + 1] = [token[0], *([token[1:]] if token[1:] else [])]
         self._blanks[self._at : self._at + 1] = [self._blanks[self._at], *([False] if token[1:] else [])]

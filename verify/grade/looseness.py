@@ -20,7 +20,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity
 from fedtheory.planner.bound import get_compiler
-from verify.grade.equality import number_at
+from verify.grade.equality import compute_value
 from verify.grade.equations import eliminate_equations
 
 _SCALES = (2**8, 2**16)
@@ -144,7 +144,7 @@ class _Places:
     def confirm(self, powers: Powers, scale: int) -> float | None:
         """Return the quotient with many digits; None if it has no value."""
         values = {s: sp.Float(value, 60) for s, value in self._values(powers, sp.Integer(scale)).items()}
-        answer, reference = number_at(self._answer, values), number_at(self._reference, values)
+        answer, reference = compute_value(self._answer, values), compute_value(self._reference, values)
         if answer is None or reference is None or not reference > 0:
             return None
         return float(answer / reference)

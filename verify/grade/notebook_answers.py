@@ -22,7 +22,7 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
     In an nbgrader test cell the returned value is the partial credit. An answer that is a function is called in the
     notebook's process, under nbgrader's limits. A notebook in which a student's cell names the grader gets no points.
     """
-    if any(map(names_the_grader, _get_executed())):
+    if any(map(has_name_of_grader, _get_executed())):
         print("a cell of this notebook uses the grader or its solutions: remove it, answers must not use them")
         return 0.0
     question = _find_question(assignment, student, name)
@@ -72,7 +72,7 @@ def _take_answer(question: Question, answer: Any) -> GivenAnswer:
 _COUNTING = re.compile(r"^from verify\.grade import points\n\npoints\(.*\)$", re.MULTILINE)
 
 
-def names_the_grader(source: str) -> bool:
+def has_name_of_grader(source: str) -> bool:
     """Return whether a cell names the grader or the assignments of a paper, outside of calls that count points."""
     words = set(re.findall(r"\w+", _COUNTING.sub("", source)))
     return "verify" in words or {"fedtheory", PART} <= words

@@ -18,7 +18,7 @@ from fedtheory.language.exercises import (
     Question,
 )
 from verify.grade.notebook_cells import AUTOGRADED, BEFORE_HANDING_IN, METADATA
-from verify.grade.questions import rule_of
+from verify.grade.questions import describe_rule
 from verify.grade.submission import header
 
 _EMPTY_CODE = "# YOUR CODE HERE\nraise NotImplementedError()"
@@ -50,7 +50,7 @@ def write_rubric(assignment: Assignment, copy: Copy) -> str:
         lines += [
             f"## {question.title} (`{question.name}`, {format_points(question.points)})",
             "",
-            rule_of(question),
+            describe_rule(question),
             "",
         ]
         fence = [] if isinstance(question, ManualQuestion) else ["```"]

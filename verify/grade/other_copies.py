@@ -21,7 +21,7 @@ _MOST_COPIES = 1000
 def match_questions(assignment: Assignment, copy: Copy, submission: Submission) -> tuple[Question, ...]:
     """Return the questions of a copy, each replaced by that of another copy if the file words it so.
 
-    A question that no copy words as the file does is not replaced.
+    A question remains if no copy has the wording of the file.
     """
     handout = _join(_COMMENT.sub("", submission.handout))
     return tuple(_match_question(assignment, place, question, handout) for place, question in enumerate(copy.questions))

@@ -18,7 +18,7 @@ from verify.grade.answer import read_answer
 from verify.grade.answer_limits import Unreadable
 from verify.grade.asked_formula import read_formula
 from verify.grade.chosen_option import read_choice
-from verify.grade.equality import number_at
+from verify.grade.equality import compute_value
 from verify.grade.plain_text import remove_controls
 from verify.grade.questions import GivenAnswer
 
@@ -57,7 +57,7 @@ def _show_formula(question: BoundQuestion | ExpressionQuestion, given: GivenAnsw
 @show_answer.register
 def _show_number(_question: NumberQuestion, given: GivenAnswer) -> str:
     answer = read_answer(given.text, {})
-    value = number_at(answer, {})
+    value = compute_value(answer, {})
     if value is None:
         raise Unreadable(f"{given.text.strip()[:40]} is no real number")
     return f"{answer}" if answer.is_Integer else f"{answer} = {float(value):.6g}"

@@ -138,7 +138,7 @@ class RunVocabulary(ScalarVocabulary):
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
-        # Claims about numbers only hold for every server and all participants.
+        # A claim about constants of a run holds for any server and any participation.
         needed = self.needed if self._is_of_runs else self.needed[:1]
         if claim.place != "run" or any(assumption not in claim.assumptions for assumption in needed):
             raise NotExported("the library has runs of FedAvg with full participation and equal local work")

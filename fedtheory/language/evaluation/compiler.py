@@ -19,7 +19,7 @@ from fedtheory.engine.memo import Memo
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import stepwise
-from fedtheory.language.evaluation.powers import is_product, measured_power, root_of, whole_power
+from fedtheory.language.evaluation.powers import compute_measured_power, compute_root, compute_whole_power, is_product
 from fedtheory.language.evaluation.site import Site
 from fedtheory.language.quantities.quantity import (
     ObjectiveQuantity,
@@ -121,12 +121,12 @@ class Compiler:
         if exponent.is_Integer:
             return _raise_to(inside, int(exponent), cancels=not is_product(base))
         if exponent.is_Rational:
-            root = partial(root_of, inside, int(exponent.q))
+            root = partial(compute_root, inside, int(exponent.q))
             return _raise_to(root, int(exponent.p), cancels=not is_product(base))
         if exponent.is_number:
             raise ValueError(f"expected a power with a rational exponent, got {node}")
         power = self.scalar(exponent)
-        return lambda site: site.each(partial(measured_power, node=node), inside(site), power(site))
+        return lambda site: site.each(partial(compute_measured_power, node=node), inside(site), power(site))
 
     def _compile_exponential(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0] if node.args else sp.S.One)
@@ -348,7 +348,7 @@ def _raise_to(compute: Scalar, power: int, *, cancels: bool = False) -> Scalar:
     """Return a closure for a whole power; `cancels` says whether numbers may cancel in the base."""
     if power == 1:
         return compute
-    return lambda site: site.each(partial(whole_power, exponent=power, cancels=cancels), compute(site))
+    return lambda site: site.each(partial(compute_whole_power, exponent=power, cancels=cancels), compute(site))
 
 
 @lru_cache(maxsize=2**14)

@@ -19,7 +19,7 @@ _MOST_BITS = 10**7
 """Largest size of a power of a rational, in bits: a longer one would exceed the memory."""
 
 
-def root_of(compute: Callable[[Site], Array], degree: int, site: Site) -> Array:
+def compute_root(compute: Callable[[Site], Array], degree: int, site: Site) -> Array:
     """Return the root of a degree of a value at a site, in the arithmetic of the site's run."""
     return site.each(partial(site.arithmetic.root, degree=degree), compute(site))
 
@@ -33,7 +33,7 @@ def is_product(node: Expr) -> bool:
     return bool(node.is_Mul) and all(map(is_product, node.args))
 
 
-def whole_power(value: Any, exponent: int, cancels: bool = False) -> Any:
+def compute_whole_power(value: Any, exponent: int, cancels: bool = False) -> Any:
     """Return ``value**exponent``; raise `NotApplicable` for divisions by zero and for rationals that are too long.
 
     If numbers cancel in the value, a float zero may be rounding error: raises `Unresolved`.
@@ -49,7 +49,7 @@ def whole_power(value: Any, exponent: int, cancels: bool = False) -> Any:
     return 1 / (value if exponent == -1 else value**-exponent)
 
 
-def measured_power(value: Array, exponents: Array, node: Expr) -> Array:
+def compute_measured_power(value: Array, exponents: Array, node: Expr) -> Array:
     """Return powers with measured exponents, which must be whole numbers; `node` is named in errors."""
     values, powers = np.broadcast_arrays(value, exponents)
     cancels = not is_product(node.as_base_exp()[0])
@@ -59,7 +59,7 @@ def measured_power(value: Array, exponents: Array, node: Expr) -> Array:
         exponent = round(near) if math.isfinite(near) else 0
         if powers[place] != exponent:
             raise NotApplicable(f"the exponent in {node} is not a whole number on this run")
-        raised[place] = whole_power(values[place], exponent, cancels)
+        raised[place] = compute_whole_power(values[place], exponent, cancels)
     return raised
 
 

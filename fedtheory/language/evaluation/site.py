@@ -41,7 +41,7 @@ class Site:
         """Return the single site of an entry of the leading axis; a site that is no stack returns itself."""
         frame = self.frame.members[number] if isinstance(self.frame, StackedFrame) else self.frame
         if self.choices:
-            return chosen_site(self.run, frame, self.choices[number % len(self.choices)])
+            return make_chosen_site(self.run, frame, self.choices[number % len(self.choices)])
         return self if frame is None or frame is self.frame else Site(self.run, frame, frame.index, {}, {})
 
     def measure(self, quantity: RunQuantity) -> Array:
@@ -107,7 +107,7 @@ def whole_run(run: Run) -> Site:
     return Site(run, None, {}, {}, {})
 
 
-def chosen_site(run: Run, frame: Frame | None, choice: Choice) -> Site:
+def make_chosen_site(run: Run, frame: Frame | None, choice: Choice) -> Site:
     """Return the site of one choice of points and parameters."""
     index = {} if frame is None else frame.index
     return Site(run, frame, {**index, **choice.labels}, choice.points, choice.parameters)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fedtheory.errors import InputError
-from fedtheory.language.exercises.copy_symbols import without_needless_braces
+from fedtheory.language.exercises.copy_symbols import remove_needless_braces
 from fedtheory.language.exercises.draw import Draw
 from fedtheory.language.exercises.questions import Question
 
@@ -77,5 +77,5 @@ class Assignment:
             raise InputError("student", f"expected letters, digits, - _ . @ and spaces inside, got {student[:80]!r}")
         composed = unicodedata.normalize("NFC", student)
         introduction, worked, questions = self.draw(Draw(self.id, composed))
-        typeset = (replace(question, text=without_needless_braces(question.text)) for question in questions)
-        return Copy(composed, without_needless_braces(introduction), without_needless_braces(worked), tuple(typeset))
+        typeset = (replace(question, text=remove_needless_braces(question.text)) for question in questions)
+        return Copy(composed, remove_needless_braces(introduction), remove_needless_braces(worked), tuple(typeset))

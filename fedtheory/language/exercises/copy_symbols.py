@@ -23,7 +23,7 @@ def tex(symbol: str) -> str:
     return f"{{{text}}}" if text.startswith("\\") else text
 
 
-def without_needless_braces(text: str) -> str:
+def remove_needless_braces(text: str) -> str:
     r"""Return a text without the braces of `tex` around a single command, as in ``${\tau}$``.
 
     A blank separates a command from a following character.

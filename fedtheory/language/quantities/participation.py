@@ -23,7 +23,7 @@ def _count_participants(run: Run) -> Number:
 participants = setting("participants", "L", "number of clients that a round selects", _count_participants)
 
 
-def paired_moments(run: Run) -> WeightMoments:
+def compute_paired_moments(run: Run) -> WeightMoments:
     """Return weight moments with a common factor for all pairs of clients; raise `NotApplicable` for other laws."""
     expect_no_cycle(run)
     moments = run.algorithm.aggregation.moments(run.problem.weights)
@@ -34,7 +34,7 @@ def paired_moments(run: Run) -> WeightMoments:
 
 def _measure_sampling_variance(run: Run) -> Any:
     """Return the largest E[w_i^2]/p_i - alpha p_i of the clients with positive weight."""
-    moments = paired_moments(run)
+    moments = compute_paired_moments(run)
     return max(own / weight for own, weight in zip(moments.diagonal, run.problem.weights, strict=True) if weight != 0)
 
 

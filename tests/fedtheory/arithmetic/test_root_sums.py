@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from fedtheory.arithmetic import ENCLOSED, RATIONAL, plain_float
 from fedtheory.arithmetic.enclosures import Enclosure, largest, plain, precise_enclosures, smallest
-from fedtheory.arithmetic.root_sums import RootSum, root_of
+from fedtheory.arithmetic.root_sums import RootSum, compute_root
 from fedtheory.errors import NotApplicable, Unresolved
 
 ONE, TINY = fmpq(1), fmpq(1, 10**300)
@@ -26,7 +26,7 @@ ONE, TINY = fmpq(1), fmpq(1, 10**300)
 
 def root(*value: int, degree: int = 2) -> RootSum:
     """Return the root of a fraction."""
-    found = root_of(fmpq(*value), degree)
+    found = compute_root(fmpq(*value), degree)
     assert isinstance(found, RootSum)
     return found
 
@@ -110,11 +110,11 @@ def test_known_identities() -> None:
 
 def test_close_numbers_are_distinguished() -> None:
     """Numbers that agree to hundreds of digits are distinguished and ordered."""
-    near = root_of(2 - TINY, 2)
+    near = compute_root(2 - TINY, 2)
     assert near < root(2)
     assert near != root(2)
     assert not root(2) <= near
-    assert root(2) + root(3) - root_of(5 + 2 * root_below(6), 2) > 0
+    assert root(2) + root(3) - compute_root(5 + 2 * root_below(6), 2) > 0
     assert largest([near, root(2), ONE]) is not near
     assert smallest([near, root(2)]) is near
 
@@ -162,7 +162,7 @@ def test_what_gets_too_large_is_an_interval() -> None:
     assert plain_float(square) == pytest.approx(sum(map(math.sqrt, primes)) ** 2)
     assert not isinstance(reduce(mul, (1 + root(prime) for prime in primes)), RootSum)
     assert plain_float(RATIONAL.sqrt(1 + root(2))) == pytest.approx(math.sqrt(1 + math.sqrt(2)))
-    assert not isinstance(root_of(fmpq(2), 1001), RootSum)
+    assert not isinstance(compute_root(fmpq(2), 1001), RootSum)
     with pytest.raises(NotApplicable, match="negative"):
         RATIONAL.root(fmpq(-2), 2)
     with pytest.raises(ZeroDivisionError):

@@ -17,7 +17,7 @@ from fedtheory.engine.frames.path import PathFrame
 from fedtheory.engine.objectives import Objectives
 from fedtheory.engine.run import Run
 from fedtheory.errors import Misplaced
-from fedtheory.language.claim_places import sites, stacked_sites
+from fedtheory.language.claim_places import list_stacked_sites, sites
 from fedtheory.language.families import Instance
 from fedtheory.language.registry import find
 from verify.check.links import compile_relations
@@ -140,7 +140,7 @@ def _full(run: Run) -> tuple[int, int, int]:
 def test_free_points_are_taken_together() -> None:
     """One site has all choices of points, with the values of single sites."""
     claim, run = find("renard2022:property-2.1"), Instance("small quadratics", 5).run()
-    (together,) = stacked_sites(claim, run)
+    (together,) = list_stacked_sites(claim, run)
     single = list(sites(claim, run))
     assert len(single) >= 9
     assert [together.member(n).index for n in range(len(single))] == [site.index for site in single]

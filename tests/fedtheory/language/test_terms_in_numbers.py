@@ -22,7 +22,7 @@ from fedtheory.language.quantities.measuring.reductions import (
 )
 from fedtheory.language.quantities.measuring.terms import InNumbers, define_in_numbers, reduce_entries
 from fedtheory.language.quantities.quantity import Over, RunQuantity
-from fedtheory.language.signs import Signs, quantities_of_runs, signs_by_terms
+from fedtheory.language.signs import Signs, derive_signs, quantities_of_runs
 from fedtheory.proofs import numbers
 from verify.instances import Instance
 
@@ -165,7 +165,7 @@ def test_each_such_quantity_is_computed_by_hand_too() -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_signs_by_terms_hold_on_runs(family: str) -> None:
     """No quantity has a value below the sign of its term."""
-    found = signs_by_terms(numbers._TABLES)
+    found = derive_signs(numbers._TABLES)
     positive = {*found.positive, *found.positive_of_clients}
     every = positive | {*found.nonnegative, *found.of_an_update, *found.nonnegative_of_clients}
     assert {q.largest_share, q.mean_weight, q.spread_factor, q.misfit} <= every
@@ -183,7 +183,7 @@ def test_signs_by_terms_hold_on_runs(family: str) -> None:
 def _signs(monkeypatch: pytest.MonkeyPatch, *made: RunQuantity) -> set[str]:
     monkeypatch.setattr("fedtheory.language.signs.quantities_of_runs", lambda: iter(made))
     table = Signs(positive=(q.local_step_size,), nonnegative=(q.momentum,), nonnegative_of_clients=(q.importance,))
-    found = signs_by_terms([table])
+    found = derive_signs([table])
     kinds = ("positive", "nonnegative", "of_an_update", "positive_of_clients", "nonnegative_of_clients")
     return {f"{one.name}: {kind}" for kind in kinds for one in getattr(found, kind)}
 

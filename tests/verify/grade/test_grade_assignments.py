@@ -13,7 +13,7 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises import BoundQuestion, ChoiceQuestion, CodeQuestion, Draw, ManualQuestion, Question
-from fedtheory.language.exercises.copy_symbols import without_needless_braces
+from fedtheory.language.exercises.copy_symbols import remove_needless_braces
 from fedtheory.language.registry import find, papers
 from fedtheory.sources.fraboni2022.assignments.limit_or_cycle import even, first, odd, phi, second
 from fedtheory.sources.lecture27.assignments.tau_under_a_budget import find_best_steps
@@ -32,8 +32,8 @@ from verify.grade import (
 )
 from verify.grade import notebooks as n
 from verify.grade.confinement import launch_plain
-from verify.grade.notebook_answers import names_the_grader
-from verify.grade.questions import GivenAnswer, mark_answer, rule_of
+from verify.grade.notebook_answers import has_name_of_grader
+from verify.grade.questions import GivenAnswer, describe_rule, mark_answer
 
 ALL = pytest.mark.parametrize("assignment", assignments().values(), ids=list(assignments()))
 
@@ -167,7 +167,8 @@ def test_the_rubric_has_everything(assignment: Assignment) -> None:
     copy = assignment.copy("ana")
     text = n.write_rubric(assignment, copy)
     assert all(
-        rule_of(q) in text and q.solution_cell in text and n.format_points(q.points) in text for q in copy.questions
+        describe_rule(q) in text and q.solution_cell in text and n.format_points(q.points) in text
+        for q in copy.questions
     )
     assert text.startswith(
         f"# {assignment.title}: rubric\n\nCopy of `ana`, {sum(q.points for q in copy.questions)} points."
@@ -188,7 +189,7 @@ def test_each_kind_of_question_has_its_rule(kind: type[Question], words: str) ->
     """The rubric says for bounds, functions, texts and all else how points are given."""
     asked = [q for one in assignments().values() for q in one.copy("ana").questions if isinstance(q, kind)]
     assert asked
-    assert all(rule_of(question).startswith(words) for question in asked)
+    assert all(describe_rule(question).startswith(words) for question in asked)
 
 
 def questions_of(kind: type[Question]) -> list[Question]:
@@ -270,7 +271,7 @@ def test_a_copied_file_is_reported() -> None:
 )
 def test_cells_that_name_the_grader(source: str, expected: bool) -> None:
     """Only cells that count points may name the grader."""
-    assert names_the_grader(source) is expected
+    assert has_name_of_grader(source) is expected
 
 
 @pytest.mark.parametrize("student", ["", "a/b", "..\\x", " a", "a\nb", "..", "a" * 200, "<b>"])
@@ -322,4 +323,4 @@ def test_conditions_of_a_bound_are_printed() -> None:
 )
 def test_symbols_have_no_needless_braces(drawn: str, typeset: str) -> None:
     """Braces stay where they hold an index or an argument."""
-    assert without_needless_braces(drawn) == typeset
+    assert remove_needless_braces(drawn) == typeset

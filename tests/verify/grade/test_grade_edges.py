@@ -66,6 +66,6 @@ def test_a_bound_serves_where_all_its_conditions_follow(monkeypatch: pytest.Monk
         ([new], False),
         ([], True),
     ):
-        assert bound._serves(claim, replace(claim, conditions=conditions)) is serves
-    assert not bound._serves(claim, replace(claim, assumptions=[a.full_participation]))
-    assert bound._serves(replace(claim, assumptions=[a.full_participation]), claim)
+        assert bound._implies_bound(claim, replace(claim, conditions=conditions)) is serves
+    assert not bound._implies_bound(claim, replace(claim, assumptions=[a.full_participation]))
+    assert bound._implies_bound(replace(claim, assumptions=[a.full_participation]), claim)

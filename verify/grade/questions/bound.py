@@ -13,7 +13,7 @@ from fedtheory.language.registry import all_claims
 from verify.grade.asked_formula import read_formula
 from verify.grade.bound import BoundFinding, grade_bound
 from verify.grade.looseness import Growth
-from verify.grade.questions.mark import Mark, mark_text, rule_of
+from verify.grade.questions.mark import Mark, describe_rule, mark_text
 from verify.grade.rule import BOUND_RULE, CLOSE
 
 _SEARCHING = 0.5
@@ -22,7 +22,7 @@ _LONGEST = 24
 """Number of digits up to which a fraction is displayed as one."""
 
 
-@rule_of.register
+@describe_rule.register
 def _describe_rule(_question: BoundQuestion) -> str:
     return BOUND_RULE
 

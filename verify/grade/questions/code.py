@@ -9,10 +9,10 @@ import sympy as sp
 from fedtheory.language.exercises import CodeQuestion
 from verify.grade.answer import read_answer
 from verify.grade.answer_limits import Unreadable
-from verify.grade.questions.mark import WRONG, GivenAnswer, Mark, mark_answer, rule_of
+from verify.grade.questions.mark import WRONG, GivenAnswer, Mark, describe_rule, mark_answer
 
 
-@rule_of.register
+@describe_rule.register
 def _describe_rule(question: CodeQuestion) -> str:
     return f"The share of the {len(question.tried)} cases on which the function is right."
 

@@ -9,7 +9,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.exercises import ExpressionQuestion
 from verify.grade.asked_formula import read_formula
-from verify.grade.equality import agree, are_equal, number_at
+from verify.grade.equality import agree, are_equal, compute_value
 from verify.grade.questions.mark import RIGHT, WRONG, Mark, mark_text
 
 
@@ -37,7 +37,7 @@ def _describe_difference(question: ExpressionQuestion, answer: Expr) -> str:
     symbol = {value: name for name, value in question.names.items()}
     difference = ""
     for point in _list_points(symbols):
-        yours, right = number_at(answer, point), number_at(question.solution, point)
+        yours, right = compute_value(answer, point), compute_value(question.solution, point)
         if right is not None and (yours is None or abs(yours - right) > abs(right) / 10**12):
             values = ", ".join(f"{symbol.get(s, s)} = {value}" for s, value in point.items())
             shown = "no real number" if yours is None else f"{float(yours):.6g}"

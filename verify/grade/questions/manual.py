@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fedtheory.language.exercises import ManualQuestion
-from verify.grade.questions.mark import GivenAnswer, Mark, mark_answer, rule_of
+from verify.grade.questions.mark import GivenAnswer, Mark, describe_rule, mark_answer
 
 READ_BY_A_PERSON = "read by a person"
 
 
-@rule_of.register
+@describe_rule.register
 def _describe_rule(question: ManualQuestion) -> str:
     return "Read by a person: " + "; ".join(question.criteria) + "."
 

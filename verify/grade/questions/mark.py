@@ -43,7 +43,7 @@ RIGHT, WRONG = Fraction(1), Fraction(0)
 
 
 @singledispatch
-def rule_of(_question: Question) -> str:
+def describe_rule(_question: Question) -> str:
     """Describe the rule for points, for the rubric."""
     return "All points for the right answer, otherwise none."
 

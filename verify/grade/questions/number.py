@@ -6,14 +6,14 @@ import sympy as sp
 
 from fedtheory.language.exercises import NumberQuestion
 from verify.grade.answer import read_answer
-from verify.grade.equality import number_at
+from verify.grade.equality import compute_value
 from verify.grade.questions.mark import RIGHT, WRONG, Mark, mark_text
 
 
 @mark_text.register
 def _mark(question: NumberQuestion, text: str) -> Mark:
     answer = read_answer(text, {})
-    yours, right = number_at(answer, {}), number_at(question.solution, {})
+    yours, right = compute_value(answer, {}), compute_value(question.solution, {})
     assert right is not None
     allowed = abs(right) * sp.Rational(question.tolerance) + sp.Float(10) ** -30
     if yours is not None and abs(yours - right) <= allowed:

@@ -16,7 +16,7 @@ from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities.measuring.axes import place_on_rounds_and_clients
 from fedtheory.language.quantities.measuring.reductions import LARGEST_CLIENT, LARGEST_ROUND
 from fedtheory.language.quantities.measuring.terms import define_in_numbers
-from fedtheory.language.quantities.participation import paired_moments
+from fedtheory.language.quantities.participation import compute_paired_moments
 from fedtheory.language.quantities.quantity import RunQuantity, constant, per_round
 from fedtheory.sources.fraboni2022.quantities import weights
 
@@ -24,7 +24,7 @@ from fedtheory.sources.fraboni2022.quantities import weights
 def _measure_pairing(run: Run) -> Any:
     """Return alpha of the participation law; for other clocks 0 if no update has two reports, else 1."""
     if run.algorithm.clock.is_synchronous:
-        return paired_moments(run).pairing
+        return compute_paired_moments(run).pairing
     has_two_reports = (run.algorithm.schedule.participates.sum(axis=1) > 1).any()
     return run.arithmetic.number(int(has_two_reports), "alpha")
 
