@@ -156,11 +156,18 @@ def _combine_worst(claim: Claim, run: Run, worst: Sequence[tuple[int, float | No
         return None
     decided, ratio = min(worst, key=_make_sort_key)
     try:
-        if decided == FAILS and list_loose_constants(claim, run):
+        if _is_loose(claim, run, decided):
             return None
         return CheckResult(True, is_everywhere(list_regions(claim, run)), decided == HOLDS, ratio)
     except FedtheoryError:
         return None
+
+
+def _is_loose(claim: Claim, run: Run, decided: int) -> bool:
+    """Return whether constants that are bounds may have decided a violation, or a strict relation."""
+    is_strict = any(relation.operator in ("<", ">") for relation in claim.relations)
+    loose = list_loose_constants(claim, run) if decided == FAILS or is_strict else ()
+    return any(decided == FAILS or not one.is_supremum for one in loose)
 
 
 def _find_worst_by_run(values: Values, decided: Array) -> list[tuple[int, float | None]]:

@@ -1,4 +1,4 @@
-"""Constants that are bounds: a violation that closer values of them would undo is none.
+"""Constants that are bounds: closer values of them must not change a decision.
 
 Suprema on balls are upper bounds, and irrational eigenvalues are replaced by rationals next to them.  Such bounds
 usually favour a claim, but not in a denominator, with a negative sign, in a condition, or on both sides of an equation.

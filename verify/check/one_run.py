@@ -22,7 +22,7 @@ from verify.check.applicability import check_applicability, explain_exclusion, n
 from verify.check.comparison import Comparison, compare
 from verify.check.dependencies import collect_in_relations
 from verify.check.links import CompiledRelation, compile_relations
-from verify.check.loose_constants import list_loose_constants, move_constants
+from verify.check.loose_constants import LooseConstant, list_loose_constants, move_constants
 from verify.check.monte_carlo import estimate_sides
 from verify.check.outcome import Check, FinalDecision
 from verify.check.rates import RateCheck, check_rate
@@ -82,7 +82,7 @@ def _check_guarded(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     try:
         # Overflow gives infinity or NaN, which decide nothing.
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return _drop_loose_violation(_check(claim, run, nearby), run)
+            return _drop_loose_decision(_check(claim, run, nearby), run)
     except Misplaced as reason:
         raise InputError(claim.id, str(reason)) from None
     except (Unresolved, Diverging) as reason:
@@ -119,14 +119,35 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     return _check_with_interval(found, links, run) if run.is_estimated else found
 
 
-def _drop_loose_violation(found: Check, run: Run) -> Check:
-    """Leave a violation undecided if closer values of constants that are bounds would undo it."""
-    if found.holds is not False or found.rate is not None:
+def _drop_loose_decision(found: Check, run: Run) -> Check:
+    """Leave a check undecided if closer values of constants that are bounds would decide it otherwise."""
+    if found.holds is None or found.rate is not None:
         return found
+    if found.holds:
+        return _drop_loose_strictness(found, run)
     loose = list_loose_constants(found.claim, run)
     around = [_compare_again(found.claim, moved) for moved in move_constants(run, loose)]
     if any(_is_violated_alike(links) for links in zip(found.comparisons, *around, strict=False)):
         return found
+    return _leave_to_constants(found, loose)
+
+
+def _drop_loose_strictness(found: Check, run: Run) -> Check:
+    """Leave a strict relation undecided if its gap may be due to rounded eigenvalues alone.
+
+    Suprema on balls favour the claims that they are constants of.
+    """
+    if not any(link.relation.operator in ("<", ">") for link in found.comparisons):
+        return found
+    rounded = [one for one in list_loose_constants(found.claim, run) if not one.is_supremum]
+    around = (_compare_again(found.claim, moved) for moved in move_constants(run, rounded))
+    if any(link.holds is False for links in around for link in links):
+        return _leave_to_constants(found, rounded)
+    return found
+
+
+def _leave_to_constants(found: Check, loose: Sequence[LooseConstant]) -> Check:
+    """Return the check without a decision, because of constants that are bounds."""
     reason = "; ".join(one.reason for one in loose)
     return replace(found, final_decision=FinalDecision(None, reason), reason=reason)
 

@@ -1,4 +1,4 @@
-"""Irrational eigenvalues are rounded in rationals: what their rounding alone violates is not refuted."""
+"""Irrational eigenvalues are rounded in rationals: their rounding alone neither refutes nor supports a statement."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def state(left: Any, relation: Any, right: Any, **more: Any) -> Claim:
     )
 
 
-TRUE = {
+EQUAL = {
     "the product": state(L * mu, "==", 1),
     "the sum": state(L + mu, "==", 3),
     "the equation of the largest": state(L**2 + 1, "<=", 3 * L),
@@ -44,20 +44,21 @@ TRUE = {
     "a denominator": state(1 / L, "==", mu),
     "of the average objective": state(delta * least, "==", 1),
     "of one client": state(L_i * mu, "==", 1),
+    "a strict bound, which is false": state(L * mu, ">", 1),
     "a condition": state(L, "<=", 1, conditions=[L * mu > 1]),
 }
 
 
-@pytest.mark.parametrize("name", TRUE)
-def test_a_true_statement_is_not_refuted(name: str) -> None:
-    """The sides are equal, and the rounded eigenvalues make one of them too large."""
+@pytest.mark.parametrize("name", EQUAL)
+def test_equal_sides_are_left_undecided(name: str) -> None:
+    """The rounded eigenvalues make one of two equal sides too large."""
     run = parse_run({"problem": IRRATIONAL, "algorithm": PLAIN}, RATIONAL)
-    found = check(TRUE[name], run)
+    found = check(EQUAL[name], run)
     assert found.applicable
     assert found.holds is None
     assert found.reason is not None
     assert "is an irrational eigenvalue, and is rounded" in found.reason
-    assert not RunsTogether([run, run]).check_claims([TRUE[name]])[TRUE[name]]
+    assert not RunsTogether([run, run]).check_claims([EQUAL[name]])[EQUAL[name]]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,12 @@ def test_a_true_statement_is_not_refuted(name: str) -> None:
 def test_other_violations_remain(statement: Claim, problem: dict[str, Any]) -> None:
     """A gap larger than the rounding refutes, and rational eigenvalues are exact."""
     assert check(statement, parse_run({"problem": problem, "algorithm": PLAIN}, RATIONAL)).holds is False
+
+
+@pytest.mark.parametrize("right", [1 - sp.Rational(1, 10**9), sp.Rational(1, 2)])
+def test_strict_bounds_hold_by_more_than_the_rounding(right: sp.Expr) -> None:
+    run = parse_run({"problem": IRRATIONAL, "algorithm": PLAIN}, RATIONAL)
+    assert check(state(L * mu, ">", right), run).holds is True
 
 
 def test_the_contraction_of_a_graph_is_an_eigenvalue() -> None:
