@@ -102,7 +102,10 @@ def print_search(searched: ProofSearch) -> None:
     if result.is_exhausted:
         print_lines("  more work may find more: --effort N, in the units that --json reports as work")
     if result.nearest is not None:
-        print_lines(f"  the nearest known bound is {result.nearest}")
+        print_lines(
+            f"  the nearest known bound is {result.nearest}",
+            f"  compare it with yours:  fedtheory show {result.nearest}",
+        )
     if result.below is not None:
         numbers = ", ".join(f"{symbol} = {value}" for symbol, value in result.below.items())
         print_lines(

@@ -3,6 +3,7 @@
 No verdict depends on the search: its result is a document, which the kernel checks like any other.
 
     finding     selects the searches for a claim, and limits their work
+    nearest     the nearest known bound, and what it needs
     outcome     results of a search
     workspace   the lemmas of a document
 

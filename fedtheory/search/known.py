@@ -10,6 +10,7 @@ from fedtheory.kernel import Rejected
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.differences import split_differences
+from fedtheory.search.nearest import explain_assumptions, explain_misfit
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import split_into_products, split_into_squares, split_pairs, split_quickly
 from fedtheory.search.premises import (
@@ -56,7 +57,7 @@ def search_known(claim: Claim) -> Found | NotFound:
             seen.append(remainder)
         if len(seen) == before:
             others.append(known)
-    result = search_products(seen) if seen else _explain_misfit(candidates)
+    result = search_products(seen) if seen else explain_misfit(claim, candidates)
     return result if isinstance(result, Found) else _search_without_bounds(claim, others) or result
 
 
@@ -119,8 +120,7 @@ def _search_facts(claim: Claim) -> Found | NotFound:
     goal = make_goal(claim, [])
     facts = list_fact_premises(goal.claim)
     found = (prove_remainder(one, one.number, split_quickly) for one in list_remainders(goal, facts, ()))
-    unknown = NotFound("no proved claim bounds this quantity under these assumptions")
-    return next(filter(None, found), unknown)
+    return next(filter(None, found), None) or explain_assumptions(claim)
 
 
 def _explain_unfit(claim: Claim) -> str | None:
@@ -130,12 +130,6 @@ def _explain_unfit(claim: Claim) -> str | None:
     if claim.relations[0].operator not in ("<=", ">="):
         return "it is an equation or strict, which no combination of bounds shows"
     return None
-
-
-def _explain_misfit(candidates: Sequence[KnownClaim]) -> NotFound:
-    """Return the result if none of the proved claims gives a combination."""
-    reason = "the proved claims about this quantity need stronger conditions, or have another form"
-    return NotFound(reason, candidates[0].claim.id)
 
 
 def _list_remainders(claim: Claim, known: KnownClaim) -> Iterator[Remainder]:

@@ -108,7 +108,13 @@ class KnownClaim:
 
 
 def find_known_claims(claim: Claim) -> list[KnownClaim]:
-    """Return the proved claims that bound the quantities which a claim bounds.
+    """Return the proved claims that bound the quantities which a claim bounds, under assumptions that it may have."""
+    supposable = set(list_supposable(claim))
+    return [known for known in list_bounds_on_same(claim) if set(known.missing) <= supposable]
+
+
+def list_bounds_on_same(claim: Claim) -> list[KnownClaim]:
+    """Return the proved claims that bound the quantities which a claim bounds, under any assumptions.
 
     Claims that need the fewest further assumptions and quantities come first.
     """
@@ -122,8 +128,7 @@ def find_known_claims(claim: Claim) -> list[KnownClaim]:
         if wanted and wanted <= quantities and certificate_of(name):
             statement = find_proved_statement(name)
             missing = tuple(one for one in statement.assumptions if not check_assumed(claim, [one], "").holds)
-            if set(missing) <= set(list_supposable(claim)):
-                found.append(KnownClaim(statement, missing))
+            found.append(KnownClaim(statement, missing))
     own = set(claim.notation.values())
     return sorted(found, key=lambda one: len(one.missing) + 3 * len(set(one.claim.notation.values()) - own))
 

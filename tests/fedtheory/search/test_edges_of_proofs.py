@@ -25,7 +25,6 @@ from fedtheory.search import (
     chains,
     contractions,
     exact,
-    known,
     premises,
     remainders,
     restated,
@@ -83,14 +82,6 @@ def test_a_claim_without_a_proof_comes_back_as_it_is(monkeypatch: pytest.MonkeyP
     assert proof is None
     assert rest is claim
     assert searches.find_premises(claim) is None
-
-
-def test_the_reason_and_the_nearest_claim() -> None:
-    """The nearest claim is the first candidate."""
-    others: Any = [SimpleNamespace(claim=SimpleNamespace(id=name)) for name in ("first", "second")]
-    found = known._explain_misfit(others)
-    assert found.nearest == "first"
-    assert "stronger conditions" in found.reason
 
 
 def test_facts_with_a_condition_need_an_equation_for_it() -> None:
