@@ -42,7 +42,7 @@ from fedtheory.kernel.quotients import Quotient
 from fedtheory.kernel.work import spend
 from fedtheory.language.claim import Relation
 from fedtheory.search.blocks import Blocks, split_form, use_average_gradients
-from fedtheory.search.lengths import find_lengths
+from fedtheory.search.lengths import list_norm_inequalities
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _list_inequalities(context: Context, form: Form, relation: Relation, only_na
         if not only_named and f not in context.convex:
             yield from _list_descent(context, f, points)
     yield from _list_of_means(context, form, relation)
-    yield from find_lengths(context, form, relation)
+    yield from list_norm_inequalities(context, form, relation)
 
 
 def _list_objectives(

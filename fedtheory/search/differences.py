@@ -1,8 +1,8 @@
-"""Differences of numbers that are written alike, as sums of products with one small difference each.
+"""Writes the difference of two similar numbers as a sum of products, each with one difference of their parts.
 
 A user states a known bound with larger constants: tau for tau - 1, or twice a term.  In the normal form of the
-difference everything is multiplied out.  As it is written, the two bounds differ in a few places, and a difference of
-products a b - c d is (a - c) b + c (b - d).
+difference all products are expanded.  In the original notation the two bounds differ in a few places, and a difference
+of products a b - c d is (a - c) b + c (b - d).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def split_differences(number: Expr, signs: SignFacts) -> list[Expr] | None:
 
 
 def subtract(more: Expr, less: Expr) -> list[Expr]:
-    """Return summands of a difference, found part by part."""
+    """Return summands of a difference, in which equal parts of both numbers cancel."""
     return list(_subtract(sp.sympify(more), sp.sympify(less)))
 
 

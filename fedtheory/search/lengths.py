@@ -30,7 +30,7 @@ from fedtheory.language.claim import Relation
 from fedtheory.search.blocks import use_average_gradients
 
 
-def find_lengths(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
+def list_norm_inequalities(context: Context, form: Form, relation: Relation) -> Iterator[InequalityRef]:
     """Yield inequalities between norms for a statement with norms, or with values of Lipschitz functions."""
     yield from _list_of_values(context, form)
     yield from _list_products(context, form)

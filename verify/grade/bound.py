@@ -20,7 +20,7 @@ from fedtheory.proofs.proof import follows
 from verify.falsify.regimes import search_regimes
 from verify.falsify.tables import Table
 from verify.grade.battery import build_battery
-from verify.grade.counterexample import Counterexample, describe
+from verify.grade.counterexample import Counterexample, shrink_counterexample
 from verify.grade.equality import are_equal, has_units_of
 from verify.grade.looseness import Growth, Looseness, measure_looseness
 from verify.grade.rule import Standing, compute_share
@@ -107,7 +107,7 @@ def _build_not_refuted(
 def _build_refuted(stated: Claim, right_units: bool, table: Table) -> BoundFinding:
     """Return the result for a refuted bound, from the run file that the student gets."""
     reason, answer = "a run violates it, in exact arithmetic", stated.relations[0].right
-    return BoundFinding("refuted", answer, reason, right_units, counterexample=describe(stated, table))
+    return BoundFinding("refuted", answer, reason, right_units, counterexample=shrink_counterexample(stated, table))
 
 
 def _measure_looseness(claim: Claim, answer: Expr) -> Looseness:

@@ -68,8 +68,8 @@ def confirm(claim: Claim, violations: Sequence[Table]) -> Table | None:
     return None
 
 
-def describe(claim: Claim, table: Table) -> Counterexample:
-    """Shrink a counterexample and return it with both sides."""
+def shrink_counterexample(claim: Claim, table: Table) -> Counterexample:
+    """Return a violating run with few clients, steps and rounds, and both sides of the claim on it."""
     table = shrink(claim, table, measure_work() + _SHRINKING)
     found = check_rigorously(claim, parse_run(table, RATIONAL))
     worst = found.worst

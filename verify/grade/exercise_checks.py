@@ -11,7 +11,7 @@ from verify.exclusions import explain_no_instance
 from verify.falsify.regimes import search_regimes
 from verify.grade.battery import build_battery
 from verify.grade.confinement import find_launch
-from verify.grade.counterexample import Counterexample, describe
+from verify.grade.counterexample import Counterexample, shrink_counterexample
 from verify.grade.marking import mark_submission
 from verify.grade.submission import Submission, digest
 
@@ -68,7 +68,7 @@ def _require_unrefuted(assignment: Assignment, question: BoundQuestion, folder: 
         counterexample = search_regimes(question.claim, _LOOKS).counterexample
         violation = None if counterexample is None else counterexample.table
     if violation is not None:
-        found = describe(question.claim, violation)
+        found = shrink_counterexample(question.claim, violation)
         sides = f"in exact arithmetic the left side is {found.lhs}, the right side {found.rhs}"
         shown = "" if folder is None else _write_counterexample(found, folder)
         raise InputError(question.name, f"the claim is false: {sides}, on {found.size}{shown}", assignment.file)

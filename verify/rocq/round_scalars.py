@@ -71,7 +71,7 @@ class Scalars:
     # Equations for squares.
 
     def squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
-        """Yield equations for the random squares."""
+        """Yield equations for the expected squares of vectors with sampling or noise."""
         names = (f"square{place}" for place in count(1))
         for square in _list_random(relation, [one for part in parts for one in self._list_squares(part.reason)]):
             mean = isinstance(square, Average)
@@ -188,7 +188,7 @@ class Scalars:
         return self.reader.text(self.reader.read_slack(found)), found.tactic
 
     def _sum_steps(self, because: InequalityRef) -> tuple[str, str] | None:
-        """Return the sum of deviations from the time average, or the assumption on samples at two points."""
+        """Return the sum of an inequality over the steps of a client, and a tactic; None if the library has none."""
         symbol = self.reader.vocabulary.symbols
         if because == InequalityRef("assumption", ("mean-square smoothness",)):
             moved, changed = (

@@ -107,7 +107,7 @@ class ScalarVocabulary:
 
     def note_ordering(self, premise: Derived, _known: Exported) -> str:
         """Return a tactic that states an inequality between numbers, which another claim proves."""
-        raise NotExported(f"a premise at another end of an interval is not exported: {premise.claim}")
+        raise NotExported(f"a premise at the start or end of another interval is not exported: {premise.claim}")
 
     def derive(self, _premise: Derived, _export_used: Callable[[str], Exported]) -> tuple[Expr, str] | None:
         """Return the slack of another claim, and a tactic for its sign; None if its theorem is applied as it is."""

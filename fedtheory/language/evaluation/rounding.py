@@ -64,7 +64,7 @@ class ScaleCompiler(Compiler):
         return self._cache_on_frame(node, lambda site: left(site) * right(site))
 
     def _compile_value(self, node: Expr) -> Scalar:
-        """Compile the size of the terms that a value of an objective sums."""
+        """Compile the size of the terms whose sum is a value of an objective."""
         objective, point = self._find_objective(node.args[0]), Compiler.vector(self, node.args[1])
 
         def scale(site: Site) -> Array:

@@ -316,7 +316,7 @@ def test_an_exercise_whose_claim_no_run_satisfies(monkeypatch: pytest.MonkeyPatc
     assignment: Any = SimpleNamespace(file="own.py")
     question: Any = SimpleNamespace(name="a", claim=_claim(eta))
     found = SimpleNamespace(lhs="2", rhs="1", size="a run")
-    monkeypatch.setattr(exercise_checks, "describe", lambda *_: found)
+    monkeypatch.setattr(exercise_checks, "shrink_counterexample", lambda *_: found)
     for count, violation, counterexample, message in (
         (0, None, None, "none of the small runs"),
         (1, {}, None, "the claim is false"),

@@ -290,7 +290,8 @@ def test_false_solutions_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
     monkeypatch.setattr(exercise_checks, "build_battery", lambda _: Runs())
     monkeypatch.setattr(exercise_checks, "search_regimes", lambda *_: SimpleNamespace(counterexample=known["search"]))
-    monkeypatch.setattr(exercise_checks, "describe", lambda _, table: SimpleNamespace(lhs=table, rhs=2, size="small"))
+    sides = {"rhs": 2, "size": "small"}
+    monkeypatch.setattr(exercise_checks, "shrink_counterexample", lambda _, table: SimpleNamespace(lhs=table, **sides))
     monkeypatch.setattr(exercise_checks, "_write_counterexample", lambda *_: "; written")
     monkeypatch.setattr(exercise_checks, "explain_no_instance", lambda _: "none")
     exercise_checks._require_unrefuted(assignment, question, tmp_path)

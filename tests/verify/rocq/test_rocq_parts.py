@@ -242,7 +242,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a strange start": (
         lambda: GapsVocabulary.note_ordering(_given(of_a_round=True), _premise(kind="strange"), USED),
-        "another end of an interval is not exported: t:used",
+        "start or end of another interval is not exported: t:used",
     ),
 }
 
@@ -264,7 +264,7 @@ def test_premises_at_other_ends_of_intervals(kind: str, monkeypatch: pytest.Monk
     premise = _premise(kind=kind, derive=lambda *_: y - x)
     known: Any = SimpleNamespace(claim=relation)
     monkeypatch.setattr(gaps, "symbols_of", lambda _: Symbols())
-    with pytest.raises(NotExported, match="another end of an interval is not exported: t:used"):
+    with pytest.raises(NotExported, match="start or end of another interval is not exported: t:used"):
         GapsVocabulary.derive(writer, premise, lambda _: known)
 
 

@@ -165,7 +165,7 @@ class GapsVocabulary(RunVocabulary):
             case "summed over rounds":
                 return self._prove_sum(premise, known)
             case "telescoped" | "at the next start" | "at the first start":
-                raise NotExported(f"a premise at another end of an interval is not exported: {claim.id}")
+                raise NotExported(f"a premise at the start or end of another interval is not exported: {claim.id}")
         return found, f"pose proof ({self._apply_claim(known, premise.link, {})}) as fact; {_OPENED}"
 
     def _prove_sum(self, premise: Derived, known: Exported) -> tuple[Expr, str]:
@@ -207,7 +207,7 @@ class GapsVocabulary(RunVocabulary):
                 return f"assert ({self._write_premise(premise, known)}) by exact ({at_first})."
             case Derived.kind:
                 return f"pose proof (fun n Hn => {self._apply_claim(known, premise.link, {})})."
-        raise NotExported(f"a premise at another end of an interval is not exported: {known.claim.id}")
+        raise NotExported(f"a premise at the start or end of another interval is not exported: {known.claim.id}")
 
     def _write_premise(self, premise: Derived, known: Exported) -> str:
         """Return a relation about the start of an interval, for another model."""
