@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from flint import fmpq
+from scipy.stats import linregress
+from scipy.stats import t as student
 
 from fedtheory.arithmetic import plain_float
 from fedtheory.language import quantities as q
@@ -101,6 +104,15 @@ def test_speed_up_is_linear_within_the_limit_and_ends_beyond_it() -> None:
     many = measure_speed_ups(alike=False)[-1]
     assert many.clients[0] > many.limit
     assert many.errors[-1] > 3 * many.errors[0]
+
+
+def test_fitted_slopes_have_the_interval_of_linear_regression() -> None:
+    """The slope and half its 95 % interval agree with SciPy's regression; two points have no interval."""
+    curve = measure_speed_ups(alike=False)[1]
+    fit = linregress(np.log(curve.clients), np.log(curve.errors))
+    reach = student.ppf(0.975, len(curve.clients) - 2) * fit.stderr
+    assert fit_slope(curve, 0, None) == pytest.approx((fit.slope, reach), rel=1e-9)
+    assert fit_slope(curve, 0, 2) is None
 
 
 def test_speed_ups_cover_the_range() -> None:
