@@ -181,6 +181,10 @@ class Compiler:
     def _compile_expectation(self, node: Expr) -> Scalar:
         """Compile an expectation over the randomness of the present step."""
         inside = self.scalar(node.args[0])
+        numbers = (isinstance(self.notation.get(symbol), RunQuantity) for symbol in node.free_symbols)
+        if all(numbers) and not node.has(ex.Selected):
+            # Numbers of the run are not random, and have values without a frame.
+            return inside
         return self._cache_on_frame(node, lambda site: site.step.take_expectation(site.step.expand_axes(inside(site))))
 
     def _compile_sum(self, node: Expr) -> Scalar:
