@@ -80,7 +80,7 @@ class Remainder:
         """Return the remainder in lowest terms."""
         left = {sp.S.One: self.own}
         for multiple, premise in self.parts:
-            left = _remove(left, multiple, {row: number for row, number in premise.form.items() if row == 1})
+            left = _subtract_multiple(left, multiple, {row: number for row, number in premise.form.items() if row == 1})
         return left.get(sp.S.One, quotient(sp.S.Zero)).expression
 
 
@@ -234,7 +234,7 @@ def _eliminate(
         multiple = form[row] * _invert(premise.form[row])
         if not signs.is_nonnegative(multiple.expression):
             continue
-        left = _remove(form, multiple, {row: number for row, number in premise.form.items() if row != 1})
+        left = _subtract_multiple(form, multiple, {row: number for row, number in premise.form.items() if row != 1})
         for parts in _eliminate(left, premises, signs, done | {row}):
             yield [(multiple, premise), *parts]
 
@@ -247,7 +247,9 @@ def _invert(number: Quotient) -> Quotient:
 _MINUS = quotient(sp.S.NegativeOne)
 
 
-def _remove(form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Expr, Quotient]) -> dict[Expr, Quotient]:
+def _subtract_multiple(
+    form: Mapping[Expr, Quotient], multiple: Quotient, other: Mapping[Expr, Quotient]
+) -> dict[Expr, Quotient]:
     """Return a form minus a multiple of another."""
     left = dict(form)
     for row, number in other.items():

@@ -50,7 +50,7 @@ class PaperExports:
 
 @cache
 def load_exports() -> tuple[PaperExports, ...]:
-    """Return what all papers add."""
+    """Return the exports of all papers."""
     found = (getattr(module, "EXPORTS", None) for module in modules_of_papers("rocq"))
     return tuple(one for one in found if isinstance(one, PaperExports))
 

@@ -133,7 +133,9 @@ def _require_own_files(found: Mapping[str, Exported]) -> None:
     for claim_id, known in found.items():
         other = owners.setdefault(name_file(known).lower(), claim_id)
         if other != claim_id:
-            raise InputError("id", f"{other} and {claim_id} would both be {name_file(known)}: give one another id")
+            raise InputError(
+                "id", f"{other} and {claim_id} would both be {name_file(known)}: choose another id for one of them"
+            )
 
 
 def _write_files(folder: Path, found: Mapping[str, Exported]) -> None:

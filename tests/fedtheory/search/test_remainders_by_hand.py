@@ -97,7 +97,7 @@ def test_eliminations_end() -> None:
         assert all(len(parts) == length for parts in found)
     back = [_premise("there", a=1, b=-1), _premise("back", b=1, a=-1)]
     assert list(remainders._eliminate({sp.Symbol("a"): ONE}, back, SIGNS, frozenset())) == []
-    assert remainders._remove({eta: ONE}, ONE, {eta: ONE, L: ONE}) == {L: quotient(sp.S.NegativeOne)}
+    assert remainders._subtract_multiple({eta: ONE}, ONE, {eta: ONE, L: ONE}) == {L: quotient(sp.S.NegativeOne)}
 
 
 def test_the_remainder_that_is_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
