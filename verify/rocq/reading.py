@@ -178,7 +178,7 @@ class Reader:
         return self._combine(expression, self.vector)
 
     def _prefer_name(self, mean: Mean) -> Term:
-        """Return an average under its name in the vocabulary, so that Rocq recognises gradients there; else as it is."""
+        """Return an average under its name in the vocabulary, so that Rocq recognises gradients there, if any."""
         known = self.vocabulary.vectors.values()
         return next((one for one in known if isinstance(one, Named) and one.body == mean), mean)
 
