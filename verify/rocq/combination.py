@@ -22,7 +22,8 @@ from verify.rocq.number_claims import NumbersVocabulary, is_of_numbers
 from verify.rocq.numbers import number
 from verify.rocq.papers import list_vocabularies
 from verify.rocq.refusals import NotExported
-from verify.rocq.run import STEP_SIZES, RunVocabulary
+from verify.rocq.run import STEP_SIZES
+from verify.rocq.sampled import vocabulary_of
 from verify.rocq.scalar_vocabulary import ScalarVocabulary
 from verify.rocq.step import write_operator
 from verify.rocq.theorem import Exported, Theorem, project, prove_conjunction
@@ -241,7 +242,7 @@ def _choose_vocabulary(claim: Claim, certificate: Combination) -> ScalarVocabula
         return own
     if a.same_local_work not in claim.assumptions and is_of_numbers(claim, certificate):
         return NumbersVocabulary(claim, certificate)
-    return RunVocabulary(claim)
+    return vocabulary_of(claim)
 
 
 def _list_divisors(expression: Expr, names: Mapping[sp.Symbol, str]) -> set[str]:

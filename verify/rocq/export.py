@@ -14,16 +14,21 @@ from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.certificates_of_papers import document_for
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.contraction import Contracting
+from fedtheory.proofs.contraction import Contracting, Contraction
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.document import certificate_in, document_of, with_quantities
 from fedtheory.proofs.document.reading import LEMMAS
+from fedtheory.proofs.fixed_point import FixedPoint
+from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import conditions_of
 from fedtheory.proofs.recursion import Recursion
 from verify.rocq.combination import theorem_of_combination
+from verify.rocq.contraction import theorem_of_contraction
+from verify.rocq.fixed_point import theorem_of_fixed_point
 from verify.rocq.links import Links
+from verify.rocq.lyapunov import theorem_of_lyapunov
 from verify.rocq.names import require_own_names
 from verify.rocq.numbers import SignProofs
 from verify.rocq.origins import find_origins
@@ -34,6 +39,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.round_vocabulary import is_of_round
 from verify.rocq.rounds import theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
+from verify.rocq.sampled import is_sampled, write_sampled_mean
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Exported, Theorem
 from verify.rocq.time_averages import write_mean
@@ -85,12 +91,24 @@ def _export_common(claim: Claim, certificate: AnyCertificate) -> tuple[Theorem, 
             return _export_links(claim, certificate)
         case Recursion():
             return theorem_of_recursion(claim, certificate), []
-        case MeanCertificate():
-            step = export_id(certificate.step)
-            return write_mean(claim, certificate, step.claim, step.general), [step]
+        case MeanCertificate() | Contraction():
+            return _export_from_step(claim, certificate)
+        case FixedPoint():
+            return theorem_of_fixed_point(claim, certificate), []
+        case Lyapunov():
+            return theorem_of_lyapunov(claim, certificate), []
         case Combination():
             return theorem_of_combination(claim, certificate, export_id)
     raise NotExported(f"certificates of the kind {type(certificate).__name__} are not exported")
+
+
+def _export_from_step(claim: Claim, certificate: MeanCertificate | Contraction) -> tuple[Theorem, list[Exported]]:
+    """Return the theorem of a claim about a run that follows from one about each local step, and that claim."""
+    step = export_id(certificate.step)
+    if isinstance(certificate, Contraction):
+        return theorem_of_contraction(claim, certificate, step.claim, step.general), [step]
+    write = write_sampled_mean if is_sampled(claim) else write_mean
+    return write(claim, certificate, step.claim, step.general), [step]
 
 
 _OF_UPPER_BOUNDS = (Recursion, MeanCertificate, Contracting)

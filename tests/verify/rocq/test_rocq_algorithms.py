@@ -15,7 +15,7 @@ from fedtheory.federation.algorithms import dsgd, fedavg, fedavgm, scaffnew, sca
 from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, eta
 from fedtheory.language.registry import find
 from fedtheory.proofs.lyapunov import Lyapunov
-from fedtheory.sources.landmarks.rocq import algorithms
+from verify.rocq import algorithms
 from verify.rocq.export import export_id
 from verify.rocq.project import render_file
 from verify.rocq.refusals import NotExported

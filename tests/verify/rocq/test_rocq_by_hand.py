@@ -13,12 +13,12 @@ from fedtheory.kernel.expressions import Expectation, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.sources.landmarks.rocq.algorithms import Algorithm
 from fedtheory.sources.lecture27.rocq.gaps import GapsVocabulary
 from fedtheory.sources.vlaski2023.rocq import client_steps
 from fedtheory.sources.vlaski2023.rocq.round_numbers import _RoundNumbersWriter
 from verify.rocq import accepted
 from verify.rocq.accepted import remove_comments
+from verify.rocq.algorithms import Algorithm
 from verify.rocq.names import _escape, require_new_words
 from verify.rocq.numbers import _move_sign, needs_no_brackets, number
 from verify.rocq.refusals import NotExported

@@ -16,9 +16,9 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import Quantity
-from fedtheory.sources.landmarks.rocq.algorithms import ZERO, Algorithm
 from verify.rocq import accepted, unchecked
 from verify.rocq.accepted import Checked
+from verify.rocq.algorithms import ZERO, Algorithm
 from verify.rocq.numbers import SignProofs
 from verify.rocq.origins import _explain_sign
 from verify.rocq.refusals import NotExported

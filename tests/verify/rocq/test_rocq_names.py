@@ -23,12 +23,12 @@ from fedtheory.language.targets import resolve
 from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.combination import Combination
 from fedtheory.sources.fraboni2022.rocq import schedules, updates
-from fedtheory.sources.landmarks.rocq.lyapunov_symbols import CALLED
 from fedtheory.sources.lecture27.rocq.gaps import OF_INTERVALS
 from fedtheory.sources.vlaski2023.rocq import client_step
 from verify.rocq import round_vocabulary, vocabulary
 from verify.rocq.accepted import load_accepted, remove_comments
 from verify.rocq.export import export_claim, export_id
+from verify.rocq.lyapunov_symbols import CALLED
 from verify.rocq.names import name_of, require_own_names
 from verify.rocq.project import explain_refusal, list_proved_ids, render_file
 from verify.rocq.refusals import NotExported

@@ -10,7 +10,7 @@ from fedtheory.federation.algorithms import names
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.sources.landmarks.rocq.algorithms import Algorithm
+from verify.rocq.algorithms import Algorithm
 from verify.rocq.refusals import NotExported
 
 DEFINITION = """

@@ -20,8 +20,6 @@ from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import DISPLACEMENT
 from fedtheory.sources.fraboni2022.rocq.schedule_vocabulary import ScheduleVocabulary, with_sums
 from fedtheory.sources.fraboni2022.rocq.update_vocabulary import UpdateVocabulary
-from fedtheory.sources.landmarks.rocq.algorithms import Algorithm
-from fedtheory.sources.landmarks.rocq.lyapunov import _LyapunovWriter
 from fedtheory.sources.lecture27.rocq import gaps
 from fedtheory.sources.lecture27.rocq.gaps import GapsVocabulary
 from fedtheory.sources.lecture27.rocq.intervals import is_of_interval
@@ -30,9 +28,11 @@ from fedtheory.sources.vlaski2023.rocq.client_steps import _ClientStepsWriter
 from fedtheory.sources.vlaski2023.rocq.round_numbers import _RoundNumbersWriter, is_of_round_numbers
 from fedtheory.sources.vlaski2023.rocq.round_vanishing import _VanishingWriter
 from verify.rocq import accepted, export
+from verify.rocq.algorithms import Algorithm
 from verify.rocq.combination import _CombinationWriter
 from verify.rocq.inequalities import _bound_norm_of_mean, _write_triangle, write_inequality
 from verify.rocq.links import Links
+from verify.rocq.lyapunov import _LyapunovWriter
 from verify.rocq.numbers import name_parts, number
 from verify.rocq.reading import Reader
 from verify.rocq.recursion import _RecursionWriter

@@ -1,1 +1,1 @@
-"""Exports of claims about runs with sampled clients, and about steps that contract, to Rocq."""
+"""Export of claims about exponentially weighted averages to Rocq."""

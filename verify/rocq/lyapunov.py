@@ -14,10 +14,10 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import MIXING, NOISE, state
 from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
-from fedtheory.sources.landmarks.rocq.algorithms import ZERO, Algorithm
-from fedtheory.sources.landmarks.rocq.fixed_point import write_round
-from fedtheory.sources.landmarks.rocq.lyapunov_symbols import MIXING_NAME, LyapunovSymbols
+from verify.rocq.algorithms import ZERO, Algorithm
+from verify.rocq.fixed_point import write_round
 from verify.rocq.hypotheses import binders
+from verify.rocq.lyapunov_symbols import MIXING_NAME, LyapunovSymbols
 from verify.rocq.names import name_of
 from verify.rocq.places import AT_STEP, Place
 from verify.rocq.refusals import NotExported

@@ -11,7 +11,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.numbers import symbols_of
-from fedtheory.sources.landmarks.rocq.algorithms import Algorithm, Env, Notation
+from verify.rocq.algorithms import Algorithm, Env, Notation
 from verify.rocq.links import Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs, number

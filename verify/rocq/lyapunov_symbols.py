@@ -14,7 +14,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.definitions import ALIKE, PARAMETERS, START, state
 from fedtheory.proofs.lyapunov import OPTIMUM_GRADIENTS, START_DISTANCE
-from fedtheory.sources.landmarks.rocq.algorithms import Algorithm, Notation
+from verify.rocq.algorithms import Algorithm, Notation
 from verify.rocq.links import Links
 from verify.rocq.numbers import SignProofs, number, split_fraction
 from verify.rocq.reading import KnownSlack, Reader

@@ -1,1 +1,0 @@
-"""Exports of claims about algorithms given by definitions to Rocq: fixed points, and Lyapunov functions."""
