@@ -197,9 +197,9 @@ def test_a_mean_drift_below_its_last_bound(share: Any, verdict: str) -> None:
 
 def test_the_mean_dissimilarity_is_known_from_the_largest(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lemma may name the mean dissimilarity if the claim bounds and names that of each client."""
-    step = chains._Step(
-        "t:lemma", {"iterations": "rounds"}, "max_drift", frozenset(), frozenset({q.mean_dissimilarity.name}), ()
-    )
+    numbers, replacements = frozenset({q.mean_dissimilarity.name}), {"iterations": "rounds"}
+    fits = {"fits_noise": True, "fits_full_gradients": True}
+    step = chains._Step("t:lemma", replacements, "max_drift", frozenset(), numbers, (), **fits)
     monkeypatch.setattr(chains, "_collect_steps", lambda: (step,))
 
     def fitting(*assumptions: Any, rhs: Any = G) -> list[str]:
