@@ -134,7 +134,12 @@ class _Accuracy:
             return self.number
         lowest = plain_float(run.problem.optimal_value)
         if not lowest > 0:
-            raise InputError("target", f"expected a number, as F* is {lowest:g} so a percentage of it has no meaning")
+            start = plain_float(run.initial_gap)
+            raise InputError(
+                "target",
+                f"expected a number, as F* is {lowest:g} so a percentage of it has no meaning; {start / 100:.3g} is 1% "
+                "of F - F* at the start",
+            )
         return self.number * lowest
 
 

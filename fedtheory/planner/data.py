@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,18 @@ from fedtheory.runfile.synonyms import describe_key, key_for
 
 _ALGORITHM: dict[str, Any] = {"rounds": 100, "local_steps": 1, "local_step_size": None, "server_step_size": 1}
 _NAME = "name"
+_IN_RUN_FILES = (
+    "participation",
+    "clock",
+    "time",
+    "aggregation",
+    "momentum",
+    "nesterov",
+    "proximal",
+    "probability",
+    "mixing",
+)
+"""Keys of an algorithm that only run files have."""
 
 
 def build_run_from_data(file: str, settings: Mapping[str, str | float]) -> Run:
@@ -30,13 +42,8 @@ def build_run_from_data(file: str, settings: Mapping[str, str | float]) -> Run:
     Raises `InputError` for other keys, and for files that cannot be read.
     """
     known = [*_ALGORITHM, _NAME, *_PROBLEM]
-    unknown = settings.keys() - set(known)
-    if unknown:
-        key = key_for(min(unknown), known)
-        if key is not None:
-            raise InputError(min(unknown), describe_key(min(unknown), key))
-        expected = ", ".join(known)
-        raise InputError(min(unknown), f"expected one of {expected} beside a data file")
+    for unknown in sorted(settings.keys() - set(known)):
+        raise InputError(unknown, _describe_unknown_key(unknown, known, Path(file).name))
     path = Path(file)
     problem: dict[str, Any] = {"kind": "least-squares", "data": path.name, "start": "zeros", **USUAL}
     problem |= {name: read(name, settings[name]) for name, read in _PROBLEM.items() if name in settings}
@@ -49,6 +56,20 @@ def build_run_from_data(file: str, settings: Mapping[str, str | float]) -> Run:
     if not run.smoothness > 0:
         raise InputError("local_step_size", "expected a number: all inputs are zero, and determine no step size", file)
     return run.with_step_factor(1 / (4 * run.smoothness))
+
+
+def _describe_unknown_key(name: str, known: Collection[str], file: str) -> str:
+    """Return a sentence about a key that is not accepted beside a data file: its name here, or where it belongs."""
+    key = key_for(name, (*known, *_IN_RUN_FILES))
+    if key is not None and key in known:
+        return describe_key(name, key)
+    if key is not None or name in _IN_RUN_FILES:
+        lead = "it" if key is None else f"{describe_key(name, key)}, and"
+        return (
+            f"{lead} is a key of run files: `fedtheory data {file} --save run.toml` writes one; add {key or name} to "
+            "its [algorithm], and plan run.toml"
+        )
+    return f"expected one of {', '.join(known)} beside a data file"
 
 
 def _read_number(name: str, value: str | float) -> float | int:

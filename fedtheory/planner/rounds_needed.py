@@ -49,6 +49,8 @@ _WIDE_RATIO, _IMPATIENT = 2.0, 2
 _RATIO, _MANY, _PATIENT = 1.4, 20, 4
 """Search if each step size needs a run: ratio, least number of step sizes, and number of worse ones that end it."""
 
+_CHEAP = 1e8
+"""Number of operations of a run below which every step size is tried."""
 _FAR_OUT = 3.0
 """Exponent of the largest step size for losses with bounded derivatives, to be divided by the curvature of F."""
 _SEEN = 0.25
@@ -246,7 +248,8 @@ class RoundsNeeded:
 
         A step size is too small if its error still falls at the end: smaller ones get less far.  Errors that have
         settled do not end the search: drift, noise or oscillation keeps them up, and smaller steps may lower them
-        again.  Above the likely edge a path may oscillate and return to its start.
+        again.  Above the likely edge a path may oscillate and return to its start.  With momentum it oscillates at
+        smaller step sizes, too: cheap runs are tried at all of them.
         """
         ratio, patient = (_RATIO, _PATIENT) if self._is_quick else (_WIDE_RATIO, _IMPATIENT)
         sizes = [self.largest]
@@ -260,18 +263,26 @@ class RoundsNeeded:
             found.append(self.outcome(size, rounds if best is None else self._limit_rounds(best, rounds)))
             late = found[-patient:]
             is_worse = best is not None and math.isfinite(best.error) and len(late) == patient and best not in late
-            if is_worse and size <= self._likely_edge and all(one.still_falls for one in late):
+            if is_worse and not self._is_cheap and size <= self._likely_edge and all(one.still_falls for one in late):
                 break
         return found
 
     @property
     def _is_quick(self) -> bool:
         """Return whether a run is cheap enough for a fine grid of step sizes."""
-        return count_operations(self.errors.run, self.errors.run.algorithm.rounds) <= _QUICK
+        return count_operations(self.errors.run, self.planned_rounds) <= _QUICK
+
+    @property
+    def _is_cheap(self) -> bool:
+        """Return whether a run is cheap enough for every step size of the grid."""
+        return count_operations(self.errors.run, self.planned_rounds) <= _CHEAP
 
     def _limit_rounds(self, best: ErrorAtStepSize, rounds: int) -> int:
-        """Return the number of rounds that are worth simulating: those of the best result, with clocks all of them."""
-        return best.rounds if best.reached and self._has_equal_rounds else rounds
+        """Return the number of rounds that are worth simulating: those of the best result.
+
+        With clocks, and if runs are cheap, all rounds are simulated: errors may exceed the target again in later ones.
+        """
+        return best.rounds if best.reached and self._has_equal_rounds and not self._is_cheap else rounds
 
     def _choose_lasting(self, best: ErrorAtStepSize, others: list[ErrorAtStepSize]) -> ErrorAtStepSize:
         """Return the best result whose error stays below the target also in later rounds."""

@@ -15,7 +15,7 @@ from planned_runs import LIU, THEOREM, a_run
 from fedtheory import FLOAT, Run, fedavg, quadratic
 from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
-from fedtheory.planner import ExactErrors, NumericBound, StepSizes, largest, measurements
+from fedtheory.planner import ExactErrors, NumericBound, StepSizes, largest, measurements, rounds_needed
 from fedtheory.planner.admissible import Edge, find_interval_end
 from fedtheory.planner.alternatives import _set_batch_size
 from fedtheory.planner.bound import CLIENTS, ROUNDS, STEP, STEPS
@@ -209,8 +209,11 @@ def _outcome(rounds: int, error: float, reached: bool, limit: float | None = Non
     return ErrorAtStepSize(0.1, rounds, error, reached, False, limit)
 
 
-def test_outcomes_in_order() -> None:
-    """Outcomes that reach the target come first, by rounds, then by errors; without a target by errors."""
+def test_outcomes_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outcomes that reach the target come first, by rounds, then by errors; without a target by errors.
+
+    Cheap runs have all rounds, others those of the best one.
+    """
     search_ = RoundsNeeded(ExactErrors(_noisy_line()), q.final_suboptimality, 0.5)
     ordered = [
         _outcome(3, 0.4, True),
@@ -223,6 +226,8 @@ def test_outcomes_in_order() -> None:
     ]
     mixed = [ordered[place] for place in (3, 0, 6, 2, 5, 1, 4)]
     assert sorted(mixed, key=search_._make_rank) == ordered
+    assert search_._limit_rounds(ordered[0], 10) == 10
+    monkeypatch.setattr(rounds_needed, "_CHEAP", 0.0)
     assert search_._limit_rounds(ordered[0], 10) == 3
     assert search_._limit_rounds(ordered[3], 10) == 10
 
