@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -150,8 +151,9 @@ def test_a_move_is_repeated_while_it_helps(values: list[float], end: int, calls:
         looked.append(point)
         return see(point["a"])
 
-    climb: Any = SimpleNamespace(_look=look, _value=lambda seen: seen.value)
+    climb: Any = SimpleNamespace(_look=look, _value=lambda seen: seen.value, _kept=())
     climb._repeat = lambda _name, old, new: 2 * new - old
+    climb._is_better = partial(LevelClimb._is_better, climb)
     before, at = see(0), see(1)
     found: Any = LevelClimb._climb_onward(climb, before, at, "a")
     assert (found.point, len(looked)) == ({"a": end, "b": 5}, calls)

@@ -17,7 +17,7 @@ from fedtheory.language.assumptions import OfAlgorithm, decreasing_steps
 from fedtheory.language.claim import Claim
 from fedtheory.language.schedules import StepSizes
 from fedtheory.runfile.definitions import find_definition, is_user_defined
-from verify.falsify.regimes.factors import Factor, Level, Point
+from verify.falsify.regimes.factors import WITH_REPLACEMENT, Factor, Level, Point
 from verify.falsify.regimes.problems import count_clients, count_local_steps, count_participants, get_unit_of_values
 from verify.falsify.rounding import round_power
 from verify.falsify.tables import Table, find_most_steps
@@ -186,7 +186,7 @@ def _list_rule(point: Point) -> Iterator[tuple[str, Any]]:
         yield "server_step_size", fmpq(clients) if server == "M" else round_power(server)
     law = point.get("participation")
     if law is not None:
-        kind = "multinomial" if law == "multinomial" else "uniform"
+        kind = "multinomial" if law in WITH_REPLACEMENT else "uniform"
         yield "participation", {"kind": kind, "clients": count_participants(point)}
     clock = point.get("clock")
     if clock is not None:

@@ -36,7 +36,7 @@ class LevelClimb:
         *,
         kept: Sequence[str] = ("sources",),
     ) -> None:
-        """Create an ascent; the coordinates `kept` are fixed."""
+        """Create an ascent; the coordinates `kept` are fixed, also where a move of another one would remove them."""
         self._evaluation, self._levels, self._random, self._look = evaluation, levels, random, look
         self._value, self._kept = value, kept
         self._factors = evaluation.factors
@@ -65,9 +65,17 @@ class LevelClimb:
             if self._evaluation.count >= end:
                 break
             seen = self._look({**at.point, name: level})
-            if self._value(seen) > self._value(at) + _GAIN:
+            if self._is_better(seen, at):
                 return self._climb_onward(at, seen, name)
         return at
+
+    def _is_better(self, seen: Seen, at: Seen) -> bool:
+        """Return whether a point has a larger score, and the same levels of all coordinates that are kept.
+
+        The sources are excepted: a loss on data has other ones, and shows what they do.
+        """
+        keeps = all(seen.point.get(name) == at.point.get(name) for name in self._kept if name != "sources")
+        return keeps and self._value(seen) > self._value(at) + _GAIN
 
     def _climb_onward(self, before: Seen, at: Seen, name: str) -> Seen:
         """Repeat a move as long as it helps."""
@@ -76,7 +84,7 @@ class LevelClimb:
             if level is None or level == at.point[name]:
                 break
             seen = self._look({**at.point, name: level})
-            if self._value(seen) <= self._value(at) + _GAIN:
+            if not self._is_better(seen, at):
                 break
             before, at = at, seen
         return at

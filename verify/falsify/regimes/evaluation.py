@@ -55,8 +55,13 @@ _MOST_STEPS_LOOKED_AT = 9
 """Largest exponent of the local steps for claims with terms at each local step."""
 _LOOKED_AT, _LOOKED_AT_IN_FRAMES = 4096, 256
 """Largest numbers of local steps of all clients for claims with terms at each step: without and with vectors."""
-_TO_THE_EDGE = ("sources", "gradients", "noise", "noisy clients", "direction", "horizon", "step size")
-"""Factors that do not change the edge, except for the presence of noise."""
+_OF_ERRORS = ("sources", "gradients", "noise", "noisy clients", "direction")
+"""Factors that change the edge only if conditions contain other quantities than those below."""
+_OF_EDGES = {
+    *("clients", "iterations", "largest_staleness", "local_step_size", "local_steps", "momentum", "participants"),
+    *("rounds", "server_step_size", "smoothness", "strong_convexity"),
+}
+"""Names of quantities that depend neither on the start, nor on noise, nor on the linear terms."""
 
 
 @dataclass
@@ -90,6 +95,8 @@ class Evaluation:
         self._edge, self._edges = Edge(claim), dict[Hashable, float | None]()
         self._looked_at = _limit_looked_at(claim)
         self._conditions_ask_for_rounds = _depends_on_rounds(claim) or is_tied(claim)
+        errors = () if _depends_on_errors(claim) else _OF_ERRORS
+        self._without_effect = {*errors, "horizon", "step size"}
 
     @property
     def factors(self) -> dict[str, Factor]:
@@ -169,7 +176,7 @@ class Evaluation:
     def _edge_at(self, point: Point, rounds: int) -> float | None:
         """Return the largest step size, for largest curvature 1."""
         asked = rounds if self._conditions_ask_for_rounds or point.get("clock") else 1
-        kept = {name: level for name, level in point.items() if name not in _TO_THE_EDGE or point.get("loss")}
+        kept = {name: level for name, level in point.items() if name not in self._without_effect or point.get("loss")}
         key = (asked, "n" in point["sources"], tuple(sorted((name, str(level)) for name, level in kept.items())))
         if key not in self._edges:
             run = parse_run(self._table(point, _SMALL, asked), FLOAT)
@@ -228,6 +235,16 @@ def _limit_looked_at(claim: Claim) -> int | None:
 
 def _depends_on_rounds(claim: Claim) -> bool:
     """Return whether a condition has a value that changes with the number of rounds."""
+    return any(not quantity.is_constant for quantity in _list_conditioned(claim))
+
+
+def _depends_on_errors(claim: Claim) -> bool:
+    """Return whether a condition may have a value that changes with the start, noise, or linear terms."""
+    return any(quantity.name not in _OF_EDGES for quantity in _list_conditioned(claim))
+
+
+def _list_conditioned(claim: Claim) -> list[RunQuantity]:
+    """Return the quantities of a run in conditions."""
     symbols = {symbol for condition in claim.run_conditions for symbol in condition.free_symbols}
     asked = [claim.notation.get(symbol) for symbol in symbols]
-    return any(isinstance(quantity, RunQuantity) and not quantity.is_constant for quantity in asked)
+    return [quantity for quantity in asked if isinstance(quantity, RunQuantity)]

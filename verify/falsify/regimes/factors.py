@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+import sympy as sp
+
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -23,6 +25,10 @@ Level = Any
 """A number, a word, or None if the feature is absent."""
 Point = Mapping[str, Level]
 
+AS_MANY_DRAWS = "as many draws"
+"""Name of sampling with replacement, with as many draws as clients: some clients are drawn twice, others never."""
+WITH_REPLACEMENT = ("multinomial", AS_MANY_DRAWS)
+"""Names of sampling with replacement, with few draws and with as many as clients."""
 DATA = ("data", "rare rows")
 """Name of least squares with mini-batches of one: rare rows cause the noise, at the step size of one row."""
 _MOST_STEPS, MOST_STEPS_ONE_BY_ONE = 17, 14
@@ -35,6 +41,10 @@ _MOST_WITH_CLOCKS = 7
 """Largest exponent of the clients if they have stale models."""
 _MOST_HALVES = 2.585
 """Largest exponent of the clients if half of them participate; a claim may need an enumeration of all such sets."""
+_MOST_DRAWN = 2.0
+"""Largest exponent of the clients if as many are drawn with replacement."""
+_COUNTED = (q.clients, q.rounds, q.iterations, q.local_steps, q.participants)
+"""Quantities that are counts."""
 _COUNTS = (*range(1, 33), 50, 64, 100, 128, 200, 256, 500, 512, 1000, 1024)
 """Counts that are tried for the least one that conditions allow."""
 
@@ -141,7 +151,7 @@ RULE = (
     HORIZON,
     STEP_SIZE,
     Factor("server step size", (None, -7, 1.6, 4.3, "M"), None, (3, 1), -20, 12, _format_word),
-    Factor("participation", (None, "one", "half", "multinomial"), None, in_words=_format_word),
+    Factor("participation", (None, "one", "half", *WITH_REPLACEMENT), None, in_words=_format_word),
     Factor("local work", (None, "unequal", "normalised"), None, in_words=_format_word),
     Factor(
         "clock",
@@ -155,11 +165,13 @@ STANDARD: Mapping[str, Factor] = {factor.name: factor for factor in (*PROBLEM, *
 """The factors of every run, by name."""
 
 _CYCLES = (("cycle", 0), ("cycle", 2))
+_AT_EQUATION = Factor("step size", (0,), high=0, in_words=_describe_distance_from_edge)
+"""The only level of a step size that satisfies an equation: the solution, which is the edge."""
 _OF_TIED_STEPS = (
     Factor("clients", (0, 2, 4, 10), steps=(2,), low=0, high=10, in_words=_format_count),
     Factor("local steps", (0, 2, 4), steps=(2,), low=0, high=12, in_words=_format_count),
     Factor("horizon", (("T", 0), ("T", 12), ("T", 6), ("T", 20)), in_words=_describe_horizon),
-    Factor("step size", (0,), high=0, in_words=_describe_distance_from_edge),
+    _AT_EQUATION,
     # Curvatures alone determine the edge of the conditions there, so they change in small steps.
     Factor("unit of values", (0, 12, -12), 0, (4, 0.5, 1 / 16), -48, 48, in_words=_format_power),
 )
@@ -168,8 +180,9 @@ _OF_TIED_STEPS = (
 def list_factors(claim: Claim) -> dict[str, Factor]:
     """Return the factors of every run, with the levels that the assumptions of a claim allow.
 
-    A run that must end after a whole cycle of its clock has the length of some cycles. A step size that is tied to the
-    square root of clients over iterations is rational if both are powers of four.
+    A run that must end after a whole cycle of its clock has the length of some cycles. A step size that an equation
+    fixes has no other level. A step size that is tied to roots of clients or iterations is rational if both are powers
+    of four.
     """
     found = {
         name: replace(factor, levels=restrict_counts(claim).get(name, factor.levels))
@@ -177,7 +190,9 @@ def list_factors(claim: Claim) -> dict[str, Factor]:
     }
     if a.whole_cycles in claim.assumptions:
         found["horizon"] = replace(HORIZON, levels=_CYCLES)
-    if is_tied(claim):
+    if has_equation_on_step(claim):
+        found["step size"] = _AT_EQUATION
+    if is_tied(claim) or _has_equation_on_roots(claim):
         found |= {factor.name: factor for factor in _OF_TIED_STEPS}
     return found
 
@@ -209,6 +224,25 @@ def _allow(claim: Claim, quantity: RunQuantity, levels: Sequence[float]) -> tupl
 def is_tied(claim: Claim) -> bool:
     """Return whether an assumption fixes the step size by the numbers of clients and iterations."""
     return a.speedup_step in claim.assumptions or a.plain_speedup_step in claim.assumptions
+
+
+@cache
+def has_equation_on_step(claim: Claim) -> bool:
+    """Return whether a condition is an equation that contains the step size."""
+    return bool(_list_equations_on_step(claim))
+
+
+@cache
+def _has_equation_on_roots(claim: Claim) -> bool:
+    """Return whether an equation on the step size contains a root of a count, such as ``sqrt(T)``."""
+    counts = {symbol for symbol, quantity in claim.notation.items() if quantity in _COUNTED}
+    powers = {power for one in _list_equations_on_step(claim) for power in one.atoms(sp.Pow)}
+    return any(power.base.free_symbols & counts and not power.exp.is_integer for power in powers)
+
+
+def _list_equations_on_step(claim: Claim) -> list[sp.Basic]:
+    symbols = {symbol for symbol, quantity in claim.notation.items() if quantity is q.local_step_size}
+    return [one for one in claim.run_conditions if isinstance(one, sp.Equality) and one.free_symbols & symbols]
 
 
 BASE: Point = {
@@ -244,6 +278,8 @@ def _limit_clients(point: Point) -> dict[str, Level]:
         found["clients"] = min(found["clients"], MOST_SEPARATE)
     if found.get("participation") == "half":
         found["clients"] = min(found["clients"], _MOST_HALVES)
+    if found.get("participation") == AS_MANY_DRAWS:
+        found["clients"] = min(found["clients"], _MOST_DRAWN)
     return found
 
 
@@ -264,6 +300,7 @@ def normalise(point: Point, most_steps: float = _MOST_STEPS) -> dict[str, Level]
         found |= {"curvatures": alone.get(found["curvatures"], found["curvatures"]), "unlike gradients": "signs"}
         found |= {name: None for name in ("weights", "participation", "local work") if name in found}
         found |= {"noisy clients": "all"}
+        found |= {"server step size": None} if found.get("server step size") == "M" else {}
     # The steps of one client are simulated one by one.
     found["local steps"] = max(0, min(found["local steps"], most_steps - min(found["clients"], MOST_SEPARATE)))
     if found["direction"] != "minus" and found["curvatures"] in ("alike", "alternate", "one steep", "one flat"):

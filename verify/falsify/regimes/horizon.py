@@ -8,7 +8,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import plain_float
 from verify.falsify.regimes.algorithms import ClaimedAlgorithm, count_rounds_of_a_cycle
-from verify.falsify.regimes.factors import DATA, Point
+from verify.falsify.regimes.factors import DATA, WITH_REPLACEMENT, Point
 from verify.falsify.regimes.problems import (
     count_clients,
     count_local_steps,
@@ -46,7 +46,7 @@ def _count_sets_of_participants(point: Point) -> int:
     clients, participants, law = count_clients(point), count_participants(point), point.get("participation")
     if law is None:
         return clients
-    return math.comb(clients + participants - 1 if law == "multinomial" else clients, participants)
+    return math.comb(clients + participants - 1 if law in WITH_REPLACEMENT else clients, participants)
 
 
 def _count_whole_cycles(point: Point) -> int:

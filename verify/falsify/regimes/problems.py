@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import fmpq
 
-from verify.falsify.regimes.factors import DATA, MOST_SEPARATE, Point, count, has_single_clients
+from verify.falsify.regimes.factors import AS_MANY_DRAWS, DATA, MOST_SEPARATE, Point, count, has_single_clients
 from verify.falsify.rounding import round_power
 from verify.falsify.tables import Table, diagonal
 
@@ -54,9 +54,9 @@ def count_clients(point: Point) -> int:
 
 
 def count_participants(point: Point) -> int:
-    """Return the number of participants of a round; with replacement, of few clients two are drawn, else one."""
+    """Return the number of participants of a round; with replacement, of few clients two are drawn, else one or all."""
     clients, law = count_clients(point), point.get("participation")
-    if law is None:
+    if law in (None, AS_MANY_DRAWS):
         return clients
     if law == "half":
         return max(clients // 2, 1)

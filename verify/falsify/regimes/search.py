@@ -53,6 +53,10 @@ _SETTINGS = _VALLEYS[:6]
 """Factors of a setting."""
 _OF_SETTINGS = 0.25
 """Additional evaluations for settings, as a fraction of all others."""
+_ALONE = ("n", "p")
+"""Sources of error that act alone, without a distant start."""
+_SETTLING: Point = {"clients": 3.32, "conditioning": -1, "local steps": 1, "horizon": ("mu", 5)}
+"""Levels of a run that settles, where a claim allows them."""
 _OBJECTIVES = ("loss", "negative curvature")
 """Factors of the objectives, for which only a distant start matters."""
 _FITTED = ("horizon", "step size")
@@ -123,6 +127,7 @@ class _Searching:
         self._violations = Violations(claim, _DECIDING * evaluations, self._look)
         self._pairs: Callable[[], Pairs] = Pairs
         self._known_levels: Mapping[str, Sequence[Level]] = {}
+        self._base: dict[str, Level] | None = None
 
     def search(self) -> Search:
         """Run all stages, or stop when a violation is confirmed."""
@@ -145,7 +150,7 @@ class _Searching:
         )
 
     def _go(self) -> None:
-        base = self._find_base()
+        base = self._base = self._find_base()
         if base is None:
             return
         levels = self._known_levels = self._find_levels(base)
@@ -243,20 +248,46 @@ class _Searching:
         """Make ascents on quadratics that start at the optimum, from each level of a setting and from the best point.
 
         Joint changes of a setting, such as many clients and one heavy weight, are not found one by one, and other
-        losses hide the effect of local steps, so both have their own evaluations.
+        losses hide the effect of local steps, so both have their own evaluations. An ascent keeps its setting: without
+        it, one client often has the next larger ratio, where a setting has no effect.
         """
         self._end_with_a_violation()
         more = int(_OF_SETTINGS * self._most)
         self._most, self._end = self._evaluation.count + more, measure_work() + _WORK * more
-        kept = ("sources", "loss")
-        climb = LevelClimb(self._evaluation, self._known_levels, self._random, self._look, rate_run, kept=kept)
+        normal = self._look_at_normal_settings()
         without_start, _, _ = self._choose_starts(self._known_levels)
         pool = [seen for seen in self._evaluation.known.values() if _does_move_without_start(seen)]
         settings = list(
             self._search_levels(self._known_levels, sorted(pool, key=_rank_by_ratio), without_start, _SETTINGS)
         )
-        for start in _alternate(settings, without_start):
+        for start in _alternate(settings, [*normal, *without_start]):
+            named = [name for name in _SETTINGS if name in start.point and start.point[name] is not None]
+            kept = ("sources", "loss", *named)
+            climb = LevelClimb(self._evaluation, self._known_levels, self._random, self._look, rate_run, kept=kept)
             climb.climb_from(start, _SHORTEST)
+
+    def _look_at_normal_settings(self) -> list[Seen]:
+        """Try runs that settle with one source of error, in the normal setting and in each other; return the former.
+
+        The design may combine a setting with a distant start or another loss only, and the runs with the largest ratio
+        need not be those from which an ascent leads furthest.
+        """
+        if self._base is None:
+            return []
+        levels = self._known_levels
+        found = []
+        for sources in _ALONE:
+            settled = {**self._base, "sources": sources, **_select_allowed(_SETTLING, levels)}
+            # Clients of one type have equal curvatures.
+            alike = {**settled, "curvatures": "alike"}
+            first = next((seen for seen in map(self._look, (settled, alike)) if seen.applies), None)
+            if first is None:
+                continue
+            found.append(first)
+            for name in _SETTINGS:
+                for level in levels.get(name, ()):
+                    self._look({**first.point, name: level})
+        return [seen for seen in found if _does_move_without_start(seen)]
 
     def _list_promising(self) -> Iterator[Seen]:
         """Yield, for each set of sources with a start, the run with the least decrease relative to the bound's."""
@@ -328,6 +359,11 @@ _TAME: Mapping[str, Sequence[Level]] = {
 }
 _OF_PROBLEM = 4
 """Factors of the problem and the counts, not of a setting."""
+
+
+def _select_allowed(wanted: Point, levels: Mapping[str, Sequence[Level]]) -> dict[str, Level]:
+    """Return the wanted levels of factors that a claim leaves free, which have several levels."""
+    return {name: level for name, level in wanted.items() if len(levels.get(name, ())) > 1}
 
 
 def _list_tame_points(start: Point, restricted: Mapping[str, Sequence[Level]]) -> Iterator[dict[str, Level]]:
