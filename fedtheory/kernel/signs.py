@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
@@ -56,7 +56,7 @@ def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...
     if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):
         return True
     found = [known for condition in orderings for known in _parametrise(condition, numbers)]
-    written = _bound_small_powers(coefficient, numbers, orderings)
+    written = coefficient.xreplace(_bound_powers_by_bases(_select_powers(coefficient), numbers, orderings))
     return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewrite_all(written, found))
 
 
@@ -93,7 +93,8 @@ def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ())
         return False
     orderings = _select_orderings(conditions, numbers)
     found = [known for condition in orderings for known in _parametrise(condition, numbers)]
-    written = _bound_small_powers(numbers.replace_names(number), numbers, orderings)
+    named = numbers.replace_names(number)
+    written = named.xreplace(_bound_powers_by_bases(parts_of(named, sp.Pow), numbers, orderings))
     return any(_is_plainly_positive(rewritten, numbers) for rewritten in _rewrite_all(written, found))
 
 
@@ -255,22 +256,36 @@ def _bound_powers(coefficient: Expr, numbers: Numbers) -> Expr:
     return coefficient
 
 
-def _bound_small_powers(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> Expr:
-    """Rewrite powers b^n with 0 <= b <= 1 and n >= 1 as b/(1 + s) with s >= 0.
+_SHORT = 40
+"""Limit on the operations of a number whose powers are bounded outside of denominators as well."""
+
+
+def _select_powers(number: Expr) -> set[Expr]:
+    """Return the powers of a number that are bounded: of a long one those in denominators, which halves most tests."""
+    powers = set(parts_of(number, sp.Pow))
+    if number.count_ops() <= _SHORT:
+        return powers
+    divisors = (one.base for one in powers if one.exp.is_Rational and one.exp < 0)
+    return set().union(*(parts_of(one, sp.Pow) for one in divisors))
+
+
+def _bound_powers_by_bases(powers: Iterable[Expr], numbers: Numbers, conditions: Sequence[Expr]) -> dict[Expr, Expr]:
+    """Return those powers b^n with 0 <= b <= 1 and n >= 1, with b/(1 + s) in their place, s >= 0.
 
     Nothing is lost: b^n is at most b, and zero only if b is.  A power such as b^(n - 1) may be one at b = 0 and is
     left, and so is b^n where no lower bound of n is known.
     """
-    for power in sorted(parts_of(coefficient, sp.Pow), key=sp.default_sort_key):
+    found = {}
+    for power in sorted(powers, key=sp.default_sort_key):
         known, multiple = power.exp.as_coeff_Add()
         times, symbol = multiple.as_coeff_Mul()
         is_count = symbol.is_Symbol and known.is_Integer and times.is_Integer and known >= 0 and times >= 1
         if not is_count or numbers.at_least.get(symbol, 0) < 1:
             continue
-        if all(is_nonnegative(number, numbers, conditions) for number in (power.base, 1 - power.base)):
+        if all(is_nonnegative(each, numbers, conditions) for each in (power.base, 1 - power.base)):
             bounded = power.base / (1 + _name_excess(power.base, symbol, power.base))
-            coefficient = coefficient.xreplace({power: power.base**known * bounded**times})
-    return coefficient
+            found[power] = power.base**known * bounded**times
+    return found
 
 
 @cache

@@ -19,7 +19,7 @@ from fedtheory.search.reductions import list_linked, search_reduced
 from fedtheory.search.restatements import has_roots, search_powers, search_smaller_powers, search_squares
 from fedtheory.search.terms import search_terms
 
-EFFORT = 15 * 10**7
+EFFORT = 2 * 10**8
 """Default limit on the counted work of a search, which takes some seconds."""
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.work import Exhausted, limit_work, spend
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.search.differences import split_differences
 from fedtheory.search.nearest import explain_assumptions, explain_misfit
 from fedtheory.search.outcome import Found, NotFound
-from fedtheory.search.positivity import split_into_products, split_into_squares, split_pairs, split_quickly
+from fedtheory.search.positivity import SignFacts, split_into_products, split_into_squares, split_pairs, split_quickly
 from fedtheory.search.premises import (
     KnownClaim,
     adopt_symbols,
@@ -63,12 +65,31 @@ def search_known(claim: Claim) -> Found | NotFound:
 
 def _prove_quickly(remainder: Remainder) -> Found | None:
     """Return a proof if the remainder is non-negative by parts, by pairs of terms, by its terms, or by squares."""
+    # Without known bounds, other families often prove the claim with less work.
+    prove = prove_remainder if remainder.parts else _prove_within_limit
     return (
-        prove_remainder(remainder, remainder.written, split_differences)
-        or prove_remainder(remainder, remainder.written, split_pairs)
-        or prove_remainder(remainder, remainder.number, split_quickly)
-        or prove_remainder(remainder, remainder.number, split_into_squares)
+        prove(remainder, remainder.written, split_differences)
+        or prove(remainder, remainder.written, split_pairs)
+        or prove(remainder, remainder.number, split_quickly)
+        or _prove_within_limit(remainder, remainder.number, split_into_squares)
     )
+
+
+_MOST_QUICK = 10**7
+"""Limit on the work of an attempt: the signs of a long number may take all the work that other families need."""
+
+
+def _prove_within_limit(
+    remainder: Remainder, number: Expr, split: Callable[[Expr, SignFacts], list[Expr] | None]
+) -> Found | None:
+    """Return the proof by the summands of a remainder; None if none are found, or only with much work."""
+    with limit_work(_MOST_QUICK) as meter:
+        try:
+            found = prove_remainder(remainder, number, split)
+        except Exhausted:
+            found = None
+    spend(meter.spent)
+    return found
 
 
 def _search_without_bounds(claim: Claim, others: Sequence[KnownClaim]) -> Found | None:

@@ -117,7 +117,12 @@ def split_into_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
 
 def split_with_squares(number: Expr, signs: SignFacts) -> list[Expr] | None:
     """Return squares times symbols, one for each negative cross term, and products for the rest; None if not found."""
-    return _split_off_squares(number, signs, signs.split)
+
+    def split(rest: Expr) -> list[Expr] | None:
+        found = split_quickly(rest, signs)
+        return split_into_products(rest, signs) if found is None else found
+
+    return _split_off_squares(number, signs, split)
 
 
 def _split_off_squares(number: Expr, signs: SignFacts, split: Callable[[Expr], list[Expr] | None]) -> list[Expr] | None:

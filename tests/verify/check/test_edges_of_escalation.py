@@ -189,7 +189,7 @@ def test_the_simplest_violation_that_is_confirmed(otherwise: bool | None, monkey
         verdict, "check", lambda _, run: SimpleNamespace(holds=False if run in confirmed else otherwise)
     )
     monkeypatch.setattr(verdict, "run_table", lambda run: run)
-    monkeypatch.setattr(verdict, "Witness", SimpleNamespace(of_table=lambda _, table: table))
+    monkeypatch.setattr(verdict, "Witness", SimpleNamespace(from_table=lambda _, table: table))
 
     def outcome(name: str, everywhere: bool, ratio: float | None, size: int, holds: bool | None = False) -> Any:
         instance = SimpleNamespace(run=lambda: name)

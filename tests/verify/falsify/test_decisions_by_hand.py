@@ -154,15 +154,17 @@ def test_lemmas_in_the_symbols_of_a_claim(monkeypatch: pytest.MonkeyPatch) -> No
     assert list(lemmas._use_claim(claim, "t:other")) == []
 
 
-def test_two_ways_to_split_a_remainder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_order_in_which_a_remainder_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each remainder is split as written, then as a number; the first proof ends the search."""
     tried: list[Any] = []
 
     def show(_remainder: Any, number: Any, split: Any) -> Any:
-        tried.append((number, split is known.split_pairs))
+        tried.append((number, split))
         return "found" if number == "b as a number" else None
 
-    named = [SimpleNamespace(written=f"{name} as written", number=f"{name} as a number") for name in "abc"]
+    named = [
+        SimpleNamespace(written=f"{name} as written", number=f"{name} as a number", parts=["premise"]) for name in "abc"
+    ]
     for name, stand_in in (
         ("_explain_unfit", lambda _: None),
         ("use_plain_symbols", lambda claim: claim),
@@ -172,10 +174,10 @@ def test_two_ways_to_split_a_remainder(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         monkeypatch.setattr(known, name, stand_in)
     assert known.search_known("claim") == "found"  # type: ignore[arg-type, comparison-overlap]
-    assert tried == [
-        *(("a as written", True), ("a as a number", False)),
-        *(("b as written", True), ("b as a number", False)),
-    ]
+    first = [("a as written", known.split_differences), ("a as written", known.split_pairs)]
+    first += [("a as a number", known.split_quickly), ("a as a number", known.split_into_squares)]
+    second = [("b as written", known.split_differences), ("b as written", known.split_pairs)]
+    assert tried == [*first, *second, ("b as a number", known.split_quickly)]
 
 
 def test_equations_in_the_order_of_their_texts() -> None:

@@ -172,7 +172,7 @@ def test_what_may_be_rounding_is_decided_and_has_no_ratio() -> None:
     """Sides the wrong way round, by what floats cannot tell from rounding: rationals say that the claim holds."""
     claim = resolve(Claim(id="mine:twice", lhs=q.local_step_size, rhs=2 * eta, where=WHERE))
     table = Evaluation(claim).table(normalise(BASE))
-    met = Violations(claim, 1.0, Evaluation(claim).at)
+    met = Violations(claim, 1.0, Evaluation(claim).score)
     unclear, right_way = seen(table, (1.5, 1.0), 0.4), seen(table, (1.0, 1.5), -0.4)
     for one in (unclear, right_way):
         met.meet_unclear(one)
@@ -183,7 +183,7 @@ def test_what_may_be_rounding_is_decided_and_has_no_ratio() -> None:
 def test_what_may_be_rounding_and_is_none_is_a_violation() -> None:
     """A violation that could be rounding in floats is confirmed in rationals."""
     claim = resolve(Claim(id="mine:half", lhs=q.local_step_size, rhs=eta / 2, where=WHERE))
-    met = Violations(claim, 1.0, Evaluation(claim).at)
+    met = Violations(claim, 1.0, Evaluation(claim).score)
     met.meet_unclear(seen(Evaluation(claim).table(normalise(BASE)), (2.0, 1.0), 0.7))
     assert met.found is not None
     assert met.found[1].ratio == 2.0
