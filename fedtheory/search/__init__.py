@@ -36,6 +36,7 @@ Statements about points and steps:
     constants   constant terms by their monomials
     conic       selection of inequalities by semidefinite programs
     exact       coefficients as rational functions
+    multiples   coefficients that are multiples of others
     faces       optimal faces of the feasible coefficients
     fits        expressions from their values at samples
     dimensions  physical dimensions of coefficients

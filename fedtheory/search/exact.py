@@ -125,10 +125,10 @@ def solve_exactly(system: System, selection: Selection, context: Context, signs:
 
 def _solve(system: System, selection: Selection, context: Context, signs: SignFacts) -> list[Term] | None:
     """Solve the linear equations, then those of faces with fewer free coefficients, and then try simple values."""
-    if not _cancel_linear_parts(system):
+    if not cancel_linear_parts(system):
         return None
     if not system.free:
-        return _write_terms(system, selection, context, signs)
+        return write_terms(system, selection, context, signs)
     for narrower in _list_faces(system, selection):
         found = _solve(narrower, selection, context, signs)
         if found is not None:
@@ -221,7 +221,7 @@ _MOST_SIMPLE = 4
 """Number of the simplest values, and of the values farthest from the bounds, among them."""
 
 
-def _write_terms(system: System, selection: Selection, context: Context, signs: SignFacts) -> list[Term] | None:
+def write_terms(system: System, selection: Selection, context: Context, signs: SignFacts) -> list[Term] | None:
     """Return the terms of a proof from a system without free coefficients; None if a coefficient may be negative."""
     coefficients = [system.known[place].get(-1, ZERO) for place in range(len(system.chosen))]
     rest = system.rest()[-1]
@@ -245,7 +245,7 @@ def _is_negative(number: Quotient, selection: Selection) -> bool:
     return bool(np.any(values < -1e-9 * np.abs(values).max()))
 
 
-def _cancel_linear_parts(system: System) -> bool:
+def cancel_linear_parts(system: System) -> bool:
     """Impose that linear parts and inner products of vectors without a square cancel; return False if they cannot."""
     while True:
         parts = system.rest()

@@ -45,6 +45,7 @@ from fedtheory.search.constants import split_constants
 from fedtheory.search.dimensions import Dimensions
 from fedtheory.search.exact import Selection, System, list_units, solve_exactly
 from fedtheory.search.lemmas import find_lemmas
+from fedtheory.search.multiples import divides_by_sum, solve_by_multiples
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.positivity import SignFacts
 from fedtheory.search.premises import list_supposable
@@ -348,9 +349,13 @@ def _find_sum(
         tried.add(places)
         chosen = [candidates[place] for place in places]
         selection = Selection(chosen, samples, dimensions, many, units)
-        found = solve_exactly(System(goal, chosen, {}), selection, context, signs)
-        if found is not None:
-            return found
+        system = System(goal, chosen, {})
+        # With a potential, products of powers are a long search in vain.
+        solvers = (solve_by_multiples, solve_exactly) if divides_by_sum(goal) else (solve_exactly,)
+        for solve in solvers:
+            found = solve(system, selection, context, signs)
+            if found is not None:
+                return found
     return None
 
 

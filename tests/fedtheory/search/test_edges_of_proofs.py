@@ -391,4 +391,4 @@ def test_systems_are_reduced_until_an_equation_fails(equations: Any, solvable: i
     system: Any = SimpleNamespace(rest=lambda: None, impose=lambda _: bool(solvable) and left.pop() is not None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exact, "_list_equations", lambda _: list(left))
-        assert exact._cancel_linear_parts(system) is ends
+        assert exact.cancel_linear_parts(system) is ends

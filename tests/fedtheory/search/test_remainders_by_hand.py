@@ -167,7 +167,7 @@ def test_coefficients_of_a_proof_have_signs(monkeypatch: pytest.MonkeyPatch) -> 
         known = {n: {-1: quotient(sp.Integer(number))} for n, number in enumerate(numbers)}
         system: Any = SimpleNamespace(known=known, chosen=chosen, rest=lambda: {-1: rest})
         choice: Any = SimpleNamespace(samples=SimpleNamespace(values=lambda number: np.array([float(number)])))
-        return exact._write_terms(system, choice, None, SIGNS)  # type: ignore[arg-type]
+        return exact.write_terms(system, choice, None, SIGNS)  # type: ignore[arg-type]
 
     nothing = blocks.Blocks({}, {})
     assert finished([1, 0, 2], nothing) == [(0, "1"), (2, "2"), "squares"]
