@@ -311,3 +311,19 @@ def test_nobody_is_searched_whose_claim_never_applies() -> None:
     search = search_regimes(claim, 300)
     assert (search.applicable, search.counterexample, search.regimes) == (0, None, ())
     assert search.evaluations <= 300
+
+
+def test_step_sizes_below_an_excluded_edge() -> None:
+    """A strict condition excludes the largest step size, and a run just below it refutes the claim."""
+    claim = Claim(
+        id="mine:up-to-2L",
+        lhs=q.final_suboptimality,
+        rhs=D**2 / (2 * eta * T),
+        where={eta: q.local_step_size, L: q.smoothness, D: q.initial_distance, T: q.rounds, tau: q.local_steps},
+        conditions=[sp.Eq(tau, 1), eta < 2 / L],
+        assumptions=[a.one_client, a.full_gradients, a.convex_and_smooth],
+    )
+    found = search_regimes(resolve(claim), 400, 0)
+    assert found.counterexample is not None
+    assert found.counterexample.found.holds is False
+    assert found.counterexample.found.arithmetic is RATIONAL

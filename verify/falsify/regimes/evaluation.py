@@ -8,9 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
+import sympy as sp
 from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
+from fedtheory.language import quantities
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.quantities.measuring.expectations import AtSteps
@@ -46,6 +48,8 @@ _TIE = -90.0
 """Score of two sides that floats cannot distinguish."""
 _TINY = 1e-9
 """Relative distance from the edge."""
+_INSIDE = 1 - 2.0**-10
+"""Fraction of an edge that a strict condition excludes: runs at the edge itself are not applicable in rationals."""
 _STILL: Point = {"horizon": ("T", 0), "step size": -40}
 """Point at which a run hardly moves."""
 _FAR, _MOVING = 100.0, 16
@@ -94,6 +98,7 @@ class Evaluation:
         self.known: dict[Hashable, Seen] = {}
         self._edge, self._edges = Edge(claim), dict[Hashable, float | None]()
         self._looked_at = _limit_looked_at(claim)
+        self._has_strict_edge = _limits_steps_strictly(claim)
         self._conditions_ask_for_rounds = _depends_on_rounds(claim) or is_tied(claim)
         errors = () if _depends_on_errors(claim) else _OF_ERRORS
         self._without_effect = {*errors, "horizon", "step size"}
@@ -159,7 +164,8 @@ class Evaluation:
                 return None
             is_at_edge = point["step size"] == 0 and edge != UNBOUNDED
             largest = min(_BEYOND if edge == UNBOUNDED else edge, find_largest_step(point))
-            step_size = round_below(largest * 2.0 ** point["step size"], *([_TINY] if is_at_edge else []))
+            allowed = largest * _INSIDE if is_at_edge and self._has_strict_edge else largest
+            step_size = round_below(allowed * 2.0 ** point["step size"], *([_TINY] if is_at_edge else []))
             rounds = find_rounds(point, step_size, self.subject, self._looked_at)
         return self._table(point, step_size, rounds)
 
@@ -236,6 +242,13 @@ def _limit_looked_at(claim: Claim) -> int | None:
 def _depends_on_rounds(claim: Claim) -> bool:
     """Return whether a condition has a value that changes with the number of rounds."""
     return any(not quantity.is_constant for quantity in _list_conditioned(claim))
+
+
+def _limits_steps_strictly(claim: Claim) -> bool:
+    """Return whether a strict condition excludes a largest step size."""
+    steps = {symbol for symbol, one in claim.notation.items() if one is quantities.local_step_size}
+    strict = (one for one in claim.run_conditions if isinstance(one, sp.StrictLessThan | sp.StrictGreaterThan))
+    return any(one.free_symbols & steps for one in strict)
 
 
 def _depends_on_errors(claim: Claim) -> bool:
