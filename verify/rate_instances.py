@@ -22,13 +22,15 @@ from verify.check import Check
 from verify.check.applicability import is_left_to_levels
 from verify.check.escalation import check_decided
 from verify.evaluated_instances import Outcome, is_evidence
-from verify.falsify.generation import KINDS, Bases, InstanceKind, find_bases, generate_run
-from verify.falsify.tables import get
+from verify.falsify.generation import KINDS, Bases, InstanceKind, classify_run, find_bases, generate_run
+from verify.falsify.tables import change, clients, examine, get, read
 from verify.instances import Given
 from verify.processes import run_in_order
 
 LADDERS = 100
 """Number of ladders that are enough for a rate; each ladder has several runs."""
+_FLAT = 4
+"""Number of runs with affine clients on which ladders begin."""
 _IN_VAIN = 12
 """Number of consecutive runs of a kind without a new ladder after which the kind is given up."""
 
@@ -39,8 +41,8 @@ _CHANGING = ("algorithm.clock", "algorithm.participation", "problem.batch")
 def add_ladders(
     outcomes: Mapping[Target, Sequence[Outcome]], jobs: int, on_progress: Callable[[int, int], None]
 ) -> Iterator[Outcome]:
-    """Yield outcomes on generated ladders for user-defined rates that have fewer than `LADDERS`."""
-    wanted = [(target, LADDERS - len(known)) for target, known in _select_standing(outcomes) if len(known) < LADDERS]
+    """Yield outcomes on generated ladders for user-defined rates: up to `LADDERS` in all, and a few in any case."""
+    wanted = [(target, max(LADDERS - len(known), _FLAT)) for target, known in _select_standing(outcomes)]
     for done, of_target in enumerate(run_in_order(make_ladders, wanted, jobs), start=1):
         on_progress(done, len(wanted))
         yield from of_target
@@ -69,20 +71,49 @@ def make_ladders(target: Target, count: int) -> list[Outcome]:
 
 
 def _check_ladders(target: Target) -> Iterator[Outcome]:
-    claim, seen = resolve(target), set[str]()
-    alone = keep_premises(claim)
+    alone, seen = keep_premises(resolve(target)), set[str]()
+    for flat in _list_flat_runs(alone, find_bases(alone), seen):
+        outcome = _check_run(target, flat, classify_run(flat), len(seen))
+        if outcome is not None:
+            yield outcome
     for pool in _list_pools(find_bases(alone)):
         generator, in_vain = np.random.default_rng([8, len(seen)]), Counter[InstanceKind]()
         while kinds := [kind for kind in KINDS if in_vain[kind] < _IN_VAIN]:
             for kind in kinds:
-                begin = perf_counter()
                 run = _generate_run(alone, pool, kind, generator, seen)
-                found = None if run is None else check_decided(claim, run, run.as_floats())
+                outcome = None if run is None else _check_run(target, run, kind, len(seen))
                 in_vain[kind] += 1
-                if run is not None and found is not None and _is_conclusive(found) and not _is_zero(claim, run):
+                if outcome is not None:
                     in_vain[kind] = 0
-                    instance = Given("made for the claim", len(seen), run_table(run))
-                    yield Outcome.from_check(target, (instance, run), found, perf_counter() - begin, kind)
+                    yield outcome
+
+
+def _check_run(target: Target, run: Run, kind: InstanceKind, number: int) -> Outcome | None:
+    """Check a rate on a generated run; None if the ladder is no test of it."""
+    claim, begin = resolve(target), perf_counter()
+    found = check_decided(claim, run, run.as_floats())
+    if not _is_conclusive(found) or _is_zero(claim, run):
+        return None
+    instance = Given("made for the claim", number, run_table(run))
+    return Outcome.from_check(target, (instance, run), found, perf_counter() - begin, kind)
+
+
+def _list_flat_runs(claim: Claim, bases: Bases, seen: set[str]) -> Iterator[Run]:
+    """Yield runs of a few bases with affine clients, whose drift grows as long as a round lasts: no curvature ends it.
+
+    The slopes of the clients cancel, so that every point minimises the objective.
+    """
+    fitting = [table for table in bases.tables if "hessians" in table["problem"] and clients(table) % 2 == 0]
+    for table in fitting[:_FLAT]:
+        problem = table["problem"]
+        count, dimension = clients(table), len(problem["hessians"][0])
+        flat = [[["0"] * dimension] * dimension] * count
+        slopes = [["1" if client % 2 else "-1"] * dimension for client in range(count)]
+        run = read(change(table, {"problem.hessians": flat, "problem.linear": slopes}))
+        found = None if run is None else examine(claim, run)
+        if run is not None and found is not None and found.applicable and run_toml(run_table(run)) not in seen:
+            seen.add(run_toml(run_table(run)))
+            yield run
 
 
 def _is_conclusive(found: Check) -> bool:

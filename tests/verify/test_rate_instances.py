@@ -125,3 +125,17 @@ def test_evidence_against_is_named() -> None:
     assert found.reason is not None
     assert found.reason.startswith("the ratio rises like M^1.")
     assert found.reason.endswith(": evidence against")
+
+
+@pytest.mark.parametrize(("power", "verdict"), [(1, "undecided"), (2, "asymptotic")])
+def test_drift_of_affine_clients_grows_with_the_square_of_local_steps(power: int, verdict: str) -> None:
+    """Affine clients with opposite slopes drift apart for ever, which curvature would end."""
+    tau = sp.Symbol("tau", positive=True)
+    claim = Claim(
+        id="t:drift",
+        rate=Rate(q.max_drift, tau**power, tau),
+        where={tau: q.local_steps},
+        assumptions=(a.same_local_work, a.full_participation, a.uniform_shares, a.convex_and_smooth, a.full_gradients),
+    )
+    (found,) = verify(claim)
+    assert found.verdict == verdict
