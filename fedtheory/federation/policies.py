@@ -35,7 +35,7 @@ class LocalWork:
             return True
         try:
             for n, k in itertools.product(range(rounds), range(max(self.steps))):
-                self.schedule.exactly(n, k)
+                self.schedule.evaluate_exactly(n, k)
         except InputError:
             return False
         return True

@@ -49,7 +49,7 @@ class StepSchedule:
     @cached_property
     def first(self) -> Fraction | float:
         """The step size at round 0 and local step 0."""
-        return self.exactly(0, 0)
+        return self.evaluate_exactly(0, 0)
 
     @cached_property
     def _tree(self) -> ast.expr:
@@ -65,7 +65,7 @@ class StepSchedule:
         """Whether the round n occurs in the formula."""
         return any(isinstance(node, ast.Name) and node.id == "n" for node in ast.walk(self._tree))
 
-    def exactly(self, n: int, k: int) -> Fraction | float:
+    def evaluate_exactly(self, n: int, k: int) -> Fraction | float:
         """Return the step size at round n and local step k: a fraction, or a float if it is irrational."""
         try:
             value = self._evaluate(self._tree, {"n": Fraction(n), "k": Fraction(k), "pi": math.pi})
@@ -118,7 +118,7 @@ class StepSchedule:
 @lru_cache(maxsize=2**14)
 def _divide_by_first(schedule: StepSchedule, n: int, k: int, arithmetic: Arithmetic) -> Number:
     """Return `StepSchedule.relative`, which every client, symbol and outcome of a round uses."""
-    first, value = schedule.first, schedule.exactly(n, k)
+    first, value = schedule.first, schedule.evaluate_exactly(n, k)
     if arithmetic.is_rigorous and not (isinstance(first, Fraction) and isinstance(value, Fraction)):
         raise InputError(
             _KEY, f"{schedule.formula} has irrational values: expected rational ones with exact arithmetic, or floats"

@@ -143,12 +143,12 @@ def find_lowest(
     finite = [value for value in known.values() if math.isfinite(value)]
     ceiling = max(finite) + (max(finite) - min(finite))
 
-    def at(exponent: float) -> float:
+    def evaluate(exponent: float) -> float:
         known[exponent] = score(exponent)
         return min(known[exponent], ceiling)
 
     options: Any = {"xatol": _TOLERANCE, "maxiter": evaluations}
-    minimize_scalar(lambda x: at(float(x)), bounds=(best - 1, best + 1), method="bounded", options=options)
+    minimize_scalar(lambda x: evaluate(float(x)), bounds=(best - 1, best + 1), method="bounded", options=options)
     best = _find_best_exponent(known)
     return (best, known[best]) if math.isfinite(known[best]) else None
 

@@ -87,11 +87,11 @@ def _allow(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Table | 
 def _set_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
     dimension = len(shape.curvatures[0])
     count = shape.clients if shape.clients == 1 else max(clients(table), shape.clients)
-    curvatures, pulls = islice(cycle(shape.curvatures), count), islice(cycle(shape.linear), count)
+    curvatures, slopes = islice(cycle(shape.curvatures), count), islice(cycle(shape.linear), count)
     problem = {
         "kind": "quadratic",
         "hessians": [diagonal([fmpq(entry, 64) for entry in entries]) for entries in curvatures],
-        "linear": [[fmpq(pull)] * dimension for pull in pulls],
+        "linear": [[fmpq(slope)] * dimension for slope in slopes],
         "start": [fmpq(entry) for entry in shape.start],
         **({} if noise is None else {"noise": [noise] * count}),
     }

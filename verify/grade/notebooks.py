@@ -64,7 +64,7 @@ def write_python_template(assignment: Assignment, copy: Copy) -> str:
     about = _write_comment(assignment.title, copy.introduction, start)
     parts = [header(assignment.id, copy.student), about]
     for question in copy.questions:
-        asked = _write_comment(_write_heading(question), question.text, question.listed, question.how)
+        asked = _write_comment(_write_heading(question), question.text, question.option_list, question.how)
         is_manual = isinstance(question, ManualQuestion)
         start = "# Write your text here, as comments." if is_manual else question.start
         parts.append(f"{asked}\n{start}")
@@ -132,7 +132,7 @@ def _check_source(assignment: Assignment, copy: Copy) -> str:
 
 
 def _build_cells(assignment: Assignment, question: Question, with_solutions: bool) -> list[dict[str, Any]]:
-    statement = f"## {_write_heading(question)}\n\n{question.text}\n\n{question.listed}\n\n*{question.how}*"
+    statement = f"## {_write_heading(question)}\n\n{question.text}\n\n{question.option_list}\n\n*{question.how}*"
     asked = _make_read_only_cell(f"{question.name}-statement", statement)
     if isinstance(question, ManualQuestion):
         source = question.solution if with_solutions else EMPTY_TEXT

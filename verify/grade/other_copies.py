@@ -53,7 +53,7 @@ def _differs(question: Question, handout: str) -> bool:
         return False
     formulas = [_join(found) for found in _FORMULA.findall(question.text)]
     names = [f"`{name}`" for name in getattr(question, "names", {})]
-    options = [_join(question.listed)] if isinstance(question, ChoiceQuestion) else []
+    options = [_join(question.option_list)] if isinstance(question, ChoiceQuestion) else []
     return any(part not in handout for part in (*formulas, *names, *options))
 
 

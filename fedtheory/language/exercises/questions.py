@@ -35,14 +35,14 @@ class Question(ABC):
         return partial(cls, points=points, name=name, title=title)
 
     @property
-    def listed(self) -> str:
+    def option_list(self) -> str:
         """Return the text below the statement, in Markdown."""
         return ""
 
     @property
     def statement(self) -> str:
         """The question as students see it: its text, then its options or conditions."""
-        return "\n\n".join(part for part in (self.text, self.listed) if part)
+        return "\n\n".join(part for part in (self.text, self.option_list) if part)
 
     @property
     def cases(self) -> tuple[tuple[str, ...], ...] | None:
@@ -73,7 +73,7 @@ class BoundQuestion(Question):
     names: Names
 
     @property
-    def listed(self) -> str:
+    def option_list(self) -> str:
         """Return the conditions under which the bound has to hold, in the symbols of the copy."""
         symbols = rename_for_copy(self.names)
         conditions = [f"${latex(condition.xreplace(symbols))}$" for condition in self.claim.conditions]
@@ -117,7 +117,7 @@ class ChoiceQuestion(Question):
         return self.letters[self.options.index(self.solution)]
 
     @property
-    def listed(self) -> str:
+    def option_list(self) -> str:
         """Return the options with their characters."""
         return "\n".join(f"- **{letter})** {option}" for letter, option in zip(self.letters, self.options, strict=True))
 

@@ -55,7 +55,9 @@ def test_the_formula_of_a_problem_is_that_of_run_files() -> None:
     formula = _SIZES.formula_on(_run("1"))
     assert formula is not None
     assert all(
-        StepSchedule(formula).exactly(i, j) == 10 / sp.Integer(80 + 5 * i + j) for i in range(3) for j in range(5)
+        StepSchedule(formula).evaluate_exactly(i, j) == 10 / sp.Integer(80 + 5 * i + j)
+        for i in range(3)
+        for j in range(5)
     )
 
 
@@ -122,16 +124,16 @@ def test_the_server_step_of_changing_sizes_is_looked_at() -> None:
     ids=["warm-up", "step decay", "cyclic", "floor"],
 )
 def test_schedules_of_practice_are_exact(formula: str, place: tuple[int, int], value: fmpq) -> None:
-    found = StepSchedule(formula).exactly(*place)
+    found = StepSchedule(formula).evaluate_exactly(*place)
     assert (found.numerator, found.denominator) == (value.p, value.q)
 
 
 def test_a_cosine_has_floats_only() -> None:
     schedule = StepSchedule("(1 + cos(pi*n/50))/20")
-    assert schedule.exactly(25, 0) == pytest.approx(0.05)
+    assert schedule.evaluate_exactly(25, 0) == pytest.approx(0.05)
     with pytest.raises(InputError, match="irrational"):
         schedule.relative(1, 0, RATIONAL)
     with pytest.raises(InputError, match="expected positive numbers"):
-        schedule.exactly(50, 0)
+        schedule.evaluate_exactly(50, 0)
     with pytest.raises(InputError, match="sqrt, cos and exp, got 'sin"):
         StepSchedule("sin(n)")

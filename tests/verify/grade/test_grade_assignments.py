@@ -132,7 +132,7 @@ def test_the_python_file_is_the_whole_assignment(assignment: Assignment) -> None
     copy = assignment.copy("ana")
     text = n.write_python_template(assignment, copy)
     printed = " ".join(line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#")).split()
-    asked = [part for q in copy.questions for part in (q.title, q.text, q.listed, q.how)]
+    asked = [part for q in copy.questions for part in (q.title, q.text, q.option_list, q.how)]
     for part in (assignment.title, copy.introduction, copy.worked, *asked):
         words = part.split()
         assert any(printed[at : at + len(words)] == words for at in range(len(printed) - len(words) + 1)), part
@@ -308,8 +308,8 @@ def test_conditions_of_a_bound_are_printed() -> None:
     asked = [question for question in copy.questions if isinstance(question, BoundQuestion)]
     assert asked
     for question in asked:
-        assert ("The bound has to hold for $" in question.listed) is bool(question.claim.conditions)
-        assert len(re.findall(r"leq|geq|<|>", question.listed)) == len(question.claim.conditions)
+        assert ("The bound has to hold for $" in question.option_list) is bool(question.claim.conditions)
+        assert len(re.findall(r"leq|geq|<|>", question.option_list)) == len(question.claim.conditions)
 
 
 @pytest.mark.parametrize(

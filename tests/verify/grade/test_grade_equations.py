@@ -73,7 +73,7 @@ def test_a_condition_about_a_symbol_that_is_not_asked_for_says_what_it_is() -> N
     """A condition explains its symbol if the answer does not use it, so that the text need not introduce it."""
     names = {str(symbol): symbol for symbol in (eta, mu, L, sigma, M, T, D)}
     question = BoundQuestion(name="bound", title="", text="", points=1, claim=MINIBATCH, names=names)
-    assert question.listed.endswith(
+    assert question.option_list.endswith(
         "and $\\tau = 1$. Here $\\tau$ is: local steps per round, the same for all clients."
     )
-    assert "Here" not in replace(question, names=names | {"tau": tau}).listed
+    assert "Here" not in replace(question, names=names | {"tau": tau}).option_list
