@@ -37,6 +37,7 @@ Statements about points and steps:
     conic       selection of inequalities by semidefinite programs
     exact       coefficients as rational functions
     multiples   coefficients that are multiples of others
+    weighted_squares products split off by Young's inequality
     faces       optimal faces of the feasible coefficients
     fits        expressions from their values at samples
     dimensions  physical dimensions of coefficients

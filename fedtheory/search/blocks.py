@@ -261,7 +261,7 @@ def _eliminate(entries: Entries, block: Block, context: Context, signs: SignFact
         rest = _eliminate(_subtract_square(entries, row, inverse), block, context, signs)
         if rest is not None:
             parts = (
-                (number * inverse).expression * _centre_vector(each, block, context) for each, number in row.items()
+                (number * inverse).expression * centre_vector(each, block, context) for each, number in row.items()
             )
             inequality = square(use_average_gradients(sp.Add(*parts), context))
             return [*(Term(block.weight * each, inequality, block.averaged, block.summed) for each in summands), *rest]
@@ -299,7 +299,7 @@ def use_average_gradients(direction: Expr, context: Context) -> Expr:
     return direction.replace(is_average_gradient, write_gradient)
 
 
-def _centre_vector(each: Expr, block: Block, context: Context) -> Expr:
+def centre_vector(each: Expr, block: Block, context: Context) -> Expr:
     """Return a vector minus its averages if the vectors of the Gram matrix are centred, else the vector itself."""
     if not block.centred:
         return each

@@ -35,6 +35,7 @@ from fedtheory.search.faces import Face, FeasibleSet, list_costs
 from fedtheory.search.fits import Products
 from fedtheory.search.positivity import SignFacts
 from fedtheory.search.samples import Samples
+from fedtheory.search.weighted_squares import find_weighted_squares
 
 _MINUS = quotient(sp.S.NegativeOne)
 
@@ -221,13 +222,19 @@ _MOST_SIMPLE = 4
 """Number of the simplest values, and of the values farthest from the bounds, among them."""
 
 
-def write_terms(system: System, selection: Selection, context: Context, signs: SignFacts) -> list[Term] | None:
-    """Return the terms of a proof from a system without free coefficients; None if a coefficient may be negative."""
+def write_terms(
+    system: System, selection: Selection, context: Context, signs: SignFacts, has_weights: bool = False
+) -> list[Term] | None:
+    """Return the terms of a proof from a system without free coefficients; None if a coefficient may be negative.
+
+    With `has_weights`, squares with the weights of Young's inequality are tried before elimination.
+    """
     coefficients = [system.known[place].get(-1, ZERO) for place in range(len(system.chosen))]
     rest = system.rest()[-1]
     if rest.rows or any(_is_negative(number, selection) for number in coefficients):
         return None
-    squares = find_squares(rest.matrices, context, signs)
+    squares = find_weighted_squares(rest.matrices, selection.many, context, signs) if has_weights else None
+    squares = find_squares(rest.matrices, context, signs) if squares is None else squares
     if squares is None:
         return None
     terms = list[Term]()

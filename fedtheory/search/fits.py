@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 import sympy as sp
@@ -89,3 +90,20 @@ def _recognise(values: NDArray[np.float64]) -> sp.Rational | None:
     if abs(float(found) - middle) > _PRECISE * abs(middle) * 10:
         return None
     return sp.Rational(found.numerator, found.denominator)
+
+
+def list_rationals(least: float, most: float, largest: int) -> list[sp.Rational]:
+    """Return the two smallest positive rationals of the smallest denominator in an interval, or the only one.
+
+    The ends of the interval may be wrong by rounding.  There is none if the denominator exceeds the largest.
+    """
+    for denominator in range(1, largest + 1):
+        first = max(ceil(least * (1 - _ROUNDING) * denominator), 1)
+        found = [each for each in (first, first + 1) if each <= most * (1 + _ROUNDING) * denominator]
+        if found:
+            return [sp.Rational(each, denominator) for each in found]
+    return []
+
+
+_ROUNDING = 1e-5
+"""Relative error of the ends of intervals."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, product
-from math import ceil
 
 import numpy as np
 import sympy as sp
@@ -26,6 +25,7 @@ from fedtheory.search.candidates import CandidateInequality
 from fedtheory.search.conic import UNBOUNDED
 from fedtheory.search.exact import Selection, System, cancel_linear_parts, write_terms
 from fedtheory.search.faces import FeasibleSet
+from fedtheory.search.fits import list_rationals
 from fedtheory.search.positivity import SignFacts
 
 _MOST_FREE = 4
@@ -43,6 +43,8 @@ _MOST_FACTORS = 2
 _ROUNDING = 1e-5
 """Relative error of bounds from semidefinite programs."""
 Values = NDArray[np.float64]
+Bounds = tuple[Values, Values]
+"""Bounds on a coefficient at each sample."""
 
 
 def divides_by_sum(goal: Blocks) -> bool:
@@ -62,7 +64,7 @@ def solve_by_multiples(system: System, selection: Selection, context: Context, s
             return None
         sums = _list_sums(signs.conditions)
         for each in islice(_list_systems(whole, choice, sums), _MOST_TRIED):
-            found = None if each.free else write_terms(each, choice, context, signs)
+            found = None if each.free else write_terms(each, choice, context, signs, has_weights=True)
             if found is not None:
                 return found
     except Rejected:
@@ -98,7 +100,10 @@ def _list_systems(system: System, selection: Selection, sums: Sequence[Expr]) ->
     yield system
     if not system.free:
         return
-    for guess in sorted(_list_guesses(system, selection, sums), key=lambda each: each.cost)[:_MOST_GUESSES]:
+    guesses = sorted(_list_guesses(system, selection, sums), key=lambda each: each.cost)
+    # Values that equal the lower bound at all samples do so by an identity.
+    least = [guess for guess in guesses if guess.is_least]
+    for guess in least[:1] or guesses[:_MOST_GUESSES]:
         other = _make_free(system, guess.place)
         if other.impose({guess.place: ONE, -1: _MINUS * guess.value}):
             yield from _list_systems(other, selection, sums)
@@ -115,13 +120,15 @@ class _Guess:
     """Number of factors, and size of the rational; multiples of other coefficients cost less than those of sums."""
     place: int
     value: Quotient
+    is_least: bool = False
+    """Whether it equals the lower bound at every sample."""
 
 
 def _list_guesses(system: System, selection: Selection, sums: Sequence[Expr]) -> Iterator[_Guess]:
     """Yield the simplest feasible multiples of sums and of known coefficients, for each other coefficient."""
     known = [each[-1] for each in system.known.values() if each.keys() == {-1}]
     references = {number.expression: 0.0 for number in known if _is_sum(number)}
-    references |= {each: 1.0 for each in sums if each not in references}
+    references |= {each: 1.0 if each.is_Add else 1.5 for each in sums if each not in references}
     multiples = _list_multiples(references, selection)
     for place in range(len(system.chosen)):
         if system.known.get(place, {place: ONE}).keys() <= {-1}:
@@ -129,10 +136,9 @@ def _list_guesses(system: System, selection: Selection, sums: Sequence[Expr]) ->
         bounds = _find_bounds(_make_free(system, place), selection, place)
         if bounds is None:
             return
-        if np.all(bounds[0] <= _ROUNDING * bounds[1]):
-            # Only the other coefficients need this one to be small: it takes what they leave.
-            continue
-        yield from _fit_multiples(place, bounds, multiples)
+        # No other coefficient needs one that may be zero, which takes what they leave.
+        if np.any(bounds[0] > _ROUNDING * bounds[1]):
+            yield from _fit_multiples(place, bounds, multiples)
 
 
 def _is_sum(number: Quotient) -> bool:
@@ -150,7 +156,7 @@ def _make_free(system: System, place: int) -> System:
     return other
 
 
-def _find_bounds(system: System, selection: Selection, place: int) -> tuple[Values, Values] | None:
+def _find_bounds(system: System, selection: Selection, place: int) -> Bounds | None:
     """Return bounds on a free coefficient at each sample; None if no value is feasible."""
     sums = [system.known.get(each, {each: ONE}) for each in range(len(system.chosen))]
     feasible = FeasibleSet(selection.many, system.free, system.rest(), sums)
@@ -173,7 +179,7 @@ def _list_multiples(references: Mapping[Expr, float], selection: Selection) -> l
     factors = [sp.S.One]
     for count in range(1, _MOST_FACTORS + 1):
         for symbols in combinations(samples.symbols, count):
-            factors += [sp.Mul(*map(sp.Pow, symbols, powers)) for powers in product((1, -1), repeat=count)]
+            factors += [sp.Mul(*map(sp.Pow, symbols, powers)) for powers in product((1, 2, -1), repeat=count)]
     sizes = [np.ones(samples.at.shape[1]), *map(samples.values, factors[1:])]
     found = []
     for reference, cost in references.items():
@@ -188,29 +194,15 @@ def _list_multiples(references: Mapping[Expr, float], selection: Selection) -> l
 def _count_factors(product_of_powers: Expr) -> float:
     """Return the number of symbols in a product; those in the denominator count more."""
     powers = product_of_powers.as_powers_dict()
-    return sum(1.0 if power > 0 else 1.5 for base, power in powers.items() if base != 1)
+    return sum(float(power) if power > 0 else 1.5 for base, power in powers.items() if base != 1)
 
 
-def _fit_multiples(place: int, bounds: tuple[Values, Values], multiples: Sequence[Multiple]) -> Iterator[_Guess]:
-    """Yield the multiples that are within the bounds of a coefficient at every sample.
-
-    Those that equal the lower bound cost less.
-    """
+def _fit_multiples(place: int, bounds: Bounds, multiples: Sequence[Multiple]) -> Iterator[_Guess]:
+    """Yield the multiples that are within the bounds of a coefficient at every sample."""
     low, high = bounds
     for cost, number, values in multiples:
         least, most = float(np.max(low / values)), float(np.min(high / values))
-        ratio = _find_simplest(least - _ROUNDING * abs(least), most + _ROUNDING * abs(most))
-        if ratio is not None:
+        for ratio in list_rationals(least, most, _LARGEST_DENOMINATOR):
             size = np.log2(float(max(ratio.p, ratio.q)))
-            is_end = np.all(np.abs(low - float(ratio) * values) <= _ROUNDING * np.abs(low))
-            value = multiply_numbers(quotient(ratio), quotient(number))
-            yield _Guess((0.0 if is_end else 1.0) + cost + size / 2, place, value)
-
-
-def _find_simplest(least: float, most: float) -> sp.Rational | None:
-    """Return the positive rational of the smallest denominator, and then numerator, in an interval; None if none."""
-    for denominator in range(1, _LARGEST_DENOMINATOR + 1):
-        numerator = max(ceil(least * denominator), 1)
-        if numerator <= most * denominator:
-            return sp.Rational(numerator, denominator)
-    return None
+            is_least = bool(np.all(np.abs(low - float(ratio) * values) <= _ROUNDING * np.abs(low)))
+            yield _Guess(cost + size / 2, place, multiply_numbers(quotient(ratio), quotient(number)), is_least)

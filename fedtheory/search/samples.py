@@ -30,6 +30,8 @@ _TRIES = 4000
 """Number of values that are drawn to find a few inside the conditions."""
 _MOST_CHECKED = 8
 """Number of samples with negative values that are checked in rationals."""
+_SHRINKING = 6.0
+"""Largest logarithm of the factor by which a symbol is made smaller if moderate values violate the conditions."""
 _BISECTIONS = 60
 _EVALUATION = 20
 """Units of work of one value of one expression."""
@@ -116,18 +118,30 @@ def draw_inner_points(
     random = np.random.default_rng(len(shared))
     of_counts = [one for one in orderings if one.free_symbols <= numbers.at_least.keys()]
     least = dict.fromkeys(set[sp.Symbol]().union(*(one.free_symbols for one in of_counts)), 0)
-    drawn = (_draw_moderate(symbol, numbers, random, 1, least.get(symbol, 1)) for symbol in shared)
-    at = np.concatenate([np.empty((0, _TRIES)), *drawn])
-    of_clients = {s: _draw_moderate(s, numbers, random, _CLIENTS) for s in every if s in differing}
-    holds = np.ones(_TRIES, dtype=bool)
-    for client in range(_CLIENTS if of_clients else 1):
-        # Conditions are evaluated for the first client, and have to hold for every one.
-        rolled = {symbol: np.roll(values, client, axis=0) for symbol, values in of_clients.items()}
-        for condition in orderings:
-            gap = Samples(shared, at, rolled).values(slack(condition))
-            holds &= gap >= 0 if condition in of_counts else gap > 1e-9
-    chosen = {symbol: values[:, holds][:, :count] for symbol, values in of_clients.items()}
-    return Samples(shared, at[:, holds][:, :count], chosen)
+
+    def draw(smaller: sp.Symbol | None) -> Samples:
+        """Return samples inside the conditions, at most `count`, with one of the symbols possibly much smaller."""
+        drawn = (_draw_moderate(symbol, numbers, random, 1, least.get(symbol, 1)) for symbol in shared)
+        at = np.concatenate([np.empty((0, _TRIES)), *drawn])
+        of_clients = {s: _draw_moderate(s, numbers, random, _CLIENTS) for s in every if s in differing}
+        if smaller is not None:
+            at[shared.index(smaller)] *= np.exp(-random.uniform(0.0, _SHRINKING, _TRIES))
+        holds = np.ones(_TRIES, dtype=bool)
+        for client in range(_CLIENTS if of_clients else 1):
+            # Conditions are evaluated for the first client, and have to hold for every one.
+            rolled = {symbol: np.roll(values, client, axis=0) for symbol, values in of_clients.items()}
+            for condition in orderings:
+                gap = Samples(shared, at, rolled).values(slack(condition))
+                holds &= gap >= 0 if condition in of_counts else gap > 1e-9
+        chosen = {symbol: values[:, holds][:, :count] for symbol, values in of_clients.items()}
+        return Samples(shared, at[:, holds][:, :count], chosen)
+
+    samples = draw(None)
+    if samples.at.shape[1] == count:
+        return samples
+    # Conditions such as 200 L eta^2 tau^2 <= 1 hold for few moderate values, and for most if eta is small.
+    movable = [symbol for symbol in shared if symbol not in numbers.at_least and symbol not in numbers.integer]
+    return max([samples, *map(draw, movable)], key=lambda each: each.at.shape[1])
 
 
 def _draw_moderate(

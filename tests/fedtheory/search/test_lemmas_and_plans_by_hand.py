@@ -124,11 +124,11 @@ def test_members_of_gram_matrices() -> None:
     """Deviations from averages over clients, and from means over the steps."""
     x = sp.Symbol("x", real=True)
     context: Any = SimpleNamespace(number_of_steps=tau)
-    assert blocks._centre_vector(x, SHARED, context) == x
-    assert blocks._centre_vector(x, NOISE, context) == x
-    assert blocks._centre_vector(x, DEVIATIONS, context) == x - Average(x)
+    assert blocks.centre_vector(x, SHARED, context) == x
+    assert blocks.centre_vector(x, NOISE, context) == x
+    assert blocks.centre_vector(x, DEVIATIONS, context) == x - Average(x)
     own = x - LocalSum(x) / tau
-    assert blocks._centre_vector(x, CLIENT_STEP_DEVIATIONS, context) == own - Average(own)
+    assert blocks.centre_vector(x, CLIENT_STEP_DEVIATIONS, context) == own - Average(own)
 
 
 def test_relations_from_the_smaller_side() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -17,10 +18,14 @@ from fedtheory.language.registry import find
 from fedtheory.search import Found, find_proof, terms
 from fedtheory.search.blocks import Blocks
 from fedtheory.search.exact import System
-from fedtheory.search.multiples import _find_simplest, _list_sums, _make_free, divides_by_sum
+from fedtheory.search.fits import list_rationals
+from fedtheory.search.multiples import _list_sums, _make_free, divides_by_sum
+from fedtheory.search.samples import Samples
+from fedtheory.search.weighted_squares import _list_weights
 from verify.check import check
 
 POTENTIALS = ["comparator:one-step", "comparator:shares.one-step", "comparator:sampled.one-step"]
+CONTRACTING = ["comparator:forgetting.one-step", "comparator:forgetting.at-optimum.one-step"]
 LINE = {
     "kind": "quadratic",
     "hessians": [[["1"]], [["3"]]],
@@ -91,18 +96,14 @@ def test_false_steps_with_potentials_are_not_found(name: str, change: str) -> No
     assert check(_copy(name), run).holds
     claim = _copy(name, reduce)
     assert check(claim, run).holds is False
-    assert not isinstance(find_proof(claim), Found)
+    assert not isinstance(find_proof(claim, 10**8), Found)
 
 
 def test_simplest_rationals() -> None:
-    """The smallest denominator comes first, then the smallest numerator; there is none with a denominator above 4."""
-    assert [_find_simplest(*ends) for ends in ((0.1, 5.0), (2.5, 3.2), (0.3, 0.4), (0.0, 0.3))] == [
-        1,
-        3,
-        sp.Rational(1, 3),
-        sp.Rational(1, 4),
-    ]
-    assert _find_simplest(0.21, 0.24) is None
+    """The smallest denominator comes first, then the two smallest numerators; none has a denominator above 4."""
+    third, quarter = sp.Rational(1, 3), sp.Rational(1, 4)
+    ends = ((0.1, 5.0), (2.5, 3.2), (0.3, 0.4), (0.0, 0.3), (0.21, 0.24))
+    assert [list_rationals(*each, 4) for each in ends] == [[1, 2], [3], [third], [quarter], []]
 
 
 def test_sums_are_those_inside_products() -> None:
@@ -126,3 +127,16 @@ def test_denominators_of_potentials() -> None:
     k = sp.Symbol("k", positive=True)
     assert divides_by_sum(Blocks({k: quotient(1 / (k + 1))}, {}))
     assert not divides_by_sum(Blocks({k: quotient((k + 1) / (2 * k))}, {}))
+
+
+def test_weights_lie_between_the_squares() -> None:
+    """In (a + 1) |x|^2 + 2 a <x, g> + (a + 1) |g|^2 - <g, h> + |h|^2/4 the weights are from 1 to 1 + 1/a."""
+    x, g, h, a = sp.symbols("x g h a", positive=True)
+    rows = {(x, x): a + 1, (x, g): a, (g, g): a + 1, (g, h): sp.Rational(-1, 2), (h, h): sp.Rational(1, 4)}
+    entries = {frozenset(pair): quotient(sp.sympify(number)) for pair, number in rows.items()}
+    samples = Samples([a], np.array([[1.0, 2.0, 5.0]]))
+    found = list(_list_weights(entries, x, g, samples))
+    assert found[0] == 1
+    assert all(bool(1 <= each.subs(a, at) <= 1 + 1 / at) for each in found for at in (1, 2, 5))
+    tight = {**entries, frozenset({x}): quotient(a / 2)}
+    assert not list(_list_weights(tight, x, g, samples))

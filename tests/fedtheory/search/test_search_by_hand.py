@@ -164,6 +164,15 @@ def test_generic_points_lie_inside() -> None:
     assert (np.diff(samples.values(eta)) != 0).all()
 
 
+def test_points_inside_narrow_conditions() -> None:
+    """Where moderate values violate a condition, one of the symbols is much smaller, and all points lie inside."""
+    narrow = [10**4 * L * eta**2 * tau**2 <= 1]
+    samples = draw_inner_points([eta, L, tau], NUMBERS, narrow, 7)
+    assert samples.at.shape == (3, 7)
+    assert (10**4 * samples.values(L * eta**2 * tau**2) < 1).all()
+    assert draw_inner_points([eta, L, tau], NUMBERS, [eta <= 1 / L, eta >= 2 / L], 7).at.shape == (3, 0)
+
+
 def test_numbers_of_clients_are_sampled_for_several() -> None:
     """The average of p (1 - p) is below that of p by the mean square; conditions hold for every client."""
     own = sp.Symbol("p", positive=True)
