@@ -27,12 +27,6 @@ def _chapter(module: str) -> str | None:
     return rest.split(".")[0] if floor == "fedtheory" and rest else None
 
 
-def _floor(module: str) -> str:
-    """Return the floor of a module; exports of a paper to Rocq are a part of the checks, which find them by folder."""
-    floor, *inside = module.split(".")
-    return "verify" if inside[:1] == ["sources"] and inside[2:3] == ["rocq"] else floor
-
-
 def chapters() -> list[str]:
     """List the chapters in the order of the page's table, from the top."""
     _, table = PAGE.read_text(encoding="utf-8").split("| subpackage of `fedtheory/` |")
@@ -86,7 +80,7 @@ def test_floors_do_not_look_up(number: int) -> None:
     """The report imports verify, and verify the core, but not conversely; the commands import all."""
     above = set(FLOORS[:number])
     for name in modules():
-        if _floor(name) == FLOORS[number] and _chapter(name) not in ABOVE:
+        if name.split(".")[0] == FLOORS[number] and _chapter(name) not in ABOVE:
             assert not {found.partition(".")[0] for found in imports(name, hints=True)} & above, name
 
 

@@ -46,7 +46,7 @@ class Contracting(Examined):
     """A contracting step, with a consequence for the whole run."""
 
     overview: ClassVar[str]
-    """What follows from the step, in words with the numbers of the certificate."""
+    """The consequences of the step, in words with the numbers of the certificate."""
     step: str
     """Id of the claim about each local step, which is proved under the certificate's conditions as well."""
     factor: Expr

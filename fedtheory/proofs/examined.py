@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
+from typing import ClassVar
 
 import sympy as sp
 
@@ -18,25 +20,32 @@ from fedtheory.proofs.proof import Prover
 
 
 @dataclass(frozen=True, kw_only=True)
-class Examined:
+class Examined(ABC):
     """A certificate with a check of its own."""
 
+    kind: ClassVar[str]
+    """Name of the kind in documents."""
     claim: str
     """Id of the claim."""
     relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, which suffice; None for the claim's own."""
 
+    @abstractmethod
     def check(self, claim: Claim, prove: Prover) -> Iterator[Step]:
         """Check a claim under the conditions of the certificate; raise `Rejected` for other claims."""
-        raise NotImplementedError
 
+
+@dataclass(frozen=True, kw_only=True)
+class Outlined(Examined):
+    """A certificate with a check and an outline of its own."""
+
+    @abstractmethod
     def introduce(self, claim: Claim) -> str:
         """Introduce the outline, in words with LaTeX between dollar signs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def outline(self, claim: Claim) -> Iterator[Group]:
         """Yield the statements that the certificate proves, with the terms of each."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)

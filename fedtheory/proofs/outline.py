@@ -24,7 +24,7 @@ from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.document import certificate_in
 from fedtheory.proofs.entries import Entry, Group, entries_of
-from fedtheory.proofs.examined import Examined
+from fedtheory.proofs.examined import Outlined
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fixed_point import FixedPoint
 from fedtheory.proofs.induction import POWER, StepIndex, advance_distance, count_from
@@ -309,7 +309,7 @@ _KINDS: dict[type, tuple[Callable[..., str], Callable[..., Iterator[Group]]]] = 
     Cases: (_introduce_cases, _outline_cases),
     Powers: (_introduce_powers, _outline_restatement),
     Squares: (_introduce_squares, _outline_restatement),
-    Examined: (lambda claim, of: of.introduce(claim), lambda claim, of: of.outline(claim)),
+    Outlined: (lambda claim, of: of.introduce(claim), lambda claim, of: of.outline(claim)),
 }
 
 

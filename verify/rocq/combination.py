@@ -20,7 +20,7 @@ from fedtheory.proofs.proof import conditions_of
 from verify.rocq.names import list_sides, name_of
 from verify.rocq.number_claims import NumbersVocabulary, is_of_numbers
 from verify.rocq.numbers import number
-from verify.rocq.papers import list_vocabularies
+from verify.rocq.paper_exports import list_vocabularies
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import STEP_SIZES
 from verify.rocq.sampled import vocabulary_of

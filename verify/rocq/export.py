@@ -32,7 +32,7 @@ from verify.rocq.lyapunov import theorem_of_lyapunov
 from verify.rocq.names import require_own_names
 from verify.rocq.numbers import SignProofs
 from verify.rocq.origins import find_origins
-from verify.rocq.papers import export_by_paper
+from verify.rocq.paper_exports import export_by_paper
 from verify.rocq.reading import Reader
 from verify.rocq.recursion import theorem_of_recursion
 from verify.rocq.refusals import NotExported

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity
-from verify.rocq.papers import Rule, Source, load_exports
+from verify.rocq.paper_exports import Rule, Source, load_exports
 from verify.rocq.run import TABLE
 from verify.rocq.vocabulary import AT
 

@@ -19,7 +19,7 @@ from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import POSITIVE, divisors, numbers_of, sides_of, symbols_of
 from fedtheory.proofs.run_conditions import without_minima
 from verify.rocq.origin_rules import EXPECTED, HYPOTHESIS_RULES, INDICES, POSITIVE_CONSTANTS, SIGNS, STANDING
-from verify.rocq.papers import Source
+from verify.rocq.paper_exports import Source
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Exported, Theorem, describe_condition
 

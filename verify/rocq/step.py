@@ -16,7 +16,7 @@ from verify.rocq.hypotheses import binders, declare_counts
 from verify.rocq.links import Links
 from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs
-from verify.rocq.papers import restate_by_paper
+from verify.rocq.paper_exports import restate_by_paper
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Theorem, prove_conjunction

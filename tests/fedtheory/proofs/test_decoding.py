@@ -163,14 +163,19 @@ ODD: dict[str, Any] = {
         ],
     ),
     "a rational of one's own": terms(Term(rational(-1, 1), square(x))),
-    "a kind of one's own": MyKind(claim="t:false"),
-    "the base of kinds": Examined(claim="t:false"),
+    "a user-defined kind": MyKind(claim="t:false"),
     "a kind with another check": MyContraction(
         claim="t:false", step="t:step", factor=ONE, potential=ONE, offset=ONE, weight=ONE
     ),
     "no certificate": [Term(ONE, square(x))],
     "another kind": HONEST.links[0],
 }
+
+
+def test_the_base_of_kinds_is_no_certificate() -> None:
+    """A kind without a check cannot be created."""
+    with pytest.raises(TypeError, match="check"):
+        Examined(claim="t:false")  # type: ignore[abstract]
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ from fedtheory.kernel.expressions import Expectation, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.sources.lecture27.rocq.gaps import GapsVocabulary
-from fedtheory.sources.vlaski2023.rocq import client_steps
-from fedtheory.sources.vlaski2023.rocq.round_numbers import _RoundNumbersWriter
 from verify.rocq import accepted
 from verify.rocq.accepted import remove_comments
 from verify.rocq.algorithms import Algorithm
 from verify.rocq.names import _escape, require_new_words
 from verify.rocq.numbers import _move_sign, needs_no_brackets, number
+from verify.rocq.papers.lecture27.gaps import GapsVocabulary
+from verify.rocq.papers.vlaski2023 import client_steps
+from verify.rocq.papers.vlaski2023.round_numbers import _RoundNumbersWriter
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_vocabulary import RoundVocabulary
 from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, text

@@ -22,14 +22,14 @@ from fedtheory.language.registry import all_claims, find
 from fedtheory.language.targets import resolve
 from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.combination import Combination
-from fedtheory.sources.fraboni2022.rocq import schedules, updates
-from fedtheory.sources.lecture27.rocq.gaps import OF_INTERVALS
-from fedtheory.sources.vlaski2023.rocq import client_step
 from verify.rocq import round_vocabulary, vocabulary
 from verify.rocq.accepted import load_accepted, remove_comments
 from verify.rocq.export import export_claim, export_id
 from verify.rocq.lyapunov_symbols import CALLED
 from verify.rocq.names import name_of, require_own_names
+from verify.rocq.papers.fraboni2022 import schedules, updates
+from verify.rocq.papers.lecture27.gaps import OF_INTERVALS
+from verify.rocq.papers.vlaski2023 import client_step
 from verify.rocq.project import explain_refusal, list_proved_ids, render_file
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import TABLE

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from fedtheory.language.paper_parts import FOLDER
-from verify.rocq import papers
-from verify.rocq.papers import PaperExports
+from verify.rocq import paper_exports, papers
+from verify.rocq.paper_exports import PaperExports
 
 CLAIM: Any = SimpleNamespace(id="t:one")
 
 
 def test_every_paper_with_exporters_is_found() -> None:
-    """Each folder `rocq` with a module of exporters adds one entry, and each entry adds something."""
-    found = papers.load_exports()
-    assert len(found) == len([*FOLDER.glob("*/rocq/exporters.py")])
+    """Each folder with a module of exporters adds one entry, and each entry adds something."""
+    found = paper_exports.load_exports()
+    assert len(found) == len([*Path(papers.__path__[0]).glob("*/exporters.py")])
     assert all(one.exporters or one.names for one in found)
 
 
@@ -34,14 +34,14 @@ def test_the_first_exporter_that_covers_a_claim_writes_it(monkeypatch: pytest.Mo
 
     first, second = exporter("first", "t:other"), exporter("second", "t:one")
     both = (PaperExports(exporters=(first,)), PaperExports(exporters=(second, exporter("third", "t:one"))))
-    monkeypatch.setattr(papers, "load_exports", lambda: both)
-    assert papers.export_by_paper(CLAIM, "a certificate", lambda _id: None) == ("second", "a certificate")
+    monkeypatch.setattr(paper_exports, "load_exports", lambda: both)
+    assert paper_exports.export_by_paper(CLAIM, "a certificate", lambda _id: None) == ("second", "a certificate")
     assert asked == ["first", "second"]
-    assert papers.export_by_paper(SimpleNamespace(id="t:none"), None, lambda _id: None) is None
+    assert paper_exports.export_by_paper(SimpleNamespace(id="t:none"), None, lambda _id: None) is None
 
 
 def test_vocabularies_of_papers_come_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Papers whose vocabulary does not cover a combination are passed over."""
     both = (PaperExports(), PaperExports(vocabulary=lambda claim, _certificate: claim.id))
-    monkeypatch.setattr(papers, "load_exports", lambda: both)
-    assert [*papers.list_vocabularies(CLAIM, None)] == ["t:one"]
+    monkeypatch.setattr(paper_exports, "load_exports", lambda: both)
+    assert [*paper_exports.list_vocabularies(CLAIM, None)] == ["t:one"]

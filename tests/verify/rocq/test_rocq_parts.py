@@ -18,15 +18,6 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import DISPLACEMENT
-from fedtheory.sources.fraboni2022.rocq.schedule_vocabulary import ScheduleVocabulary, with_sums
-from fedtheory.sources.fraboni2022.rocq.update_vocabulary import UpdateVocabulary
-from fedtheory.sources.lecture27.rocq import gaps
-from fedtheory.sources.lecture27.rocq.gaps import GapsVocabulary
-from fedtheory.sources.lecture27.rocq.intervals import is_of_interval
-from fedtheory.sources.vlaski2023.rocq.client_step import slack_of
-from fedtheory.sources.vlaski2023.rocq.client_steps import _ClientStepsWriter
-from fedtheory.sources.vlaski2023.rocq.round_numbers import _RoundNumbersWriter, is_of_round_numbers
-from fedtheory.sources.vlaski2023.rocq.round_vanishing import _VanishingWriter
 from verify.rocq import accepted, export
 from verify.rocq.algorithms import Algorithm
 from verify.rocq.combination import _CombinationWriter
@@ -34,6 +25,15 @@ from verify.rocq.inequalities import _bound_norm_of_mean, _write_triangle, write
 from verify.rocq.links import Links
 from verify.rocq.lyapunov import _LyapunovWriter
 from verify.rocq.numbers import name_parts, number
+from verify.rocq.papers.fraboni2022.schedule_vocabulary import ScheduleVocabulary, with_sums
+from verify.rocq.papers.fraboni2022.update_vocabulary import UpdateVocabulary
+from verify.rocq.papers.lecture27 import gaps
+from verify.rocq.papers.lecture27.gaps import GapsVocabulary
+from verify.rocq.papers.lecture27.intervals import is_of_interval
+from verify.rocq.papers.vlaski2023.client_step import slack_of
+from verify.rocq.papers.vlaski2023.client_steps import _ClientStepsWriter
+from verify.rocq.papers.vlaski2023.round_numbers import _RoundNumbersWriter, is_of_round_numbers
+from verify.rocq.papers.vlaski2023.round_vanishing import _VanishingWriter
 from verify.rocq.reading import Reader
 from verify.rocq.recursion import _RecursionWriter
 from verify.rocq.refusals import NotExported

@@ -12,7 +12,7 @@ from fedtheory.kernel import InequalityRef, square
 from fedtheory.kernel.expressions import Selected, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.sources.liu2022.rocq.run_steps import _find_bound
+from verify.rocq.papers.liu2022.run_steps import _find_bound
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_scalars import OutcomeScalars
 

@@ -13,9 +13,9 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.combination import Combination
-from fedtheory.sources.fraboni2022.rocq.update_vocabulary import UpdateVocabulary
-from fedtheory.sources.fraboni2022.rocq.zero_weights import POSITIVE, SPLIT
 from verify.rocq.export import export_claim, export_id
+from verify.rocq.papers.fraboni2022.update_vocabulary import UpdateVocabulary
+from verify.rocq.papers.fraboni2022.zero_weights import POSITIVE, SPLIT
 from verify.rocq.project import collect_uses, name_file, render_file, write_project
 from verify.rocq.refusals import NotExported
 

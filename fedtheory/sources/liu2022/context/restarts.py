@@ -21,7 +21,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs.claim_context import build_context
 from fedtheory.proofs.distances import PAIR, SLOPE_I, SLOPE_J, build_pair_context, move_two, n_i, n_j, x_i, x_j
 from fedtheory.proofs.entries import Group, entries_of
-from fedtheory.proofs.examined import Examined, PaperKinds
+from fedtheory.proofs.examined import Outlined, PaperKinds
 from fedtheory.proofs.last_errors import count_iterations
 from fedtheory.proofs.numbers import ROUNDS, list_known_conditions, symbols_of
 from fedtheory.proofs.plain_symbols import use_plain_symbols
@@ -127,7 +127,7 @@ def _bound_drift(lemma: Claim) -> Expr:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoopMean(Examined):
+class LoopMean(Outlined):
     """A bound on the average of |grad F(xbar^{t-1})|^2 over the iterations of the loop, by a bound for each of them."""
 
     kind: ClassVar[str] = "mean over the loop"

@@ -12,8 +12,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import symbols_of
-from fedtheory.sources.lecture27.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.numbers import SignProofs, name_parts, number
+from verify.rocq.papers.lecture27.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.theorem import Binder, Exported, declare_real, project

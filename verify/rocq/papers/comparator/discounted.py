@@ -4,37 +4,39 @@ from __future__ import annotations
 
 import sympy as sp
 
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.proofs.contraction import Contracting
 from fedtheory.proofs.proof import conditions_of
-from fedtheory.sources.comparator.context.discounted import ExponentialAverage
 from verify.rocq.contraction import state_contraction
 from verify.rocq.numbers import number
 from verify.rocq.run import KNOWN
 from verify.rocq.sampled import SampledVocabulary
-from verify.rocq.theorem import Theorem
+from verify.rocq.theorem import Exported, Theorem
 
 _AGAINST = "rewrite (discounted_against_another A mu y x_star) in bound by (rewrite forgets_is; assumption)."
 
 
-def theorem_of_exponential_average(
-    claim: Claim, certificate: ExponentialAverage, step: Claim, of_step: Theorem
-) -> Theorem:
-    """Return a bound on a discounted average error of a run, from a theorem about each local step."""
+def theorem_of_exponential_average(claim: Claim, certificate: Contracting, multiple: Expr, step: Exported) -> Theorem:
+    """Return a bound on an exponentially weighted average of the errors, from a theorem about each local step.
+
+    Each step decreases the squared distance by a `multiple` of the error.
+    """
     run = SampledVocabulary(claim)
     symbol, point, (relation,) = run.symbols, run.reference_point, claim.relations
     power = sp.Dummy("power", positive=True)
     run.names[power] = "power"
     signs = run.signs(conditions_of(claim, certificate.relaxed))
-    lemma = state_contraction(claim, certificate, step, of_step, gain=certificate.gain)
-    factor, gain, offset = (run.number(n) for n in (certificate.factor, certificate.gain, certificate.offset))
+    lemma = state_contraction(claim, certificate, step.claim, step.general, gain=multiple)
+    factor, gain, offset = (run.number(n) for n in (certificate.factor, multiple, certificate.offset))
     potential = number(certificate.potential, {**run.names, symbol(q.local_step_index): "k"})
     start = f"initial_distance A {point} ^ 2 * (1 - ({factor})) * power / (({gain}) * (1 - power))"
     distance = symbol(q.comparator_distance if point == "y" else q.initial_distance)
     above = symbol(q.comparator_suboptimality) if point == "y" else sp.S.Zero
-    bound = distance**2 * (1 - certificate.factor) * power / (certificate.gain * (1 - power)) + above
+    bound = distance**2 * (1 - certificate.factor) * power / (multiple * (1 - power)) + above
     right = relation.right.xreplace({certificate.factor ** symbol(q.iterations): power})
-    spare = sp.cancel(right - bound - certificate.offset / certificate.gain)
+    spare = sp.cancel(right - bound - certificate.offset / multiple)
     at_point = run.point_arguments(point)
     lines = [
         KNOWN,

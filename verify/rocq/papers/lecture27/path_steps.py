@@ -15,7 +15,12 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER, StepIndex
 from fedtheory.proofs.links import Products
 from fedtheory.proofs.proof import conditions_of
-from fedtheory.sources.lecture27.rocq.path_run import (
+from verify.rocq.hypotheses import binders
+from verify.rocq.links import Links
+from verify.rocq.names import list_sides, name_of
+from verify.rocq.numbers import SignProofs, number
+from verify.rocq.paper_exports import restate_by_paper
+from verify.rocq.papers.lecture27.path_run import (
     NEEDS,
     SAME,
     KnownOnPath,
@@ -23,11 +28,6 @@ from fedtheory.sources.lecture27.rocq.path_run import (
     PathVocabulary,
     name_in_run,
 )
-from verify.rocq.hypotheses import binders
-from verify.rocq.links import Links
-from verify.rocq.names import list_sides, name_of
-from verify.rocq.numbers import SignProofs, number
-from verify.rocq.papers import restate_by_paper
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN

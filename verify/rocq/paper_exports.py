@@ -1,17 +1,20 @@
-"""Exports that papers add: modules in their folders `rocq`, each for claims that the common exporters do not cover."""
+"""Exports that papers add in their folders of `verify.rocq.papers`, where the common exporters do not suffice."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.paper_parts import modules_of_papers
+from fedtheory.language.paper_parts import folders_of_papers
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.combination import Combination
+from verify.rocq import papers
 from verify.rocq.links import Links
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import ScalarVocabulary
@@ -51,8 +54,9 @@ class PaperExports:
 @cache
 def load_exports() -> tuple[PaperExports, ...]:
     """Return the exports of all papers."""
-    found = (getattr(module, "EXPORTS", None) for module in modules_of_papers("rocq"))
-    return tuple(one for one in found if isinstance(one, PaperExports))
+    found = {module.name for module in iter_modules(papers.__path__)}
+    keys = (key for key in folders_of_papers() if key in found)
+    return tuple(import_module(f"{papers.__name__}.{key}.exporters").EXPORTS for key in keys)
 
 
 def export_by_paper(

@@ -16,10 +16,10 @@ from fedtheory.proofs.induction import advance_distance
 from fedtheory.proofs.links import Induction
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.proof import conditions_of
-from fedtheory.sources.vlaski2023.rocq.client_step import OwnVocabulary
 from verify.rocq.links import Links
 from verify.rocq.names import name_of, translate
 from verify.rocq.numbers import SignProofs
+from verify.rocq.papers.vlaski2023.client_step import OwnVocabulary
 from verify.rocq.places import AT_STEP, name_step
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported

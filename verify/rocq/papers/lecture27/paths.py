@@ -16,17 +16,17 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER, StepIndex, advance_distance
 from fedtheory.proofs.links import Induction
 from fedtheory.proofs.proof import conditions_of
-from fedtheory.sources.lecture27.rocq.path_run import (
+from verify.rocq.hypotheses import binders
+from verify.rocq.links import Links
+from verify.rocq.names import name_of
+from verify.rocq.numbers import SignProofs, number
+from verify.rocq.papers.lecture27.path_run import (
     NEEDS,
     KnownOnPath,
     PathInRun,
     PathVocabulary,
     name_mean_dissimilarity,
 )
-from verify.rocq.hypotheses import binders
-from verify.rocq.links import Links
-from verify.rocq.names import name_of
-from verify.rocq.numbers import SignProofs, number
 from verify.rocq.places import FIRST, IN_RUN
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported

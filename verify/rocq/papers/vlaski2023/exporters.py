@@ -8,12 +8,12 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
-from fedtheory.sources.vlaski2023.rocq.client_step import OwnVocabulary
-from fedtheory.sources.vlaski2023.rocq.client_steps import is_of_steps, theorem_of_steps
-from fedtheory.sources.vlaski2023.rocq.round_numbers import is_of_round_numbers, theorem_of_round_numbers
-from fedtheory.sources.vlaski2023.rocq.round_vanishing import is_of_vanishing, theorem_of_vanishing
-from fedtheory.sources.vlaski2023.rocq.stationary_rounds import is_of_settling, theorem_of_settling
-from verify.rocq.papers import PaperExports, Rule
+from verify.rocq.paper_exports import PaperExports, Rule
+from verify.rocq.papers.vlaski2023.client_step import OwnVocabulary
+from verify.rocq.papers.vlaski2023.client_steps import is_of_steps, theorem_of_steps
+from verify.rocq.papers.vlaski2023.round_numbers import is_of_round_numbers, theorem_of_round_numbers
+from verify.rocq.papers.vlaski2023.round_vanishing import is_of_vanishing, theorem_of_vanishing
+from verify.rocq.papers.vlaski2023.stationary_rounds import is_of_settling, theorem_of_settling
 from verify.rocq.round_vocabulary import is_of_round
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Exported, Theorem

@@ -15,11 +15,14 @@ from fedtheory.proofs.averages import Averaged
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import divisors, sides_of, symbols_of
 from fedtheory.proofs.parts import Part
-from fedtheory.sources.fraboni2022.rocq.averages import KINDS, average_slacks
-from fedtheory.sources.fraboni2022.rocq.lemmas import UPDATE_LEMMAS
-from fedtheory.sources.fraboni2022.rocq.samples import EVERYBODY, LIBRARY, SignsOfParts, list_assumed
-from fedtheory.sources.fraboni2022.rocq.schedule_vocabulary import ScheduleVocabulary, with_sums
-from fedtheory.sources.fraboni2022.rocq.updates import (
+from verify.rocq.names import list_sides, name_of
+from verify.rocq.number_claims import list_used_symbols
+from verify.rocq.numbers import SignProofs
+from verify.rocq.papers.fraboni2022.averages import KINDS, average_slacks
+from verify.rocq.papers.fraboni2022.lemmas import UPDATE_LEMMAS
+from verify.rocq.papers.fraboni2022.samples import EVERYBODY, LIBRARY, SignsOfParts, list_assumed
+from verify.rocq.papers.fraboni2022.schedule_vocabulary import ScheduleVocabulary, with_sums
+from verify.rocq.papers.fraboni2022.updates import (
     SAMPLES,
     TYPES,
     UPDATE_ASSUMED,
@@ -27,10 +30,7 @@ from fedtheory.sources.fraboni2022.rocq.updates import (
     UPDATES,
     WINDOWS,
 )
-from fedtheory.sources.fraboni2022.rocq.zero_weights import POSITIVE, SOMEBODY, SPLIT, without_reports
-from verify.rocq.names import list_sides, name_of
-from verify.rocq.number_claims import list_used_symbols
-from verify.rocq.numbers import SignProofs
+from verify.rocq.papers.fraboni2022.zero_weights import POSITIVE, SOMEBODY, SPLIT, without_reports
 from verify.rocq.refusals import NotExported
 from verify.rocq.step import write_operator
 from verify.rocq.theorem import Binder, Theorem, declare_index, declare_real, describe_condition, prove_conjunction

@@ -14,16 +14,16 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.numbers import symbols_of
-from fedtheory.sources.fraboni2022.rocq.schedules import (
+from verify.rocq.names import list_sides
+from verify.rocq.number_claims import list_used_symbols
+from verify.rocq.numbers import SignProofs, name_parts, number
+from verify.rocq.papers.fraboni2022.schedules import (
     CYCLE_FACTS,
     SCHEDULE_ASSUMED,
     SCHEDULE_FACTS,
     SCHEDULES,
     TIE_FACTS,
 )
-from verify.rocq.names import list_sides
-from verify.rocq.number_claims import list_used_symbols
-from verify.rocq.numbers import SignProofs, name_parts, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.scalar_vocabulary import ScalarVocabulary
 from verify.rocq.theorem import Binder, declare_index, describe_condition

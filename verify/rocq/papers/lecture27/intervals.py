@@ -12,9 +12,9 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.numbers import symbols_of
 from fedtheory.proofs.parts import AnyPremise
-from fedtheory.sources.lecture27.rocq.path_run import NEEDS, PathInRun
 from verify.rocq.names import name_of, name_quantities
 from verify.rocq.numbers import number
+from verify.rocq.papers.lecture27.path_run import NEEDS, PathInRun
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
 from verify.rocq.step import write_operator

@@ -11,16 +11,16 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity, gradient_bound
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
-from fedtheory.sources.fraboni2022.rocq.schedule_vocabulary import CLOCKS, ScheduleVocabulary
-from fedtheory.sources.fraboni2022.rocq.update_vocabulary import (
+from verify.rocq.number_claims import is_of_numbers
+from verify.rocq.paper_exports import PaperExports, Rule
+from verify.rocq.papers.fraboni2022.schedule_vocabulary import CLOCKS, ScheduleVocabulary
+from verify.rocq.papers.fraboni2022.update_vocabulary import (
     UpdateVocabulary,
     is_by_lemmas,
     is_of_updates,
     theorem_of_update,
 )
-from fedtheory.sources.fraboni2022.rocq.updates import UPDATES
-from verify.rocq.number_claims import is_of_numbers
-from verify.rocq.papers import PaperExports, Rule
+from verify.rocq.papers.fraboni2022.updates import UPDATES
 from verify.rocq.theorem import Exported, Theorem
 
 

@@ -10,13 +10,13 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.links import Induction, PrefixSum
-from fedtheory.sources.lecture27.rocq.gaps import OF_INTERVALS, GapsVocabulary, is_of_gaps
-from fedtheory.sources.lecture27.rocq.intervals import is_of_interval, theorem_of_interval
-from fedtheory.sources.lecture27.rocq.path_steps import theorem_of_path_step
-from fedtheory.sources.lecture27.rocq.paths import theorem_of_induction
-from fedtheory.sources.lecture27.rocq.prefix_sums import theorem_of_total
-from fedtheory.sources.lecture27.rocq.products import restate
-from verify.rocq.papers import PaperExports, Rule
+from verify.rocq.paper_exports import PaperExports, Rule
+from verify.rocq.papers.lecture27.gaps import OF_INTERVALS, GapsVocabulary, is_of_gaps
+from verify.rocq.papers.lecture27.intervals import is_of_interval, theorem_of_interval
+from verify.rocq.papers.lecture27.path_steps import theorem_of_path_step
+from verify.rocq.papers.lecture27.paths import theorem_of_induction
+from verify.rocq.papers.lecture27.prefix_sums import theorem_of_total
+from verify.rocq.papers.lecture27.products import restate
 from verify.rocq.theorem import Exported, Theorem
 
 

@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.sources.liu2022.context.restarts import LoopMean
-from fedtheory.sources.liu2022.rocq.run_steps import theorem_of_step_in_run
-from verify.rocq.papers import PaperExports
+from fedtheory.proofs.examined import Examined
+from verify.rocq.paper_exports import PaperExports
+from verify.rocq.papers.liu2022.run_steps import theorem_of_step_in_run
 from verify.rocq.refusals import NO_RESTARTS, NotExported
 from verify.rocq.theorem import Exported, Theorem
 
 
 def _refuse_loop(_claim: Claim, certificate: object, _export_id: Callable[[str], Exported]) -> None:
     """Raise `NotExported` for an average over the iterations of the loop."""
-    if isinstance(certificate, LoopMean):
+    if isinstance(certificate, Examined) and certificate.kind == "mean over the loop":
         raise NotExported(NO_RESTARTS)
 
 

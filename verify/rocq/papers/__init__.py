@@ -1,0 +1,1 @@
+"""Exports to Rocq that one paper alone needs, in a folder for each paper."""
