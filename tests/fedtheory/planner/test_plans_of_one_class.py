@@ -26,8 +26,8 @@ RIDGE, STEPS, ROUNDS = 0.01, 5, 60
 def _gradient(x: Array, label: float) -> Array:
     rows = np.array(ROWS[label])
     with np.errstate(over="ignore"):
-        pull = -label / (1 + np.exp(label * (x @ rows.T)))
-    gradient: Array = pull @ rows / len(rows) + RIDGE * x
+        slope = -label / (1 + np.exp(label * (x @ rows.T)))
+    gradient: Array = slope @ rows / len(rows) + RIDGE * x
     return gradient
 
 

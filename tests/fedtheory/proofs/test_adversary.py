@@ -252,10 +252,10 @@ class OwnTerm(Term):
 
 NEGATIVE: dict[str, tuple[Any, str]] = {
     "an unknown kind": (Term(ONE, InequalityRef("luck", (x,))), "no inequality called 'luck'"),
-    "a kind of one's own": (Term(ONE, OwnReason("one")), "expected a reason of the kernel"),
+    "a user-defined kind": (Term(ONE, OwnReason("one")), "expected a reason of the kernel"),
     "a lambda": (Term(ONE, lambda _context: Inequality("mine", -ONE)), "expected a reason of the kernel"),
     "what a reason says": (Term(ONE, Inequality("mine", -ONE)), "expected a reason of the kernel"),
-    "a term of one's own": (OwnTerm(ONE, square(x)), "expected Term"),
+    "a user-defined term": (OwnTerm(ONE, square(x)), "expected Term"),
     "an assumption nobody makes": (Term(ONE, assumption("luck")), "does not assume 'luck'"),
 }
 

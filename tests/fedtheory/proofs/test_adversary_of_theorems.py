@@ -33,10 +33,10 @@ def test_what_is_false_is_not_accepted(name: str, tmp_path: Path) -> None:
     """Rocq rejects the exported file, but accepts the library."""
     tried = ATTEMPTS[name]()
     write_project(tmp_path, [])
-    (tmp_path / "Judged.v").write_text(render_file(export_claim(tried.claim, tried.certificate)), encoding="utf-8")
+    (tmp_path / "Tried.v").write_text(render_file(export_claim(tried.claim, tried.certificate)), encoding="utf-8")
     for library in ("Space", "Clients", "Objectives", "Normal", "Step", "Run"):
         assert _is_accepted(tmp_path, f"library/{library}.v")
-    assert not _is_accepted(tmp_path, "Judged.v")
+    assert not _is_accepted(tmp_path, "Tried.v")
 
 
 def _is_accepted(folder: Path, name: str) -> bool:

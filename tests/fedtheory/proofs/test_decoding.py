@@ -121,7 +121,7 @@ def parts(*found: Any, **known: Any) -> Combination:
 
 ODD: dict[str, Any] = {
     "a user-defined reason": terms(Term(ONE, MyReason("square", (x,)))),
-    "a term of one's own": terms(MyTerm(ONE, square(x))),
+    "a user-defined term": terms(MyTerm(ONE, square(x))),
     "a reason that is none": terms(Term(ONE, InequalityRef("luck", (x,)))),
     "a reason by a list": terms(Term(ONE, InequalityRef(["square"], (x,)))),  # type: ignore[arg-type]
     "a reason about too little": terms(Term(ONE, InequalityRef("convexity", (x,)))),
@@ -136,23 +136,23 @@ ODD: dict[str, Any] = {
     "a coefficient with a function": terms(Term(sp.Function("f")(T), square(x))),
     "a number of Python": terms(Term(-1, square(x))),
     "a flag that is a number": terms(Term(ONE, square(x), averaged=1)),  # type: ignore[arg-type]
-    "a fact of one's own": parts(Part(ONE, MINE)),
+    "a user-defined fact": parts(Part(ONE, MINE)),
     "a copy of a fact": parts(Part(ONE, replace(facts.ONE, number=-T))),
-    "a derivation of one's own": parts(Part(ONE, MyDerived("liu2022:thm-1"))),
+    "a user-defined derivation": parts(Part(ONE, MyDerived("liu2022:thm-1"))),
     "a relation counted backwards": parts(Part(ONE, Derived("liu2022:thm-1", -1))),
     "a relation by a flag": parts(Part(ONE, Derived("liu2022:thm-1", True))),
-    "a text of one's own": parts(Part(ONE, MyText("liu2022:thm-1"))),
+    "a user-defined text": parts(Part(ONE, MyText("liu2022:thm-1"))),
     "a premise that says it holds": parts(Part(ONE, sp.true)),
     "a condition that is no ordering": terms(relaxed=[sp.Ne(T, 1)]),
     "a condition that says it holds": terms(relaxed=[sp.true]),
     "links by their numbers": Certificate(claim="t:false", links={0: []}),  # type: ignore[arg-type]
-    "a measure of one's own": Recursion(
+    "a user-defined measure": Recursion(
         claim="t:false", measure=replace(PAIR, largest_drift=None), factor=ONE, offset=ONE, terms=[], bound=ONE
     ),
     "a letter with no sign": terms(roots=[Root(sp.Symbol("i", imaginary=True), T, [])]),
     "a letter that is a number": terms(roots=[Root(T + 1, T, [])]),
-    "a root's letter of one's own": terms(roots=[Root(MySymbol("r", positive=True), T, [])]),
-    "a length's letter of one's own": Certificate(
+    "a user-defined symbol of a root": terms(roots=[Root(MySymbol("r", positive=True), T, [])]),
+    "a user-defined symbol of a length": Certificate(
         claim="t:false",
         links=[
             Products(
@@ -162,7 +162,7 @@ ODD: dict[str, Any] = {
             )
         ],
     ),
-    "a rational of one's own": terms(Term(rational(-1, 1), square(x))),
+    "a user-defined rational": terms(Term(rational(-1, 1), square(x))),
     "a user-defined kind": MyKind(claim="t:false"),
     "a kind with another check": MyContraction(
         claim="t:false", step="t:step", factor=ONE, potential=ONE, offset=ONE, weight=ONE

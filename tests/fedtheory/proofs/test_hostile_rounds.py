@@ -99,7 +99,7 @@ PROVED: Mapping[str, tuple[str, Callable[[], tuple[Claim, Any]]]] = {
     "neighbours": ("dsgd", lambda: _record(DSGD)),
     "momentum": ("fedavgm", lambda: _record(FEDAVGM)),
     "one step": ("fedavg", lambda: (ONE_STEP, descent())),
-    "sizes of one's own": ("fedavg", lambda: (OWN_SIZES, own_sizes_descent())),
+    "user-defined step sizes": ("fedavg", lambda: (OWN_SIZES, own_sizes_descent())),
 }
 """Proved claims, each with its algorithm and certificate."""
 NEIGHBOURS: Mapping[Quantity, Sequence[Quantity]] = {

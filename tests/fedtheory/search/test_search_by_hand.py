@@ -165,7 +165,7 @@ def test_generic_points_lie_inside() -> None:
 
 
 def test_points_inside_narrow_conditions() -> None:
-    """Where moderate values violate a condition, one of the symbols is much smaller, and all points lie inside."""
+    """One of the symbols is much smaller if moderate values violate a condition, and all points lie inside."""
     narrow = [10**4 * L * eta**2 * tau**2 <= 1]
     samples = draw_inner_points([eta, L, tau], NUMBERS, narrow, 7)
     assert samples.at.shape == (3, 7)

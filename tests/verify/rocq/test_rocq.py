@@ -56,8 +56,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def judged(folder: Path, claim: Claim, certificate: AnyCertificate) -> bool:
     """Return whether Rocq accepts a claim with a certificate."""
     known = export_claim(claim, certificate)
-    (folder / "Judged.v").write_text(render_file(known), encoding="utf-8")
-    return accepts(folder, "Judged.v")
+    (folder / "Tried.v").write_text(render_file(known), encoding="utf-8")
+    return accepts(folder, "Tried.v")
 
 
 @pytest.mark.rocq

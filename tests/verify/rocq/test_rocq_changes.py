@@ -64,5 +64,5 @@ def test_gradient_of_least_mean_squares(library: Path) -> None:
     assert judged(library, find("vlaski2023:eq-5.44-5.45.fixed"))
     printed = find("vlaski2023:eq-5.44-5.45")
     certificate = Certificate(claim=printed.id, links=[[] for _ in printed.relations])
-    (library / "Judged.v").write_text(render_file(export_claim(printed, certificate)), encoding="utf-8")
-    assert not accepts(library, "Judged.v")
+    (library / "Tried.v").write_text(render_file(export_claim(printed, certificate)), encoding="utf-8")
+    assert not accepts(library, "Tried.v")

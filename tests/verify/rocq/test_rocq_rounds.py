@@ -34,8 +34,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(folder: Path, claim: Claim) -> bool:
     """Return whether Rocq accepts a claim with the certificate of the claim it was made from."""
-    (folder / "Judged.v").write_text(render_file(export_claim(claim, certificate_of(claim.id))), encoding="utf-8")
-    return accepts(folder, "Judged.v")
+    (folder / "Tried.v").write_text(render_file(export_claim(claim, certificate_of(claim.id))), encoding="utf-8")
+    return accepts(folder, "Tried.v")
 
 
 def with_lemmas(folder: Path, claim_id: str) -> None:

@@ -49,8 +49,8 @@ def judged(folder: Path, claim: Claim) -> bool:
             (folder / "claims").mkdir(exist_ok=True)
             (folder / name_file(known)).write_text(render_file(known), encoding="utf-8")
             assert accepts(folder, name_file(known))
-    (folder / "Judged.v").write_text(render_file(export_claim(claim, certificate_of(claim.id))), encoding="utf-8")
-    return accepts(folder, "Judged.v")
+    (folder / "Tried.v").write_text(render_file(export_claim(claim, certificate_of(claim.id))), encoding="utf-8")
+    return accepts(folder, "Tried.v")
 
 
 def halved(claim: Claim, place: int) -> Claim:

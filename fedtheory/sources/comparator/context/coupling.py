@@ -211,7 +211,7 @@ def _conclude(
     `counted` is the weight of the errors in a round; the distance of the runs is a power of 1 - eta mu over `whole`.
     """
     symbol = symbols_of(claim)
-    steps, bending = symbol(q.local_steps), symbol(q.local_step_size) * symbol(q.strong_convexity)
+    steps, contracted = symbol(q.local_steps), symbol(q.local_step_size) * symbol(q.strong_convexity)
     factor, share = constants_of_steps(claim, certificate.factor, certificate.share)
     taken = (*claim.conditions, symbol(q.local_step_index) + 1 <= steps)
     for number in (certificate.potential, certificate.offset):
@@ -219,9 +219,9 @@ def _conclude(
         yield Step(f"({number}) >= 0 at every step", holds)
     of_a_round = write_form(scalar(LocalSum(certificate.offset), context))
     away = of_a_round * (1 / (steps * (1 - factor)) + 1)
-    apart = (1 - bending) ** symbol(q.iterations) / whole * 2 * (symbol(q.initial_distance) ** 2 + away)
+    apart = (1 - contracted) ** symbol(q.iterations) / whole * 2 * (symbol(q.initial_distance) ** 2 + away)
     bound = (1 + share) * of_a_round / counted + (1 + 1 / share) * symbol(q.smoothness) / 2 * apart
-    yield from conclude_bound(claim, quantity, bound, (factor, 1 - bending), (1 - factor, counted, whole))
+    yield from conclude_bound(claim, quantity, bound, (factor, 1 - contracted), (1 - factor, counted, whole))
 
 
 KINDS = PaperKinds(kinds=(LastRound, LastIterate))

@@ -30,7 +30,7 @@ from verify.rocq.papers.fraboni2022.updates import (
     UPDATES,
     WINDOWS,
 )
-from verify.rocq.papers.fraboni2022.zero_weights import POSITIVE, SOMEBODY, SPLIT, without_reports
+from verify.rocq.papers.fraboni2022.zero_weights import PARTICIPATION, POSITIVE, SPLIT, without_reports
 from verify.rocq.refusals import NotExported
 from verify.rocq.step import write_operator
 from verify.rocq.theorem import Binder, Theorem, declare_index, declare_real, describe_condition, prove_conjunction
@@ -181,7 +181,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         slacks = [(part, self._find_known_slack(part, find_slack)) for part in parts]
         known, kept, rest = without_reports(self, relation, slacks)
         self.required.discard(POSITIVE)
-        return f"{SPLIT}\n{{ {prove(relation, kept, known, rest)} }}\n{SOMEBODY}\n{shown}"
+        return f"{SPLIT}\n{{ {prove(relation, kept, known, rest)} }}\n{PARTICIPATION}\n{shown}"
 
     def _find_known_slack(self, part: Part, find_slack: Callable[[Part], Expr]) -> Expr | None:
         """Return the slack of a premise; None if it is known only for updates with a participant."""

@@ -17,7 +17,7 @@ from verify.rocq.scalar_vocabulary import ScalarVocabulary
 POSITIVE = "weight_sum_positive"
 """Name of the hypothesis that the weights of an update have a positive sum."""
 SPLIT = "destruct (Req_dec (weight_sum A n) 0) as [nobody | somebody]."
-SOMEBODY = f"assert ({POSITIVE} : 0 < weight_sum A n) by (pose proof (total_nonneg A n); lra)."
+PARTICIPATION = f"assert ({POSITIVE} : 0 < weight_sum A n) by (pose proof (total_nonneg A n); lra)."
 _NOTHING: Mapping[Quantity, str] = {
     q.weight_sum: "nobody",
     q.round_gap: "(no_gap A n nobody bar_n)",
