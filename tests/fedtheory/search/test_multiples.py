@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
+from line_problem import LINE
 
 from fedtheory import RATIONAL, parse_run
 from fedtheory.kernel.quotients import ONE, quotient
@@ -26,14 +27,6 @@ from verify.check import check
 
 POTENTIALS = ["comparator:one-step", "comparator:shares.one-step", "comparator:sampled.one-step"]
 CONTRACTING = ["comparator:forgetting.one-step", "comparator:forgetting.at-optimum.one-step"]
-LINE = {
-    "kind": "quadratic",
-    "hessians": [[["1"]], [["3"]]],
-    "linear": [["2"], ["-1"]],
-    "start": ["2"],
-    "noise": "1/2",
-    "weights": ["1/2", "1/2"],
-}
 ALONE = LINE | {"hessians": [[["1"]]], "linear": [["0"]], "start": ["0"], "weights": ["1"]}
 SHORT = {"local_step_size": "1/20", "rounds": 2}
 
