@@ -42,7 +42,8 @@ def build_run_from_data(file: str, settings: Mapping[str, str | float]) -> Run:
     Raises `InputError` for other keys, and for files that cannot be read.
     """
     known = [*_ALGORITHM, _NAME, *_PROBLEM]
-    for unknown in sorted(settings.keys() - set(known)):
+    unknown = min(settings.keys() - set(known), default=None)
+    if unknown is not None:
         raise InputError(unknown, _describe_unknown_key(unknown, known, Path(file).name))
     path = Path(file)
     problem: dict[str, Any] = {"kind": "least-squares", "data": path.name, "start": "zeros", **USUAL}
