@@ -44,6 +44,14 @@ TUNED_STEP = Claim(
     conditions=[sp.Eq(eta * sigma * sp.sqrt(T), D * sp.sqrt(M)), QUARTER, ONE_STEP],
     assumptions=[*LOCAL, a.convex_and_smooth, a.one_type, a.unbiased_bounded_variance],
 )
+SQUARED_PARTICIPANTS = Claim(
+    id="mine:variance-over-the-square-of-participants",
+    lhs=q.final_distance_sq,
+    rhs=(1 - eta * mu) ** T * D**2 + 2 * eta * spread**2 * (M - m) / (mu * m**2 * (M - 1)),
+    where=SYMBOLS,
+    conditions=[eta <= 1 / (2 * L), ONE_STEP],
+    assumptions=[*SAMPLED, a.several_clients, a.convex_and_smooth, a.strongly_convex_clients, a.full_gradients],
+)
 ABSENT_CLIENTS = Claim(
     id="mine:noise-of-absent-clients",
     lhs=q.average_suboptimality,
@@ -151,7 +159,7 @@ def test_as_many_clients_are_drawn_as_there_are() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(
     "claim",
-    [TUNED_STEP, ABSENT_CLIENTS, DRIFT_OVER_CLIENTS, WITHOUT_REPLACEMENT],
+    [TUNED_STEP, ABSENT_CLIENTS, DRIFT_OVER_CLIENTS, WITHOUT_REPLACEMENT, SQUARED_PARTICIPANTS],
     ids=lambda claim: claim.id.partition(":")[2],
 )
 def test_the_search_refutes_it(claim: Claim) -> None:

@@ -25,6 +25,8 @@ Level = Any
 """A number, a word, or None if the feature is absent."""
 Point = Mapping[str, Level]
 
+HALF_OF_MANY = "half of many"
+"""Name of sampling half of the clients without a limit on their number, for bounds whose claims need no enumeration."""
 AS_MANY_DRAWS = "as many draws"
 """Name of sampling with replacement, with as many draws as clients: some clients are drawn twice, others never."""
 WITH_REPLACEMENT = ("multinomial", AS_MANY_DRAWS)

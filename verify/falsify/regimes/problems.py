@@ -8,7 +8,15 @@ from typing import Any
 
 from flint import fmpq
 
-from verify.falsify.regimes.factors import AS_MANY_DRAWS, DATA, MOST_SEPARATE, Point, count, has_single_clients
+from verify.falsify.regimes.factors import (
+    AS_MANY_DRAWS,
+    DATA,
+    HALF_OF_MANY,
+    MOST_SEPARATE,
+    Point,
+    count,
+    has_single_clients,
+)
 from verify.falsify.rounding import round_power
 from verify.falsify.tables import Table, diagonal
 
@@ -58,7 +66,7 @@ def count_participants(point: Point) -> int:
     clients, law = count_clients(point), point.get("participation")
     if law in (None, AS_MANY_DRAWS):
         return clients
-    if law == "half":
+    if law in ("half", HALF_OF_MANY):
         return max(clients // 2, 1)
     return 2 if law == "multinomial" and clients in _DRAWN_TWICE else 1
 

@@ -14,7 +14,7 @@ from verify.falsify.regimes.climb import LevelClimb
 from verify.falsify.regimes.coverage import Pairs, Regime, list_regimes
 from verify.falsify.regimes.design import Design
 from verify.falsify.regimes.evaluation import Evaluation, Seen, rate_run
-from verify.falsify.regimes.factors import BASE, Level, Point, restrict_counts
+from verify.falsify.regimes.factors import BASE, HALF_OF_MANY, Level, Point, restrict_counts
 from verify.falsify.regimes.violations import SETTLED, Violations
 from verify.falsify.score import NOTHING
 from verify.falsify.tables import CheckedRun, Table
@@ -57,6 +57,8 @@ _ALONE = ("n", "p")
 """Sources of error that act alone, without a distant start."""
 _SETTLING: Point = {"clients": 3.32, "conditioning": -1, "local steps": 1, "horizon": ("mu", 5)}
 """Levels of a run that settles, where a claim allows them."""
+_MANY_CLIENTS = 5
+"""Exponent of the clients of which half participate: powers of their numbers are several times as large as these."""
 _OBJECTIVES = ("loss", "negative curvature")
 """Factors of the objectives, for which only a distant start matters."""
 _FITTED = ("horizon", "step size")
@@ -287,6 +289,8 @@ class _Searching:
             for name in _SETTINGS:
                 for level in levels.get(name, ()):
                     self._look({**first.point, name: level})
+            if "half" in levels.get("participation", ()):
+                self._look({**first.point, "participation": HALF_OF_MANY, "clients": _MANY_CLIENTS})
         return [seen for seen in found if _does_move_without_start(seen)]
 
     def _list_promising(self) -> Iterator[Seen]:
