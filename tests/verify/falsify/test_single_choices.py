@@ -216,7 +216,10 @@ def test_claims_without_remainders_are_reused(monkeypatch: pytest.MonkeyPatch) -
     """Remainders of all known claims are tried together; a claim that gives none may lend its certificate."""
     reached: dict[str, list[str]] = {"a": ["a1", "a2"], "b": [], "c": ["c1"]}
     searched: list[Any] = []
-    remainders = {name: [SimpleNamespace(written=one, number=one) for one in found] for name, found in reached.items()}
+    remainders = {
+        name: [SimpleNamespace(written=one, number=one, parts=["premise"]) for one in found]
+        for name, found in reached.items()
+    }
     monkeypatch.setattr(known, "_explain_unfit", lambda _: None)
     monkeypatch.setattr(known, "use_plain_symbols", lambda claim: claim)
     monkeypatch.setattr(known, "find_known_claims", lambda _: list(reached))
