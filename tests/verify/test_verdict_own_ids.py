@@ -14,7 +14,9 @@ from fedtheory import Claim, assumptions as a, quantities as q
 
 eta, D, mu = sp.symbols("eta D mu", positive=True)
 where = {eta: q.local_step_size, D: q.initial_distance, mu: q.strong_convexity}
-stated = dict(lhs=0, rhs=eta * D, where=where, conditions=[eta <= 1], assumptions=[a.full_participation])
+# Motzkin's polynomial: nowhere negative, but no sum of squares, so that no search proves it.
+motzkin = dict(lhs=3 * eta**2 * D**2, rhs=eta**4 * D**2 + eta**2 * D**4 + 1)
+stated = dict(motzkin, where=where, conditions=[eta <= 1], assumptions=[a.full_participation])
 first = Claim(id="mine:bound", **stated)
 second = Claim(id="renard2022:bound", **stated)
 """
