@@ -46,6 +46,8 @@ class Trial:
     """Largest ratio of the sides over all runs."""
     violation: Table | None
     """The table of the smallest run that violates the claim in exact arithmetic; None without one."""
+    without_value: Table | None = None
+    """The table of the smallest exact run on which a side has no value, such as 1/0; None without one."""
 
 
 class Battery:
@@ -77,7 +79,10 @@ class Battery:
         return RunsTogether([parse_run(table, RATIONAL) for table in self.long if estimate_exact_cost(table) <= _SHORT])
 
     def try_claim(self, claim: Claim) -> Trial:
-        """Evaluate a claim on all runs; a violation in floats counts only if exact arithmetic confirms it."""
+        """Evaluate a claim on all runs, which have to satisfy its premises.
+
+        A violation in floats counts only if exact arithmetic confirms it.
+        """
         exact, floats = list(_check_on_runs(self._exact, claim)), list(self._check_on_ladders(claim))
         enclosed = [_check_answer(claim, run) for run in self._enclosed]
         runs = [*zip(self._rational, exact, strict=True), *zip(self._enclosed, enclosed, strict=True)]
@@ -88,7 +93,9 @@ class Battery:
         # Where floats overflow, or see a false violation, the ratio is meaningless.
         ratios = [found.ratio for found in applicable if found.holds and found.ratio is not None]
         largest = max(filter(math.isfinite, ratios), default=None)
-        return Trial(len(applicable), largest, violated)
+        # The runs satisfy all premises, so that only a side without a value excludes one.
+        excluded = next((run for run, found in runs if not found.applicable), None)
+        return Trial(len(applicable), largest, violated, None if excluded is None else run_table(excluded))
 
     def largest_ratio(self, claim: Claim) -> float | None:
         """Return the largest ratio of the sides on exact runs only, where small differences have no rounding errors."""

@@ -19,8 +19,8 @@ from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.proof import follows
 from verify.falsify.regimes import search_regimes
 from verify.falsify.tables import Table
-from verify.grade.battery import build_battery
-from verify.grade.counterexample import Counterexample, shrink_counterexample
+from verify.grade.battery import Trial, build_battery
+from verify.grade.counterexample import Counterexample, describe_size, shrink_counterexample
 from verify.grade.equality import are_equal, has_units_of
 from verify.grade.looseness import Growth, Looseness, measure_looseness
 from verify.grade.rule import Standing, compute_share
@@ -47,6 +47,8 @@ class BoundFinding:
     """Changes of symbols along which the excess is unbounded."""
     shrinking: Growth = ()
     """Changes of symbols along which the ratio of an answer to every proved bound tends to zero."""
+    has_value: bool = True
+    """Whether the answer has a value on all exact test runs; a quotient has none where its denominator is zero."""
     follows_from: tuple[str, ...] = ()
     """The proved claims and facts that imply the answer, if a search found a certificate."""
 
@@ -65,17 +67,25 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
     """
     if claim.lhs is None or claim.relation != "<=":
         raise InputError(claim.id, "expected a claim of the form lhs <= rhs, whose right side is asked for")
-    reference = claim.relations[0].right
-    right_units = has_units_of(answer, reference, claim) is not False
-    if are_equal(answer, reference):
+    if are_equal(answer, claim.relations[0].right):
         return BoundFinding("equal", answer, "the answer equals the reference", True, excess=1.0)
     stated = replace(claim, id="answer", rhs=answer, chain=(), also=(), verdict=None, printed=None, note="", title="")
     try:
         trial = build_battery(claim).try_claim(stated)
     except InputError as error:
         return BoundFinding("not applicable", answer, error.message, False)
+    return _grade_tried(claim, stated, trial, budget)
+
+
+def _grade_tried(claim: Claim, stated: Claim, trial: Trial, budget: float) -> BoundFinding:
+    """Grade an answer, stated as a claim, that test runs have tried."""
+    answer = stated.relations[0].right
+    right_units = has_units_of(answer, claim.relations[0].right, claim) is not False
     if trial.violation is not None:
         return _build_refuted(stated, right_units, trial.violation)
+    if trial.without_value is not None:
+        reason = f"it has no value on {describe_size(trial.without_value)}"
+        return BoundFinding("not refuted", answer, reason, right_units, has_value=False)
     smaller = _find_smaller_bound(claim, answer)
     premises = find_premises(stated) if smaller is None else (smaller.id,)
     if premises is not None:

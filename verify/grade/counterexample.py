@@ -77,10 +77,11 @@ def shrink_counterexample(claim: Claim, table: Table) -> Counterexample:
     sides = worst.lhs, worst.rhs
     lhs, rhs = (str(found.arithmetic.text(side)) for side in sides)
     about = (plain_float(worst.lhs), plain_float(worst.rhs))
-    return Counterexample(run_toml(table), lhs, rhs, about, _describe_size(table), write_relation(claim))
+    return Counterexample(run_toml(table), lhs, rhs, about, describe_size(table), write_relation(claim))
 
 
-def _describe_size(table: Table) -> str:
+def describe_size(table: Table) -> str:
+    """Describe the size of a run, and the settings that a run of its algorithm has."""
     parts = (clients(table), "client"), (find_most_steps(table), "local step"), (table["algorithm"]["rounds"], "round")
     counts = [f"{count} {name}{'s' * (count > 1)}" for count, name in parts]
     settings = [f"{words} {value}" for words, key in _SETTINGS if (value := get(table, key)) is not None]

@@ -18,8 +18,8 @@ BOUND_RULE = (
     f"{UNITS_SHARE} of the points: a run violates it, and all its terms have the units of the left side. "
     "No points: a run violates it and its units are wrong. "
     "Not refuted means that it is proved, or that no test run violates it; the second is not a proof. "
-    "A person reads an answer that no run violates, and that falls arbitrarily far below every proved bound; "
-    "and one that the machine cannot read."
+    "A person reads an answer that no run violates, if it has no value on a test run, for example because it divides "
+    "by zero there, or if it falls arbitrarily far below every proved bound; and one that the machine cannot read."
 )
 
 

@@ -23,7 +23,7 @@ from verify.falsify.tables import working_table
 from verify.grade.battery import Battery, _limit_each_kind
 from verify.grade.bound import _find_smaller_bound, _is_at_least, _list_proved_bounds
 from verify.grade.confinement import Limits
-from verify.grade.counterexample import _describe_size
+from verify.grade.counterexample import describe_size
 from verify.grade.dimensions import _find_exponent
 from verify.grade.equality import are_equal, has_units_of
 from verify.grade.ladders import _build_level, _list_corners, _list_levels
@@ -115,7 +115,7 @@ def test_a_quota_of_each_kind() -> None:
 
 def test_work_and_size_of_a_counterexample() -> None:
     table = _table(_algorithm(local_steps=1, rounds=1, server_step_size="1/2"))
-    assert _describe_size(table) == "a run with 2 clients, 1 local step, 1 round, step size 1/8, server step size 1/2"
+    assert describe_size(table) == "a run with 2 clients, 1 local step, 1 round, step size 1/8, server step size 1/2"
     assert estimate_exact_cost(_table(_algorithm(rounds=100))) > 100 * estimate_exact_cost(table)
 
 

@@ -341,7 +341,7 @@ def test_answers_that_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search checks two thousand runs by default, and reports the largest ratio."""
     module = import_module("verify.grade.bound")
     asked: list[int] = []
-    trial = SimpleNamespace(violation=None, largest_ratio=0.5, tried=7)
+    trial = SimpleNamespace(without_value=None, violation=None, largest_ratio=0.5, tried=7)
     monkeypatch.setattr(module, "build_battery", lambda _: SimpleNamespace(try_claim=lambda _: trial))
     monkeypatch.setattr(module, "_find_smaller_bound", lambda *_: None)
     monkeypatch.setattr(module, "find_premises", lambda _: None)

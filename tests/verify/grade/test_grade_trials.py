@@ -12,6 +12,8 @@ import sympy as sp
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.language.exercises import BoundQuestion
+from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify.tables import Table
@@ -20,6 +22,7 @@ from verify.grade.battery import Battery
 from verify.grade.feedback import RUN_FILE, _write_run, annotate_run
 from verify.grade.marking import AnswerRow
 from verify.grade.python_answer import _describe_error
+from verify.grade.questions import GivenAnswer, mark_answer
 
 T = sp.Symbol("T", positive=True, integer=True)
 
@@ -50,6 +53,28 @@ def test_violations_on_long_runs_are_confirmed(monkeypatch: pytest.MonkeyPatch) 
     assert exact.violation is not None
     assert exact.violation["problem"]["start"] == ["3"]
     assert (exact.tried, asked) == (3, [large])
+
+
+@pytest.mark.parametrize(
+    ("bound", "rounds"), [(sp.sqrt(2 - T), 3), (1 / (T - 2) ** 2, 2), (1 + sp.log(2 - T), 2), (sp.sqrt(3 - T), None)]
+)
+def test_a_run_on_which_an_answer_has_no_value_is_named(bound: sp.Expr, rounds: int | None) -> None:
+    """A run on which an answer has no real value is no run on which it holds."""
+    claim = Claim(id="t:last", lhs=q.final_distance_sq, rhs=1 + bound, where={T: q.rounds})
+    tried = Battery([parse_run(_table("1", rounds=count), RATIONAL) for count in (1, 2, 3)], []).try_claim(claim)
+    assert tried.violation is None
+    assert (None if tried.without_value is None else tried.without_value["algorithm"]["rounds"]) == rounds
+
+
+@pytest.mark.parametrize("factor", ["(1 + sqrt(1-tau))", "(1/4 + 1/(tau-1))", "(1 + log(2-tau))"])
+def test_a_person_reads_an_answer_without_a_value(factor: str) -> None:
+    """An answer that has values for tau = 1 only, or for all others, is not refuted, and earns no points by itself."""
+    claim = find("renard2022:lemma-2.3")
+    names = {symbol.name: symbol for symbol in claim.rhs.free_symbols}
+    question = BoundQuestion(name="drift", title="", text="", points=4, claim=claim, names=names)
+    mark = mark_answer(question, GivenAnswer(f"(18*tau**2*eta**2*zeta**2 + 4*tau*eta**2*sigma**2)*{factor}"))
+    assert mark.share is None
+    assert "has no value on a run with" in mark.comment
 
 
 def test_runs_to_which_a_claim_does_not_apply_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,7 +147,10 @@ def _run(name: str, *, enclosed: bool = False) -> Any:
 
 
 def test_trials_of_a_claim_on_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first exact violation, else a confirmed one of floats; ratios are those of finite sides that hold."""
+    """The first exact violation, else a confirmed one of floats; ratios are those of finite sides that hold.
+
+    The run to which the claim does not apply is one on which a side has no value.
+    """
     small = [_run("a"), _run("b", enclosed=True), _run("c")]
     tried = Battery(small, ["p", "q", "r"])  # type: ignore[list-item]
     results = {
@@ -172,7 +175,7 @@ def test_trials_of_a_claim_on_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batteries, "confirm", lambda _, tables: confirmed.append(tables))
     monkeypatch.setattr(Battery, "_check_on_ladders", lambda *_: iter(floats))
     assert len(tried) == 6
-    assert tried.try_claim(CLAIM) == Trial(5, 0.75, None)
+    assert tried.try_claim(CLAIM) == Trial(5, 0.75, None, tried.small[2].name)
     assert confirmed == [["p"]]
     violated: Any = CheckResult(True, True, False, 2.0)
     results["b"] = violated

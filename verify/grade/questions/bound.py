@@ -31,6 +31,8 @@ def _describe_rule(_question: BoundQuestion) -> str:
 def _mark(question: BoundQuestion, text: str) -> Mark:
     found = _grade_bound(question.claim, read_formula(question, text))
     texts = {symbol: text for text, symbol in question.names.items()}
+    if not found.has_value:
+        return Mark(None, f"not decided, a person reads this answer: {found.reason}")
     if found.shrinking:
         return Mark(None, _describe_undecided(found, texts))
     mark, run = Mark(found.share, _describe_mistake(found, texts)), found.counterexample
