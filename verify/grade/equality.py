@@ -18,6 +18,8 @@ from fedtheory.language.quantities import RunQuantity
 from verify.grade.dimensions import Units, find_units
 
 _POINTS, _DIGITS = 12, 40
+_CANCELLED = 1_000
+"""Number of digits that may cancel in a number before it counts as zero."""
 _SMALL = 60
 """Number of operations up to which SymPy tries to prove that two expressions are equal."""
 _MOST_WORK = 10**7
@@ -61,13 +63,24 @@ def _split_into_cases(left: Expr, right: Expr) -> list[tuple[Expr, Expr]]:
 def _is_shown_zero(difference: Expr) -> bool:
     """Return whether an expression is shown to be zero: as a rational function of its parts, or simplified if small."""
     if not difference.free_symbols:
-        # Agreement of two numbers to many digits is beyond chance.
-        return True
+        return _is_zero_number(difference)
     parts = {part: sp.Dummy(real=True) for part in difference.atoms(sp.exp, sp.log) if not part.has(*_WITH_CASES)}
     with suppress(Rejected, Exhausted), limit_work(_MOST_WORK):
         if is_zero(difference.xreplace(parts)):
             return True
     return difference.count_ops() <= _SMALL and bool(sp.simplify(sp.sqrtdenest(difference)) == 0)
+
+
+def _is_zero_number(number: Expr) -> bool:
+    """Return whether a number is zero: a rational exactly, another one to hundreds of digits.
+
+    A very small constant, such as exp(-300), is not zero, although it is negligible at all points.
+    """
+    if number.is_Rational:
+        return bool(number.is_zero)
+    value = number.evalf(_DIGITS, maxn=_CANCELLED)
+    # SymPy marks a value of which no digit is certain by the lowest precision.
+    return bool(value.is_zero) or (value.is_Float and value._prec == 1)
 
 
 def _agree_at_points(left: Expr, right: Expr) -> bool:

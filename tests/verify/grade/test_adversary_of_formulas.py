@@ -29,6 +29,32 @@ def test_a_part_that_is_negligible_at_all_points_is_not_zero(part: str) -> None:
     assert not are_equal(answer, REFERENCE)
 
 
+SMALL = {
+    "a rational": sp.Rational(1, 10**128),
+    "an exponential": sp.exp(-300),
+    "an irrational multiple": sp.sqrt(2) / 10**120,
+    "a power of an approximation": (sp.sqrt(2) - sp.Rational(141421356237309, 10**14)) ** 32,
+    "a difference of roots": sp.sqrt(10**100 + 1) - 10**50,
+}
+
+
+@pytest.mark.parametrize("constant", SMALL)
+def test_a_constant_that_is_negligible_at_all_points_is_not_zero(constant: str) -> None:
+    solution = eta / tau + 1
+    answer = solution - SMALL[constant]
+    assert agree(answer, solution)
+    assert not are_equal(answer, solution)
+    assert not are_equal(sp.Max(answer, tau), sp.Max(solution, tau))
+
+
+@pytest.mark.parametrize(
+    "constant",
+    [sp.log(4) - 2 * sp.log(2), sp.sqrt(3 + 2 * sp.sqrt(2)) - 1 - sp.sqrt(2), sp.exp(2) * sp.exp(-1) - sp.E],
+)
+def test_a_constant_that_is_zero_in_another_form_is_zero(constant: sp.Expr) -> None:
+    assert are_equal(eta / tau + constant, eta / tau)
+
+
 def test_a_person_reads_a_formula_that_is_not_shown_to_be_equal() -> None:
     question = ExpressionQuestion(
         name="drift",
