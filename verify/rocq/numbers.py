@@ -25,7 +25,7 @@ def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
         return _write_rational(expression)
     if expression.is_Symbol:
         if expression not in names:
-            raise NotExported(f"{expression} has no name in the library")
+            raise NotExported("a symbol has no name in the library", expression)
         return names[expression]
     if expression.is_Add:
         return _write_sum([number(part, names) for part in expression.args])
@@ -33,7 +33,7 @@ def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
         return _write_product(expression, names)
     if expression.is_Pow:
         return _write_power(expression, names)
-    raise NotExported(f"the number {expression} is not made of sums, products and powers")
+    raise NotExported("a number is not made of sums, products and powers", expression)
 
 
 def name_parts(parts: Iterable[Expr], **assumed: bool) -> dict[Expr, sp.Dummy]:
@@ -54,7 +54,7 @@ def _write_power(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
         natural = _NATURAL[names[count]]
         return f"{enclose(base)} ^ {natural if more == 0 else f'({natural} + {more})'}"
     if not (exponent.is_Rational and exponent.q in (1, 2)):
-        raise NotExported(f"the exponent of {expression} is not known to be a natural number")
+        raise NotExported("an exponent is not known to be a natural number", expression)
     root = base if exponent.q == 1 else f"sqrt ({base})"
     power = root if abs(exponent.p) == 1 else f"{enclose(root)} ^ {abs(exponent.p)}"
     return f"1 / ({power})" if exponent.is_negative else power

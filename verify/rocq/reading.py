@@ -194,7 +194,7 @@ class Reader:
                 inside = [factor for factor in inside if factor not in numbers]
             if len(inside) == 1:
                 return Multiple(self.number(sp.Mul(*numbers)), read(inside[0])) if numbers else read(inside[0])
-        raise NotExported(f"{expression} is not linear in vectors and values of the library")
+        raise NotExported("an expression is not linear in the vectors and values of the library", expression)
 
     def _is_free_number(self, factor: Expr) -> bool:
         known = self.vocabulary.numbers.keys() - self.vocabulary.scalars.keys()

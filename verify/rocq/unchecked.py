@@ -37,7 +37,7 @@ def _explain(claim_id: str) -> str:
     try:
         export_id(claim_id)
     except NotExported as reason:
-        return str(reason)
+        return reason.reason
     return "Rocq has not checked the theorem"
 
 

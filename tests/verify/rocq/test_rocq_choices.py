@@ -172,6 +172,18 @@ def test_the_section_of_the_others_is_replaced(tmp_path: Path, monkeypatch: pyte
     assert file.read_text(encoding="utf-8") == "\n".join(lines)
 
 
+def test_claims_refused_for_one_reason_stand_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message of a refusal names the expression; the list of unchecked claims only gives the reason."""
+
+    def refuse(claim_id: str) -> None:
+        raise NotExported("a symbol has no name in the library", claim_id)
+
+    monkeypatch.setattr(unchecked, "list_proved_ids", lambda: ["a:one", "b:two"])
+    monkeypatch.setattr(unchecked, "export_id", refuse)
+    assert unchecked.list_unchecked() == {"a symbol has no name in the library": ["a:one", "b:two"]}
+    assert str(NotExported("no name", "delta")) == "no name: delta"
+
+
 def test_theorems_at_a_step_use_no_other_claim() -> None:
     """A theorem about a step uses no other claim, and a certificate without one link for each relation is not
     written.
