@@ -140,7 +140,8 @@ def _check_kind(claim: Claim, certificate: AnyCertificate, prover: Prover) -> It
     """Yield the steps of the check of a parsed certificate, one by one."""
     if isinstance(certificate, Cases):
         for case, supposed in zip(certificate.cases, claims_of(claim, certificate), strict=True):
-            yield from prefix_steps(f"where {case.largest} is largest: ", _check_kind(supposed, case.why, prover))
+            suffices = "suffices" if certificate.is_single else f"is {case.name}"
+            yield from prefix_steps(f"where {case.argument} {suffices}: ", _check_kind(supposed, case.why, prover))
         return
     if isinstance(certificate, Powers | Squares):
         steps = _check_kind(certificate.restate(claim), certificate.why, prover)

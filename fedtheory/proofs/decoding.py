@@ -79,8 +79,9 @@ def decode(certificate: object) -> AnyCertificate:
 
 def declared_symbols(certificate: Any) -> Iterator[Any]:
     """Yield the symbols that a certificate or one of its cases declares: for roots, and for products."""
-    for case in getattr(certificate, "cases", ()):
-        yield from declared_symbols(getattr(case, "why", None))
+    for other in (*getattr(certificate, "cases", ()), certificate):
+        if hasattr(other, "why"):
+            yield from declared_symbols(other.why)
     yield from (root.letter for root in getattr(certificate, "roots", ()))
     for link in getattr(certificate, "links", ()):
         if type(link) is Products:

@@ -264,7 +264,8 @@ def _introduce_lyapunov(claim: Claim, certificate: Lyapunov) -> str:
 def _outline_cases(claim: Claim, certificate: Cases) -> Iterator[Group]:
     """Yield the outlines of the cases."""
     for supposed, case in zip(claims_of(claim, certificate), certificate.cases, strict=True):
-        where = rf",\quad\text{{where }}{latex(case.largest)}\text{{ is largest}}"
+        role = "suffices" if certificate.is_single else f"is {case.name}"
+        where = rf",\quad\text{{where }}{latex(case.argument)}\text{{ {role}}}"
         _, describe = _describe_kind(case.why)
         yield from (replace(group, statement=group.statement + where) for group in describe(supposed, case.why))
 
@@ -295,7 +296,7 @@ def _introduce_cases(claim: Claim, certificate: Cases) -> str:
     """Introduce a proof by cases as that of the first case."""
     first = certificate.cases[0].why
     introduce, _ = _describe_kind(first)
-    return introduce(claim, first)
+    return introduce(claims_of(claim, certificate)[0], first)
 
 
 _KINDS: dict[type, tuple[Callable[..., str], Callable[..., Iterator[Group]]]] = {

@@ -62,7 +62,7 @@ class Powers(_Restatement):
         if claim.place != "run" or claim.rate is not None or not bases:
             raise Rejected("expected a bound on a run with exponentials or powers of the number of steps in it")
         found = {one: base if self.base is None else self.base for one, base in bases.items()}
-        signs = _Signs.from_claim(claim, self.given)
+        signs = SignsOfClaim.from_claim(claim, self.given)
         stated = _replace(claim, {one: base**self.count for one, base in found.items()}, signs)
         symbols = self.count.free_symbols
         if not symbols or sp.Mul(*symbols) != self.count or not symbols <= signs.numbers.integer:
@@ -70,7 +70,7 @@ class Powers(_Restatement):
         for one, base in found.items():
             signs.require_nonnegative(base, f"the base of a power for {one}")
             signs.require_nonnegative(bases[one] - base, f"the difference of the bases for {one}")
-        slopes = (slope for relation in claim.relations for slope in _find_slopes(relation.slack, list(bases)))
+        slopes = (slope for relation in claim.relations for slope in find_slopes(relation.slack, list(bases)))
         for slope in slopes:
             signs.require_nonnegative(slope, "the factor of an exponential or power")
         return stated
@@ -98,7 +98,7 @@ class Squares(_Restatement):
         Sides are numbers, also where they are norms of random vectors: an expectation has to be written.
         """
         squares = {side: sp.expand(side**2) for relation in claim.relations for side in relation.sides}
-        signs = _Signs.from_claim(claim, self.given)
+        signs = SignsOfClaim.from_claim(claim, self.given)
         stated = _replace(claim, squares, signs)
         for relation in claim.relations:
             _, larger = relation.ordered
@@ -113,7 +113,7 @@ def list_exponentials(claim: Claim) -> set[Expr]:
     return set().union(*(relation.atoms(sp.exp) for relation in claim.relations))
 
 
-def _replace(claim: Claim, other: Mapping[Expr, Expr], signs: _Signs) -> Claim:
+def _replace(claim: Claim, other: Mapping[Expr, Expr], signs: SignsOfClaim) -> Claim:
     """Return a claim of non-strict bounds with other sides, or other parts of its sides.
 
     A quantity that a statement names is supposed to exist, and one that it divides by is supposed to be non-zero: the
@@ -132,14 +132,14 @@ def _replace(claim: Claim, other: Mapping[Expr, Expr], signs: _Signs) -> Claim:
 
 
 @dataclass(frozen=True)
-class _Signs:
+class SignsOfClaim:
     """The numbers of a claim, and the conditions on them."""
 
     numbers: Numbers
     conditions: Sequence[Expr]
 
     @classmethod
-    def from_claim(cls, claim: Claim, given: Sequence[Expr]) -> _Signs:
+    def from_claim(cls, claim: Claim, given: Sequence[Expr]) -> SignsOfClaim:
         """Return the numbers and conditions of a claim, with those given conditions that follow from its own."""
         derived = [one for one in given if not _list_unnamed([one], claim) and follows(one, claim)]
         return cls(numbers_of(claim), (*claim.conditions, *derived, *list_known_conditions(claim)))
@@ -158,8 +158,8 @@ def _list_unnamed(expressions: Iterable[Expr], claim: Claim) -> list[str]:
     return sorted(map(str, used - claim.notation.keys() - claim.for_all.keys()))
 
 
-def _find_slopes(slack: Expr, powers: Sequence[Expr]) -> Sequence[Expr]:
-    """Return the factors of exponentials or powers in a slack; raise `Rejected` if it is not linear in them."""
+def find_slopes(slack: Expr, powers: Sequence[Expr]) -> Sequence[Expr]:
+    """Return the factor of each exponential or power in a slack; raise `Rejected` if it is not linear in them."""
     symbols = {one: sp.Dummy(real=True) for one in powers}
     coefficients, _ = linear(slack.xreplace(symbols), symbols.values())
-    return list(coefficients.values())
+    return [coefficients[symbol] for symbol in symbols.values()]

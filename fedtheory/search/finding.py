@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected
-from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.work import Exhausted, limit_work
 from fedtheory.language.claim import Claim, Place
+from fedtheory.proofs.cases import list_extremes
 from fedtheory.proofs.restatements import list_exponentials
-from fedtheory.search.cases import Search, find_maximum, search_cases
+from fedtheory.search.cases import Search, search_cases
 from fedtheory.search.chains import search_chains
 from fedtheory.search.known import search_known, search_with_conditions
 from fedtheory.search.outcome import Found, NotFound
@@ -86,12 +86,23 @@ def _try(claim: Claim, family: Search) -> Found | NotFound:
         return NotFound(str(reason))
 
 
-def _search_with_maximum(claim: Claim, maximum: Expr, family: Search) -> Found | NotFound:
-    """Search known claims with this maximum, and then the cases in which each of its arguments is the largest."""
-    known = search_known(claim) if claim.place == "run" else None
+def _search_with_extremes(claim: Claim, family: Search) -> Found | NotFound:
+    """Search known claims with the maxima and minima of a claim, and then for arguments in the place of one."""
+    known = _search_quickly(claim)
     if isinstance(known, Found):
         return known
-    return search_cases(claim, maximum, lambda case: _search_with_squares(case, family))
+    return search_cases(claim, list_extremes(claim)[0], lambda case: _search_functions(case, family), _search_quickly)
+
+
+def _search_quickly(claim: Claim) -> Found | NotFound:
+    """Search known claims with the maxima and minima of a claim, or with arguments in their places."""
+    if claim.place != "run":
+        return NotFound("only bounds on a run are searched quickly")
+    known = _try(claim, search_known)
+    extremes = list_extremes(claim)
+    if isinstance(known, Found) or not extremes:
+        return known
+    return search_cases(claim, extremes[0], _search_quickly, _search_quickly)
 
 
 def _search_with_squares(claim: Claim, family: Search) -> Found | NotFound:
@@ -110,13 +121,12 @@ _FAMILIES: Mapping[Place, Search] = {
 
 
 def _search_functions(claim: Claim, family: Search) -> Found | NotFound:
-    """Search for a claim that may contain exponentials or a maximum."""
+    """Search for a claim that may contain exponentials, maxima or minima."""
+    if list_extremes(claim):
+        return _search_with_extremes(claim, family)
     if list_exponentials(claim):
         return _first_found(claim, (_search_with_powers, _search_with_smaller_powers))
-    maximum = find_maximum(claim)
-    if maximum is None:
-        return _search_with_squares(claim, family)
-    return _search_with_maximum(claim, maximum, family)
+    return _search_with_squares(claim, family)
 
 
 def find_proof(claim: Claim, effort: int = EFFORT) -> Found | NotFound:

@@ -9,14 +9,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import sympy as sp
-
 from fedtheory.errors import InputError
 from fedtheory.kernel.work import spend
 from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import check_certificate
-from fedtheory.proofs.cases import Cases, list_maxima
+from fedtheory.proofs.cases import Cases
 from fedtheory.proofs.certificates_of_papers import certificate_of
 from fedtheory.proofs.document import document_of, lemma_id
 from fedtheory.proofs.document.notation import Scope, read, read_ordering, write_expression
@@ -114,12 +112,12 @@ def restate_cases(workspace: Workspace, name: str) -> list[str]:
     if not isinstance(certificate, Cases) or len(recorded.relations) != 1:
         return []
     cases = document_of(recorded, certificate)["certificate"]["cases"]
-    maximum = max(list_maxima(recorded), key=sp.default_sort_key)
+    extreme, arguments = certificate.select_arguments(recorded)
     scope, own = Scope(symbols_of(recorded)), Scope(symbols_of(workspace.claim))
     found = []
-    for place, (case, entry) in enumerate(zip(certificate.cases, cases, strict=True), start=1):
+    for place, (argument, entry) in enumerate(zip(arguments, cases, strict=True), start=1):
         lemma = make_lemma_name(f"{name} case {place}")
-        sides = [side.xreplace({maximum: case.largest}) for side in recorded.relations[0].ordered]
+        sides = [side.xreplace({extreme: argument}) for side in recorded.relations[0].ordered]
         with suppress(InputError):
             smaller, larger = (read(write_expression(side, scope), own, "lemma") for side in sides)
             proof = rename_claim(entry["why"], name, lemma_id(workspace.claim, lemma))

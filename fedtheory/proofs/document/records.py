@@ -13,7 +13,7 @@ from fedtheory.errors import InputError
 from fedtheory.kernel import InequalityRef, Rejected, Term
 from fedtheory.kernel.inequalities import INEQUALITIES, subjects
 from fedtheory.proofs import certificate
-from fedtheory.proofs.cases import CaseCertificate
+from fedtheory.proofs.cases import CaseCertificate, Cases
 from fedtheory.proofs.decoding import DERIVED, FACTS, KINDS, MEASURES
 from fedtheory.proofs.derived_relation import Derived
 from fedtheory.proofs.distances import Measure
@@ -139,7 +139,7 @@ _TYPES.known.update(
         AnyPremise: Premise(),
         certificate.Link: Link(),
         Derived: _CONSEQUENCES,
-        CaseCertificate: _TYPES.one_of(get_args(CaseCertificate), "#/properties/certificate"),
+        CaseCertificate | Cases: _TYPES.one_of((*get_args(CaseCertificate), Cases), "#/properties/certificate"),
     }
 )
 _ALONE: dict[str, Shape] = {"fact": Named(FACTS), "condition": Ordering(), "claim": TEXT}
