@@ -16,6 +16,8 @@ Bounds on runs:
     chains      bounds in several steps, each a lemma of the document
     contractions lemmas on the last iterate of strongly convex clients
     together    lemmas for gradient descent and SGD, of one client or with one local step
+    lyapunov    Lyapunov functions of algorithms with a definition
+    templates   Lyapunov functions with unknown coefficients
     cases       bounds with a maximum
     reductions  proofs of a stronger statement
     restatements bounds with exponentials or square roots
@@ -43,7 +45,7 @@ Statements about points and steps:
     dimensions  physical dimensions of coefficients
     worst_functions functions that satisfy the inequalities and violate a statement
 
-Uses `language`, `proofs`, `kernel`, `arithmetic`.
+Uses `federation`, `language`, `proofs`, `kernel`, `arithmetic`.
 """
 
 from fedtheory.search.finding import EFFORT, find_proof

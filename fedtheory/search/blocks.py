@@ -68,6 +68,10 @@ class Blocks:
         return Blocks(rows, _add_multiple(self.matrices, other.matrices, factor))
 
 
+NOTHING = Blocks({}, {})
+"""The scalar zero."""
+
+
 def _add_multiple(first: Mapping[K, Quotient], other: Mapping[K, Quotient], factor: Quotient) -> dict[K, Quotient]:
     """Return the sum of one table of numbers and a multiple of another, without zeros."""
     total = dict(first)

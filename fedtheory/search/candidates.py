@@ -60,20 +60,27 @@ class CandidateInequality:
 
 
 def find_candidates(
-    context: Context, form: Form, relation: Relation, only_named: bool, more_weights: Sequence[Expr] = ()
+    context: Context,
+    form: Form,
+    relation: Relation,
+    only_named: bool,
+    *,
+    more_weights: Sequence[Expr] = (),
+    more_evaluations: Sequence[Expr] = (),
 ) -> Iterator[CandidateInequality]:
     """Yield the inequalities of a context at the points of a statement.
 
     If `only_named`, the inequalities concern the objectives and minimisers that the statement names; otherwise also
     client averages of these objectives, and their minimisers.  Inequalities of single clients are averaged with each
-    factor of the form that differs between clients as a weight, and those of assumptions also with `more_weights`.
+    factor of the form that differs between clients as a weight, and those of assumptions also with `more_weights`.  The
+    objectives and points are those of the statement, and of the gradients `more_evaluations`.
     """
     of_client = any(differs(monomial, context) for monomial in form)
     has_sums = any(monomial.atoms(LocalSum) for monomial in form)
     has_averages = not of_client or any(monomial.atoms(Average) for monomial in form)
     weights = list(dict.fromkeys([sp.S.One, *(split_average(monomial, context)[0] for monomial in form)]))
     weights_of_assumptions = list(dict.fromkeys([*weights, *more_weights]))
-    for reference in _list_inequalities(context, form, relation, only_named):
+    for reference in _list_inequalities(context, form, relation, only_named, more_evaluations):
         spend(5000)
         try:
             inequality = reference.instantiate(context)
@@ -161,9 +168,12 @@ def list_weighted_squares(context: Context, goal: Blocks, conditions: Iterable[E
     yield from _split_squares(patterns, context)
 
 
-def _list_inequalities(context: Context, form: Form, relation: Relation, only_named: bool) -> Iterator[InequalityRef]:
+def _list_inequalities(
+    context: Context, form: Form, relation: Relation, only_named: bool, more_evaluations: Sequence[Expr]
+) -> Iterator[InequalityRef]:
     """Yield the inequalities that may be used in a form, for all objectives in it."""
     evaluations = [part for each in (*form, *relation.sides) for part in parts_of(each, Gradient, Value)]
+    evaluations += more_evaluations
     of_client = any(differs(monomial, context) for monomial in form)
     objectives = _list_objectives(context, form, relation, evaluations, only_named)
     points = _list_points(context, relation, evaluations, objectives, only_named)

@@ -14,6 +14,7 @@ from fedtheory.proofs.restatements import list_exponentials
 from fedtheory.search.cases import Search, search_cases
 from fedtheory.search.chains import search_chains
 from fedtheory.search.known import search_known, search_with_conditions
+from fedtheory.search.lyapunov import search_lyapunov
 from fedtheory.search.outcome import Found, NotFound
 from fedtheory.search.reductions import list_linked, search_reduced
 from fedtheory.search.restatements import has_roots, search_powers, search_smaller_powers, search_squares
@@ -32,7 +33,14 @@ def _search_run(claim: Claim) -> Found | NotFound:
     known = search_known(claim)
     if isinstance(known, Found):
         return known
-    later = (search_chains, _search_linked, search_with_conditions, _search_with_smaller_powers, _search_in_vectors)
+    later = (
+        search_lyapunov,
+        search_chains,
+        _search_linked,
+        search_with_conditions,
+        _search_with_smaller_powers,
+        _search_in_vectors,
+    )
     try:
         return next((found for family in later if isinstance(found := family(claim), Found)), known)
     except Exhausted:

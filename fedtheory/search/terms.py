@@ -9,7 +9,8 @@ Elimination writes the remainder as a sum of squares.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 
 import numpy as np
@@ -17,7 +18,7 @@ import sympy as sp
 
 from fedtheory.kernel import Context, InequalityRef, Term, one, scalar
 from fedtheory.kernel.expressions import Average, Expr
-from fedtheory.kernel.quotients import ZERO
+from fedtheory.kernel.quotients import ONE, ZERO
 from fedtheory.kernel.work import spend
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -32,7 +33,7 @@ from fedtheory.proofs.numbers import list_known_conditions
 from fedtheory.proofs.paper_contexts import paper_step_conditions
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.run_terms import is_unfolded
-from fedtheory.search.blocks import Blocks, find_squares, list_weights, move_to_weights, split_form
+from fedtheory.search.blocks import NOTHING, Blocks, find_squares, list_weights, move_to_weights, split_form
 from fedtheory.search.candidates import (
     CandidateInequality,
     find_candidates,
@@ -64,6 +65,23 @@ _ZERO_WEIGHT = 1e-6
 """Weights of programs up to this size count as zero."""
 _ATTEMPTS = 4
 """Number of attempts, each of which leaves out candidates in another order."""
+
+
+@dataclass(frozen=True)
+class Additions:
+    """Additions to a search for the terms of a relation."""
+
+    blocks: Blocks = NOTHING
+    """A scalar that is added to the slack."""
+    candidates: Sequence[CandidateInequality] = ()
+    """Further candidates, which come first."""
+    evaluations: Sequence[Expr] = ()
+    """Gradients of objectives at points that inequalities may use, besides those in the slack."""
+    left_out: Sequence[str] = ()
+    """Kinds of inequalities that are not used."""
+
+
+NO_ADDITIONS = Additions()
 
 
 def search_terms(claim: Claim) -> Found | NotFound:
@@ -211,7 +229,7 @@ def certify_step(claim: Claim, relation: Relation) -> Certificate | None:
 def find_terms(claim: Claim, relation: Relation, lemmas: Sequence[Claim] = ()) -> list[Term] | None:
     """Return terms that add up to the slack of an inequality in plain symbols; None if not found."""
     context = build_known_context(claim, relation, (), lemmas)
-    terms = _find_terms(claim, relation, context)
+    terms = find_terms_in_context(claim, write_out(claim, relation), context)
     return None if terms is None else _write_in_quantities(terms, claim, context)
 
 
@@ -237,24 +255,36 @@ def _write_in_quantities(terms: Sequence[Term], claim: Claim, context: Context) 
     ]
 
 
-def _find_terms(claim: Claim, relation: Relation, context: Context) -> list[Term] | None:
-    """Return terms that add up to the slack: squares alone, else with inequalities, else with weighted averages."""
-    written = write_out(claim, relation)
+def find_terms_in_context(
+    claim: Claim, written: Relation, context: Context, more: Additions = NO_ADDITIONS
+) -> list[Term] | None:
+    """Return terms that add up to the slack of a relation between vectors; None if not found.
+
+    Squares are tried alone, then with inequalities, and then with weighted averages.
+    """
     form = scalar(written.slack, context)
-    if not form:
+    goal = split_form(form, context).plus(more.blocks, ONE)
+    if not goal.rows and not goal.matrices:
         return []
     signs = find_sign_facts(claim, context)
-    goal = split_form(form, context)
     alone = _show_alone(goal, context, signs)
     if alone is not None:
         return alone
-    found = _try_candidates(goal, (), claim, written, context=context, signs=signs)
+    find = partial(_try_candidates, goal, claim=claim, written=written, more=more, context=context, signs=signs)
+    found = find(weights=())
     weights = list_weights(goal, context) if found is None else []
-    return _try_candidates(goal, weights, claim, written, context=context, signs=signs) if weights else found
+    return find(weights=weights) if weights else found
 
 
 def _try_candidates(
-    goal: Blocks, weights: Sequence[Expr], claim: Claim, written: Relation, *, context: Context, signs: SignFacts
+    goal: Blocks,
+    *,
+    weights: Sequence[Expr],
+    claim: Claim,
+    written: Relation,
+    more: Additions,
+    context: Context,
+    signs: SignFacts,
 ) -> list[Term] | None:
     """Return terms that add up to the slack of a relation, from few candidates first; None if not found.
 
@@ -263,13 +293,17 @@ def _try_candidates(
     form = scalar(written.slack, context)
     tried: list[CandidateInequality] = []
     for only_named, left_out in ((True, "interpolation"), (False, "interpolation"), (True, ""), (False, "")):
-        known = find_candidates(context, form, written, only_named, weights)
+        known = find_candidates(
+            context, form, written, only_named, more_weights=weights, more_evaluations=more.evaluations
+        )
         classical = [each for each in known if each.pattern.reason.kind != left_out]
-        candidates = [*classical, *_find_squares(context, goal, written, signs)][:_MOST_CANDIDATES]
+        squares = _find_squares(context, goal, written, signs)
+        candidates = [*more.candidates, *classical, *squares][:_MOST_CANDIDATES]
         if candidates and candidates != tried:
             moved = [replace(each, blocks=_move(each.blocks, weights, context)) for each in candidates]
             whole = _move(goal, weights, context)
-            for parts, chosen in filter(None, (split_constants(whole, moved, signs), (whole, moved))):
+            for parts, listed in filter(None, (split_constants(whole, moved, signs), (whole, moved))):
+                chosen = [each for each in listed if each.pattern.reason.kind not in more.left_out]
                 terms = _find_sum(parts, chosen, context, signs, Dimensions(claim))
                 if terms is not None:
                     return terms

@@ -260,7 +260,7 @@ def test_inequalities_outside_the_context_are_left_out(monkeypatch: pytest.Monke
     def listed(*monomials: Any) -> list[Any]:
         spent.clear()
         form: Any = dict.fromkeys(map(Monomial, monomials))
-        found: Any = candidates.find_candidates(None, form, None, True, [w])  # type: ignore[arg-type]
+        found: Any = candidates.find_candidates(None, form, None, True, more_weights=[w])  # type: ignore[arg-type]
         return [one.pattern.shown for one in found]
 
     of_all = [

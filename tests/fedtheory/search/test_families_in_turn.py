@@ -50,6 +50,7 @@ def test_families_of_bounds_on_runs(
         return search
 
     monkeypatch.setattr(finding, "search_known", lambda _: known)
+    monkeypatch.setattr(finding, "search_lyapunov", lambda _: NotFound("no algorithm"))
     monkeypatch.setattr(finding, "search_chains", answer("chain", chain))
     monkeypatch.setattr(finding, "search_reduced", lambda *_: NotFound("no other quantity"))
     monkeypatch.setattr(finding, "list_linked", lambda _: iter(()))
