@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from fedtheory.errors import MissingExtra
 from fedtheory.language.exhibits.declarations import exhibits_for
-from fedtheory.language.registry import published_by, repairs_of, sharper_claims
+from fedtheory.language.registry import find_publisher, list_sharper_claims, repairs_of
 from fedtheory.language.targets import resolve
 from report.errata import ERRATA_PAGE, list_ledgers
 from report.finished_pages import FinishedPages, ListedPage, PageFiles
@@ -64,7 +64,7 @@ class ClaimTask:
         if self.runs:
             return None
         claim, around = self.verdict.claim, (self.before, self.after)
-        beside = [digest_claim(other) for other in (*repairs_of(claim), *sharper_claims(claim))]
+        beside = [digest_claim(other) for other in (*repairs_of(claim), *list_sharper_claims(claim))]
         stated = repr((asdict(replace(self.verdict, seconds=0)), find_accepted(claim)))
         return (
             stated,
@@ -210,7 +210,7 @@ def _find_exhibitor(task: Task) -> str | None:
     if not isinstance(task, ClaimTask):
         return None
     claim = task.verdict.claim
-    paper = published_by(claim)
+    paper = find_publisher(claim)
     return claim.source if paper is not None and exhibits_for(paper, claim) else None
 
 

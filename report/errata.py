@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from fedtheory.arithmetic import ENCLOSED, Number
 from fedtheory.language.claim import Claim, Fault
-from fedtheory.language.numbers import decimal, exact
+from fedtheory.language.numbers import format_decimal, format_exactly
 from fedtheory.language.registry import all_sources
 from fedtheory.language.source import Source
 from fedtheory.runfile import run_toml
@@ -134,5 +134,5 @@ def _list_sides(erratum: Erratum) -> list[tuple[str, str, str]]:
 
 def _format_number(value: Number) -> tuple[str, str]:
     """Return the exact value, and decimal digits unless it is an integer."""
-    whole = exact(value)
-    return whole, "" if whole.removeprefix("-").isdigit() else decimal(value)
+    whole = format_exactly(value)
+    return whole, "" if whole.removeprefix("-").isdigit() else format_decimal(value)

@@ -15,7 +15,7 @@ from fedtheory.arithmetic import Array, Number
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.claim import Claim
-from fedtheory.language.numbers import decimal, exact
+from fedtheory.language.numbers import format_decimal, format_exactly
 from fedtheory.language.quantities import RunQuantity, rounds
 from fedtheory.language.typesetting import latex
 from report.mathml import typeset_prose, typeset_statement
@@ -153,7 +153,7 @@ def _list_rate_rows(claim: Claim, rate: RateCheck) -> list[NumberRow]:
 
 
 def _format_values(symbols: Sequence[str], level: LadderLevel) -> str:
-    return ", ".join(f"${symbol}={exact(value)}$" for symbol, value in zip(symbols, level.values, strict=True))
+    return ", ".join(f"${symbol}={format_exactly(value)}$" for symbol, value in zip(symbols, level.values, strict=True))
 
 
 def _list_constants(claim: Claim, run: Run) -> list[NumberRow]:
@@ -176,13 +176,13 @@ def _list_constant_rows(name: str, quantity: RunQuantity, run: Run) -> list[Numb
 
 def _make_row(name: str, value: Number) -> NumberRow:
     number = value if isinstance(value, fmpq) else fmpq(value) if isinstance(value, int) else value
-    return NumberRow(typeset_prose(name), exact(number), decimal(number, 6))
+    return NumberRow(typeset_prose(name), format_exactly(number), format_decimal(number, 6))
 
 
 def _make_vector_row(name: str, point: Array) -> NumberRow:
     """Return the row of a point: exact coordinates, and decimals."""
     return NumberRow(
         typeset_prose(f"${name.replace('*', '^*')}$"),
-        ", ".join(map(exact, point)),
-        ", ".join(decimal(x, 4) for x in point),
+        ", ".join(map(format_exactly, point)),
+        ", ".join(format_decimal(x, 4) for x in point),
     )

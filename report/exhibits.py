@@ -9,7 +9,7 @@ from fedtheory.errors import MissingExtra
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import Display, Finding
 from fedtheory.language.exhibits.declarations import exhibits_for
-from fedtheory.language.registry import published_by
+from fedtheory.language.registry import find_publisher
 from report.figures.charts import draw_chart
 from report.figures.style import Figure
 
@@ -30,7 +30,7 @@ def collect_exhibits(claim: Claim) -> list[ExhibitSection]:
 
 
 def _list_displays(claim: Claim) -> Iterator[Display]:
-    paper = published_by(claim)
+    paper = find_publisher(claim)
     for exhibit in () if paper is None else exhibits_for(paper, claim):
         try:
             yield exhibit.show(claim)

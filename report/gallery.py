@@ -10,7 +10,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.language.registry import sharper_claims
+from fedtheory.language.registry import list_sharper_claims
 from report.curves import compute_bound_curve
 from report.figures.bounds import draw_by_terms, draw_over_rounds, draw_tightness_map
 from report.figures.clock import draw_over_clock_time
@@ -46,7 +46,7 @@ def _draw_tightened(claim: Claim) -> list[Figure]:
     """Draw the bound with tightened ones on the same quantity, if they apply to the showcase run."""
     if claim.rate is not None:
         return []
-    rivals = [other for other in sharper_claims(claim) if other.relations[0].left == claim.relations[0].left]
+    rivals = [other for other in list_sharper_claims(claim) if other.relations[0].left == claim.relations[0].left]
     applicable = [other for other in rivals if check(other, make_showcase(local_steps=5)).applicable]
     words = _describe_showcase(5).replace(r"$\tau = 5$, ", "")
     return [draw_tightened(claim, applicable, make_showcase, words)] if applicable else []

@@ -12,7 +12,7 @@ from typing import get_args
 from markupsafe import Markup
 
 from fedtheory.language.claim import Claim, Verdict
-from fedtheory.language.registry import all_sources, published_by, repairs_of, sharper_claims
+from fedtheory.language.registry import all_sources, find_publisher, list_sharper_claims, repairs_of
 from fedtheory.language.source import Source
 from fedtheory.language.targets import display_name
 from report.dependencies import list_dependencies
@@ -60,7 +60,7 @@ class ClaimRow:
     @property
     def own_file(self) -> str | None:
         """Return the file of a user-defined claim; None for a claim of a paper."""
-        return self.called.rpartition(":")[0] if published_by(self.claim) is None else None
+        return self.called.rpartition(":")[0] if find_publisher(self.claim) is None else None
 
     @cached_property
     def searched(self) -> str:
@@ -137,7 +137,8 @@ class SourceGroup:
         if row is None:
             return None
         beside = [
-            [rows[c.id] for c in found if c.id in rows] for found in (repairs_of(row.claim), sharper_claims(row.claim))
+            [rows[c.id] for c in found if c.id in rows]
+            for found in (repairs_of(row.claim), list_sharper_claims(row.claim))
         ]
         return MainTheorem(row, typeset_statement(row.claim.statement), *beside)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import published_by
+from fedtheory.language.registry import find_publisher
 from report.curves import BoundCurve, compute_curve_up_to
 from report.figures.style import BLACK, BLUE, PAGE, Figure, finish, open_canvas
 from report.showcases import make_showcase
@@ -47,7 +47,7 @@ def _list_runs(verdict: ClaimVerdict) -> Iterator[tuple[str, Run]]:
 
 def is_main(claim: Claim) -> bool:
     """Return whether a claim is its source's main theorem or a correction of it."""
-    paper = published_by(claim)
+    paper = find_publisher(claim)
     return paper is not None and f"{claim.source}:{paper.source.main}" in (claim.id, claim.corrects)
 
 

@@ -10,9 +10,9 @@ from markupsafe import Markup
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.meaning_latex import typeset_meaning
-from fedtheory.language.numbers import decimal
-from fedtheory.language.registry import explain_unproved, published_by, repairs_of, sharper_claims
-from fedtheory.language.setting import describe_setting, setting_line
+from fedtheory.language.numbers import format_decimal
+from fedtheory.language.registry import explain_unproved, find_publisher, list_sharper_claims, repairs_of
+from fedtheory.language.setting import describe_setting, format_setting
 from fedtheory.language.targets import display_name
 from fedtheory.language.typesetting import latex
 from report.certificates import CertificateSection, make_certificate_section
@@ -99,7 +99,7 @@ def format_largest_ratio(verdict: ClaimVerdict) -> str:
     """
     if verdict.worst_ratio is None or verdict.verdict == "refuted":
         return ""
-    return decimal(verdict.worst_ratio, 3)
+    return format_decimal(verdict.worst_ratio, 3)
 
 
 def name_page(claim: Claim) -> str:
@@ -143,7 +143,7 @@ def make_claim_page(
             figures=[*(figure for each in shown if not each.heading for figure in each.figures), *figures],
             exhibits=[each for each in shown if each.heading],
             corrected_by=[repair.id for repair in repairs_of(claim)],
-            tightened_by=[_build_link(other) for other in sharper_claims(claim)],
+            tightened_by=[_build_link(other) for other in list_sharper_claims(claim)],
             certificate=make_certificate_section(claim),
             theorem=make_theorem_section(claim),
             printed_proof=check_published_proof(claim),
@@ -156,7 +156,7 @@ def make_claim_page(
 
 
 def _typeset_origin(claim: Claim, called: str) -> Markup:
-    paper = published_by(claim)
+    paper = find_publisher(claim)
     if paper is None:
         return Markup("from <code>{}</code>").format(called.rpartition(":")[0])
     source = paper.source
@@ -177,7 +177,7 @@ def _describe_setting(claim: Claim) -> Markup:
     if not claim.supposed:
         return Markup("")
     heading = Markup("The claim names no setting, so {} is assumed, which is <code>{}</code>.")
-    return heading.format(describe_setting(claim), setting_line(claim))
+    return heading.format(describe_setting(claim), format_setting(claim))
 
 
 def _summarise_verdict(verdict: ClaimVerdict) -> str:
@@ -212,7 +212,9 @@ def _describe_proof(verdict: ClaimVerdict) -> str:
 def _describe_satisfied(verdict: ClaimVerdict) -> str:
     """Describe the instances without violation and the largest ratio on them."""
     ratio = (
-        f" The largest ratio of the two sides on them is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
+        f" The largest ratio of the two sides on them is {format_decimal(verdict.worst_ratio)}."
+        if verdict.worst_ratio
+        else ""
     )
     searched = f" A search found none on {verdict.searched} further runs." if verdict.searched else ""
     return f"{_describe_instances(verdict)}; no violation was found.{searched}{ratio}"
@@ -261,7 +263,7 @@ def _describe_refutation(verdict: ClaimVerdict) -> str:
     check = verdict.evidence
     growth = None if check is None or check.rate is None else check.rate.growth
     if check is not None and growth is not None and growth.power == 0 and growth.coefficient is not None:
-        limit = decimal(growth.coefficient)
+        limit = format_decimal(growth.coefficient)
         return f"On the simplest known instance, below, the exact limit is {limit}, while the claimed order vanishes."
     if check is not None and growth is not None:
         return f"On the simplest known instance, below, {growth.words(check.claim.in_words)}."

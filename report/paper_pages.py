@@ -10,7 +10,7 @@ from fedtheory.errors import MissingExtra
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import Coverage, Page
 from fedtheory.language.exhibits.declarations import pages_of
-from fedtheory.language.numbers import decimal
+from fedtheory.language.numbers import format_decimal
 from fedtheory.language.registry import find, papers
 from fedtheory.language.source import Source
 from report.figures.charts import draw_chart
@@ -72,6 +72,6 @@ def _write_answer(claim: Claim, run: Run, words: str, asked: Coverage) -> str:
         return f"{words} it does not apply, because of {found.reason}."
     remark = f": {asked.remark}" if asked.remark else ""
     return (
-        f"{words} it promises at most {decimal(found.worst.rhs)} for {asked.measured}, where the exact value is "
-        f"{decimal(found.worst.lhs)}{remark}."
+        f"{words} it promises at most {format_decimal(found.worst.rhs)} for {asked.measured}, where the exact value is "
+        f"{format_decimal(found.worst.lhs)}{remark}."
     )

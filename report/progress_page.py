@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from fedtheory.language.registry import published_by
+from fedtheory.language.registry import find_publisher
 from fedtheory.language.targets import display_name, resolve
 from report.drawing import load_templates
 
@@ -53,7 +53,7 @@ def _count_sources(targets: Sequence[str]) -> list[tuple[str, int]]:
 
 def _name_source(target: str) -> str:
     claim = resolve(target)
-    paper = published_by(claim)
+    paper = find_publisher(claim)
     if paper is None:
         return display_name(target, claim).rpartition(":")[0]
     return f"{paper.source.authors} ({paper.source.year})"

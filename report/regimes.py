@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from fedtheory.language.numbers import decimal
+from fedtheory.language.numbers import format_decimal
 from verify.claim_verdict import ClaimVerdict
 from verify.falsify.regimes import Pairs, Regime
 from verify.left_open import describe_left_open
@@ -47,5 +47,5 @@ def make_search_section(verdict: ClaimVerdict) -> SearchSection | None:
 
 
 def _build_level(regime: Regime) -> Level:
-    largest = "" if regime.largest_ratio is None else decimal(regime.largest_ratio, 3)
+    largest = "" if regime.largest_ratio is None else format_decimal(regime.largest_ratio, 3)
     return Level(regime.level, regime.runs, largest)

@@ -11,10 +11,10 @@ from flint import fmpq
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 
 _SPECTRUM = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 8), fmpq(1, 16))
 
@@ -23,7 +23,7 @@ _SPECTRUM = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 8), fmpq(1, 16))
 def make_showcase(local_steps: int) -> Run:
     """Return ten clients in five dimensions with one Hessian, different minimisers and noise."""
     generator = np.random.default_rng(2022)
-    problem = random_quadratics(generator, [_SPECTRUM] * 10, shared=True, heterogeneity=fmpq(1, 4), noise=fmpq(1))
+    problem = draw_quadratics(generator, [_SPECTRUM] * 10, shared=True, heterogeneity=fmpq(1, 4), noise=fmpq(1))
     size = fmpq(1, 64)
     return Run(problem, fedavg(problem, rounds=10, local_step_size=size, local_steps=local_steps)).as_floats()
 
@@ -35,7 +35,7 @@ def make_map_problems() -> tuple[Run, ...]:
     for number, (spread, noise) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
         generator = np.random.default_rng([2022, number])
         for clients, spectrum in ((1, _SPECTRUM[:1]), (2, _SPECTRUM[:2]), (8, _SPECTRUM[:3])):
-            problem = random_quadratics(
+            problem = draw_quadratics(
                 generator, [spectrum] * clients, shared=True, heterogeneity=fmpq(spread), noise=fmpq(noise)
             )
             runs.append(Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 4))).as_floats())
@@ -46,7 +46,7 @@ def make_map_problems() -> tuple[Run, ...]:
 def make_noiseless_run() -> Run:
     """Return four clients of unequal weight and different Hessians, full gradients, six local steps, three rounds."""
     generator = np.random.default_rng(27)
-    problem = random_quadratics(
+    problem = draw_quadratics(
         generator,
         [_SPECTRUM[:3], _SPECTRUM[1:4], _SPECTRUM[:3], _SPECTRUM[2:]],
         shared=False,
@@ -65,9 +65,7 @@ CLOCKED_TIME = fmpq(40)
 def make_clocked_runs() -> dict[str, Run]:
     """Return runs of one problem under every policy, with unequal client times, until the same clock time."""
     generator = np.random.default_rng(80)
-    problem = random_quadratics(
-        generator, [_SPECTRUM[:2]] * 5, shared=False, heterogeneity=fmpq(1, 2), noise=fmpq(1, 4)
-    )
+    problem = draw_quadratics(generator, [_SPECTRUM[:2]] * 5, shared=False, heterogeneity=fmpq(1, 2), noise=fmpq(1, 4))
     times = tuple(fmpq(time) for time in (1, 2, 3, 4, 5))
     policies: dict[str, Policy] = {
         "synchronous": Synchronous(),
@@ -88,9 +86,7 @@ _LARGEST_STEP = fmpq(1, 10976)
 def make_stale_run() -> Run:
     """Return asynchronous FedAvg with client times 1, 2 and 4, time-based weights, at the step size of the theorem."""
     generator = np.random.default_rng(2022)
-    problem = random_quadratics(
-        generator, [_SPECTRUM[:2]] * 3, shared=False, heterogeneity=fmpq(1, 2), noise=fmpq(1, 4)
-    )
+    problem = draw_quadratics(generator, [_SPECTRUM[:2]] * 3, shared=False, heterogeneity=fmpq(1, 2), noise=fmpq(1, 4))
     clock = Clock(Asynchronous("one-by-one"), (fmpq(1), fmpq(2), fmpq(4)))
     algorithm = fedavg(
         problem,
@@ -98,13 +94,13 @@ def make_stale_run() -> Run:
         local_step_size=_LARGEST_STEP,
         local_steps=2,
         clock=clock,
-        aggregation=time_based_weights(clock, problem.weights),
+        aggregation=compute_time_based_weights(clock, problem.weights),
     )
     return Run(problem, algorithm).as_floats()
 
 
 def _set_clock(problem: Problem, clock: Clock) -> Run:
-    weights = None if isinstance(clock.policy, FedBuff) else time_based_weights(clock, problem.weights)
+    weights = None if isinstance(clock.policy, FedBuff) else compute_time_based_weights(clock, problem.weights)
     algorithm = fedavg(
         problem,
         rounds=clock.updates_within(CLOCKED_TIME),

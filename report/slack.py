@@ -9,14 +9,14 @@ from flint import fmpq
 from markupsafe import Markup
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.numbers import decimal
+from fedtheory.language.numbers import format_decimal
 from fedtheory.language.registry import all_sources
 from fedtheory.language.source import Source
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import run_toml
 from report.mathml import typeset_formula, typeset_statement
-from verify.slack import WHOLE, Share, compute_shares, parts_of, proved_bounds
-from verify.slack.tightened_constants import tightened_constants
+from verify.slack import WHOLE, Share, compute_shares, list_parts, select_proved_bounds
+from verify.slack.tightened_constants import read_tightened_constants
 
 SLACK_PAGE = "slack.html"
 _SHORT = 40
@@ -78,13 +78,13 @@ class SlackTable:
 
 def make_slack_section(claim: Claim) -> SlackSection | None:
     """Return the section on the tightness of a proved bound; None for other claims, and where no run is stored."""
-    found = compute_shares(claim) if proved_bounds([claim]) else []
+    found = compute_shares(claim) if select_proved_bounds([claim]) else []
     return SlackSection(_list_rows(claim, found)) if found else None
 
 
 def make_slack_tables(claims: Iterable[Claim]) -> list[SlackTable]:
     """Return the proved bounds among these claims that have stored runs, by source."""
-    sections = [(claim, make_slack_section(claim)) for claim in proved_bounds(claims)]
+    sections = [(claim, make_slack_section(claim)) for claim in select_proved_bounds(claims)]
     entries = [SlackEntry(claim, typeset_statement(claim.encoded), found.rows) for claim, found in sections if found]
     tables = [SlackTable(s, [e for e in entries if e.claim.source == s.key]) for s in all_sources().values()]
     return [table for table in tables if table.entries]
@@ -93,9 +93,9 @@ def make_slack_tables(claims: Iterable[Claim]) -> list[SlackTable]:
 def _list_rows(claim: Claim, found: Sequence[Share]) -> list[PartRow]:
     """Return a row for each part, including parts without a stored run."""
     known = {share.part.name: share for share in found}
-    tightened = tightened_constants(claim)
+    tightened = read_tightened_constants(claim)
     rows = []
-    for part in parts_of(claim):
+    for part in list_parts(claim):
         with claim.typesetting():
             words = Markup("the whole right side") if part.name == WHOLE else typeset_formula(latex(part.expression))
         share = known.get(part.name)
@@ -108,13 +108,13 @@ def _list_rows(claim: Claim, found: Sequence[Share]) -> list[PartRow]:
 def _format_numbers(share: Share | None, proved: str) -> tuple[str, str, str, str, str, bool]:
     if share is None:
         return "", "", "", proved, "", False
-    lowest = "" if share.part.name == WHOLE else decimal(share.constant, 3)
+    lowest = "" if share.part.name == WHOLE else format_decimal(share.constant, 3)
     return _format_share(share), _format_exact(share.value), lowest, proved, run_toml(share.run), share.is_attained
 
 
 def _format_share(share: Share) -> str:
     """Write a ratio in three digits, below 1 unless it is attained."""
-    text = decimal(share.value, 3)
+    text = format_decimal(share.value, 3)
     return "> 0.999" if text == "1" and not share.is_attained else text
 
 

@@ -15,7 +15,7 @@ from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from report.mathml import typeset_formula
 from report.slack import PartRow, SlackEntry
-from verify.slack import WHOLE, parts_of
+from verify.slack import WHOLE, list_parts
 from verify.slack.parts import has_parts
 
 _SCALES = {
@@ -65,7 +65,7 @@ def find_published_form(claim: Claim) -> Claim | None:
 
 
 def _list_lines(entry: SlackEntry, printed: Claim | None) -> Iterator[ProvedTermRow]:
-    for part, row in zip(parts_of(entry.claim), entry.rows, strict=True):
+    for part, row in zip(list_parts(entry.claim), entry.rows, strict=True):
         if part.name != WHOLE or len(entry.rows) == 1:
             with entry.claim.typesetting():
                 proved = typeset_formula(latex(part.expression))
@@ -79,7 +79,7 @@ def _format_published_term(term: Expr, claim: Claim, printed: Claim | None) -> M
     """Typeset the terms of the published bound with the symbols of a term; empty if there are none."""
     if printed is None or not has_parts(printed):
         return Markup()
-    parts = parts_of(printed)
+    parts = list_parts(printed)
     terms = [one.expression for one in parts if one.name != WHOLE or len(parts) == 1]
     alike = [one for one in terms if _collect_symbols(one, printed) == _collect_symbols(term, claim)]
     with printed.typesetting():

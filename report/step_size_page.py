@@ -13,7 +13,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.numbers import decimal
+from fedtheory.language.numbers import format_decimal
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import (
     ExactErrors,
@@ -144,11 +144,11 @@ def make_plan_page() -> PlanPage:
 def _list_numbers(found: StepSizeComparison) -> list[str]:
     chosen = found.ratio * found.exact.step_size
     pairs = (chosen, found.exact.step_size, found.ratio, found.error_at_choice, found.exact.error, found.error_ratio)
-    return [decimal(value, 3) for value in pairs]
+    return [format_decimal(value, 3) for value in pairs]
 
 
 def _list_family_numbers(row: FamilyRow) -> list[str]:
-    return [str(row.members), *(decimal(value, 3) for value in (*row.steps, *row.errors))]
+    return [str(row.members), *(format_decimal(value, 3) for value in (*row.steps, *row.errors))]
 
 
 @cache

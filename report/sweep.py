@@ -15,7 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.language.numbers import decimal
+from fedtheory.language.numbers import format_decimal
 from report.figures.style import Figure
 from report.figures.sweep import SweepPoint, draw_ratio, draw_ratio_map
 from report.figures.sweep_errors import draw_error
@@ -107,7 +107,7 @@ def _build_recorded_error(results: Results, name: str) -> RecordedError:
     smallest, row, runs = found
     values = results.design.values(row)
     at = ", ".join(f"{key.rpartition('.')[2]} = {_format_value(value)}" for key, value in values.items())
-    return RecordedError(name, runs, decimal(smallest), str(row), at, _draw_errors(results, name))
+    return RecordedError(name, runs, format_decimal(smallest), str(row), at, _draw_errors(results, name))
 
 
 def _draw_errors(results: Results, name: str) -> list[Figure]:
@@ -152,7 +152,7 @@ def _build_section(results: Results, name: str) -> ClaimSection:
         title=stated.title,
         statement=[typeset_statement(link) for link in stated.statement],
         summary=summary,
-        ratio="" if summary.worst_ratio is None else decimal(summary.worst_ratio),
+        ratio="" if summary.worst_ratio is None else format_decimal(summary.worst_ratio),
         reasons=_count_reasons(results.select_claim(name)),
         figures=_draw_figures(results, name, anchor),
         worst=[_format_row(results, row) for row in rows],
@@ -168,7 +168,7 @@ def _make_severity_key(row: dict[str, Any]) -> tuple[int, float]:
 
 
 def _format_row(results: Results, row: dict[str, Any]) -> RunRow:
-    lhs, rhs, ratio = ("" if row[name] is None else decimal(row[name]) for name in ("lhs", "rhs", "ratio"))
+    lhs, rhs, ratio = ("" if row[name] is None else format_decimal(row[name]) for name in ("lhs", "rhs", "ratio"))
     return RunRow(row["row"], [_format_label(row[key]) for key in results.kinds], lhs, rhs, ratio, row["verdict"])
 
 
@@ -176,7 +176,7 @@ def _format_value(value: object) -> str:
     """Format a value for readers: few digits, and of tables only the values."""
     if isinstance(value, dict):
         return ", ".join(map(_format_value, value.values()))
-    return decimal(value) if isinstance(value, float) else str(value)
+    return format_decimal(value) if isinstance(value, float) else str(value)
 
 
 def _format_label(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import published_by
+from fedtheory.language.registry import find_publisher
 from verify.rocq.accepted import Checked, load_accepted
 from verify.rocq.export import export_id
 from verify.rocq.project import render_file
@@ -32,4 +32,4 @@ def make_theorem_section(claim: Claim) -> TheoremSection | None:
 
 def find_accepted(claim: Claim) -> Checked | None:
     """Return the entry of a paper's claim in the list of accepted theorems."""
-    return load_accepted().get(claim.id) if published_by(claim) is not None else None
+    return load_accepted().get(claim.id) if find_publisher(claim) is not None else None

@@ -14,7 +14,7 @@ from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.language.claim import Claim
-from fedtheory.language.numbers import decimal
+from fedtheory.language.numbers import format_decimal
 from fedtheory.language.quantities import max_drift
 from fedtheory.language.targets import Target, resolve
 from fedtheory.language.typesetting import latex
@@ -169,9 +169,9 @@ def make_run_section(claim: Claim, own: UserRun) -> RunSection:
         summary = RunSummary(
             outcome=_describe_outcome(found),
             remark=typeset_prose(_describe_finding(found)),
-            left="" if worst is None else decimal(worst.lhs),
-            right="" if worst is None else decimal(worst.rhs),
-            ratio="" if worst is None or worst.ratio is None else decimal(worst.ratio, 3),
+            left="" if worst is None else format_decimal(worst.lhs),
+            right="" if worst is None else format_decimal(worst.rhs),
+            ratio="" if worst is None or worst.ratio is None else format_decimal(worst.ratio, 3),
             curve=None if curve is None else ComparedBound(curve.horizons, curve.left, curve.right),
             conditions=[_build_condition(found, n) for n in range(len(found.conditions))],
         )
@@ -218,21 +218,21 @@ def _describe_finding(found: Check) -> str:
 def _build_condition(found: Check, number: int) -> Condition:
     condition = found.conditions[number]
     holds = {True: "yes", False: "no", None: "undecided"}[condition.holds]
-    return Condition(typeset_formula(latex(condition.expression)), holds, decimal(condition.slack))
+    return Condition(typeset_formula(latex(condition.expression)), holds, format_decimal(condition.slack))
 
 
 def _list_sides(found: Check) -> Iterator[Side]:
     worst = found.worst
     assert worst is not None
-    yield Side(typeset_prose("left side"), decimal(worst.lhs))
+    yield Side(typeset_prose("left side"), format_decimal(worst.lhs))
     if (seen := found.estimate) is not None:
         words = f"its {seen.confidence:.0%} interval, over {seen.replicas} replicas"
-        yield Side(typeset_prose(words), f"{decimal(seen.low)} to {decimal(seen.high)}")
-    yield Side(typeset_prose("right side"), decimal(worst.rhs))
+        yield Side(typeset_prose(words), f"{format_decimal(seen.low)} to {format_decimal(seen.high)}")
+    yield Side(typeset_prose("right side"), format_decimal(worst.rhs))
     for term in worst.terms if len(worst.terms) > 1 else ():
-        yield Side(typeset_prose(f"its term ${term.latex}$"), decimal(term.value))
+        yield Side(typeset_prose(f"its term ${term.latex}$"), format_decimal(term.value))
     if worst.ratio is not None:
-        yield Side(typeset_prose("ratio"), decimal(worst.ratio))
+        yield Side(typeset_prose("ratio"), format_decimal(worst.ratio))
 
 
 def _compute_curve(claim: Claim, own: UserRun) -> BoundCurve | None:

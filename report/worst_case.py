@@ -11,15 +11,15 @@ from markupsafe import Markup
 
 from fedtheory.errors import MissingExtra, NotApplicable
 from fedtheory.language.claim import Claim
-from fedtheory.language.numbers import decimal
+from fedtheory.language.numbers import format_decimal
 from fedtheory.language.quantities import local_step_size
 from fedtheory.language.targets import Target, resolve
 from fedtheory.language.typesetting import latex
 from report.mathml import typeset_formula, typeset_prose
 from verify.claim_verdict import ClaimVerdict
 from verify.processes import run_in_order
-from verify.worst_case import Case, WorstCase, worst_case
-from verify.worst_case.statement import statements
+from verify.worst_case import Case, WorstCase, find_worst_case
+from verify.worst_case.statement import iterate_statements
 from verify.worst_case.vocabulary import SCALES
 
 CLIENTS, LOCAL_STEPS = 2, (1, 2, 3, 4, 5, 6)
@@ -91,7 +91,7 @@ def compute_over_local_steps(target: Target, jobs: int = 1) -> Iterator[WorstCas
 def _is_positive(claim: Claim) -> bool:
     """Return whether a claim bounds one round, and is not always zero."""
     try:
-        stated = list(statements(claim, CLIENTS, LOCAL_STEPS[0])) if claim.kind == "bound" else []
+        stated = list(iterate_statements(claim, CLIENTS, LOCAL_STEPS[0])) if claim.kind == "bound" else []
     except NotApplicable:
         return False
     return any(statement.bound > 0 for statement in stated)
@@ -100,7 +100,7 @@ def _is_positive(claim: Claim) -> bool:
 def _compute_cases(target: Target, local_steps: int) -> tuple[int, int, str | None, tuple[Case, ...]] | None:
     """Return the fields of a `WorstCase` without the claim, which cannot be pickled."""
     try:
-        found = worst_case(resolve(target), CLIENTS, local_steps)
+        found = find_worst_case(resolve(target), CLIENTS, local_steps)
     except MissingExtra:
         return None
     return found.clients, found.local_steps, found.reason, found.cases
@@ -114,13 +114,13 @@ def _build_group(claim: Claim, cases: Sequence[Case]) -> ConstantsGroup:
 
 
 def _make_row(local_steps: int, case: Case) -> StepsRow:
-    step_size, bound = case.constants[local_step_size.name], decimal(case.bound, 4)
+    step_size, bound = case.constants[local_step_size.name], format_decimal(case.bound, 4)
     if case.worst_case is None:
         return StepsRow(local_steps, step_size, bound, case.status, "")
     if case.worst_case <= _NEGLIGIBLE * (case.bound or 1):
         return StepsRow(local_steps, step_size, bound, "0", "0" if case.bound > 0 else "")
-    ratio = "" if case.ratio is None else decimal(case.ratio, 3)
-    return StepsRow(local_steps, step_size, bound, decimal(case.worst_case, 3), ratio)
+    ratio = "" if case.ratio is None else format_decimal(case.ratio, 3)
+    return StepsRow(local_steps, step_size, bound, format_decimal(case.worst_case, 3), ratio)
 
 
 def _list_remarks(verdict: ClaimVerdict, found: WorstCase) -> list[str]:
@@ -135,6 +135,6 @@ def _list_remarks(verdict: ClaimVerdict, found: WorstCase) -> list[str]:
     if verdict.worst_ratio is not None and verdict.verdict != "refuted":
         remarks.append(
             "For comparison, the largest ratio on exact quadratics, of any number of clients, rounds and local steps, "
-            f"with noise and without: {decimal(verdict.worst_ratio, 3)}."
+            f"with noise and without: {format_decimal(verdict.worst_ratio, 3)}."
         )
     return remarks

@@ -13,7 +13,7 @@ import pytest
 from modules import FLOORS, ROOT, imports, modules
 
 from fedtheory.language import quantities as q
-from fedtheory.language.paper_parts import modules_in, modules_of_papers
+from fedtheory.language.paper_parts import import_modules, import_package_modules
 
 PAGE = ROOT / "docs/explanation/structure.md"
 FREE = {"errors", "plain_names", "process", "shown", "workers"}
@@ -119,8 +119,8 @@ STILL_NAMED = {"fedtheory.planner.coverage"}
 
 def test_the_theory_names_no_quantity_of_one_paper() -> None:
     """Outside of a paper no module of the core names its quantities."""
-    own = {name for module in modules_of_papers("quantities") for name in vars(module) if name in q.__all__}
-    own -= {name for module in modules_in(q) for name in vars(module)}
+    own = {name for module in import_modules("quantities") for name in vars(module) if name in q.__all__}
+    own -= {name for module in import_package_modules(q) for name in vars(module)}
     naming = set()
     for name in modules():
         if name.startswith("fedtheory.") and _chapter(name) != "sources":

@@ -10,8 +10,8 @@ from typing import Any
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim, Verdict
-from fedtheory.language.registry import published_by
-from fedtheory.language.setting import setting_facts
+from fedtheory.language.registry import find_publisher
+from fedtheory.language.setting import list_setting_facts
 from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import parse_run, run_toml
 from fedtheory.shown import Card, Shown, number
@@ -75,7 +75,7 @@ class ClaimVerdict(Shown):
         if shown is not None:
             facts |= {"left side there": number(shown.lhs), "right side there": number(shown.rhs)}
             facts["at"] = describe_points(self.claim, shown)
-        facts |= setting_facts(self.claim)
+        facts |= list_setting_facts(self.claim)
         return Card(self.summary(), self.claim.statement or None, facts, code=self.run_file)
 
     @property
@@ -91,7 +91,7 @@ class ClaimVerdict(Shown):
     @property
     def is_own(self) -> bool:
         """Return whether the claim is user-defined."""
-        return published_by(self.claim) is None
+        return find_publisher(self.claim) is None
 
     @property
     def is_thin(self) -> bool:

@@ -23,9 +23,9 @@ import fedtheory
 import verify
 from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.claim import Claim
-from fedtheory.language.paper_parts import files_of_vocabulary
+from fedtheory.language.paper_parts import list_vocabulary_files
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.language.registry import paper_with
+from fedtheory.language.registry import find_paper
 from fedtheory.language.targets import resolve
 
 _SOURCES = Path(fedtheory.__path__[0]) / "sources"
@@ -50,7 +50,7 @@ _LIBRARIES = (
 def digest_code(*folders: Path) -> str:
     """Return a digest of the core, the checkers, the libraries and further `folders`, without papers' claims."""
     roots = (Path(fedtheory.__path__[0]), Path(verify.__path__[0]), *folders)
-    own = [file for part in files_of_vocabulary() for file in ([part] if part.is_file() else _list_files(part))]
+    own = [file for part in list_vocabulary_files() for file in ([part] if part.is_file() else _list_files(part))]
     files = [file for root in roots for file in _list_files(root, _SOURCES)] + own
     return _digest(_digest_files(sorted(files)), _format_versions())
 
@@ -67,7 +67,7 @@ def _format_versions() -> str:
 
 def digest_paper(key: str, *without: str) -> str:
     """Return a digest of a paper's folder without some subfolders; that of no files for an unknown key."""
-    paper = paper_with(key)
+    paper = find_paper(key)
     return "" if paper is None else _digest_folder(paper.folder, without)
 
 
@@ -191,7 +191,7 @@ def _is_code(module: str) -> bool:
         return True
     path = Path(file)
     roots = (Path(fedtheory.__path__[0]), Path(verify.__path__[0]), *_find_libraries())
-    of_a_paper = _SOURCES in path.parents and not any(part in (path, *path.parents) for part in files_of_vocabulary())
+    of_a_paper = _SOURCES in path.parents and not any(part in (path, *path.parents) for part in list_vocabulary_files())
     return not of_a_paper and any(root in path.parents for root in roots)
 
 

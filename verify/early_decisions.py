@@ -18,7 +18,7 @@ from fedtheory.language.targets import Target, resolve
 from fedtheory.proofs import prove
 from fedtheory.runfile import read_toml
 from verify.check import check
-from verify.counterexamples import counterexample
+from verify.counterexamples import find_counterexample
 from verify.evaluated_instances import Outcome, is_evidence
 from verify.instances import Given
 from verify.processes import run_in_order
@@ -77,7 +77,7 @@ def _decide_on(targets: Sequence[Target]) -> list[tuple[Target, Decision]]:
 def decide_claim(target: Target) -> Decision:
     """Decide a claim in exact arithmetic; stored evidence is checked again."""
     claim = resolve(target)
-    stored = _check_on(target, counterexample(claim))
+    stored = _check_on(target, find_counterexample(claim))
     if stored is not None and stored.outcome.holds is False:
         return Decision("refuted", stored)
     if claim.kind in POINTERS:

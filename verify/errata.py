@@ -20,7 +20,7 @@ from fedtheory.language.evaluation import whole_run
 from fedtheory.language.registry import repairs_of
 from verify.check import Check, check
 from verify.check.links import compile_side
-from verify.counterexamples import counterexample, counterexample_file
+from verify.counterexamples import find_counterexample, locate_counterexample_file
 from verify.verdict import verify
 from verify.witness import read_exact_run
 
@@ -62,13 +62,13 @@ def list_errata(claims: Iterable[Claim]) -> list[Erratum]:
 
 
 def _build_entry(claim: Claim) -> Erratum:
-    run = counterexample(claim) or verify([claim.id])[0].run
+    run = find_counterexample(claim) or verify([claim.id])[0].run
     if run is None:
         raise InputError(claim.id, "recorded as refuted, but no counterexample is stored, and no instance violates it")
     exact = read_exact_run(run)
     found = check(claim, exact)
     if found.holds is not False:
-        stored = counterexample_file(claim)
+        stored = locate_counterexample_file(claim)
         raise InputError(claim.id, "recorded as refuted, but the counterexample does not violate it", str(stored))
     return Erratum(claim, repairs_of(claim), run, found, _find_sides(found, exact))
 

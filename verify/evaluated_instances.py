@@ -10,7 +10,7 @@ from time import perf_counter
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.language.registry import is_of_the_package, published_by
+from fedtheory.language.registry import find_publisher, is_of_the_package
 from fedtheory.language.targets import Target, locate_mistake, resolve
 from verify import cache
 from verify.check import Check
@@ -238,7 +238,7 @@ class _Member:
             found.ratio,
             self.complexity,
             seconds,
-            kind=self.kind if found.applicable and published_by(resolve(target)) is None else None,
+            kind=self.kind if found.applicable and find_publisher(resolve(target)) is None else None,
             excluded=found.excluded if isinstance(found, CheckResult) else found.excluded_by,
         )
 

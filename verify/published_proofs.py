@@ -9,7 +9,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import prove
 from fedtheory.proofs.published_proofs import list_printed_steps
-from verify.counterexamples import counterexample, refutes
+from verify.counterexamples import find_counterexample, refutes
 
 StepVerdict = Literal["proved", "fails", "not certified"]
 
@@ -47,5 +47,5 @@ def find_first_failure(steps: list[PrintedStep]) -> PrintedStep | None:
 def _decide_step(step: Claim) -> StepVerdict:
     if prove(step).verdict == "proved":
         return "proved"
-    run = counterexample(step)
+    run = find_counterexample(step)
     return "fails" if run is not None and refutes(step, run) else "not certified"

@@ -10,12 +10,12 @@ from time import perf_counter
 import numpy as np
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.engine.moments.stationary import stationary_moment
+from fedtheory.engine.moments.stationary import compute_stationary_moment
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.evaluation import compile_expression, whole_run
-from fedtheory.language.registry import published_by
+from fedtheory.language.registry import find_publisher
 from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table, run_toml
 from verify.check import Check
@@ -52,7 +52,7 @@ def _select_standing(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[t
     """Yield user-defined rates that hold on all applicable instances, with their outcomes."""
     for target, known in outcomes.items():
         claim, applicable = resolve(target), [outcome for outcome in known if outcome.applicable]
-        is_own_rate = claim.rate is not None and published_by(claim) is None
+        is_own_rate = claim.rate is not None and find_publisher(claim) is None
         if is_own_rate and all(outcome.holds for outcome in applicable):
             yield target, applicable
 
@@ -176,7 +176,7 @@ def _has_limit(run: Run) -> bool:
     if run.algorithm.defined is not None or not run.algorithm.rounds_are_alike or run.arithmetic is not RATIONAL:
         return True
     try:
-        stationary_moment(run.trajectory.recursion)
+        compute_stationary_moment(run.trajectory.recursion)
     except NotApplicable:
         return False
     return True

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fedtheory.engine.run import Run
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.language.setting import setting_line
+from fedtheory.language.setting import format_setting
 from fedtheory.language.targets import Target, resolve
 from fedtheory.proofs import prove
 from fedtheory.search import Found, find_proof
@@ -39,7 +39,7 @@ def search_proof(claim: Claim) -> tuple[FoundProof | None, Claim]:
     if not isinstance(found, Found):
         return None, claim
     names = tuple(one.name for one in found.supposed)
-    proof = FoundProof(tuple(found.uses), names, setting_line(found.proof.claim))
+    proof = FoundProof(tuple(found.uses), names, format_setting(found.proof.claim))
     return proof, _negate_assumptions(claim, found.supposed) if names else claim
 
 

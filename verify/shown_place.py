@@ -15,7 +15,7 @@ from fedtheory.engine.run import Run
 from fedtheory.federation.problem import Problem
 from fedtheory.kernel.expressions import Average, ClientSum
 from fedtheory.language.claim import Claim
-from fedtheory.language.claim_choices import points_of
+from fedtheory.language.claim_choices import list_free_points
 from fedtheory.language.evaluation import Site
 from fedtheory.shown import number
 from verify.check import Check
@@ -52,7 +52,7 @@ def has_only_free_vectors(claim: Claim) -> bool:
     """Return whether a claim concerns free vectors only, so that the run does not matter."""
     sides = [side for relation in claim.relations for side in relation.sides]
     used = set().union(*(side.free_symbols for side in sides)) if sides else set()
-    is_free = bool(points_of(claim)) and used <= {*points_of(claim), *claim.for_all}
+    is_free = bool(list_free_points(claim)) and used <= {*list_free_points(claim), *claim.for_all}
     asks_nothing = not (claim.assumptions or claim.conditions)
     return is_free and asks_nothing and not any(side.has(Average, ClientSum) for side in sides)
 
@@ -105,7 +105,7 @@ def _format_vector(point: Array) -> str:
 def _compare_at_simple_points(claim: Claim, worst: Comparison) -> Iterator[Comparison]:
     """Compare at the simplest points first."""
     site = worst.place.site
-    vectors, symbols = list(_list_simple_vectors(site.run)), points_of(claim)
+    vectors, symbols = list(_list_simple_vectors(site.run)), list_free_points(claim)
     places = sorted(product(range(len(vectors)), repeat=len(symbols)), key=lambda place: (sum(place), place))
     for place in places:
         points = {symbol: vectors[at] for symbol, at in zip(symbols, place, strict=True)}

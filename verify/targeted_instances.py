@@ -15,7 +15,7 @@ from time import perf_counter
 import numpy as np
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import published_by
+from fedtheory.language.registry import find_publisher
 from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table
 from verify.evaluated_instances import Outcome
@@ -59,7 +59,7 @@ def add_targeted_instances(
 
 
 def _needs_more(claim: Claim, outcomes: Sequence[Outcome]) -> bool:
-    is_own = claim.is_testable and claim.rate is None and published_by(claim) is None
+    is_own = claim.is_testable and claim.rate is None and find_publisher(claim) is None
     # A violation seen only in floats may be rounding; it is checked later.
     return is_own and not any(outcome.holds is False and outcome.exact for outcome in outcomes)
 
@@ -71,7 +71,7 @@ def count_enough(claim: Claim) -> int:
 
 def are_enough(claim: Claim, applicable: Sequence[Outcome]) -> bool:
     """Return whether a claim has enough applicable instances, for a user-defined claim of every kind."""
-    has_all_kinds = claim.rate is not None or published_by(claim) is not None or not count_missing_aspects(applicable)
+    has_all_kinds = claim.rate is not None or find_publisher(claim) is not None or not count_missing_aspects(applicable)
     return len(applicable) >= count_enough(claim) and has_all_kinds
 
 

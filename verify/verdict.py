@@ -8,7 +8,7 @@ from typing import Any
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim, Verdict
-from fedtheory.language.registry import published_by
+from fedtheory.language.registry import find_publisher
 from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import run_table
 from verify import cache
@@ -110,7 +110,7 @@ def _make_key(target: str, search: float, in_full: bool) -> tuple[str, ...]:
 
 def _is_user_defined(target: Target) -> bool:
     """Return whether a claim is user-defined; its pages and its verdict share all outcomes."""
-    return published_by(resolve(target)) is None
+    return find_publisher(resolve(target)) is None
 
 
 def _find_verdicts(
@@ -161,7 +161,7 @@ def _has_enough(claim: Claim, outcomes: Sequence[Outcome], is_sampled: bool) -> 
 
 def _is_searched_anyway(claim: Claim) -> bool:
     """Return whether a search for a violation, or for a simpler one, follows whatever the instances show."""
-    return claim.is_testable and claim.rate is None and published_by(claim) is None
+    return claim.is_testable and claim.rate is None and find_publisher(claim) is None
 
 
 def _conclude(

@@ -62,7 +62,7 @@ def problem_from(
     from fedtheory.api.rows import describe_rows, is_frame
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
-    from fedtheory.runfile.linear_models import LOGISTIC, any_problem_on
+    from fedtheory.runfile.linear_models import LOGISTIC, build_any_problem_on
     from fedtheory.runfile.problems import USUAL
     from fedtheory.runfile.table import TomlTable
 
@@ -81,7 +81,7 @@ def problem_from(
         table |= {"concentration": concentration} if split == "dirichlet" else {}
     read = TomlTable(table, "", FLOAT)
     try:
-        problem = any_problem_on(read, data)
+        problem = build_any_problem_on(read, data)
         read.finish()
     except InputError as error:
         raise InputError(error.key.removeprefix("problem."), error.message) from None

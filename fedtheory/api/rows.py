@@ -11,7 +11,7 @@ import numpy as np
 from fedtheory.errors import InputError
 from fedtheory.federation.problem.cells import Cells
 from fedtheory.federation.problem.columns import KEY, ColumnChoice, Header
-from fedtheory.federation.problem.datasets import DataSet, data_of
+from fedtheory.federation.problem.datasets import DataSet, read_data_set
 from fedtheory.federation.problem.tables import Chunk
 
 _OUTPUTS, _CLIENT = "outputs", "client"
@@ -59,7 +59,7 @@ def describe_rows(
         choice = ColumnChoice(roles[_OUTPUTS], None, chosen or tuple(name for name in names if name != roles[_OUTPUTS]))
     table = Columns(Header("inputs", tuple(names)), columns, rows)
     try:
-        return data_of(table, replace(choice, has_classes=has_classes), "given rows")
+        return read_data_set(table, replace(choice, has_classes=has_classes), "given rows")
     except InputError as error:
         raise InputError("" if error.key == KEY else error.key.removeprefix("problem."), error.message) from None
 

@@ -20,14 +20,14 @@ from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.products import product, squared_norms, sum_with_weights
 from fedtheory.arithmetic.rationals import RATIONAL
 from fedtheory.arithmetic.rounding import (
-    floats_of_same_sign,
+    convert_keeping_signs,
+    find_simplest_between,
     is_rounded_root,
     plain_float,
     plain_floats,
-    rational_above,
-    rational_near,
-    simplest_between,
-    simplest_near,
+    round_to_rational,
+    round_to_simplest,
+    round_up_to_rational,
 )
 from fedtheory.errors import InputError, NotApplicable, Unresolved
 
@@ -42,19 +42,19 @@ __all__ = [
     "MidpointRadius",
     "Number",
     "arithmetic_of",
-    "floats_of_same_sign",
+    "convert_keeping_signs",
+    "find_simplest_between",
     "group_equal_rows",
     "is_rounded_root",
     "map_equal_rows",
     "plain_float",
     "plain_floats",
     "product",
-    "rational_above",
-    "rational_near",
     "refuse_test",
+    "round_to_rational",
+    "round_to_simplest",
+    "round_up_to_rational",
     "select_arithmetic",
-    "simplest_between",
-    "simplest_near",
     "squared_norms",
     "sum_with_weights",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from flint import arb
 
-from fedtheory.arithmetic.enclosures import Enclosure, enclosure
+from fedtheory.arithmetic.enclosures import Enclosure, enclose
 from fedtheory.arithmetic.operations import Number
 from fedtheory.arithmetic.rationals import RationalArithmetic
 
@@ -35,7 +35,7 @@ class EnclosureArithmetic(RationalArithmetic):
         if isinstance(value, Enclosure):
             return getattr(value, function)(*further)
         found = getattr(super(), function)(value, *further)
-        return enclosure(found) if isinstance(found, arb) else found
+        return enclose(found) if isinstance(found, arb) else found
 
 
 ENCLOSED = EnclosureArithmetic()

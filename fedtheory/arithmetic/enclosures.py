@@ -166,19 +166,19 @@ def _convert_operand(other: object) -> arb | fmpq | int | None:
     return int(other) if isinstance(other, np.integer) else None
 
 
-def enclosure(value: Any) -> Enclosure:
+def enclose(value: Any) -> Enclosure:
     """Return a number of exact arithmetic as an enclosure."""
     return value if isinstance(value, Enclosure) else Enclosure(arb(value))
 
 
-def bare(value: Any) -> Any:
+def convert_to_ball(value: Any) -> Any:
     """Return the plain `arb` of an enclosure, whose comparisons are False if the intervals overlap."""
     return value.interval if isinstance(value, Enclosure) else value
 
 
 def is_enclosed(value: Any) -> bool:
     """Return whether a number is known only by an interval around it."""
-    return isinstance(bare(value), arb)
+    return isinstance(convert_to_ball(value), arb)
 
 
 def convert_inexact(values: Any) -> Any:
@@ -187,15 +187,15 @@ def convert_inexact(values: Any) -> Any:
     return _PLAIN(values) if is_enclosed else values
 
 
-def plain(value: Any) -> Any:
+def replace_by_interval(value: Any) -> Any:
     """Return an enclosure as its interval, unless the number is known exactly; return other numbers unchanged."""
     return value.plain() if isinstance(value, Enclosure) else value
 
 
-_PLAIN = np.frompyfunc(plain, 1, 1)
+_PLAIN = np.frompyfunc(replace_by_interval, 1, 1)
 
 
-def balls(values: Any) -> Any:
+def convert_to_balls(values: Any) -> Any:
     """Return an array of exact numbers as plain `arb` intervals, for arithmetic without comparisons."""
     return _BALLS(values)
 
@@ -209,7 +209,7 @@ def enclose_numbers(values: Any) -> Any:
     return _ENCLOSED(given) if given.dtype == object else values
 
 
-_ENCLOSED = np.frompyfunc(enclosure, 1, 1)
+_ENCLOSED = np.frompyfunc(enclose, 1, 1)
 
 
 def largest(values: Sequence[Any] | Array) -> Any:
@@ -241,7 +241,7 @@ def _choose_larger(one: Any, other: Any) -> Any:
     """Return the larger of two numbers, or an enclosure of the maximum if the order is undecided."""
     order = _is_at_least(one, other)
     if order is None:
-        return Enclosure(arb(bare(one)).max(arb(bare(other))))
+        return Enclosure(arb(convert_to_ball(one)).max(arb(convert_to_ball(other))))
     return one if order else other
 
 
@@ -249,7 +249,7 @@ def _choose_smaller(one: Any, other: Any) -> Any:
     """Return the smaller of two numbers, or an enclosure of the minimum if the order is undecided."""
     order = _is_at_least(other, one)
     if order is None:
-        return Enclosure(arb(bare(one)).min(arb(bare(other))))
+        return Enclosure(arb(convert_to_ball(one)).min(arb(convert_to_ball(other))))
     return one if order else other
 
 

@@ -12,7 +12,7 @@ from flint import fmpq
 from fedtheory.arithmetic.enclosures import Enclosure
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.reading import abridge, read_fraction
-from fedtheory.arithmetic.rounding import nearest_float, plain_float
+from fedtheory.arithmetic.rounding import convert_to_nearest_float, plain_float
 from fedtheory.errors import InputError, Unresolved
 
 _REACH = 1e60
@@ -38,9 +38,9 @@ class FloatArithmetic(Arithmetic):
         if isinstance(value, _NUMBERS):
             number = plain_float(value)
         elif type(value) is int:
-            number = nearest_float(value, 1)
+            number = convert_to_nearest_float(value, 1)
         else:
-            number = nearest_float(*read_fraction(value, key).as_integer_ratio())
+            number = convert_to_nearest_float(*read_fraction(value, key).as_integer_ratio())
         if not math.isfinite(number):
             raise InputError(key, f"expected a finite number, got {abridge(value)}")
         if abs(number) > _REACH:

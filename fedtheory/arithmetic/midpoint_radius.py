@@ -19,7 +19,7 @@ from flint import arb, fmpq
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from fedtheory.arithmetic.enclosures import Enclosure, bare
+from fedtheory.arithmetic.enclosures import Enclosure, convert_to_ball
 from fedtheory.errors import Unresolved
 
 Floats = NDArray[np.float64]
@@ -203,7 +203,7 @@ def _report_unknown(name: str) -> Unresolved:
 
 def _enclose_number(value: Any) -> tuple[float, float]:
     """Return a float near an exact number or an interval, and a radius that covers it and the rounding."""
-    interval = bare(value)
+    interval = convert_to_ball(value)
     if isinstance(interval, arb):
         middle = float(interval.mid())
         return middle, float(interval.rad()) * (1 + 4 * _UNIT) + 4 * _UNIT * abs(middle) + _TINY

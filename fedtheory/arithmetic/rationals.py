@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
-from fedtheory.arithmetic.enclosures import Enclosure, bare, precise_enclosures
+from fedtheory.arithmetic.enclosures import Enclosure, convert_to_ball, precise_enclosures
 from fedtheory.arithmetic.germs import Germ
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.products import product
 from fedtheory.arithmetic.reading import read_fraction
-from fedtheory.arithmetic.root_sums import compute_root, exact_root
+from fedtheory.arithmetic.root_sums import compute_root, find_exact_root
 from fedtheory.arithmetic.rounding import round_up
 from fedtheory.errors import InputError, NotApplicable
 
@@ -57,7 +57,7 @@ class RationalArithmetic(Arithmetic):
         return zeros
 
     def text(self, value: Number) -> str | None:
-        known = bare(value)
+        known = convert_to_ball(value)
         if isinstance(known, arb):
             return known.str(30) if known.is_finite() else None
         return str(known)
@@ -124,7 +124,7 @@ class RationalArithmetic(Arithmetic):
             return fmpq(1)
         _require_moderate(value)
         with precise_enclosures():
-            return arb(bare(value)).exp()
+            return arb(convert_to_ball(value)).exp()
 
     def log(self, value: Number) -> Number:
         if isinstance(value, np.ndarray):
@@ -134,10 +134,10 @@ class RationalArithmetic(Arithmetic):
         if not isinstance(value, arb | Enclosure) and value == 1:
             return fmpq(0)
         with precise_enclosures():
-            return arb(bare(value)).log()
+            return arb(convert_to_ball(value)).log()
 
     def upper_sqrt(self, value: Number) -> fmpq:
-        exact = exact_root(value, 2)
+        exact = find_exact_root(value, 2)
         if exact is not None:
             return exact
         return round_up(arb(value).sqrt().upper().fmpq())
@@ -148,7 +148,7 @@ _LARGEST_EXPONENT = 10**6
 
 
 def _require_moderate(value: Number) -> None:
-    if not abs(arb(bare(value))) <= _LARGEST_EXPONENT:
+    if not abs(arb(convert_to_ball(value))) <= _LARGEST_EXPONENT:
         raise NotApplicable(f"the claim takes the exponential of a number beyond {_LARGEST_EXPONENT} on this run")
 
 

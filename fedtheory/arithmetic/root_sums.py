@@ -33,7 +33,7 @@ class Root:
     def over(self, other: Root) -> fmpq | None:
         """Return the quotient of two roots if it is rational, else None."""
         degree = math.lcm(self.degree, other.degree)
-        return exact_root(self.raised_to(degree) / other.raised_to(degree), degree)
+        return find_exact_root(self.raised_to(degree) / other.raised_to(degree), degree)
 
     def raised_to(self, degree: int) -> fmpq:
         """Return the root raised to a multiple of its degree."""
@@ -144,7 +144,7 @@ class RootSum(Enclosure):
         return super()._compare(other, holds, fails)
 
 
-def exact_root(value: fmpq, degree: int) -> fmpq | None:
+def find_exact_root(value: fmpq, degree: int) -> fmpq | None:
     """Return the root of a non-negative rational if it is rational, else None."""
     numerator, denominator = fmpz(value.p).root(degree), fmpz(value.q).root(degree)
     is_exact = numerator**degree == value.p and denominator**degree == value.q
@@ -153,7 +153,7 @@ def exact_root(value: fmpq, degree: int) -> fmpq | None:
 
 def compute_root(value: fmpq, degree: int) -> fmpq | Enclosure:
     """Return the root of a non-negative rational, as a rational, a `RootSum` or an enclosure."""
-    exact = exact_root(value, degree)
+    exact = find_exact_root(value, degree)
     if exact is not None:
         return exact
     root = Root(value, degree)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, fmpq
 
-from fedtheory.arithmetic.enclosures import bare
+from fedtheory.arithmetic.enclosures import convert_to_ball
 from fedtheory.arithmetic.operations import Array, Number
 
 
@@ -20,7 +20,7 @@ def plain_float(value: Number) -> float:
             return float(value)
         except OverflowError:
             return math.inf if value > 0 else -math.inf
-    known = bare(value)
+    known = convert_to_ball(value)
     return float(known.mid()) if isinstance(known, arb) else float(known)
 
 
@@ -39,7 +39,7 @@ def _are_rationals(values: Array) -> bool:
     return values.dtype == object and set(map(type, values.flat)) <= {fmpq}
 
 
-def floats_of_same_sign(values: Array) -> Array:
+def convert_keeping_signs(values: Array) -> Array:
     """Return floats with the signs of rationals, which are faster to compare; other numbers unchanged."""
     if not _are_rationals(values):
         return values
@@ -53,7 +53,7 @@ def floats_of_same_sign(values: Array) -> Array:
 _PLAIN_FLOATS = np.frompyfunc(plain_float, 1, 1)
 
 
-def nearest_float(numerator: int, denominator: int) -> float:
+def convert_to_nearest_float(numerator: int, denominator: int) -> float:
     """Return the float nearest to a fraction; infinite if the fraction exceeds the range of floats."""
     try:
         return numerator / denominator
@@ -61,7 +61,7 @@ def nearest_float(numerator: int, denominator: int) -> float:
         return math.inf if numerator > 0 else -math.inf
 
 
-def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
+def round_to_simplest(value: float, relative: float = 1e-9) -> fmpq:
     """Return a short rational within a relative distance of a float.
 
     It is the closest one with a denominator of at most 1, 10, 100, ..., for the first of these bounds that suffices.
@@ -72,26 +72,26 @@ def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
     return fmpq(near.numerator, near.denominator)
 
 
-def simplest_between(low: fmpq, high: fmpq) -> fmpq:
+def find_simplest_between(low: fmpq, high: fmpq) -> fmpq:
     """Return the rational of smallest denominator in the closed interval [low, high], for 0 <= low <= high."""
     whole = fmpq(low.ceil())
     if whole <= high:
         return whole
     below = whole - 1
-    return below + 1 / simplest_between(1 / (high - below), 1 / (low - below))
+    return below + 1 / find_simplest_between(1 / (high - below), 1 / (low - below))
 
 
 _POWERS_OF_TEN = tuple(10**power for power in range(16))
 
 
-def rational_near(value: Number) -> fmpq:
+def round_to_rational(value: Number) -> fmpq:
     """Return a number itself if it is rational, else a simple rational close to it."""
-    return value if isinstance(value, fmpq) else simplest_near(plain_float(value))
+    return value if isinstance(value, fmpq) else round_to_simplest(plain_float(value))
 
 
-def rational_above(value: Number) -> fmpq:
+def round_up_to_rational(value: Number) -> fmpq:
     """Return a positive number itself if it is rational, else a short rational slightly above it."""
-    known = bare(value)
+    known = convert_to_ball(value)
     return round_up(known.upper().fmpq()) if isinstance(known, arb) else known
 
 

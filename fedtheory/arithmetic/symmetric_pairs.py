@@ -15,29 +15,29 @@ def count_pairs(size: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def places_of_pairs(size: int) -> tuple[Array, Array]:
+def list_pair_indices(size: int) -> tuple[Array, Array]:
     """Return rows and columns of the entries on and above the diagonal, (s,) each."""
     rows, columns = np.triu_indices(size)
     return rows, columns
 
 
 @lru_cache(maxsize=64)
-def multiplicities_of_pairs(size: int) -> Array:
+def count_pair_multiplicities(size: int) -> Array:
     """Return the number of times that each pair occurs in a symmetric matrix, (s,)."""
-    rows, columns = places_of_pairs(size)
+    rows, columns = list_pair_indices(size)
     return np.where(rows == columns, 1.0, 2.0)
 
 
 def select_pairs(symmetric: Array) -> Array:
     """Return the entries (..., s) on and above the diagonal of symmetric matrices (..., size, size)."""
-    rows, columns = places_of_pairs(symmetric.shape[-1])
+    rows, columns = list_pair_indices(symmetric.shape[-1])
     found: Array = symmetric[..., rows, columns]
     return found
 
 
 def fill_symmetric(pairs: Array, size: int) -> Array:
     """Return the symmetric matrices (..., size, size) with the entries `pairs` (..., s)."""
-    rows, columns = places_of_pairs(size)
+    rows, columns = list_pair_indices(size)
     found: Array = np.empty((*pairs.shape[:-1], size, size), dtype=pairs.dtype)
     found[..., rows, columns] = found[..., columns, rows] = pairs
     return found
@@ -45,10 +45,10 @@ def fill_symmetric(pairs: Array, size: int) -> Array:
 
 def map_pairs(maps: Array) -> Array:
     """Return the matrices (..., s_a, s_b) of ``S -> A S A'`` for maps A (..., a, b)."""
-    rows, columns = places_of_pairs(maps.shape[-2])
-    first, second = places_of_pairs(maps.shape[-1])
+    rows, columns = list_pair_indices(maps.shape[-2])
+    first, second = list_pair_indices(maps.shape[-1])
     above, below = maps[..., rows, :], maps[..., columns, :]
     found: Array = above[..., first] * below[..., second]
     found += above[..., second] * below[..., first]
-    found *= multiplicities_of_pairs(maps.shape[-1]) / 2
+    found *= count_pair_multiplicities(maps.shape[-1]) / 2
     return found

@@ -40,10 +40,10 @@ def run(
     """
     from fedtheory.arithmetic import FLOAT
     from fedtheory.engine.run import Run
-    from fedtheory.language.paper_parts import parts_of_papers
+    from fedtheory.language.paper_parts import import_parts
     from fedtheory.runfile import read_run
 
-    (controller,) = parts_of_papers("budget")
+    (controller,) = import_parts("budget")
     budget = controller.Budget(local_cost, aggregation_cost, total)
     given = read_run(run_file, FLOAT)
     with name_file_in_errors(run_file):

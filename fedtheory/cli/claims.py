@@ -38,10 +38,10 @@ def run(targets: Wanted = None, source: SourceKey = None, *, _no_code: NoCode = 
 
 def _select_claims(targets: list[str] | None, source: str | None) -> list[Claim]:
     """Return the claims that are named, or that contain a search word, without repetition."""
-    from fedtheory.language.registry import paper_with
+    from fedtheory.language.registry import find_paper
     from fedtheory.language.targets import expand_targets, resolve
 
-    words = [target for target in targets or [] if _is_word(target) and paper_with(target) is None]
+    words = [target for target in targets or [] if _is_word(target) and find_paper(target) is None]
     named = [target for target in targets or [] if target not in words]
     found = [claim for word in words for claim in _find_claims_with(word, source)]
     if named or not words:

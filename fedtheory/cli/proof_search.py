@@ -42,13 +42,13 @@ def search_proof(claim: Claim, target: str, effort: int | None) -> ProofSearch:
 
 def write_certificates(searched: Iterable[ProofSearch | None]) -> list[Path]:
     """Write the found certificates that need no further assumptions into the folders of their papers."""
-    from fedtheory.language.registry import published_by
+    from fedtheory.language.registry import find_publisher
     from fedtheory.proofs.document import text_of
     from fedtheory.search import Found
 
     written = []
     for one in searched:
-        paper = None if one is None else published_by(one.claim)
+        paper = None if one is None else find_publisher(one.claim)
         if one is None or paper is None or not isinstance(one.result, Found) or one.result.supposed:
             continue
         file = paper.certificate_file(one.claim)
@@ -62,7 +62,7 @@ def write_certificates(searched: Iterable[ProofSearch | None]) -> list[Path]:
 
 def encode_search(searched: ProofSearch) -> dict[str, Any]:
     """Return the JSON keys that a search adds to those of a proof, or replaces."""
-    from fedtheory.language.setting import setting_line
+    from fedtheory.language.setting import format_setting
     from fedtheory.search import Found
 
     result = searched.result
@@ -74,7 +74,7 @@ def encode_search(searched: ProofSearch) -> dict[str, Any]:
             **common,
             "uses": list(result.uses),
             "assumed": assumed,
-            "assumed_line": setting_line(claim) if assumed else None,
+            "assumed_line": format_setting(claim) if assumed else None,
             "certificate": result.proof.document,
         }
     below = None if result.below is None else {str(symbol): str(value) for symbol, value in result.below.items()}
@@ -139,7 +139,7 @@ WHERE_TO_BEGIN = (
 
 
 def _print_supposed(found: Found) -> None:
-    from fedtheory.language.setting import setting_line
+    from fedtheory.language.setting import format_setting
 
     claim = found.proof.claim
     if not found.supposed:
@@ -148,5 +148,5 @@ def _print_supposed(found: Found) -> None:
     names = ", ".join(one.name for one in (*claim.supposed, *found.supposed))
     print_lines(
         f"  supposed, for {claim.id} does not say so: {escape(names)}",
-        f"  to state it: {escape(setting_line(claim))}",
+        f"  to state it: {escape(format_setting(claim))}",
     )

@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 def encode_setting(claim: Claim) -> dict[str, Any]:
     """Return the JSON keys: the assumptions added by default, and the Python line that states all assumptions."""
-    from fedtheory.language.setting import setting_line
+    from fedtheory.language.setting import format_setting
 
     names = [assumption.name for assumption in claim.supposed]
-    return {"assumed": names, "assumed_line": setting_line(claim) if names else None}
+    return {"assumed": names, "assumed_line": format_setting(claim) if names else None}
 
 
 def list_setting_lines(claims: Iterable[tuple[str, Claim]]) -> list[str]:
     """Describe the default setting of claims; one line for all claims with the same setting."""
-    from fedtheory.language.setting import describe_setting, setting_line
+    from fedtheory.language.setting import describe_setting, format_setting
 
     alike: dict[str, list[str]] = {}
     for called, claim in claims:
         if claim.supposed:
-            sentence = f"so {describe_setting(claim)} is assumed, which is {setting_line(claim)}"
+            sentence = f"so {describe_setting(claim)} is assumed, which is {format_setting(claim)}"
             alike.setdefault(sentence, []).append(called)
     return [f"{', '.join(names)}: no setting is named, {sentence}" for sentence, names in alike.items()]
 

@@ -29,14 +29,14 @@ def measure_or_none(measure: Callable[[], Found]) -> Found | None:
 
 def list_notes(simulated: Run) -> list[str]:
     """Return notes on missing or imprecise numbers."""
-    from fedtheory.federation.problem.least_squares import notes_on
+    from fedtheory.federation.problem.least_squares import list_data_notes
 
     try:
         _ = simulated.problem.optimum
     except NoMinimiser as reason:
         missing = "F* and all gaps and distances from x* are missing"
-        return [*notes_on(simulated.problem), f"{reason}; {missing}"]
-    return [*notes_on(simulated.problem), *_list_lost_digits(simulated)]
+        return [*list_data_notes(simulated.problem), f"{reason}; {missing}"]
+    return [*list_data_notes(simulated.problem), *_list_lost_digits(simulated)]
 
 
 def _list_lost_digits(simulated: Run) -> list[str]:

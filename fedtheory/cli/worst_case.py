@@ -28,10 +28,10 @@ def run(
 ) -> None:
     """Compute the exact worst case of one noiseless round over all smooth functions, and the claim's bound on it."""
     from fedtheory.language.targets import resolve
-    from verify.worst_case import worst_case
+    from verify.worst_case import find_worst_case
 
     with progress("cases") as report:
-        found = worst_case(resolve(target), clients, local_steps, on_progress=report)
+        found = find_worst_case(resolve(target), clients, local_steps, on_progress=report)
     if as_json:
         print_json(encode_worst_case(found))
     else:

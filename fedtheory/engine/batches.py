@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.moments import is_deterministic, rounds_repeat
-from fedtheory.engine.moments.batch import Batch, Shape, shape_of
+from fedtheory.engine.moments.batch import Batch, Shape, get_shared_shape
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 
@@ -27,7 +27,7 @@ def compute_trajectories(runs: Iterable[Run]) -> None:
         _find_defined(defined)
     by_shape: dict[Shape, list[Run]] = {}
     for run in filter(_belongs_to_a_batch, runs):
-        by_shape.setdefault(shape_of((run.problem, run.algorithm)), []).append(run)
+        by_shape.setdefault(get_shared_shape((run.problem, run.algorithm)), []).append(run)
     for (clients, dimension, steps, _), alike in by_shape.items():
         most = _LARGEST // ((clients + max(steps) + 1) * (dimension + 1) ** 2)
         # A run of so many clients is computed alone, in blocks.

@@ -7,7 +7,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 
 
-def joint_trajectory(run: Run) -> JointTrajectory:
+def build_joint_trajectory(run: Run) -> JointTrajectory:
     """Return the trajectory of a run whose algorithm is a definition.
 
     Raises `NotApplicable` if its moments do not close.

@@ -15,10 +15,10 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, map_equal_rows, product, sum_with_weights
 from fedtheory.engine.memo import Memo
-from fedtheory.engine.moments.local import Clients, oracle_of
+from fedtheory.engine.moments.local import Clients, select_oracle
 from fedtheory.engine.moments.round_maps import split_clients
-from fedtheory.engine.multiples import noise_smoothness
-from fedtheory.engine.region import may_be_largest, suprema_on_ball, supremum_on_ball
+from fedtheory.engine.multiples import find_noise_smoothness
+from fedtheory.engine.region import bound_suprema_on_ball, bound_supremum_on_ball, may_be_largest
 from fedtheory.federation.problem import Problem
 
 Found = TypeVar("Found")
@@ -57,7 +57,7 @@ class GradientForms:
     def _find_noise(self, clients: Clients) -> Array:
         """Return the noise of some clients as forms, (C, d+1, d+1)."""
         lengths = self.lengths[clients]
-        forms = oracle_of(self.problem.centred, clients).pulled_back(self._list_identities(len(lengths)), lengths)
+        forms = select_oracle(self.problem.centred, clients).pulled_back(self._list_identities(len(lengths)), lengths)
         if self.problem.arithmetic is not FLOAT:
             return forms
         # If all samples give the same gradient, E|g_i|^2 minus its square is rounding error.
@@ -70,7 +70,7 @@ class GradientForms:
     @cached_property
     def noise_smoothness(self) -> Number:
         """The smallest l that bounds the noise of one sample by the curvature of every client."""
-        return noise_smoothness(self.problem, self.noise)
+        return find_noise_smoothness(self.problem, self.noise)
 
     @cached_property
     def stochastic(self) -> Array:
@@ -97,7 +97,7 @@ class GradientForms:
 
         def find() -> Number:
             curvatures = self._compute_once("curvatures", forms, lambda: FLOAT.largest_eigenvalues(forms[:, 1:, 1:]))
-            return max(suprema_on_ball(forms[may_be_largest(forms, curvatures, radius)], radius))
+            return max(bound_suprema_on_ball(forms[may_be_largest(forms, curvatures, radius)], radius))
 
         return self._compute_once(("largest", radius), forms, find)
 
@@ -105,11 +105,11 @@ class GradientForms:
         """Return the supremum of each of the forms over the points within a radius of x*, (M,), cached."""
 
         def bound_on_ball(form: Array) -> Number:
-            return supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius)
+            return bound_supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius)
 
         def find() -> Array:
             if forms.dtype != object and len(forms) > _FEW:
-                return suprema_on_ball(forms, radius)
+                return bound_suprema_on_ball(forms, radius)
             return self.problem.arithmetic.array(map_equal_rows(bound_on_ball, forms))
 
         return self._compute_once(("suprema", radius), forms, find)

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from fedtheory.arithmetic import RATIONAL, Arithmetic, Array, Number, map_equal_rows, plain_floats, simplest_near
+from fedtheory.arithmetic import RATIONAL, Arithmetic, Array, Number, map_equal_rows, plain_floats, round_to_simplest
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.problem import Problem
 
@@ -14,7 +14,7 @@ _FLOAT_MARGIN = 1e-10
 """Relative margin added to float results, so that rounding does not make them too small."""
 
 
-def noise_smoothness(problem: Problem, noise_forms: Array) -> Number:
+def find_noise_smoothness(problem: Problem, noise_forms: Array) -> Number:
     """Return the smallest l with ``E|n_i(x) - n_i(y)|^2 <= l (y - x)' H_i (y - x)`` for every client.
 
     n_i is the noise of one sample of client i, and the right side is
@@ -25,11 +25,11 @@ def noise_smoothness(problem: Problem, noise_forms: Array) -> Number:
     curvatures = noise_forms[:, 1:, 1:]
     if (curvatures == 0).all():
         return problem.arithmetic.number(0, "zero")
-    each = map_equal_rows(partial(least_multiple, arithmetic=problem.arithmetic), curvatures, problem.hessians)
+    each = map_equal_rows(partial(find_least_multiple, arithmetic=problem.arithmetic), curvatures, problem.hessians)
     return max(each)
 
 
-def least_multiple(form: Array, base: Array, arithmetic: Arithmetic) -> Number:
+def find_least_multiple(form: Array, base: Array, arithmetic: Arithmetic) -> Number:
     """Return the least c for which ``c base - form`` is positive semidefinite, rounded up.
 
     Both forms are (d, d) and positive semidefinite.
@@ -39,7 +39,7 @@ def least_multiple(form: Array, base: Array, arithmetic: Arithmetic) -> Number:
     found = _find_largest_ratio(plain_floats(form), plain_floats(base))
     if arithmetic is not RATIONAL:
         return found * (1 + _FLOAT_MARGIN)
-    multiple = simplest_near(found, 1e-7)
+    multiple = round_to_simplest(found, 1e-7)
     for _ in range(_ATTEMPTS):
         if arithmetic.is_psd(multiple * base - form):
             return multiple

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, plain_float, plain_floats, simplest_near
+from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, plain_float, plain_floats, round_to_simplest
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.oracles import StepBound
@@ -115,7 +115,7 @@ def _require_averaging(problem: Problem, algorithm: Algorithm) -> None:
         )
 
 
-def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Number) -> Number:
+def bound_supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Number) -> Number:
     """Return an upper bound, tight up to rounding, on ``u'Qu + 2 q'u + c`` over ``|u| <= radius``.
 
     Q is the symmetric `form`, q is `linear`, and c is `constant`.
@@ -142,7 +142,7 @@ def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Numbe
     raise NotApplicable("the supremum over the ball could not be bounded")
 
 
-def suprema_on_ball(forms: Array, radius: float) -> Array:
+def bound_suprema_on_ball(forms: Array, radius: float) -> Array:
     """Return `supremum_on_ball` of many forms (N, d+1, d+1) in (1, u), in floats, computed together, (N,).
 
     The multiplier of each is the root of its secular equation, or slightly above the largest curvature if the
@@ -187,7 +187,7 @@ def _round_multiplier(multiplier: float, pole: float) -> fmpq:
     The bound grows by the squared error of the multiplier over that distance.
     """
     distance = (multiplier - pole) / multiplier if multiplier > pole else 1.0
-    return simplest_near(multiplier, min(_SHORT, _OF_DISTANCE * distance))
+    return round_to_simplest(multiplier, min(_SHORT, _OF_DISTANCE * distance))
 
 
 def _find_best_multiplier(form: Array, linear: Array, radius: Number) -> tuple[float, float]:

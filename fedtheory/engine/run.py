@@ -16,7 +16,7 @@ from fedtheory.engine.constants import AssumedConstants, Bound
 from fedtheory.engine.expectations import Expectations
 from fedtheory.engine.gradient_forms import evaluate_forms
 from fedtheory.engine.memo import Memo
-from fedtheory.engine.moments import require_short, trajectory_of
+from fedtheory.engine.moments import build_trajectory, require_short
 from fedtheory.engine.moments.updates import Updates
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
 from fedtheory.engine.region import AlongRun
@@ -227,7 +227,7 @@ class Run(AssumedConstants, Shown):
             from fedtheory.engine.joint import JointTrajectory
 
             return JointTrajectory(self.problem, self.algorithm)
-        return trajectory_of(self.problem, self.algorithm, self._updates.recursion)
+        return build_trajectory(self.problem, self.algorithm, self._updates.recursion)
 
     @cached_property
     def _updates(self) -> Updates:

@@ -80,7 +80,7 @@ def _compute_gradients(problem: Problem, points: Array) -> Array:
     return by_client.transpose(1, 0, 2) - problem.linear
 
 
-def estimates(
+def estimate_expectations(
     problem: Problem,
     algorithm: Algorithm,
     measures: Sequence[Measure],

@@ -23,7 +23,7 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 
 from fedtheory.arithmetic import RATIONAL, Array, Number, refuse_test, sum_with_weights
 from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, select_pairs
-from fedtheory.engine.moments.local import homogeneous
+from fedtheory.engine.moments.local import embed_covariances
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.stationary import LARGEST_EXACT, build_symmetric_operator
 from fedtheory.engine.run import Run
@@ -33,7 +33,7 @@ from fedtheory.federation import Algorithm, LocalWork
 _FLAT = "the average objective that small steps descend has a direction without curvature above 0: no unique limit"
 
 
-def moment_expansion(run: Run, unit: Number, terms: int) -> list[Array]:
+def expand_moments(run: Run, unit: Number, terms: int) -> list[Array]:
     """Coefficients of ``mu^0 .. mu^terms``, (d+1, d+1) each, of the stationary second moment, in rationals.
 
     The layout is that of the moments of a run: the first column holds those of E[x^n - x*].
@@ -71,7 +71,9 @@ class _FirstOrder:
         """Return the moment N (d+1, d+1), zero in its corner, with ``-(slope N + N slope') = right``."""
         mean = RATIONAL.solve_regular(-self.slope[1:, 1:], right[1:, 0])
         cross = np.outer(self.slope[1:, 0], mean)
-        solved = homogeneous(fill_symmetric(self._inverse @ select_pairs(right[1:, 1:] + cross + cross.T), len(mean)))
+        solved = embed_covariances(
+            fill_symmetric(self._inverse @ select_pairs(right[1:, 1:] + cross + cross.T), len(mean))
+        )
         solved[0, 1:] = solved[1:, 0] = mean
         return solved
 

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, group_equal_rows, map_equal_rows, refuse_test, sum_with_weights
-from fedtheory.engine.moments.server import functionals
+from fedtheory.engine.moments.server import evaluate_functionals
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
@@ -139,7 +139,7 @@ class Surrogate:
         """Return L_i, (..., M), at points (..., d)."""
         centred = self.problem.centred
         squares = points[..., :, None] * points[..., None, :]
-        curved = functionals(centred.hessians, squares) / 2
+        curved = evaluate_functionals(centred.hessians, squares) / 2
         values: Array = curved - points @ centred.linear.T + centred.constants
         return values
 

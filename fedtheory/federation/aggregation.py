@@ -9,7 +9,7 @@ from fedtheory.errors import InputError
 from fedtheory.federation.clock import Clock, FedBuff, FedFix, Synchronous
 
 
-def time_based_weights(clock: Clock, importance: Array) -> Array:
+def compute_time_based_weights(clock: Clock, importance: Array) -> Array:
     """Return the closed forms of fraboni2022 for client times tau_i, (M,), in rationals.
 
     Synchronous ``p_i`` (Table 2); asynchronous ``(sum_j 1/tau_j) tau_i p_i``

@@ -116,15 +116,15 @@ def _compute_moments(law: InTypes, weights: tuple[Number, ...], arithmetic: Arit
     found = law.law.moments(each)
     numbers = arithmetic.array(list(counts))
 
-    def added(values: Array) -> Array:
+    def sum_over_types(values: Array) -> Array:
         """Return the sum over the clients of each type, which have equal values."""
         if (values != np.repeat(values[first], counts)).any():
             raise NotApplicable(f"the law of participation does not treat the clients of a type alike: {WAY_OUT}")
         sums: Array = values[first] * numbers
         return sums
 
-    directions = tuple((scale, added(vector)) for scale, vector in found.directions)
-    squares = added(found.squares)
+    directions = tuple((scale, sum_over_types(vector)) for scale, vector in found.directions)
+    squares = sum_over_types(found.squares)
     # Adding up single clients' weights again would add rounding errors.
-    mean = totals if (found.mean == each).all() else added(found.mean)
-    return TypeMoments(mean, added(found.diagonal), found.pairing, directions, sums_of_squares=squares)
+    mean = totals if (found.mean == each).all() else sum_over_types(found.mean)
+    return TypeMoments(mean, sum_over_types(found.diagonal), found.pairing, directions, sums_of_squares=squares)

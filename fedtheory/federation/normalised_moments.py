@@ -28,7 +28,7 @@ _ACCURACY = 1e-10
 """Error of the sum of all moments above which the result is rejected."""
 
 
-def moments_of_coins(weights: Array, chance: float) -> tuple[Array, Array]:
+def compute_moments_of_coins(weights: Array, chance: float) -> tuple[Array, Array]:
     """Return E[w_i], (M,), and E[w_i w_j], (M, M), if each client participates with probability `chance`."""
     times = _choose_nodes(weights, float(weights[weights > 0].min()))
     shown = chance * np.exp(-times[:, None] * weights)
@@ -40,7 +40,7 @@ def moments_of_coins(weights: Array, chance: float) -> tuple[Array, Array]:
     return _combine_moments(weights, together, alone, positive)
 
 
-def moments_of_draws(weights: Array, selected: int) -> tuple[Array, Array]:
+def compute_moments_of_draws(weights: Array, selected: int) -> tuple[Array, Array]:
     """Return E[w_i], (M,), and E[w_i w_j], (M, M), if `selected` clients are sampled uniformly without replacement."""
     clients = len(weights)
     together, alone = np.zeros((clients, clients)), np.zeros(clients)

@@ -14,7 +14,7 @@ import numpy as np
 
 from fedtheory.arithmetic import RATIONAL, Arithmetic, Array, Number, arithmetic_of, plain_float
 from fedtheory.errors import InputError
-from fedtheory.federation.normalised_moments import moments_of_coins, moments_of_draws
+from fedtheory.federation.normalised_moments import compute_moments_of_coins, compute_moments_of_draws
 from fedtheory.federation.participation import Bernoulli, Full, Participation, Uniform, WeightMoments
 
 _MOST_SETS, _MOST_EXACT_SETS = 2 * 10**6, 10**4
@@ -97,11 +97,11 @@ def _integrate_moments(law: Uniform | Bernoulli, importances: tuple[float, ...])
     # Raises `InputError` for invalid numbers of clients or probabilities.
     law.moments(weights)
     if isinstance(law, Uniform):
-        mean, second = moments_of_draws(weights, law.selected)
+        mean, second = compute_moments_of_draws(weights, law.selected)
     elif law.probability == 1:
         return Full().moments(weights / weights.sum())
     else:
-        mean, second = moments_of_coins(weights, plain_float(law.probability))
+        mean, second = compute_moments_of_coins(weights, plain_float(law.probability))
     covariance = second - np.multiply.outer(mean, mean)
     return WeightMoments(mean, np.zeros_like(weights), 1.0, decompose_covariance(covariance))
 

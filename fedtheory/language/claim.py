@@ -21,7 +21,7 @@ from fedtheory.language.assumptions import Assumption, uniform_shares
 from fedtheory.language.meaning_latex import typeset_meaning
 from fedtheory.language.quantities.problem import importance
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
-from fedtheory.language.typesetting import latex, plain, weigh_clients
+from fedtheory.language.typesetting import format_plain, latex, weigh_clients
 from fedtheory.shown import Card, Shown, inline
 
 Kind = Literal[
@@ -294,7 +294,7 @@ class Claim(Shown):
         """Return an expression of this claim as a line of text, with names of quantities in place of long symbols."""
         if expression not in self._text_cache:
             names = {symbol: quantity.name for symbol, quantity in self.notation.items()}
-            self._text_cache[expression] = plain(sp.sympify(expression), names)
+            self._text_cache[expression] = format_plain(sp.sympify(expression), names)
         return self._text_cache[expression]
 
     @cached_property

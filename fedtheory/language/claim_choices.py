@@ -10,9 +10,9 @@ from functools import cache
 import numpy as np
 import sympy as sp
 
-from fedtheory.arithmetic import NEAR_TIE, Array, Number, floats_of_same_sign
+from fedtheory.arithmetic import NEAR_TIE, Array, Number, convert_keeping_signs
 from fedtheory.arithmetic.enclosures import convert_inexact
-from fedtheory.engine.frames import probes
+from fedtheory.engine.frames import list_probe_points
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable, Unresolved
 from fedtheory.kernel.expressions import Expr
@@ -25,13 +25,13 @@ _NONE_ALLOWED = "no value that `for_all` gives satisfies the conditions on {}"
 
 
 @cache
-def points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
+def list_free_points(claim: Claim) -> tuple[sp.Symbol, ...]:
     """Return the symbols of a claim that stand for free points."""
     return tuple(symbol for symbol, quantity in claim.notation.items() if isinstance(quantity, PointQuantity))
 
 
 @cache
-def values_of(claim: Claim) -> tuple[tuple[Expr, ...], ...]:
+def list_symbol_values(claim: Claim) -> tuple[tuple[Expr, ...], ...]:
     """Return the values of all quantified symbols with which every condition on these symbols alone holds.
 
     Raises `InputError` if there are none.
@@ -69,13 +69,13 @@ def _compile_conditions(claim: Claim) -> tuple[tuple[str, Compiled, Compiled], .
     )
 
 
-def choices_of(claim: Claim, run: Run) -> Sequence[Choice]:
+def list_choices(claim: Claim, run: Run) -> Sequence[Choice]:
     """Return all choices of the free points and quantified symbols of a claim on a run.
 
     Raises `NotApplicable` if the conditions allow none of the values there.
     """
-    points = points_of(claim)
-    candidates = list(probes(run).items()) if points else []
+    points = list_free_points(claim)
+    candidates = list(list_probe_points(run).items()) if points else []
     placed = itertools.product(candidates, repeat=len(points))
     return [
         Choice(
@@ -91,9 +91,9 @@ def choices_of(claim: Claim, run: Run) -> Sequence[Choice]:
 def _list_allowed_values(claim: Claim, run: Run) -> Sequence[tuple[Expr, ...]]:
     """Return the values of quantified symbols with which all conditions hold on a run."""
     if not has_choices_by_run(claim):
-        return values_of(claim)
+        return list_symbol_values(claim)
     allowed, refused = list[tuple[Expr, ...]](), list[NotApplicable]()
-    for values in values_of(claim):
+    for values in list_symbol_values(claim):
         site = Site(run, None, {}, {}, _read_numbers(claim, run, values))
         try:
             if all(_is_satisfied(*condition, site) for condition in _compile_conditions(claim)):
@@ -120,7 +120,7 @@ def _is_satisfied(sign: str, left: Compiled, right: Compiled, site: Site) -> boo
     """
     (lhs, left_scale), (rhs, right_scale) = left.with_scale(site), right.with_scale(site)
     gap = convert_inexact(rhs - lhs if sign in ("<=", "<") else lhs - rhs)
-    signs = floats_of_same_sign(gap)
+    signs = convert_keeping_signs(gap)
     holds, fails = (np.asarray(compare(signs, 0)).astype(bool) for compare in _COMPARISONS[sign])
     if left_scale is not None and right_scale is not None:
         holds |= abs(gap) <= NEAR_TIE * (left_scale + right_scale)

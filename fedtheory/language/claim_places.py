@@ -9,29 +9,29 @@ import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import Frame, StackedFrame, frames_at, stacks_at, stacks_by_kind
+from fedtheory.engine.frames import Frame, StackedFrame, list_frames_at, list_stacks_at, stack_by_kind
 from fedtheory.engine.memo import Memo
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from fedtheory.language.claim_choices import choices_of, points_of
+from fedtheory.language.claim_choices import list_choices, list_free_points
 from fedtheory.language.evaluation.runs import SiteOfRuns
 from fedtheory.language.evaluation.site import Choice, Site, make_chosen_site
 
 
-def sites(claim: Claim, run: Run) -> Iterator[Site]:
+def iterate_sites(claim: Claim, run: Run) -> Iterator[Site]:
     """Yield all places of a run at which a claim is evaluated."""
-    frames: Iterable[Frame | None] = [None] if claim.place == "run" else frames_at(claim.place, run)
-    choices = choices_of(claim, run)
+    frames: Iterable[Frame | None] = [None] if claim.place == "run" else list_frames_at(claim.place, run)
+    choices = list_choices(claim, run)
     return (make_chosen_site(run, frame, choice) for frame in frames for choice in choices)
 
 
 def list_stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
     """Yield all places of a run in order, stacked if that is faster; see `Site.member`."""
     if claim.place == "run":
-        yield from sites(claim, run)
+        yield from iterate_sites(claim, run)
         return
-    choices = choices_of(claim, run)
-    for frame in stacks_at(claim.place, run, len(choices)):
+    choices = list_choices(claim, run)
+    for frame in list_stacks_at(claim.place, run, len(choices)):
         if isinstance(frame, StackedFrame):
             yield _stack_at_places(run, frame, choices)
         else:
@@ -95,10 +95,10 @@ class Places:
 
     def __init__(self, claim: Claim, runs: Sequence[Run], frames: Sequence[Sequence[Frame]]) -> None:
         """Store the `frames` of each run."""
-        chosen = [choices_of(claim, run) for run in runs]
+        chosen = [list_choices(claim, run) for run in runs]
         each = [(n, frame, choice) for n, own in enumerate(frames) for frame in own for choice in chosen[n]]
         self._sites = []
-        for stack, places in stacks_by_kind([frame for _, frame, _ in each]):
+        for stack, places in stack_by_kind([frame for _, frame, _ in each]):
             points, numbers = _stack_choices_of(stack, [each[place][2] for place in places])
             owners = np.array([each[place][0] for place in places])
             self._sites.append(SiteOfPlaces(stack.runs[0], stack, {}, points, numbers, runs=stack.runs, numbers=owners))
@@ -108,7 +108,7 @@ class Places:
         return [
             replace(
                 site,
-                points=dict(zip(points_of(claim), site.points.values(), strict=True)),
+                points=dict(zip(list_free_points(claim), site.points.values(), strict=True)),
                 parameters=dict(zip(claim.for_all, site.parameters.values(), strict=True)),
             )
             for site in self._sites

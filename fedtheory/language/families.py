@@ -13,7 +13,7 @@ from fedtheory.arithmetic import RATIONAL, Number
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language.assumptions import Assumption
 from fedtheory.runfile import parse_run
 
@@ -134,14 +134,14 @@ def pick(generator: np.random.Generator, choices: Choices) -> fmpq:
     return choices[int(generator.integers(len(choices)))]
 
 
-def smoothness_of(problem: Problem) -> Number:
+def compute_smoothness(problem: Problem) -> Number:
     """Return L of a problem, independently of the algorithm."""
     return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
 
 
 def with_fedavg(problem: Problem, fraction: fmpq, local_steps: int, rounds: int) -> Run:
     """Return FedAvg at a fraction of the step size 1/(4L)."""
-    smoothness = smoothness_of(problem)
+    smoothness = compute_smoothness(problem)
     size = fraction / (4 * smoothness) if smoothness > 0 else fraction
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
 
@@ -150,7 +150,7 @@ def random_problem(generator: np.random.Generator, clients: int, dimension: int,
     """Return random quadratics, some scaled to other units, which reveals bounds with a missing factor."""
     unit = pick(generator, UNITS)
     spectra = [[unit * pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
-    return random_quadratics(
+    return draw_quadratics(
         generator,
         spectra,
         shared=shared,

@@ -11,7 +11,7 @@ from fedtheory.errors import InputError, NotApplicable
 from fedtheory.language.quantities.quantity import RunQuantity
 from fedtheory.language.weighted_sums import require_new_name
 from fedtheory.runfile import parse_run, run_table
-from fedtheory.runfile.loading import mistakes_of
+from fedtheory.runfile.loading import report_mistakes
 
 _TABLES = ("problem", "algorithm")
 
@@ -42,7 +42,7 @@ def _evaluate_on(value: Any, run: Run) -> Any:
     """Return the value, or its result on the run if it is a function of the run."""
     if not callable(value):
         return value
-    with mistakes_of(value):
+    with report_mistakes(value):
         return value(run)
 
 

@@ -23,30 +23,30 @@ VOCABULARY = ("quantities", "assumptions", "signs", "setting", "context", "insta
 
 
 @cache
-def folders_of_papers() -> tuple[str, ...]:
+def list_paper_folders() -> tuple[str, ...]:
     """List the papers of the package; a folder is named by its paper's key."""
     return tuple(sorted(module.name for module in pkgutil.iter_modules([str(FOLDER)])))
 
 
-def parts_of_papers(name: str) -> list[ModuleType]:
+def import_parts(name: str) -> list[ModuleType]:
     """Import the part of that name of each paper that has one."""
     return [importlib.import_module(f"{GROUP}.{key}.{name}") for key in _list_papers_with(name)]
 
 
-def modules_of_papers(name: str) -> list[ModuleType]:
+def import_modules(name: str) -> list[ModuleType]:
     """Import the modules in the folder of that name of each paper that has one."""
-    return [importlib.import_module(module) for module in names_of_modules(name)]
+    return [importlib.import_module(module) for module in list_module_names(name)]
 
 
-def names_of_modules(name: str) -> list[str]:
+def list_module_names(name: str) -> list[str]:
     """List the modules in the folder of that name of each paper that has one, without importing any."""
     folders = {key: str(FOLDER / key / name) for key in _list_papers_with(name)}
     return [f"{GROUP}.{key}.{name}.{module.name}" for key in folders for module in pkgutil.iter_modules([folders[key]])]
 
 
-def texts_of_papers(folder: str, suffix: str) -> dict[str, str]:
+def read_paper_texts(folder: str, suffix: str) -> dict[str, str]:
     """Read the files with a suffix in that folder of each paper; return their texts by their unique names."""
-    paths = [path for key in folders_of_papers() for path in sorted((FOLDER / key / folder).glob(f"*{suffix}"))]
+    paths = [path for key in list_paper_folders() for path in sorted((FOLDER / key / folder).glob(f"*{suffix}"))]
     return merge_named((path.name.removesuffix(suffix), path.read_text(encoding="utf-8")) for path in paths)
 
 
@@ -60,7 +60,7 @@ def merge_named(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return found
 
 
-def modules_in(package: ModuleType) -> list[ModuleType]:
+def import_package_modules(package: ModuleType) -> list[ModuleType]:
     """Import the modules of a package."""
     found = pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
     return [importlib.import_module(module.name) for module in found]
@@ -68,7 +68,7 @@ def modules_in(package: ModuleType) -> list[ModuleType]:
 
 def _list_papers_with(name: str) -> list[str]:
     """Return the papers that have a part of that name."""
-    return [key for key in folders_of_papers() if name in _list_parts(key)]
+    return [key for key in list_paper_folders() if name in _list_parts(key)]
 
 
 @cache
@@ -77,9 +77,9 @@ def _list_parts(key: str) -> frozenset[str]:
     return frozenset(module.name for module in pkgutil.iter_modules([str(FOLDER / key)]))
 
 
-def files_of_vocabulary() -> Iterator[Path]:
+def list_vocabulary_files() -> Iterator[Path]:
     """Yield the folders and files of those parts of all papers."""
-    for key in folders_of_papers():
+    for key in list_paper_folders():
         for name in sorted(_list_parts(key).intersection(VOCABULARY)):
             file = FOLDER / key / f"{name}.py"
             yield file if file.is_file() else FOLDER / key / name

@@ -32,15 +32,15 @@ class Exclusion:
         return f"{self.name}: {self.reason}" if self.is_assumption else self.reason
 
 
-def failed_premises(claim: Claim, run: Run) -> list[Exclusion]:
+def list_failed_premises(claim: Claim, run: Run) -> list[Exclusion]:
     """Return each assumption that fails on a run, with its reason; raise `Unresolved` if floats cannot decide.
 
     If the run has another algorithm, nothing else is checked.
     """
-    return failures_among(premises(claim), run)
+    return list_failures_among(premises(claim), run)
 
 
-def failures_among(assumptions: Sequence[Assumption], run: Run) -> list[Exclusion]:
+def list_failures_among(assumptions: Sequence[Assumption], run: Run) -> list[Exclusion]:
     """Return each of these assumptions that fails on a run, with its reason."""
     failures = []
     for assumption in assumptions:

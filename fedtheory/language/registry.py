@@ -17,7 +17,7 @@ from types import ModuleType
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.paper_parts import GROUP, folders_of_papers
+from fedtheory.language.paper_parts import GROUP, list_paper_folders
 from fedtheory.language.source import Paper, Source
 
 _OPENED: dict[str, Paper] = {}
@@ -31,31 +31,31 @@ def papers() -> dict[str, Paper]:
 
 def is_of_the_package(key: str) -> bool:
     """Return whether a source belongs to this package."""
-    return key in folders_of_papers()
+    return key in list_paper_folders()
 
 
-def paper_with(key: str) -> Paper | None:
+def find_paper(key: str) -> Paper | None:
     """Return the paper of that key, None if there is none; a paper of the package is imported without the others."""
     if key in _OPENED:
         return _OPENED[key]
-    return paper_of(f"{GROUP}.{key}") if key in folders_of_papers() else _list_installed_papers().get(key)
+    return require_paper(f"{GROUP}.{key}") if key in list_paper_folders() else _list_installed_papers().get(key)
 
 
-def published_by(claim: Claim) -> Paper | None:
+def find_publisher(claim: Claim) -> Paper | None:
     """Return the paper that states a claim; None for a user-defined claim, whatever its id."""
-    return paper_with(claim.source) if claim.is_published else None
+    return find_paper(claim.source) if claim.is_published else None
 
 
 def is_registered(claim: Claim) -> bool:
     """Return whether a claim is in a paper's own list, and not a modified copy."""
-    paper = published_by(claim)
+    paper = find_publisher(claim)
     return paper is not None and any(known is claim for known in paper.source.claims)
 
 
 @cache
 def _load_installed_papers() -> dict[str, Paper]:
     """Return the papers of the package and of installed packages, by key."""
-    return _index_by_key([f"{GROUP}.{key}" for key in folders_of_papers()]) | _list_installed_papers()
+    return _index_by_key([f"{GROUP}.{key}" for key in list_paper_folders()]) | _list_installed_papers()
 
 
 @cache
@@ -63,21 +63,21 @@ def _list_installed_papers() -> dict[str, Paper]:
     from importlib.metadata import entry_points
 
     names = sorted({point.value for point in entry_points(group=GROUP)})
-    return _index_by_key(names, taken=folders_of_papers())
+    return _index_by_key(names, taken=list_paper_folders())
 
 
 def _index_by_key(packages: list[str], taken: tuple[str, ...] = ()) -> dict[str, Paper]:
     """Return papers by their keys; raise `InputError` if a key occurs twice, or is in `taken`."""
     found: dict[str, Paper] = {}
     for name in packages:
-        paper = paper_of(name)
+        paper = require_paper(name)
         if paper.source.key in (*found, *taken):
             raise InputError(name, f"another paper already has the key {paper.source.key!r}")
         found[paper.source.key] = paper
     return found
 
 
-def paper_of(package: str) -> Paper:
+def require_paper(package: str) -> Paper:
     """Return the paper that is imported under a name; raise `InputError` if the module is no paper."""
     return _load_paper(importlib.import_module(package), package)
 
@@ -95,7 +95,7 @@ def _load_paper(module: ModuleType, package: str) -> Paper:
 
 def add_paper(paper: Paper) -> None:
     """Register a paper, so that its claims are found by their ids; raise `InputError` if another paper has its key."""
-    known = paper_with(paper.source.key)
+    known = find_paper(paper.source.key)
     if known is not None and known.folder != paper.folder:
         raise InputError("key", f"another paper already has the key {paper.source.key!r}")
     _OPENED[paper.source.key] = paper
@@ -121,15 +121,15 @@ def claims_of(source: str | None = None) -> list[Claim]:
     """Return the claims of a source, or all; raise `InputError` for an unknown source."""
     if source is None:
         return list(all_claims().values())
-    paper = paper_with(source)
+    paper = find_paper(source)
     if paper is None:
         raise InputError("source", f"expected one of {', '.join(all_sources())}, got {source!r}")
     return list(paper.source.claims)
 
 
-def claims_like(pattern: str) -> list[Claim]:
+def match_claims(pattern: str) -> list[Claim]:
     """Return the claims whose ids match a pattern such as ``liu2022:thm-*``, in the order of their sources."""
-    paper = paper_with(pattern.partition(":")[0])
+    paper = find_paper(pattern.partition(":")[0])
     claims = all_claims().values() if paper is None else paper.source.claims
     return [claim for claim in claims if fnmatchcase(claim.id, pattern)]
 
@@ -154,14 +154,14 @@ def is_an_id(claim_id: str) -> bool:
 
 
 def _find_claim(claim_id: str) -> Claim | None:
-    paper = paper_with(claim_id.partition(":")[0])
+    paper = find_paper(claim_id.partition(":")[0])
     claims = () if paper is None else paper.source.claims
     return next((claim for claim in claims if claim.id == claim_id), None)
 
 
 def explain_unproved(claim: Claim) -> str | None:
     """Return the reason why a claim recorded as supported has no certificate; None for others, or without a reason."""
-    paper = published_by(claim) if claim.verdict == "supported" else None
+    paper = find_publisher(claim) if claim.verdict == "supported" else None
     name = claim.id.partition(":")[2]
     reasons = {} if paper is None else paper.source.unproved
     return next((reason for reason, names in reasons.items() if name in names.split()), None)
@@ -172,12 +172,12 @@ def repairs_of(claim: Claim) -> tuple[Claim, ...]:
     return tuple(other for other in _list_claims_of_same_paper(claim) if other.corrects == claim.id)
 
 
-def sharper_claims(claim: Claim) -> tuple[Claim, ...]:
+def list_sharper_claims(claim: Claim) -> tuple[Claim, ...]:
     """Return the claims whose bounds improve that of a claim, in the order of its source."""
     return tuple(other for other in _list_claims_of_same_paper(claim) if other.sharpens == claim.id)
 
 
 def _list_claims_of_same_paper(claim: Claim) -> tuple[Claim, ...]:
     """Return the claims of the same paper, the only ones that may correct or improve the claim."""
-    paper = published_by(claim)
+    paper = find_publisher(claim)
     return () if paper is None else paper.source.claims

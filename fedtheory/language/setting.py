@@ -14,7 +14,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption, Boundedness, Setting
 from fedtheory.language.claim import Claim
-from fedtheory.language.paper_parts import parts_of_papers
+from fedtheory.language.paper_parts import import_parts
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.quantities.quantity import PointQuantity, RunQuantity
 
@@ -67,7 +67,7 @@ The first listed quantity that occurs in the claim decides."""
 @cache
 def _collect_defaults() -> Lifted:
     """Return the quantities that remove each default, including those of papers."""
-    others = [part.LIFTED for part in parts_of_papers("setting")]
+    others = [part.LIFTED for part in import_parts("setting")]
     every = {default: dict(beyond) for default, beyond in _DEFAULTS.items()}
     for default, beyond in every.items():
         for other in others:
@@ -138,7 +138,7 @@ def _condense(parts: list[Assumption]) -> tuple[Assumption, ...]:
     return tuple(dict.fromkeys(parts))
 
 
-def setting_line(claim: Claim) -> str:
+def format_setting(claim: Claim) -> str:
     """Return the Python argument that states a claim's assumptions, as in ``assumptions=[a.full_participation]``."""
     return f"assumptions=[{', '.join(_list_names(claim))}]"
 
@@ -149,9 +149,9 @@ def describe_setting(claim: Claim) -> str:
     return "plain FedAvg" if claim.supposed == PLAIN else f"plain FedAvg extended by its quantities ({parts})"
 
 
-def setting_facts(claim: Claim) -> dict[str, str]:
+def list_setting_facts(claim: Claim) -> dict[str, str]:
     """Return the setting for cards: the line that states it, if it is assumed by default."""
-    return {"assumed setting": f"{describe_setting(claim)}; {setting_line(claim)}"} if claim.supposed else {}
+    return {"assumed setting": f"{describe_setting(claim)}; {format_setting(claim)}"} if claim.supposed else {}
 
 
 def _list_names(claim: Claim) -> Iterator[str]:

@@ -58,20 +58,20 @@ class Signs:
     """Vectors that the start of a round determines."""
 
 
-def existing(name: str, *quantities: Quantity, by: Assumption) -> Existing:
+def list_existing(name: str, *quantities: Quantity, by: Assumption) -> Existing:
     """Return quantities that are defined if an assumption holds."""
     return Existing(name, frozenset(quantities), frozenset({by}))
 
 
-def quantities_of_runs() -> Iterator[RunQuantity]:
+def iterate_run_quantities() -> Iterator[RunQuantity]:
     """Yield the numbers of a run in the vocabulary."""
     every = (getattr(quantities, name) for name in quantities.__all__)
     return (one for one in every if isinstance(one, RunQuantity))
 
 
-def defined_with(used: Collection[Quantity]) -> frozenset[Quantity]:
+def list_defined_with(used: Collection[Quantity]) -> frozenset[Quantity]:
     """Return the quantities whose terms use one of these, so that they are defined on the same runs."""
-    return frozenset(one for one in quantities_of_runs() if is_defined_with(one, used))
+    return frozenset(one for one in iterate_run_quantities() if is_defined_with(one, used))
 
 
 def is_defined_with(quantity: Quantity, used: Collection[Quantity]) -> bool:
@@ -88,7 +88,7 @@ def derive_signs(tables: Sequence[Signs]) -> Signs:
         nonnegative.update((*signs.nonnegative, *signs.of_an_update, *signs.nonnegative_of_clients))
         of_clients.update((*signs.positive_of_clients, *signs.nonnegative_of_clients))
     listed, found = positive | nonnegative, dict[str, list[Quantity]]()
-    for one in sorted(quantities_of_runs(), key=_compute_depth):
+    for one in sorted(iterate_run_quantities(), key=_compute_depth):
         if one in listed or one.term is None or one.root or not is_in_numbers(one.term) or _is_of_each_type(one):
             continue
         sign = None if one.per_step else _find_sign(one.term, positive, nonnegative)

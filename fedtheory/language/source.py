@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from fedtheory.language.claim import Claim
-from fedtheory.runfile.loading import one_line
+from fedtheory.runfile.loading import join_lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class Paper:
         module = f"{self.package}.{name}"
         if importlib.util.find_spec(module) is None:
             return None
-        with one_line(self.folder):
+        with join_lines(self.folder):
             return importlib.import_module(module)
 
     def counterexample_file(self, claim: Claim) -> Path:

@@ -17,7 +17,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.folder import open_paper
 from fedtheory.language.quantities.quantity import RunQuantity
-from fedtheory.language.registry import claims_like, claims_of, find, is_registered, paper_with, published_by
+from fedtheory.language.registry import claims_of, find, find_paper, find_publisher, is_registered, match_claims
 from fedtheory.language.setting import with_setting
 from fedtheory.language.wellformed import require_wellformed
 from fedtheory.runfile.loading import load_file
@@ -71,7 +71,7 @@ def display_name(target: Target, claim: Claim) -> str:
 
     It is the id of a paper's claim, or ``file.py:NAME`` without an absolute path.
     """
-    if not isinstance(target, str) or published_by(claim) is not None:
+    if not isinstance(target, str) or find_publisher(claim) is not None:
         return claim.id
     home, _, name = target.rpartition(":")
     path = Path(home)
@@ -90,7 +90,7 @@ def _expand(target: str) -> Iterator[str]:
     path = Path(target)
     if target.endswith(".py"):
         yield from (f"{target}:{name}" for name in _list_names(path))
-    elif paper_with(target) is not None:
+    elif find_paper(target) is not None:
         yield from (claim.id for claim in claims_of(target))
     elif target and path.is_dir():
         folder = path.resolve()
@@ -100,7 +100,7 @@ def _expand(target: str) -> Iterator[str]:
         # The id is unknown; checking this by the papers would import all of them.
         yield target
     else:
-        yield from [claim.id for claim in claims_like(target)] or [target]
+        yield from [claim.id for claim in match_claims(target)] or [target]
 
 
 def _require_different_ids(targets: Sequence[str]) -> None:
@@ -158,7 +158,7 @@ def _drop_second_symbols(claim: Claim) -> Claim:
 
 def _require_new_id(claim: Claim, path: Path) -> None:
     """Raise `InputError` if an id belongs to a paper's claim, so that tables and pages cannot confuse them."""
-    paper = paper_with(claim.source)
+    paper = find_paper(claim.source)
     if paper is None or paper.folder in path.resolve().parents:
         return
     if any(other.id == claim.id for other in claims_of(claim.source)):

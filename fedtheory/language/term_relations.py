@@ -12,7 +12,7 @@ from fedtheory.language import quantities
 from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.quantities.measuring.terms import evaluator_of
 from fedtheory.language.quantities.quantity import Term
-from fedtheory.language.signs import quantities_of_runs
+from fedtheory.language.signs import iterate_run_quantities
 
 
 @cache
@@ -54,7 +54,7 @@ def find_by_term(quantity: RunQuantity, same: Mapping[Quantity, Quantity]) -> Ru
     if term is None or id(quantity) in _list_vocabulary_ids() or not is_defined_by_term(quantity):
         return quantity
     found = term.over, _remove_expectations(replace_by_symbols(term, same))
-    known = ((one, one.term) for one in quantities_of_runs() if one.term is not None and one.root == quantity.root)
+    known = ((one, one.term) for one in iterate_run_quantities() if one.term is not None and one.root == quantity.root)
     alike = (
         one for one, other in known if (other.over, _remove_expectations(replace_by_symbols(other, same))) == found
     )

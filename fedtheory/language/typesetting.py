@@ -126,7 +126,7 @@ def _latex(expression: Expr, mean: str, of_types: frozenset[sp.Symbol]) -> str:
     return str(printer.doprint(sp.sympify(expression)))
 
 
-def plain(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
+def format_plain(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     """Return an expression as a line of text; symbols whose name is LaTeX are replaced by `names`."""
     called = {s: sp.Symbol(names[s]) for s in expression.free_symbols if s in names and not s.name.isidentifier()}
     return str(sp.sstr(expression.xreplace(called)))

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from fedtheory.language import assumptions, quantities
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.paper_parts import modules_in, modules_of_papers
+from fedtheory.language.paper_parts import import_modules, import_package_modules
 from fedtheory.language.quantities import Quantity, QuantityFamily
 
 
@@ -64,5 +64,5 @@ def list_assumptions() -> tuple[Assumed, ...]:
 
 def _list_modules(package: ModuleType) -> list[ModuleType]:
     """Return the chapters of a package and of the parts of that name of papers, in order of their names."""
-    found = [*modules_in(package), *modules_of_papers(package.__name__.rpartition(".")[2])]
+    found = [*import_package_modules(package), *import_modules(package.__name__.rpartition(".")[2])]
     return sorted(found, key=lambda module: module.__name__.rpartition(".")[2])

@@ -11,7 +11,7 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Kind, Operator, Place, Rate, Relation, Verdict
-from fedtheory.language.claim_choices import values_of
+from fedtheory.language.claim_choices import list_symbol_values
 from fedtheory.language.quantities.quantity import Quantity, RunQuantity
 from fedtheory.language.vocabulary import list_assumptions, vocabulary
 from fedtheory.plain_names import require_plain, require_readable
@@ -65,7 +65,7 @@ def _require_bound(claim: Claim) -> None:
     if claim.choice_conditions:
         expected = "symbols of `where`, which have one value, as the claim states a rate"
         _expect("conditions", claim.rate is None, expected, claim.choice_conditions[0])
-        values_of(claim)
+        list_symbol_values(claim)
 
 
 def _require_unique_meaning(claim: Claim) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.moments import rounds_repeat
-from fedtheory.engine.moments.local import Clients, oracle_of
+from fedtheory.engine.moments.local import Clients, select_oracle
 from fedtheory.engine.moments.round_maps import split_clients
 from fedtheory.engine.run import Run
 from fedtheory.federation.problem import Problem
@@ -140,7 +140,7 @@ def _measure_variances(problem: Problem, clients: Clients) -> Array:
     linear = problem.linear[clients]
     at_optimum = np.zeros((len(linear), linear.shape[1] + 1, linear.shape[1] + 1))
     at_optimum[:, 0, 0] = 1.0
-    covariances = oracle_of(problem, clients).covariances(at_optimum, linear[:, :, None] * linear[:, None, :])
+    covariances = select_oracle(problem, clients).covariances(at_optimum, linear[:, :, None] * linear[:, None, :])
     variances: Array = covariances.diagonal(axis1=1, axis2=2).mean(axis=1)
     return variances
 

@@ -11,7 +11,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.runfile import parse_run
 from fedtheory.runfile.problems import AUTOMATIC, USUAL
-from fedtheory.runfile.synonyms import describe_key, key_for
+from fedtheory.runfile.synonyms import describe_key, find_key
 
 _ALGORITHM: dict[str, Any] = {"rounds": 100, "local_steps": 1, "local_step_size": None, "server_step_size": 1}
 _NAME = "name"
@@ -61,7 +61,7 @@ def build_run_from_data(file: str, settings: Mapping[str, str | float]) -> Run:
 
 def _describe_unknown_key(name: str, known: Collection[str], file: str) -> str:
     """Return a sentence about a key that is not accepted beside a data file: its name here, or where it belongs."""
-    key = key_for(name, (*known, *_IN_RUN_FILES))
+    key = find_key(name, (*known, *_IN_RUN_FILES))
     if key is not None and key in known:
         return describe_key(name, key)
     if key is not None or name in _IN_RUN_FILES:

@@ -18,7 +18,7 @@ from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.federation.problem import Problem, least_squares
 from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.datasets import DataSet, load
-from fedtheory.federation.problem.least_squares import THE_LOSS, notes_on_columns, weigh_by_rows
+from fedtheory.federation.problem.least_squares import THE_LOSS, list_notes_on_columns, weigh_by_rows
 from fedtheory.runfile import parse_run
 from fedtheory.runfile.linear_models import LEAST_SQUARES, LOGISTIC
 from fedtheory.runfile.problems import split_data
@@ -196,7 +196,7 @@ class DataDescription:
             found.append(f"the target {self.given.target!r} never changes: there is nothing to predict")
         if self.given.clients is None:
             found.append("no column assigns rows to clients: name one as client, or split the rows with clients = N")
-        found += notes_on_columns(self.problem)
+        found += list_notes_on_columns(self.problem)
         if len(set(self.counts)) > 1:
             found.append(
                 f'clients have {min(self.counts)} to {max(self.counts)} rows: shares = "samples" weighs them by their '

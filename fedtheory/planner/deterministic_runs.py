@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, plain_float, plain_floats
-from fedtheory.engine.definition_runs import joint_trajectory
+from fedtheory.engine.definition_runs import build_joint_trajectory
 from fedtheory.engine.run import Run
 from fedtheory.federation import Algorithm
 from fedtheory.federation.definition import Compressed
@@ -64,7 +64,7 @@ def compute_path_errors(run: Run, rounds: int) -> Array:
 
 def _follow_map(run: Run) -> Iterator[Array]:
     """Yield the models after each round, relative to the centre, of a run whose rounds are alike."""
-    step, state, model = (plain_floats(part) for part in joint_trajectory(run.with_rounds(1)).mean_round())
+    step, state, model = (plain_floats(part) for part in build_joint_trajectory(run.with_rounds(1)).mean_round())
     while True:
         state = step @ state
         yield model @ state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fedtheory.arithmetic import plain_float
-from fedtheory.engine.moments.stationary import stationary_suboptimality
+from fedtheory.engine.moments.stationary import compute_stationary_suboptimality
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, FedtheoryError
 from fedtheory.language import quantities as q
@@ -27,7 +27,7 @@ def compute_limit(run: Run, error: RunQuantity) -> float | None:
     try:
         with np.errstate(all="ignore"):
             if run.algorithm.defined is None:
-                return plain_float(stationary_suboptimality(run.trajectory.recursion))
+                return plain_float(compute_stationary_suboptimality(run.trajectory.recursion))
             return _compute_limit_of_definition(run)
     except (FedtheoryError, Diverging, np.linalg.LinAlgError):
         return None
@@ -35,8 +35,8 @@ def compute_limit(run: Run, error: RunQuantity) -> float | None:
 
 def _compute_limit_of_definition(run: Run) -> float | None:
     """Return the limiting error of an algorithm given by a definition."""
-    from fedtheory.engine.definition_runs import joint_trajectory
-    from fedtheory.engine.joint import limiting_moment
+    from fedtheory.engine.definition_runs import build_joint_trajectory
+    from fedtheory.engine.joint import compute_limiting_moment
 
-    covariance = limiting_moment(joint_trajectory(run))[1:, 1:]
+    covariance = compute_limiting_moment(build_joint_trajectory(run))[1:, 1:]
     return plain_float((run.problem.about_optimum.hessian * covariance).sum() / 2)

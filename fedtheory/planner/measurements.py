@@ -11,7 +11,7 @@ from fedtheory.arithmetic import NEAR_TIE, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
-from fedtheory.language.premises import failed_premises
+from fedtheory.language.premises import list_failed_premises
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.advice import Measurements, StepSizeComparison
@@ -35,7 +35,7 @@ def require_bounded_error(claim: Claim) -> RunQuantity:
 def list_failures(claim: Claim, run: Run) -> list[str]:
     """Return the assumptions that fail on a run, with the reasons."""
     try:
-        return [str(failed) for failed in failed_premises(claim, run)]
+        return [str(failed) for failed in list_failed_premises(claim, run)]
     except (Diverging, Unresolved) as reason:
         return [str(reason)]
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.linear_models import LinearModelRun
-from fedtheory.engine.linear_models.comparator import comparator_at
+from fedtheory.engine.linear_models.comparator import find_comparator_model
 from fedtheory.engine.run import Run
 from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.planner.comparators import (
@@ -37,7 +37,7 @@ class ModelComparators(Comparators):
         place = bisect(self._lengths, length)
         neighbours = self._lengths[max(place - 1, 0) : place + 1]
         near = min(neighbours, key=lambda other: abs(math.log(other / length)), default=None)
-        found = comparator_at(self._problem, length, None if near is None else self._points[near])
+        found = find_comparator_model(self._problem, length, None if near is None else self._points[near])
         self._points[length] = found.point
         self._lengths.insert(place, length)
         curvatures = self._problem.known_everywhere.client_smoothness

@@ -16,7 +16,7 @@ from fedtheory.language.assumptions import full_gradients
 from fedtheory.language.assumptions.assumption import Setting
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
-from fedtheory.language.premises import failures_among, premises
+from fedtheory.language.premises import list_failures_among, premises
 from fedtheory.planner import target
 from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.advice import SERVER_STEPS_OF_ONE, ClaimPlan
@@ -250,8 +250,8 @@ def _plan_claim(errors: ExactErrors, claim: Claim, accuracy: float | None) -> Cl
     """Return the plan of a claim on a run; assumptions that fail at all step sizes exclude it."""
     # If the setting fails at the smallest step size it always fails, and nothing else is computed for the claim.
     settings = [assumption for assumption in premises(claim) if isinstance(assumption, Setting)]
-    others = failures_among(settings, errors.run)
-    if others and failures_among(settings, errors.run_with(errors.planned * _SMALLER[-1])):
+    others = list_failures_among(settings, errors.run)
+    if others and list_failures_among(settings, errors.run_with(errors.planned * _SMALLER[-1])):
         return ClaimPlan(claim, require_bounded_error(claim), False, "; ".join(map(str, others)))
     failures = list_failures(claim, errors.run)
     reasons = list(failures)

@@ -12,7 +12,7 @@ from fedtheory.federation.linear_models import RowBatches
 from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.participation import Bernoulli, Full, Participation, Uniform
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.least_squares import notes_on
+from fedtheory.federation.problem.least_squares import list_data_notes
 from fedtheory.planner.outcomes import ErrorAtStepSize
 from fedtheory.shown import short, short_below
 
@@ -27,7 +27,7 @@ def describe_planned_run(run: Run) -> list[str]:
 
 def list_notes(run: Run) -> list[str]:
     """Return notes for readers of the numbers."""
-    return [f"note: {note}" for note in [*notes_on(run.problem), *_note_on_minimum(run), *_note_on_weights(run)]]
+    return [f"note: {note}" for note in [*list_data_notes(run.problem), *_note_on_minimum(run), *_note_on_weights(run)]]
 
 
 def _note_on_minimum(run: Run) -> list[str]:

@@ -7,7 +7,7 @@ from functools import cache
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import paper_with, papers
+from fedtheory.language.registry import find_paper, papers
 from fedtheory.language.source import Paper
 from fedtheory.proofs.decoding import AnyCertificate
 from fedtheory.proofs.document import Document, document_of, find_claim_id, read_document
@@ -52,14 +52,14 @@ def certificates() -> dict[str, AnyCertificate]:
 
 def certificate_of(claim_id: str) -> AnyCertificate | None:
     """Return the certificate with the id of a claim; None if its paper has none."""
-    paper = paper_with(claim_id.partition(":")[0])
+    paper = find_paper(claim_id.partition(":")[0])
     return None if paper is None else _read_certificates(paper).get(claim_id)
 
 
 def recorded_for(claim_id: str) -> AnyCertificate | Document | None:
     """Return the certificate of a claim from its paper's list, else one that a search wrote into the paper's folder."""
     listed = certificate_of(claim_id)
-    paper = paper_with(claim_id.partition(":")[0])
+    paper = find_paper(claim_id.partition(":")[0])
     return listed if listed is not None or paper is None else _read_found(paper).get(claim_id)
 
 

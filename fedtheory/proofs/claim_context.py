@@ -13,7 +13,7 @@ from fedtheory.kernel.quotients import is_zero
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.paper_parts import parts_of_papers
+from fedtheory.language.paper_parts import import_parts
 from fedtheory.language.quantities import PointQuantity, VectorQuantity
 from fedtheory.proofs.comparators import with_comparator
 from fedtheory.proofs.existence import OPTIMUM, is_known
@@ -22,9 +22,7 @@ from fedtheory.proofs.paper_contexts import extend_by_papers
 from fedtheory.proofs.proof import is_assumed
 from fedtheory.proofs.run_terms import with_relations
 
-GIVEN_BY_PAPERS: tuple[VectorQuantity, ...] = tuple(
-    one for part in parts_of_papers("signs") for one in part.SIGNS.given
-)
+GIVEN_BY_PAPERS: tuple[VectorQuantity, ...] = tuple(one for part in import_parts("signs") for one in part.SIGNS.given)
 """Vectors of papers that the start of a round determines."""
 _SHARED = (q.server_model, q.optimum, q.comparator, q.centralised_model, *GIVEN_BY_PAPERS)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)

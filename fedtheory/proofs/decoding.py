@@ -18,7 +18,7 @@ import sympy as sp
 from fedtheory.kernel import InequalityRef, Rejected
 from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
 from fedtheory.kernel.inequalities import subjects
-from fedtheory.language.paper_parts import modules_of_papers
+from fedtheory.language.paper_parts import import_modules
 from fedtheory.proofs import facts
 from fedtheory.proofs.cases import Cases
 from fedtheory.proofs.certificate import Certificate
@@ -52,7 +52,7 @@ DERIVED: tuple[type[Derived], ...] = (
 """Derived relations of a proved claim."""
 FACTS = {
     name.lower(): fact
-    for module in (facts, *modules_of_papers("context"))
+    for module in (facts, *import_modules("context"))
     for name, fact in vars(module).items()
     if type(fact) is Fact
 }

@@ -13,7 +13,7 @@ import sympy as sp
 
 from fedtheory.kernel import Step
 from fedtheory.language.claim import Claim
-from fedtheory.language.paper_parts import modules_of_papers
+from fedtheory.language.paper_parts import import_modules
 from fedtheory.proofs.distances import Measure
 from fedtheory.proofs.entries import Group
 from fedtheory.proofs.proof import Prover
@@ -62,5 +62,5 @@ class PaperKinds:
 @cache
 def kinds_of_papers() -> tuple[PaperKinds, ...]:
     """Return what papers add, from the modules in their folders ``context``."""
-    found = (getattr(module, "KINDS", None) for module in modules_of_papers("context"))
+    found = (getattr(module, "KINDS", None) for module in import_modules("context"))
     return tuple(one for one in found if isinstance(one, PaperKinds))

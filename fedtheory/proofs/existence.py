@@ -12,9 +12,9 @@ from fedtheory.kernel.expressions import Symbol
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.paper_parts import parts_of_papers
+from fedtheory.language.paper_parts import import_parts
 from fedtheory.language.quantities import Quantity
-from fedtheory.language.signs import Existing, defined_with, existing
+from fedtheory.language.signs import Existing, list_defined_with, list_existing
 
 FROM_OPTIMUM: frozenset[Quantity] = frozenset(
     {
@@ -34,12 +34,12 @@ _COMMON_WORK = frozenset((a.same_local_work, a.aggregation_scheme, a.two_sided_s
 
 def _add_papers(*kinds: Existing) -> tuple[Existing, ...]:
     """Return the groups of quantities, extended by those of papers and terms that are defined on the same runs."""
-    others = [kind for part in parts_of_papers("signs") for kind in part.SIGNS.existing]
+    others = [kind for part in import_parts("signs") for kind in part.SIGNS.existing]
     every = {kind.name: kind for kind in (*kinds, *others)}
     for name in every:
         same = [kind for kind in (*kinds, *others) if kind.name == name]
         named = frozenset[Quantity]().union(*(kind.quantities for kind in same))
-        every[name] = Existing(name, named | defined_with(named), same[0].by)
+        every[name] = Existing(name, named | list_defined_with(named), same[0].by)
     return tuple(every.values())
 
 
@@ -53,7 +53,7 @@ KINDS = _add_papers(
     Existing(
         "the smallest curvature of a convex objective", frozenset[Quantity]({q.smallest_curvature}), a.IMPLY_CONVEXITY
     ),
-    existing(
+    list_existing(
         "minimisers of the clients",
         *(q.client_optimum, q.relative_noise, q.absolute_noise),
         by=a.strongly_convex_clients,

@@ -17,9 +17,9 @@ from fedtheory.kernel.work import cache_with_work
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.paper_parts import parts_of_papers
+from fedtheory.language.paper_parts import import_parts
 from fedtheory.language.quantities import Quantity, RunQuantity
-from fedtheory.language.signs import Signs, derive_signs, is_defined_with, quantities_of_runs
+from fedtheory.language.signs import Signs, derive_signs, is_defined_with, iterate_run_quantities
 from fedtheory.proofs.existence import select_existing_symbols
 
 SMOOTH = (a.convex_and_smooth, a.smooth)
@@ -57,7 +57,7 @@ _OWN = Signs(
     flat=(q.smoothness, q.objective_smoothness),
     divided_by=(q.final_suboptimality, q.initial_gap, q.average_local_gradient_sq, q.smoothness, q.proximal_weight),
 )
-_TABLES = (_OWN, *(part.SIGNS for part in parts_of_papers("signs")))
+_TABLES = (_OWN, *(part.SIGNS for part in import_parts("signs")))
 _SIGNS = (*_TABLES, derive_signs(_TABLES))
 
 
@@ -70,7 +70,7 @@ def _list_signed(kind: str) -> tuple[Quantity, ...]:
 _COUNTS, _AT_LEAST_ONE = _list_signed("counts"), _list_signed("at_least_one")
 OF_CLIENTS = frozenset((*_list_signed("positive_of_clients"), *_list_signed("nonnegative_of_clients")))
 """Numbers of which each client has its own, all non-negative."""
-_ROOTS = tuple(one for one in quantities_of_runs() if one.root and one.place == "run" and one not in OF_CLIENTS)
+_ROOTS = tuple(one for one in iterate_run_quantities() if one.root and one.place == "run" and one not in OF_CLIENTS)
 """Numbers that are square roots by their definitions."""
 NUMBERS = (*_COUNTS, *_list_signed("positive"), *_AT_LEAST_ONE, *_list_signed("nonnegative"), *_ROOTS)
 """Non-negative numbers that are the same for all clients and all rounds."""
@@ -104,7 +104,7 @@ CURVED = (
 
 def _list_averages() -> Iterator[tuple[RunQuantity, Quantity]]:
     """Yield the numbers whose term is the client average of another number, with that number."""
-    for one in quantities_of_runs():
+    for one in iterate_run_quantities():
         if one.term is not None and not one.term.over and not one.root and len(one.term.where) == 1:
             ((symbol, of),) = one.term.where
             if one.term.expression == Average(symbol):

@@ -13,7 +13,7 @@ from types import ModuleType
 from fedtheory.kernel import Context, Rejected
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.paper_parts import modules_of_papers
+from fedtheory.language.paper_parts import import_modules
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.derived_relation import Derived
 
@@ -59,7 +59,7 @@ def paper_rules() -> tuple[PaperRules, ...]:
 
 
 def _list_rules() -> Iterator[PaperRules]:
-    found = (getattr(module, "CONTEXT", None) for module in modules_of_papers("context"))
+    found = (getattr(module, "CONTEXT", None) for module in import_modules("context"))
     return (rules for rules in found if isinstance(rules, PaperRules))
 
 

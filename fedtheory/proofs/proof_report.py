@@ -11,7 +11,7 @@ from typing import Any, Literal
 from fedtheory.kernel import Step
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.setting import setting_facts
+from fedtheory.language.setting import list_setting_facts
 from fedtheory.language.typesetting import latex
 from fedtheory.shown import Card, Shown, inline
 
@@ -58,7 +58,7 @@ class ProofReport(Shown):
 
     def card(self) -> Card:
         """Return the statement, the certificate's digest, and the kernel verdict on each step."""
-        facts = {"certificate": self.digest or "none"} | setting_facts(self.claim)
+        facts = {"certificate": self.digest or "none"} | list_setting_facts(self.claim)
         if self.relaxed is not None:
             facts["conditions that suffice"] = ", ".join(inline(latex(weaker)) for weaker in self.relaxed) or "none"
         steps = [["holds" if step.holds else "fails", step.text] for step in self.steps]

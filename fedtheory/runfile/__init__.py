@@ -19,7 +19,7 @@ from fedtheory.federation import Algorithm
 from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.datasets import FILES, DataFiles, keeping_files
+from fedtheory.federation.problem.datasets import FILES, DataFiles, cache_files
 from fedtheory.federation.problem.least_squares import expand_to_all_dimensions
 from fedtheory.runfile.algorithms import read_algorithm
 from fedtheory.runfile.counts import ProblemInTypes
@@ -72,7 +72,7 @@ class RunReader:
         document = TomlTable(content, "", self.arithmetic)
         given = document.take("problem")
         if self._last is None or self._last[0] != given:
-            with keeping_files(self._files):
+            with cache_files(self._files):
                 self._last = (
                     deepcopy(given),
                     read_any_problem(TomlTable(given, "problem", self.arithmetic), self.folder),

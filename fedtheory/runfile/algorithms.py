@@ -20,7 +20,7 @@ from fedtheory.federation import (
     Participation,
     Uniform,
 )
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.clock import (
     Asynchronous,
     Clock,
@@ -36,7 +36,7 @@ from fedtheory.federation.clock import (
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.step_sizes import StepSchedule
 from fedtheory.runfile.definitions import read_defined
-from fedtheory.runfile.table import TomlTable, whole_number
+from fedtheory.runfile.table import TomlTable, read_whole_number
 
 
 def read_algorithm(
@@ -98,10 +98,10 @@ def _read_local_steps(table: TomlTable, problem: Problem) -> int | tuple[int, ..
     """Read the numbers of local steps: one number or one for each client."""
     value, key = table.take("local_steps", 1), table.path("local_steps")
     if not isinstance(value, list):
-        return whole_number(value, key, 1)
+        return read_whole_number(value, key, 1)
     if len(value) != problem.clients:
         raise InputError(key, f"expected one number or {problem.clients}, got {len(value)}")
-    return tuple(whole_number(steps, f"{key}[{n}]", 1) for n, steps in enumerate(value))
+    return tuple(read_whole_number(steps, f"{key}[{n}]", 1) for n, steps in enumerate(value))
 
 
 def _require_participation_table(table: TomlTable) -> TomlTable:
@@ -129,7 +129,7 @@ def _read_participation(table: TomlTable) -> Participation | Cyclic:
         given, key = table.take("clients"), table.path("clients")
         if not isinstance(given, list):
             raise InputError(key, f"expected a list of client numbers, got {given!r}")
-        participation = Fixed(tuple(whole_number(client, f"{key}[{n}]", 0) for n, client in enumerate(given)))
+        participation = Fixed(tuple(read_whole_number(client, f"{key}[{n}]", 0) for n, client in enumerate(given)))
     elif kind == "multinomial":
         participation = Multinomial(table.integer("clients"))
     else:
@@ -194,7 +194,7 @@ def _read_aggregation(table: TomlTable, clock: Clock, problem: Problem) -> Array
     if given == "identical":
         return table.arithmetic.array([1] * problem.clients)
     if given == "time-based":
-        return table.arithmetic.array(time_based_weights(clock, RATIONAL.array(problem.weights)))
+        return table.arithmetic.array(compute_time_based_weights(clock, RATIONAL.array(problem.weights)))
     if not isinstance(given, list):
         raise InputError(key, f"expected importance, identical, time-based or a list of numbers, got {given!r}")
     weights = table.rectangular(given, "aggregation", 1)

@@ -12,7 +12,7 @@ from fedtheory.federation.client_types import expand_weights
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.checks import uniform_weights
-from fedtheory.runfile.table import TomlTable, whole_number
+from fedtheory.runfile.table import TomlTable, read_whole_number
 
 Counts = tuple[int, ...]
 
@@ -28,7 +28,7 @@ def read_counts(table: TomlTable, entries: int) -> Counts:
     listed = given if isinstance(given, list) else [given] * entries
     if len(listed) != entries:
         raise InputError(table.path("count"), f"expected {entries} numbers, one for each entry, got {len(listed)}")
-    counts = tuple(whole_number(count, table.path("count"), 1) for count in listed)
+    counts = tuple(read_whole_number(count, table.path("count"), 1) for count in listed)
     if sum(counts) > MOST_CLIENTS:
         expected = f"expected at most {MOST_CLIENTS} clients"
         raise InputError(table.path("count"), f"{expected}, got {sum(counts)}: use smaller counts")

@@ -14,8 +14,8 @@ from fedtheory.engine.linear_models.replicas import GROUPS, count_work_of_losses
 from fedtheory.errors import InputError, TooLarge
 from fedtheory.federation.losses import KINDS
 from fedtheory.federation.problem.datasets import FILES
-from fedtheory.federation.problem.file_sizes import smallest_size
-from fedtheory.federation.problem.row_span import coordinates_in_floats
+from fedtheory.federation.problem.file_sizes import bound_file_size
+from fedtheory.federation.problem.row_span import bound_coordinates_in_floats
 from fedtheory.runfile.limits import require_countable, require_few_numbers, require_fitting, require_passable
 from fedtheory.runfile.model_limits import require_listable_models, require_work
 
@@ -38,7 +38,7 @@ def _require_possible(content: Mapping[str, Any], arithmetic: Arithmetic, folder
         return
     rounds, steps = _find_largest(algorithm.get("rounds")), _find_largest(algorithm.get("local_steps"))
     require_countable(rounds, steps)
-    rows, features = smallest_size(folder / data)
+    rows, features = bound_file_size(folder / data)
     if isinstance(problem.get("features"), list):
         features = len(problem["features"])
     elif isinstance(problem.get("drop"), list):
@@ -51,7 +51,7 @@ def _require_possible(content: Mapping[str, Any], arithmetic: Arithmetic, folder
         require_passable(rounds * steps)
     if arithmetic.is_rigorous:
         require_few_numbers(rows, features)
-    columns = coordinates_in_floats(rows, features) if arithmetic is FLOAT else features
+    columns = bound_coordinates_in_floats(rows, features) if arithmetic is FLOAT else features
     require_fitting(max(_find_largest(problem.get("clients")), 1), columns if rows else 0)
 
 

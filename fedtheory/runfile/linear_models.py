@@ -21,8 +21,8 @@ from fedtheory.runfile.common_keys import read_start
 from fedtheory.runfile.counts import Counts, ProblemInTypes, read_counts
 from fedtheory.runfile.limits import MOST_NUMBERS
 from fedtheory.runfile.problems import (
+    build_problem_on,
     is_intercept_free,
-    problem_on,
     read_batches,
     read_classes,
     read_rows,
@@ -51,11 +51,11 @@ def read_any_problem(table: TomlTable, folder: Path) -> ProblemInTypes:
     return ProblemInTypes(problem, (1,) * problem.clients)
 
 
-def any_problem_on(table: TomlTable, data: DataSet) -> Problem:
+def build_any_problem_on(table: TomlTable, data: DataSet) -> Problem:
     """Return the problem on a data set of the kind that a `[problem]` table names; least squares by default."""
     kind = table.choice("kind", (LEAST_SQUARES, LOGISTIC, *REGRESSIONS), LEAST_SQUARES)
     if kind == LEAST_SQUARES:
-        return problem_on(table, data)
+        return build_problem_on(table, data)
     return _build_problem(table, kind, *split_rows(table, data), data.classes)
 
 

@@ -94,7 +94,7 @@ def _execute(file: Path, name: str, search: list[str] | None) -> ModuleType:
         sys.modules[name] = module
     beside = contextlib.nullcontext() if search is not None else _search_folder(file.absolute().parent)
     quietly = contextlib.redirect_stdout(sys.stderr)
-    with one_line(file if search is None else file.parent), quietly, _avoid_bytecode(), beside:
+    with join_lines(file if search is None else file.parent), quietly, _avoid_bytecode(), beside:
         spec.loader.exec_module(module)
     return module
 
@@ -129,7 +129,7 @@ def _avoid_bytecode() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def one_line(home: Path) -> Iterator[None]:
+def join_lines(home: Path) -> Iterator[None]:
     """Turn any error in the code of a file or folder into an `InputError` that names file and line."""
     try:
         yield
@@ -143,11 +143,11 @@ def one_line(home: Path) -> Iterator[None]:
         raise CodeError("", f"cannot be executed: {type(error).__name__}: {_describe_error(error)}", place) from error
 
 
-def mistakes_of(function: Callable[..., object]) -> contextlib.AbstractContextManager[None]:
+def report_mistakes(function: Callable[..., object]) -> contextlib.AbstractContextManager[None]:
     """Turn errors in a user's function into an `InputError` with file and line; errors of fedtheory pass through."""
     code = getattr(function, "__code__", None)
     is_own = str(function.__module__).partition(".")[0] == __name__.partition(".")[0]
-    return contextlib.nullcontext() if code is None or is_own else one_line(Path(code.co_filename))
+    return contextlib.nullcontext() if code is None or is_own else join_lines(Path(code.co_filename))
 
 
 def _find_names(name: str, of: object) -> list[str]:

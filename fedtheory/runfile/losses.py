@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Number
 from fedtheory.errors import InputError
-from fedtheory.federation.losses import LossFamily, Terms, separable
+from fedtheory.federation.losses import LossFamily, Terms, build_separable
 from fedtheory.runfile.common_keys import read_noise, read_start
 from fedtheory.runfile.counts import ProblemInTypes, merge_weights, read_counts
 from fedtheory.runfile.table import TomlTable
@@ -48,7 +48,7 @@ def read_losses(table: TomlTable, kind: LossFamily) -> ProblemInTypes:
         array([term.width for term in read]),
     )
     counts, weights = read_counts(table, len(given)), table.optional_array("weights", 1)
-    problem = separable(
+    problem = build_separable(
         terms,
         read_start(TomlTable({"start": start}, table.key, table.arithmetic), dimension),
         clients=len(given),

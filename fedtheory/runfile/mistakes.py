@@ -8,8 +8,8 @@ from copy import deepcopy
 from typing import Any, TypeVar
 
 from fedtheory.errors import CodeError, InputError, TooLarge
-from fedtheory.federation.problem.datasets import keeping_files
-from fedtheory.runfile.synonyms import key_for
+from fedtheory.federation.problem.datasets import cache_files
+from fedtheory.runfile.synonyms import find_key
 
 _Read = TypeVar("_Read")
 
@@ -23,7 +23,7 @@ _OF_ANY_PROBLEM = ("unknown key", "is missing")
 
 def read_or_list(content: dict[str, Any], read: Callable[[dict[str, Any]], _Read]) -> _Read:
     """Read the tables of a run file by `read`; raise one `InputError` that names all mistakes."""
-    with keeping_files({}):
+    with cache_files({}):
         try:
             return read(content)
         except (CodeError, TooLarge):
@@ -89,7 +89,7 @@ def _repair_key(content: dict[str, Any], mistake: InputError) -> bool:
     if name not in inside:
         return _fill_in(content, inside, tables, name, mistake.message)
     value = inside.pop(name)
-    key = key_for(name, _STAND_INS)
+    key = find_key(name, _STAND_INS)
     if mistake.message.startswith("unknown key") and key is not None and key not in inside:
         inside[key] = value
     elif name in _STAND_INS:

@@ -16,8 +16,8 @@ from fedtheory.federation.problem import Problem, least_squares, quadratic
 from fedtheory.federation.problem.columns import ColumnChoice
 from fedtheory.federation.problem.datasets import FILES, DataSet, load
 from fedtheory.federation.problem.least_squares import weigh_by_rows
-from fedtheory.federation.problem.row_span import coordinates_of
-from fedtheory.federation.problem.split import dirichlet_split, iid_split
+from fedtheory.federation.problem.row_span import bound_coordinates
+from fedtheory.federation.problem.split import split_by_dirichlet, split_iid
 from fedtheory.runfile.common_keys import read_noise, read_start
 from fedtheory.runfile.counts import Counts, ProblemInTypes, merge_weights, read_counts
 from fedtheory.runfile.limits import require_few_numbers, require_fitting
@@ -70,7 +70,7 @@ def read_classes(table: TomlTable, folder: Path) -> tuple[ClientData, str, tuple
     return *split_rows(table, data), data.classes
 
 
-def problem_on(table: TomlTable, data: DataSet) -> Problem:
+def build_problem_on(table: TomlTable, data: DataSet) -> Problem:
     """Return least squares on a data set, with the options of a `[problem]` table."""
     return _build_on_rows(table, *split_rows(table, data)).follow_all_clients()
 
@@ -96,7 +96,7 @@ def _read_choice(table: TomlTable, name: str, default: bool) -> bool | None:
 
 
 def _build_on_rows(table: TomlTable, data: ClientData, name: str) -> ProblemInTypes:
-    require_fitting(len(data.inputs), coordinates_of(data))
+    require_fitting(len(data.inputs), bound_coordinates(data))
     counts = read_counts(table, len(data.inputs))
     weights = read_shares(table, data, counts)
     problem = least_squares(
@@ -230,9 +230,9 @@ def _list_client_rows(table: TomlTable, data: DataSet) -> list[Array]:
     if table.choice("split", ("iid", "dirichlet"), "iid") == "iid":
         if "concentration" in given:
             raise InputError(table.path("concentration"), 'expected only together with split = "dirichlet"')
-        return iid_split(len(data.outputs), clients, seed)
+        return split_iid(len(data.outputs), clients, seed)
     concentration = float(table.number("concentration", "1/10"))
-    return dirichlet_split(_make_labels(data), clients, concentration, seed)
+    return split_by_dirichlet(_make_labels(data), clients, concentration, seed)
 
 
 def _make_labels(data: DataSet) -> Array:

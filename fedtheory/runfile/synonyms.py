@@ -42,7 +42,7 @@ _REMARKS = {
 _KEYS = {name: key for key, names in _SYNONYMS.items() for name in names.split()}
 
 
-def key_for(name: str, known: Collection[str]) -> str | None:
+def find_key(name: str, known: Collection[str]) -> str | None:
     """Return the key of `known` that a name of another tool stands for; None if there is none."""
     key = _KEYS.get(name) or _KEYS.get(name.lower())
     return key if key in known else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from fedtheory.arithmetic import Arithmetic, Array, Number
 from fedtheory.errors import InputError
-from fedtheory.runfile.synonyms import describe_key, key_for
+from fedtheory.runfile.synonyms import describe_key, find_key
 
 _MISSING = object()
 
@@ -44,7 +44,7 @@ class TomlTable:
     def _suggest_key(self, name: str) -> str:
         """Return a hint to the key that was probably meant."""
         strange = self._left.keys() - set(self._known)
-        others = [other for other in self._left if other in strange and key_for(other, (name,)) is not None]
+        others = [other for other in self._left if other in strange and find_key(other, (name,)) is not None]
         if others:
             return f"; {describe_key(others[0], name)}"
         near = get_close_matches(name, strange, n=1)
@@ -81,7 +81,7 @@ class TomlTable:
 
     def integer(self, name: str, default: object = _MISSING, least: int = 1) -> int:
         """Return a whole number."""
-        return whole_number(self.take(name, default), self.path(name), least)
+        return read_whole_number(self.take(name, default), self.path(name), least)
 
     def number(self, name: str, default: object = _MISSING) -> Number:
         """Return a number of the table's arithmetic."""
@@ -103,13 +103,13 @@ class TomlTable:
         """Raise `InputError` if unknown keys are left."""
         if self._left:
             unknown = sorted(self._left)[0]
-            key = key_for(unknown, self._known)
+            key = find_key(unknown, self._known)
             if key is not None:
                 raise InputError(self.path(unknown), f"unknown key; {describe_key(unknown, key)}")
             raise InputError(self.path(unknown), f"unknown key; expected one of {', '.join(sorted(set(self._known)))}")
 
 
-def whole_number(value: object, key: str, least: int) -> int:
+def read_whole_number(value: object, key: str, least: int) -> int:
     """Return the value if it is a whole number of at least `least`; raise `InputError` otherwise."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(key, f"expected a whole number of at least {least}, got {value!r}")

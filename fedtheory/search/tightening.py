@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 from flint import fmpq
 
-from fedtheory.arithmetic import simplest_between
+from fedtheory.arithmetic import find_simplest_between
 from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
@@ -111,5 +111,5 @@ class _Search:
 
 def _choose_between(low: sp.Rational, high: sp.Rational) -> sp.Rational:
     """Return the simplest rational in an interval."""
-    found = simplest_between(*(fmpq(int(end.p), int(end.q)) for end in (low, high)))
+    found = find_simplest_between(*(fmpq(int(end.p), int(end.q)) for end in (low, high)))
     return sp.Rational(int(found.p), int(found.q))

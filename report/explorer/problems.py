@@ -18,7 +18,7 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
-from fedtheory.language.premises import failed_premises
+from fedtheory.language.premises import list_failed_premises
 from fedtheory.planner import comparators
 from fedtheory.planner.bound import ROUNDS, STEP, STEPS
 from fedtheory.planner.model_comparators import get_comparators
@@ -82,7 +82,7 @@ def _satisfies_assumptions(claim: Claim, run: Run) -> bool:
     """Return whether the assumptions hold; conditions are left to the sliders."""
     try:
         q.comparator_distance.on(run)
-        return not failed_premises(claim, run)
+        return not list_failed_premises(claim, run)
     except FedtheoryError:
         return False
 

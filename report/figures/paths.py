@@ -7,7 +7,7 @@ import numpy as np
 from fedtheory.arithmetic import plain_floats
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from fedtheory.language.claim_places import sites
+from fedtheory.language.claim_places import iterate_sites
 from report.figures.style import BLACK, BLUE, Figure, finish, open_canvas
 from verify.check.links import compile_relations
 
@@ -16,7 +16,7 @@ def draw_path(claim: Claim, run: Run, setting: str) -> Figure:
     """Draw the first relation of a claim about local steps over t, at the client with the largest ratio."""
     link = compile_relations(claim)[0]
     left, right = ([], [])  # type: tuple[list[float], list[float]]
-    for site in sites(claim, run):
+    for site in iterate_sites(claim, run):
         sides = np.broadcast_arrays(link.left(site), link.right(site))
         lhs, rhs = (plain_floats(side).ravel() for side in sides)
         # Of several clients the one closest to its bound is drawn.

@@ -14,7 +14,7 @@ import pytest
 import fedtheory as ft
 from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.federation.problem.columns import ColumnChoice
-from fedtheory.federation.problem.least_squares import notes_on_columns
+from fedtheory.federation.problem.least_squares import list_notes_on_columns
 from fedtheory.planner.data import build_run_from_data
 from fedtheory.planner.description import describe
 
@@ -92,10 +92,10 @@ def test_classes_of_a_frame(tmp_path: Path) -> None:
 def test_raw_columns_are_noted() -> None:
     """Columns with very different scales, and a model without intercept, are noted for data from any source."""
     far = ft.problem_from(table().assign(u=lambda rows: 1000 * rows.u), "y", client="who", standardize=False)
-    assert [note.partition(":")[0] for note in notes_on_columns(far)] == ["the columns have very different scales"]
+    assert [note.partition(":")[0] for note in list_notes_on_columns(far)] == ["the columns have very different scales"]
     bare = ft.problem_from(X, Y, client=CLIENT)
-    assert [note.partition(":")[0] for note in notes_on_columns(bare)] == ["no column of ones"]
-    assert notes_on_columns(ft.problem_from(table(), "y", client="who")) == []
+    assert [note.partition(":")[0] for note in list_notes_on_columns(bare)] == ["no column of ones"]
+    assert list_notes_on_columns(ft.problem_from(table(), "y", client="who")) == []
 
 
 def test_columns_of_any_kind() -> None:

@@ -12,10 +12,10 @@ from rows import Row
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments import Trajectory
-from fedtheory.engine.moments.local import homogeneous
+from fedtheory.engine.moments.local import embed_covariances
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.federation import Algorithm, fedavg
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock
 from fedtheory.federation.problem import Problem
 
@@ -27,7 +27,7 @@ def asynchronous(problem: Problem, updates: int, ties: str = "one-by-one") -> Al
     """Return an algorithm in which clients report one after the other, with times from 1 to about 2.5."""
     policy = Asynchronous("one-by-one" if ties == "one-by-one" else "together")
     clock = Clock(policy, tuple(fmpq(100 + 3 * client) for client in range(problem.clients)))
-    weights = time_based_weights(clock, np.array([fmpq(1, problem.clients)] * problem.clients))
+    weights = compute_time_based_weights(clock, np.array([fmpq(1, problem.clients)] * problem.clients))
     return fedavg(problem, rounds=updates, local_step_size=0.005, local_steps=5, clock=clock, aggregation=weights)
 
 
@@ -77,7 +77,7 @@ def dense_suboptimality(problem: Problem, algorithm: Algorithm) -> Array:
         for client in update.reports:
             weight, place = recursion.iterate_weights(update)[client], slice((client + 1) * size, (client + 2) * size)
             linear[:size, place] += weight * recursion._displacements[client]
-        noise[:size, :size] = homogeneous(recursion.noise(None, update).server)  # type: ignore[arg-type]
+        noise[:size, :size] = embed_covariances(recursion.noise(None, update).server)  # type: ignore[arg-type]
         state = linear @ state @ linear.T + noise
         for client in update.reports:
             place = slice((client + 1) * size, (client + 2) * size)

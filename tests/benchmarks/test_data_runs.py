@@ -69,7 +69,7 @@ def test_clients_with_few_rows_work_in_few_dimensions(dimension, monkeypatch, be
     problem = data_problem(10, dimension // 10, dimension)
     quick = best_of(lambda: run_on_data(problem, 30), 3)
     benchmark.pedantic(run_on_data, args=(problem, 30), rounds=1)
-    monkeypatch.setattr(recursions, "row_spaces", lambda *_given: [])
+    monkeypatch.setattr(recursions, "find_row_spaces", lambda *_given: [])
     slow = best_of(lambda: run_on_data(problem, 30), 1)
     row(f"run on data, d = {dimension}, {dimension // 10} rows each", "in all dimensions", slow / quick, "times faster")
     assert slow > 2 * quick

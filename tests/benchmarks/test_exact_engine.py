@@ -38,7 +38,7 @@ def test_monte_carlo_costs_ten_thousand_times_more(clients: int, benchmark: Any,
     def sampled() -> None:
         nonlocal estimate
         measures = [sampling.suboptimality(problem)]
-        (estimate,) = sampling.estimates(problem, algorithm, measures, replicas=20_000 // clients, seed=0)
+        (estimate,) = sampling.estimate_expectations(problem, algorithm, measures, replicas=20_000 // clients, seed=0)
 
     estimate: Any = None
     seconds = best_of(sampled, 1)

@@ -10,7 +10,7 @@ from problems import Scale, best_of, require_growth
 from rows import Row
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.moments import trajectory_of
+from fedtheory.engine.moments import build_trajectory
 from fedtheory.engine.moments.batch import Batch, Setting
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import quadratic
@@ -59,7 +59,7 @@ def test_runs_together_cost_less_than_one_by_one(benchmark: Any, row: Row) -> No
     settings = settings_of(RUNS, ROUNDS)
     found = np.stack([one.moments for one in Batch(settings).trajectories()])
     np.testing.assert_allclose(found, plain_numpy(settings), rtol=1e-10, atol=1e-12)
-    alone = best_of(lambda: [trajectory_of(*setting) for setting in settings], 2)
+    alone = best_of(lambda: [build_trajectory(*setting) for setting in settings], 2)
     together = best_of(lambda: list(Batch(settings).trajectories()), 3)
     benchmark.pedantic(lambda: list(Batch(settings).trajectories()), rounds=1)
     row("trajectories of 1,000 runs together", "one by one", alone / together, "times faster")

@@ -10,7 +10,7 @@ from problems import Scale, best_of, require_growth
 from rows import Row
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.moments import trajectory_of
+from fedtheory.engine.moments import build_trajectory
 from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import Problem, least_squares
@@ -31,7 +31,7 @@ def tall_problem(rows: int, dimension: int = 30, clients: int = 8) -> Problem:
 def errors_of(problem: Problem, rounds: int) -> Array:
     """Return E F(x^n) - F*, including set-up; the problem is new, so that nothing is cached."""
     algorithm = fedavg(problem, rounds=rounds, local_step_size=STEP_SIZE, local_steps=LOCAL_STEPS)
-    return trajectory_of(problem, algorithm).server_suboptimality
+    return build_trajectory(problem, algorithm).server_suboptimality
 
 
 def errors_in_plain_numpy(problem: Problem, rounds: int) -> Array:

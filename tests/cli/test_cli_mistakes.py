@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fedtheory import FLOAT, InputError, parse_run
-from fedtheory.runfile.synonyms import key_for
+from fedtheory.runfile.synonyms import find_key
 
 ROWS = "age,price,hospital\n30,1.5,A\n40,2.5,B\n35,2.0,A\n"
 MANY = """
@@ -114,10 +114,10 @@ def test_tables_in_python() -> None:
 
 def test_names_are_looked_up_among_known_keys() -> None:
     """A known key in a wrong table is not explained as a synonym."""
-    assert key_for("lr", ["local_step_size"]) == "local_step_size"
-    assert key_for("LR", ["local_step_size"]) == "local_step_size"
-    assert key_for("lr", ["rounds"]) is None
-    assert key_for("speed", ["local_step_size"]) is None
+    assert find_key("lr", ["local_step_size"]) == "local_step_size"
+    assert find_key("LR", ["local_step_size"]) == "local_step_size"
+    assert find_key("lr", ["rounds"]) is None
+    assert find_key("speed", ["local_step_size"]) is None
 
 
 @pytest.mark.parametrize("kind", ["least-squares", "huber", "logistic"])

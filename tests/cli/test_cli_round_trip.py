@@ -12,7 +12,7 @@ from flint import arb
 
 from fedtheory import FLOAT, RATIONAL, Run, read_run
 from fedtheory.arithmetic import Arithmetic, Array
-from fedtheory.arithmetic.enclosures import Enclosure, bare
+from fedtheory.arithmetic.enclosures import Enclosure, convert_to_ball
 from fedtheory.engine.losses import LossRun
 from fedtheory.errors import NoMinimiser
 from fedtheory.runfile import parse_run, run_table, run_toml
@@ -40,7 +40,7 @@ def same(first: Array, second: Array) -> bool:
     if not any(isinstance(value, Enclosure) for value in np.ravel(first)):
         return np.array_equal(first, second)
     pairs = zip(np.ravel(first), np.ravel(second), strict=True)
-    return all(arb(bare(one)).overlaps(arb(bare(other))) for one, other in pairs)
+    return all(arb(convert_to_ball(one)).overlaps(arb(convert_to_ball(other))) for one, other in pairs)
 
 
 def keeps_vectors(run: Run) -> bool:

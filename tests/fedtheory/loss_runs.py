@@ -10,7 +10,7 @@ from flint import fmpq
 from fedtheory.arithmetic import RATIONAL, Arithmetic, Array
 from fedtheory.engine.losses import LossRun
 from fedtheory.federation import fedavg
-from fedtheory.federation.losses import KINDS, LossProblem, Terms, separable
+from fedtheory.federation.losses import KINDS, LossProblem, Terms, build_separable
 
 Term = tuple[int, int, object, object, object]
 """Client, coordinate, weight, centre, width."""
@@ -37,7 +37,7 @@ def problem(
     noise: Sequence[object] | None = None,
 ) -> LossProblem:
     """Return a problem with one client for each owner of a term."""
-    return separable(
+    return build_separable(
         terms(given, kind, arithmetic),
         arithmetic.array(list(start)),
         clients=1 + max(term[0] for term in given),

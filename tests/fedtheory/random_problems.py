@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.federation.problem import Problem, quadratic
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 10**6)
@@ -26,7 +26,7 @@ def fractions(generator: np.random.Generator, size: int) -> Array:
 def random_problem(generator: np.random.Generator, clients: int, dimension: int, noisy: bool = True) -> Problem:
     """Return a problem with different Hessians, unequal weights, and a variance for each client."""
     spectra = [[CURVATURES[int(generator.integers(4))] for _ in range(dimension)] for _ in range(clients)]
-    drawn = random_quadratics(generator, spectra, shared=False, heterogeneity=fmpq(1), noise=fmpq(0))
+    drawn = draw_quadratics(generator, spectra, shared=False, heterogeneity=fmpq(1), noise=fmpq(0))
     shares = fractions(generator, clients)
     noise = fractions(generator, clients) if noisy else None
     constants = fractions(generator, clients)

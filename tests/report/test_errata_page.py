@@ -14,7 +14,7 @@ from fedtheory.language.registry import claims_of, find
 from report.drawing import ErrataTask, load_templates
 from report.errata import ERRATA_PAGE, list_ledgers
 from report.site import write_site
-from verify.counterexamples import counterexample
+from verify.counterexamples import find_counterexample
 
 SOURCES = ("lecture27", "liu2022", "renard2022")
 SLIP = "lecture27:lemma-3.proof.factor"
@@ -71,7 +71,7 @@ def test_run_files_can_be_taken_from_the_page(text: str) -> None:
     for run, command in zip(runs, commands, strict=True):
         name, claim_id = command.split()[1:3]
         assert name == "check"
-        assert tomllib.loads(run) == counterexample(find(claim_id))
+        assert tomllib.loads(run) == find_counterexample(find(claim_id))
 
 
 def test_a_ledger_counts_its_faults() -> None:

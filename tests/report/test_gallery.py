@@ -11,7 +11,7 @@ from scipy.stats import t as student
 from fedtheory.arithmetic import plain_float
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import all_claims, find, sharper_claims
+from fedtheory.language.registry import all_claims, find, list_sharper_claims
 from fedtheory.sources.lecture27.exhibits import TOTAL, compute_budget_cases
 from fedtheory.sources.liu2022.exhibits import CLIENTS, ITERATIONS, fit_slope, measure_speed_ups
 from report import gallery
@@ -147,7 +147,7 @@ def test_a_rate_that_an_explicit_bound_tightens_has_no_figure_beside_it() -> Non
     """(5.57) is an O(.) statement and its explicit form a bound, so there is no figure with both."""
     rate = find("vlaski2023:thm-5.1.limit")
     assert rate.rate is not None
-    assert [claim.id for claim in sharper_claims(rate)] == ["vlaski2023:thm-5.1.limit.explicit"]
+    assert [claim.id for claim in list_sharper_claims(rate)] == ["vlaski2023:thm-5.1.limit.explicit"]
     assert gallery._draw_tightened(rate) == []
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from flint import fmpq
 
-from fedtheory.language.numbers import decimal, exact
+from fedtheory.language.numbers import format_decimal, format_exactly
 from fedtheory.language.registry import all_claims
 from report.mathml import typeset_formula, typeset_prose, typeset_statement
 
@@ -65,6 +65,6 @@ def test_prose_escapes_words_and_sets_formulas() -> None:
 
 def test_numbers_are_exact_where_short() -> None:
     """Short fractions are exact; long ones are given by their length."""
-    assert exact(fmpq(77, 8)) == "77/8"
-    assert exact(fmpq(10**30 + 1, 3**60)) == "a fraction of 60 digits"
-    assert decimal(fmpq(1, 3)) == "0.3333"
+    assert format_exactly(fmpq(77, 8)) == "77/8"
+    assert format_exactly(fmpq(10**30 + 1, 3**60)) == "a fraction of 60 digits"
+    assert format_decimal(fmpq(1, 3)) == "0.3333"

@@ -13,7 +13,7 @@ from fedtheory.runfile import read_run
 from report.drawing import SlackTask, load_templates
 from report.slack import SLACK_PAGE, _format_exact, make_slack_section
 from verify.check import check
-from verify.slack import parts_of
+from verify.slack import list_parts
 
 ATTAINED, LEMMA, PRINTED = "renard2022:lemma-2.3.mean.quiet", "renard2022:lemma-2.3.growing", "renard2022:lemma-2.3"
 
@@ -27,7 +27,7 @@ def test_a_row_for_each_part() -> None:
     """Each row has the stated constant and its lower bound."""
     section = make_slack_section(find(PRINTED))
     assert section is not None
-    assert len(section.rows) == len(parts_of(find(PRINTED))) == 3
+    assert len(section.rows) == len(list_parts(find(PRINTED))) == 3
     constants = {row.constant: float(row.lowest) / float(row.share) for row in section.rows[1:]}
     assert {int(constant): pytest.approx(ratio, rel=0.01) for constant, ratio in constants.items()} == {18: 18, 4: 4}
     assert not section.whole.is_attained

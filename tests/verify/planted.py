@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.arithmetic import simplest_near
+from fedtheory.arithmetic import round_to_simplest
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions, quantities
 from fedtheory.language.assumptions import Assumption
@@ -258,7 +258,7 @@ def _largest_ratio(claim: Claim) -> sp.Rational | None:
             found = check_decided(claim, run, run.as_floats() if FAMILIES[name].in_floats else None)
             ratios.append(found.ratio or 0.0)
     # Three digits, rounded down: nine tenths of it stay below the largest ratio.
-    largest = simplest_near(max(ratios), 1e-3)
+    largest = round_to_simplest(max(ratios), 1e-3)
     return sp.Rational(int(largest.p), int(largest.q)) if max(ratios) > 0 else None
 
 

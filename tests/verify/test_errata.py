@@ -16,7 +16,7 @@ from fedtheory.language.registry import all_claims, find, papers
 from fedtheory.runfile import parse_run, run_table
 from verify import counterexamples
 from verify import errata as ledger_module
-from verify.counterexamples import counterexample, counterexample_file, refutes, stored_files
+from verify.counterexamples import find_counterexample, list_stored_files, locate_counterexample_file, refutes
 from verify.counterexamples.search import regenerate, remove_stale
 from verify.errata import Erratum, list_errata
 from verify.instances import Instance
@@ -46,8 +46,8 @@ def refuted() -> set[str]:
 def test_exactly_the_refuted_claims_have_a_counterexample(ledger: dict[str, Erratum]) -> None:
     """Each refuted claim has one file and one entry, and no other claim has any."""
     assert ledger.keys() == refuted()
-    assert stored_files() == {counterexample_file(find(claim_id)) for claim_id in refuted()}
-    assert counterexample(find("renard2022:lemma-2.2.fixed")) is None
+    assert list_stored_files() == {locate_counterexample_file(find(claim_id)) for claim_id in refuted()}
+    assert find_counterexample(find("renard2022:lemma-2.2.fixed")) is None
 
 
 def test_every_counterexample_fails_exactly(ledger: dict[str, Erratum]) -> None:
@@ -127,14 +127,14 @@ def test_claims_that_stand_have_no_entry() -> None:
 def test_a_run_that_violates_nothing_is_no_counterexample(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stored run is believed only after its exact check; the error names the claim."""
     harmless = run_table(Instance("small quadratics", 0).run())
-    monkeypatch.setattr(ledger_module, "counterexample", lambda _claim: harmless)
+    monkeypatch.setattr(ledger_module, "find_counterexample", lambda _claim: harmless)
     with pytest.raises(InputError, match=f"{LEMMA}: recorded as refuted, but the counterexample does not violate it"):
         list_errata([find(LEMMA)])
 
 
 def test_a_refuted_claim_without_a_run_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each refuted claim needs its run."""
-    monkeypatch.setattr(ledger_module, "counterexample", lambda _claim: None)
+    monkeypatch.setattr(ledger_module, "find_counterexample", lambda _claim: None)
     monkeypatch.setattr(ledger_module, "verify", lambda _targets: [SimpleNamespace(run=None)])
     with pytest.raises(InputError, match=f"{LEMMA}: recorded as refuted, but no counterexample is stored"):
         list_errata([find(LEMMA)])
@@ -144,7 +144,7 @@ def _keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let counterexamples be read and written in another folder."""
     moved = {key: replace(paper, folder=folder) for key, paper in papers().items()}
     monkeypatch.setattr(counterexamples, "papers", lambda: moved)
-    monkeypatch.setattr(counterexamples, "published_by", lambda claim: moved.get(claim.source))
+    monkeypatch.setattr(counterexamples, "find_publisher", lambda claim: moved.get(claim.source))
 
 
 @pytest.mark.long
@@ -152,13 +152,13 @@ def test_counterexamples_can_be_found_again(monkeypatch: pytest.MonkeyPatch, tmp
     """A search without a start finds a violation, and a second search from this one finds none that is larger."""
     _keep_in(tmp_path, monkeypatch)
     claim = find(SLIP)
-    assert counterexample(claim) is None
+    assert find_counterexample(claim) is None
     assert regenerate([claim.id], seconds=0.2, jobs=1) == []
-    first = counterexample(claim)
+    first = find_counterexample(claim)
     assert first is not None
     assert refutes(claim, first)
     assert regenerate([claim.id], seconds=0.2, jobs=1) == []
-    second = counterexample(claim)
+    second = find_counterexample(claim)
     assert second is not None
     assert refutes(claim, second)
     assert len(str(second)) <= len(str(first))
@@ -169,9 +169,9 @@ def test_a_claim_that_stands_has_no_counterexample_to_find(monkeypatch: pytest.M
     _keep_in(tmp_path, monkeypatch)
     repair = find(f"{SLIP}.fixed")
     assert regenerate([repair.id], seconds=0.2, jobs=1) == [repair.id]
-    file = counterexample_file(repair)
+    file = locate_counterexample_file(repair)
     assert file is not None
     file.parent.mkdir()
     file.write_text("[problem]\n", encoding="utf-8")
     remove_stale()
-    assert stored_files() == set()
+    assert list_stored_files() == set()

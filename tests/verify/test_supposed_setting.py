@@ -16,7 +16,7 @@ from fedtheory.kernel.expressions import Expectation, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.premises import failed_premises
+from fedtheory.language.premises import list_failed_premises
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.targets import resolve
 from fedtheory.language.vocabulary import vocabulary
@@ -87,7 +87,7 @@ def _has_a_value(quantity: RunQuantity) -> bool:
     names = [name for name in families_for(claim) if not (FAMILIES[name].in_enclosures or FAMILIES[name].in_floats)]
     for instance in (instance for name in names for instance in FAMILIES[name].instances):
         run = instance.run()
-        if failed_premises(claim, run):
+        if list_failed_premises(claim, run):
             continue
         try:
             quantity.on(run)
@@ -109,7 +109,7 @@ def test_counterexamples_are_in_the_setting() -> None:
     searched = ft.falsify(false, budget=5)
     assert searched.run is not None
     assert searched.claim.supposed == found.claim.supposed
-    assert failed_premises(searched.claim, parse_run(searched.run, RATIONAL)) == []
+    assert list_failed_premises(searched.claim, parse_run(searched.run, RATIONAL)) == []
 
 
 def test_constants_bring_their_assumptions() -> None:

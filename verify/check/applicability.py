@@ -10,9 +10,9 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.premises import Exclusion, failed_premises
+from fedtheory.language.premises import Exclusion, list_failed_premises
 from fedtheory.language.quantities.quantity import ScalarQuantity, VectorQuantity
-from fedtheory.language.setting import describe_setting, setting_line
+from fedtheory.language.setting import describe_setting, format_setting
 from fedtheory.language.typesetting import latex
 from verify.check.comparison import compare_whole_run
 from verify.check.ladders import list_ladders
@@ -49,8 +49,8 @@ class Applicability:
 
 def check_applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicability:
     """Check all assumptions and conditions; raises `Unresolved` where floats cannot decide."""
-    failures = failed_premises(claim, run)
-    agree = all(bool(failed_premises(claim, near)) == bool(failures) for near in nearby)
+    failures = list_failed_premises(claim, run)
+    agree = all(bool(list_failed_premises(claim, near)) == bool(failures) for near in nearby)
     try:
         found = _check_conditions(claim, run, nearby)
         conditions = tuple(one for one in found if not is_left_to_levels(claim, one.expression))
@@ -80,7 +80,7 @@ def explain_exclusion(claim: Claim, excluded: Sequence[Exclusion]) -> str:
     if unsaid:
         opening = f"the claim names no setting, so {describe_setting(claim)} is assumed, and on this run "
         reasons.insert(
-            0, f"{opening}{'; '.join(dict.fromkeys(unsaid))}; write {setting_line(claim)} for another setting"
+            0, f"{opening}{'; '.join(dict.fromkeys(unsaid))}; write {format_setting(claim)} for another setting"
         )
     return "; ".join(reasons)
 

@@ -8,8 +8,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, floats_of_same_sign, plain_floats
-from fedtheory.arithmetic.enclosures import plain
+from fedtheory.arithmetic import Array, Number, convert_keeping_signs, plain_floats
+from fedtheory.arithmetic.enclosures import replace_by_interval
 from fedtheory.engine.frames import Index
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Relation
@@ -88,7 +88,7 @@ def _find_worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
 def compute_ratio(link: CompiledRelation, lhs: Number, rhs: Number) -> Number | None:
     """Return the smaller side, as claimed, over the other; None for equations, and if the other is not positive."""
     smaller, larger = link.relation.in_order(lhs, rhs)
-    return plain(smaller / larger) if link.relation.operator != "==" and larger > 0 else None
+    return replace_by_interval(smaller / larger) if link.relation.operator != "==" and larger > 0 else None
 
 
 def find_tightest_places(sides: Values, decided: Array) -> Array:
@@ -100,7 +100,7 @@ def find_tightest_places(sides: Values, decided: Array) -> Array:
     asked = decided == decided.min(axis=-1, keepdims=True)
     is_equal = asked & (decided == HOLDS)
     is_equal[is_equal] = sides.signs[is_equal] == 0
-    is_equal[is_equal] = floats_of_same_sign(sides.size(is_equal)) > 0
+    is_equal[is_equal] = convert_keeping_signs(sides.size(is_equal)) > 0
     is_near = asked & ~is_equal.any(axis=-1, keepdims=True)
     order = np.where(asked, _NOTHING, -np.inf)
     order[is_equal] = 0.0
@@ -142,7 +142,7 @@ def _compute_tightness(sides: Values, at: Array) -> Array:
     if not at.any():
         return np.empty(0)
     sizes = sides.size(at)
-    is_something = (floats_of_same_sign(sizes) > 0).astype(bool)
+    is_something = (convert_keeping_signs(sizes) > 0).astype(bool)
     relative = plain_floats(sides.slack[at] / np.where(is_something, sizes, 1))
     return np.where(is_something, _compute_tightness_of_gaps(sides, relative), _NOTHING)
 

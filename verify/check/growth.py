@@ -22,8 +22,8 @@ from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.claim_places import list_stacked_sites
-from fedtheory.language.numbers import decimal
-from fedtheory.language.premises import failed_premises
+from fedtheory.language.numbers import format_decimal
+from fedtheory.language.premises import list_failed_premises
 from verify.check.applicability import check_conditions
 from verify.check.ladders import Ladder, list_ladders
 from verify.check.links import compile_side
@@ -68,7 +68,7 @@ class Growth:
 
 def _format_number(number: Number) -> str:
     """Format a rational: in full if it is short, else as a decimal."""
-    return str(number) if isinstance(number, fmpq) and len(str(number)) <= _SHORT else decimal(number, 6)
+    return str(number) if isinstance(number, fmpq) and len(str(number)) <= _SHORT else format_decimal(number, 6)
 
 
 def _format_power(name: str, power: Fraction) -> str:
@@ -115,9 +115,9 @@ def _count_products(run: Run) -> int:
 def _check_premises(claim: Claim, run: Run, at: Run, ladder: Ladder) -> bool:
     """Check whether the assumptions hold at the limit, or on the ladder where rational functions do not suffice."""
     try:
-        return not failed_premises(claim, at)
+        return not list_failed_premises(claim, at)
     except BEYOND_GERMS:
-        return not any(failed_premises(claim, ladder.at(run, level)) for level in ladder.levels)
+        return not any(list_failed_premises(claim, ladder.at(run, level)) for level in ladder.levels)
 
 
 def _compare(claim: Claim, run: Run, at: Run, symbol: sp.Symbol, variable: Germ) -> Growth | None:

@@ -19,7 +19,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
 from fedtheory.language.claim_choices import has_choices_by_run
-from fedtheory.language.premises import failures_among, premises
+from fedtheory.language.premises import list_failures_among, premises
 from verify.check.comparison import compute_ratio, find_tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN
 from verify.check.dependencies import collect_in_conditions
@@ -94,7 +94,7 @@ class RunsTogether:
         assumed = premises(claim)
         for row, run in enumerate(self.runs):
             try:
-                if failed := failures_among(assumed, run):
+                if failed := list_failures_among(assumed, run):
                     yield row, CheckResult(False, excluded=failed[0].name)
             except FedtheoryError:
                 yield row, None

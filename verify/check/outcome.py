@@ -9,7 +9,7 @@ from fedtheory.arithmetic import Arithmetic, plain_float
 from fedtheory.engine.region import Everywhere
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import Exclusion
-from fedtheory.language.setting import setting_facts
+from fedtheory.language.setting import list_setting_facts
 from fedtheory.shown import Card, Shown, inline, number
 from verify.check.applicability import ConditionCheck
 from verify.check.comparison import Comparison
@@ -93,7 +93,7 @@ class Check(Shown):
     def card(self) -> Card:
         """Return for display the statement, the slack of its conditions, both sides, and the right side's terms."""
         answers = {"reason": self.reason, "decided": self.decided_in}
-        facts = {name: words for name, words in answers.items() if words is not None} | setting_facts(self.claim)
+        facts = {name: words for name, words in answers.items() if words is not None} | list_setting_facts(self.claim)
         with self.claim.typesetting():
             rows = [["slack of " + inline(c.latex), number(c.slack)] for c in self.conditions]
             terms = [] if self.worst is None else self.worst.terms

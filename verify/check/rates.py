@@ -25,7 +25,7 @@ from fedtheory.arithmetic import (
     plain_float,
     plain_floats,
     refuse_test,
-    simplest_near,
+    round_to_simplest,
 )
 from fedtheory.arithmetic.enclosures import is_enclosed
 from fedtheory.engine.constants import Bound
@@ -299,7 +299,7 @@ def _set_step_size(run: Run, size: Number) -> Run:
 
 def _make_rational(size: Number) -> Number:
     """Return a rational step size, or a rational within 1e-9 of an irrational one."""
-    return fmpq(simplest_near(plain_float(size), 1e-9)) if is_enclosed(size) else size
+    return fmpq(round_to_simplest(plain_float(size), 1e-9)) if is_enclosed(size) else size
 
 
 @lru_cache(maxsize=64)

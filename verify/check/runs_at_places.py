@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 
-from fedtheory.engine.frames import frames_at, probes
+from fedtheory.engine.frames import list_frames_at, list_probe_points
 from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.claim import Claim
-from fedtheory.language.claim_choices import points_of, values_of
+from fedtheory.language.claim_choices import list_free_points, list_symbol_values
 from fedtheory.language.claim_places import Places
 from verify.check.dependencies import collect_in_relations
 from verify.check.joint_comparison import Decided, Rows, compare_by_run
@@ -25,8 +25,8 @@ class RunsAtPlaces:
 
     def __init__(self, runs: Sequence[Run], place: str) -> None:
         self._runs = runs
-        self._list_frames = cache(lambda row: tuple(frames_at(place, runs[row])))
-        self._count_probes = cache(lambda row: len(tuple(probes(runs[row]))))
+        self._list_frames = cache(lambda row: tuple(list_frames_at(place, runs[row])))
+        self._count_probes = cache(lambda row: len(tuple(list_probe_points(runs[row]))))
         self._places: dict[Hashable, Places] = {}
 
     def find_kind(self, claim: Claim, row: int) -> Hashable:
@@ -53,8 +53,8 @@ class RunsAtPlaces:
 
     def _count_choices(self, claim: Claim, row: int) -> int:
         """Count the choices of the free points and quantified symbols of a claim."""
-        points = self._count_probes(row) ** len(points_of(claim)) if points_of(claim) else 1
-        return points * len(values_of(claim))
+        points = self._count_probes(row) ** len(list_free_points(claim)) if list_free_points(claim) else 1
+        return points * len(list_symbol_values(claim))
 
     def compare_relations(self, claim: Claim, rows: Rows) -> list[Decided]:
         """Return both sides of each relation and its decision, arrays of shape (runs, entries)."""
@@ -62,7 +62,7 @@ class RunsAtPlaces:
         return [compare_by_run(link, sites, len(rows)) for link in compile_relations(claim)]
 
     def _build_places(self, claim: Claim, rows: Rows) -> Places:
-        key = rows, len(points_of(claim)), values_of(claim)
+        key = rows, len(list_free_points(claim)), list_symbol_values(claim)
         if key not in self._places:
             runs, frames = [self._runs[row] for row in rows], [self._list_frames(row) for row in rows]
             self._places[key] = Places(claim, runs, frames)

@@ -12,8 +12,8 @@ from itertools import accumulate, chain, islice
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, floats_of_same_sign
-from fedtheory.arithmetic.enclosures import bare, convert_inexact, precise_enclosures
+from fedtheory.arithmetic import Array, Number, convert_keeping_signs
+from fedtheory.arithmetic.enclosures import convert_inexact, convert_to_ball, precise_enclosures
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import Compiled, Site
 from fedtheory.language.typesetting import latex
@@ -52,7 +52,7 @@ class Place:
 
     def _select_entry(self, values: Array) -> Number:
         entry = (self.along[axis] if n > 1 else 0 for axis, n in zip(self.site.axes, values.shape, strict=True))
-        return bare(values[tuple(entry)])
+        return convert_to_ball(values[tuple(entry)])
 
 
 class Values:
@@ -65,7 +65,7 @@ class Values:
     @cached_property
     def signs(self) -> Array:
         """Return numbers with the signs of the slack."""
-        return floats_of_same_sign(self.slack)
+        return convert_keeping_signs(self.slack)
 
     def select_entries(self, entries: Array) -> Values:
         """Return the values at the given entries."""

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
-from fedtheory.engine.small_steps import moment_expansion
+from fedtheory.engine.small_steps import expand_moments
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities.quantity import Quantity
@@ -29,7 +29,7 @@ def find_leading_term(claim: Claim, run: Run) -> tuple[fmpq, Fraction] | None:
     expand = _EXPANSIONS.get(claim.notation.get(claim.rate.measured))
     if expand is None:
         return None
-    coefficients = expand(run, moment_expansion(run, fmpq(1), _TERMS))
+    coefficients = expand(run, expand_moments(run, fmpq(1), _TERMS))
     return next(((leading, Fraction(power)) for power, leading in enumerate(coefficients) if leading), None)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from fedtheory.language.claim_choices import choices_of
+from fedtheory.language.claim_choices import list_choices
 from fedtheory.language.evaluation import SiteOfRuns
 from verify.check.dependencies import Dependencies, collect_in_conditions, collect_in_relations
 from verify.check.joint_comparison import Decided, Rows, compare_by_run
@@ -36,7 +36,7 @@ class WholeRuns:
     def compare_relations(self, claim: Claim, rows: Rows) -> list[Decided]:
         """Return both sides of each relation and its decision, arrays of shape (runs, entries)."""
         site = self._site(collect_in_relations(claim), rows)
-        choices = choices_of(claim, self._runs[rows[0]])
+        choices = list_choices(claim, self._runs[rows[0]])
         sites = [replace(site, parameters=choice.parameters) for choice in choices]
         return [compare_by_run(link, sites, len(rows)) for link in compile_relations(claim)]
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import papers, published_by
+from fedtheory.language.registry import find_publisher, papers
 from fedtheory.runfile import read_toml
 from verify.check import check
 from verify.witness import read_exact_run
 
 
-def counterexample(claim: Claim) -> dict[str, Any] | None:
+def find_counterexample(claim: Claim) -> dict[str, Any] | None:
     """Return the stored counterexample as the table of a run file; None if there is none."""
-    file = counterexample_file(claim)
+    file = locate_counterexample_file(claim)
     if file is None or not file.is_file():
         return None
     return read_toml(file)
@@ -29,12 +29,12 @@ def refutes(claim: Claim, table: dict[str, Any]) -> bool:
     return check(claim, read_exact_run(table)).holds is False
 
 
-def counterexample_file(claim: Claim) -> Path | None:
+def locate_counterexample_file(claim: Claim) -> Path | None:
     """Return the path of a claim's stored counterexample, existing or not; None for a user-defined claim."""
-    paper = published_by(claim)
+    paper = find_publisher(claim)
     return None if paper is None else paper.counterexample_file(claim)
 
 
-def stored_files() -> set[Path]:
+def list_stored_files() -> set[Path]:
     """Return the run files of all stored counterexamples."""
     return {file for paper in papers().values() for file in paper.folder.glob("counterexamples/*.toml")}

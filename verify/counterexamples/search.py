@@ -9,7 +9,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import run_toml
-from verify.counterexamples import counterexample, counterexample_file, refutes, stored_files
+from verify.counterexamples import find_counterexample, list_stored_files, locate_counterexample_file, refutes
 from verify.effort import measure_work
 from verify.processes import run_in_order
 from verify.verdict import verify
@@ -39,7 +39,7 @@ def regenerate(targets: Sequence[str], *, seconds: float, jobs: int) -> list[str
 
 
 def _store(claim: Claim, table: RunTable) -> None:
-    file = counterexample_file(claim)
+    file = locate_counterexample_file(claim)
     assert file is not None
     file.parent.mkdir(exist_ok=True)
     file.write_text(run_toml(table), encoding="utf-8")
@@ -47,8 +47,8 @@ def _store(claim: Claim, table: RunTable) -> None:
 
 def remove_stale() -> None:
     """Remove the files of claims that are no longer refuted."""
-    known = {counterexample_file(claim) for claim in map(resolve, select_refuted(all_claims()))}
-    for file in stored_files() - known:
+    known = {locate_counterexample_file(claim) for claim in map(resolve, select_refuted(all_claims()))}
+    for file in list_stored_files() - known:
         file.unlink()
 
 
@@ -56,7 +56,7 @@ def _find_smallest(target: str, found: RunTable | None, seconds: float) -> RunTa
     from verify.falsify.shrink import measure_reading_effort
 
     claim = resolve(target)
-    starts = [start for start in (counterexample(claim), found) if start is not None]
+    starts = [start for start in (find_counterexample(claim), found) if start is not None]
     return min(
         _list_shrunk(claim, starts, seconds), key=lambda table: measure_reading_effort(claim, table) or (), default=None
     )

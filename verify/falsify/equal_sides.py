@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic.root_sums import exact_root
+from fedtheory.arithmetic.root_sums import find_exact_root
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import whole_run
@@ -51,7 +51,7 @@ def solve_for_noise(claim: Claim, table: Table) -> Table | None:
     if not one or not four:
         return None
     power = next((power for power in _POWERS if four == one * fmpq(4) ** power), None)
-    factor = None if power is None else exact_root(one if power < 0 else 1 / one, abs(power))
+    factor = None if power is None else find_exact_root(one if power < 0 else 1 / one, abs(power))
     return None if factor is None else apply_scaling(table, scaling, factor)
 
 
@@ -97,7 +97,7 @@ def _solve_for_zeros(gap: Callable[[fmpq], fmpq | None]) -> Iterator[fmpq]:
     for power in _POWERS:
         slope = (two - one) / (fmpq(2) ** power - 1)
         raised = 1 - one / slope
-        factor = exact_root(raised if power > 0 else 1 / raised, abs(power)) if raised > 0 else None
+        factor = find_exact_root(raised if power > 0 else 1 / raised, abs(power)) if raised > 0 else None
         if factor is not None:
             yield factor
 

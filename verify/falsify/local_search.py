@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import simplest_between
+from fedtheory.arithmetic import find_simplest_between
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
@@ -165,10 +165,10 @@ def scale_steps(run: Run, factor: fmpq) -> Run:
 
 
 def _list_simplest(low: fmpq, high: fmpq) -> Iterator[fmpq]:
-    simplest = simplest_between(low, high)
+    simplest = find_simplest_between(low, high)
     yield simplest
     for parts in (4, 2, 1):
-        yield simplest_between(low, low + (simplest - low) / parts)
+        yield find_simplest_between(low, low + (simplest - low) / parts)
     yield low
 
 

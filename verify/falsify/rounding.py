@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from flint import fmpq
 
-from fedtheory.arithmetic import simplest_between, simplest_near
+from fedtheory.arithmetic import find_simplest_between, round_to_simplest
 
 _ROUGH = 0.01
 """Relative distance within which a number is replaced by a shorter one."""
@@ -19,7 +19,7 @@ def find_simple_power(exponent: float, relative: float) -> fmpq:
     """Return a simple rational within a relative distance of 2^exponent."""
     whole = round(exponent)
     power = fmpq(2) ** whole
-    return power if whole == exponent else power * fmpq(simplest_near(2.0 ** (exponent - whole), relative))
+    return power if whole == exponent else power * fmpq(round_to_simplest(2.0 ** (exponent - whole), relative))
 
 
 def round_power(exponent: float | None) -> fmpq:
@@ -31,7 +31,7 @@ def round_below(bound: float, relative: float = _ROUGH) -> fmpq:
     """Return a short rational that is at most a positive bound, and close to it."""
     whole = math.floor(math.log2(bound))
     scaled, allowed = (fmpq(*number.as_integer_ratio()) for number in (bound / 2.0**whole, relative))
-    return simplest_between(scaled * (1 - allowed), scaled * (1 + _ROUNDING)) * fmpq(2) ** whole
+    return find_simplest_between(scaled * (1 - allowed), scaled * (1 + _ROUNDING)) * fmpq(2) ** whole
 
 
 def list_simpler(value: fmpq) -> Iterator[fmpq]:

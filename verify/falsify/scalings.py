@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import RATIONAL, Array, rational_near
+from fedtheory.arithmetic import RATIONAL, Array, round_to_rational
 from fedtheory.federation.problem import Problem
 from fedtheory.runfile.problems import read_problem
 from fedtheory.runfile.table import TomlTable as RunTable
@@ -190,7 +190,7 @@ def _scale_gradients(chosen: Sequence[int], table: Table, factor: fmpq) -> Table
 def _scale_start(table: Table, factor: fmpq) -> Table:
     """Scale the distance from the start to the optimum."""
     problem = _read_problem(table)
-    optimum = np.array([rational_near(x) for x in problem.centre], dtype=object)
+    optimum = np.array([round_to_rational(x) for x in problem.centre], dtype=object)
     return change(table, {"problem.start": (optimum + (problem.start - optimum) * factor).tolist()})
 
 

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import ENCLOSED, RATIONAL, Array, simplest_between
+from fedtheory.arithmetic import ENCLOSED, RATIONAL, Array, find_simplest_between
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.losses import KINDS
 from fedtheory.language.claim import Claim
@@ -249,7 +249,7 @@ def list_clearer(table: Table) -> Iterator[Table]:
     if (problem.start == problem.centre).all():
         for step in _AWAY:
             near = [sorted((x + step * max(1, abs(x)), x + step * max(1, abs(x)) / 2)) for x in problem.start]
-            yield change(table, {"problem.start": [simplest_between(low, high) for low, high in near]})
+            yield change(table, {"problem.start": [find_simplest_between(low, high) for low, high in near]})
 
 
 def _measure_effort(claim: Claim, table: Table, keeps: Keeps) -> ReadingEffort | None:

@@ -15,7 +15,7 @@ from flint import fmpq
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError, InputError
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.losses import KINDS
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table
@@ -71,7 +71,7 @@ def _name_aggregation(run: Run) -> dict[str, Any]:
     if chosen is None:
         return {}
     try:
-        closed_form = list(time_based_weights(run.algorithm.clock, run.problem.weights))
+        closed_form = list(compute_time_based_weights(run.algorithm.clock, run.problem.weights))
     except InputError:
         closed_form = []
     if list(chosen) == closed_form:

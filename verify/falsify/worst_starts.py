@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import fmpq
 
-from fedtheory.arithmetic import simplest_near
+from fedtheory.arithmetic import round_to_simplest
 from fedtheory.kernel.work import limit_work
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -176,7 +176,7 @@ def _realise(sampled: Sequence[Sequence[SampledGradient]], start: float, size: f
 
 def _round(number: float) -> fmpq:
     """Return a short rational near a number."""
-    return fmpq(0) if abs(number) < _PRECISION else simplest_near(number, _PRECISION)
+    return fmpq(0) if abs(number) < _PRECISION else round_to_simplest(number, _PRECISION)
 
 
 def _build_line(sampled: Sequence[SampledGradient]) -> _Line:

@@ -13,7 +13,7 @@ from fedtheory.errors import InputError
 from fedtheory.kernel import is_nonnegative
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import sharper_claims
+from fedtheory.language.registry import list_sharper_claims
 from fedtheory.proofs import prove
 from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.proof import follows
@@ -154,7 +154,7 @@ def _is_at_least(claim: Claim, answer: Expr, known: Expr) -> bool:
 @cache
 def _list_proved_bounds(claim: Claim) -> tuple[Claim, ...]:
     """Return the claim and its tightened versions that are proved under no stronger assumptions."""
-    return tuple(known for known in (claim, *sharper_claims(claim)) if _implies_bound(claim, known))
+    return tuple(known for known in (claim, *list_sharper_claims(claim)) if _implies_bound(claim, known))
 
 
 def _implies_bound(claim: Claim, known: Claim) -> bool:

@@ -12,7 +12,7 @@ from flint import fmpq
 
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
-from fedtheory.language.premises import failures_among, premises
+from fedtheory.language.premises import list_failures_among, premises
 from verify.check.applicability import check_conditions
 from verify.falsify.local_search import move_to_edge, remove_aspects
 from verify.falsify.mixed_runs import list_mixed_runs
@@ -70,7 +70,7 @@ def is_allowed(claim: Claim, table: Table) -> bool:
     """Return whether assumptions and conditions hold in exact arithmetic, without simulation."""
     run = read(table)
     try:
-        return run is not None and not failures_among(premises(claim), run) and check_conditions(claim, run)
+        return run is not None and not list_failures_among(premises(claim), run) and check_conditions(claim, run)
     except (FedtheoryError, LookupError):
         # A quantity may need a feature that a run lacks, such as a second client.
         return False

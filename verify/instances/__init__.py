@@ -19,7 +19,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.assumptions.algorithms import OfAlgorithm
 from fedtheory.language.claim import Claim
 from fedtheory.language.families import FAMILIES, PARTS, Family, Given, Instance
-from fedtheory.language.paper_parts import names_of_modules
+from fedtheory.language.paper_parts import list_module_names
 from fedtheory.language.registry import is_of_the_package
 from fedtheory.language.schedules import StepSizes
 from fedtheory.language.setting import list_extensions
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 _MODULES = [f"{__name__}.{own}" for own in ("algorithms", "general", "losses", "nonconvex")]
-for _module in sorted((*_MODULES, *names_of_modules("instances")), key=lambda name: name.rpartition(".")[2]):
+for _module in sorted((*_MODULES, *list_module_names("instances")), key=lambda name: name.rpartition(".")[2]):
     # Families are sorted by module name, independent of their folder; searches begin with the first ones.
     import_module(_module)
 

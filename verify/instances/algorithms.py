@@ -9,9 +9,9 @@ from flint import fmpq
 
 from fedtheory.engine.run import Run
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language import assumptions as a
-from fedtheory.language.families import CURVATURES, NOISES, SPREADS, Choices, family, pick, smoothness_of
+from fedtheory.language.families import CURVATURES, NOISES, SPREADS, Choices, compute_smoothness, family, pick
 from fedtheory.runfile import run_with
 
 _FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 16))
@@ -32,12 +32,12 @@ def small_problem(
     dimension, clients = 1 + number % 2, 2 + number // 2 % 2
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
     spread, noise = pick(generator, SPREADS), pick(generator, noises)
-    return random_quadratics(generator, spectra, shared=shared, heterogeneity=spread, noise=noise)
+    return draw_quadratics(generator, spectra, shared=shared, heterogeneity=spread, noise=noise)
 
 
 def small_run(problem: Problem, generator: np.random.Generator, steps: int, keys: Keys) -> Run:
     """Return a run of one to four rounds with a step size that is admissible for its local steps."""
-    size = pick(generator, _FRACTIONS) / (smoothness_of(problem) * steps)
+    size = pick(generator, _FRACTIONS) / (compute_smoothness(problem) * steps)
     rounds = 1 + int(generator.integers(4))
     return run_with(problem, {"local_step_size": str(size), "rounds": rounds} | keys)
 
@@ -69,7 +69,7 @@ def scaffold_without_noise(number: int) -> Run:
     generator = np.random.default_rng([43, number])
     problem = small_problem(generator, number, noises=(fmpq(0),))
     steps, rounds = 1 + number // 4 % 4, 1 + int(generator.integers(6))
-    size = pick(generator, _CAUTIOUS) / (smoothness_of(problem) * steps)
+    size = pick(generator, _CAUTIOUS) / (compute_smoothness(problem) * steps)
     return run_with(problem, {"name": "scaffold", "local_steps": steps, "local_step_size": str(size), "rounds": rounds})
 
 

@@ -9,7 +9,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import least_squares, quadratic
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language.families import (
     NOISES,
     SPREADS,
@@ -82,7 +82,7 @@ def steady_quadratics(number: int) -> Run:
     generator = np.random.default_rng([4, number])
     dimension, clients = 1 + number % 2, 1 + int(generator.integers(4))
     spectrum = [pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)]
-    problem = random_quadratics(
+    problem = draw_quadratics(
         generator,
         [spectrum] * clients,
         shared=True,
@@ -99,5 +99,5 @@ def unequal_steady_quadratics(number: int) -> Run:
     dimension, clients = 1 + number % 2, 2 + int(generator.integers(3))
     spectra = [[pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)] for _ in range(clients)]
     noise = fmpq(0) if number % 4 < 2 else pick(generator, NOISES)
-    problem = random_quadratics(generator, spectra, shared=False, heterogeneity=pick(generator, SPREADS), noise=noise)
+    problem = draw_quadratics(generator, spectra, shared=False, heterogeneity=pick(generator, SPREADS), noise=noise)
     return with_fedavg(problem, pick(generator, (fmpq(1), fmpq(1, 2))), 1 + int(generator.integers(4)), 1)

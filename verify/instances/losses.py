@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import RATIONAL, Array, rational_above
+from fedtheory.arithmetic import RATIONAL, Array, round_up_to_rational
 from fedtheory.engine.losses import LossRun
 from fedtheory.federation import fedavg
-from fedtheory.federation.losses import KINDS, LossProblem, Terms, separable
+from fedtheory.federation.losses import KINDS, LossProblem, Terms, build_separable
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import CURVATURES, STEP_FRACTIONS, UNITS, Choices, family, pick
 
@@ -38,7 +38,7 @@ def _build_problem(kind: str, terms: list[_Term], start: Array, clients: int, **
     owners, coordinates, *numbers = zip(*terms, strict=True)
     arrays = [RATIONAL.array(list(column)) for column in numbers]
     places = (np.array(owners), np.array(coordinates))
-    return separable(Terms(KINDS[kind], *places, *arrays), start, clients=clients, **keys)
+    return build_separable(Terms(KINDS[kind], *places, *arrays), start, clients=clients, **keys)
 
 
 def _add_mirror_images(terms: list[_Term]) -> list[_Term]:
@@ -67,7 +67,7 @@ def with_fedavg_on_losses(
     problem: LossProblem, fraction: fmpq, local_steps: int | tuple[int, ...], rounds: int, sizes: Array | None = None
 ) -> LossRun:
     """Return FedAvg at a fraction of the step size 1/(4L), multiplied for each client by relative `sizes` (M,)."""
-    smoothness = rational_above(LossRun(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness)
+    smoothness = round_up_to_rational(LossRun(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness)
     size = fraction / (4 * smoothness) * (fmpq(1) if sizes is None else sizes)
     return LossRun(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
 

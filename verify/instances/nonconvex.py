@@ -14,7 +14,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.losses import LossRun
 from fedtheory.engine.run import Run
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import NOISES, SPREADS, Choices, family, pick, with_fedavg
 from fedtheory.runfile import run_table
@@ -72,7 +72,7 @@ def nonconvex_problem(
         # The other clients outweigh the first one in all directions.
         outweighing = max(-first[0] * 2, fmpq(1))
         spectra[1:] = [[outweighing + pick(generator, _POSITIVE) for _ in range(dimension)] for _ in range(clients - 1)]
-    return random_quadratics(generator, spectra, shared=shape == 1, heterogeneity=pick(generator, SPREADS), noise=noise)
+    return draw_quadratics(generator, spectra, shared=shape == 1, heterogeneity=pick(generator, SPREADS), noise=noise)
 
 
 def nonconvex_problem_table(

@@ -13,7 +13,7 @@ from fedtheory.arithmetic import RATIONAL, Arithmetic
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language.claim import Claim
 from fedtheory.language.families import CURVATURES, FAMILIES, NOISES, Family, pick
 from fedtheory.language.schedules import StepSizes
@@ -62,7 +62,7 @@ def _run(stated: StepSizes, number: int) -> Run:
 def _draw_one_type(generator: np.random.Generator, number: int) -> Problem:
     """Return one to three clients with the same objective in one or two dimensions."""
     spectrum = [pick(generator, CURVATURES) for _ in range(1 + number % 2)]
-    one = random_quadratics(generator, [spectrum], shared=False, heterogeneity=fmpq(1), noise=pick(generator, NOISES))
+    one = draw_quadratics(generator, [spectrum], shared=False, heterogeneity=fmpq(1), noise=pick(generator, NOISES))
     return one.repeated(1 + number // 3 % 3)
 
 

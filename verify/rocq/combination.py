@@ -23,13 +23,13 @@ from verify.rocq.numbers import number
 from verify.rocq.paper_exports import list_vocabularies
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import STEP_SIZES
-from verify.rocq.sampled import vocabulary_of
+from verify.rocq.sampled import choose_vocabulary
 from verify.rocq.scalar_vocabulary import ScalarVocabulary
 from verify.rocq.step import write_operator
 from verify.rocq.theorem import Exported, Theorem, project, prove_conjunction
 
 
-def theorem_of_combination(
+def write_theorem_of_combination(
     claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """Return the theorem of a claim, and the claims that its proof uses."""
@@ -242,7 +242,7 @@ def _choose_vocabulary(claim: Claim, certificate: Combination) -> ScalarVocabula
         return own
     if a.same_local_work not in claim.assumptions and is_of_numbers(claim, certificate):
         return NumbersVocabulary(claim, certificate)
-    return vocabulary_of(claim)
+    return choose_vocabulary(claim)
 
 
 def _list_divisors(expression: Expr, names: Mapping[sp.Symbol, str]) -> set[str]:

@@ -16,15 +16,15 @@ from verify.rocq.names import name_of
 from verify.rocq.numbers import SignProofs, number
 from verify.rocq.reading import Reader
 from verify.rocq.run import KNOWN
-from verify.rocq.sampled import vocabulary_of
+from verify.rocq.sampled import choose_vocabulary
 from verify.rocq.terms import Multiple, Number, Sum, Term
 from verify.rocq.theorem import Theorem
 from verify.rocq.vocabulary import Vocabulary
 
 
-def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, of_step: Theorem) -> Theorem:
+def write_theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, of_step: Theorem) -> Theorem:
     """Return a bound on the distance of the last model, from a theorem about each local step."""
-    run = vocabulary_of(claim)
+    run = choose_vocabulary(claim)
     relation = claim.relations[0]
     signs = run.signs(conditions_of(claim, certificate.relaxed))
     lemma = state_contraction(claim, certificate, step, of_step, weight=certificate.weight)

@@ -24,23 +24,23 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.plain_symbols import use_plain_symbols
 from fedtheory.proofs.proof import conditions_of
 from fedtheory.proofs.recursion import Recursion
-from verify.rocq.combination import theorem_of_combination
-from verify.rocq.contraction import theorem_of_contraction
-from verify.rocq.fixed_point import theorem_of_fixed_point
+from verify.rocq.combination import write_theorem_of_combination
+from verify.rocq.contraction import write_theorem_of_contraction
+from verify.rocq.fixed_point import write_theorem_of_fixed_point
 from verify.rocq.links import Links
-from verify.rocq.lyapunov import theorem_of_lyapunov
+from verify.rocq.lyapunov import write_theorem_of_lyapunov
 from verify.rocq.names import require_own_names
 from verify.rocq.numbers import SignProofs
 from verify.rocq.origins import find_origins
 from verify.rocq.paper_exports import export_by_paper
 from verify.rocq.reading import Reader
-from verify.rocq.recursion import theorem_of_recursion
+from verify.rocq.recursion import write_theorem_of_recursion
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_vocabulary import is_of_round
-from verify.rocq.rounds import theorem_of_round
+from verify.rocq.rounds import write_theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.sampled import is_sampled, write_sampled_mean
-from verify.rocq.step import theorem_at_step
+from verify.rocq.step import write_theorem_at_step
 from verify.rocq.theorem import Exported, Theorem
 from verify.rocq.time_averages import write_mean
 from verify.rocq.vocabulary import Vocabulary
@@ -90,15 +90,15 @@ def _export_common(claim: Claim, certificate: AnyCertificate) -> tuple[Theorem, 
         case Certificate():
             return _export_links(claim, certificate)
         case Recursion():
-            return theorem_of_recursion(claim, certificate), []
+            return write_theorem_of_recursion(claim, certificate), []
         case MeanCertificate() | Contraction():
             return _export_from_step(claim, certificate)
         case FixedPoint():
-            return theorem_of_fixed_point(claim, certificate), []
+            return write_theorem_of_fixed_point(claim, certificate), []
         case Lyapunov():
-            return theorem_of_lyapunov(claim, certificate), []
+            return write_theorem_of_lyapunov(claim, certificate), []
         case Combination():
-            return theorem_of_combination(claim, certificate, export_id)
+            return write_theorem_of_combination(claim, certificate, export_id)
     raise NotExported(f"certificates of the kind {type(certificate).__name__} are not exported")
 
 
@@ -106,7 +106,7 @@ def _export_from_step(claim: Claim, certificate: MeanCertificate | Contraction) 
     """Return the theorem of a claim about a run that follows from one about each local step, and that claim."""
     step = export_id(certificate.step)
     if isinstance(certificate, Contraction):
-        return theorem_of_contraction(claim, certificate, step.claim, step.general), [step]
+        return write_theorem_of_contraction(claim, certificate, step.claim, step.general), [step]
     write = write_sampled_mean if is_sampled(claim) else write_mean
     return write(claim, certificate, step.claim, step.general), [step]
 
@@ -123,8 +123,8 @@ def _require_operator(claim: Claim, certificate: AnyCertificate) -> None:
 
 def _export_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
     if is_of_round(claim):
-        return theorem_of_round(claim, certificate, export_id)
-    return theorem_at_step(claim, certificate), []
+        return write_theorem_of_round(claim, certificate, export_id)
+    return write_theorem_at_step(claim, certificate), []
 
 
 def _state_under_conditions(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theorem:

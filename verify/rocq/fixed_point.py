@@ -26,7 +26,7 @@ _NOISE = Atom("gradient_noise S i", own=True, zero=True)
 SINGLE = "assert (single : steps_of A = 1%nat) by (apply only_step; exact condition1)."
 
 
-def theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theorem:
+def write_theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theorem:
     """Return the theorem that no vector of an algorithm changes, from its definition."""
     known = Algorithm(claim)
     goal = _define_displacement(known)

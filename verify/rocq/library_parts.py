@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
-from fedtheory.language.paper_parts import merge_named, texts_of_papers
+from fedtheory.language.paper_parts import merge_named, read_paper_texts
 
 BASE = (
     "Space",
@@ -33,7 +33,7 @@ def _read_texts() -> Mapping[str, str]:
     """Return the texts of all files by name."""
     own = (one for one in (files("verify.rocq") / "library").iterdir() if one.name.endswith(".v"))
     named = [(one.name.removesuffix(".v"), one.read_text(encoding="utf-8")) for one in own]
-    return merge_named((*named, *texts_of_papers("rocq/library", ".v").items()))
+    return merge_named((*named, *read_paper_texts("rocq/library", ".v").items()))
 
 
 @cache

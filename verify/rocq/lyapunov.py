@@ -28,7 +28,7 @@ from verify.rocq.theorem import Binder, Theorem, describe_condition
 _NOWHERE = Atom("(@zero (step_space S))", zero=True)
 
 
-def theorem_of_lyapunov(claim: Claim, certificate: Lyapunov) -> Theorem:
+def write_theorem_of_lyapunov(claim: Claim, certificate: Lyapunov) -> Theorem:
     """Return the theorem of a bound on the last round."""
     return _LyapunovWriter(claim, certificate).theorem()
 

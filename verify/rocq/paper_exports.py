@@ -11,7 +11,7 @@ from typing import Any
 
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.paper_parts import folders_of_papers
+from fedtheory.language.paper_parts import list_paper_folders
 from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.combination import Combination
 from verify.rocq import papers
@@ -55,7 +55,7 @@ class PaperExports:
 def load_exports() -> tuple[PaperExports, ...]:
     """Return the exports of all papers."""
     found = {module.name for module in iter_modules(papers.__path__)}
-    keys = (key for key in folders_of_papers() if key in found)
+    keys = (key for key in list_paper_folders() if key in found)
     return tuple(import_module(f"{papers.__name__}.{key}.exporters").EXPORTS for key in keys)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.paper_parts import texts_of_papers
+from fedtheory.language.paper_parts import read_paper_texts
 from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import resolve
 from fedtheory.proofs import prove
@@ -83,7 +83,7 @@ def read_instances(theorems: Collection[str]) -> dict[str, str]:
 
     Rocq accepts such a file only if all hypotheses of the theorem can be satisfied together.
     """
-    texts = texts_of_papers("rocq/instances", ".v").items()
+    texts = read_paper_texts("rocq/instances", ".v").items()
     return {f"instances/{name}_instance.v": text for name, text in texts if find_instantiated(text) in theorems}
 
 

@@ -71,7 +71,7 @@ _SHAPES: Mapping[Measure, Shape] = {
 }
 
 
-def theorem_of_recursion(claim: Claim, certificate: Recursion) -> Theorem:
+def write_theorem_of_recursion(claim: Claim, certificate: Recursion) -> Theorem:
     """Return a bound on the drift as a theorem; raises `NotExported` for other measures and conclusions."""
     return _RecursionWriter(claim, certificate).theorem()
 

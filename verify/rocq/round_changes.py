@@ -73,7 +73,7 @@ def _rewrite_participant_means(vector: Expr, vocabulary: RoundVocabulary) -> Exp
     return found
 
 
-def square_by_changes(name: str, goal: str, vector: Expr, parts: ChangeParts, reader: RoundReader) -> str:
+def expand_square_by_changes(name: str, goal: str, vector: Expr, parts: ChangeParts, reader: RoundReader) -> str:
     """Return an equation for the mean square of a vector, by its parts."""
     reader.vocabulary.files.add("Changes")
     whole = reader.write_vector(vector)

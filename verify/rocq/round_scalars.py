@@ -20,7 +20,7 @@ from verify.rocq.inequalities import write_inequality
 from verify.rocq.places import AT_STEP
 from verify.rocq.reading import KnownSlack
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_changes import ZERO, split, square_by_changes, write_if_sampled
+from verify.rocq.round_changes import ZERO, expand_square_by_changes, split, write_if_sampled
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
 from verify.rocq.round_vocabulary import CHANGE, INDEPENDENT, NOISE, START, RoundReader
@@ -96,7 +96,7 @@ class Scalars:
         """Return an equation for the mean square of a vector with an average over participants."""
         symbol = self.reader.vocabulary.symbols
         if vector.has(START, CHANGE, symbol(q.stochastic_gradient), symbol(q.next_server_model)):
-            return square_by_changes(name, goal, vector, split(vector, self.reader.vocabulary), self.reader)
+            return expand_square_by_changes(name, goal, vector, split(vector, self.reader.vocabulary), self.reader)
         (selected,) = vector.atoms(Selected)
         parts = [part for part in sp.Add.make_args(vector) if part.has(Selected)]
         factor, rest = parts[0] / selected, vector - parts[0]

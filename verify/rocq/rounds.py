@@ -23,7 +23,7 @@ from verify.rocq.theorem import Binder, Exported, Theorem, declare_index, prove_
 LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Round")
 
 
-def theorem_of_round(
+def write_theorem_of_round(
     claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """Return the theorem of a claim about a round, and used claims; raises `NotExported` for others."""

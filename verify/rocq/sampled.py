@@ -89,6 +89,6 @@ def write_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, 
     return run.state_bound(signs, lines, (lemma,))
 
 
-def vocabulary_of(claim: Claim) -> RunVocabulary:
+def choose_vocabulary(claim: Claim) -> RunVocabulary:
     """Return the vocabulary of a claim about a run: with client sampling, or with full participation."""
     return SampledVocabulary(claim) if is_sampled(claim) else RunVocabulary(claim)

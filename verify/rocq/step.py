@@ -32,7 +32,7 @@ def write_operator(relation: Relation) -> str:
     return "=" if relation.operator == "==" else relation.operator
 
 
-def theorem_at_step(
+def write_theorem_at_step(
     claim: Claim, certificate: Certificate, name_symbols: Callable[[Claim], Vocabulary] | None = None
 ) -> Theorem:
     """Return the theorem of a claim, proved by its certificate; raises `NotExported` if the library lacks something.
@@ -46,10 +46,10 @@ def theorem_at_step(
         raise NotExported("expected one link of the certificate for each relation")
     if certificate.lemmas:
         raise NotExported("its certificate uses other claims about runs")
-    return theorem_with(claim, certificate, {}, [], name_symbols)
+    return write_theorem_with(claim, certificate, {}, [], name_symbols)
 
 
-def theorem_with(
+def write_theorem_with(
     claim: Claim,
     certificate: Certificate,
     known: Mapping[str, KnownSlack],

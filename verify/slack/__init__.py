@@ -20,7 +20,7 @@ from fedtheory.runfile import parse_run, read_toml
 from verify import cache
 from verify.check import check
 from verify.content import CERTIFICATES, STATEMENTS, digest_claim, digest_code, digest_paper
-from verify.slack.parts import WHOLE, Part, has_parts, parts_of
+from verify.slack.parts import WHOLE, Part, has_parts, list_parts
 from verify.slack.stored_runs import RunTable, run_files
 
 __all__ = [
@@ -30,10 +30,10 @@ __all__ = [
     "compute_share",
     "compute_shares",
     "has_runs",
-    "parts_of",
-    "proved_bounds",
-    "proved_claims",
+    "list_parts",
     "run_files",
+    "select_proved_bounds",
+    "select_proved_claims",
 ]
 
 
@@ -58,20 +58,22 @@ class Share:
         return plain_float(self.value) * float(self.part.constant)
 
 
-def proved_claims(claims: Iterable[Claim] | None = None) -> list[Claim]:
+def select_proved_claims(claims: Iterable[Claim] | None = None) -> list[Claim]:
     """Select the proved claims from a list, by default from all claims."""
     chosen = all_claims().values() if claims is None else claims
     return [claim for claim in chosen if claim.verdict == "proved"]
 
 
-def proved_bounds(claims: Iterable[Claim] | None = None) -> list[Claim]:
+def select_proved_bounds(claims: Iterable[Claim] | None = None) -> list[Claim]:
     """Select the proved upper bounds that are results, not steps of proofs, by default from all claims."""
-    return [claim for claim in proved_claims(claims) if claim.kind in ("bound", "inequality") and has_parts(claim)]
+    return [
+        claim for claim in select_proved_claims(claims) if claim.kind in ("bound", "inequality") and has_parts(claim)
+    ]
 
 
 def has_runs(claims: Iterable[Claim]) -> bool:
     """Return whether a run is stored for one of the claims."""
-    return any(WHOLE in run_files(claim) for claim in proved_bounds(claims))
+    return any(WHOLE in run_files(claim) for claim in select_proved_bounds(claims))
 
 
 def compute_shares(claim: Claim) -> list[Share]:
@@ -80,7 +82,7 @@ def compute_shares(claim: Claim) -> list[Share]:
     Raises `InputError` if a stored run gives no positive ratio for its part.
     """
     found, files = [], run_files(claim)
-    for part in parts_of(claim):
+    for part in list_parts(claim):
         file = files.get(part.name)
         if file is None:
             continue

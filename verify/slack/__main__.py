@@ -13,7 +13,7 @@ from flint import fmpq
 from fedtheory.arithmetic import plain_float
 from fedtheory.language.targets import expand, resolve
 from fedtheory.runfile import read_toml
-from verify.slack import proved_bounds, proved_claims
+from verify.slack import select_proved_bounds, select_proved_claims
 from verify.slack.parts import Part
 from verify.slack.search import regenerate, remove_stale
 from verify.slack.tightening import regenerate_tightened
@@ -29,10 +29,12 @@ def main() -> None:
     given = parser.parse_args()
     chosen = [resolve(target) for target in expand(given.targets)] if given.targets else None
     if given.tighten:
-        for claim in proved_bounds(chosen):
+        for claim in select_proved_bounds(chosen):
             regenerate_tightened(claim, lambda text: print(text, flush=True))
         return
-    regenerate(proved_claims(chosen), given.seconds, [read_toml(Path(file)) for file in given.also], _print_share)
+    regenerate(
+        select_proved_claims(chosen), given.seconds, [read_toml(Path(file)) for file in given.also], _print_share
+    )
     if chosen is None:
         remove_stale()
 

@@ -50,7 +50,7 @@ def bound_of(claim: Claim) -> Part:
     return Part(WHOLE, claim.relations[0].right, claim, claim)
 
 
-def parts_of(claim: Claim) -> list[Part]:
+def list_parts(claim: Claim) -> list[Part]:
     """Return the right side of an upper bound, and its terms if it has several; subtracted terms are no parts."""
     left, right = claim.relations[0].left, claim.relations[0].right
     whole = bound_of(claim)
@@ -61,9 +61,9 @@ def parts_of(claim: Claim) -> list[Part]:
     return [whole, *(Part(str(n), t, _build_claim(claim, left - right + t, t), claim) for n, t in numbered)]
 
 
-def lowerable_parts(claim: Claim) -> list[Part]:
+def select_lowerable_parts(claim: Claim) -> list[Part]:
     """Select the parts with a constant to lower: the terms, or the right side if it is one term."""
-    return parts_of(claim)[1:] or parts_of(claim)
+    return list_parts(claim)[1:] or list_parts(claim)
 
 
 def with_constants(claim: Claim, constants: Mapping[str, Expr]) -> Claim:

@@ -16,8 +16,8 @@ from verify.evaluated_instances import Outcome, try_claims
 from verify.falsify import falsify
 from verify.falsify.tables import measure_hand_work
 from verify.instances import FAMILIES, PARTS
-from verify.slack import compute_share, proved_bounds, proved_claims
-from verify.slack.parts import WHOLE, Part, bound_of, parts_of
+from verify.slack import compute_share, select_proved_bounds, select_proved_claims
+from verify.slack.parts import WHOLE, Part, bound_of, list_parts
 from verify.slack.stored_runs import RunTable, keep_parts, load_runs, store_run
 
 Found = tuple[fmpq, RunTable]
@@ -41,12 +41,12 @@ def regenerate(
     and the runs of `also`. For a proved claim that is no bound, the tightest instance is stored, unless an instance as
     tight is in the sample on which such claims are tried.
     """
-    bounds = {claim.id for claim in proved_bounds(claims)}
+    bounds = {claim.id for claim in select_proved_bounds(claims)}
     for claim, outcomes in _evaluate_all_instances(claims):
         tightest = max(outcomes, key=_compute_ratio, default=None)
         candidates = [*also] if tightest is None else [*also, run_table(tightest.instance.run())]
         if claim.id in bounds:
-            for part in parts_of(claim):
+            for part in list_parts(claim):
                 on_found(part, _renew(part, [*candidates, *load_runs(claim), *_search(part, seconds)]))
         else:
             whole, in_sample = (
@@ -102,5 +102,5 @@ def _search_part(part: Part, tables: Iterable[RunTable]) -> Iterator[Found]:
 
 def remove_stale() -> None:
     """Remove the runs of claims that are no longer proved, and of parts that no longer exist."""
-    kept = {(claim, part.name) for claim in proved_bounds() for part in parts_of(claim)}
-    keep_parts({*kept, *((claim, WHOLE) for claim in proved_claims())})
+    kept = {(claim, part.name) for claim in select_proved_bounds() for part in list_parts(claim)}
+    keep_parts({*kept, *((claim, WHOLE) for claim in select_proved_claims())})

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import papers, published_by
+from fedtheory.language.registry import find_publisher, papers
 from fedtheory.runfile import read_toml, run_toml
 
 RunTable = dict[str, Any]
@@ -27,21 +27,21 @@ _DIGITS = 8
 
 def run_files(claim: Claim) -> dict[str, Path]:
     """Return the files of a claim's stored runs by the names of the parts; empty for a user-defined claim."""
-    paper = published_by(claim)
+    paper = find_publisher(claim)
     if paper is None:
         return {}
     runs = _read_index(paper.slack_folder).get(_find_name(claim), {})
     return {part: paper.slack_folder / f"{run}.toml" for part, run in runs.items()}
 
 
-def stored_files() -> set[Path]:
+def list_stored_files() -> set[Path]:
     """Return the run files of all papers."""
     return {file for paper in papers().values() for file in _list_runs(paper.slack_folder)}
 
 
 def store_run(claim: Claim, part: str, table: RunTable | None) -> None:
     """Store the run of one part of a published bound, or record with None that the part has none."""
-    paper = published_by(claim)
+    paper = find_publisher(claim)
     assert paper is not None, claim.id
     index = {name: dict(runs) for name, runs in _read_index(paper.slack_folder).items()}
     runs = index.setdefault(_find_name(claim), {})
@@ -56,7 +56,7 @@ def store_run(claim: Claim, part: str, table: RunTable | None) -> None:
 
 def load_runs(claim: Claim) -> list[RunTable]:
     """Read all stored runs of the claim's paper; a run of one bound may be best for another."""
-    paper = published_by(claim)
+    paper = find_publisher(claim)
     return [] if paper is None else [read_toml(file) for file in _list_runs(paper.slack_folder)]
 
 

@@ -17,23 +17,23 @@ import sympy as sp
 from fedtheory.errors import FedtheoryError, InputError
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import published_by
+from fedtheory.language.registry import find_publisher
 from fedtheory.proofs import check_certificate
 from verify.slack.parts import with_constants
 
 
-def tightened_file(claim: Claim) -> Path | None:
+def locate_tightened_file(claim: Claim) -> Path | None:
     """Return the path of a bound's stored constants, existing or not; None for a user-defined claim."""
-    paper = published_by(claim)
+    paper = find_publisher(claim)
     return None if paper is None else paper.tightened_file(claim)
 
 
-def tightened_constants(claim: Claim) -> Mapping[str, sp.Rational]:
+def read_tightened_constants(claim: Claim) -> Mapping[str, sp.Rational]:
     """Return the smallest constants that are proved jointly, by the names of parts; empty if there are none.
 
     Raises `InputError` where the kernel refuses the stored certificate.
     """
-    file = tightened_file(claim)
+    file = locate_tightened_file(claim)
     return {} if file is None or not file.is_file() else check_constants(claim, file)
 
 

@@ -10,8 +10,8 @@ import sympy as sp
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.document import Document
 from fedtheory.search import Tightened, tighten
-from verify.slack.parts import has_parts, lowerable_parts
-from verify.slack.tightened_constants import bound_with, tightened_file
+from verify.slack.parts import has_parts, select_lowerable_parts
+from verify.slack.tightened_constants import bound_with, locate_tightened_file
 
 EFFORT = 3 * 10**7
 """Units of work of each search, which take one to three seconds."""
@@ -19,7 +19,7 @@ EFFORT = 3 * 10**7
 
 def find_tightened(claim: Claim, effort: int = EFFORT) -> tuple[Mapping[str, sp.Rational], Document] | None:
     """Search for smaller constants of a bound; return them with their certificate, or None if none is proved."""
-    parts = {part.expression.as_coeff_Mul()[1]: part.name for part in lowerable_parts(claim)}
+    parts = {part.expression.as_coeff_Mul()[1]: part.name for part in select_lowerable_parts(claim)}
     found = tighten(bound_with(claim, {}), effort)
     if not isinstance(found, Tightened) or found.found.proof.document is None:
         return None
@@ -31,7 +31,7 @@ def find_tightened(claim: Claim, effort: int = EFFORT) -> tuple[Mapping[str, sp.
 
 def regenerate_tightened(claim: Claim, on_found: Callable[[str], None]) -> None:
     """Write the smallest constants of a bound that the search proves; remove the file if none is smaller."""
-    file = tightened_file(claim)
+    file = locate_tightened_file(claim)
     if file is None or not has_parts(claim):
         return
     found = find_tightened(claim)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def table_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+def build_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     """Return a table with a row for each mapping; missing keys become null."""
     import pyarrow as pa
 

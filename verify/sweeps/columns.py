@@ -43,7 +43,7 @@ def _find_common(found: set[str]) -> str:
     return "number" if found <= {"integer", "number"} else "text"
 
 
-def margin_of(error: str) -> str:
+def name_margin_column(error: str) -> str:
     """Return the column with half of the 95 % interval of a recorded error; it is empty where the error is exact."""
     return f"{error}.margin"
 
@@ -60,7 +60,7 @@ def schema(design: Design, arithmetic: str, errors: Sequence[str], metadata: Map
         "text": pa.string(),
     }
     columns = [("row", pa.int64()), *((key, types[kind]) for key, kind in classify_keys(design).items())]
-    columns += [(column, pa.float64()) for name in errors for column in (name, margin_of(name))]
+    columns += [(column, pa.float64()) for name in errors for column in (name, name_margin_column(name))]
     columns += [(name, pa.string()) for name in ("claim", "verdict", "reason")]
     columns += [(name, pa.float64()) for name in ("lhs", "rhs", "ratio")]
     columns += [(name, pa.string()) for name in EXACT if exact]

@@ -23,7 +23,7 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import RunReader, parse_run
 from verify.check import Check, check
 from verify.check.escalation import escalate, is_short
-from verify.sweeps.columns import margin_of
+from verify.sweeps.columns import name_margin_column
 from verify.sweeps.design import Design
 
 VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "invalid", "failed")
@@ -138,10 +138,10 @@ def _measure_errors(name: str, run: Run | dict[str, Any]) -> dict[str, float | N
     """Return a quantity on a run, and half of its interval if it is an average over replicas."""
     value = None if isinstance(run, dict) else _measure_error(name, run)
     if value is None or isinstance(run, dict) or not run.groups:
-        return {name: value, margin_of(name): None}
+        return {name: value, name_margin_column(name): None}
     groups = np.array([_measure_error(name, group) for group in run.groups], dtype=float)
     spread = estimate_of(groups[None], CONFIDENCE)
-    return {name: value, margin_of(name): FLOAT.text(spread.high[0] - spread.mean[0])}
+    return {name: value, name_margin_column(name): FLOAT.text(spread.high[0] - spread.mean[0])}
 
 
 def _measure_error(name: str, run: Run) -> float | None:
@@ -175,14 +175,14 @@ def _check_claim(target: str, run: Run, exactly: Callable[[], Run]) -> dict[str,
     found = check(resolve(target), run)
     # A run that overflows in floats is reported as diverging, unless rationals can compute it as fast.
     settled = found if found.diverges and not is_short(run) else escalate(found, exactly)
-    return {"verdict": verdict_of(settled), "reason": _explain(settled)} | _encode_sides(settled)
+    return {"verdict": classify_check(settled), "reason": _explain(settled)} | _encode_sides(settled)
 
 
 def _read_exactly(task: Task, values: Mapping[str, Any]) -> Run:
     return parse_run(task.design.tables_with(values), RATIONAL, task.folder)
 
 
-def verdict_of(found: Check) -> str:
+def classify_check(found: Check) -> str:
     """Return the verdict of a check, one of `VERDICTS`."""
     if not found.applicable:
         return "diverging" if found.diverges else "not applicable"

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from fedtheory.errors import InputError
 from fedtheory.runfile import run_toml
 from verify.sweeps.arrow import read_table
-from verify.sweeps.columns import classify_keys, margin_of
+from verify.sweeps.columns import classify_keys, name_margin_column
 from verify.sweeps.design import Design, read_design
 from verify.sweeps.outcome import VERDICTS
 from verify.sweeps.spec import Stated
-from verify.sweeps.store import description, require_pyarrow
+from verify.sweeps.store import read_description, require_pyarrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -110,7 +110,7 @@ class Results:
         """Return half of the 95 % interval of an error of a run; None where it is exact."""
         import pyarrow.compute as pc
 
-        column = margin_of(error)
+        column = name_margin_column(error)
         if column not in self.table.column_names:
             return None
         found = self.table.filter(pc.equal(pc.field("row"), row))[column].to_pylist()
@@ -133,7 +133,7 @@ def read_results(file: str | Path) -> Results:
     require_pyarrow()
     if not Path(file).is_file():
         raise InputError("", "no such file", str(file))
-    described = description(Path(file))
+    described = read_description(Path(file))
     if described is None:
         raise InputError("", "is not the table of a sweep", str(file))
     design = read_design(described["base"], described["grid"], described["random"])

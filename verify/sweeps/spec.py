@@ -15,7 +15,7 @@ from fedtheory.errors import InputError
 from fedtheory.federation.problem.datasets import FILES
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.language.registry import paper_with
+from fedtheory.language.registry import find_paper
 from fedtheory.language.targets import display_name, expand, resolve
 from fedtheory.language.vocabulary import vocabulary
 from fedtheory.runfile import parse_run, read_toml
@@ -137,7 +137,7 @@ def _resolve_targets(name: str, folder: Path) -> Iterator[tuple[str, str]]:
 
 def _resolve_name(name: str, folder: Path) -> str:
     """Resolve a name relative to the folder of the sweep, which may contain claim files and papers."""
-    is_own = ".py" in name or ((folder / name).is_dir() and paper_with(name) is None)
+    is_own = ".py" in name or ((folder / name).is_dir() and find_paper(name) is None)
     return str(folder / name) if is_own else name
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.errors import InputError, MissingExtra
-from verify.sweeps.arrow import is_whole, read_table, table_of
+from verify.sweeps.arrow import build_table, is_whole, read_table
 from verify.sweeps.columns import classify_keys, encode_row, schema
 from verify.sweeps.spec import Spec
 
@@ -93,7 +93,7 @@ class Store:
         """Write a part atomically."""
         import pyarrow.parquet as pq
 
-        table = table_of([encode_row(row, self._kinds, self.spec.arithmetic) for row in rows], self._schema)
+        table = build_table([encode_row(row, self._kinds, self.spec.arithmetic) for row in rows], self._schema)
         _write_and_rename(self._locate(part), lambda path: pq.write_table(table, path, write_page_checksum=True))
 
     def merge(self) -> None:
@@ -156,11 +156,11 @@ def require_pyarrow() -> None:
 
 def digest_of(file: Path) -> str | None:
     """Return the digest of the sweep whose results a table holds; None for any other file."""
-    described = description(file)
+    described = read_description(file)
     return None if described is None else str(described[_DIGEST])
 
 
-def description(file: Path) -> dict[str, Any] | None:
+def read_description(file: Path) -> dict[str, Any] | None:
     """Return the description in a table of a sweep; None for another file."""
     import pyarrow as pa
     import pyarrow.parquet as pq

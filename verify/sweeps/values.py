@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.errors import InputError
-from fedtheory.runfile.table import TomlTable, whole_number
+from fedtheory.runfile.table import TomlTable, read_whole_number
 from verify.sweeps.keys import Key
 
 _LONGEST = 1_000_000
@@ -78,7 +78,7 @@ def read_axis(key: Key, given: object, table: TomlTable) -> Axis:
 
 
 def _read_count(table: TomlTable) -> Iterator[int]:
-    first, last = (whole_number(table.take(name), table.path(name), 0) for name in ("from", "to"))
+    first, last = (read_whole_number(table.take(name), table.path(name), 0) for name in ("from", "to"))
     step = table.integer("step", 1)
     if not 0 <= last - first < step * _LONGEST:
         raise InputError(table.path("to"), f"expected {first} or more, and at most {_LONGEST} values, got {last}")
@@ -86,7 +86,7 @@ def _read_count(table: TomlTable) -> Iterator[int]:
 
 
 def _space_values(table: TomlTable) -> Iterator[float]:
-    count = whole_number(table.take("count"), table.path("count"), 2)
+    count = read_whole_number(table.take("count"), table.path("count"), 2)
     logarithmic = table.choice("spacing", ("linear", "log"), "linear") == "log"
     low, high = _read_limits(table, ("from", "to"), logarithmic)
     if count > _LONGEST:
@@ -107,7 +107,7 @@ def read_draws(key: Key, given: object, table: TomlTable) -> Draws:
     shape = inner.take("shape", [])
     if not isinstance(shape, list):
         raise InputError(inner.path("shape"), f"expected a list of whole numbers, got {shape!r}")
-    sizes = tuple(whole_number(size, f"{inner.path('shape')}[{n}]", 1) for n, size in enumerate(shape))
+    sizes = tuple(read_whole_number(size, f"{inner.path('shape')}[{n}]", 1) for n, size in enumerate(shape))
     inner.finish()
     return Draws(key, law, sizes)
 
@@ -133,7 +133,7 @@ def _read_limits(table: TomlTable, names: tuple[str, str], logarithmic: bool) ->
 
 
 def _read_integers(table: TomlTable) -> Law:
-    low, high = (whole_number(table.take(name), table.path(name), 0) for name in ("low", "high"))
+    low, high = (read_whole_number(table.take(name), table.path(name), 0) for name in ("low", "high"))
     if not low <= high < 2**63:
         raise InputError(table.path("high"), f"expected {low} or more, got {high}")
     return Law(partial(_draw_integer, low, high), (low, high), f"whole numbers from {low} to {high}")

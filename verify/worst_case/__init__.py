@@ -24,7 +24,7 @@ from verify import cache
 from verify.content import digest_code
 from verify.worst_case.one_round import NoiselessRound, Scalar
 from verify.worst_case.solvers import SOLVERS, SolverAnswer
-from verify.worst_case.statement import BoundInNumbers, is_convex, is_strongly_convex, scales_of, statements
+from verify.worst_case.statement import BoundInNumbers, is_convex, is_strongly_convex, iterate_statements, list_scales
 from verify.worst_case.vocabulary import MEASURED, MODELLED, OF_ONE_CLIENT, SCALES
 
 Status = Literal["solved", "inaccurate", "unbounded", "failed"]
@@ -75,7 +75,7 @@ class WorstCase:
     @property
     def relaxed(self) -> list[str]:
         """Return the constants of assumptions about all x, which are imposed only at the visited points."""
-        return [quantity.name for quantity in scales_of(self.claim) if SCALES[quantity].for_all_points]
+        return [quantity.name for quantity in list_scales(self.claim) if SCALES[quantity].for_all_points]
 
     @property
     def decisive(self) -> Case | None:
@@ -92,7 +92,7 @@ class WorstCase:
         return next((case.status for case in self.cases if case.status != "solved"), "solved") if self.cases else None
 
 
-def worst_case(
+def find_worst_case(
     claim: Claim,
     clients: int = 2,
     local_steps: int = 3,
@@ -107,7 +107,7 @@ def worst_case(
         if count < 1:
             raise InputError(name, f"expected at least 1, got {count}")
     try:
-        stated = list(statements(claim, clients, local_steps))
+        stated = list(iterate_statements(claim, clients, local_steps))
         _require_solvable(max((_count_clients(statement, clients) for statement in stated), default=1), local_steps)
         _require_solvers()
         cases = []
@@ -236,6 +236,6 @@ def _compare_answers(answers: Sequence[SolverAnswer], bound: float) -> tuple[Sta
 
 
 def _solve(problem: Any, solver: str) -> SolverAnswer:
-    from verify.worst_case.modelling import program_of
+    from verify.worst_case.modelling import convert_to_program
 
-    return SOLVERS[solver](program_of(problem))
+    return SOLVERS[solver](convert_to_program(problem))

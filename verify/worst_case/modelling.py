@@ -18,10 +18,10 @@ from PEPit.tools.expressions_to_matrices import expression_to_matrices
 
 from fedtheory.arithmetic import Array
 from verify.worst_case.solvers import Program, list_triangle_entries
-from verify.worst_case.symmetry import Exchange, involution
+from verify.worst_case.symmetry import Exchange, find_involution
 
 
-def program_of(problem: PEP) -> Program:
+def convert_to_program(problem: PEP) -> Program:
     """Convert a problem with one metric, which has no constant, and with functions that are all of one class."""
     (asked,), given = problem.list_of_performance_metrics, problem.list_of_constraints
     clients = problem.list_of_functions
@@ -39,8 +39,8 @@ def _exchange(clients: Sequence[Function]) -> Exchange | None:
         return None
     vectors = ([vector for *pair, _ in one for vector in pair] for one in known)
     values = ([value for *_, value in one] for one in known)
-    of_vectors = involution(*(_compute_coordinates(one, Point.counter) for one in vectors))
-    of_values = involution(*(_compute_coordinates(one, Expression.counter) for one in values))
+    of_vectors = find_involution(*(_compute_coordinates(one, Point.counter) for one in vectors))
+    of_values = find_involution(*(_compute_coordinates(one, Expression.counter) for one in values))
     return None if of_vectors is None or of_values is None else Exchange.from_coordinates(of_vectors, of_values)
 
 

@@ -71,13 +71,13 @@ def is_strongly_convex(claim: Claim) -> bool:
     return a.strongly_convex_clients in claim.assumptions or q.strong_convexity in claim.notation.values()
 
 
-def scales_of(claim: Claim) -> list[RunQuantity]:
+def list_scales(claim: Claim) -> list[RunQuantity]:
     """Return the constants that set the scale of a claim, or those of the start if the claim has none."""
     found = [quantity for quantity in SCALES if quantity in claim.notation.values()]
     return found or [q.initial_distance if is_convex(claim) else q.initial_gap]
 
 
-def statements(claim: Claim, clients: int, local_steps: int) -> Iterator[BoundInNumbers]:
+def iterate_statements(claim: Claim, clients: int, local_steps: int) -> Iterator[BoundInNumbers]:
     """Yield the statements for each choice of scales; raises `NotApplicable` if the claim cannot be modelled."""
     left, right = _order_sides(claim)
     _require_modelled(claim, clients)
@@ -116,7 +116,7 @@ def _require_modelled(claim: Claim, clients: int) -> None:
 
 def _list_choices(claim: Claim, clients: int) -> Iterator[Values]:
     """Yield values of the scales: 1, or 0 where they may vanish, but not all 0 if this can be avoided."""
-    scales = scales_of(claim)
+    scales = list_scales(claim)
     alike = clients == 1
     options = [
         _list_options(quantity, alike) if len(scales) > 1 else _list_options(quantity, alike)[:1] for quantity in scales

@@ -62,7 +62,7 @@ class Exchange:
         return (rows @ self.change for rows in (objective, program.equations, program.inequalities))
 
 
-def involution(ones: Array, others: Array) -> Array | None:
+def find_involution(ones: Array, others: Array) -> Array | None:
     """Return the linear map that exchanges the rows of two arrays; None if there is none.
 
     A coordinate that is zero in all rows is fixed.

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, islice
 
-from fedtheory.engine.frames.base import Frame, Index, common_steps
+from fedtheory.engine.frames.base import Frame, Index, read_common_steps
 from fedtheory.engine.frames.layout import PlaceLayout
-from fedtheory.engine.frames.moment import MomentFrame, MomentVector, moment_frames, step_frames
-from fedtheory.engine.frames.outcomes import RoundFrame, round_frames, view_whole_round
-from fedtheory.engine.frames.path import PathFrame, PathVector, path_frames, point_frames
-from fedtheory.engine.frames.probes import probes
-from fedtheory.engine.frames.shared_samples import inner_of, sample_at
-from fedtheory.engine.frames.stacks import StackedDraws, StackedFrame, stacks_by_kind, stacks_of
+from fedtheory.engine.frames.moment import MomentFrame, MomentVector, iterate_moment_frames, iterate_step_frames
+from fedtheory.engine.frames.outcomes import RoundFrame, iterate_round_frames, view_whole_round
+from fedtheory.engine.frames.path import PathFrame, PathVector, iterate_path_frames, iterate_point_frames
+from fedtheory.engine.frames.probes import list_probe_points
+from fedtheory.engine.frames.shared_samples import expect_inner_product, sample_at
+from fedtheory.engine.frames.stacks import StackedDraws, StackedFrame, stack_by_kind, stack_repeatedly
 from fedtheory.engine.moments import is_deterministic
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
@@ -34,28 +34,28 @@ __all__ = [
     "StackedDraws",
     "StackedFrame",
     "Vector",
-    "common_steps",
     "count_numbers",
     "count_outcomes",
-    "frames_at",
-    "inner_of",
-    "moment_frames",
-    "path_frames",
-    "point_frames",
-    "probes",
-    "round_frames",
+    "expect_inner_product",
+    "iterate_moment_frames",
+    "iterate_path_frames",
+    "iterate_point_frames",
+    "iterate_round_frames",
+    "iterate_step_frames",
+    "list_frames_at",
+    "list_probe_points",
+    "list_stacks_at",
+    "read_common_steps",
     "sample_at",
-    "stacks_at",
-    "stacks_by_kind",
-    "step_frames",
+    "stack_by_kind",
     "view_whole_round",
 ]
 
 _BUILDERS: dict[str, Callable[[Run], Iterator[Frame]]] = {
-    "step": step_frames,
-    "path": path_frames,
-    "round": round_frames,
-    "points": point_frames,
+    "step": iterate_step_frames,
+    "path": iterate_path_frames,
+    "round": iterate_round_frames,
+    "points": iterate_point_frames,
 }
 _KEPT_NUMBERS = 100_000
 """Largest size of a run's frames (numbers for one vector at all steps) that are cached for the next claim."""
@@ -63,13 +63,13 @@ _MOST_OUTCOMES = 10**6
 """Largest number of outcomes that is counted; it is more than any frame enumerates."""
 
 
-def frames_at(place: str, run: Run) -> Iterable[Frame]:
+def list_frames_at(place: str, run: Run) -> Iterable[Frame]:
     """Return the frames of a run for statements about local steps, paths, outcomes of a round, or free points."""
     _require_steps(place, run)
     return _build_frames(place, run) if _are_few(run) else _BUILDERS[place](run)
 
 
-def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
+def list_stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
     """Return the frames of a run in order, stacked into as few frames as fit into the cache.
 
     Each frame occurs `times` times in a row.
@@ -78,7 +78,9 @@ def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
     if _are_few(run, times) or place == "points":
         return _build_stacks(place, run, times)
     several = max(_KEPT_NUMBERS // (times * count_numbers(run)), 1)
-    return chain.from_iterable(stacks_of(frames, times) for frames in _iterate_batches(_BUILDERS[place](run), several))
+    return chain.from_iterable(
+        stack_repeatedly(frames, times) for frames in _iterate_batches(_BUILDERS[place](run), several)
+    )
 
 
 def _iterate_batches(frames: Iterator[Frame], several: int) -> Iterator[tuple[Frame, ...]]:
@@ -127,4 +129,4 @@ def _build_frames(place: str, run: Run) -> tuple[Frame, ...]:
 @lru_cache(maxsize=8)
 def _build_stacks(place: str, run: Run, times: int) -> tuple[Frame, ...]:
     """Build the stacked frames of a run for a kind of place."""
-    return stacks_of(_build_frames(place, run), times)
+    return stack_repeatedly(_build_frames(place, run), times)

@@ -226,7 +226,7 @@ def average_outcomes(values: Array, probabilities: Array) -> Array:
     return weighted
 
 
-def common_steps(run: Run) -> int:
+def read_common_steps(run: Run) -> int:
     """tau; raise `NotApplicable` if clients take different numbers of local steps."""
     steps = run.algorithm.work.common_steps
     if steps is None:

@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames.base import Frame, Index, average_outcomes, common_steps
+from fedtheory.engine.frames.base import Frame, Index, average_outcomes, read_common_steps
 from fedtheory.engine.frames.noise import NO_NOISE, Covariances, NoiseCoefficients
-from fedtheory.engine.frames.path import path_frames
+from fedtheory.engine.frames.path import iterate_path_frames
 from fedtheory.engine.moments import is_deterministic
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import LocalStep, LocalSteps
@@ -237,17 +237,17 @@ def _collect_state(run: Run, update: Update, live: LiveModels) -> _State:
 
 
 @singledispatch
-def step_frames(run: Run) -> Iterator[Frame]:
+def iterate_step_frames(run: Run) -> Iterator[Frame]:
     """Yield the frames of all local steps in expectation; for quadratics they are made of moments.
 
     If nothing is random, the only path of the run is its expectation.
     """
-    return path_frames(run) if is_deterministic(run.problem, run.algorithm) else moment_frames(run)
+    return iterate_path_frames(run) if is_deterministic(run.problem, run.algorithm) else iterate_moment_frames(run)
 
 
-def moment_frames(run: Run) -> Iterator[Frame]:
+def iterate_moment_frames(run: Run) -> Iterator[Frame]:
     """Yield a frame for every local step (t, k), k = 0 .. K-1, in expectation."""
-    steps = common_steps(run)
+    steps = read_common_steps(run)
     local_steps = LocalSteps(run.problem.centred, run.algorithm.work)
     for t, (update, live) in enumerate(run.trajectory.rounds()):
         bases = live.moments([live.newest - age for age in update.staleness])

@@ -19,7 +19,7 @@ import numpy as np
 from fedtheory.arithmetic import Array, group_equal_rows
 from fedtheory.engine.frames.base import UNEQUAL_STEPS, Frame, Index, average_outcomes
 from fedtheory.engine.frames.path import PathVector, PlainFrame
-from fedtheory.engine.frames.probes import probes
+from fedtheory.engine.frames.probes import list_probe_points
 from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
@@ -307,10 +307,10 @@ def _require_few(run: Run) -> None:
         raise NotApplicable(_TOO_MANY.format(MOST_OUTCOMES, outcomes))
 
 
-def round_frames(run: Run) -> Iterator[RoundFrame]:
+def iterate_round_frames(run: Run) -> Iterator[RoundFrame]:
     """Yield a round from each of the run's probe points."""
     run.require_vectors()
-    points = probes(run)
+    points = list_probe_points(run)
     rounds = _Rounds(run, np.stack(list(points.values())))
     for place, name in enumerate(points):
         yield RoundFrame({"round from": name}, rounds, place)

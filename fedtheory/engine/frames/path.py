@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import Array, sum_with_weights
-from fedtheory.engine.frames.base import Frame, Index, common_steps
+from fedtheory.engine.frames.base import Frame, Index, read_common_steps
 from fedtheory.engine.moments import is_deterministic
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import LinearMaps, Vector
@@ -147,10 +147,10 @@ _LARGEST = 1e145
 """Largest numbers whose squares fit into double precision, with a margin for constants."""
 
 
-def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
+def iterate_path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
     """Yield every local step of one sampled path; the weights of a round must not be random."""
     run.require_vectors()
-    steps = common_steps(run)
+    steps = read_common_steps(run)
     law = run.algorithm.aggregation.moments(run.problem.weights)
     if run.algorithm.clock.is_synchronous and not law.is_fixed:
         raise NotApplicable(
@@ -180,7 +180,7 @@ def _begin_work(run: Run, bases: Array, begin: list[int], generator: np.random.G
     """Return iterates (K+1, C, d) and noises (K, C, d) of the clients that begin new work, step by step."""
     centred, sizes = run.problem.centred, run.algorithm.work.step_sizes[begin, None]
     iterates, noises = [bases[begin]], []
-    for _ in range(common_steps(run)):
+    for _ in range(read_common_steps(run)):
         drawn = [centred.oracle.outcome(i, x, generator) for i, x in zip(begin, iterates[-1], strict=True)]
         noises.append(np.stack(drawn) if drawn else iterates[-1])
         full = run.client_objectives.gradients(begin, iterates[-1])
@@ -191,7 +191,7 @@ def _begin_work(run: Run, bases: Array, begin: list[int], generator: np.random.G
     return visited, np.stack(noises)
 
 
-def point_frames(run: Run) -> Iterator[Frame]:
+def iterate_point_frames(run: Run) -> Iterator[Frame]:
     """Yield one frame without a step, for statements about free points only."""
     start = run.problem.centred.start
     nothing = run.arithmetic.zeros(run.problem.clients, run.problem.dimension)

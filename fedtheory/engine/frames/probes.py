@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedtheory.arithmetic import RATIONAL, Array, MidpointRadius, simplest_near
+from fedtheory.arithmetic import RATIONAL, Array, MidpointRadius, round_to_simplest
 from fedtheory.engine.run import Run
 
 
@@ -14,12 +14,12 @@ def _name_of_centre(run: Run) -> str:
     return "start" if run.problem.stationary_point is None else "stationary point"
 
 
-def probes(run: Run) -> dict[str, Array]:
+def list_probe_points(run: Run) -> dict[str, Array]:
     """Return points (d,) of the run, relative to x*; points that coincide are listed once."""
     last: Any = run.trajectory.final_mean - run.problem.centre
     if isinstance(last, MidpointRadius):
         # Any point serves for such a statement, and rational points have rational values.
-        last = RATIONAL.array([simplest_near(float(number)) for number in last.middle])
+        last = RATIONAL.array([round_to_simplest(float(number)) for number in last.middle])
     named = {
         "start": run.problem.centred.start,
         _name_of_centre(run): last - last,

@@ -81,7 +81,7 @@ def _compute_noise_forms(run: Run) -> Array:
     return run.noise_forms
 
 
-def inner_of(frame: Frame, left: Vector, right: Vector) -> Array:
+def expect_inner_product(frame: Frame, left: Vector, right: Vector) -> Array:
     """Return the expected inner product of two vectors, including the samples that they share."""
     if not (isinstance(left, SampledVector) and isinstance(right, SampledVector)):
         one, other = (each.mean if isinstance(each, SampledVector) else each for each in (left, right))

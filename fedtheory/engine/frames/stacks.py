@@ -238,7 +238,7 @@ _KINDS: dict[type[Frame], Callable[[Any], StackedFrame]] = {
 }
 
 
-def stacks_of(frames: Sequence[Frame], times: int) -> tuple[Frame, ...]:
+def stack_repeatedly(frames: Sequence[Frame], times: int) -> tuple[Frame, ...]:
     """Stack the places of frames, in order, each `times` times."""
     stacks: list[Frame] = []
     for (_, alike), grouped in groupby(frames, _make_stacking_key):
@@ -248,7 +248,7 @@ def stacks_of(frames: Sequence[Frame], times: int) -> tuple[Frame, ...]:
     return tuple(stacks)
 
 
-def stacks_by_kind(frames: Sequence[Frame]) -> list[tuple[StackedFrame, list[int]]]:
+def stack_by_kind(frames: Sequence[Frame]) -> list[tuple[StackedFrame, list[int]]]:
     """Stack places of any runs into as few frames as possible, with the indices of the places in each."""
     kinds: dict[Hashable, list[int]] = {}
     for number, frame in enumerate(frames):

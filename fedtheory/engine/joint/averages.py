@@ -11,7 +11,7 @@ from fedtheory.arithmetic import Array, Number, sum_with_weights
 from fedtheory.engine.joint.layout import VectorLayout
 from fedtheory.engine.joint.moments import ClientVectors, Joint, compute_excess, correlate_sum
 from fedtheory.engine.joint.parameters import RoundParameters
-from fedtheory.engine.moments.local import homogeneous
+from fedtheory.engine.moments.local import embed_covariances
 from fedtheory.kernel.expressions import Average
 
 
@@ -39,7 +39,7 @@ class Averaged:
         if self.each.own.size:
             crossed = self._sum.shared[0]
             second, first = second + crossed @ shared.T + shared @ crossed.T, first + crossed[:, 0]
-        moment = homogeneous(
+        moment = embed_covariances(
             second if self._single_moments is None else second + self._sum_single_moments(self._single_moments)
         )
         moment[0, 0] = self.joint.shared[0, 0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.engine.joint.moments import Joint
 from fedtheory.engine.joint.trajectory import JointTrajectory
-from fedtheory.engine.moments.certified import enclosed_moments
+from fedtheory.engine.moments.certified import enclose_moments
 from fedtheory.errors import Unresolved
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem.interval_problem import EnclosedProblem
@@ -23,7 +23,7 @@ class CertifiedJointTrajectory(JointTrajectory):
             reason = "enclosures in floats exist neither for vectors that clients keep nor for rounds that differ"
             raise Unresolved(f"the run is too long for rationals, and {reason}: use fewer rounds")
         first, _ = self._begin()
-        self._shared = enclosed_moments(np.outer(first, first), algorithm.rounds, self.propagate_round, on_progress)
+        self._shared = enclose_moments(np.outer(first, first), algorithm.rounds, self.propagate_round, on_progress)
         self.moments = np.stack([self._measure_model(joint) for joint in self._iterate_joints()])
         self.divergence = None
 

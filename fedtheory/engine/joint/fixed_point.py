@@ -11,7 +11,7 @@ from fedtheory.federation.definition.language import optimum
 from fedtheory.kernel.expressions import Expr
 
 
-def displacement_at_optimum(trajectory: JointTrajectory) -> Number:
+def measure_displacement_at_optimum(trajectory: JointTrajectory) -> Number:
     """Return sum |s' - s|^2 over server vectors plus sum_i p_i |c_i' - c_i|^2 over clients, after the first round.
 
     The vectors are expectations given the coins, over which the squares are averaged.  Raises `NotApplicable` if the

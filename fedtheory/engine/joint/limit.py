@@ -7,7 +7,7 @@ import numpy as np
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, select_pairs
 from fedtheory.engine.joint.trajectory import JointTrajectory
-from fedtheory.engine.moments.local import homogeneous
+from fedtheory.engine.moments.local import embed_covariances
 from fedtheory.engine.moments.stationary import build_symmetric_operator
 from fedtheory.errors import NotApplicable
 
@@ -37,7 +37,7 @@ def find_limit_of_mean(trajectory: JointTrajectory) -> Array:
     return limit
 
 
-def limiting_moment(trajectory: JointTrajectory) -> Array:
+def compute_limiting_moment(trajectory: JointTrajectory) -> Array:
     """Return lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), from the run's own start.
 
     Raises `NotApplicable` if there is no limit.  If clients keep no vectors, the second moment S of the server's
@@ -67,7 +67,7 @@ def _find_fixed_moment(trajectory: JointTrajectory, step: Array) -> Array:
     """Return the second moment of (1, s) that a round leaves unchanged, (a, a)."""
     arithmetic = trajectory.problem.arithmetic
     identity = arithmetic.identity(len(step) - 1)
-    nothing = homogeneous(identity - identity)
+    nothing = embed_covariances(identity - identity)
     fixed = nothing.copy()
     fixed[0, 0] = arithmetic.number(1, "one")
     fixed[1:, 0] = fixed[0, 1:] = arithmetic.solve_regular(identity - step[1:, 1:], step[1:, 0])
@@ -77,7 +77,7 @@ def _find_fixed_moment(trajectory: JointTrajectory, step: Array) -> Array:
 
     def subtract_image(second: Array) -> Array:
         """Return a covariance minus its image under a round without noise."""
-        kept: Array = second - (trajectory.propagate_round(homogeneous(second)) - fresh)[1:, 1:]
+        kept: Array = second - (trajectory.propagate_round(embed_covariances(second)) - fresh)[1:, 1:]
         return kept
 
     operator = build_symmetric_operator(subtract_image, identity)

@@ -19,7 +19,7 @@ from flint import fmpq_mat, fmpq_poly
 from fedtheory.arithmetic import RATIONAL, Array, arithmetic_of, refuse_test
 from fedtheory.arithmetic.symmetric_pairs import count_pairs, fill_symmetric, select_pairs
 from fedtheory.engine.joint.moments import Joint
-from fedtheory.engine.moments.stationary import powers_vanish, spectral_radius
+from fedtheory.engine.moments.stationary import compute_spectral_radius, powers_vanish
 from fedtheory.errors import NotApplicable, Unresolved
 
 _SLOWEST = 1e-10
@@ -40,7 +40,7 @@ def find_limit(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
     )
     keeps = _project_on_fixed(step)
     left = step - keeps
-    if not (powers_vanish(left) if arithmetic is RATIONAL else spectral_radius(left) < 1 - _SLOWEST):
+    if not (powers_vanish(left) if arithmetic is RATIONAL else compute_spectral_radius(left) < 1 - _SLOWEST):
         raise refuse_test(arithmetic, "the second moments do not converge: use a smaller step size")
     return sizes.joint(keeps @ first)
 

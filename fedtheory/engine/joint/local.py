@@ -14,7 +14,7 @@ from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.engine.joint.forms import Forms, stack_forms
 from fedtheory.engine.joint.layout import VectorLayout
 from fedtheory.engine.joint.parameters import RoundParameters
-from fedtheory.engine.moments.local import homogeneous
+from fedtheory.engine.moments.local import embed_covariances
 from fedtheory.federation.definition.language import Gradient
 from fedtheory.federation.oracles import Oracle
 from fedtheory.kernel.expressions import Expr
@@ -78,7 +78,7 @@ class LocalStage:
     def _compute_fresh(self, step: NoiseStep, known: Array, covariance: Array) -> Array:
         """Return covariances of the gradients' noise, (G, d, d)."""
         if not self.oracle.depends_on_model:
-            some = homogeneous(covariance[:, : self.gradients.shape[1], : self.gradients.shape[1]])
+            some = embed_covariances(covariance[:, : self.gradients.shape[1], : self.gradients.shape[1]])
             return self.oracle.covariances(some, some[:, 1:, 1:])
         moments = _compute_point_moments(step.point, known, covariance)
         squares = self.gradients @ moments @ self.gradients.transpose(0, 2, 1)
@@ -92,7 +92,9 @@ def _compute_point_moments(point: Forms, known: Array, covariance: Array) -> Arr
     maps[:, 0, 0] = arithmetic_of(known).number(1, "one")
     maps[:, 1:] = point.state
     own = point.noise[:, :, : covariance.shape[-1]]
-    moments: Array = maps @ known @ maps.transpose(0, 2, 1) + homogeneous(own @ covariance @ own.transpose(0, 2, 1))
+    moments: Array = maps @ known @ maps.transpose(0, 2, 1) + embed_covariances(
+        own @ covariance @ own.transpose(0, 2, 1)
+    )
     return moments
 
 

@@ -13,7 +13,7 @@ from fedtheory.engine.memo import Memo
 from fedtheory.federation import Algorithm
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm
 from fedtheory.federation.definition.language import eta, eta_g, eta_sum, importance, mean_tau, tau
-from fedtheory.federation.definition.linear import number_of
+from fedtheory.federation.definition.linear import evaluate_number
 from fedtheory.federation.definition.stale_vectors import with_held_vectors
 from fedtheory.federation.problem import Problem
 from fedtheory.kernel.expressions import Expr
@@ -98,4 +98,4 @@ class RoundParameters:
 
     def value(self, expression: Expr, parameters: Mapping[Expr, Any]) -> Any:
         """Return the value of an expression in symbols, or one value for each class."""
-        return number_of(expression, parameters, self.arithmetic, f"algorithm {self.definition.name}")
+        return evaluate_number(expression, parameters, self.arithmetic, f"algorithm {self.definition.name}")

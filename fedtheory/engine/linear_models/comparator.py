@@ -55,7 +55,7 @@ class ModelComparator(Comparator):
         return dissimilarities
 
 
-def comparator_at(problem: LinearModelProblem, time: float, near: Array | None = None) -> ModelComparator:
+def find_comparator_model(problem: LinearModelProblem, time: float, near: Array | None = None) -> ModelComparator:
     """Return the minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``; `near` is an initial guess, relative to x*.
 
     A bound for every point also holds for the computed point.

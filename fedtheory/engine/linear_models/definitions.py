@@ -24,7 +24,7 @@ from fedtheory.federation.definition import (
     Weighted,
 )
 from fedtheory.federation.definition.language import eta, eta_g, eta_sum, importance, mean_tau, start, tau
-from fedtheory.federation.definition.linear import number_of
+from fedtheory.federation.definition.linear import evaluate_number
 from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.kernel.expressions import Expr
 
@@ -55,7 +55,7 @@ class _Numbers:
     def evaluate(self, expression: Expr) -> Any:
         """Return the value of an expression; (1, M, 1) if it differs between clients."""
         if expression not in self.known:
-            self.known[expression] = number_of(expression, self.values, FLOAT, _KEY)
+            self.known[expression] = evaluate_number(expression, self.values, FLOAT, _KEY)
         return self.known[expression]
 
 
@@ -131,7 +131,7 @@ class Interpreter:
         """Return the coins of the round in every replica, (R, 1, 1), common to all clients."""
         assert self.algorithm.defined is not None
         values = self.algorithm.defined.values
-        chances = {coin: number_of(p, values, FLOAT, _KEY) for coin, p in self.definition.coins.items()}
+        chances = {coin: evaluate_number(p, values, FLOAT, _KEY) for coin, p in self.definition.coins.items()}
         shape = (self.replicas, 1, 1)
         return {coin: (self.generator.random(shape) < chance) * 1.0 for coin, chance in chances.items()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from fedtheory.engine.frames.base import Frame, Index, common_steps
+from fedtheory.engine.frames.base import Frame, Index, read_common_steps
 from fedtheory.engine.frames.path import PathVector, SamplesFrame
 from fedtheory.engine.linear_models.replicas import ReplicaRound
 from fedtheory.engine.run import Run
@@ -41,9 +41,9 @@ class ReplicasFrame(SamplesFrame):
         return PathVector(self._round.bases[:, None])
 
 
-def replica_frames(run: Run, rounds: Iterable[ReplicaRound]) -> Iterator[Frame]:
+def iterate_replica_frames(run: Run, rounds: Iterable[ReplicaRound]) -> Iterator[Frame]:
     """Yield every local step (t, k), k = 0 .. K-1."""
-    steps = common_steps(run)
+    steps = read_common_steps(run)
     for t, at in enumerate(rounds):
         for k in range(steps):
             yield ReplicasFrame(run, {"round": t, "step": k}, at, k)

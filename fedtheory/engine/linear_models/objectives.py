@@ -13,7 +13,7 @@ from fedtheory.engine.surrogate import Surrogate
 from fedtheory.errors import NoMinimiser, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.linear_models import LinearModelProblem
-from fedtheory.federation.linear_models.minimiser import minimum_of
+from fedtheory.federation.linear_models.minimiser import find_minimiser
 
 
 def build_client_objectives(centred: LinearModelProblem) -> PointObjectives:
@@ -58,7 +58,7 @@ class ModelSurrogate(Surrogate):
             # For a multiple of F, another minimisation would only reproduce rounding errors.
             return near - near
         try:
-            return minimum_of(self._centred.model, weights / weights.sum(), near).point
+            return find_minimiser(self._centred.model, weights / weights.sum(), near).point
         except NoMinimiser:
             raise NotApplicable("a weighted sum of the clients' objectives has no minimizer") from None
 

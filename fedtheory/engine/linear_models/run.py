@@ -12,9 +12,9 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number
 from fedtheory.engine.certified_run import certify_run
 from fedtheory.engine.constants import Bound
-from fedtheory.engine.frames import Frame, step_frames
-from fedtheory.engine.linear_models.comparator import ModelComparator, comparator_at
-from fedtheory.engine.linear_models.frames import replica_frames
+from fedtheory.engine.frames import Frame, iterate_step_frames
+from fedtheory.engine.linear_models.comparator import ModelComparator, find_comparator_model
+from fedtheory.engine.linear_models.frames import iterate_replica_frames
 from fedtheory.engine.linear_models.objectives import ModelSurrogate, build_client_objectives, build_mean_objective
 from fedtheory.engine.linear_models.replicas import FEW, MANY, count_replicas
 from fedtheory.engine.linear_models.trajectory import Replicas, ReplicaTrajectory
@@ -179,7 +179,7 @@ class LinearModelRun(Run):
 
     @cached_property
     def comparator(self) -> ModelComparator:
-        return comparator_at(self.problem, float(self._total_step_size))
+        return find_comparator_model(self.problem, float(self._total_step_size))
 
     @cached_property
     def at_optimum(self) -> ModelComparator:
@@ -262,9 +262,9 @@ class LinearModelRun(Run):
         raise NotApplicable("expectations at virtual iterates are computed for quadratics only")
 
 
-@step_frames.register
+@iterate_step_frames.register
 def _(run: LinearModelRun) -> Iterator[Frame]:
-    return replica_frames(run, run.trajectory.chosen_rounds())
+    return iterate_replica_frames(run, run.trajectory.chosen_rounds())
 
 
 @certify_run.register

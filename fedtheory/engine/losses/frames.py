@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.engine.frames.base import Frame, Index, common_steps
+from fedtheory.engine.frames.base import Frame, Index, read_common_steps
 from fedtheory.engine.frames.path import PathVector, SamplesFrame
 from fedtheory.engine.losses.trajectory import OutcomeRound
 from fedtheory.engine.run import Run
@@ -41,8 +41,8 @@ class OutcomesFrame(SamplesFrame):
         return PathVector(self._round.server_at(self._outcomes)[:, None, None])
 
 
-def outcome_frames(run: Run, rounds: list[OutcomeRound]) -> Iterator[Frame]:
+def iterate_outcome_frames(run: Run, rounds: list[OutcomeRound]) -> Iterator[Frame]:
     """Yield every local step (t, k), k = 0 .. K-1."""
     for t, at in enumerate(rounds):
-        for k in range(common_steps(run)):
+        for k in range(read_common_steps(run)):
             yield OutcomesFrame(run, {"round": t, "step": k}, at, k)

@@ -14,15 +14,15 @@ from fedtheory.arithmetic.enclosures import largest, maximum
 from fedtheory.engine.certified_run import certify_run
 from fedtheory.engine.comparator import Comparator
 from fedtheory.engine.constants import Bound
-from fedtheory.engine.frames import Frame, step_frames
-from fedtheory.engine.losses.frames import outcome_frames
+from fedtheory.engine.frames import Frame, iterate_step_frames
+from fedtheory.engine.losses.frames import iterate_outcome_frames
 from fedtheory.engine.losses.surrogate import LossSurrogate
 from fedtheory.engine.losses.trajectory import LossTrajectory, mean
 from fedtheory.engine.point_objectives import PointObjectives
 from fedtheory.engine.region import AlongRun, Ball, Everywhere
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.federation.losses.line import line
+from fedtheory.federation.losses.line import restrict_to_coordinate
 from fedtheory.federation.losses.problem import LossProblem
 
 
@@ -148,7 +148,10 @@ class LossRun(Run):
         nothing = self.arithmetic.number(0, "zero")
         if self.problem.has_convex_clients:
             return nothing
-        along = (line(self.problem.terms, c, self.problem.weights[None]) for c in range(self.problem.dimension))
+        along = (
+            restrict_to_coordinate(self.problem.terms, c, self.problem.weights[None])
+            for c in range(self.problem.dimension)
+        )
         return min(nothing, *(each.flattest()[0] for each in along))
 
     @cached_property
@@ -231,23 +234,30 @@ class LossRun(Run):
 
     def _bound_derivatives(self, mixing: Array) -> Array:
         """Return the largest derivatives in modulus, (R,), of combinations, `mixing` (R, M), of clients' gradients."""
-        along = [line(self.problem.terms, c, mixing).steepest() for c in range(self.problem.dimension)]
+        along = [
+            restrict_to_coordinate(self.problem.terms, c, mixing).steepest() for c in range(self.problem.dimension)
+        ]
         return np.asarray(reduce(maximum, along))
 
     def _find_suprema_of_mixtures(self, mixing: Array) -> Array:
         """Return sup_x |sum_i mixing_ri grad F_i(x)|^2, (R,), for mixing (R, M)."""
-        along = [line(self.problem.terms, c, mixing).suprema_sq() for c in range(self.problem.dimension)]
+        along = [
+            restrict_to_coordinate(self.problem.terms, c, mixing).suprema_sq() for c in range(self.problem.dimension)
+        ]
         return np.asarray(reduce(add, along))
 
     def _find_supremum_of_squares(self, mixing: Array, shares: Array) -> Number:
         """Return sup_x sum_r shares_r |sum_i mixing_ri grad F_i(x)|^2, coordinate by coordinate."""
-        along = [line(self.problem.terms, c, mixing).supremum(shares) for c in range(self.problem.dimension)]
+        along = [
+            restrict_to_coordinate(self.problem.terms, c, mixing).supremum(shares)
+            for c in range(self.problem.dimension)
+        ]
         return self.arithmetic.array(along).sum()
 
 
-@step_frames.register
+@iterate_step_frames.register
 def _(run: LossRun) -> Iterator[Frame]:
-    return outcome_frames(run, run.trajectory.rounds_of_outcomes)
+    return iterate_outcome_frames(run, run.trajectory.rounds_of_outcomes)
 
 
 @certify_run.register

@@ -18,16 +18,16 @@ __all__ = [
     "MOST_EXACT_STEPS",
     "SteadyTrajectory",
     "Trajectory",
+    "build_trajectory",
     "is_deterministic",
     "is_too_long_for_rationals",
     "require_short",
     "require_steps",
     "rounds_repeat",
-    "trajectory_of",
 ]
 
 
-def trajectory_of(problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> Trajectory:
+def build_trajectory(problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> Trajectory:
     """Return the exact expectations of a run; if all rounds are alike, in floats, moments are computed on demand.
 
     `recursion` passes on the effect of a round from a run with another number of rounds.

@@ -15,7 +15,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments.doubling import ManyRounds, compose_rounds
-from fedtheory.engine.moments.local import build_maps_of_steps, homogeneous
+from fedtheory.engine.moments.local import build_maps_of_steps, embed_covariances
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.round_maps import RoundMaps
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
@@ -26,7 +26,7 @@ Setting = tuple[Problem, Algorithm]
 Shape = tuple[int, int, tuple[int, ...], int]
 
 
-def shape_of(setting: Setting) -> Shape:
+def get_shared_shape(setting: Setting) -> Shape:
     """Return the shape shared by the runs of a batch: clients, dimension, local steps of each client, rounds."""
     problem, algorithm = setting
     return problem.clients, problem.dimension, algorithm.work.steps, algorithm.rounds
@@ -110,7 +110,7 @@ class Batch:
     def _added(self) -> Array:
         """Return the second moment that noise adds to the server's model in a round, for each run."""
         step = self._server[2]
-        added: Array = (step * step)[:, None, None] * homogeneous(self.noise)
+        added: Array = (step * step)[:, None, None] * embed_covariances(self.noise)
         return added
 
     @cached_property

@@ -23,7 +23,7 @@ import numpy as np
 
 from fedtheory.arithmetic import CERTIFIED, Array, MidpointRadius
 from fedtheory.engine.moments.live import LiveModels
-from fedtheory.engine.moments.metric import ABOVE, Metric, symmetric
+from fedtheory.engine.moments.metric import ABOVE, Metric, convert_to_symmetric_floats
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.errors import Unresolved
@@ -47,7 +47,7 @@ class CertifiedTrajectory(Trajectory):
             raise Unresolved(
                 "the run is too long for rationals, and runs with stale models have no enclosures: use fewer rounds"
             )
-        self.moments = enclosed_moments(self.recursion.start, algorithm.rounds, self._propagate, on_progress)
+        self.moments = enclose_moments(self.recursion.start, algorithm.rounds, self._propagate, on_progress)
 
     def _propagate(self, moment: Array) -> Array:
         """Return the second moment after a round, with its noise."""
@@ -60,7 +60,7 @@ class CertifiedTrajectory(Trajectory):
 
 # An entry that overflows has an infinite radius.
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def enclosed_moments(
+def enclose_moments(
     start: Array, rounds: int, propagate_round: Callable[[Array], Array], on_progress: Callable[[int, int], None]
 ) -> Array:
     """Return the second moments (T+1, a, a) of (1, s), in intervals, for the best W that is found.
@@ -122,7 +122,7 @@ def _factor_weights(
     total = now
     for n in range(rounds):
         on_progress(n, rounds)
-        now = symmetric(linear(CERTIFIED.array(now))) / _GROWTH
+        now = convert_to_symmetric_floats(linear(CERTIFIED.array(now))) / _GROWTH
         total = total + now
     try:
         return np.asarray(np.linalg.cholesky(total)) if np.isfinite(total).all() else factor
@@ -132,7 +132,7 @@ def _factor_weights(
 
 def _find_middle(moment: MidpointRadius) -> Array:
     """Return a symmetric matrix of floats (a, a) near a second moment."""
-    middle = symmetric(moment)
+    middle = convert_to_symmetric_floats(moment)
     middle[0, 0] = 1
     return middle
 

@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import CERTIFIED, RATIONAL, Array, MidpointRadius, group_equal_rows, product, sum_with_weights
-from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, balls, precise_enclosures
+from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, convert_to_balls, precise_enclosures
 from fedtheory.engine.moments.certified import NO_ENCLOSED_VECTORS
 from fedtheory.engine.moments.doubling import ManyRounds, compose_rounds
 from fedtheory.engine.moments.equal_rounds import compose_first_rounds
 from fedtheory.engine.moments.live import LiveModels
-from fedtheory.engine.moments.local import homogeneous, step_maps
+from fedtheory.engine.moments.local import compute_step_maps, embed_covariances
 from fedtheory.engine.moments.powers import accumulate_noise, raise_each
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
@@ -52,18 +52,20 @@ class RoundInBalls:
     def from_algorithm(cls, problem: Problem, algorithm: Algorithm) -> RoundInBalls:
         """Return a round on a rational problem; the local steps of equal clients are computed once."""
         centred, work = problem.centred, algorithm.work
-        steps, sizes = step_maps(centred, work), work.step_sizes[:, None, None]
+        steps, sizes = compute_step_maps(centred, work), work.step_sizes[:, None, None]
         nothing = RATIONAL.zeros(*steps[:, 1:, 1:].shape)
         fresh = sizes * sizes * centred.oracle.covariances(steps, nothing)
         first, kinds = group_equal_rows(steps, fresh, np.array(work.steps))
-        counts, one_step = np.array(work.steps)[first], balls(steps[first])
+        counts, one_step = np.array(work.steps)[first], convert_to_balls(steps[first])
         displacements = raise_each(one_step, counts) - RATIONAL.identity(steps.shape[-1])
-        covariances = accumulate_noise(one_step[:, 1:, 1:], balls(fresh[first]), counts)
+        covariances = accumulate_noise(one_step[:, 1:, 1:], convert_to_balls(fresh[first]), counts)
         server, step = algorithm.aggregation.moments(problem.weights), algorithm.aggregation.server_step_size
         moved = step * sum_with_weights(_sum_weights_by_kind(server.mean, kinds), displacements)
         added = step * step * sum_with_weights(_sum_weights_by_kind(server.squares, kinds), covariances)
         point = np.concatenate([RATIONAL.identity(1)[0], centred.start])
-        return cls(RATIONAL.identity(len(point)) + moved, homogeneous(added), balls(np.outer(point, point)))
+        return cls(
+            RATIONAL.identity(len(point)) + moved, embed_covariances(added), convert_to_balls(np.outer(point, point))
+        )
 
     def repeated(self, rounds: int) -> ManyRounds:
         """Compose `rounds` of these rounds, at least one."""

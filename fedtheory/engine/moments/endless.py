@@ -14,7 +14,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.germs import INFINITESIMAL
 from fedtheory.engine.moments.doubling import ManyRounds
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.stationary import accumulated_excess, stationary_moment
+from fedtheory.engine.moments.stationary import compute_stationary_moment, sum_excess
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
@@ -32,7 +32,7 @@ class EndlessTrajectory(SteadyTrajectory):
     @cached_property
     def _last(self) -> Array:
         """Return the stationary second moment."""
-        return stationary_moment(self.recursion)
+        return compute_stationary_moment(self.recursion)
 
     @cached_property
     def _before_last(self) -> Array:
@@ -42,7 +42,7 @@ class EndlessTrajectory(SteadyTrajectory):
     @cached_property
     def _after_all_rounds(self) -> ManyRounds:
         """Return the moments of infinitely many rounds."""
-        total = self._last * (1 / INFINITESIMAL) + accumulated_excess(self.recursion)
+        total = self._last * (1 / INFINITESIMAL) + sum_excess(self.recursion)
         return ManyRounds(self.algorithm.rounds, self._last - self._last, self._last, total)
 
     @cached_property

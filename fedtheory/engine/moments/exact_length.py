@@ -17,12 +17,12 @@ _WORD = 64
 
 def is_too_long_for_rationals(problem: Problem, algorithm: Algorithm) -> bool:
     """Return whether a run in rationals exceeds the limit on growing numbers."""
-    return _count_steps(algorithm) > most_exact_steps(problem, algorithm)
+    return _count_steps(algorithm) > limit_exact_steps(problem, algorithm)
 
 
 def require_short(problem: Problem, algorithm: Algorithm) -> None:
     """Raise `InputError`, with the limit and advice, for a run that is too long for exact numbers."""
-    require_steps(problem, algorithm, most_exact_steps(problem, algorithm))
+    require_steps(problem, algorithm, limit_exact_steps(problem, algorithm))
 
 
 def require_steps(problem: Problem, algorithm: Algorithm, most: int = MOST_EXACT_STEPS) -> None:
@@ -38,7 +38,7 @@ def require_steps(problem: Problem, algorithm: Algorithm, most: int = MOST_EXACT
     raise InputError("algorithm.rounds", f"{limit}, got {steps}: {shorter}use floats, --arithmetic float")
 
 
-def most_exact_steps(problem: Problem, algorithm: Algorithm) -> int:
+def limit_exact_steps(problem: Problem, algorithm: Algorithm) -> int:
     """Return the limit on rounds times local steps in rationals: lower if mini-batches multiply long numbers."""
     products = problem.oracle.sample_products
     if problem.arithmetic is not RATIONAL or not isinstance(problem.oracle, MiniBatch):

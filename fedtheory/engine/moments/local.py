@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of, product
-from fedtheory.engine.moments.powers import accumulate_noise, powers
+from fedtheory.engine.moments.powers import accumulate_noise, iterate_powers
 from fedtheory.federation import LocalWork
 from fedtheory.federation.oracles import Oracle
 from fedtheory.federation.problem import Problem
@@ -41,7 +41,7 @@ class LocalStep:
     """N_i^k, (M, d, d): covariance of the gradient noise of the step that follows."""
 
 
-def homogeneous(covariance: Array) -> Array:
+def embed_covariances(covariance: Array) -> Array:
     """Return covariances (..., d, d) as contributions (..., d+1, d+1) to a second moment."""
     size = covariance.shape[-1] + 1
     padded = arithmetic_of(covariance).zeros(*covariance.shape[:-2], size, size)
@@ -49,7 +49,7 @@ def homogeneous(covariance: Array) -> Array:
     return padded
 
 
-def step_maps(problem: Problem, work: LocalWork, clients: Clients = EVERYONE) -> Array:
+def compute_step_maps(problem: Problem, work: LocalWork, clients: Clients = EVERYONE) -> Array:
     """Return the map of one local step of each of some clients, (C, d+1, d+1), for a problem centred at its optimum."""
     return build_maps_of_steps(work.step_sizes[clients], problem.linear[clients], problem.hessians[clients])
 
@@ -64,9 +64,9 @@ def build_maps_of_steps(sizes: Array, linear: Array, hessians: Array) -> Array:
     return maps
 
 
-def local_maps(problem: Problem, work: LocalWork, clients: Clients = EVERYONE) -> Iterator[Array]:
+def iterate_local_maps(problem: Problem, work: LocalWork, clients: Clients = EVERYONE) -> Iterator[Array]:
     """Yield the mean of k = 0 .. max_i K_i local steps of some clients, A_i^k, (C, d+1, d+1), for a centred problem."""
-    for block in powers(step_maps(problem, work, clients), max(work.steps) + 1):
+    for block in iterate_powers(compute_step_maps(problem, work, clients), max(work.steps) + 1):
         yield from block
 
 
@@ -75,7 +75,7 @@ class LocalSteps:
 
     def __init__(self, problem: Problem, work: LocalWork) -> None:
         self._oracle, self._gradients = _select_clients(problem, EVERYONE)
-        self._one_step, self._sizes = step_maps(problem, work), work.step_sizes[:, None, None]
+        self._one_step, self._sizes = compute_step_maps(problem, work), work.step_sizes[:, None, None]
         self._steps, self._identity = max(work.steps), problem.arithmetic.identity(problem.dimension + 1)
         self._nothing = problem.arithmetic.zeros(problem.clients, problem.dimension, problem.dimension)
         is_constant = not self._oracle.depends_on_model
@@ -108,8 +108,8 @@ class LocalSteps:
 
 def propagate_noise(problem: Problem, work: LocalWork, clients: Clients = EVERYONE) -> Array:
     """Return C_i^{K_i}, (C, d, d), of some clients, if the noise does not depend on the model."""
-    oracle = oracle_of(problem, clients)
-    one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]
+    oracle = select_oracle(problem, clients)
+    one_step, sizes = compute_step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]
     contraction = one_step[:, 1:, 1:]
     fresh = oracle.covariances(one_step, problem.arithmetic.zeros(*contraction.shape))
     return accumulate_noise(contraction, sizes * sizes * fresh, np.array(work.steps)[clients])
@@ -153,10 +153,10 @@ def compute_gradient_moments(gradients: Array, moments: Array) -> tuple[Array, A
 
 def _select_clients(problem: Problem, clients: Clients) -> tuple[Oracle, Array]:
     """Return the oracle and the gradients, as maps of (1, x), of some clients."""
-    return oracle_of(problem, clients), problem.gradient_maps[clients]
+    return select_oracle(problem, clients), problem.gradient_maps[clients]
 
 
-def oracle_of(problem: Problem, clients: Clients) -> Oracle:
+def select_oracle(problem: Problem, clients: Clients) -> Oracle:
     """Return the oracle of some clients."""
     if clients == EVERYONE:
         return problem.oracle

@@ -70,7 +70,7 @@ class Metric:
         if not np.isfinite(found.bounds).all():
             return np.inf
         try:
-            vectors = MidpointRadius.enclose(np.linalg.eigh(symmetric(found))[1])
+            vectors = MidpointRadius.enclose(np.linalg.eigh(convert_to_symmetric_floats(found))[1])
         except np.linalg.LinAlgError:
             return np.inf
         above = (vectors.T @ found @ vectors).bounds.sum(axis=1).max()
@@ -84,7 +84,7 @@ def _bound_norm(matrix: MidpointRadius) -> float:
     return float(np.sqrt((matrix.bounds * matrix.bounds).sum())) * ABOVE + _LEAST
 
 
-def symmetric(matrix: MidpointRadius) -> Array:
+def convert_to_symmetric_floats(matrix: MidpointRadius) -> Array:
     """Return a symmetric matrix of floats near one in intervals."""
     near: Array = (matrix.middle + matrix.middle.T) / 2
     return near

@@ -17,9 +17,9 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.symmetric_pairs import count_pairs, fill_symmetric, map_pairs, select_pairs
-from fedtheory.engine.moments.local import Clients, compute_step_moments, step_maps
+from fedtheory.engine.moments.local import Clients, compute_step_maps, compute_step_moments
 from fedtheory.engine.moments.row_space_maps import sum_noise_maps
-from fedtheory.engine.moments.row_spaces import list_clients_outside, row_spaces
+from fedtheory.engine.moments.row_spaces import find_row_spaces, list_clients_outside
 from fedtheory.federation import LocalWork
 from fedtheory.federation.problem import Problem
 
@@ -58,7 +58,7 @@ class ServerNoise:
     @classmethod
     def from_work(cls, problem: Problem, work: LocalWork, weights: Array) -> ServerNoise:
         """Return the map for a centred problem, with the factors `weights` (M,), client by client."""
-        spaces = row_spaces(problem, work)
+        spaces = find_row_spaces(problem, work)
         size = count_pairs(problem.dimension + 1)
         total = np.zeros((size, size))
         for space in spaces:
@@ -85,7 +85,10 @@ def _iterate_maps(problem: Problem, work: LocalWork, clients: Sequence[int]) -> 
     """Yield the map (s, s) of the local work of each of some clients on a centred problem."""
     if not clients:
         return
-    steps, (firsts, seconds) = step_maps(problem, work, list(clients)), _compute_step_orders(problem, tuple(clients))
+    steps, (firsts, seconds) = (
+        compute_step_maps(problem, work, list(clients)),
+        _compute_step_orders(problem, tuple(clients)),
+    )
     for client, step, first, second in zip(clients, steps, firsts, seconds, strict=True):
         size, count = work.step_sizes[client], work.steps[client]
         one = size * size * second - size * first

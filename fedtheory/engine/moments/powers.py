@@ -12,7 +12,7 @@ _MOST = 2**16
 """Largest count of numbers in a block."""
 
 
-def powers(steps: Array, count: int) -> Iterator[Array]:
+def iterate_powers(steps: Array, count: int) -> Iterator[Array]:
     """Yield ``A^k``, k = 0 .. count - 1, of maps A (..., s, s), in blocks (B, ..., s, s)."""
     arithmetic = arithmetic_of(steps)
     block = np.broadcast_to(arithmetic.identity(steps.shape[-1]), steps.shape)[None]

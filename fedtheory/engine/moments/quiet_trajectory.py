@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.moments.local import EVERYONE, Clients, step_maps
+from fedtheory.engine.moments.local import EVERYONE, Clients, compute_step_maps
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
 from fedtheory.federation import Algorithm
 from fedtheory.federation.oracles import ExactOracle
@@ -84,7 +84,7 @@ class QuietTrajectory(SteadyTrajectory):
 
     def _follow_iterates(self) -> Iterator[tuple[Array, Array]]:
         """Yield the averaged iterates (T, d+1) and those of all clients (M, T, d+1) after k = 0 .. K local steps."""
-        maps, begun = step_maps(self.recursion.centred, self.recursion.work), self.points[:-1]
+        maps, begun = compute_step_maps(self.recursion.centred, self.recursion.work), self.points[:-1]
         iterates = np.broadcast_to(begun, (len(maps), *begun.shape))
         transposed, weights = maps.transpose(0, 2, 1), self.problem.weights
         for k in range(max(self.algorithm.work.steps) + 1):

@@ -24,13 +24,13 @@ from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import (
     Clients,
     LocalSteps,
-    homogeneous,
+    embed_covariances,
     propagate_local_steps,
     propagate_noise,
 )
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
 from fedtheory.engine.moments.round_maps import RoundMaps, average_maps, find_displacements
-from fedtheory.engine.moments.row_spaces import RowSpace, list_clients_outside, row_spaces
+from fedtheory.engine.moments.row_spaces import RowSpace, find_row_spaces, list_clients_outside
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
 from fedtheory.federation.oracles import ExactOracle
@@ -59,7 +59,7 @@ class RoundNoise:
     @property
     def server_moment(self) -> Array:
         """`server` as a contribution (d+1, d+1) to a second moment."""
-        return homogeneous(self.server)
+        return embed_covariances(self.server)
 
 
 class Recursion:
@@ -213,7 +213,7 @@ class Recursion:
     @cached_property
     def _row_spaces(self) -> list[RowSpace]:
         """Return the spaces spanned by the rows of clients with few rows."""
-        return row_spaces(self.centred, self.work)
+        return find_row_spaces(self.centred, self.work)
 
     @cached_property
     def _outside_row_spaces(self) -> list[int]:
@@ -349,7 +349,7 @@ class Recursion:
         state, factor = plain_floats(moment / moment[1:, 1:].trace()), 1.0
         for _ in range(iterations):
             # With a zero in place of the constant 1, only the linear part acts.
-            state = homogeneous(state[1:, 1:] / state[1:, 1:].trace())
+            state = embed_covariances(state[1:, 1:] / state[1:, 1:].trace())
             state = floats.propagate_round(state, floats.round_noise(state))
             factor = float(state[1:, 1:].trace())
         return factor

@@ -25,15 +25,15 @@ from fedtheory.arithmetic import Array, product, sum_with_weights
 from fedtheory.engine.moments.local import (
     EVERYONE,
     Clients,
-    homogeneous,
-    local_maps,
-    oracle_of,
-    step_maps,
+    compute_step_maps,
+    embed_covariances,
+    iterate_local_maps,
+    select_oracle,
 )
-from fedtheory.engine.moments.powers import powers
+from fedtheory.engine.moments.powers import iterate_powers
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.round_maps import split_clients
-from fedtheory.engine.moments.server import functionals
+from fedtheory.engine.moments.server import evaluate_functionals
 from fedtheory.federation import LocalWork
 from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.problem import Problem
@@ -61,11 +61,11 @@ def pull_back_forms(
 
 
 def _pull_back_together(problem: Problem, work: LocalWork, forms: Array, clients: Clients) -> Iterator[PulledBack]:
-    one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients]
+    one_step, sizes = compute_step_maps(problem, work, clients), work.step_sizes[clients]
     nothing = problem.arithmetic.zeros(*one_step[:, 1:, 1:].shape)
-    covariances = (sizes * sizes)[:, None, None] * oracle_of(problem, clients).covariances(one_step, nothing)
+    covariances = (sizes * sizes)[:, None, None] * select_oracle(problem, clients).covariances(one_step, nothing)
     so_far = problem.arithmetic.zeros(1, len(one_step))
-    for maps in powers(one_step, max(work.steps) + 1):
+    for maps in iterate_powers(one_step, max(work.steps) + 1):
         carried = maps.swapaxes(-1, -2) @ forms @ maps
         # The noise of a step is the same for all models, and is passed on unchanged.
         added = (carried[..., 1:, 1:] * covariances).sum(axis=(-2, -1))
@@ -76,8 +76,12 @@ def _pull_back_together(problem: Problem, work: LocalWork, forms: Array, clients
 
 
 def _pull_back_steps(problem: Problem, work: LocalWork, forms: Array, clients: Clients) -> Iterator[PulledBack]:
-    maps, sizes = step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]
-    oracle, gradients, transposed = oracle_of(problem, clients), problem.gradient_maps[clients], maps.transpose(0, 2, 1)
+    maps, sizes = compute_step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]
+    oracle, gradients, transposed = (
+        select_oracle(problem, clients),
+        problem.gradient_maps[clients],
+        maps.transpose(0, 2, 1),
+    )
     carried = np.broadcast_to(forms, (len(maps), *forms.shape[-2:]))
     noise = carried - carried
     for k in range(max(work.steps) + 1):
@@ -108,7 +112,9 @@ class RoundForms:
             for clients in self.list_blocks()
         )
         identity = self.recursion.problem.arithmetic.identity(maps.shape[-1] - 1)
-        return self._build_sum_form(homogeneous(identity), weights * weights / self.recursion.multiplicities, maps)
+        return self._build_sum_form(
+            embed_covariances(identity), weights * weights / self.recursion.multiplicities, maps
+        )
 
     def list_blocks(self) -> Iterator[Clients]:
         """Return the clients in blocks whose arrays fit in memory."""
@@ -116,7 +122,7 @@ class RoundForms:
 
     def _iterate_maps(self, clients: Clients) -> Iterator[Array]:
         """Yield the mean of the local steps k = 0 .. K of some clients, (C, d+1, d+1) each."""
-        return local_maps(self.recursion.centred, self.recursion.work, clients)
+        return iterate_local_maps(self.recursion.centred, self.recursion.work, clients)
 
     def _build_sum_form(self, form: Array, squares: Array, maps: Array) -> Array:
         """Return the form (d+1, d+1) in 1 and a weighted sum of the clients' iterates, whose means are `maps`.
@@ -145,11 +151,11 @@ class RoundForms:
         if not others:
             # Added as forms, own noise and noise of the average cancel exactly where there is one client.
             together = (forms + shared for forms, shared in self._list_drift_forms(first))
-            return np.stack([functionals(forms, moments) for forms in together], axis=1)
+            return np.stack([evaluate_functionals(forms, moments) for forms in together], axis=1)
         blocks = [self._measure_drift_of(clients, moments) for clients in (first, *others)]
         drifts, shared = zip(*blocks, strict=True)
         # The average has a part of the noise of all clients.
-        found: Array = np.concatenate(drifts, axis=-1) + functionals(_sum(shared), moments)[..., None]
+        found: Array = np.concatenate(drifts, axis=-1) + evaluate_functionals(_sum(shared), moments)[..., None]
         return found
 
     def _measure_drift_of(self, clients: Clients, moments: Array) -> tuple[Array, Array]:
@@ -157,7 +163,7 @@ class RoundForms:
 
         The noise of the average is a form for k = 0 .. K, (K+1, d+1, d+1).
         """
-        each = [(functionals(forms, moments), shared) for forms, shared in self._list_drift_forms(clients)]
+        each = [(evaluate_functionals(forms, moments), shared) for forms, shared in self._list_drift_forms(clients)]
         found, parts = zip(*each, strict=True)
         return np.stack(found, axis=1), np.stack(parts)
 
@@ -167,7 +173,7 @@ class RoundForms:
         The latter is a form, (d+1, d+1).
         """
         own = (1 - 2 * self.recursion.single_weights[clients])[:, None, None]
-        square = homogeneous(self.recursion.problem.arithmetic.identity(self.recursion.problem.dimension))
+        square = embed_covariances(self.recursion.problem.arithmetic.identity(self.recursion.problem.dimension))
         noises = repeat(None) if self._is_quiet else (one.noise for one in self._pull_back(square, clients))
         # Without noise there is no end to its absence.
         for noise, maps, average in zip(noises, self._iterate_maps(clients), self.recursion.average_maps, strict=False):

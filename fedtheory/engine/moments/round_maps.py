@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, sum_with_weights
-from fedtheory.engine.moments.local import Clients, step_maps
-from fedtheory.engine.moments.powers import powers
+from fedtheory.engine.moments.local import Clients, compute_step_maps
+from fedtheory.engine.moments.powers import iterate_powers
 from fedtheory.federation import LocalWork
 from fedtheory.federation.problem import Problem
 
@@ -56,7 +56,7 @@ def _average_block(problem: Problem, work: LocalWork, weights: Array, clients: C
     importances, identity = problem.weights[clients], problem.arithmetic.identity(problem.dimension + 1)
     steps, k = np.array(work.steps)[clients], 0
     averages, final = [], problem.arithmetic.zeros(len(steps), *identity.shape)
-    for block in powers(step_maps(problem, work, clients), max(work.steps) + 1):
+    for block in iterate_powers(compute_step_maps(problem, work, clients), max(work.steps) + 1):
         averages.append(sum_with_weights(importances, block.swapaxes(0, 1)))
         finished = np.flatnonzero((k <= steps) & (steps < k + len(block)))
         final[finished] = block[steps[finished] - k, finished]

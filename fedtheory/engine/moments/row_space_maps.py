@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.arithmetic.symmetric_pairs import count_pairs, map_pairs, multiplicities_of_pairs, places_of_pairs
+from fedtheory.arithmetic.symmetric_pairs import count_pair_multiplicities, count_pairs, list_pair_indices, map_pairs
 from fedtheory.engine.moments.row_spaces import RowSpace
 
 _BLOCK = 2**20
@@ -40,10 +40,10 @@ def sum_noise_maps(space: RowSpace, weights: Array) -> Array:
     for some in _iterate_blocks(space):
         seen = map_pairs(_build_projections(space.bases[some]))
         noise = _add_noise_of_steps(space, some) * weights[space.clients][some, None, None]
-        noise *= multiplicities_of_pairs(space.bases.shape[1] + 1)[:, None]
+        noise *= count_pair_multiplicities(space.bases.shape[1] + 1)[:, None]
         total += seen.reshape(-1, len(total)).T @ (noise @ seen).reshape(-1, len(total))
     # Transposed maps count each entry off the diagonal twice.
-    total /= multiplicities_of_pairs(size)[:, None]
+    total /= count_pair_multiplicities(size)[:, None]
     return total
 
 
@@ -108,7 +108,7 @@ def _build_noise_of_a_step(space: RowSpace, some: Array) -> Array:
     inputs, outputs = space.weighted
     samples = np.concatenate([-outputs[some][..., None], inputs[some]], axis=-1)
     pushes = np.concatenate([np.zeros_like(outputs[some])[..., None], space.inputs[some]], axis=-1)
-    counts = multiplicities_of_pairs(samples.shape[-1])
+    counts = count_pair_multiplicities(samples.shape[-1])
     squares, rows = np.zeros((len(some), len(counts), len(counts))), samples.shape[1]
     # The pairs of all rows of a long table would not fit into memory.
     most = max(1, _BLOCK // (len(some) * len(counts)))
@@ -121,7 +121,7 @@ def _build_noise_of_a_step(space: RowSpace, some: Array) -> Array:
 
 def _pair_vectors(vectors: Array) -> Array:
     """Return the entries of ``v v'`` of vectors (..., a), (..., s)."""
-    rows, columns = places_of_pairs(vectors.shape[-1])
+    rows, columns = list_pair_indices(vectors.shape[-1])
     pairs: Array = vectors[..., rows] * vectors[..., columns]
     return pairs
 

@@ -198,7 +198,7 @@ def _square_vectors(vectors: Array) -> Array:
     return squares
 
 
-def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
+def find_row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
     """Return row spaces that contain the clients of a centred problem, grouped by dimension.
 
     The list is empty if they are not faster.

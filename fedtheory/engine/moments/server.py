@@ -29,11 +29,11 @@ class ServerTrajectory(Expectations):
 
     def _measure_form(self, form: Array) -> Array:
         """Return E (1, x - c)' form (1, x - c) of the server's model for a form (d+1, d+1), (T+1,)."""
-        return self._measure_moments(partial(functional, form))
+        return self._measure_moments(partial(evaluate_functional, form))
 
     def _measure_square(self, form: Array) -> Array:
         """Return E (x - c)' form (x - c) for a form (d, d), (T+1,)."""
-        return self._measure_moments(lambda moments: functional(form, moments[:, 1:, 1:]))
+        return self._measure_moments(lambda moments: evaluate_functional(form, moments[:, 1:, 1:]))
 
     @cached_property
     def server_mean(self) -> Array:
@@ -86,7 +86,7 @@ class ServerTrajectory(Expectations):
         return Divergence(None, f"{grown}, and still grows: {self._cause_of_divergence}")
 
 
-def functionals(forms: Array, moments: Array) -> Array:
+def evaluate_functionals(forms: Array, moments: Array) -> Array:
     """Return ``trace(forms[c]' moments[n])`` for each n and c.
 
     The shape is (N, C) from (N, a, a), or (N, K, C) from (N, K, a, a).
@@ -96,7 +96,7 @@ def functionals(forms: Array, moments: Array) -> Array:
     return values
 
 
-def functional(form: Array, moments: Array) -> Array:
+def evaluate_functional(form: Array, moments: Array) -> Array:
     """Return ``trace(form' moments[n])`` for each n: (N,) from (N, a, a), or (N, K) from (N, K, a, a)."""
     size = form.size
     return moments.reshape(*moments.shape[:-2], size) @ form.reshape(size)

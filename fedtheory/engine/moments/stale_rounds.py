@@ -17,7 +17,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, product
 from fedtheory.engine.moments.live import LiveModels
-from fedtheory.engine.moments.local import LocalStep, LocalSteps, homogeneous
+from fedtheory.engine.moments.local import LocalStep, LocalSteps, embed_covariances
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.federation.clock import Update
 
@@ -150,7 +150,7 @@ class _Rounds:
         maps = self._collect_maps(step)
         carried = product(product(maps, self._with_sources), maps.swapaxes(-1, -2))
         noise = (self._weights * self._weights)[..., None, None] * step.covariances
-        moments: Array = carried + homogeneous(noise.sum(axis=1))
+        moments: Array = carried + embed_covariances(noise.sum(axis=1))
         return moments
 
     def drift(self, step: LocalStep) -> Array:

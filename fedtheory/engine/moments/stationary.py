@@ -32,8 +32,8 @@ import numpy as np
 from flint import arb_mat, ctx, fmpq, fmpq_mat
 
 from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Arithmetic, Array, Number, refuse_test
-from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, places_of_pairs, select_pairs
-from fedtheory.engine.moments.local import homogeneous
+from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, list_pair_indices, select_pairs
+from fedtheory.engine.moments.local import embed_covariances
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.round_forms import RoundForms
 from fedtheory.errors import NotApplicable, Unresolved
@@ -60,7 +60,7 @@ _NO_LIMIT = "the second moments do not contract: the run has no unique limit"
 _TOO_SLOWLY = "the second moments contract too slowly for floats: use --arithmetic rational"
 
 
-def stationary_mean(recursion: Recursion) -> Array:
+def compute_stationary_mean(recursion: Recursion) -> Array:
     """Return the limit of ``E x^n - x*`` from every start, (d,).
 
     Raises `NotApplicable` unless the expectations contract.
@@ -68,7 +68,7 @@ def stationary_mean(recursion: Recursion) -> Array:
     return _find_limit(recursion).mean
 
 
-def stationary_moment(recursion: Recursion) -> Array:
+def compute_stationary_moment(recursion: Recursion) -> Array:
     """Return the second moment (d+1, d+1) that a round leaves unchanged, which is the limit from every start.
 
     It is exact in rationals, for small d; floats allow any d.  Raises
@@ -77,7 +77,7 @@ def stationary_moment(recursion: Recursion) -> Array:
     return _find_limit(recursion).moment
 
 
-def accumulated_excess(recursion: Recursion) -> Array:
+def sum_excess(recursion: Recursion) -> Array:
     """Return ``sum_n (S_n - S)`` over all rounds n = 0, 1, ..., (d+1, d+1): S_n the moments of the run, S their limit.
 
     In rationals.  The sum over T rounds is ``T S`` plus this, up to terms that vanish faster than any power of T.
@@ -85,21 +85,21 @@ def accumulated_excess(recursion: Recursion) -> Array:
     return _find_limit(recursion).excess
 
 
-def stationary_distance_sq(recursion: Recursion) -> Number:
+def compute_stationary_distance_sq(recursion: Recursion) -> Number:
     """Return the limit of ``E|x^n - x*|^2`` over rounds."""
     _ = recursion.problem.about_optimum
-    return stationary_moment(recursion)[1:, 1:].trace()
+    return compute_stationary_moment(recursion)[1:, 1:].trace()
 
 
-def stationary_suboptimality(recursion: Recursion) -> Number:
+def compute_stationary_suboptimality(recursion: Recursion) -> Number:
     """Return the limit of ``E F(x^n) - F*`` over rounds."""
-    return (recursion.problem.about_optimum.hessian * stationary_moment(recursion)[1:, 1:]).sum() / 2
+    return (recursion.problem.about_optimum.hessian * compute_stationary_moment(recursion)[1:, 1:]).sum() / 2
 
 
-def stationary_round_suboptimality(recursion: Recursion) -> Number:
+def compute_stationary_round_suboptimality(recursion: Recursion) -> Number:
     """Return the limit over rounds of ``(1/K) sum_{k=1..K} E F(xbar^{n,k}) - F*``."""
-    moment = stationary_moment(recursion)
-    forms = RoundForms(recursion).build_average_form(homogeneous(recursion.problem.about_optimum.hessian))[1:]
+    moment = compute_stationary_moment(recursion)
+    forms = RoundForms(recursion).build_average_form(embed_covariances(recursion.problem.about_optimum.hessian))[1:]
     return (forms * moment).sum() / (2 * len(forms))
 
 
@@ -153,7 +153,7 @@ class _Limit:
         # Above one, floats may be about to overflow.
         if self.is_exact or radius <= 1 + NEAR_TIE:
             linear = self._project(self.recursion.round_map[1:, 1:])
-            if powers_vanish(linear) if self.is_exact else spectral_radius(linear) < 1 - _SLOWEST / 10:
+            if powers_vanish(linear) if self.is_exact else compute_spectral_radius(linear) < 1 - _SLOWEST / 10:
                 return linear
         reason = f"the expected round map has spectral radius {radius:.6g}: the run has no unique limit"
         raise refuse_test(self._arithmetic, reason)
@@ -167,7 +167,7 @@ class _Limit:
     @cached_property
     def moment(self) -> Array:
         """Fixed point of the second moments, (d+1, d+1)."""
-        moment = homogeneous(self.identity - self.identity)
+        moment = embed_covariances(self.identity - self.identity)
         moment[0, 0] = self.recursion.problem.arithmetic.number(1, "one")
         moment[0, 1:] = moment[1:, 0] = self.mean
         constant = self._project(self.recursion.propagate_round(moment, self.recursion.round_noise(moment))[1:, 1:])
@@ -187,7 +187,7 @@ class _Limit:
         if not self.is_exact:
             raise Unresolved("sums of moments over all rounds are computed in rationals, not in floats")
         limit, identity = self.moment, RATIONAL.identity(len(self.moment))
-        moving = homogeneous(self.moving)
+        moving = embed_covariances(self.moving)
         moving[0, 0] = identity[0, 0]
 
         def subtract_image(away: Array) -> Array:
@@ -219,7 +219,7 @@ class _Limit:
 
     def _apply_round(self, second: Array) -> Array:
         """Return L(S), (d, d): one round of a second moment without mean and constant noise."""
-        moment = homogeneous(self._project(second))
+        moment = embed_covariances(self._project(second))
         # With a zero in place of the constant 1 only the linear part acts, without constant noise.
         noise = self.recursion.round_noise(moment)
         if not self.recursion.problem.oracle.depends_on_model:
@@ -311,7 +311,7 @@ def _symmetrise(matrix: Array) -> Array:
     return symmetric
 
 
-def spectral_radius(matrix: Array) -> float:
+def compute_spectral_radius(matrix: Array) -> float:
     """Return the largest modulus of an eigenvalue of a float matrix."""
     return float(np.abs(np.linalg.eigvals(matrix)).max(initial=0.0))
 
@@ -369,7 +369,7 @@ def _project_on_range(matrix: Array, identity: Array, is_exact: bool) -> Array:
 
 def build_symmetric_operator(linear: Callable[[Array], Array], identity: Array) -> Array:
     """Return the matrix of a linear map on packed symmetric matrices; `identity` (d, d) gives the size."""
-    rows, columns = places_of_pairs(len(identity))
+    rows, columns = list_pair_indices(len(identity))
     images = []
     for row, column in zip(rows, columns, strict=True):
         element = np.outer(identity[row], identity[column])

@@ -11,9 +11,9 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.moments.doubling import ManyRounds, compose_rounds
 from fedtheory.engine.moments.equal_rounds import iterate_blocks
-from fedtheory.engine.moments.local import homogeneous
+from fedtheory.engine.moments.local import embed_covariances
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.server import functional
+from fedtheory.engine.moments.server import evaluate_functional
 from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
@@ -109,7 +109,7 @@ class SteadyTrajectory(Trajectory):
     def last_local_suboptimality(self) -> Array:
         last: Array = (
             self._measure_average_iterate_from(
-                homogeneous(self.problem.about_optimum.hessian), self._before_last[None]
+                embed_covariances(self.problem.about_optimum.hessian), self._before_last[None]
             )[0]
             / 2
         )
@@ -136,16 +136,16 @@ class SteadyTrajectory(Trajectory):
         """Return E F - F* of a model with this second moment, (1, d+1, d+1)."""
         form, covariance = self.problem.about_optimum.hessian, moment[:, 1:, 1:]
         distances_sq = covariance.trace(axis1=1, axis2=2)
-        return self.problem.require_digits(functional(form, covariance) / 2, form, distances_sq)[0]
+        return self.problem.require_digits(evaluate_functional(form, covariance) / 2, form, distances_sq)[0]
 
     @cached_property
     def mean_server_gradient_sq(self) -> Any:
-        return functional(self.problem.gradient_form, self._mean_moment)[0]
+        return evaluate_functional(self.problem.gradient_form, self._mean_moment)[0]
 
     @cached_property
     def mean_local_suboptimality(self) -> Array:
         _ = self.mean_server_suboptimality
-        return self._average_over_time(homogeneous(self.problem.about_optimum.hessian)) / 2
+        return self._average_over_time(embed_covariances(self.problem.about_optimum.hessian)) / 2
 
     @cached_property
     def mean_local_gradient_sq(self) -> Array:

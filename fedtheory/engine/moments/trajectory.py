@@ -20,15 +20,15 @@ from fedtheory.arithmetic import (
     plain_floats,
 )
 from fedtheory.arithmetic.enclosures import largest
-from fedtheory.arithmetic.symmetric_pairs import count_pairs, fill_symmetric, places_of_pairs
+from fedtheory.arithmetic.symmetric_pairs import count_pairs, fill_symmetric, list_pair_indices
 from fedtheory.engine.expectations import Divergence, mean_over_rounds
 from fedtheory.engine.moments.live import LiveModels
-from fedtheory.engine.moments.local import Clients, homogeneous
+from fedtheory.engine.moments.local import Clients, embed_covariances
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.round_forms import RoundForms
-from fedtheory.engine.moments.server import ServerTrajectory, describe_growth, functional, functionals
+from fedtheory.engine.moments.server import ServerTrajectory, describe_growth, evaluate_functional, evaluate_functionals
 from fedtheory.engine.moments.stale_rounds import StaleRounds
-from fedtheory.engine.moments.virtual_iterates import virtual_moments
+from fedtheory.engine.moments.virtual_iterates import compute_virtual_moments
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
@@ -148,22 +148,22 @@ class Trajectory(ServerTrajectory):
         If all clients start from the newest model, this is the averaged iterate,
         otherwise that of fraboni2022, eq. (7).
         """
-        return self._measure_average_iterate(homogeneous(self.problem.about_optimum.hessian)) / 2
+        return self._measure_average_iterate(embed_covariances(self.problem.about_optimum.hessian)) / 2
 
     @cached_property
     def local_distance_sq(self) -> Array:
         dimension = self.problem.about_optimum.dimension
-        return self._measure_average_iterate(homogeneous(self.problem.arithmetic.identity(dimension)))
+        return self._measure_average_iterate(embed_covariances(self.problem.arithmetic.identity(dimension)))
 
     def _measure_average_iterate(self, form: Array) -> Array:
         """Return E (1, xbar^{n,k} - c)' form (1, xbar^{n,k} - c), (T, K+1), c the centre of the problem."""
         if not self.recursion.is_synchronous:
-            return functional(form, self.stale.moments)
+            return evaluate_functional(form, self.stale.moments)
         return self._measure_average_iterate_from(form, self.moments[:-1])
 
     def _measure_average_iterate_from(self, form: Array, moments: Array) -> Array:
         """Return the form at xbar^{n,k} in rounds from models with moments (N, d+1, d+1), (N, K+1)."""
-        return functionals(self._round_forms.build_average_form(form), moments)
+        return evaluate_functionals(self._round_forms.build_average_form(form), moments)
 
     @property
     def _round_forms(self) -> RoundForms:
@@ -182,21 +182,23 @@ class Trajectory(ServerTrajectory):
 
     def evaluate_at_virtual_iterates(self, forms: Array) -> Array:
         if not self.recursion.is_synchronous:
-            return functionals(forms, self.stale.moments)
+            return evaluate_functionals(forms, self.stale.moments)
         if self._is_for_virtual_moments(forms):
-            return functionals(forms, self._virtual_moments)
+            return evaluate_functionals(forms, self._virtual_moments)
         return self._pull_back_from_virtual_iterates(forms)
 
     def _pull_back_from_virtual_iterates(self, forms: Array) -> Array:
         """Return `evaluate_at_virtual_iterates` by one backward pass per distinct form, without stale models."""
         moments, round_forms = self.moments[:-1], self._round_forms
-        found = map_equal_rows(lambda form: functionals(round_forms.build_virtual_iterate_form(form), moments), forms)
+        found = map_equal_rows(
+            lambda form: evaluate_functionals(round_forms.build_virtual_iterate_form(form), moments), forms
+        )
         return np.stack(found, axis=2)
 
     def largest_after_local_steps(self, forms: Array) -> Number:
         if self._is_for_virtual_moments(forms):
             after = self._virtual_moments.swapaxes(0, 1)[1:]
-            return largest([functionals(forms, moments).max() for moments in after])
+            return largest([evaluate_functionals(forms, moments).max() for moments in after])
         return largest(self.evaluate_at_virtual_iterates(forms)[:, 1:].ravel())
 
     def _is_for_virtual_moments(self, forms: Array) -> bool:
@@ -218,9 +220,9 @@ class Trajectory(ServerTrajectory):
         if self.problem.arithmetic is RATIONAL:
             size = self.moments.shape[-1]
             sums = self._pull_back_from_virtual_iterates(fill_symmetric(RATIONAL.identity(count_pairs(size)), size))
-            rows, columns = places_of_pairs(size)
+            rows, columns = list_pair_indices(size)
             return fill_symmetric(np.where(rows == columns, sums, sums / 2), size)
-        return virtual_moments(self.recursion, self.moments[:-1])
+        return compute_virtual_moments(self.recursion, self.moments[:-1])
 
     @cached_property
     def local_gradient_sq(self) -> Array:
@@ -239,7 +241,7 @@ class Trajectory(ServerTrajectory):
     def _measure_difference_from(self, factors: Array, moments: Array) -> Array:
         """Return E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 in rounds from models with moments (N, d+1, d+1), (N, K+1)."""
         self.algorithm.require_synchronous("differences of the clients' iterates are added up in synchronous rounds")
-        return functionals(self._round_forms.build_difference_form(factors), moments)
+        return evaluate_functionals(self._round_forms.build_difference_form(factors), moments)
 
     def local_second_moments(self, forms: Array) -> Array:
         """Return expectations of forms in (1, x_i^{n,k} - x*), one for each client, (T, K, M), k = 0 .. K-1.
@@ -267,7 +269,7 @@ class Trajectory(ServerTrajectory):
             return
         moments = self.moments[:-1]
         for each in self._iterate_gradient_forms(forms, clients):
-            yield functionals(each, moments)
+            yield evaluate_functionals(each, moments)
 
     def _list_stale_second_moments(self, forms: Array, clients: Clients) -> Iterator[Array]:
         by_step = np.stack(list(self._iterate_gradient_forms(forms, clients)))

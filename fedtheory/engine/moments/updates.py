@@ -12,7 +12,7 @@ from fedtheory.arithmetic.symmetric_pairs import count_pairs
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
 from fedtheory.engine.moments.recursion import MOST_MAPPED, Recursion, prepare_oracle
 from fedtheory.engine.moments.row_space_maps import estimate_cost_of_maps, estimate_cost_of_round
-from fedtheory.engine.moments.row_spaces import list_clients_outside, row_spaces
+from fedtheory.engine.moments.row_spaces import find_row_spaces, list_clients_outside
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
 
@@ -60,7 +60,7 @@ class Updates:
     def _one_map_pays(self) -> bool:
         """Return whether one precomputed noise map of all clients costs less than the noise of all rounds by rows."""
         prepare_oracle(self.problem, self.algorithm)
-        spaces = row_spaces(self.problem.centred, self.algorithm.work)
+        spaces = find_row_spaces(self.problem.centred, self.algorithm.work)
         if not spaces or list_clients_outside(spaces, self.problem.clients):
             return False
         rounds = max(self.algorithm.rounds, _MANY_ROUNDS if self.is_for_many else 0)

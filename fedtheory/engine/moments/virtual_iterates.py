@@ -13,12 +13,12 @@ from operator import add
 import numpy as np
 
 from fedtheory.arithmetic import Array, sum_with_weights
-from fedtheory.engine.moments.local import Clients, homogeneous, local_maps
+from fedtheory.engine.moments.local import Clients, embed_covariances, iterate_local_maps
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.round_maps import split_clients
 
 
-def virtual_moments(recursion: Recursion, moments: Array) -> Array:
+def compute_virtual_moments(recursion: Recursion, moments: Array) -> Array:
     """Return E (1, theta^{n,k} - x*)(1, theta^{n,k} - x*)' of rounds from models with moments (N, d+1, d+1).
 
     The shape is (N, K+1, d+1, d+1), for k = 0 .. K; all clients take K steps.
@@ -26,7 +26,7 @@ def virtual_moments(recursion: Recursion, moments: Array) -> Array:
     noise = np.stack([np.stack([*recursion.noise_over_steps(base)]) for base in moments])
     blocks = (_add_displacements(recursion, clients, moments) for clients in split_clients(recursion.centred))
     displacements, spreads = (reduce(add, parts) for parts in zip(*blocks, strict=True))
-    added = homogeneous(noise).swapaxes(0, 1)
+    added = embed_covariances(noise).swapaxes(0, 1)
     steps = [
         _carry_round(recursion, sums, spread + fresh, moments)
         for sums, spread, fresh in zip(displacements, spreads, added, strict=True)
@@ -43,7 +43,7 @@ def _add_displacements(recursion: Recursion, clients: Clients, moments: Array) -
     weights = recursion.participation
     vectors = [weights.mean, *(vector for _, vector in weights.directions)]
     identity, sums, spreads = recursion.problem.arithmetic.identity(moments.shape[-1]), [], []
-    for maps in local_maps(recursion.centred, recursion.work, clients):
+    for maps in iterate_local_maps(recursion.centred, recursion.work, clients):
         displacements = maps - identity
         sums.append(np.stack([sum_with_weights(vector[clients], displacements) for vector in vectors]))
         if weights.is_fixed:

@@ -9,7 +9,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array, Number, arithmetic_of, plain_float
 from fedtheory.arithmetic.reading import is_number
-from fedtheory.arithmetic.root_sums import exact_root
+from fedtheory.arithmetic.root_sums import find_exact_root
 from fedtheory.errors import InputError, Unresolved
 
 _KEY = "algorithm.clock.staleness"
@@ -45,7 +45,7 @@ class StalenessWeight:
             raise Unresolved(
                 "the run is too long for rationals, and weights by staleness have no enclosures: use fewer rounds"
             )
-        root = exact_root(fmpq(1 + age), int(self.exponent.q))
+        root = find_exact_root(fmpq(1 + age), int(self.exponent.q))
         if root is None:
             raise Unresolved(
                 f"the weight {age + 1}^(-{self.exponent}) of a report is not rational: use --arithmetic float"

@@ -32,7 +32,7 @@ from fedtheory.federation.definition.language import (
     optimum,
     start,
 )
-from fedtheory.federation.definition.linear import Parts, linear_parts
+from fedtheory.federation.definition.linear import Parts, collect_linear_parts
 from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.plain_names import require_plain, require_readable
 
@@ -158,7 +158,7 @@ class FederatedAlgorithm:
         if (vector, expression) not in self._linear_cache:
             vectors = {start, optimum, *self.server, *self.client, *self.local_vectors}
             nodes = (Gradient, Compressed, *OVER_CLIENTS)
-            found = linear_parts(
+            found = collect_linear_parts(
                 expression, lambda part: part in vectors or isinstance(part, nodes), f"{self.name}: {vector}"
             )
             self._linear_cache[vector, expression] = found

@@ -18,13 +18,13 @@ Parts = dict[Expr, Expr]
 """The coefficient of each vector."""
 
 
-def linear_parts(expression: Expr, is_vector: Callable[[Expr], bool], key: str) -> Parts:
+def collect_linear_parts(expression: Expr, is_vector: Callable[[Expr], bool], key: str) -> Parts:
     """Return the coefficient of each vector in a linear combination; `InputError` names a non-linear term."""
     expression = sp.sympify(expression)
     if is_vector(expression):
         return {expression: sp.S.One}
     if isinstance(expression, sp.Add):
-        return _add([linear_parts(term, is_vector, key) for term in expression.args])
+        return _add([collect_linear_parts(term, is_vector, key) for term in expression.args])
     factors = sp.Mul.make_args(expression)
     inside = [factor for factor in factors if _contains(factor, is_vector)]
     if expression == 0:
@@ -32,7 +32,7 @@ def linear_parts(expression: Expr, is_vector: Callable[[Expr], bool], key: str) 
     if len(inside) != 1 or (len(factors) == 1 and not isinstance(expression, sp.Add)):
         raise InputError(key, f"expected a linear combination of vectors; the term {expression} is none")
     scale = sp.Mul(*(factor for factor in factors if factor is not inside[0]))
-    return {vector: scale * part for vector, part in linear_parts(inside[0], is_vector, key).items()}
+    return {vector: scale * part for vector, part in collect_linear_parts(inside[0], is_vector, key).items()}
 
 
 def _add(parts: list[Parts]) -> Parts:
@@ -48,7 +48,7 @@ def _contains(expression: Expr, is_vector: Callable[[Expr], bool]) -> bool:
     return is_vector(expression) or any(_contains(argument, is_vector) for argument in expression.args)
 
 
-def number_of(expression: Expr, values: Mapping[Expr, Any], arithmetic: Arithmetic, key: str) -> Any:
+def evaluate_number(expression: Expr, values: Mapping[Expr, Any], arithmetic: Arithmetic, key: str) -> Any:
     """Return the value of an expression in symbols; values may be arrays, one number for each client.
 
     Raises `InputError` for anything but numbers, symbols, + - * / and whole powers.

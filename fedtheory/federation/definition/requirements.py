@@ -15,7 +15,7 @@ from fedtheory.arithmetic import RATIONAL, Array, Number
 from fedtheory.errors import InputError
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm, Parameter
 from fedtheory.federation.definition.language import Compressed, Mixed, Participants, Weighted, eta_g
-from fedtheory.federation.definition.linear import number_of
+from fedtheory.federation.definition.linear import evaluate_number
 from fedtheory.federation.definition.stale_vectors import require_clock
 from fedtheory.federation.participation import Full
 from fedtheory.kernel.expressions import Expr
@@ -30,7 +30,7 @@ def require_numbers(found: FederatedAlgorithm, given: Mapping[Expr, Number], mix
     """Raise `InputError` if a parameter, the probability of a coin or the graph is invalid."""
     values = {parameter.letter: _require_parameter(found, given, parameter) for parameter in found.parameters}
     for coin, chance in found.coins.items():
-        value = number_of(chance, values, RATIONAL, f"algorithm {found.name}")
+        value = evaluate_number(chance, values, RATIONAL, f"algorithm {found.name}")
         if not 0 < value <= 1:
             expected = f"expected a probability in (0, 1] for {coin}, got {value}"
             raise InputError("algorithm.name", f"{expected} with {found.name}")
@@ -93,7 +93,7 @@ def require_problem(
             expected = "expected a problem with a coordinate for each feature, as expand_to_all_dimensions makes it"
             raise InputError("algorithm.name", f"{found.name} keeps some coordinates: {expected}")
         symbol = node.args[1]
-        kept = number_of(symbol, values, problem.arithmetic, f"algorithm {found.name}")
+        kept = evaluate_number(symbol, values, problem.arithmetic, f"algorithm {found.name}")
         if not (kept == int(kept) and 1 <= kept <= problem.dimension):
             key = next((p.key for p in found.parameters if p.letter == symbol), "name")
             expected = f"expected a whole number of coordinates from 1 to {problem.dimension}"

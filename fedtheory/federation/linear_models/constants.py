@@ -48,13 +48,13 @@ class ModelConstants:
     def client_smoothness(self) -> Array:
         """Upper bound on the largest curvature of each F_i, (M,)."""
         model = self.model
-        tops = [largest_eigenvalue(model.inputs[model.rows_of(i)], 1 / n) for i, n in enumerate(model.counts)]
+        tops = [compute_largest_eigenvalue(model.inputs[model.rows_of(i)], 1 / n) for i, n in enumerate(model.counts)]
         return self._bound_curvatures(np.array(tops))
 
     @cached_property
     def objective_smoothness(self) -> float:
         """Upper bound on the largest curvature of F."""
-        top = largest_eigenvalue(self.model.inputs, self.model.row_weights(self.weights))
+        top = compute_largest_eigenvalue(self.model.inputs, self.model.row_weights(self.weights))
         return float(self._bound_curvatures(np.array(top)))
 
     @cached_property
@@ -83,7 +83,7 @@ class ModelConstants:
         found = self.client_smoothness**2
         for client in np.flatnonzero(shrinkages):
             rows = model.rows_of(int(client))
-            top = largest_eigenvalue(model.inputs[rows], model.lengths_sq[rows] / model.counts[client])
+            top = compute_largest_eigenvalue(model.inputs[rows], model.lengths_sq[rows] / model.counts[client])
             found[client] += shrinkages[client] * model.loss.largest_curvature**2 * top * self._safe
         return found
 
@@ -142,11 +142,11 @@ class ModelConstants:
         rows = factors[:, None] * self.model.inputs
         middle = abs(loss.middle_slope) * float(np.linalg.norm(rows.sum(axis=0)))
         each = float(np.abs(factors) @ np.sqrt(self.model.lengths_sq))
-        joint = np.sqrt(len(factors) * largest_eigenvalue(self.model.inputs, factors**2))
+        joint = np.sqrt(len(factors) * compute_largest_eigenvalue(self.model.inputs, factors**2))
         return (middle + loss.slope_radius * min(each, float(joint))) * self._safe
 
 
-def largest_eigenvalue(inputs: Array, weights: Array | float) -> float:
+def compute_largest_eigenvalue(inputs: Array, weights: Array | float) -> float:
     """Return the largest eigenvalue of ``sum_j weights_j x_j x_j'``, from the smaller of the two Gram matrices."""
     rows = inputs * np.sqrt(np.broadcast_to(weights, len(inputs)))[:, None]
     gram = rows.T @ rows if len(rows) >= rows.shape[1] else rows @ rows.T

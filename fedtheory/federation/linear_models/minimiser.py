@@ -129,7 +129,7 @@ def _find_directions(inputs: Array) -> Array:
     return np.asarray(rows[values > _FLAT * size * values.max(initial=0.0)])
 
 
-def minimum_of(model: LinearModel, weights: Array, start: Array, near: Array | None = None) -> Minimum:
+def find_minimiser(model: LinearModel, weights: Array, start: Array, near: Array | None = None) -> Minimum:
     """Return the minimiser of ``sum_i weights_i F_i``, weights that sum to one, nearest to a start (d,).
 
     `near` is an initial guess.  Raises `NoMinimiser` if no minimiser could be certified.

@@ -8,7 +8,7 @@ from fedtheory.federation.linear_models.minimiser import Minimum
 from fedtheory.federation.linear_models.model import LinearModel
 from fedtheory.federation.oracles import Oracle
 from fedtheory.federation.problem.least_squares import describe_batches, describe_columns, describe_weights
-from fedtheory.federation.problem.scales import are_uneven, column_sizes, has_constant
+from fedtheory.federation.problem.scales import are_uneven, has_constant, measure_columns
 
 
 def note_on_loss(model: LinearModel, classes: tuple[str, str] | None) -> str:
@@ -31,10 +31,10 @@ def note_on_minimum(model: LinearModel, found: Minimum) -> str:
     )
 
 
-def notes_on_rows(model: LinearModel, oracle: Oracle, weights: Array) -> list[str]:
+def list_notes_on_rows(model: LinearModel, oracle: Oracle, weights: Array) -> list[str]:
     """Return sentences on columns of different scales or no constant one, on small clients, and on equal weights."""
     counts = model.counts.tolist()
     rows = model.inputs * model.labels[:, None]
     batches = describe_batches(oracle.batch, counts) if isinstance(oracle, RowBatches) else None
-    columns = describe_columns(are_uneven(column_sizes(model.inputs)), has_constant([rows]))
+    columns = describe_columns(are_uneven(measure_columns(model.inputs)), has_constant([rows]))
     return [*columns, *(note for note in (batches, describe_weights(counts, weights)) if note is not None)]

@@ -12,9 +12,9 @@ from fedtheory.arithmetic import FLOAT, Arithmetic, Array
 from fedtheory.errors import NoMinimiser, NotApplicable
 from fedtheory.federation.linear_models.batches import RowBatches
 from fedtheory.federation.linear_models.constants import ModelConstants
-from fedtheory.federation.linear_models.minimiser import Minimum, minimum_of
+from fedtheory.federation.linear_models.minimiser import Minimum, find_minimiser
 from fedtheory.federation.linear_models.model import LinearModel
-from fedtheory.federation.linear_models.notes import note_on_loss, note_on_minimum, notes_on_rows
+from fedtheory.federation.linear_models.notes import list_notes_on_rows, note_on_loss, note_on_minimum
 from fedtheory.federation.oracles import ExactOracle, Oracle
 from fedtheory.federation.problem.nonquadratic import NonquadraticProblem
 
@@ -80,7 +80,7 @@ class LinearModelProblem(NonquadraticProblem):
     @cached_property
     def minimum(self) -> Minimum:
         """The minimiser nearest to the start with its certificate; raises `NoMinimiser` if none is certified."""
-        return minimum_of(self.model, self.weights, self.start)
+        return find_minimiser(self.model, self.weights, self.start)
 
     @property
     def optimum(self) -> Array:
@@ -146,7 +146,7 @@ class LinearModelProblem(NonquadraticProblem):
     def notes(self) -> list[str]:  # type: ignore[override]
         """Notes on the loss, the classes, the accuracy of x* and F*, the rows and the client weights."""
         known = [] if self.stationary_point is None else [note_on_minimum(self.model, self.minimum)]
-        rows = notes_on_rows(self.model, self.oracle, self.weights)
+        rows = list_notes_on_rows(self.model, self.oracle, self.weights)
         return [note_on_loss(self.model, self.classes), *known, *rows]
 
     @cached_property
@@ -164,7 +164,7 @@ class LinearModelProblem(NonquadraticProblem):
         try:
             return np.stack(
                 [
-                    minimum_of(self.model.select_clients([client]), np.ones(1), self.optimum).point
+                    find_minimiser(self.model.select_clients([client]), np.ones(1), self.optimum).point
                     for client in range(self.clients)
                 ]
             )
@@ -176,7 +176,7 @@ class LinearModelProblem(NonquadraticProblem):
         penalties, model = self.model.penalties, self.model
         joint = penalties + 1 / time
         moved = replace(model, penalties=joint, origin=(penalties * model.origin + self.start / time) / joint)
-        return minimum_of(moved, self.weights, self.start, near).point
+        return find_minimiser(moved, self.weights, self.start, near).point
 
     def repeated(self, copies: int) -> LinearModelProblem:
         """Return the problem with every client repeated, the weights divided by the number of copies."""

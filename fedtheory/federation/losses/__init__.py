@@ -8,5 +8,5 @@ assumptions.  Huber and Hampel losses have rational values; the others are enclo
 from fedtheory.federation.losses.kinds import KINDS as KINDS
 from fedtheory.federation.losses.kinds import LossFamily as LossFamily
 from fedtheory.federation.losses.problem import LossProblem as LossProblem
-from fedtheory.federation.losses.problem import separable as separable
+from fedtheory.federation.losses.problem import build_separable as build_separable
 from fedtheory.federation.losses.terms import Terms as Terms

@@ -268,7 +268,7 @@ class FunctionsOfCoordinate:
         return best + tolerance
 
 
-def line(terms: Terms, coordinate: int, mixing: Array) -> FunctionsOfCoordinate:
+def restrict_to_coordinate(terms: Terms, coordinate: int, mixing: Array) -> FunctionsOfCoordinate:
     """Return ``h_r = sum_i mixing_ri dF_i/dx_c`` of the clients' gradients, mixing (R, M), for a coordinate."""
     here = terms.along(coordinate)
     columns: dict[tuple[Number, Number], Array] = {}
@@ -289,7 +289,7 @@ def minimiser(terms: Terms, near: Array) -> Array:
     one = terms.arithmetic.identity(1)
     found = near.copy()
     for coordinate, start in enumerate(near):
-        along = line(terms, coordinate, one)
+        along = restrict_to_coordinate(terms, coordinate, one)
         if along.coefficients.size:
             found[coordinate] = along.minimiser(start)
     return found

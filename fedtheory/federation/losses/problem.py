@@ -123,7 +123,7 @@ class LossProblem(NonquadraticProblem):
         return LossProblem(self.terms.as_floats(), weights, start, self.oracle.as_floats())
 
 
-def separable(
+def build_separable(
     terms: Terms, start: Array, *, clients: int, weights: Array | None = None, noise: Array | None = None
 ) -> LossProblem:
     """Return a validated problem of M clients with full gradients or two-point noise.

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from flint import arb, fmpq
 
-from fedtheory.arithmetic import Array, Number, simplest_near
-from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, Enclosure, bare, largest, precise_enclosures
+from fedtheory.arithmetic import Array, Number, round_to_simplest
+from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, Enclosure, convert_to_ball, largest, precise_enclosures
 from fedtheory.errors import InputError, Unresolved
 from fedtheory.federation.losses.covering import Jet, enclose_largest, enclose_zero
 
@@ -44,7 +44,7 @@ class Sigmoids:
         The result is rational if it is the value of a limit.
         """
         with precise_enclosures():
-            return self._enclose_supremum([bare(share) for share in shares])
+            return self._enclose_supremum([convert_to_ball(share) for share in shares])
 
     def steepest(self, row: int) -> Number:
         """Return ``sup_x h_r'(x)`` for non-negative amplitudes; rational if all terms have the same centre."""
@@ -80,7 +80,7 @@ class Sigmoids:
         for more in _PRECISIONS:
             with suppress(Unresolved), precise_enclosures(more * ENCLOSURE_BITS):
                 found = enclose_zero(self._enclose_derivative, *self._bracket_zero())
-                simple = fmpq(0) if found.contains(arb(0)) else simplest_near(float(found.mid()))
+                simple = fmpq(0) if found.contains(arb(0)) else round_to_simplest(float(found.mid()))
                 return simple if found.contains(arb(simple)) and self._vanishes(simple) else Enclosure(found)
         raise Unresolved("the objective is too flat for its minimiser to be enclosed")
 
@@ -115,7 +115,7 @@ class Sigmoids:
         is_monotone = len({bool(amplitude > 0) for amplitude in self.amplitudes[0] if amplitude != 0}) <= 1
         if len(shares) == 1 and is_monotone and shares[0] >= 0:
             return limits
-        floor = bare(limits)
+        floor = convert_to_ball(limits)
         right, beyond_right = self._bound_tail(shares, arb(floor))
         left, beyond_left = self._reflect()._bound_tail(shares, arb(floor))
         inside = enclose_largest(jet, (-left).lower(), right.upper(), arb(floor))

@@ -18,10 +18,10 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.symmetric_pairs import (
+    count_pair_multiplicities,
     count_pairs,
     fill_symmetric,
-    multiplicities_of_pairs,
-    places_of_pairs,
+    list_pair_indices,
     select_pairs,
 )
 
@@ -46,7 +46,7 @@ class FourthMoments:
     def from_rows(cls, inputs: Array, outputs: Array) -> FourthMoments:
         """Compute the fourth moments of rows (n, d) with outputs (n,), a block of rows at a time."""
         axes = np.linalg.eigh(inputs.T @ inputs)[1].T
-        rows, columns = places_of_pairs(len(axes) + 1)
+        rows, columns = list_pair_indices(len(axes) + 1)
         size = len(rows)
         matrix, step = np.zeros((size, size)), max(1, _BLOCK // size)
         for first in range(0, len(outputs), step):
@@ -80,10 +80,10 @@ class FourthMoments:
     def _apply(self, symmetric: Array) -> Array:
         """Return the matrix applied to symmetric matrices (..., d+1, d+1)."""
         size = symmetric.shape[-1]
-        return fill_symmetric((select_pairs(symmetric) * multiplicities_of_pairs(size)) @ self.matrix, size)
+        return fill_symmetric((select_pairs(symmetric) * count_pair_multiplicities(size)) @ self.matrix, size)
 
 
-def numbers_of(dimension: int) -> int:
+def count_fourth_moments(dimension: int) -> int:
     """Count the numbers in the fourth moments of a client in d dimensions."""
     size = count_pairs(dimension + 1)
     return size * size

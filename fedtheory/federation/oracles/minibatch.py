@@ -15,7 +15,7 @@ from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles.base import Draws, Oracle, StepBound
-from fedtheory.federation.oracles.fourth_moments import MOST_NUMBERS, FourthMoments, are_cheaper, numbers_of
+from fedtheory.federation.oracles.fourth_moments import MOST_NUMBERS, FourthMoments, are_cheaper, count_fourth_moments
 
 _MOST_BATCHES = 1000
 _FEW_ROWS = 64
@@ -92,7 +92,7 @@ class MiniBatch(Oracle):
     def prepare(self, evaluations: int) -> MiniBatch:
         dimension = self.data.inputs[0].shape[1]
         is_float = arithmetic_of(self.data.inputs[0]) is FLOAT
-        room = MOST_NUMBERS // numbers_of(dimension) - len(self.fourth_moments) if is_float else 0
+        room = MOST_NUMBERS // count_fourth_moments(dimension) - len(self.fourth_moments) if is_float else 0
         counts = {client: len(outputs) for client, outputs in enumerate(self.data.outputs)}
         unknown = sorted(counts.keys() - self.fourth_moments.keys(), key=counts.__getitem__, reverse=True)
         for client in unknown[:room]:

@@ -35,7 +35,7 @@ def has_decimal_comma(cell: str) -> bool:
     return _WITH_COMMA.match(cell) is not None
 
 
-def number_of(cell: object, decimal: str = ".") -> float | None:
+def read_cell(cell: object, decimal: str = ".") -> float | None:
     """Return the number of a cell, which may be infinite.
 
     True and false are one and zero.  Returns None for a cell that is no number.
@@ -73,7 +73,7 @@ class NumberColumn:
         """Return a part of the column as numbers, (n,); other cells are counted as invalid, and are NaN."""
         values = self._convert_plain_numbers(cells)
         if values is None:
-            numbers = [number_of(cell, self.decimal) for cell in cells]
+            numbers = [read_cell(cell, self.decimal) for cell in cells]
             values = np.array([math.nan if number is None else number for number in numbers])
         self.has_numbers = self.has_numbers or not np.isnan(values).all()
         self._record(~np.isfinite(values), cells, rows)
@@ -109,9 +109,9 @@ class NumberColumn:
     def _explain_rejection(self, cell: object) -> str:
         if is_missing(cell):
             return f"missing value ({str(cell)!r}): fill it in, leave out the row, or leave out the column by drop"
-        if number_of(cell, self.decimal) is not None:
+        if read_cell(cell, self.decimal) is not None:
             return f"expected a finite number, got {_quote(cell)}: correct it, or leave out the row"
-        if self.decimal == "," and number_of(cell) is not None:
+        if self.decimal == "," and read_cell(cell) is not None:
             return f"expected decimal commas, as in other rows, got {_quote(cell)}: use one decimal sign in the file"
         if not self.has_numbers:
             return (
@@ -184,7 +184,7 @@ class ClassColumn(NumberColumn):
 
         They are numbers if all labels are numbers, else indices of the sorted names.
         """
-        numbers = [number_of(cell, self.decimal) for cell in self._known]
+        numbers = [read_cell(cell, self.decimal) for cell in self._known]
         if not any(number is None for number in numbers):
             return np.array(numbers, dtype=float)[places.astype(np.intp)], ()
         texts = [label_of(cell) for cell in self._known]

@@ -21,7 +21,7 @@ from fedtheory.federation.problem.clients import Clients
 from fedtheory.federation.problem.columns import KEY, ColumnChoice
 from fedtheory.federation.problem.delimited import SUFFIXES, Delimited
 from fedtheory.federation.problem.parquet import SUFFIX, ParquetSource
-from fedtheory.federation.problem.scales import are_uneven, column_sizes, scaling
+from fedtheory.federation.problem.scales import are_uneven, measure_columns, measure_scaling
 from fedtheory.federation.problem.tables import NamedColumns, read_rows
 
 WITH_NAMES = (*SUFFIXES, SUFFIX)
@@ -82,11 +82,11 @@ class DataSet:
         are standardised if their sizes, and that of a column of ones, are far apart, and a column of ones is added
         unless a feature is constant.
         """
-        with_ones = np.append(column_sizes(self.features), [] if intercept is False else [1.0])
+        with_ones = np.append(measure_columns(self.features), [] if intercept is False else [1.0])
         scaled = are_uneven(with_ones) if standardize is None else standardize
         has_ones = not scaled and bool((self.features == 1).all(axis=0).any())
         ones = self.intercept or not has_ones if intercept is None else intercept
-        return replace(self, scaling=scaling(self.features) if scaled else self.scaling, intercept=ones)
+        return replace(self, scaling=measure_scaling(self.features) if scaled else self.scaling, intercept=ones)
 
 
 DataFiles = dict[tuple[str, ColumnChoice], DataSet]
@@ -96,7 +96,7 @@ _KEPT: ContextVar[DataFiles | None] = ContextVar("kept", default=None)
 
 
 @contextmanager
-def keeping_files(kept: DataFiles) -> Iterator[None]:
+def cache_files(kept: DataFiles) -> Iterator[None]:
     """Cache the columns of each file in `kept` while the block runs; an inner block uses the cache of the outer one."""
     token = _KEPT.set(kept if _KEPT.get() is None else _KEPT.get())
     try:
@@ -213,7 +213,7 @@ def _load_from_library(loader: str) -> tuple[Array, Array]:
 
 def _standardise(columns: Array) -> Array:
     """Scale each column to mean zero and standard deviation one."""
-    centre, spread = scaling(columns)
+    centre, spread = measure_scaling(columns)
     scaled: Array = (columns - centre) / spread
     return scaled
 
@@ -235,10 +235,10 @@ def _read_npz(path: Path, choice: ColumnChoice) -> DataSet:
 
 def _read_columns(path: Path, choice: ColumnChoice) -> DataSet:
     source = ParquetSource(path) if path.suffix == SUFFIX else Delimited(path)
-    return data_of(source, choice, path.name)
+    return read_data_set(source, choice, path.name)
 
 
-def data_of(source: NamedColumns, choice: ColumnChoice, name: str) -> DataSet:
+def read_data_set(source: NamedColumns, choice: ColumnChoice, name: str) -> DataSet:
     """Return the rows of a table with named columns."""
     rows = read_rows(source, choice)
     _require_sizes(source.header.source, rows.features, rows.outputs)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from fedtheory.errors import InputError
-from fedtheory.federation.problem.cells import has_decimal_comma, is_missing, number_of
+from fedtheory.federation.problem.cells import has_decimal_comma, is_missing, read_cell
 from fedtheory.federation.problem.columns import KEY, Header
 from fedtheory.federation.problem.tables import Chunk
 
@@ -82,7 +82,7 @@ class Delimited:
 
     def _require_names(self, names: tuple[str, ...]) -> None:
         """Raise `InputError` if most names are numbers, unless these are consecutive, as pandas writes them."""
-        numbers = [name for name in names if number_of(name) is not None]
+        numbers = [name for name in names if read_cell(name) is not None]
         filled = [name for name in names if not is_missing(name)]
         if not numbers or 2 * len(numbers) <= len(filled) or (len(numbers) < len(filled) and _are_consecutive(numbers)):
             return

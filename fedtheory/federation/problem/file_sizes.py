@@ -14,7 +14,7 @@ _NO_FEATURES = 3
 """Number of columns that may not be features: the target, the client, row numbers."""
 
 
-def smallest_size(path: Path) -> tuple[int, int]:
+def bound_file_size(path: Path) -> tuple[int, int]:
     """Return lower bounds of the rows and features of a data file; zeros if its header does not determine them.
 
     Errors in the file are ignored here; they are reported when it is read.

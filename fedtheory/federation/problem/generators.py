@@ -19,13 +19,13 @@ _GRID = 4
 """Random coordinates are multiples of 1/_GRID: small numbers that a reader can check by hand."""
 
 
-def random_vector(generator: np.random.Generator, size: int, reach: int = 2) -> Array:
+def draw_vector(generator: np.random.Generator, size: int, reach: int = 2) -> Array:
     """Return a rational vector (size,) with coordinates in [-reach, reach], multiples of 1/4."""
     vector: Array = RATIONAL.array(generator.integers(-reach * _GRID, reach * _GRID + 1, size)) / fmpq(_GRID)
     return vector
 
 
-def cayley_rotation(skew: Array) -> Array:
+def build_cayley_rotation(skew: Array) -> Array:
     """Return ``(I - A)(I + A)^-1`` for a rational skew-symmetric A (d, d): an orthogonal rational matrix."""
     size = len(skew)
     identity = RATIONAL.identity(size)
@@ -34,7 +34,7 @@ def cayley_rotation(skew: Array) -> Array:
     return rotation
 
 
-def random_rotation(generator: np.random.Generator, size: int) -> Array:
+def draw_rotation(generator: np.random.Generator, size: int) -> Array:
     """Return a rational rotation (size, size) from a random skew matrix with small entries."""
     drawn = generator.integers(-2, 3, (size, size))
     if size == 1:
@@ -42,19 +42,19 @@ def random_rotation(generator: np.random.Generator, size: int) -> Array:
         return RATIONAL.identity(1)
     entries = RATIONAL.array(drawn) / fmpq(2)
     upper = np.triu(entries, 1) + RATIONAL.zeros(size, size)
-    return cayley_rotation(upper - upper.T)
+    return build_cayley_rotation(upper - upper.T)
 
 
-def hessian_with_spectrum(generator: np.random.Generator, spectrum: Sequence[fmpq]) -> Array:
+def draw_hessian(generator: np.random.Generator, spectrum: Sequence[fmpq]) -> Array:
     """Return a rational symmetric matrix (d, d) with exactly the given eigenvalues and random eigenvectors."""
-    rotation = random_rotation(generator, len(spectrum))
+    rotation = draw_rotation(generator, len(spectrum))
     hessian: Array = rotation @ np.diag(RATIONAL.array(list(spectrum))) @ rotation.T + RATIONAL.zeros(
         len(spectrum), len(spectrum)
     )
     return hessian
 
 
-def random_quadratics(
+def draw_quadratics(
     generator: np.random.Generator,
     spectra: Sequence[Sequence[fmpq]],
     *,
@@ -69,14 +69,14 @@ def random_quadratics(
     of the clients' linear terms; `noise` is every client's gradient variance.
     """
     clients, dimension = len(spectra), len(spectra[0])
-    hessians = [hessian_with_spectrum(generator, spectrum) for spectrum in (spectra[:1] if shared else spectra)]
+    hessians = [draw_hessian(generator, spectrum) for spectrum in (spectra[:1] if shared else spectra)]
     hessians = hessians * clients if shared else hessians
     # Linear terms lie in the ranges of the Hessians, so that every F_i (and so F) has a minimiser.
-    common = random_vector(generator, dimension)
-    minimisers = [common + heterogeneity * random_vector(generator, dimension) for _ in range(clients)]
+    common = draw_vector(generator, dimension)
+    minimisers = [common + heterogeneity * draw_vector(generator, dimension) for _ in range(clients)]
     return quadratic(
         np.stack(hessians),
         np.stack([hessian @ minimiser for hessian, minimiser in zip(hessians, minimisers, strict=True)]),
-        random_vector(generator, dimension),
+        draw_vector(generator, dimension),
         noise=RATIONAL.array([noise] * clients),
     )

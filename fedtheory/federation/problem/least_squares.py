@@ -16,8 +16,8 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import ExactOracle, MiniBatch, Oracle
 from fedtheory.federation.problem.checks import mark_semidefinite, uniform_weights
 from fedtheory.federation.problem.quadratic import Problem, require_well_conditioned
-from fedtheory.federation.problem.row_span import span_of
-from fedtheory.federation.problem.scales import are_uneven, has_constant, sizes_of_data
+from fedtheory.federation.problem.row_span import find_span
+from fedtheory.federation.problem.scales import are_uneven, has_constant, measure_data
 
 
 def least_squares(
@@ -38,7 +38,7 @@ def least_squares(
     _check_data(data, batch, replacement)
     oracle = ExactOracle() if batch is None else MiniBatch(data, batch, replacement)
     weights = uniform_weights(arithmetic_of(start), len(data.inputs)) if weights is None else weights
-    span = span_of(data, start)
+    span = find_span(data, start)
     if span is None:
         return _build_problem(data, start, oracle, weights, description)
     data, start = span.inside
@@ -78,22 +78,22 @@ THE_LOSS = "F_i is the average of (y - x'w)^2 over a client's rows; if your loss
 """Note on the definition of the loss."""
 
 
-def notes_on(problem: Problem) -> list[str]:
+def list_data_notes(problem: Problem) -> list[str]:
     """Return notes on a problem of data: the loss, the columns, the batches, the client weights."""
     if problem.data is None:
         return list(problem.notes)
     counts, oracle = _count_rows(problem.data), problem.oracle
     batches = describe_batches(oracle.batch, counts) if isinstance(oracle, MiniBatch) else None
     found = [note for note in (batches, describe_weights(counts, problem.weights)) if note is not None]
-    return [THE_LOSS, *problem.data.notes, *notes_on_columns(problem), *found]
+    return [THE_LOSS, *problem.data.notes, *list_notes_on_columns(problem), *found]
 
 
-def notes_on_columns(problem: Problem) -> list[str]:
+def list_notes_on_columns(problem: Problem) -> list[str]:
     """Return sentences on columns of very different scales, and on a model without a constant term."""
     if problem.data is None:
         return []
     data = (problem.data if problem.span is None else problem.span.data).as_floats()
-    return describe_columns(are_uneven(sizes_of_data(data)), has_constant(data.inputs))
+    return describe_columns(are_uneven(measure_data(data)), has_constant(data.inputs))
 
 
 def describe_columns(are_far_apart: bool, is_one_constant: bool) -> list[str]:

@@ -37,10 +37,10 @@ from fedtheory.federation.problem.checks import (
 from fedtheory.federation.problem.row_span import RowSpan
 from fedtheory.federation.problem.rows import (
     WeightedRows,
-    client_descents,
-    client_values,
+    compute_client_descents,
+    compute_smallest_curvatures,
+    evaluate_clients,
     require_digits,
-    smallest_curvatures,
 )
 from fedtheory.shown import Card, Shown, number
 
@@ -180,7 +180,7 @@ class Problem(Shown):
         """The smallest eigenvalue of each H_i, (M,); raises `Unresolved` if floats cannot resolve one."""
         if self.rows is None or self.data is None:
             return self.arithmetic.smallest_eigenvalues(self.hessians)
-        return smallest_curvatures(self.data, self.hessians)
+        return compute_smallest_curvatures(self.data, self.hessians)
 
     @cached_property
     def mean_linear(self) -> Array:
@@ -261,7 +261,7 @@ class Problem(Shown):
     def optimal_value(self) -> Number:
         """F(x*)."""
         if self.rows is not None and self.data is not None:
-            return sum_with_weights(self.weights, client_values(self.data, self.optimum))
+            return sum_with_weights(self.weights, evaluate_clients(self.data, self.optimum))
         return self.value(self.optimum)
 
     def value(self, point: Array) -> Number:
@@ -326,7 +326,7 @@ class Problem(Shown):
     def _recentre(self, at: Array) -> tuple[Array, Array]:
         """Return b_i and c_i in coordinates whose zero is a point (d,)."""
         if self.rows is not None and self.data is not None:
-            return client_descents(self.data, at), client_values(self.data, at)
+            return compute_client_descents(self.data, at), evaluate_clients(self.data, at)
         moved = product(self.hessians, at)
         linear = self.arithmetic.difference(self.linear, moved, lambda: self._bound_gradients(at))
         return linear, self.constants + moved @ at / 2 - self.linear @ at

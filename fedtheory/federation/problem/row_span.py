@@ -54,21 +54,21 @@ class RowSpan:
         return replace(self, data=self.data.select_clients(clients))
 
 
-def coordinates_of(data: ClientData) -> int:
+def bound_coordinates(data: ClientData) -> int:
     """Return an upper bound on the coordinates of a problem on the data in floats; all features in rationals."""
     rows, dimension = sum(map(len, data.outputs)), int(data.inputs[0].shape[1])
-    return coordinates_in_floats(rows, dimension) if arithmetic_of(data.inputs[0]) is FLOAT else dimension
+    return bound_coordinates_in_floats(rows, dimension) if arithmetic_of(data.inputs[0]) is FLOAT else dimension
 
 
-def coordinates_in_floats(rows: int, dimension: int) -> int:
+def bound_coordinates_in_floats(rows: int, dimension: int) -> int:
     """Return an upper bound on the number of coordinates for `rows` rows in `dimension` dimensions in floats."""
     return min(dimension, rows + MORE) if dimension >= FEWEST else dimension
 
 
-def span_of(data: ClientData, start: Array) -> RowSpan | None:
+def find_span(data: ClientData, start: Array) -> RowSpan | None:
     """Return the span of the data and a start (d,), in floats; None if it is not smaller, or would lose digits."""
     dimension = len(start)
-    if coordinates_of(data) == dimension:
+    if bound_coordinates(data) == dimension:
         return None
     # An intercept without penalty keeps its own coordinate, the last one.
     penalised = slice(0, dimension - 1 if data.free else dimension)

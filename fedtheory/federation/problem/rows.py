@@ -137,13 +137,13 @@ def _factorise(blocks: list[Array]) -> Array:
     return np.asarray(np.linalg.qr(np.concatenate(blocks), mode="r"))
 
 
-def client_values(data: ClientData, point: Array) -> Array:
+def evaluate_clients(data: ClientData, point: Array) -> Array:
     """Return F_i at a point (d,), (M,), from the residuals, so that no large numbers cancel."""
     squares = np.array([r @ r / len(r) for r in data.translated(point).outputs])
     return np.asarray(squares + data.penalties @ (point * point) / 2)
 
 
-def client_descents(data: ClientData, point: Array) -> Array:
+def compute_client_descents(data: ClientData, point: Array) -> Array:
     """Return -grad F_i at a point (d,), (M, d), from the residuals; values within rounding error are zero."""
     residuals = data.translated(point).outputs
     data_parts = np.stack([2 * r @ x / len(r) for (x, _), r in zip(data, residuals, strict=True)])
@@ -155,7 +155,7 @@ def client_descents(data: ClientData, point: Array) -> Array:
     return np.asarray(FLOAT.difference(data_parts, np.asarray(data.penalties * point), sizes))
 
 
-def smallest_curvatures(data: ClientData, hessians: Array) -> Array:
+def compute_smallest_curvatures(data: ClientData, hessians: Array) -> Array:
     """Return the smallest eigenvalue of each client's Hessian, (M,); raise `Unresolved` if the rows lose its digits."""
     extremes = [values[[0, -1]] for values in np.linalg.eigvalsh(hessians)]
     ridge = 0.0 if data.free else float(data.ridge)

@@ -19,21 +19,21 @@ def are_uneven(sizes: Array) -> bool:
     return bool(len(filled) > 0 and filled.max() > _UNEVEN * filled.min())
 
 
-def column_sizes(columns: Array) -> Array:
+def measure_columns(columns: Array) -> Array:
     """Return the root mean square of each column, (d,), which includes both mean and deviation."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->j", columns, columns) / max(len(columns), 1)))
 
 
-def scaling(columns: Array) -> tuple[Array, Array]:
+def measure_scaling(columns: Array) -> tuple[Array, Array]:
     """Return mean and deviation of each column, (d,) each; the scale of a constant column is one."""
     spread = columns.std(axis=0)
     return columns.mean(axis=0), np.where(spread == 0, 1, spread)
 
 
-def sizes_of_data(data: ClientData) -> Array:
+def measure_data(data: ClientData) -> Array:
     """Return sizes of the columns over the rows of all clients, in floats, (d,)."""
     counts = np.array([len(outputs) for outputs in data.outputs])
-    squares = np.stack([column_sizes(inputs) ** 2 for inputs in data.inputs])
+    squares = np.stack([measure_columns(inputs) ** 2 for inputs in data.inputs])
     return np.asarray(np.sqrt(counts @ squares / counts.sum()))
 
 

@@ -8,14 +8,14 @@ from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError
 
 
-def iid_split(count: int, clients: int, seed: int) -> list[Array]:
+def split_iid(count: int, clients: int, seed: int) -> list[Array]:
     """Return row indices for each client: a random partition of `count` rows into parts of nearly equal size."""
     _check_count(count, clients)
     shuffled = np.random.default_rng(seed).permutation(count)
     return [np.sort(part) for part in np.array_split(shuffled, clients)]
 
 
-def dirichlet_split(labels: Array, clients: int, concentration: float, seed: int) -> list[Array]:
+def split_by_dirichlet(labels: Array, clients: int, concentration: float, seed: int) -> list[Array]:
     """Return row indices for each client, with label skew by Dirichlet proportions.
 
     Each label's rows are assigned in proportions sampled from a symmetric

@@ -17,10 +17,10 @@ from fedtheory.language.assumptions.objectives import *
 from fedtheory.language.assumptions.participation import *
 from fedtheory.language.assumptions.steps import *
 from fedtheory.language.assumptions.weights import *
-from fedtheory.language.paper_parts import modules_of_papers
+from fedtheory.language.paper_parts import import_modules
 
 # The chapters of papers use those of this package.
-for _chapter in modules_of_papers("assumptions"):
+for _chapter in import_modules("assumptions"):
     globals().update({name: one for name, one in vars(_chapter).items() if isinstance(one, Assumption)})
 if TYPE_CHECKING:
 

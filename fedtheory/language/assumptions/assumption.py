@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fedtheory.errors import NotApplicable, Unresolved
-from fedtheory.runfile.loading import mistakes_of
+from fedtheory.runfile.loading import report_mistakes
 
 if TYPE_CHECKING:
     from fedtheory.engine.constants import Bound
@@ -36,7 +36,7 @@ class Assumption:
     def _find_failure(self, run: Run) -> str | None:
         """Return the reason of `NotApplicable`, a default reason if `require` returns False, and None otherwise."""
         try:
-            with mistakes_of(self.require):
+            with report_mistakes(self.require):
                 found = run.compute_once(self.require)
         except Unresolved:
             raise

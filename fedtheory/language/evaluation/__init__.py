@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.evaluation.compiler import Compiler, Scalar, total
+from fedtheory.language.evaluation.compiler import Compiler, Scalar, sum_values
 from fedtheory.language.evaluation.powers import is_product
 from fedtheory.language.evaluation.rounding import ScaleCompiler
 from fedtheory.language.evaluation.runs import SiteOfRuns as SiteOfRuns
@@ -36,17 +36,17 @@ class Compiled:
 
     def __call__(self, site: Site) -> Array:
         """Return the value, axes (rounds, steps, clients)."""
-        value: Array = total(self.parts(site))
+        value: Array = sum_values(self.parts(site))
         return value
 
     def with_scale(self, site: Site) -> tuple[Array, Array | None]:
         """Return the value and the scale of its rounding errors; None as scale for exact numbers."""
         parts = self.parts(site)
-        value = total(parts)
+        value = sum_values(parts)
         if site.arithmetic is not FLOAT:
             return value, None
         sizes = zip(parts, self.scales, strict=True)
-        return value, total([abs(part) if scale is None else scale(site) for part, scale in sizes])
+        return value, sum_values([abs(part) if scale is None else scale(site) for part, scale in sizes])
 
 
 def compile_expression(expression: Expr, notation: Mapping[sp.Symbol, Quantity]) -> Compiled:

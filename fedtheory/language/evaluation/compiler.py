@@ -14,7 +14,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, Array, plain_float
 from fedtheory.arithmetic.enclosures import maximum, minimum
-from fedtheory.engine.frames import PathVector, RoundFrame, Vector, inner_of, sample_at, view_whole_round
+from fedtheory.engine.frames import PathVector, RoundFrame, Vector, expect_inner_product, sample_at, view_whole_round
 from fedtheory.engine.memo import Memo
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
@@ -34,7 +34,7 @@ Scalar = Callable[[Site], Array]
 Vectorial = Callable[[Site], Vector]
 
 
-def total(parts: Iterable[Any]) -> Any:
+def sum_values(parts: Iterable[Any]) -> Any:
     """Return the sum of arrays or of vectors."""
     return reduce(operator.add, parts)
 
@@ -152,7 +152,7 @@ class Compiler:
     def _compile_inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
         return self._cache_on_frame(
-            node, lambda site: site.step.expand_axes(inner_of(site.step, left(site), right(site)))
+            node, lambda site: site.step.expand_axes(expect_inner_product(site.step, left(site), right(site)))
         )
 
     def _cache_on_frame(self, node: Expr, compute: Scalar) -> Scalar:
@@ -243,7 +243,7 @@ class Compiler:
     def _compose(self, node: Expr) -> Vectorial:
         if isinstance(node, sp.Add):
             parts = [self.vector(argument) for argument in node.args]
-            return lambda site: total(part(site) for part in parts)
+            return lambda site: sum_values(part(site) for part in parts)
         if isinstance(node, ex.Average | ex.ClientSum):
             return self._compile_vector_average(node)
         if isinstance(node, ex.Gradient):

@@ -11,7 +11,7 @@ import sympy as sp
 
 from fedtheory.arithmetic import Array
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.evaluation.compiler import Compiler, Scalar, total
+from fedtheory.language.evaluation.compiler import Compiler, Scalar, sum_values
 from fedtheory.language.evaluation.site import Site
 
 
@@ -76,7 +76,7 @@ class ScaleCompiler(Compiler):
         """Return a closure for the sum of the norms of the vectors that a vector expression adds up."""
         if isinstance(node, sp.Add):
             parts = [self._length(argument) for argument in node.args]
-            return lambda site: total(part(site) for part in parts)
+            return lambda site: sum_values(part(site) for part in parts)
         vector = self.vector(node)
 
         def length(site: Site) -> Array:

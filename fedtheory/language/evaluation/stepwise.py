@@ -18,7 +18,7 @@ import sympy as sp
 from flint import arb, fmpq
 
 from fedtheory.arithmetic import FLOAT, Array, Number, plain_float
-from fedtheory.arithmetic.enclosures import bare
+from fedtheory.arithmetic.enclosures import convert_to_ball
 from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation.site import Site
@@ -62,7 +62,7 @@ def _round_down(value: Number) -> Number:
         return fmpq(value.floor())
     if isinstance(value, float):
         return _round_float_down(value)
-    interval = bare(value)
+    interval = convert_to_ball(value)
     if not isinstance(interval, arb):
         raise NotApplicable("the claim rounds a quantity that is only known in a limit on this run")
     if interval.is_nan():

@@ -30,7 +30,7 @@ from fedtheory.language.exercises.questions import (
 )
 from fedtheory.language.targets import resolve
 from fedtheory.language.wellformed import require_wellformed
-from fedtheory.runfile.loading import load_file, one_line
+from fedtheory.runfile.loading import join_lines, load_file
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
 Drawn = tuple[str, str, tuple[Question, ...]]
@@ -66,7 +66,7 @@ def exercise_of(path: Path) -> Assignment:
 
 def _check_draws(draw: Callable[[Draw], Any], path: Path) -> Callable[[Draw], Drawn]:
     def checked(of: Draw) -> Drawn:
-        with one_line(path):
+        with join_lines(path):
             drawn = draw(of)
             _check_copy(drawn)
             introduction, worked, questions = drawn

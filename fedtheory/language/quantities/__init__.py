@@ -13,7 +13,7 @@ virtual iterate of Fraboni et al. 2022, eq. (7).
 
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.language.paper_parts import modules_of_papers
+from fedtheory.language.paper_parts import import_modules
 from fedtheory.language.quantities.algorithms import *
 from fedtheory.language.quantities.any_point import *
 from fedtheory.language.quantities.drift import *
@@ -30,7 +30,7 @@ from fedtheory.language.quantities.steady_state import *
 from fedtheory.language.quantities.vectors import *
 
 # The chapters of papers use those of this package.
-for _chapter in modules_of_papers("quantities"):
+for _chapter in import_modules("quantities"):
     _own = {name: one for name, one in vars(_chapter).items() if not name.startswith("_")}
     globals().update({name: one for name, one in _own.items() if isinstance(one, Quantity | QuantityFamily)})
 if TYPE_CHECKING:

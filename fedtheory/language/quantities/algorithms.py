@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from fedtheory.arithmetic import Number
-from fedtheory.engine.moments.stationary import stationary_mean
+from fedtheory.engine.moments.stationary import compute_stationary_mean
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.kernel.expressions import Average, Gradient
@@ -61,12 +61,12 @@ def _measure_limiting_mean_distance(run: Run) -> Any:
     """Return the squared distance of the limit of the expected model to the optimum."""
     _ = run.problem.about_optimum
     if run.algorithm.defined is None:
-        limit = stationary_mean(run.trajectory.recursion)
+        limit = compute_stationary_mean(run.trajectory.recursion)
     else:
-        from fedtheory.engine.definition_runs import joint_trajectory
+        from fedtheory.engine.definition_runs import build_joint_trajectory
         from fedtheory.engine.joint import find_limit_of_mean
 
-        limit = find_limit_of_mean(joint_trajectory(run))
+        limit = find_limit_of_mean(build_joint_trajectory(run))
     return limit @ limit
 
 
@@ -81,17 +81,17 @@ limiting_mean_distance_sq = constant(
 
 def _measure_displacement(run: Run) -> Any:
     """Return the displacement of the server's model in one round that starts at the optimum."""
-    from fedtheory.engine.definition_runs import joint_trajectory
-    from fedtheory.engine.joint import JointTrajectory, displacement_at_optimum
+    from fedtheory.engine.definition_runs import build_joint_trajectory
+    from fedtheory.engine.joint import JointTrajectory, measure_displacement_at_optimum
 
     if run.algorithm.defined is not None:
-        return displacement_at_optimum(joint_trajectory(run))
+        return measure_displacement_at_optimum(build_joint_trajectory(run))
     from fedtheory.federation.algorithms import definition
     from fedtheory.federation.definition.run import Defined
 
     run.algorithm.require_synchronous("a round starts from the newest model")
     rule = replace(run.algorithm, defined=Defined(definition("fedavg"), {}), rounds=1)
-    return displacement_at_optimum(JointTrajectory(run.problem, rule))
+    return measure_displacement_at_optimum(JointTrajectory(run.problem, rule))
 
 
 optimum_displacement_sq = RunQuantity(
@@ -126,11 +126,11 @@ mixing_contraction = extremal_constant(
 
 def _require_kept_models(run: Run) -> Any:
     """Return the trajectory of a run whose clients may keep models between rounds."""
-    from fedtheory.engine.definition_runs import joint_trajectory
+    from fedtheory.engine.definition_runs import build_joint_trajectory
 
     if run.algorithm.defined is None:
         raise NotApplicable(f"the clients of {run.algorithm.name} keep no models between rounds")
-    return joint_trajectory(run).require_finite()
+    return build_joint_trajectory(run).require_finite()
 
 
 consensus_distance_sq = per_round(

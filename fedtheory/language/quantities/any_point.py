@@ -37,7 +37,7 @@ from fedtheory.language.quantities.quantity import (
     VectorQuantity,
     constant,
     extremal_constant,
-    symbol_of,
+    get_symbol,
 )
 
 comparator = VectorQuantity(
@@ -46,7 +46,7 @@ comparator = VectorQuantity(
     "the point that the run is compared with, the minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T)",
     lambda frame: frame.constant(frame.run.comparator.point[None]),
 )
-COMPARATOR, _CURVATURE = symbol_of(comparator), symbol_of(problem.client_smoothness)
+COMPARATOR, _CURVATURE = get_symbol(comparator), get_symbol(problem.client_smoothness)
 _APART = Gradient(CLIENT_OBJECTIVE, COMPARATOR) - Gradient(OBJECTIVE, COMPARATOR)
 
 

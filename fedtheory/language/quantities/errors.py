@@ -8,7 +8,7 @@ import sympy as sp
 
 from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import smallest
-from fedtheory.engine.moments.stationary import stationary_round_suboptimality
+from fedtheory.engine.moments.stationary import compute_stationary_round_suboptimality
 from fedtheory.engine.run import Run
 from fedtheory.language.quantities import local_work, problem
 from fedtheory.language.quantities.measuring.axes import place_on_rounds, require_common_steps
@@ -46,7 +46,7 @@ average_suboptimality = RunQuantity(
     r"\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
     "(1/(tau T)) sum_t sum_{k=1..tau} E F(xbar^{t,k}) - F*",
     lambda run: _average(require_common_steps(run, run.trajectory.mean_local_suboptimality)[1:]),
-    limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+    limit=lambda run: compute_stationary_round_suboptimality(run.trajectory.recursion),
     term=define_by(gap(NEXT_ITERATE), MEAN_OVER_STEPS, MEAN_OVER_ROUNDS),
 )
 
@@ -68,7 +68,7 @@ last_round_suboptimality = RunQuantity(
     r"\mathbb E\left[\frac{1}{\tau}\sum_{k=1}^{\tau}F(\bar x^{(T-1,k)})-F(x^*)\right]",
     "(1/tau) sum_{k=1..tau} E F(xbar^{T-1,k}) - F*, over the local steps of the last round",
     lambda run: _average(require_common_steps(run, run.trajectory.last_local_suboptimality)[1:]),
-    limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+    limit=lambda run: compute_stationary_round_suboptimality(run.trajectory.recursion),
     term=define_by(gap(NEXT_ITERATE), MEAN_OVER_STEPS, LAST_ROUND),
 )
 average_local_gradient_sq = RunQuantity(

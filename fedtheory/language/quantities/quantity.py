@@ -12,7 +12,7 @@ import sympy as sp
 from fedtheory.arithmetic import MidpointRadius
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import place_on_clients
-from fedtheory.runfile.loading import mistakes_of
+from fedtheory.runfile.loading import report_mistakes
 
 if TYPE_CHECKING:
     from fedtheory.engine.constants import Bound
@@ -153,7 +153,7 @@ class RunQuantity(_Named):
         try:
             if self.of_types:
                 run.require_single_clients("a type has one value for all its clients")
-            with mistakes_of(function):
+            with report_mistakes(function):
                 return function(run)
         except NotApplicable as reason:
             raise reason.about(self.name) from None
@@ -174,10 +174,10 @@ class RunQuantity(_Named):
     @cached_property
     def symbol(self) -> sp.Symbol:
         """The SymPy symbol of the quantity, for expressions that use it directly."""
-        return symbol_of(self)
+        return get_symbol(self)
 
 
-def symbol_of(quantity: Quantity) -> sp.Symbol:
+def get_symbol(quantity: Quantity) -> sp.Symbol:
     """Return the symbol of a number, a vector or an objective in terms."""
     return sp.Symbol(quantity.latex, real=True)
 

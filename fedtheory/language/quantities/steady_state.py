@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fedtheory.engine.moments.stationary import (
-    stationary_distance_sq,
-    stationary_round_suboptimality,
-    stationary_suboptimality,
+    compute_stationary_distance_sq,
+    compute_stationary_round_suboptimality,
+    compute_stationary_suboptimality,
 )
 from fedtheory.engine.run import Run
 from fedtheory.language.quantities.quantity import constant
@@ -16,14 +16,14 @@ limiting_suboptimality = constant(
     "limiting_suboptimality",
     r"\lim_{T\to\infty}\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
     "limit of average_suboptimality for ever more rounds, from the fixed point of the second moments",
-    lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+    lambda run: compute_stationary_round_suboptimality(run.trajectory.recursion),
     primitive="limit",
 )
 limiting_model_suboptimality = constant(
     "limiting_model_suboptimality",
     r"\lim_{T\to\infty}\mathbb E F(x^T)-F(x^*)",
     "limit of E F(x^T) - F* for ever more rounds, from the fixed point of the second moments",
-    lambda run: stationary_suboptimality(run.trajectory.recursion),
+    lambda run: compute_stationary_suboptimality(run.trajectory.recursion),
     primitive="limit",
 )
 
@@ -31,11 +31,11 @@ limiting_model_suboptimality = constant(
 def _measure_limiting_distance(run: Run) -> Any:
     _ = run.problem.about_optimum
     if run.algorithm.defined is None:
-        return stationary_distance_sq(run.trajectory.recursion)
-    from fedtheory.engine.definition_runs import joint_trajectory
-    from fedtheory.engine.joint import limiting_moment
+        return compute_stationary_distance_sq(run.trajectory.recursion)
+    from fedtheory.engine.definition_runs import build_joint_trajectory
+    from fedtheory.engine.joint import compute_limiting_moment
 
-    return limiting_moment(joint_trajectory(run))[1:, 1:].trace()
+    return compute_limiting_moment(build_joint_trajectory(run))[1:, 1:].trace()
 
 
 limiting_distance_sq = constant(

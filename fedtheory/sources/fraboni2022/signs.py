@@ -5,14 +5,14 @@ from __future__ import annotations
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity, RunQuantity
-from fedtheory.language.signs import Existing, Signs, defined_with, existing
+from fedtheory.language.signs import Existing, Signs, list_defined_with, list_existing
 
 _WITH_SHARES: tuple[Quantity, ...] = (
     q.weight_share,
     *sorted(
         (
             quantity
-            for quantity in defined_with({q.weight_share})
+            for quantity in list_defined_with({q.weight_share})
             if isinstance(quantity, RunQuantity) and quantity.per_round
         ),
         key=lambda quantity: quantity.name,
@@ -35,10 +35,10 @@ _EXISTING = (
         a.IMPLY_CONVEXITY,
     ),
     Existing("a comparator of the updates", frozenset[Quantity]({q.surrogate_comparator}), a.IMPLY_CONVEXITY),
-    existing("minimisers of the updates", q.round_optimum, by=a.strongly_convex_clients),
-    existing("a minimiser of the surrogate problem", q.surrogate_optimum, by=a.strongly_convex_clients),
-    existing("periods of whole times", q.common_period, q.reports_in_a_period, by=a.whole_times),
-    existing("shares of the clients in every update", *_WITH_SHARES, by=a.somebody_reports),
+    list_existing("minimisers of the updates", q.round_optimum, by=a.strongly_convex_clients),
+    list_existing("a minimiser of the surrogate problem", q.surrogate_optimum, by=a.strongly_convex_clients),
+    list_existing("periods of whole times", q.common_period, q.reports_in_a_period, by=a.whole_times),
+    list_existing("shares of the clients in every update", *_WITH_SHARES, by=a.somebody_reports),
 )
 SIGNS = Signs(
     counts=(

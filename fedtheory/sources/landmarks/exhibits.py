@@ -15,7 +15,7 @@ from fedtheory.federation.definition import Average, FederatedAlgorithm, Mixed, 
 from fedtheory.federation.problem import Problem
 from fedtheory.language.assumptions.algorithms import OfAlgorithm
 from fedtheory.language.exhibits import Axis, Chart, Line, Page, RunFile, Table
-from fedtheory.language.numbers import decimal
+from fedtheory.language.numbers import format_decimal
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run, run_toml, run_with
 from fedtheory.sources.landmarks.block_matrices import BlockMap, build_local_step, build_round_end
@@ -130,10 +130,10 @@ def _draw_charts(curves: list[Curve]) -> list[Chart]:
 
 def _make_table(curves: list[Curve]) -> Table:
     columns: list[tuple[str, Callable[[Curve], str]]] = [
-        (r"step size, in units of $1/L$", lambda one: decimal(one.step_size)),
-        ("models that a client sends in a round", lambda one: decimal(one.shown.sent)),
+        (r"step size, in units of $1/L$", lambda one: format_decimal(one.step_size)),
+        ("models that a client sends in a round", lambda one: format_decimal(one.shown.sent)),
         ("rounds", lambda one: str(len(one.errors) - 1)),
-        ("error at the end", lambda one: decimal(one.errors[-1])),
+        ("error at the end", lambda one: format_decimal(one.errors[-1])),
     ]
     rows = [(one.shown.label, [value(one) for _, value in columns]) for one in curves]
     return Table([name for name, _ in columns], rows)

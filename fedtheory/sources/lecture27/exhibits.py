@@ -11,7 +11,7 @@ from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import least_squares
 from fedtheory.federation.problem.datasets import load
-from fedtheory.federation.problem.split import dirichlet_split, iid_split
+from fedtheory.federation.problem.split import split_by_dirichlet, split_iid
 from fedtheory.language.exhibits import Axis, Chart, Display, Exhibit, Legend, Line, Part, Span
 from fedtheory.runfile.problems import split_data
 from fedtheory.sources.lecture27.budget import Budget, BudgetComparison, compare
@@ -40,9 +40,9 @@ def _make_case(name: str, split: str) -> BudgetCase:
     data = load(DATA[name])
     count = len(data.outputs)
     if split == "iid":
-        rows = iid_split(count, CLIENTS, seed=0)
+        rows = split_iid(count, CLIENTS, seed=0)
     else:
-        rows = dirichlet_split(data.outputs, CLIENTS, CONCENTRATION, seed=0)
+        rows = split_by_dirichlet(data.outputs, CLIENTS, CONCENTRATION, seed=0)
     weights = FLOAT.array([len(part) / count for part in rows])
     problem = least_squares(
         split_data(data, rows, FLOAT), FLOAT.zeros(data.inputs.shape[1]), weights=weights, description=name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity
-from fedtheory.language.signs import Existing, Signs, existing
+from fedtheory.language.signs import Existing, Signs, list_existing
 
 SIGNS = Signs(
     nonnegative_of_clients=(q.client_optimum_distance,),
@@ -15,7 +15,7 @@ SIGNS = Signs(
             frozenset[Quantity]({q.leading_limiting_distance_sq, q.distance_to_small_step_limit}),
             a.IMPLY_CONVEXITY,
         ),
-        existing(
+        list_existing(
             "the minimiser for small steps",
             *(q.small_step_optimum, q.distance_to_small_step_limit),
             by=a.strongly_convex_clients,

@@ -6,7 +6,7 @@ import numpy as np
 
 from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Array, Number, refuse_test, sum_with_weights
 from fedtheory.engine.run import Run
-from fedtheory.engine.small_steps import average_curvature, compute_effort, moment_expansion
+from fedtheory.engine.small_steps import average_curvature, compute_effort, expand_moments
 
 _BIASED = "for small step sizes the run does not tend to x*, but to the quantity `small_step_optimum`"
 
@@ -43,7 +43,7 @@ def expand_distance_sq(run: Run, unit: Number, terms: int) -> list[Number]:
     The coefficient of ``mu^0`` is the squared norm of `compute_small_step_limit`.
     Raises `NotApplicable` as `moment_expansion` does.
     """
-    return [moment[1:, 1:].trace() for moment in moment_expansion(run, unit, terms)[1:]]
+    return [moment[1:, 1:].trace() for moment in expand_moments(run, unit, terms)[1:]]
 
 
 def _compute_update(run: Run) -> Array:

@@ -23,7 +23,7 @@ from fedtheory.arithmetic import (
 )
 from fedtheory.arithmetic.enclosures import Enclosure
 from fedtheory.engine import gradient_forms
-from fedtheory.engine.region import supremum_on_ball
+from fedtheory.engine.region import bound_supremum_on_ball
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.federation import fedavg
@@ -93,9 +93,9 @@ def test_suprema_are_found_once_for_each_kind(arithmetic: Arithmetic, monkeypatc
 
     def counted(form: Array, *others: Any) -> Any:
         asked.append(form)
-        return supremum_on_ball(form, *others)
+        return bound_supremum_on_ball(form, *others)
 
-    monkeypatch.setattr(gradient_forms, "supremum_on_ball", counted)
+    monkeypatch.setattr(gradient_forms, "bound_supremum_on_ball", counted)
     copies = run().with_copies(10)
     found = (copies if arithmetic is RATIONAL else copies.as_floats()).client_dissimilarities_sq
     assert len(found.value) == 30

@@ -21,12 +21,12 @@ from fedtheory.arithmetic import (
     arithmetic_of,
     plain_float,
     plain_floats,
+    round_to_simplest,
     select_arithmetic,
-    simplest_near,
 )
 from fedtheory.arithmetic.root_sums import RootSum
 from fedtheory.errors import InputError
-from fedtheory.federation.problem.generators import hessian_with_spectrum
+from fedtheory.federation.problem.generators import draw_hessian
 
 BOTH = pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=lambda a: a.name)
 few = settings(max_examples=30, deadline=None, derandomize=True)
@@ -209,7 +209,7 @@ SPECTRA = [
 def test_rational_eigenvalues_are_exact(spectrum: list[str]) -> None:
     """Extreme eigenvalues of rotated matrices with rational spectrum are exact, repeated or not."""
     values = [RATIONAL.number(v, "v") for v in spectrum]
-    matrix = hessian_with_spectrum(np.random.default_rng(1), values)
+    matrix = draw_hessian(np.random.default_rng(1), values)
     assert RATIONAL.largest_eigenvalue(matrix) == max(values)
     assert RATIONAL.smallest_eigenvalue(matrix) == min(values)
     floats = FLOAT.array(matrix)
@@ -339,7 +339,7 @@ def test_plain_floats() -> None:
 )  # fmt: skip
 def test_simplest_near(value: float, relative: float, expected: str) -> None:
     """The simplest rational near a float is within the given relative distance."""
-    found = simplest_near(value, relative)
+    found = round_to_simplest(value, relative)
     assert found == RATIONAL.number(expected, "expected")
     assert abs(plain_float(found) - value) <= relative * abs(value)
 
@@ -350,7 +350,7 @@ def test_the_simplest_near_number_has_the_first_denominator_that_will_do(value: 
     exact, distance = Fraction(value), Fraction(relative * abs(value))
     closest = (exact.limit_denominator(10**power) for power in range(16))
     expected = next((near for near in closest if abs(near - exact) <= distance), exact)
-    assert simplest_near(value, relative) == fmpq(expected.numerator, expected.denominator)
+    assert round_to_simplest(value, relative) == fmpq(expected.numerator, expected.denominator)
 
 
 @pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=lambda one: one.name)

@@ -11,10 +11,10 @@ from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL, plain_float, rational_above, rational_near
+from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL, plain_float, round_to_rational, round_up_to_rational
 from fedtheory.arithmetic.enclosures import (
     Enclosure,
-    bare,
+    convert_to_ball,
     enclose_numbers,
     largest,
     maximum,
@@ -43,7 +43,7 @@ def around(value: Fraction, radius: float) -> Enclosure:
 def contains(found: object, value: Fraction) -> bool:
     """Return whether an enclosure contains a number, with enough bits that rounding does not matter."""
     with precise_enclosures(2048):
-        return bool((bare(found) - exact(value)).contains(0))
+        return bool((convert_to_ball(found) - exact(value)).contains(0))
 
 
 @few
@@ -94,9 +94,9 @@ def test_floats_do_not_mix() -> None:
 def test_enclosures_in_arrays() -> None:
     """NumPy's sums, products and functions work on enclosures mixed with rationals."""
     values = enclose_numbers(RATIONAL.array(["1/3", "2/3"]))
-    assert bare(values.sum()).overlaps(arb(1))
-    assert bare(values @ RATIONAL.array([3, 6])).overlaps(arb(5))
-    assert bare(np.log1p(np.expm1(values))[0]).overlaps(arb(fmpq(1, 3)))
+    assert convert_to_ball(values.sum()).overlaps(arb(1))
+    assert convert_to_ball(values @ RATIONAL.array([3, 6])).overlaps(arb(5))
+    assert convert_to_ball(np.log1p(np.expm1(values))[0]).overlaps(arb(fmpq(1, 3)))
     assert enclose_numbers(np.array([0.5])).dtype == float
 
 
@@ -116,7 +116,7 @@ def test_extremes_enclose(given_numbers: list[tuple[Fraction, float]]) -> None:
 def test_extremes_of_overlapping_intervals() -> None:
     """For numbers in [0, 2] and [1, 3] the larger is in [1, 3], the smaller in [0, 2]."""
     low, high = np.array([Enclosure(arb(1, 1))]), np.array([Enclosure(arb(2, 1))])
-    top, bottom = bare(maximum(low, high)[0]), bare(minimum(low, high)[0])
+    top, bottom = convert_to_ball(maximum(low, high)[0]), convert_to_ball(minimum(low, high)[0])
     assert top.contains(arb(2, 1))
     assert bottom.contains(arb(1, 1))
     assert not top.contains(arb("0.9"))
@@ -131,7 +131,7 @@ def test_their_arithmetic() -> None:
     root = ENCLOSED.sqrt(RATIONAL.array([2]))[0]
     assert isinstance(root, Enclosure)
     assert root * root == 2
-    assert bare(ENCLOSED.sqrt(root)).overlaps(arb(2).root(4))
+    assert convert_to_ball(ENCLOSED.sqrt(root)).overlaps(arb(2).root(4))
     with pytest.raises(Unresolved):
         ENCLOSED.sqrt(Enclosure(arb(0, 1)))
     with pytest.raises(NotApplicable, match="negative"):
@@ -144,9 +144,9 @@ def test_their_arithmetic() -> None:
 def test_rationals_beside_enclosures() -> None:
     """Short rationals are found above and close to an enclosure; rationals are returned as given."""
     third = fmpq(1, 3)
-    assert rational_above(third) == rational_near(third) == third
+    assert round_up_to_rational(third) == round_to_rational(third) == third
     with precise_enclosures():
         root = Enclosure(arb(2).sqrt())
-    above = rational_above(root)
+    above = round_up_to_rational(root)
     assert root < above < root * fmpq(10_001, 10_000)
-    assert abs(rational_near(root) - root) < fmpq(1, 10**8)
+    assert abs(round_to_rational(root) - root) < fmpq(1, 10**8)

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedtheory.arithmetic import ENCLOSED, RATIONAL, plain_float
-from fedtheory.arithmetic.enclosures import Enclosure, largest, plain, precise_enclosures, smallest
+from fedtheory.arithmetic.enclosures import Enclosure, largest, precise_enclosures, replace_by_interval, smallest
 from fedtheory.arithmetic.root_sums import RootSum, compute_root
 from fedtheory.errors import NotApplicable, Unresolved
 
@@ -143,7 +143,7 @@ def test_mixed_with_intervals() -> None:
     ):
         assert isinstance(found, Enclosure)
         assert not isinstance(found, RootSum)
-        assert isinstance(plain(found), arb)
+        assert isinstance(replace_by_interval(found), arb)
     with pytest.raises(Unresolved):
         _ = Enclosure(near) <= root(2)
     assert Enclosure(near) < root(3)

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from tiny_runs import data, quadratics
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Array
-from fedtheory.engine.region import Ball, _find_best_multiplier, supremum_on_ball
+from fedtheory.engine.region import Ball, _find_best_multiplier, bound_supremum_on_ball
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
@@ -42,7 +42,7 @@ def test_supremum_in_one_dimension(arithmetic: Any) -> None:
     """The supremum is at least the closed form, and within a part in a million of its terms."""
     for case in ONE_DIMENSION:
         form, linear, constant, radius = (arithmetic.number(value, "case") for value in case)
-        bound = supremum_on_ball(arithmetic.array([[form]]), arithmetic.array([linear]), constant, radius)
+        bound = bound_supremum_on_ball(arithmetic.array([[form]]), arithmetic.array([linear]), constant, radius)
         closed = _sup_on_interval(*case)
         size = abs(case[0]) * case[3] ** 2 + 2 * abs(case[1]) * case[3] + abs(case[2])
         if arithmetic is RATIONAL:
@@ -76,12 +76,12 @@ def test_supremum_against_samples(number: int) -> None:
         form = form - 4 * RATIONAL.identity(size)
     linear = RATIONAL.array(generator.integers(-4, 5, size) * (number % 4 != 3))
     constant, radius = fmpq(int(generator.integers(5))), fmpq(int(generator.integers(1, 6)), 2)
-    bound = FLOAT.number(supremum_on_ball(form, linear, constant, radius), "bound")
+    bound = FLOAT.number(bound_supremum_on_ball(form, linear, constant, radius), "bound")
     floats = (FLOAT.array(form), FLOAT.array(linear), float(constant.p), float(radius.p) / float(radius.q))
     sampled = _sampled(*floats, generator)
     assert bound >= sampled - 1e-9 * abs(sampled)
     assert bound <= sampled + 0.02 * (abs(sampled) + 1)
-    assert supremum_on_ball(*floats) == pytest.approx(bound, rel=2e-6, abs=1e-6)
+    assert bound_supremum_on_ball(*floats) == pytest.approx(bound, rel=2e-6, abs=1e-6)
 
 
 def test_supremum_in_the_hard_case() -> None:
@@ -92,7 +92,7 @@ def test_supremum_in_the_hard_case() -> None:
     """
     form = RATIONAL.array([[2, 0], [0, 1]])
     for b in (fmpq(0), fmpq(1, 2), fmpq(1)):
-        bound = supremum_on_ball(form, RATIONAL.array([0, b]), fmpq(0), fmpq(1))
+        bound = bound_supremum_on_ball(form, RATIONAL.array([0, b]), fmpq(0), fmpq(1))
         assert 2 + b * b <= bound <= (2 + b * b) * (1 + fmpq(2, 10**6))
 
 
@@ -124,7 +124,7 @@ def test_the_multiplier_is_that_of_another_root_finder(
 def test_supremum_with_an_irrational_largest_curvature() -> None:
     """With eigenvalues 1 +- sqrt 2 the bound is never below the value at a rational point of the ball."""
     form = RATIONAL.array([[2, 1], [1, 0]])
-    bound = supremum_on_ball(form, RATIONAL.zeros(2), fmpq(0), fmpq(3))
+    bound = bound_supremum_on_ball(form, RATIONAL.zeros(2), fmpq(0), fmpq(3))
     # bound >= 9 (1 + sqrt 2) iff (bound / 9 - 1)^2 >= 2.
     assert 2 <= (bound / 9 - 1) ** 2 <= 2 + fmpq(1, 10**5)
 
@@ -132,7 +132,7 @@ def test_supremum_with_an_irrational_largest_curvature() -> None:
 def test_supremum_on_a_ball_of_radius_zero() -> None:
     """On a ball of radius zero the supremum is the constant."""
     for linear in ([0, 0], [1, 2]):
-        bound = supremum_on_ball(RATIONAL.array([[2, 0], [0, 1]]), RATIONAL.array(linear), fmpq(5), fmpq(0))
+        bound = bound_supremum_on_ball(RATIONAL.array([[2, 0], [0, 1]]), RATIONAL.array(linear), fmpq(5), fmpq(0))
         assert 5 <= bound <= 5 + fmpq(1, 10**5)
 
 
@@ -143,8 +143,8 @@ def test_supremum_in_other_units(arithmetic: Any, unit: str) -> None:
     factor = arithmetic.number(unit, "unit")
     form, linear = arithmetic.array([[2, 1], [1, 1]]), arithmetic.array([1, 3])
     one = arithmetic.number(1, "one")
-    plain = supremum_on_ball(form, linear, one, one)
-    scaled = supremum_on_ball(factor * form, factor * linear, factor * one, one)
+    plain = bound_supremum_on_ball(form, linear, one, one)
+    scaled = bound_supremum_on_ball(factor * form, factor * linear, factor * one, one)
     assert FLOAT.number(scaled / factor, "bound") == pytest.approx(FLOAT.number(plain, "bound"), rel=2e-6)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.batches import compute_trajectories
-from fedtheory.engine.moments import Trajectory, trajectory_of
+from fedtheory.engine.moments import Trajectory, build_trajectory
 from fedtheory.engine.moments.batch import Batch
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging
@@ -65,7 +65,7 @@ def test_a_batch_is_its_runs_one_by_one(
     runs = _runs(seed, count, dimension, steps, rounds)
     batch = Batch([(run.problem, run.algorithm) for run in runs])
     for run, found in zip(runs, batch.trajectories(), strict=True):
-        alone = trajectory_of(run.problem, run.algorithm)
+        alone = build_trajectory(run.problem, run.algorithm)
         scale = np.abs(alone.moments).max()
         np.testing.assert_allclose(found.moments, alone.moments, rtol=1e-9, atol=1e-11 * scale)
         assert (found.divergence is None) == (alone.divergence is None)

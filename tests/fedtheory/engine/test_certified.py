@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from random_problems import few, fractions, random_problem, seeds
 
 from fedtheory.arithmetic import CERTIFIED, FLOAT, RATIONAL, Array, MidpointRadius
-from fedtheory.arithmetic.enclosures import Enclosure, bare
+from fedtheory.arithmetic.enclosures import Enclosure, convert_to_ball
 from fedtheory.engine.certified_run import CertifiedRun
 from fedtheory.engine.run import Run
 from fedtheory.errors import Unresolved
@@ -43,7 +43,7 @@ def around(exact: Array, generator: np.random.Generator) -> MidpointRadius:
 def contains(found: Any, exact: Any) -> bool:
     """Return whether every exact number is in its interval."""
     pairs = zip(np.asarray(found, dtype=object).ravel(), np.asarray(exact, dtype=object).ravel(), strict=True)
-    return all((bare(interval) - arb(value)).contains(0) for interval, value in pairs)
+    return all((convert_to_ball(interval) - arb(value)).contains(0) for interval, value in pairs)
 
 
 OPERATIONS = (operator.add, operator.sub, operator.mul, operator.matmul)

@@ -16,7 +16,7 @@ from test_certified import EXPECTATIONS, contains
 
 from fedtheory import Claim
 from fedtheory.arithmetic import RATIONAL, MidpointRadius
-from fedtheory.arithmetic.enclosures import Enclosure, bare, largest
+from fedtheory.arithmetic.enclosures import Enclosure, convert_to_ball, largest
 from fedtheory.engine.certified_run import CertifiedRun
 from fedtheory.engine.moments import Trajectory, stationary
 from fedtheory.engine.moments.certified_steady import CertifiedSteadyTrajectory
@@ -96,8 +96,8 @@ def test_millions_of_rounds(rounds: int, clients: int) -> None:
         last = left + noise * (1 - left)
         mean = noise + (1 - noise) * (1 - left) / (1 - factor) / rounds
         for found, exact in ((enclosed.final_distance_sq, last), (2 * enclosed.mean_server_suboptimality, mean)):
-            assert bare(found).contains(exact)
-            assert bare(found).rad() < 1e-14 * exact
+            assert convert_to_ball(found).contains(exact)
+            assert convert_to_ball(found).rad() < 1e-14 * exact
 
 
 def test_many_local_steps_stay_narrow() -> None:
@@ -136,7 +136,7 @@ def test_single_rounds_of_long_runs() -> None:
     run = plain(2, rounds=30_000, size=fmpq(1, 100))
     enclosed = certified(run)
     assert len(enclosed.server_distance_sq) == 30_001
-    assert bare(enclosed.server_distance_sq[-1]).overlaps(bare(enclosed.final_distance_sq))
+    assert convert_to_ball(enclosed.server_distance_sq[-1]).overlaps(convert_to_ball(enclosed.final_distance_sq))
     assert contains(enclosed.server_distance_sq[:41], run.with_rounds(40).trajectory.server_distance_sq)
     with pytest.raises(Unresolved, match="expected at most 5000000 rounds for enclosures"):
         _ = certified(plain(rounds=10**7, size=fmpq(1, 100))).server_distance_sq

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.engine.gradient_forms import evaluate_forms
-from fedtheory.engine.region import suprema_on_ball, supremum_on_ball
+from fedtheory.engine.region import bound_suprema_on_ball, bound_supremum_on_ball
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import fedavg
@@ -64,8 +64,8 @@ def test_suprema_of_many_forms_are_those_of_each(seed: int, radius: float) -> No
     forms[3, 1:, 0] = forms[3, 0, 1:] = 0
     forms[4] = 0
     forms[5, 1:, 1:] = 0
-    found = suprema_on_ball(forms, radius)
-    expected = [supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius) for form in forms]
+    found = bound_suprema_on_ball(forms, radius)
+    expected = [bound_supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius) for form in forms]
     # The multiplier of a single form has few digits, for rationals; it is raised by millionths to lie above a pole.
     size = radius**2 * np.abs(forms).max() + np.abs(expected)
     assert (found <= expected + 1e-8 * size).all()
@@ -77,10 +77,10 @@ def test_suprema_of_many_forms_are_those_of_each(seed: int, radius: float) -> No
 
 def test_suprema_on_a_point_are_the_constants() -> None:
     forms = np.arange(8.0).reshape(2, 2, 2)
-    assert suprema_on_ball(forms, 0).tolist() == [0.0, 4.0]
+    assert bound_suprema_on_ball(forms, 0).tolist() == [0.0, 4.0]
 
 
 def test_suprema_beyond_floats_are_refused() -> None:
     for forms, radius in ((np.full((1, 2, 2), np.inf), 1.0), (np.ones((1, 2, 2)), np.inf)):
         with pytest.raises(NotApplicable, match="leave double precision"):
-            suprema_on_ball(forms, radius)
+            bound_suprema_on_ball(forms, radius)

@@ -14,7 +14,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import quadratic
-from fedtheory.federation.problem.generators import hessian_with_spectrum
+from fedtheory.federation.problem.generators import draw_hessian
 
 ROTATED = [[["34/25", "12/25"], ["12/25", "41/25"]], [["2", "0"], ["0", "3"]]]
 """Spectra {1, 2} (rotated by the 3-4-5 triangle) and {2, 3}."""
@@ -47,7 +47,7 @@ def test_curvatures_of_random_spectra() -> None:
     """Prescribed rational spectra are returned exactly."""
     generator = np.random.default_rng(3)
     spectra = [[fmpq(1, 4), fmpq(2), fmpq(2)], [fmpq(1, 2), fmpq(1), fmpq(4)]]
-    hessians = np.stack([hessian_with_spectrum(generator, spectrum) for spectrum in spectra])
+    hessians = np.stack([draw_hessian(generator, spectrum) for spectrum in spectra])
     problem = quadratic(hessians, RATIONAL.zeros(2, 3), RATIONAL.zeros(3))
     run = Run(problem, fedavg(problem, rounds=1, local_step_size="1/4"))
     assert (run.smoothness, run.strong_convexity) == (4, fmpq(1, 4))

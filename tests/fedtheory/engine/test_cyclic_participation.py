@@ -10,7 +10,7 @@ from flint import fmpq
 
 from fedtheory import check
 from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.engine.sampling import estimates, suboptimality
+from fedtheory.engine.sampling import estimate_expectations, suboptimality
 from fedtheory.errors import InputError
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
@@ -106,7 +106,7 @@ def test_weights_of_a_cycle(kind: str) -> None:
 def test_replicas_agree() -> None:
     """Sampled runs have the exact errors within their intervals."""
     run = parse_run(_table(2), FLOAT)
-    (found,) = estimates(
+    (found,) = estimate_expectations(
         run.problem, run.algorithm, (suboptimality(run.problem),), replicas=4000, seed=3, confidence=0.99999
     )
     exact = run.trajectory.server_suboptimality

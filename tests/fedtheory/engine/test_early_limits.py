@@ -14,7 +14,7 @@ import pytest
 from fedtheory import FLOAT, RATIONAL, InputError, parse_run, read_run
 from fedtheory.errors import TooLarge
 from fedtheory.federation.problem import datasets
-from fedtheory.federation.problem.file_sizes import smallest_size
+from fedtheory.federation.problem.file_sizes import bound_file_size
 from fedtheory.runfile import limits, model_limits
 
 NAMES = ("a", "b", "c", "d", "y", "client")
@@ -49,7 +49,7 @@ def files(tmp_path: Path) -> Path:
 )
 def test_sizes_are_no_larger_than_the_files(files: Path, name: str, size: tuple[int, int]) -> None:
     """A table may have output, client and row number in addition to features; text does not tell its number of rows."""
-    assert smallest_size(files / name) == size
+    assert bound_file_size(files / name) == size
 
 
 def _refuse(files: Path, problem: dict[str, Any], algorithm: dict[str, Any], arithmetic: Any = FLOAT) -> str:

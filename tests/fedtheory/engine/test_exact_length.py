@@ -50,7 +50,7 @@ def test_the_most_steps_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     for words in range(1, 60):
         monkeypatch.setattr(exact_length, "MOST_WORDS", words * 39)
         sums = np.cumsum([64 + first + growth * s for s in range(1, 100)])
-        assert exact_length.most_exact_steps(run.problem, run.algorithm) == int((sums <= 64 * words).sum())
+        assert exact_length.limit_exact_steps(run.problem, run.algorithm) == int((sums <= 64 * words).sum())
 
 
 def test_limits_hold_for_rationals_and_batches_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,8 +58,8 @@ def test_limits_hold_for_rationals_and_batches_alone(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(exact_length, "MOST_WORDS", 0)
     full = {name: value for name, value in ROWS.items() if name != "batch"}
     for run in (_run(FLOAT), parse_run({"problem": full, "algorithm": STEPS}, RATIONAL)):
-        assert exact_length.most_exact_steps(run.problem, run.algorithm) == MOST_EXACT_STEPS
-    assert exact_length.most_exact_steps(_run().problem, _run().algorithm) == 0
+        assert exact_length.limit_exact_steps(run.problem, run.algorithm) == MOST_EXACT_STEPS
+    assert exact_length.limit_exact_steps(_run().problem, _run().algorithm) == 0
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_limits_hold_for_rationals_and_batches_alone(monkeypatch: pytest.MonkeyP
 )
 def test_a_refusal_says_what_fits(most: int, way_out: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message gives the feasible rounds, or the feasible steps if no round is feasible."""
-    monkeypatch.setattr(exact_length, "most_exact_steps", lambda *_: most)
+    monkeypatch.setattr(exact_length, "limit_exact_steps", lambda *_: most)
     run = _run()
     assert is_too_long_for_rationals(run.problem, run.algorithm)
     for refused in (lambda: require_short(run.problem, run.algorithm), lambda: run.trajectory):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_floats
-from fedtheory.engine.moments import trajectory_of
+from fedtheory.engine.moments import build_trajectory
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
@@ -118,7 +118,7 @@ def test_many_rows_in_many_dimensions(monkeypatch) -> None:
 
     def errors() -> tuple[np.ndarray, list[int]]:
         problem = least_squares(data, np.ones(18), batch=1)
-        trajectory = trajectory_of(problem, fedavg(problem, rounds=50, local_step_size=0.02, local_steps=4))
+        trajectory = build_trajectory(problem, fedavg(problem, rounds=50, local_step_size=0.02, local_steps=4))
         inside = [client for space in trajectory.recursion._row_spaces for client in space.clients]
         return trajectory.server_suboptimality, inside
 

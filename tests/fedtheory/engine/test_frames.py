@@ -19,10 +19,10 @@ from fedtheory.engine.frames import (
     MomentFrame,
     PathFrame,
     Vector,
-    moment_frames,
-    path_frames,
-    point_frames,
-    probes,
+    iterate_moment_frames,
+    iterate_path_frames,
+    iterate_point_frames,
+    list_probe_points,
 )
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import LinearMaps
@@ -102,7 +102,7 @@ def test_expected_inner_products(name: str) -> None:
     """All pairs of ten vectors agree at every local step, client by client, as equal rationals."""
     pair = PAIRS[name]
     tiny, best, laws = pair.tiny, pair.tiny.minimiser(), pair.tiny.server_laws
-    frames = list(moment_frames(pair.engine))
+    frames = list(iterate_moment_frames(pair.engine))
     assert [frame.index for frame in frames] == [
         {"round": t, "step": k} for t in range(tiny.rounds) for k in range(tiny.steps[0])
     ]
@@ -124,7 +124,7 @@ def test_expected_inner_products(name: str) -> None:
 def test_frames_agree_with_the_trajectory() -> None:
     """Drift and distances of the averaged iterate and of the server's model agree between frames and trajectory."""
     run = PAIRS["line"].engine
-    for frame in moment_frames(run):
+    for frame in iterate_moment_frames(run):
         t, k = int(frame.index["round"]), int(frame.index["step"])
         apart = _minus(frame.local, frame.average, run)
         assert frame.inner(apart, apart).tolist() == run.trajectory.drift[t, k].tolist()
@@ -138,7 +138,7 @@ def test_fresh_noise_is_orthogonal_to_the_past() -> None:
     """E<noise_i, v> = 0 for the local models, their average and the server's model, also in floats."""
     for pair in PAIRS.values():
         for run in (pair.engine, pair.engine.as_floats()):
-            for frame in moment_frames(run):
+            for frame in iterate_moment_frames(run):
                 for past in (frame.local, frame.average, frame.server):
                     assert (frame.inner(frame.noise, past) == 0).all()
 
@@ -152,7 +152,7 @@ def test_paths_follow_the_rule(name: str) -> None:
     """Sampled paths satisfy x' = x - eta g, the weighted average, and the server's step at the end of rounds."""
     run = PAIRS[name].engine
     problem, work = run.problem, run.algorithm.work
-    frames = list(path_frames(run, seed=4))
+    frames = list(iterate_path_frames(run, seed=4))
     assert len(frames) == run.algorithm.rounds * work.steps[0]
     assert frames[0].server.values.tolist() == [problem.centred.start.tolist()]  # type: ignore[attr-defined]
     for frame, following in itertools.zip_longest(frames, frames[1:]):
@@ -180,7 +180,7 @@ def test_noise_on_paths_is_an_outcome_of_the_law(name: str) -> None:
     """The stochastic gradient of every step of a path is one of the enumerated outcomes at its point."""
     pair = PAIRS[name]
     best = pair.tiny.minimiser()
-    for frame in path_frames(pair.engine, seed=1):
+    for frame in iterate_path_frames(pair.engine, seed=1):
         for i, client in enumerate(pair.tiny.clients):
             at = brute.plus(tuple(frame.local.values[i]), best)  # type: ignore[attr-defined]
             possible = [gradient for _, gradient in client.stochastic(at)]
@@ -190,7 +190,7 @@ def test_noise_on_paths_is_an_outcome_of_the_law(name: str) -> None:
 def test_path_inner_products_are_plain() -> None:
     """Inner products on a path are those of its vectors, with one value for all clients broadcast."""
     run = PAIRS["plane"].engine
-    frame = next(itertools.islice(path_frames(run), 1, None))
+    frame = next(itertools.islice(iterate_path_frames(run), 1, None))
     local, server = frame.local.values, frame.server.values[0]  # type: ignore[attr-defined]
     assert frame.inner(frame.local, frame.server).tolist() == [x @ server for x in local]
     turned = frame.local.transform(LinearMaps(run.problem.hessians)).scaled(run.arithmetic.array([2, -1]))
@@ -203,7 +203,7 @@ def test_path_inner_products_are_plain() -> None:
 def test_paths_are_sampled_from_the_seed() -> None:
     """Paths are determined by seeds; different seeds give different noise."""
     run = PAIRS["line"].engine
-    first, again, other = ([_values(frame.noise) for frame in path_frames(run, seed)] for seed in (0, 0, 1))
+    first, again, other = ([_values(frame.noise) for frame in iterate_path_frames(run, seed)] for seed in (0, 0, 1))
     assert first == again
     assert first != other
 
@@ -211,11 +211,11 @@ def test_paths_are_sampled_from_the_seed() -> None:
 def test_the_average_over_paths_is_the_moment() -> None:
     """Averaged over seeds, E|x_i - xbar|^2 at the last step is within six standard errors of the moment frame."""
     run = quadratics(**LINE, deviation=[1, 2], eta="1/4", steps=2, rounds=2).engine.as_floats()
-    *_, last = moment_frames(run)
+    *_, last = iterate_moment_frames(run)
     apart = _minus(last.local, last.average, run)
     found = []
     for seed in range(1_500):
-        *_, frame = path_frames(run, seed)
+        *_, frame = iterate_path_frames(run, seed)
         assert isinstance(frame, PathFrame)
         gap = _minus(frame.local, frame.average, run)
         found.append(frame.inner(gap, gap))
@@ -227,7 +227,7 @@ def test_the_average_over_paths_is_the_moment() -> None:
 def test_unequal_local_steps_have_no_frames() -> None:
     """With different numbers of local steps there is no averaged iterate."""
     run = quadratics(**LINE, deviation=1, steps=(1, 2)).engine
-    for frames in (moment_frames, path_frames):
+    for frames in (iterate_moment_frames, iterate_path_frames):
         with pytest.raises(NotApplicable, match="different numbers of local steps"):
             next(iter(frames(run)))
 
@@ -235,10 +235,10 @@ def test_unequal_local_steps_have_no_frames() -> None:
 def test_points_and_probes() -> None:
     """Free points have one frame without a step; probes are the start, the optimum and the last mean, centred."""
     run = PAIRS["plane"].engine
-    frames = list(point_frames(run))
+    frames = list(iterate_point_frames(run))
     assert [frame.index for frame in frames] == [{}]
     assert (frames[0].noise.values == 0).all()  # type: ignore[attr-defined]
-    start, optimum, last = probes(run).values()
+    start, optimum, last = list_probe_points(run).values()
     assert (start == run.problem.start - run.problem.optimum).all()
     assert (optimum == 0).all()
     assert (last == run.trajectory.server_mean[-1] - run.problem.optimum).all()
@@ -247,6 +247,6 @@ def test_points_and_probes() -> None:
 def test_moment_frames_are_moment_frames() -> None:
     """Every place is in expectation, and in the run's arithmetic."""
     run = PAIRS["plane"].engine
-    for frame in moment_frames(run):
+    for frame in iterate_moment_frames(run):
         assert isinstance(frame, MomentFrame)
         assert frame.inner(frame.local, frame.local).dtype == object

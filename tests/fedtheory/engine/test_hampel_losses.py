@@ -14,7 +14,7 @@ from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
 from fedtheory.engine.region import Everywhere
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.losses import KINDS
-from fedtheory.federation.losses.line import line
+from fedtheory.federation.losses.line import restrict_to_coordinate
 from fedtheory.language import assumptions as a
 from fedtheory.runfile import parse_run, run_table
 
@@ -104,7 +104,7 @@ def test_constants_are_attained_bounds(given_terms: list[tuple[fmpq, fmpq, fmpq]
     assert run.smallest_curvature <= min(quotients)
     assert max(slopes * slopes) <= run.lipschitz_sq.value
     # All kinks are at multiples of 1/16, or between two of them, so sampling the middle of pieces attains the bounds.
-    along = line(run.problem.terms, 0, RATIONAL.identity(1))
+    along = restrict_to_coordinate(run.problem.terms, 0, RATIONAL.identity(1))
     pieces = along._curvatures_of_pieces[:, 0]
     assert run.smoothness == max(abs(pieces))
     assert run.smallest_curvature == min(0, *pieces)

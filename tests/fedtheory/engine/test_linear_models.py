@@ -13,7 +13,7 @@ import pytest
 from fedtheory import FLOAT, InputError, parse_run
 from fedtheory.arithmetic import Array
 from fedtheory.engine.linear_models import LinearModelRun
-from fedtheory.engine.linear_models.comparator import ModelComparator, comparator_at
+from fedtheory.engine.linear_models.comparator import ModelComparator, find_comparator_model
 from fedtheory.errors import NoMinimiser
 from fedtheory.federation.linear_models import LinearModelProblem
 from fedtheory.runfile import run_table
@@ -281,7 +281,7 @@ def test_the_comparator_balances_value_and_distance() -> None:
     """The comparator minimises F(y) + |x0 - y|^2 / (2s), with vanishing gradient."""
     run = model_run()
     time = 0.7
-    found = comparator_at(run.problem, time)
+    found = find_comparator_model(run.problem, time)
     y = found.point + run.problem.optimum
     gradient = run.problem.slopes(y[None])[0] + y / time
     assert np.linalg.norm(gradient) < 1e-12

@@ -13,7 +13,7 @@ from loss_runs import TWO_CLIENTS, TWO_COORDINATES, loss_run, problem, random_te
 
 from fedtheory import Run
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_floats
-from fedtheory.engine.frames import frames_at
+from fedtheory.engine.frames import list_frames_at
 from fedtheory.engine.losses import LossRun
 from fedtheory.engine.region import Everywhere
 from fedtheory.errors import NotApplicable
@@ -21,7 +21,7 @@ from fedtheory.federation import Uniform, fedavg
 from fedtheory.federation.losses.noise import TwoPointNoise
 from fedtheory.federation.problem import quadratic
 from fedtheory.language import assumptions, quantities
-from fedtheory.language.claim_places import sites
+from fedtheory.language.claim_places import iterate_sites
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.registry import all_claims, find
 from verify.check import check
@@ -223,7 +223,7 @@ def test_steps_in_expectation_are_the_trajectory() -> None:
     """Values, distances and drift from frames equal those of the run's expectations exactly."""
     run = RUNS["huber, exact"]
     trajectory, least = run.trajectory, run.problem.optimal_value
-    for frame in frames_at("step", run):
+    for frame in list_frames_at("step", run):
         n, k = int(frame.index["round"]), int(frame.index["step"])
         apart = frame.local + frame.average.scaled(RATIONAL.array([-1]))
         assert run.mean_objective.value(frame, frame.average).item() - least == trajectory.local_suboptimality[n, k]
@@ -236,7 +236,7 @@ def test_steps_in_expectation_are_the_trajectory() -> None:
 def test_noise_of_a_step_is_fresh() -> None:
     """Noise is orthogonal to past vectors in expectation, independent between clients, with variance s^2 d."""
     run = RUNS["huber, exact"]
-    for frame in frames_at("step", run):
+    for frame in list_frames_at("step", run):
         for past in (frame.local, frame.server, frame.average):
             assert (frame.inner(frame.noise, past) == 0).all()
         assert frame.inner(frame.noise, frame.noise).ravel().tolist() == [2, fmpq(1, 2)]
@@ -265,7 +265,7 @@ def test_two_point_noise_has_its_moments() -> None:
 def test_sampled_paths_are_among_the_outcomes() -> None:
     """The server's models on a sampled path are one outcome of the enumeration."""
     run = RUNS["huber, exact"]
-    second = next(f for f in frames_at("path", run) if f.index == {"round": 1, "step": 0})
+    second = next(f for f in list_frames_at("path", run) if f.index == {"round": 1, "step": 0})
     assert any((second.server.values[0] == model).all() for model in run.trajectory.rounds_of_outcomes[1].server)
 
 
@@ -315,5 +315,5 @@ def test_free_points_are_places() -> None:
     run = RUNS["huber, exact, no noise"]
     assert assumptions.convex_and_smooth.failure(run) is None
     claim = find("renard2022:property-2.1")
-    assert len(list(sites(claim, run))) >= 9
+    assert len(list(iterate_sites(claim, run))) >= 9
     assert check(claim, run).holds

@@ -16,7 +16,7 @@ from fedtheory.arithmetic import FLOAT, RATIONAL, Array
 from fedtheory.engine.losses import LossRun
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.losses import KINDS
-from fedtheory.federation.losses.line import line
+from fedtheory.federation.losses.line import restrict_to_coordinate
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 10**6)
@@ -227,13 +227,13 @@ def test_suprema_of_equal_functions_are_those_of_each_alone(kind: str) -> None:
     found = terms([(client, *term) for client in range(4) for term in each[client % 2]], kind, arithmetic)
     identity, one = arithmetic.identity(4), arithmetic.identity(1)[0]
     for mixing in (identity, identity - arithmetic.array([1] * 4) / 4, identity - identity):
-        alone = [line(found, 0, row[None]).supremum(one) for row in mixing]
-        assert line(found, 0, mixing).suprema_sq().tolist() == pytest.approx(alone, rel=1e-11, abs=0)
+        alone = [restrict_to_coordinate(found, 0, row[None]).supremum(one) for row in mixing]
+        assert restrict_to_coordinate(found, 0, mixing).suprema_sq().tolist() == pytest.approx(alone, rel=1e-11, abs=0)
 
 
 def test_suprema_of_nothing() -> None:
     """A coordinate on which no objective depends adds zero to suprema."""
-    empty = line(terms([(0, 1, 1, 3, 1)]), 0, RATIONAL.identity(1))
+    empty = restrict_to_coordinate(terms([(0, 1, 1, 3, 1)]), 0, RATIONAL.identity(1))
     assert empty.supremum(RATIONAL.array([1])) == 0
     assert empty.steepest().tolist() == [0]
 

@@ -13,7 +13,7 @@ from flint import arb, fmpq
 from loss_runs import TWO_CLIENTS, TWO_COORDINATES, Term, loss_run, problem
 
 from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL, plain_float
-from fedtheory.arithmetic.enclosures import bare, precise_enclosures
+from fedtheory.arithmetic.enclosures import convert_to_ball, precise_enclosures
 from fedtheory.engine.losses import LossRun
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.losses import KINDS
@@ -56,7 +56,7 @@ def precise(value: object) -> mp.mpf:
 
 def encloses(found: object, expected: mp.mpf) -> bool:
     """Return whether a narrow enclosure contains the mpmath result, up to its 50 digits."""
-    known = arb(bare(found))
+    known = arb(convert_to_ball(found))
     around = arb(mp.nstr(expected, 55), 1e-48 * max(1.0, abs(float(expected))))
     return bool(known.rad() < 1e-60) and bool(known.overlaps(around))
 
@@ -124,7 +124,7 @@ def test_constants(name: str) -> None:
 
     for client in range(2):
         bends = supremum(lambda x, client=client: mp.diff(lambda y: gradient(name, client, y), x))
-        known = arb(bare(run.client_smoothness[client]))
+        known = arb(convert_to_ball(run.client_smoothness[client]))
         assert known.rad() < 1e-60
         assert known.overlaps(arb(mp.nstr(bends, 40), 1e-25))
     assert encloses(run.dissimilarity_sq.value, max(supremum(lambda x, i=i: apart(i, x)) for i in range(2)))
@@ -243,8 +243,8 @@ def test_several_coordinates() -> None:
     for client in range(2):
         together = run.client_dissimilarities_sq.value[client]
         each = [part.client_dissimilarities_sq.value[client] for part in parts]
-        assert bare(together - each[0] - each[1]).contains(0)
-    assert bare(run.problem.optimum[1] - parts[1].problem.optimum[0]).contains(0)
+        assert convert_to_ball(together - each[0] - each[1]).contains(0)
+    assert convert_to_ball(run.problem.optimum[1] - parts[1].problem.optimum[0]).contains(0)
     assert run.problem.optimum[2] == 5
 
 
@@ -257,6 +257,6 @@ def test_distant_centres() -> None:
     given_terms = [*apart, *((client, 0, "1/2", centre, -width) for client, _, _, centre, width in apart)]
     flat = problem(given_terms, [3], kind="softplus")
     optimum = flat.optimum[0]
-    assert bare(optimum).rad() < 1e-60
+    assert convert_to_ball(optimum).rad() < 1e-60
     with precise_enclosures(4096):
-        assert bare(flat.slopes(flat.optimum)[0]).contains(0)
+        assert convert_to_ball(flat.slopes(flat.optimum)[0]).contains(0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.engine.moments import trajectory_of
+from fedtheory.engine.moments import build_trajectory
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.region import may_be_largest
 from fedtheory.engine.run import Run
@@ -29,11 +29,11 @@ def _problem() -> Problem:
 def test_sampled_rounds_do_not_go_over_clients(monkeypatch, participation: Participation) -> None:
     problem = _problem()
     algorithm = fedavg(problem, rounds=30, local_step_size=0.02, local_steps=3, participation=participation)
-    found = trajectory_of(problem, algorithm)
+    found = build_trajectory(problem, algorithm)
     assert found.recursion._spread_map is not None
     assert found.recursion._spread_map.shape == (16, 16)
     monkeypatch.setattr(Recursion, "_spread_map", None)
-    expected = trajectory_of(problem, algorithm)
+    expected = build_trajectory(problem, algorithm)
     np.testing.assert_allclose(found.moments, expected.moments, rtol=0, atol=1e-13 * np.abs(expected.moments).max())
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedtheory.engine.constants import Bound
-from fedtheory.engine.frames import Frame, frames_at, stacks_at
+from fedtheory.engine.frames import Frame, list_frames_at, list_stacks_at
 from fedtheory.engine.region import Everywhere
 from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
@@ -31,7 +31,7 @@ def test_quantities_at_steps_are_found_in_one_go(monkeypatch: pytest.MonkeyPatch
 
     def counted(place: str, run: Run) -> Iterable[Frame]:
         passes.append(place)
-        return stacks_at(place, run)
+        return list_stacks_at(place, run)
 
     monkeypatch.setattr("fedtheory.language.quantities.measuring.expectations.stacks_at", counted)
     together = _run()
@@ -67,6 +67,6 @@ def test_quantities_of_random_weights_are_found_in_one_stack(number: int) -> Non
     measure_several(AT_STEPS, run)
     for quantity in AT_STEPS:
         value = cast(AtSteps, quantity.measure).value
-        apart = np.concatenate([value(frame) for frame in frames_at("step", run)])
+        apart = np.concatenate([value(frame) for frame in list_frames_at("step", run)])
         together = run.memo.compute_once(value, lambda: np.zeros(0))
         assert (apart.reshape(together.shape) == together).all()

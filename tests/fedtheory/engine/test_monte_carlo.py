@@ -9,7 +9,7 @@ import pytest
 from tiny_runs import data, quadratics
 
 from fedtheory.engine.run import Run
-from fedtheory.engine.sampling import ReplicaMeans, estimates, models, suboptimality
+from fedtheory.engine.sampling import ReplicaMeans, estimate_expectations, models, suboptimality
 from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
 
 ROWS: tuple[Any, Any] = (
@@ -65,13 +65,15 @@ def test_the_exact_value_is_inside_the_interval(oracle: str, law: str) -> None:
     run = _run(oracle, LAWS[law])
     exact = run.as_floats().trajectory
     settings: dict[str, Any] = {"replicas": 20_000, "seed": 12, "confidence": 0.999}
-    gap = estimates(run.problem, run.algorithm, [suboptimality(run.problem)], **settings)[0]
+    gap = estimate_expectations(run.problem, run.algorithm, [suboptimality(run.problem)], **settings)[0]
     assert _contains(gap, exact.server_suboptimality)
     assert _contains(
-        estimates(run.problem, run.algorithm, [_distance_sq(run)], **settings)[0], exact.server_distance_sq
+        estimate_expectations(run.problem, run.algorithm, [_distance_sq(run)], **settings)[0], exact.server_distance_sq
     )
     for axis in range(2):
-        along = estimates(run.problem, run.algorithm, [lambda models, axis=axis: models[:, axis]], **settings)[0]
+        along = estimate_expectations(
+            run.problem, run.algorithm, [lambda models, axis=axis: models[:, axis]], **settings
+        )[0]
         assert _contains(along, exact.server_mean[:, axis])
     random = oracle != "exact" or law in ("uniform", "multinomial")
     assert (gap.standard_error[1:] > 0).all() == random or not random
@@ -82,7 +84,9 @@ def test_a_wrong_value_is_outside_the_interval() -> None:
     """The intervals exclude the values for half the noise of one client, and vice versa."""
     run = quadratics(**QUADRATICS, deviation=[3, 1, 2], eta="1/5", steps=3, rounds=4).engine
     other = quadratics(**QUADRATICS, deviation=[2, 1, 2], eta="1/5", steps=3, rounds=4).engine
-    found = estimates(run.problem, run.algorithm, [_distance_sq(run)], replicas=20_000, seed=3, confidence=0.999)[0]
+    found = estimate_expectations(
+        run.problem, run.algorithm, [_distance_sq(run)], replicas=20_000, seed=3, confidence=0.999
+    )[0]
     assert _contains(found, run.as_floats().trajectory.server_distance_sq)
     assert not _contains(found, other.as_floats().trajectory.server_distance_sq)
 
@@ -92,7 +96,9 @@ def test_intervals_shrink_with_the_root_of_the_replicas() -> None:
     run = _run("additive", Multinomial(2))
     widths = []
     for replicas in (1_000, 16_000):
-        found = estimates(run.problem, run.algorithm, [suboptimality(run.problem)], replicas=replicas, seed=5)[0]
+        found = estimate_expectations(
+            run.problem, run.algorithm, [suboptimality(run.problem)], replicas=replicas, seed=5
+        )[0]
         widths.append((found.high - found.low)[1:])
     assert widths[0] / widths[1] == pytest.approx(4, rel=0.15)
 
@@ -105,7 +111,9 @@ def test_intervals_are_what_they_say() -> None:
 
     run = _run("additive", Full())
     narrow, wide = (
-        estimates(run.problem, run.algorithm, [suboptimality(run.problem)], replicas=50, seed=5, confidence=c)[0]
+        estimate_expectations(
+            run.problem, run.algorithm, [suboptimality(run.problem)], replicas=50, seed=5, confidence=c
+        )[0]
         for c in (0.9, 0.99)
     )
     assert (narrow.mean == wide.mean).all()
@@ -124,7 +132,9 @@ def test_coverage_of_many_intervals() -> None:
     exact = run.as_floats().trajectory.server_distance_sq[-1]
     hits = 0
     for seed in range(200):
-        found = estimates(run.problem, run.algorithm, [_distance_sq(run)], replicas=400, seed=seed, confidence=0.9)[0]
+        found = estimate_expectations(
+            run.problem, run.algorithm, [_distance_sq(run)], replicas=400, seed=seed, confidence=0.9
+        )[0]
         hits += bool(found.low[-1] <= exact <= found.high[-1])
     assert 164 <= hits <= 194
 

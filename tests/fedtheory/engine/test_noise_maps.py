@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from fedtheory.engine.moments import trajectory_of
-from fedtheory.engine.moments.local import local_maps, propagate_local_steps
+from fedtheory.engine.moments import build_trajectory
+from fedtheory.engine.moments.local import iterate_local_maps, propagate_local_steps
 from fedtheory.engine.moments.noise_maps import NoiseMaps, ServerNoise
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.updates import Updates
@@ -43,8 +43,8 @@ def _maps(run: Run) -> NoiseMaps:
 def test_moments_are_those_of_the_steps_one_by_one(policy, steps) -> None:
     run = _run(policy, steps)
     recursion = Recursion(run.problem, run.algorithm, noise_maps=_maps(run))
-    found = trajectory_of(run.problem, run.algorithm, recursion)
-    expected = trajectory_of(run.problem, run.algorithm)
+    found = build_trajectory(run.problem, run.algorithm, recursion)
+    expected = build_trajectory(run.problem, run.algorithm)
     np.testing.assert_allclose(found.moments, expected.moments, rtol=0, atol=1e-13 * np.abs(expected.moments).max())
     np.testing.assert_allclose(found.server_suboptimality, expected.server_suboptimality, rtol=1e-11)
 
@@ -55,7 +55,7 @@ def test_noise_is_what_steps_add_to_the_mean() -> None:
     points = np.random.default_rng(1).standard_normal((2, DIMENSION + 1, DIMENSION + 1))
     bases, clients = points @ points.swapaxes(-1, -2), [2, 1]
     work, centred = run.algorithm.work, run.problem.centred
-    by_step = np.stack(list(local_maps(centred, work)))
+    by_step = np.stack(list(iterate_local_maps(centred, work)))
     means = np.stack([by_step[work.steps[client], client] for client in clients])
     carried = means @ bases @ means.swapaxes(-1, -2)
     expected = (propagate_local_steps(centred, work, bases, clients) - carried)[:, 1:, 1:]
@@ -79,11 +79,11 @@ def test_weights_above_one_do_not_let_rounding_grow() -> None:
     ends = [hardest.compute_curve(size).final_loss for size in sizes]
     assert ends[0] == pytest.approx(ends[1], rel=1e-10)
     step_by_step = [
-        trajectory_of(hardest.problem, hardest.make_algorithm(size)).server_suboptimality[-1] for size in sizes
+        build_trajectory(hardest.problem, hardest.make_algorithm(size)).server_suboptimality[-1] for size in sizes
     ]
     assert step_by_step[0] == pytest.approx(step_by_step[1], rel=1e-10)
     recursion = Recursion(hardest.problem, hardest.make_algorithm(sizes[0]), noise_maps=_noise_maps(hardest, sizes[0]))
-    with_maps = trajectory_of(hardest.problem, hardest.make_algorithm(sizes[0]), recursion).server_suboptimality[-1]
+    with_maps = build_trajectory(hardest.problem, hardest.make_algorithm(sizes[0]), recursion).server_suboptimality[-1]
     assert step_by_step[0] == pytest.approx(with_maps, rel=1e-10)
 
 
@@ -97,7 +97,7 @@ def test_the_noise_of_all_clients_is_one_map(participation, steps) -> None:
     assert isinstance(found._noise_maps, ServerNoise)
     assert found._noise_maps.map.shape == (15, 15)
     expected = Recursion(run.problem, algorithm)
-    one, other = (trajectory_of(run.problem, algorithm, each).moments for each in (found, expected))
+    one, other = (build_trajectory(run.problem, algorithm, each).moments for each in (found, expected))
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-13 * np.abs(other).max())
     each = Recursion(run.problem, algorithm, noise_maps=_maps(run))
     assert found.round_noise(found.start).largest >= each.round_noise(found.start).largest

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError
-from fedtheory.federation.normalised_moments import moments_of_coins, moments_of_draws
+from fedtheory.federation.normalised_moments import compute_moments_of_coins, compute_moments_of_draws
 from fedtheory.federation.normalised_weights import Normalised
 from fedtheory.federation.participation import Bernoulli, Uniform
 
@@ -39,7 +39,7 @@ def _list_all(weights: Array, chances: dict[tuple[int, ...], float]) -> tuple[Ar
 def test_draws(weights: Array, selected: int) -> None:
     """Each moment for uniform sampling agrees up to rounding, however small."""
     sets = list(itertools.combinations(range(len(weights)), selected))
-    found = moments_of_draws(weights, selected)
+    found = compute_moments_of_draws(weights, selected)
     for one, other in zip(found, _list_all(weights, dict.fromkeys(sets, 1 / len(sets))), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-300)
 
@@ -54,7 +54,7 @@ def test_coins(weights: Array, chance: float) -> None:
         for size in range(clients + 1)
         for present in itertools.combinations(range(clients), size)
     }
-    for one, other in zip(moments_of_coins(weights, chance), _list_all(weights, sets), strict=True):
+    for one, other in zip(compute_moments_of_coins(weights, chance), _list_all(weights, sets), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-300)
 
 
@@ -63,7 +63,7 @@ def test_many_clients_of_two_kinds() -> None:
     half, selected = 75, 20
     weights = np.repeat([1.0, 3.0], half) / (4 * half)
     heavy = [_hypergeometric(count, half, selected) for count in range(selected + 1)]
-    first, second = moments_of_draws(weights, selected)
+    first, second = compute_moments_of_draws(weights, selected)
     expected = sum(p * count * 3 / (selected + 2 * count) for count, p in enumerate(heavy)) / half
     assert first[-1] == pytest.approx(expected, rel=1e-12)
     square = sum(p * count * (3 / (selected + 2 * count)) ** 2 for count, p in enumerate(heavy)) / half
@@ -84,7 +84,9 @@ def test_a_law_has_them_for_more_sets_than_can_be_listed(law: Uniform | Bernoull
     weights = np.arange(1.0, 61.0) / 1830
     assert law.possibilities(60) > 2 * 10**6
     found = Normalised(law).moments(weights)
-    first, second = moments_of_draws(weights, 10) if isinstance(law, Uniform) else moments_of_coins(weights, 1 / 6)
+    first, second = (
+        compute_moments_of_draws(weights, 10) if isinstance(law, Uniform) else compute_moments_of_coins(weights, 1 / 6)
+    )
     whole = np.diag(found.diagonal) + found.pairing * np.outer(found.mean, found.mean)
     for scale, vector in found.directions:
         whole = whole + scale * np.outer(vector, vector)

@@ -17,7 +17,7 @@ from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Multinomial, Participation, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import Problem, least_squares, quadratic
-from fedtheory.federation.problem.generators import random_rotation
+from fedtheory.federation.problem.generators import draw_rotation
 
 
 def _law(number: int, clients: int) -> Participation:
@@ -54,7 +54,7 @@ def test_rotating_coordinates_changes_no_scalar(seed: int, clients: int, dimensi
     """Under x -> Q x, with H -> Q H Q' and b -> Q b, no scalar changes."""
     generator = np.random.default_rng(seed)
     run = _run(random_problem(generator, clients, dimension), generator, _law(law, clients))
-    turn = random_rotation(generator, dimension)
+    turn = draw_rotation(generator, dimension)
     turned = Run(rotated(run.problem, turn), run.algorithm)
     for name in SCALARS:
         assert same(getattr(run.trajectory, name), getattr(turned.trajectory, name)), name

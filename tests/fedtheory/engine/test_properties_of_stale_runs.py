@@ -13,10 +13,10 @@ from random_problems import few, fractions, permuted, random_problem, rotated, s
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 from fedtheory.federation.problem import Problem, quadratic
-from fedtheory.federation.problem.generators import random_rotation
+from fedtheory.federation.problem.generators import draw_rotation
 
 SCALARS = (
     "server_suboptimality",
@@ -66,7 +66,7 @@ policies = st.integers(0, 2)
 def test_rotating_coordinates_changes_no_scalar(seed: int, clients: int, dimension: int, policy: int) -> None:
     """Under x -> Q x, with H -> Q H Q' and b -> Q b, no scalar changes."""
     run = _random_run(seed, clients, dimension, policy)
-    turn = random_rotation(np.random.default_rng(seed + 1), dimension)
+    turn = draw_rotation(np.random.default_rng(seed + 1), dimension)
     other = Run(rotated(run.problem, turn), run.algorithm).trajectory
     for name in SCALARS:
         assert same(getattr(run.trajectory, name), getattr(other, name)), name
@@ -125,7 +125,7 @@ def test_half_an_interval_skips_every_second_update(seed: int, clients: int, dim
     generator = np.random.default_rng(seed)
     problem = random_problem(generator, clients, dimension)
     clock = Clock(FedFix(fmpq(1, 2)), (fmpq(1),) * clients)
-    run = _run(problem, generator, clock, time_based_weights(clock, problem.weights))
+    run = _run(problem, generator, clock, compute_time_based_weights(clock, problem.weights))
     run = run.with_rounds(6)
     single = Run(problem, replace(run.algorithm, aggregation=replace(run.algorithm.aggregation, server_step_size=1)))
     double = replace(single.algorithm.aggregation, server_step_size=fmpq(2), chosen=None)

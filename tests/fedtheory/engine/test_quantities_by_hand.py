@@ -15,7 +15,7 @@ from tiny_runs import data, quadratics
 
 from fedtheory import RATIONAL, Run
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.stationary import stationary_round_suboptimality
+from fedtheory.engine.moments.stationary import compute_stationary_round_suboptimality
 from fedtheory.federation.clock import Asynchronous, Clock
 from fedtheory.language import quantities as q
 from fedtheory.sources.vlaski2023.quantities import samples
@@ -133,7 +133,7 @@ def test_round_suboptimality_in_the_limit_of_another_server_step(server: str) ->
         added.append(added[-1] / 9 + fmpq(4, 9))
     stationary = rate**2 * added[3] / (1 - (1 - rate + rate / 27) ** 2)
     inside = [stationary * fmpq(1, 9) ** k + added[k] for k in (1, 2, 3)]
-    assert stationary_round_suboptimality(Recursion(run.problem, run.algorithm)) == sum(inside) / 3
+    assert compute_stationary_round_suboptimality(Recursion(run.problem, run.algorithm)) == sum(inside) / 3
 
 
 @pytest.mark.parametrize("batch", [None, 1, 2])

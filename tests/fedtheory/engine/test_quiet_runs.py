@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.arithmetic import FLOAT
-from fedtheory.engine.frames import frames_at, moment_frames
-from fedtheory.engine.moments import SteadyTrajectory, Trajectory, trajectory_of
+from fedtheory.engine.frames import iterate_moment_frames, list_frames_at
+from fedtheory.engine.moments import SteadyTrajectory, Trajectory, build_trajectory
 from fedtheory.engine.moments import quiet_trajectory as quiet
 from fedtheory.engine.moments.quiet_trajectory import QuietTrajectory
 from fedtheory.engine.run import Run
@@ -90,8 +90,8 @@ def test_many_dimensions_go_by_models(monkeypatch) -> None:
     run = Run(problem, fedavg(problem, rounds=3, local_step_size=0.1, local_steps=2))
     assert isinstance(run.trajectory, QuietTrajectory)
     noisy = quadratic(problem.hessians, problem.linear, problem.start, noise=np.ones(3))
-    assert not isinstance(trajectory_of(noisy, run.algorithm), QuietTrajectory)
-    frames, expected = list(frames_at("step", run)), list(moment_frames(run))
+    assert not isinstance(build_trajectory(noisy, run.algorithm), QuietTrajectory)
+    frames, expected = list(list_frames_at("step", run)), list(iterate_moment_frames(run))
     assert [frame.index for frame in frames] == [frame.index for frame in expected]
     for one, other in zip(frames, expected, strict=True):
         for name in ("local", "average", "server", "gradient", "next_virtual"):

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from fedtheory.arithmetic import RATIONAL, plain_floats
 from fedtheory.arithmetic.symmetric_pairs import fill_symmetric, map_pairs, select_pairs
-from fedtheory.engine.moments import row_space_maps, trajectory_of
+from fedtheory.engine.moments import build_trajectory, row_space_maps
 from fedtheory.engine.moments.noise_maps import ServerNoise
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.row_space_maps import sum_noise_maps
-from fedtheory.engine.moments.row_spaces import row_spaces
+from fedtheory.engine.moments.row_spaces import find_row_spaces
 from fedtheory.engine.moments.updates import Updates
 from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Multinomial, Participation, Uniform, fedavg
@@ -54,7 +54,7 @@ def test_one_map_is_the_noise_of_all_rows(dimension: int, replacement: bool, ste
     sizes = np.linspace(0.001, 0.01, CLIENTS)
     algorithm = fedavg(problem, rounds=5, local_step_size=sizes, local_steps=taken)
     weights = np.linspace(0, 2, CLIENTS)
-    spaces = row_spaces(problem.centred, algorithm.work)
+    spaces = find_row_spaces(problem.centred, algorithm.work)
     assert sorted(i for space in spaces for i in space.clients) == list(range(CLIENTS))
     maps = sum(sum_noise_maps(space, weights) for space in spaces)
     points = np.random.default_rng(3).standard_normal((dimension + 1, dimension + 1))
@@ -76,7 +76,7 @@ def test_rounds_of_many_clients_go_by_one_map(participation: Participation) -> N
     noise = run.trajectory.recursion._noise_maps
     assert isinstance(noise, ServerNoise)
     assert noise.map.shape == (15, 15)
-    expected = trajectory_of(problem, algorithm, Recursion(problem, algorithm))
+    expected = build_trajectory(problem, algorithm, Recursion(problem, algorithm))
     np.testing.assert_allclose(
         run.trajectory.server_suboptimality, expected.server_suboptimality, rtol=1e-11, atol=1e-13
     )
@@ -107,7 +107,7 @@ def test_rows_in_blocks_make_the_same_map(monkeypatch) -> None:
     problem = _problem(4, True)
     algorithm = fedavg(problem, rounds=5, local_step_size=0.01, local_steps=3)
     weights = np.linspace(0, 2, CLIENTS)
-    spaces = row_spaces(problem.centred, algorithm.work)
+    spaces = find_row_spaces(problem.centred, algorithm.work)
     expected = [sum_noise_maps(space, weights) for space in spaces]
     monkeypatch.setattr(row_space_maps, "_BLOCK", 2 * 15)
     for space, whole in zip(spaces, expected, strict=True):

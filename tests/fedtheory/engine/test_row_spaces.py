@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.moments import build_trajectory
 from fedtheory.engine.moments import recursion as recursions
 from fedtheory.engine.moments import row_spaces as row_spaces_module
-from fedtheory.engine.moments import trajectory_of
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
@@ -40,12 +40,12 @@ def _run(problem: Problem, steps: int | tuple[int, ...] = 3) -> Run:
 def test_moments_are_those_of_all_dimensions(monkeypatch, ridge, replacement, steps) -> None:
     """Moments agree up to rounding, for all ridges, samplings and numbers of steps."""
     run = _run(_problem(ROWS, ridge, replacement), steps)
-    found = trajectory_of(run.problem, run.algorithm)
+    found = build_trajectory(run.problem, run.algorithm)
     spaces = found.recursion._row_spaces
     assert sorted(client for space in spaces for client in space.clients) == list(range(len(ROWS)))
     assert max(space.bases.shape[1] for space in spaces) < DIMENSION
-    monkeypatch.setattr(recursions, "row_spaces", lambda *_given: [])
-    expected = trajectory_of(run.problem, run.algorithm)
+    monkeypatch.setattr(recursions, "find_row_spaces", lambda *_given: [])
+    expected = build_trajectory(run.problem, run.algorithm)
     assert expected.recursion._row_spaces == []
     np.testing.assert_allclose(found.moments, expected.moments, rtol=0, atol=1e-12 * np.abs(expected.moments).max())
     np.testing.assert_allclose(found.server_suboptimality, expected.server_suboptimality, rtol=1e-11)
@@ -57,8 +57,8 @@ def test_clients_whose_rows_span_everything_work_in_all_dimensions(monkeypatch, 
     """Clients whose rows span the space are computed in all dimensions, with equal moments."""
     run = _run(_problem(rows, 0.1, True))
     found = run.trajectory
-    monkeypatch.setattr(recursions, "row_spaces", lambda *_given: [])
-    expected = trajectory_of(run.problem, run.algorithm)
+    monkeypatch.setattr(recursions, "find_row_spaces", lambda *_given: [])
+    expected = build_trajectory(run.problem, run.algorithm)
     np.testing.assert_allclose(found.moments, expected.moments, rtol=0, atol=1e-12 * np.abs(expected.moments).max())
 
 
@@ -68,8 +68,8 @@ def test_many_clients_share_computations_in_few_dimensions(monkeypatch, clients,
     run = _run(_problem([1 + client % 7 for client in range(clients)], 0.1, True, dimension=6))
     found = run.trajectory
     assert bool(found.recursion._row_spaces) is is_shared
-    monkeypatch.setattr(recursions, "row_spaces", lambda *_given: [])
-    expected = trajectory_of(run.problem, run.algorithm)
+    monkeypatch.setattr(recursions, "find_row_spaces", lambda *_given: [])
+    expected = build_trajectory(run.problem, run.algorithm)
     np.testing.assert_allclose(found.moments, expected.moments, rtol=0, atol=1e-12 * np.abs(expected.moments).max())
 
 
@@ -96,7 +96,7 @@ def test_bases_are_found_once_for_all_local_work(monkeypatch) -> None:
     monkeypatch.setattr(row_spaces_module, "_find_bases", lambda rows: asked.extend(rows) or found(rows))
     run = _run(_problem(ROWS, 0.3, True))
     for other in (run, run.with_step_factor(0.5), run.with_work((2,) * len(ROWS), 0.02)):
-        assert trajectory_of(other.problem, other.algorithm).recursion._row_spaces
+        assert build_trajectory(other.problem, other.algorithm).recursion._row_spaces
     assert len(asked) == len(ROWS)
 
 

@@ -17,7 +17,7 @@ from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import Problem, least_squares, row_span
 from fedtheory.federation.problem.least_squares import expand_to_all_dimensions
-from fedtheory.federation.problem.row_span import RowSpan, span_of
+from fedtheory.federation.problem.row_span import RowSpan, find_span
 from fedtheory.language import quantities as q
 from fedtheory.runfile import parse_run, run_table
 
@@ -122,7 +122,7 @@ def test_faint_rows_stay_in_all_dimensions() -> None:
     """If the span of the rows is numerically uncertain, all dimensions are used."""
     data = _data()
     data.inputs[0][1] = data.inputs[0][0] + 1e-9 * data.inputs[0][1]
-    assert span_of(data, _start(True)) is None
+    assert find_span(data, _start(True)) is None
 
 
 def test_few_features_and_rationals_stay_as_they_are() -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.gradient_forms import GradientForms
-from fedtheory.engine.moments import round_maps, trajectory_of
+from fedtheory.engine.moments import build_trajectory, round_maps
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.virtual_iterates import virtual_moments
+from fedtheory.engine.moments.virtual_iterates import compute_virtual_moments
 from fedtheory.engine.run import Run
 from fedtheory.federation import Participation, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
@@ -33,13 +33,13 @@ def _run(participation: Participation | None = None, batch: int | None = 2) -> R
 def test_maps_in_blocks_are_those_of_all(monkeypatch, participation: Uniform | None) -> None:
     run = _run(participation)
     whole = Recursion(run.problem, run.algorithm)
-    expected = trajectory_of(run.problem, run.algorithm)
+    expected = build_trajectory(run.problem, run.algorithm)
     monkeypatch.setattr(round_maps, "_BLOCK", 5 * (run.problem.dimension + 1) ** 2)
     found = Recursion(run.problem, run.algorithm)
     assert found._known_displacements is None
     for name in ("average_maps", "round_map", "_displacements"):
         np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=1e-13, atol=1e-15)
-    moments = trajectory_of(run.problem, run.algorithm).moments
+    moments = build_trajectory(run.problem, run.algorithm).moments
     np.testing.assert_allclose(moments, expected.moments, rtol=1e-12, atol=1e-14)
 
 
@@ -114,10 +114,10 @@ def test_sums_over_blocks_are_those_over_all_clients(
     forms, factors = run.gradient_forms.stochastic[:2], np.arange(12) / 12
 
     def measure() -> list[Array]:
-        found = trajectory_of(run.problem, run.algorithm)
+        found = build_trajectory(run.problem, run.algorithm)
         differences = found.mean_difference_sq(factors)
         at_virtual = found.evaluate_at_virtual_iterates(forms)
-        moments = virtual_moments(found.recursion, found.moments[:-1])
+        moments = compute_virtual_moments(found.recursion, found.moments[:-1])
         noise = GradientForms(run.problem).noise
         return [found.drift, differences, found.local_suboptimality, at_virtual, moments, noise]
 

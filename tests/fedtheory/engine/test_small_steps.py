@@ -15,14 +15,14 @@ from tiny_runs import data, quadratics
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float, plain_floats
 from fedtheory.engine.moments.recursion import Recursion
-from fedtheory.engine.moments.stationary import stationary_moment
+from fedtheory.engine.moments.stationary import compute_stationary_moment
 from fedtheory.engine.run import Run
-from fedtheory.engine.small_steps import moment_expansion
+from fedtheory.engine.small_steps import expand_moments
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Full, LocalWork, Multinomial, Participation, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import least_squares, quadratic
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language import quantities as q
 from fedtheory.runfile import parse_run
 from fedtheory.sources.vlaski2023.small_steps import (
@@ -84,7 +84,7 @@ def _random_run(seed: int, *, unbiased: bool = True) -> Run:
     generator = np.random.default_rng(seed)
     dimension = 1 + seed % 3
     spectra = [[fmpq(int(generator.integers(1, 5)), 2) for _ in range(dimension)] for _ in range(3)]
-    drawn = random_quadratics(generator, spectra, shared=False, heterogeneity=ONE, noise=ONE)
+    drawn = draw_quadratics(generator, spectra, shared=False, heterogeneity=ONE, noise=ONE)
     shares = RATIONAL.array(generator.integers(1, 4, 3))
     shares = shares / shares.sum()
     noise = RATIONAL.array(generator.integers(0, 4, 3))
@@ -126,8 +126,8 @@ def test_the_closed_form_is_the_first_coefficient(seed: int) -> None:
 def test_exact_limits_at_tiny_steps(seed: int, unbiased: bool) -> None:
     """Each coefficient is the scaled remainder of the exact moments at mu = 10^-12."""
     run, mu = _random_run(seed, unbiased=unbiased), fmpq(1, 10**12)
-    left = stationary_moment(_at(run, mu))
-    for power, coefficient in enumerate(moment_expansion(run, ONE, 3)):
+    left = compute_stationary_moment(_at(run, mu))
+    for power, coefficient in enumerate(expand_moments(run, ONE, 3)):
         scale = 1 + np.abs(plain_floats(coefficient)).max()
         assert plain_floats(left / mu**power) == pytest.approx(plain_floats(coefficient), rel=1e-8, abs=1e-8 * scale)
         left = left - coefficient * mu**power
@@ -152,7 +152,7 @@ def test_small_steps_minimise_another_average(seed: int) -> None:
     effort = run.problem.weights * work.step_sizes * RATIONAL.array(work.steps)
     gradients = run.problem.gradients((run.problem.optimum + away)[None].repeat(3, axis=0))
     assert not (effort[:, None] * gradients).sum(axis=0).any()
-    constant = moment_expansion(run, ONE, 0)[0]
+    constant = expand_moments(run, ONE, 0)[0]
     point = np.concatenate([RATIONAL.identity(1)[0], away])
     assert (constant == np.outer(point, point)).all()
     assert compute_small_step_limit(run.as_floats()) == pytest.approx(FLOAT.array(away), rel=1e-9, abs=1e-11)

@@ -9,15 +9,15 @@ from fedtheory.engine.frames import (
     Frame,
     StackedFrame,
     Vector,
-    frames_at,
-    stacks_at,
-    stacks_by_kind,
+    list_frames_at,
+    list_stacks_at,
+    stack_by_kind,
 )
 from fedtheory.engine.frames.path import PathFrame
 from fedtheory.engine.objectives import Objectives
 from fedtheory.engine.run import Run
 from fedtheory.errors import Misplaced
-from fedtheory.language.claim_places import list_stacked_sites, sites
+from fedtheory.language.claim_places import iterate_sites, list_stacked_sites
 from fedtheory.language.families import Instance
 from fedtheory.language.registry import find
 from verify.check.links import compile_relations
@@ -51,7 +51,7 @@ def _numbers(frame: Frame) -> np.ndarray:
 @pytest.mark.parametrize(("family", "number"), RUNS)
 def test_a_stack_says_what_its_members_say(place: str, family: str, number: int) -> None:
     run = Instance(family, number).run()
-    single, stacked = list(frames_at(place, run)), list(stacks_at(place, run))
+    single, stacked = list(list_frames_at(place, run)), list(list_stacks_at(place, run))
     assert len(stacked) < len(single)
     expected = np.concatenate([_numbers(frame) for frame in single], axis=1)
     found = np.concatenate([_numbers(frame) for frame in stacked], axis=1)
@@ -63,9 +63,11 @@ def test_descents_of_a_stack_are_those_of_its_members(place: str) -> None:
     """All local steps of a round share one descent, with the values of single places."""
     run = Instance("small quadratics", 4).run()
     for centralised in (lambda frame: frame.centralised, lambda frame: frame.next_centralised):
-        (stack,) = stacks_at(place, run)
-        single = [frame.build_vector(centralised) for frame in frames_at(place, run)]
-        expected = [frame.inner(at, at).ravel()[0] for frame, at in zip(frames_at(place, run), single, strict=True)]
+        (stack,) = list_stacks_at(place, run)
+        single = [frame.build_vector(centralised) for frame in list_frames_at(place, run)]
+        expected = [
+            frame.inner(at, at).ravel()[0] for frame, at in zip(list_frames_at(place, run), single, strict=True)
+        ]
         found = stack.build_vector(centralised)
         assert stack.inner(found, found).ravel().tolist() == expected
         assert len(set(expected)) > 1
@@ -73,18 +75,18 @@ def test_descents_of_a_stack_are_those_of_its_members(place: str) -> None:
 
 def test_steps_of_a_path_are_one_stack_in_their_order() -> None:
     run = Instance("small quadratics", 4).run()
-    (stack,) = stacks_at("path", run)
+    (stack,) = list_stacks_at("path", run)
     assert isinstance(stack, StackedFrame)
     assert all(isinstance(member, PathFrame) for member in stack.members)
-    assert [member.index for member in stack.members] == [frame.index for frame in frames_at("path", run)]
+    assert [member.index for member in stack.members] == [frame.index for frame in list_frames_at("path", run)]
 
 
 def test_outcomes_of_random_weights_have_an_axis_of_a_stack() -> None:
     """Moments of selected clients differ between outcomes, and their average is that of single places."""
     run = Instance("sampled weights", 4).run()
-    (stack,) = stacks_at("step", run)
+    (stack,) = list_stacks_at("step", run)
     assert isinstance(stack, StackedFrame)
-    single = list(frames_at("step", run))
+    single = list(list_frames_at("step", run))
     assert stack.axes[:2] == ("place", "outcome")
     found = stack.inner(stack.next_virtual, stack.next_virtual)
     each = [frame.inner(frame.next_virtual, frame.next_virtual) for frame in single]
@@ -107,8 +109,8 @@ def test_places_of_several_runs_say_what_each_says(family: str, place: str) -> N
     """Inner products, gradients, averages and server steps are those of each run."""
     made = [instance.run() for instance in FAMILIES[family].instances[:24]]
     runs = [run for run in made if run.problem.hessians.shape == made[0].problem.hessians.shape]
-    frames = [frame for run in runs for frame in frames_at(place, run) if frame.alike is not None]
-    stacks = stacks_by_kind(frames)
+    frames = [frame for run in runs for frame in list_frames_at(place, run) if frame.alike is not None]
+    stacks = stack_by_kind(frames)
     assert any(len(stack.runs) > 1 for stack, _ in stacks)
     for stack, places in stacks:
         found = _numbers(stack)
@@ -118,14 +120,14 @@ def test_places_of_several_runs_say_what_each_says(family: str, place: str) -> N
 
 def test_what_belongs_to_a_run_is_not_asked_of_several() -> None:
     runs = [Instance("by hand", number).run() for number in (0, 1)]
-    ((stack, _),) = stacks_by_kind([frame for run in runs for frame in frames_at("step", run)])
+    ((stack, _),) = stack_by_kind([frame for run in runs for frame in list_frames_at("step", run)])
     with pytest.raises(Misplaced, match="not available for a batch"):
         _ = stack.run
 
 
 def test_a_stack_cuts_what_a_run_has_at_each_of_its_places() -> None:
     run = Instance("small schedules", 5).run()
-    (stack,) = stacks_at("step", run)
+    (stack,) = list_stacks_at("step", run)
     assert isinstance(stack, StackedFrame)
     for shape in ((1, 1, 3), _full(run), (_full(run)[0], 1, 2), (1, _full(run)[1], 1)):
         value = np.arange(np.prod(shape)).reshape(shape)
@@ -141,7 +143,7 @@ def test_free_points_are_taken_together() -> None:
     """One site has all choices of points, with the values of single sites."""
     claim, run = find("renard2022:property-2.1"), Instance("small quadratics", 5).run()
     (together,) = list_stacked_sites(claim, run)
-    single = list(sites(claim, run))
+    single = list(iterate_sites(claim, run))
     assert len(single) >= 9
     assert [together.member(n).index for n in range(len(single))] == [site.index for site in single]
     for side in (side for link in compile_relations(claim) for side in (link.left, link.right)):
@@ -152,7 +154,7 @@ def test_free_points_are_taken_together() -> None:
 def test_numbers_of_a_round_are_the_same_in_all_outcomes() -> None:
     """A stack with an axis over outcomes has one entry on it for a number of a round."""
     run = Instance("sampled weights", 4).run()
-    (stack,) = stacks_at("step", run)
+    (stack,) = list_stacks_at("step", run)
     assert isinstance(stack, StackedFrame)
     found = stack.select_round(np.arange(run.algorithm.rounds))
     assert found.shape[1:] == (1,)

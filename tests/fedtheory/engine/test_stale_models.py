@@ -14,10 +14,10 @@ from stale_enumeration import Inside, Server, StaleRun, events
 from tiny_runs import Pair, data, plain, quadratics
 
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.engine.frames import Vector, moment_frames, path_frames
+from fedtheory.engine.frames import Vector, iterate_moment_frames, iterate_path_frames
 from fedtheory.engine.moments import stale_rounds
 from fedtheory.engine.run import Run
-from fedtheory.engine.sampling import estimates, suboptimality
+from fedtheory.engine.sampling import estimate_expectations, suboptimality
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 
 POLICIES: dict[str, tuple[Policy, Server]] = {
@@ -299,7 +299,9 @@ def test_monte_carlo(policy: str, oracle: str) -> None:
         "first": (lambda models: models[:, 0], exact.server_mean[:, 0]),
         "second": (lambda models: models[:, 1], exact.server_mean[:, 1]),
     }
-    found = estimates(run.problem, run.algorithm, [m for m, _ in measures.values()], replicas=20_000, seed=11)
+    found = estimate_expectations(
+        run.problem, run.algorithm, [m for m, _ in measures.values()], replicas=20_000, seed=11
+    )
     for (name, (_, expected)), one in zip(measures.items(), found, strict=True):
         assert (abs(one.mean - expected) <= 5 * one.standard_error + 1e-12 * abs(expected) + 1e-12).all(), name
         assert one.standard_error[-1] > 0
@@ -322,7 +324,7 @@ def test_one_sampled_path(policy: str, kind: str) -> None:
         pair = data(*PLANE_ROWS, batch=1, eta=["1/5", "1/6"], steps=3, rounds=7, server="2/3")
     run, tiny = _stale(pair, policy, ["2/3", 1], ["1/2", "3/4"])
     steps, sizes, best = 3, tiny.tiny.step_sizes, tiny.tiny.minimiser()
-    server, frames = tiny.tiny.server_step_size, list(path_frames(run, seed=4))
+    server, frames = tiny.tiny.server_step_size, list(iterate_path_frames(run, seed=4))
     assert [frame.index for frame in frames] == [{"round": n, "step": k} for n in range(7) for k in range(steps)]
     versions, received, known = [], [0, 0], {}
     for frame in frames:
@@ -376,7 +378,7 @@ def test_frames_in_expectation(policy: str, kind: str) -> None:
     laws = {(n, k): law for n, k, law in tiny.inside()}
     best, steps = tiny.tiny.minimiser(), 2
     names = ("server", "received", "local", "virtual")
-    frames = list(moment_frames(run))
+    frames = list(iterate_moment_frames(run))
     assert len(frames) == len(tiny.reports) * steps
     for frame in frames:
         n, k = int(frame.index["round"]), int(frame.index["step"])

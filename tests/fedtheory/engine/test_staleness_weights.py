@@ -10,7 +10,7 @@ from flint import fmpq
 
 from fedtheory import check
 from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.engine.sampling import estimates, suboptimality
+from fedtheory.engine.sampling import estimate_expectations, suboptimality
 from fedtheory.errors import InputError, Unresolved
 from fedtheory.federation.clock import read_staleness
 from fedtheory.language.registry import find
@@ -99,7 +99,7 @@ def test_the_published_weights_in_floats() -> None:
 def test_replicas_agree() -> None:
     """Sampled runs have the exact errors within their intervals."""
     run = parse_run(_table("1/sqrt(1+s)"), FLOAT)
-    (found,) = estimates(
+    (found,) = estimate_expectations(
         run.problem, run.algorithm, (suboptimality(run.problem),), replicas=4000, seed=5, confidence=0.99999
     )
     exact = run.trajectory.server_suboptimality

@@ -12,11 +12,11 @@ from tiny_runs import data, quadratics
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.moments.stationary import (
-    stationary_distance_sq,
-    stationary_mean,
-    stationary_moment,
-    stationary_round_suboptimality,
-    stationary_suboptimality,
+    compute_stationary_distance_sq,
+    compute_stationary_mean,
+    compute_stationary_moment,
+    compute_stationary_round_suboptimality,
+    compute_stationary_suboptimality,
 )
 from fedtheory.engine.run import Run
 from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
@@ -84,15 +84,15 @@ def test_closed_form_on_a_line(name: str, steps: tuple[int, ...]) -> None:
     law, draws = LAWS[name]
     recursion = _recursion(_three_clients(law, steps))
     mean, second = _compute_closed_form(draws, steps)
-    assert stationary_moment(recursion).tolist() == [[1, mean], [mean, second]]
-    assert stationary_mean(recursion).tolist() == [mean]
-    assert stationary_distance_sq(recursion) == second
+    assert compute_stationary_moment(recursion).tolist() == [[1, mean], [mean, second]]
+    assert compute_stationary_mean(recursion).tolist() == [mean]
+    assert compute_stationary_distance_sq(recursion) == second
 
 
 def test_the_simplest_closed_form() -> None:
     """For x' = x - eta (h x + noise) the limit has variance eta sigma^2 / (h (2 - eta h))."""
     run = quadratics([[["3"]]], [["0"]], ["1"], deviation=2, eta="1/5").engine
-    moment = stationary_moment(_recursion(run))
+    moment = compute_stationary_moment(_recursion(run))
     assert moment.tolist() == [[1, 0], [0, fmpq(1, 5) * 4 / (3 * (2 - fmpq(3, 5)))]]
 
 
@@ -103,21 +103,21 @@ def test_closed_form_with_multiplicative_noise() -> None:
     best = brute.dot(inputs, outputs) / brute.dot(inputs, inputs)
     noise = sum(4 * eta * eta * (z * (y - z * best)) ** 2 for z, y in zip(inputs, outputs, strict=True)) / 4
     kept = sum((1 - 2 * eta * z * z) ** 2 for z in inputs) / 4
-    assert stationary_moment(_recursion(run)).tolist() == [[1, 0], [0, noise / (1 - kept)]]
+    assert compute_stationary_moment(_recursion(run)).tolist() == [[1, 0], [0, noise / (1 - kept)]]
 
 
 @pytest.mark.parametrize("name", LAWS)
 def test_the_fixed_point_is_one(name: str) -> None:
     """One round from the fixed point changes nothing."""
     recursion = _recursion(_three_clients(LAWS[name][0]))
-    moment = stationary_moment(recursion)
+    moment = compute_stationary_moment(recursion)
     assert (recursion.propagate_round(moment, recursion.round_noise(moment)) == moment).all()
 
 
 @pytest.mark.parametrize("batch", [None, 1, 2])
 def test_long_float_runs_approach_it_in_a_plane(batch: int | None) -> None:
     """Mini-batches in two dimensions: 200 rounds come within rounding of the exact limit, ten do not."""
-    limit = FLOAT.array(stationary_moment(_recursion(_plane(batch, 1))))
+    limit = FLOAT.array(compute_stationary_moment(_recursion(_plane(batch, 1))))
     moments = _plane(batch, 200).as_floats().trajectory.moments
     assert moments[-1] == pytest.approx(limit, rel=1e-10, abs=1e-12)
     assert moments[2] != pytest.approx(limit, rel=1e-6)
@@ -137,7 +137,7 @@ def test_long_float_runs_approach_it_on_a_line(name: str) -> None:
 @pytest.mark.parametrize("batch", [None, 1])
 def test_round_suboptimality_in_the_limit(batch: int | None, steps: int) -> None:
     """The average of E F(xbar^{n,k}) - F* over k = 1 .. K of a late round agrees."""
-    exact = stationary_round_suboptimality(_recursion(_plane(batch, 1, steps)))
+    exact = compute_stationary_round_suboptimality(_recursion(_plane(batch, 1, steps)))
     late = _plane(batch, 250, steps).as_floats().trajectory.local_suboptimality[-1, 1:].mean()
     assert late == pytest.approx(FLOAT.number(exact, "limit"), rel=1e-9)
 
@@ -147,7 +147,7 @@ def test_round_suboptimality_in_the_limit(batch: int | None, steps: int) -> None
 def test_suboptimality_in_the_limit(batch: int | None, steps: int) -> None:
     """E F(x^n) - F* of a late model agrees, which differs from the averages inside a round."""
     recursion = _recursion(_plane(batch, 1, steps))
-    exact = stationary_suboptimality(recursion)
+    exact = compute_stationary_suboptimality(recursion)
     late = _plane(batch, 250, steps).as_floats().trajectory.server_suboptimality[-1]
     assert late == pytest.approx(FLOAT.number(exact, "limit"), rel=1e-9)
-    assert (exact == stationary_round_suboptimality(recursion)) is (steps == 1)
+    assert (exact == compute_stationary_round_suboptimality(recursion)) is (steps == 1)

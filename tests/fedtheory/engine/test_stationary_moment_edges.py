@@ -17,10 +17,10 @@ from tiny_runs import data, quadratics
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.stationary import (
+    compute_stationary_distance_sq,
+    compute_stationary_mean,
+    compute_stationary_moment,
     powers_vanish,
-    stationary_distance_sq,
-    stationary_mean,
-    stationary_moment,
 )
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
@@ -28,8 +28,8 @@ from fedtheory.federation import Full, Multinomial, Participation, Uniform, feda
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import least_squares, quadratic
 from fedtheory.federation.problem.datasets import load
-from fedtheory.federation.problem.generators import random_quadratics
-from fedtheory.federation.problem.split import iid_split
+from fedtheory.federation.problem.generators import draw_quadratics
+from fedtheory.federation.problem.split import split_iid
 
 
 def test_flat_directions_keep_the_start() -> None:
@@ -39,9 +39,9 @@ def test_flat_directions_keep_the_start() -> None:
         for one in (run, run.as_floats()):
             if deviation:
                 with pytest.raises(NotApplicable, match="without curvature"):
-                    stationary_moment(_recursion(one))
+                    compute_stationary_moment(_recursion(one))
             else:
-                assert stationary_moment(_recursion(one)).tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 0]]
+                assert compute_stationary_moment(_recursion(one)).tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 0]]
 
 
 def test_gradients_along_flat_directions_have_no_limit() -> None:
@@ -50,41 +50,41 @@ def test_gradients_along_flat_directions_have_no_limit() -> None:
     run = quadratics([flat, flat], [["1", "1"], ["1", "-1"]], [1, 1], law=Uniform(1)).engine
     for one in (run, run.as_floats()):
         with pytest.raises(NotApplicable, match="without curvature"):
-            stationary_moment(_recursion(one))
+            compute_stationary_moment(_recursion(one))
 
 
 def test_a_coordinate_without_data_changes_nothing() -> None:
     """Mini-batches with an additional zero column have the same limit, with zeros in the new row and column."""
     for batch in (None, 2):
-        exact = stationary_moment(_recursion(_plane(batch, 1)))
+        exact = compute_stationary_moment(_recursion(_plane(batch, 1)))
         rows = [[[*row, 0] for row in client] for client in PLANE_ROWS]
         wider = data(rows, PLANE_VALUES, [3, -4, 5], batch=batch, replacement=False, eta="1/5", steps=2).engine
         padded = RATIONAL.zeros(4, 4)
         padded[:3, :3] = exact
-        assert (stationary_moment(_recursion(wider)) == padded).all()
-        in_floats = stationary_moment(_recursion(wider.as_floats()))
+        assert (compute_stationary_moment(_recursion(wider)) == padded).all()
+        in_floats = compute_stationary_moment(_recursion(wider.as_floats()))
         assert in_floats == pytest.approx(FLOAT.array(padded), rel=1e-11, abs=1e-14)
 
 
 def test_too_large_a_step_has_no_limit() -> None:
     """Step sizes with eta h > 2 have no limit, also if only the second moment diverges."""
     with pytest.raises(NotApplicable):
-        stationary_moment(_recursion(quadratics([[["3"]]], [["1"]], [1], deviation=1, eta="1").engine))
+        compute_stationary_moment(_recursion(quadratics([[["3"]]], [["1"]], [1], deviation=1, eta="1").engine))
     rows = [[["1"], ["3"]]]
     # Mean factor 1 - 2 eta E z^2 = 1/6, but E (1 - 2 eta z^2)^2 = (25 + 9/36 * ...) > 1.
     run = data(rows, [[1, -1]], [1], batch=1, eta="1/6").engine
     eta = fmpq(1, 6)
     assert abs(1 - 2 * eta * fmpq(10, 2)) < 1 < ((1 - 2 * eta) ** 2 + (1 - 18 * eta) ** 2) / 2
     with pytest.raises(NotApplicable):
-        stationary_moment(_recursion(run))
+        compute_stationary_moment(_recursion(run))
 
 
 @pytest.mark.parametrize("flat", ["1/1000", "1/100000", "1/10000000", "1/100000000"])
 def test_floats_agree_with_rationals_on_flat_directions(flat: str) -> None:
     """A well-posed limit stays right in floats when curvatures differ by many orders of magnitude."""
     run = quadratics([[["1", "0"], ["0", flat]]], [["1", "0"]], [1, 1], deviation=1, eta="1/2").engine
-    exact = FLOAT.array(stationary_moment(_recursion(run)))
-    assert np.diag(stationary_moment(_recursion(run.as_floats()))) == pytest.approx(np.diag(exact), rel=1e-5)
+    exact = FLOAT.array(compute_stationary_moment(_recursion(run)))
+    assert np.diag(compute_stationary_moment(_recursion(run.as_floats()))) == pytest.approx(np.diag(exact), rel=1e-5)
 
 
 def test_the_start_does_not_matter() -> None:
@@ -98,7 +98,7 @@ def test_the_start_does_not_matter() -> None:
             noise=RATIONAL.array([1, 4]),
         )
         run = Run(problem, fedavg(problem, rounds=1, local_step_size="1/6", local_steps=2))
-        limits.append(stationary_moment(_recursion(run)))
+        limits.append(compute_stationary_moment(_recursion(run)))
     assert (limits[0] == limits[1]).all()
 
 
@@ -110,7 +110,7 @@ def _random_run(seed: int) -> Run:
     generator = np.random.default_rng(seed)
     dimension, laws = 1 + seed % 3, (Full(), Uniform(1), Uniform(2), Multinomial(2))
     spectra = [[fmpq(int(generator.integers(1, 5)), 2) for _ in range(dimension)] for _ in range(3)]
-    problem = random_quadratics(generator, spectra, shared=False, heterogeneity=fmpq(1), noise=fmpq(seed % 5))
+    problem = draw_quadratics(generator, spectra, shared=False, heterogeneity=fmpq(1), noise=fmpq(seed % 5))
     if seed % 2:
         tables = ClientData(
             tuple(RATIONAL.array(generator.integers(-3, 4, (4, dimension))) / 2 for _ in range(3)),
@@ -129,15 +129,17 @@ def test_floats_agree_with_rationals(seed: int) -> None:
     """Floats and rationals agree on the limit, or on its absence."""
     run = _random_run(seed)
     try:
-        exact = FLOAT.array(stationary_moment(_recursion(run)))
+        exact = FLOAT.array(compute_stationary_moment(_recursion(run)))
     except NotApplicable:
         with pytest.raises(NotApplicable):
-            stationary_moment(_recursion(run.as_floats()))
+            compute_stationary_moment(_recursion(run.as_floats()))
         return
     in_floats = _recursion(run.as_floats())
-    assert stationary_moment(in_floats) == pytest.approx(exact, rel=1e-9, abs=1e-9 * np.abs(exact[1:, 1:]).max())
-    assert stationary_distance_sq(in_floats) == pytest.approx(exact[1:, 1:].trace(), rel=1e-9, abs=1e-25)
-    assert stationary_mean(in_floats) == pytest.approx(exact[0, 1:], rel=1e-9, abs=1e-12)
+    assert compute_stationary_moment(in_floats) == pytest.approx(
+        exact, rel=1e-9, abs=1e-9 * np.abs(exact[1:, 1:]).max()
+    )
+    assert compute_stationary_distance_sq(in_floats) == pytest.approx(exact[1:, 1:].trace(), rel=1e-9, abs=1e-25)
+    assert compute_stationary_mean(in_floats) == pytest.approx(exact[0, 1:], rel=1e-9, abs=1e-12)
 
 
 INPUTS = brute.point(1, -1, "1/2", 2)
@@ -154,23 +156,23 @@ def test_the_edge_of_stability_is_decided_exactly_in_rationals() -> None:
     tiny = fmpq(1, 10**30)
     for factor in (fmpq(1), 1 + tiny, fmpq(2)):
         with pytest.raises(NotApplicable):
-            stationary_moment(_recursion(_edge(factor)))
-    assert stationary_distance_sq(_recursion(_edge(1 - tiny))) > 10**28
+            compute_stationary_moment(_recursion(_edge(factor)))
+    assert compute_stationary_distance_sq(_recursion(_edge(1 - tiny))) > 10**28
 
 
 @pytest.mark.parametrize("distance", ["0", "1/100000000000000", "1/10000000000000", "-1/10000000000000", "-1/1000"])
 def test_floats_refuse_to_decide_at_the_edge(distance: str) -> None:
     """Close to the edge floats cannot distinguish limit and divergence; beyond it there is no limit."""
     with pytest.raises(NotApplicable):
-        stationary_moment(_recursion(_edge(1 - brute.number(distance)).as_floats()))
+        compute_stationary_moment(_recursion(_edge(1 - brute.number(distance)).as_floats()))
 
 
 @pytest.mark.parametrize(("distance", "accuracy"), [("1/10", 1e-12), ("1/1000", 1e-11), ("1/1000000", 1e-8)])
 def test_floats_near_the_edge(distance: str, accuracy: float) -> None:
     """Inside the edge floats are as accurate as the conditioning allows."""
     run = _edge(1 - brute.number(distance))
-    exact = FLOAT.number(stationary_distance_sq(_recursion(run)), "limit")
-    assert stationary_distance_sq(_recursion(run.as_floats())) == pytest.approx(exact, rel=accuracy)
+    exact = FLOAT.number(compute_stationary_distance_sq(_recursion(run)), "limit")
+    assert compute_stationary_distance_sq(_recursion(run.as_floats())) == pytest.approx(exact, rel=accuracy)
 
 
 @pytest.mark.parametrize("start", [0, 1])
@@ -183,10 +185,10 @@ def test_random_participation_alone_can_diverge(start: int) -> None:
         run = quadratics([[["1"]], [["9"]]], [["0"], ["0"]], [start], eta=eta, law=Uniform(1)).engine
         for one in (run, run.as_floats()):
             if settles:
-                assert stationary_moment(_recursion(one)).tolist() == [[1, 0], [0, 0]]
+                assert compute_stationary_moment(_recursion(one)).tolist() == [[1, 0], [0, 0]]
             else:
                 with pytest.raises(NotApplicable):
-                    stationary_moment(_recursion(one))
+                    compute_stationary_moment(_recursion(one))
 
 
 def test_an_unstable_direction_is_found_behind_a_slow_one() -> None:
@@ -195,21 +197,21 @@ def test_an_unstable_direction_is_found_behind_a_slow_one() -> None:
     run = quadratics(hessians, [["0", "0"]] * 2, [1, 1], eta="39/100", law=Uniform(1)).engine
     for one in (run, run.as_floats()):
         with pytest.raises(NotApplicable):
-            stationary_moment(_recursion(one))
+            compute_stationary_moment(_recursion(one))
 
 
 def test_curvatures_that_may_be_rounding_are_refused() -> None:
     """For relative curvature 5 * 10^-12 rationals decide, floats do not."""
     nearly = quadratics([[["1", "0"], ["0", "1/200000000000"]]], [["1", "0"]], [1, 1]).engine
-    assert stationary_distance_sq(_recursion(nearly)) == 0
+    assert compute_stationary_distance_sq(_recursion(nearly)) == 0
     with pytest.raises(NotApplicable, match="smallest curvature"):
-        stationary_moment(_recursion(nearly.as_floats()))
+        compute_stationary_moment(_recursion(nearly.as_floats()))
 
 
 def _digits(batch: int | None, law: Participation, eta: float) -> Recursion:
     """Return a run in sixty-five dimensions, of which some pixels are always zero."""
     images = load("digits:3-8")
-    parts = iid_split(len(images.outputs), 10, seed=0)
+    parts = split_iid(len(images.outputs), 10, seed=0)
     tables = ClientData(tuple(images.inputs[part] for part in parts), tuple(images.outputs[part] for part in parts))
     problem = least_squares(tables, np.zeros(images.inputs.shape[1]), batch=batch)
     return Recursion(problem, fedavg(problem, rounds=1, local_step_size=eta, local_steps=5, participation=law))
@@ -221,19 +223,19 @@ def test_real_images(batch: int | None, law: Participation) -> None:
     """One round keeps the limit in d = 65, computed within two seconds; its mean is a fixed point."""
     recursion = _digits(batch, law, 0.05)
     begun = process_time()
-    moment = stationary_moment(recursion)
+    moment = compute_stationary_moment(recursion)
     assert process_time() - begun < 2
     again = recursion.propagate_round(moment, recursion.round_noise(moment))
     assert again == pytest.approx(moment, rel=0, abs=1e-12 * np.abs(moment[1:, 1:]).max())
-    assert stationary_mean(recursion).tolist() == moment[1:, 0].tolist()
+    assert compute_stationary_mean(recursion).tolist() == moment[1:, 0].tolist()
     assert np.linalg.eigvalsh(moment - np.outer(moment[0], moment[0]))[0] > -1e-9
 
 
 def test_real_images_with_too_large_a_step() -> None:
     """Full gradients of a random client have a limit where single images have none."""
-    assert stationary_distance_sq(_digits(None, Uniform(1), 0.22)) > 0
+    assert compute_stationary_distance_sq(_digits(None, Uniform(1), 0.22)) > 0
     with pytest.raises(NotApplicable, match="do not contract"):
-        stationary_moment(_digits(1, Uniform(1), 0.22))
+        compute_stationary_moment(_digits(1, Uniform(1), 0.22))
 
 
 def test_overflowing_steps_have_no_limit() -> None:
@@ -241,7 +243,7 @@ def test_overflowing_steps_have_no_limit() -> None:
     run = quadratics([[["3"]]], [["1"]], [1], deviation=1, eta="1" + "0" * 50, steps=20).engine.as_floats()
     with np.errstate(over="ignore", invalid="ignore"):
         recursion = _recursion(run)
-    for limit in (stationary_mean, stationary_moment):
+    for limit in (compute_stationary_mean, compute_stationary_moment):
         with pytest.raises(NotApplicable, match="radius"):
             limit(recursion)
 
@@ -251,9 +253,9 @@ def test_large_rational_problems_are_refused() -> None:
     size = 40
     problem = quadratic(RATIONAL.identity(size)[None], RATIONAL.identity(size)[:1], RATIONAL.zeros(size))
     recursion = Recursion(problem, fedavg(problem, rounds=1, local_step_size="1/2"))
-    assert not stationary_mean(recursion).any()
+    assert not compute_stationary_mean(recursion).any()
     with pytest.raises(NotApplicable, match="dimensions"):
-        stationary_moment(recursion)
+        compute_stationary_moment(recursion)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tiny_runs import quadratics
 
 from fedtheory import FLOAT, RATIONAL, InputError, fedavg, quadratic
 from fedtheory.engine.moments import MOST_EXACT_STEPS, Trajectory, is_too_long_for_rationals
-from fedtheory.engine.multiples import least_multiple
+from fedtheory.engine.multiples import find_least_multiple
 from fedtheory.engine.region import Ball
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
@@ -66,7 +66,7 @@ def test_a_multiple_found_in_floats_holds_in_rationals() -> None:
         roots = generator.integers(-4, 5, (2, 3, 3))
         form, base = (root @ root.T for root in roots)
         base = base + np.eye(3, dtype=int)
-        found = least_multiple(FLOAT.array(form), FLOAT.array(base), FLOAT)
+        found = find_least_multiple(FLOAT.array(form), FLOAT.array(base), FLOAT)
         multiple = fmpq(*float(found).as_integer_ratio())
         exact_form, exact_base = RATIONAL.array(form), RATIONAL.array(base)
         assert RATIONAL.is_psd(multiple * exact_base - exact_form)

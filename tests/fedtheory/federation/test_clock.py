@@ -15,7 +15,7 @@ from stale_enumeration import Event, Server, events
 from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm, Fixed, Full, Multinomial, Participation, Uniform, fedavg
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.clock import (
     Asynchronous,
     Clock,
@@ -159,22 +159,22 @@ def test_time_based_weights_make_every_client_count_alike(whole: list[int], unit
     asynchronous = Clock(Asynchronous("one-by-one"), times)
     updates = asynchronous.updates_within(fmpq(math.lcm(*whole), unit))
     counted = asynchronous.schedule(updates).participates.sum(axis=0)
-    weights = time_based_weights(asynchronous, importance)
+    weights = compute_time_based_weights(asynchronous, importance)
     assert [int(n) * d for n, d in zip(counted, weights, strict=True)] == [updates * p for p in importance]
     fedfix = Clock(FedFix(fmpq(3, 2 * unit)), times)
     intervals = [-(-2 * time // 3) for time in whole]
-    weights = time_based_weights(fedfix, importance)
+    weights = compute_time_based_weights(fedfix, importance)
     assert weights.tolist() == [n * p for n, p in zip(intervals, importance, strict=True)]
     period = math.lcm(*intervals)
     counted = fedfix.schedule(period).participates.sum(axis=0)
     assert [int(n) * d for n, d in zip(counted, weights, strict=True)] == [period * p for p in importance]
-    assert time_based_weights(Clock(Synchronous(), times), importance).tolist() == importance.tolist()
+    assert compute_time_based_weights(Clock(Synchronous(), times), importance).tolist() == importance.tolist()
 
 
 def test_fedbuff_has_no_closed_form() -> None:
     """Time-based weights are rejected for a buffer."""
     with pytest.raises(InputError, match=r"algorithm\.aggregation"):
-        time_based_weights(_clock(FedBuff(1), 1, 2), RATIONAL.array(["1/2", "1/2"]))
+        compute_time_based_weights(_clock(FedBuff(1), 1, 2), RATIONAL.array(["1/2", "1/2"]))
 
 
 IMPORTANCE = ["1/10", "1/5", "3/10", "2/5"]

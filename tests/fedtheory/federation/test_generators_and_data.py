@@ -18,13 +18,13 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import datasets, least_squares
 from fedtheory.federation.problem.datasets import load
 from fedtheory.federation.problem.generators import (
-    cayley_rotation,
-    hessian_with_spectrum,
-    random_quadratics,
-    random_rotation,
-    random_vector,
+    build_cayley_rotation,
+    draw_hessian,
+    draw_quadratics,
+    draw_rotation,
+    draw_vector,
 )
-from fedtheory.federation.problem.split import dirichlet_split, iid_split
+from fedtheory.federation.problem.split import split_by_dirichlet, split_iid
 
 few = settings(max_examples=30, deadline=None, derandomize=True)
 seeds = st.integers(0, 10**6)
@@ -36,7 +36,7 @@ def test_rotations_are_orthogonal(seed: int, size: int) -> None:
     """Q Q' = I exactly, with determinant one; and the Cayley transform of any skew matrix."""
     generator = np.random.default_rng(seed)
     entries = np.triu(RATIONAL.array(generator.integers(-9, 10, (size, size))), 1) + RATIONAL.zeros(size, size)
-    for rotation in (random_rotation(generator, size), cayley_rotation((entries - entries.T) / fmpq(7))):
+    for rotation in (draw_rotation(generator, size), build_cayley_rotation((entries - entries.T) / fmpq(7))):
         assert rotation.shape == (size, size)
         assert all(isinstance(entry, fmpq) for entry in rotation.ravel())
         assert (rotation @ rotation.T == RATIONAL.identity(size)).all()
@@ -45,7 +45,7 @@ def test_rotations_are_orthogonal(seed: int, size: int) -> None:
 
 def test_the_cayley_transform_in_the_plane() -> None:
     """A = [[0, t], [-t, 0]] turns by the angle with cosine (1 - t^2)/(1 + t^2)."""
-    turned = cayley_rotation(RATIONAL.array([[0, "1/2"], ["-1/2", 0]]))
+    turned = build_cayley_rotation(RATIONAL.array([[0, "1/2"], ["-1/2", 0]]))
     assert turned.tolist() == [[fmpq(3, 5), fmpq(-4, 5)], [fmpq(4, 5), fmpq(3, 5)]]
 
 
@@ -54,7 +54,7 @@ def test_the_cayley_transform_in_the_plane() -> None:
 def test_prescribed_spectra(seed: int, spectrum: list[object]) -> None:
     """The characteristic polynomial is exactly the product of (x - lambda_j), and the matrix is symmetric."""
     values = [RATIONAL.number(v, "v") for v in spectrum]
-    hessian = hessian_with_spectrum(np.random.default_rng(seed), values)
+    hessian = draw_hessian(np.random.default_rng(seed), values)
     diagonal = np.diag(RATIONAL.array(values)) + RATIONAL.zeros(len(values), len(values))
     assert fmpq_mat(hessian.tolist()).charpoly() == fmpq_mat(diagonal.tolist()).charpoly()
     assert (hessian == hessian.T).all()
@@ -65,7 +65,7 @@ def test_prescribed_spectra(seed: int, spectrum: list[object]) -> None:
 def test_random_quadratics(seed: int, clients: int, dimension: int, shared: bool) -> None:
     """Random quadratics have shared or own Hessians, one noise variance, equal weights, and a minimiser."""
     spectra = [[fmpq(j * (i + 1), 3) for j in range(dimension)] for i in range(clients)]
-    problem = random_quadratics(
+    problem = draw_quadratics(
         np.random.default_rng(seed), spectra, shared=shared, heterogeneity=fmpq(1), noise=fmpq(2, 3)
     )
     run = Run(problem, fedavg(problem, rounds=1, local_step_size="1/10"))
@@ -82,15 +82,13 @@ def test_no_heterogeneity_means_one_minimiser() -> None:
     """With heterogeneity zero every client's gradient vanishes at x*; with a positive one it does not."""
     spectra = [[fmpq(1), fmpq(2)], [fmpq(3), fmpq(1)]]
     for spread, same in ((fmpq(0), True), (fmpq(1), False)):
-        problem = random_quadratics(
-            np.random.default_rng(0), spectra, shared=False, heterogeneity=spread, noise=fmpq(0)
-        )
+        problem = draw_quadratics(np.random.default_rng(0), spectra, shared=False, heterogeneity=spread, noise=fmpq(0))
         assert bool((problem.centred.linear == 0).all()) is same
 
 
 def test_random_vectors() -> None:
     """Entries are multiples of a quarter in the given range, both ends included."""
-    drawn = random_vector(np.random.default_rng(0), 500, reach=1)
+    drawn = draw_vector(np.random.default_rng(0), 500, reach=1)
     assert {fmpq(j, 4) for j in range(-4, 5)} == set(drawn.tolist())
 
 
@@ -104,13 +102,13 @@ def test_iid_splits(count: int, clients: int, seed: int) -> None:
     """An IID split is a partition into nearly equal parts, determined by the seed."""
     if clients > count:
         with pytest.raises(InputError, match=r"problem\.clients"):
-            iid_split(count, clients, seed)
+            split_iid(count, clients, seed)
         return
-    parts = iid_split(count, clients, seed)
+    parts = split_iid(count, clients, seed)
     assert len(parts) == clients
     assert _is_partition(parts, count)
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
-    assert all((a == b).all() for a, b in zip(parts, iid_split(count, clients, seed), strict=True))
+    assert all((a == b).all() for a, b in zip(parts, split_iid(count, clients, seed), strict=True))
 
 
 @given(st.integers(1, 80), st.integers(1, 20), st.sampled_from([0.01, 0.1, 1.0, 100.0]), seeds)
@@ -119,10 +117,10 @@ def test_dirichlet_splits(count: int, clients: int, concentration: float, seed: 
     """A Dirichlet split is a partition without empty clients, determined by the seed."""
     clients = min(clients, count)
     labels = np.random.default_rng(seed).integers(0, 3, count)
-    parts = dirichlet_split(labels, clients, concentration, seed)
+    parts = split_by_dirichlet(labels, clients, concentration, seed)
     assert len(parts) == clients
     assert _is_partition(parts, count)
-    again = dirichlet_split(labels, clients, concentration, seed)
+    again = split_by_dirichlet(labels, clients, concentration, seed)
     assert all((a == b).all() for a, b in zip(parts, again, strict=True))
 
 
@@ -131,7 +129,7 @@ def test_concentration_decides_the_skew() -> None:
     labels = np.repeat([-1.0, 1.0], 500)
 
     def skew(concentration: float) -> float:
-        parts = dirichlet_split(labels, 5, concentration, 0)
+        parts = split_by_dirichlet(labels, 5, concentration, 0)
         return float(np.average([abs(labels[part].mean()) for part in parts], weights=[len(part) for part in parts]))
 
     assert skew(1000.0) < 0.1
@@ -142,9 +140,9 @@ def test_impossible_splits_are_errors() -> None:
     """No clients, more clients than rows, and a concentration that is not positive."""
     for clients in (0, 4):
         with pytest.raises(InputError, match=r"problem\.clients"):
-            dirichlet_split(np.zeros(3), clients, 1.0, 0)
+            split_by_dirichlet(np.zeros(3), clients, 1.0, 0)
     with pytest.raises(InputError, match=r"problem\.concentration"):
-        dirichlet_split(np.zeros(3), 2, 0.0, 0)
+        split_by_dirichlet(np.zeros(3), 2, 0.0, 0)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +237,7 @@ def test_broken_files(tmp_path: Path) -> None:
 def test_least_squares_is_the_mean_of_squared_residuals() -> None:
     """Values and gradients of F_i agree with sums over rows, on real data."""
     table = load("diabetes")
-    rows = iid_split(len(table.outputs), 3, 0)
+    rows = split_iid(len(table.outputs), 3, 0)
     split = ClientData(tuple(table.inputs[r] for r in rows), tuple(table.outputs[r] for r in rows))
     problem = least_squares(split, FLOAT.zeros(11))
     at = np.random.default_rng(0).standard_normal(11)

@@ -19,12 +19,12 @@ from tiny_runs import Pair, data, quadratics
 
 from fedtheory import Claim
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.engine.frames import RoundFrame, round_frames
+from fedtheory.engine.frames import RoundFrame, iterate_round_frames
 from fedtheory.engine.frames.path import PathVector
 from fedtheory.federation import Fixed, Multinomial, Uniform
 from fedtheory.kernel.expressions import Expectation, Expr, LocalSum, PastSum, Selected, Value, norm_sq
 from fedtheory.language import quantities as q
-from fedtheory.language.claim_places import sites
+from fedtheory.language.claim_places import iterate_sites
 from fedtheory.language.evaluation import compile_expression
 from fedtheory.runfile import parse_run
 
@@ -128,7 +128,7 @@ CASES: dict[str, Case] = {
 def _rounds(case: Case) -> Iterator[tuple[RoundFrame, list[Outcome]]]:
     """Yield the engine's rounds, each with the enumerated one from the same model."""
     best = case.pair.tiny.minimiser()
-    for frame in round_frames(case.pair.engine):
+    for frame in iterate_round_frames(case.pair.engine):
         base = brute.plus(tuple(frame.server.values[0, 0, 0]), best)
         yield frame, list(_roll_out(case, base))
 
@@ -198,7 +198,7 @@ def test_moments_are_those_of_the_recursion(name: str) -> None:
     """E (1, x)(1, x)' of the next model agrees between engine, recursion and enumeration."""
     pair = CASES[name].pair
     recursion, best = pair.engine.trajectory.recursion, pair.tiny.minimiser()
-    for frame in round_frames(pair.engine):
+    for frame in iterate_round_frames(pair.engine):
         base = frame.server.values[0, 0, 0]
         point = np.concatenate([pair.engine.arithmetic.identity(1)[0], base])
         mass = np.outer(point, point)
@@ -265,7 +265,7 @@ EXPRESSIONS: dict[str, tuple[Expr, Callable[[Case, Outcome, int, int], Any]]] = 
 
 def _evaluate(expression: Expr, case: Case) -> list[Any]:
     claim = Claim(id="t:round", place="round", where=WHERE, lhs=expression, rhs=expression)
-    return [compile_expression(expression, WHERE)(site) for site in sites(claim, case.pair.engine)]
+    return [compile_expression(expression, WHERE)(site) for site in iterate_sites(claim, case.pair.engine)]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -306,7 +306,7 @@ def test_any_line(numbers: list[Any], steps: tuple[int, int], server: str) -> No
     """The average over outcomes is one round of the exact trajectory."""
     b0, b1, start, d0, d1 = map(str, numbers)
     pair = quadratics([[["2"]], [["1/2"]]], [[b0], [b1]], [start], deviation=[d0, d1], steps=steps, server=server)
-    frame = next(round_frames(pair.engine))
+    frame = next(iterate_round_frames(pair.engine))
     assert (
         frame.take_expectation(frame.inner(frame.next_server, frame.next_server)).item()
         == pair.engine.trajectory.server_distance_sq[1]
@@ -327,7 +327,7 @@ def test_clients_that_are_alike_do_the_same() -> None:
         },
         RATIONAL,
     )
-    frame = next(iter(round_frames(run)))
+    frame = next(iter(iterate_round_frames(run)))
     assert isinstance(frame.local, PathVector)
     start, after = frame.local.values[0, 0, :, 0], frame.next_local.values[0, 1, :, 0]
     optimum = fmpq(1, 2)
@@ -339,7 +339,7 @@ def test_clients_that_are_alike_do_the_same() -> None:
 
 def test_outcomes_share_what_clients_without_noise_do() -> None:
     """Only participants are drawn: iterates have one entry for all three outcomes, and the next model has three."""
-    for frame in round_frames(CASES["quiet, subsets"].pair.engine):
+    for frame in iterate_round_frames(CASES["quiet, subsets"].pair.engine):
         shared = (frame.local, frame.next_local, frame.result, frame.gradient, frame.gradient_at_server)
         assert [len(vector.values) for vector in shared] == [1] * 5
         assert len(frame.probabilities) == len(frame.next_server.values) == 3

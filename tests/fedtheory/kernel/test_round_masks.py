@@ -11,14 +11,14 @@ from tiny_runs import data, quadratics
 
 from fedtheory import Claim
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import Frame, round_frames
+from fedtheory.engine.frames import Frame, iterate_round_frames
 from fedtheory.engine.frames.outcomes import MOST_OUTCOMES
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Uniform
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, LocalSum, PastSum, Selected, norm_sq
 from fedtheory.language import quantities as q
-from fedtheory.language.claim_places import sites
+from fedtheory.language.claim_places import iterate_sites
 from fedtheory.language.evaluation import compile_expression
 from verify.check import check
 
@@ -45,7 +45,7 @@ def _holds(left: Expr, relation: Any, right: Any, run: Run) -> bool | None:
 
 def _values(expression: Expr, run: Run) -> list[Array]:
     compiled = compile_expression(expression, WHERE)
-    return [compiled(site) for site in sites(_claim(expression, "==", expression), run)]
+    return [compiled(site) for site in iterate_sites(_claim(expression, "==", expression), run)]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_worst_outcome_is_named() -> None:
     """With noise of one client, the outcome index of a violation is one with a sample of -1 or 1."""
     found = check(_claim(norm_sq(xi), "<=", sp.Rational(1, 2)), UNEQUAL).worst
     assert found is not None
-    frame = next(round_frames(UNEQUAL))
+    frame = next(iterate_round_frames(UNEQUAL))
     assert found.lhs == 1
     place = tuple(int(found.index[axis]) for axis in Frame.axes if axis in found.index)
     assert place
@@ -176,7 +176,7 @@ def test_claims_at_the_wrong_place_are_input_errors(claim: Claim) -> None:
 
 
 def _outcomes(run: Run) -> int:
-    return len(next(round_frames(run)).selection)
+    return len(next(iterate_round_frames(run)).selection)
 
 
 def test_too_many_outcomes() -> None:
@@ -219,7 +219,7 @@ def test_many_clients_without_noise() -> None:
 
 def test_floats_agree() -> None:
     """Floats give the same rounds."""
-    exact, floats = (next(round_frames(run)) for run in (UNEQUAL, UNEQUAL.as_floats()))
+    exact, floats = (next(iterate_round_frames(run)) for run in (UNEQUAL, UNEQUAL.as_floats()))
     assert exact.next_server.values.shape == floats.next_server.values.shape
     wanted = [float(fmpq(v).p) / float(fmpq(v).q) for v in exact.next_server.values.ravel()]
     assert floats.next_server.values.ravel() == pytest.approx(wanted, rel=1e-14)

@@ -17,7 +17,7 @@ from fedtheory.kernel import Term, square
 from fedtheory.kernel.expressions import norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate
-from fedtheory.language.claim_choices import choices_of, values_of
+from fedtheory.language.claim_choices import list_choices, list_symbol_values
 from fedtheory.language.parameters import parameter
 from fedtheory.language.wellformed import require_wellformed
 from fedtheory.proofs import Certificate, Combination, Part, check_certificate, facts
@@ -41,7 +41,7 @@ def _run(step_size: str, arithmetic: Any = RATIONAL, curvature: str = "1") -> Ru
 def test_a_condition_on_a_free_number_leaves_values_out() -> None:
     """With its condition the claim holds, and without it the value above one refutes it."""
     run = _run("1/4")
-    assert values_of(SCALED) == ((0,), ("1/2",), (1,))
+    assert list_symbol_values(SCALED) == ((0,), ("1/2",), (1,))
     assert check(SCALED, run).holds is True
     without = check(replace(SCALED, conditions=()), run)
     assert without.holds is False
@@ -59,10 +59,10 @@ def test_values_are_those_that_satisfy_the_condition(limit: Any, operator: str) 
     if condition in (sp.true, sp.false):
         return
     if expected:
-        assert values_of(claim) == expected
+        assert list_symbol_values(claim) == expected
     else:
         with pytest.raises(InputError, match="satisfies the conditions on beta"):
-            values_of(claim)
+            list_symbol_values(claim)
 
 
 @pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL])
@@ -71,7 +71,7 @@ def test_a_condition_with_quantities_is_checked_on_each_run(arithmetic: Any) -> 
     largest = {"1/8": "8", "1/4": "2", "1/2": "2", "3/4": "1", "2": "1/2", "3": "0"}
     for step_size, value in largest.items():
         run = _run(step_size, arithmetic)
-        assert choices_of(MIXED, run)[-1].labels == {"beta": value}
+        assert list_choices(MIXED, run)[-1].labels == {"beta": value}
         assert check(MIXED, run).holds is not False
     tight = replace(MIXED, rhs=sp.Rational(1, 2))
     assert [check(tight, _run(size, RATIONAL)).holds for size in ("1/8", "1/4", "3")] == [False, True, True]
@@ -91,7 +91,7 @@ def test_conditions_without_a_value_leave_values_out() -> None:
     """One over zero satisfies no condition, in floats as in rationals."""
     inverse = replace(MIXED, lhs=beta, rhs=sp.S.Zero, conditions=(1 / beta >= L,), for_all={beta: (0, 1)})
     for arithmetic in (FLOAT, RATIONAL):
-        assert [choice.labels for choice in choices_of(inverse, _run("1", arithmetic))] == [{"beta": "1"}]
+        assert [choice.labels for choice in list_choices(inverse, _run("1", arithmetic))] == [{"beta": "1"}]
 
 
 def test_runs_together_say_what_each_says_alone() -> None:
@@ -106,7 +106,7 @@ def test_irrational_sides_of_conditions() -> None:
     """Enclosures decide where they do not overlap, and a run on which they do is left open."""
     root = replace(MIXED, conditions=(beta <= sp.sqrt(2) * L,), lhs=beta, rhs=2 * L)
     assert check(root, _run("1")).holds is True
-    assert choices_of(root, _run("1"))[-1].labels == {"beta": "1"}
+    assert list_choices(root, _run("1"))[-1].labels == {"beta": "1"}
     equal = replace(root, conditions=(sp.exp(beta) <= sp.exp(L),), for_all={beta: (1,)}, rhs=L / 2)
     assert check(equal, _run("1")).holds is None
 

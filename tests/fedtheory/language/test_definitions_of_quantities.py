@@ -18,11 +18,11 @@ from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.language.quantities.measuring.terms import evaluator_of
 from fedtheory.language.quantities.quantity import MeanOverRounds, Quantity, Term
-from fedtheory.language.signs import quantities_of_runs
+from fedtheory.language.signs import iterate_run_quantities
 from verify.instances import FAMILIES, Instance
 
 FAST = sorted(
-    (one for one in quantities_of_runs() if one.term is not None and one.measure != evaluator_of(one.term)),
+    (one for one in iterate_run_quantities() if one.term is not None and one.measure != evaluator_of(one.term)),
     key=lambda one: one.name,
 )
 """Quantities with a term that a specialised routine computes."""
@@ -38,7 +38,7 @@ NAMES_OF_ONE_NUMBER = {
 
 def test_each_number_has_a_term_or_a_kind() -> None:
     """A quantity without a term has a kind, and a description that defines it."""
-    for one in quantities_of_runs():
+    for one in iterate_run_quantities():
         assert (one.term is None) != (one.primitive is None), one.name
         assert one.meaning, one.name
 
@@ -56,7 +56,7 @@ def _key(term: Term, root: bool) -> object:
 def test_no_number_is_written_twice() -> None:
     """Only quantities that two papers name differently have equal terms."""
     names = defaultdict(set)
-    for one in quantities_of_runs():
+    for one in iterate_run_quantities():
         if one.term is not None:
             names[_key(one.term, one.root)].add(one.name)
     assert {frozenset(each) for each in names.values() if len(each) > 1} == NAMES_OF_ONE_NUMBER

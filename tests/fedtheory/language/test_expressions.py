@@ -8,16 +8,16 @@ from flint import arb, fmpq
 
 from fedtheory import Claim, Value, inner, norm_sq
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.arithmetic.enclosures import bare, precise_enclosures
+from fedtheory.arithmetic.enclosures import convert_to_ball, precise_enclosures
 from fedtheory.arithmetic.root_sums import RootSum
 from fedtheory.errors import NotApplicable
 from fedtheory.kernel.expressions import Average, ClientSum, Expectation, Gradient
 from fedtheory.language import quantities as q
-from fedtheory.language.claim_places import sites
+from fedtheory.language.claim_places import iterate_sites
 from fedtheory.language.evaluation import compile_expression
 from fedtheory.language.meaning import require_meaning
 from fedtheory.language.registry import find
-from fedtheory.language.typesetting import latex, plain, weigh_clients
+from fedtheory.language.typesetting import format_plain, latex, weigh_clients
 from verify.instances import Instance
 
 x, y, xbar, x_i, g_i, F_i = sp.symbols("x y xbar x_i g_i F_i", real=True)
@@ -62,7 +62,7 @@ def test_plain_text_uses_the_vocabulary() -> None:
     """Symbols whose name is LaTeX have the name of their quantity in a terminal."""
     claim = Claim(id="t:c", lhs=q.max_drift, rhs=18 * eta, where=WHERE)
     assert claim.in_words(claim.relations[0].left) == "max_drift"
-    assert plain(18 * eta, {}) == "18*eta"
+    assert format_plain(18 * eta, {}) == "18*eta"
 
 
 def test_expectations_of_identities_vanish_exactly() -> None:
@@ -71,7 +71,7 @@ def test_expectations_of_identities_vanish_exactly() -> None:
         id="t:average", lhs=Expectation(norm_sq(xbar - Average(x_i))), relation="==", rhs=0, where=WHERE, place="step"
     )
     evaluate = compile_expression(claim.relations[0].left, claim.notation)
-    values = [evaluate(site) for site in sites(claim, Instance("small quadratics", 3).run())]
+    values = [evaluate(site) for site in iterate_sites(claim, Instance("small quadratics", 3).run())]
     assert values
     assert all((value == fmpq(0)).all() for value in values)
 
@@ -82,7 +82,7 @@ def test_values_are_quadratic_in_the_point() -> None:
     claim = Claim(id="t:gap", lhs=gap, rhs=0, where=WHERE, place="points")
     run = Instance("small quadratics", 5).run()
     evaluate = compile_expression(gap, claim.notation)
-    for site in sites(claim, run):
+    for site in iterate_sites(claim, run):
         apart = site.points[y] - site.points[x]
         expected = [apart @ hessian @ apart / 2 for hessian in run.problem.hessians]
         assert evaluate(site).ravel().tolist() == expected
@@ -108,12 +108,12 @@ def test_functions_of_numbers(expression: sp.Expr, family: str) -> None:
     run = Instance(family, 5).run()
     size = sp.Rational(str(run.algorithm.work.step_sizes[0]))
     expected = expression.subs(eta, size).evalf(80)
-    (site,) = sites(claim, run)
+    (site,) = iterate_sites(claim, run)
     with precise_enclosures():
         (found,) = evaluate(site).ravel()
-    middle = arb(bare(found)).mid().fmpq()
+    middle = arb(convert_to_ball(found)).mid().fmpq()
     assert abs(sp.Rational(int(middle.p), int(middle.q)) - expected) < sp.Rational(1, 10**50)
-    (in_floats,) = sites(claim, run.as_floats())
+    (in_floats,) = iterate_sites(claim, run.as_floats())
     assert float(evaluate(in_floats).item()) == pytest.approx(float(expected), rel=1e-12)
 
 

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 from fedtheory import quantity
-from fedtheory.engine.frames import inner_of, round_frames, sample_at, step_frames
+from fedtheory.engine.frames import expect_inner_product, iterate_round_frames, iterate_step_frames, sample_at
 from fedtheory.engine.run import Run
 from fedtheory.errors import Misplaced, NotApplicable
 from fedtheory.kernel import Rejected
@@ -54,7 +54,7 @@ def _value(run: Run, expression: Any) -> Any:
 def test_differences_of_one_draw_are_those_of_all_outcomes(family: str, number: int) -> None:
     """Values at a client's iterate and at the round's model, their differences, and averages agree."""
     run = Instance(family, number).run()
-    frame = next(iter(round_frames(run)))
+    frame = next(iter(iterate_round_frames(run)))
     assert frame.index == {"round from": "start"}
     local, server = frame.gradient.values, frame.gradient_at_server.values
     weights = run.problem.weights[:, None]
@@ -85,9 +85,9 @@ def test_the_expectation_of_a_vector_is_that_of_the_trajectory() -> None:
 def test_expectations_run_over_draws_and_participants(family: str, number: int) -> None:
     """E x after the first round agrees with all outcomes of the round."""
     run = Instance(family, number).run()
-    frame = next(iter(round_frames(run)))
+    frame = next(iter(iterate_round_frames(run)))
     mean = frame.take_expectation(frame.next_server.values)[0, 0, 0]
-    found = next(frame for frame in step_frames(run) if frame.index["step"] == run.algorithm.work.steps[0] - 1)
+    found = next(frame for frame in iterate_step_frames(run) if frame.index["step"] == run.algorithm.work.steps[0] - 1)
     vector = found.mean_of(found.next_virtual)
     apart = vector + found.constant(-mean[None])
     assert (np.asarray(found.inner(apart, apart)) == 0).all()
@@ -96,17 +96,19 @@ def test_expectations_run_over_draws_and_participants(family: str, number: int) 
 def test_a_step_has_its_gradient_or_draws_at_points() -> None:
     """A vector of a step together with samples at points has unknown covariances, and is rejected."""
     run = Instance("short rounds, unequal shares", 0).run()
-    frame = next(iter(step_frames(run)))
+    frame = next(iter(iterate_step_frames(run)))
     sampled = sample_at(frame, frame.local)
     with pytest.raises(ValueError, match="either the stochastic gradient"):
         _ = sampled + frame.gradient
     with pytest.raises(Misplaced, match="draws of all clients"):
         sampled.averaged(run.problem.weights).averaged(run.problem.weights)
-    assert (inner_of(frame, frame.server, sampled) == inner_of(frame, sampled, frame.server)).all()
+    assert (
+        expect_inner_product(frame, frame.server, sampled) == expect_inner_product(frame, sampled, frame.server)
+    ).all()
 
 
 def test_rounds_have_no_draws_at_points() -> None:
-    frame = next(iter(round_frames(Instance("short rounds, unequal shares", 0).run())))
+    frame = next(iter(iterate_round_frames(Instance("short rounds, unequal shares", 0).run())))
     with pytest.raises(Misplaced, match="place='step'"):
         sample_at(frame, frame.server)
 

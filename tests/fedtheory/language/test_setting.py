@@ -13,7 +13,7 @@ from fedtheory.language.assumptions import Assumption, Setting
 from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims
-from fedtheory.language.setting import PLAIN, describe_setting, list_default_assumptions, setting_line, with_setting
+from fedtheory.language.setting import PLAIN, describe_setting, format_setting, list_default_assumptions, with_setting
 from fedtheory.language.targets import resolve
 from fedtheory.language.vocabulary import list_assumptions
 
@@ -31,7 +31,7 @@ def test_a_claim_without_a_setting_is_about_plain_fedavg() -> None:
     claim = with_setting(claim_about(q.max_drift, q.local_steps, q.clients))
     assert claim.supposed == PLAIN
     assert tuple(claim.assumptions) == PLAIN
-    assert setting_line(claim) == PLAIN_LINE
+    assert format_setting(claim) == PLAIN_LINE
     assert describe_setting(claim) == "plain FedAvg"
 
 
@@ -127,4 +127,6 @@ def test_the_setting_is_supposed_once() -> None:
 def test_the_line_names_an_assumption_of_ones_own() -> None:
     """The line names a user-defined assumption by its Python name."""
     small = Assumption("small", "the problem is small", lambda run: run.problem)
-    assert setting_line(with_setting(claim_about(q.max_drift, assumptions=(small,)))) == PLAIN_LINE[:-1] + ", <small>]"
+    assert (
+        format_setting(with_setting(claim_about(q.max_drift, assumptions=(small,)))) == PLAIN_LINE[:-1] + ", <small>]"
+    )

@@ -9,11 +9,11 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities.measuring.terms import evaluator_of
 from fedtheory.language.quantities.quantity import MeanOverRounds, RunQuantity
-from fedtheory.language.signs import quantities_of_runs
+from fedtheory.language.signs import iterate_run_quantities
 from fedtheory.proofs import numbers
 from verify.instances import Instance
 
-ROOTS = [one for one in quantities_of_runs() if one.root and one in numbers.NUMBERS]
+ROOTS = [one for one in iterate_run_quantities() if one.root and one in numbers.NUMBERS]
 
 
 @pytest.mark.parametrize("family", ["short rounds", "sampled clients", "asynchronous cycles", "full gradients"])
@@ -31,8 +31,8 @@ def test_square_roots_are_one_number_of_a_run(family: str) -> None:
 
 
 def test_every_square_root_of_a_run_has_a_sign() -> None:
-    of_clients = {one for one in quantities_of_runs() if one.root and one in numbers.NONNEGATIVE} - set(ROOTS)
-    assert set(ROOTS) | of_clients == {one for one in quantities_of_runs() if one.root and one.place == "run"}
+    of_clients = {one for one in iterate_run_quantities() if one.root and one in numbers.NONNEGATIVE} - set(ROOTS)
+    assert set(ROOTS) | of_clients == {one for one in iterate_run_quantities() if one.root and one.place == "run"}
     assert of_clients == {
         *(q.client_optimum_distance, q.client_dissimilarity, q.mean_square_smoothness),
         *(q.relative_noise, q.absolute_noise),
@@ -158,7 +158,7 @@ ROUTINES_BESIDE_TERMS = {
 
 
 def test_a_quantity_with_a_term_is_written_once() -> None:
-    defined = [(one, one.term) for one in quantities_of_runs() if one.term is not None]
+    defined = [(one, one.term) for one in iterate_run_quantities() if one.term is not None]
     listed = {one.name for one, _ in defined if _is_listed(one)}
     computed = {
         one.name

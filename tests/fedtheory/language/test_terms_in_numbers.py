@@ -22,7 +22,7 @@ from fedtheory.language.quantities.measuring.reductions import (
 )
 from fedtheory.language.quantities.measuring.terms import InNumbers, define_in_numbers, reduce_entries
 from fedtheory.language.quantities.quantity import Over, RunQuantity
-from fedtheory.language.signs import Signs, derive_signs, quantities_of_runs
+from fedtheory.language.signs import Signs, derive_signs, iterate_run_quantities
 from fedtheory.proofs import numbers
 from verify.instances import Instance
 
@@ -158,7 +158,7 @@ def test_values_are_those_by_hand(family: str) -> None:
 
 
 def test_each_such_quantity_is_computed_by_hand_too() -> None:
-    in_numbers = {one for one in quantities_of_runs() if isinstance(one.measure, InNumbers)}
+    in_numbers = {one for one in iterate_run_quantities() if isinstance(one.measure, InNumbers)}
     assert in_numbers == BY_HAND.keys()
 
 

@@ -18,7 +18,9 @@ from fedtheory.planner.rounds_needed import RoundsNeeded
 def _errors(monkeypatch: pytest.MonkeyPatch, step: list[list[float]], state: list[float], rounds: int) -> list[float]:
     size = len(state)
     parts = np.array(step), np.array(state), np.eye(size)
-    monkeypatch.setattr(deterministic_runs, "joint_trajectory", lambda _: SimpleNamespace(mean_round=lambda: parts))
+    monkeypatch.setattr(
+        deterministic_runs, "build_joint_trajectory", lambda _: SimpleNamespace(mean_round=lambda: parts)
+    )
     centred = SimpleNamespace(hessian=2 * np.eye(size))
     algorithm = SimpleNamespace(rounds_are_alike=True)
     run: Any = SimpleNamespace(

@@ -69,7 +69,9 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> Any:
         return f"bound at {size:g}"
 
     monkeypatch.setattr(planning, "premises", lambda _: [])
-    monkeypatch.setattr(planning, "failures_among", lambda _, size: known["setting"] if size > known["below"] else ())
+    monkeypatch.setattr(
+        planning, "list_failures_among", lambda _, size: known["setting"] if size > known["below"] else ()
+    )
     monkeypatch.setattr(planning, "list_failures", lambda _, size: ["too large"] if size > known["below"] else [])
     monkeypatch.setattr(planning, "bound_of_run", bound)
     monkeypatch.setattr(planning, "require_bounded_error", lambda _: "error")
@@ -284,7 +286,7 @@ def test_comparators_start_from_the_nearest_known_one(monkeypatch: pytest.Monkey
             **squares,
         )
 
-    monkeypatch.setattr(model_comparators, "comparator_at", comparator)
+    monkeypatch.setattr(model_comparators, "find_comparator_model", comparator)
     problem: Any = SimpleNamespace(known_everywhere=SimpleNamespace(client_smoothness=None))
     comparators = ModelComparators(problem)
     names = (

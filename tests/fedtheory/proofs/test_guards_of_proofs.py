@@ -83,7 +83,7 @@ def test_papers_without_a_context_are_left_out(monkeypatch: pytest.MonkeyPatch) 
     real = paper_contexts.paper_contexts()
     assert real
     modules = [SimpleNamespace(CONTEXT=real[0]), SimpleNamespace(), SimpleNamespace(CONTEXT="text")]
-    monkeypatch.setattr(paper_contexts, "modules_of_papers", lambda _: modules)
+    monkeypatch.setattr(paper_contexts, "import_modules", lambda _: modules)
     assert paper_contexts.paper_contexts.__wrapped__() == (real[0],)
 
 

@@ -11,11 +11,11 @@ from fedtheory.errors import FedtheoryError
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import RunQuantity
-from fedtheory.language.signs import quantities_of_runs
+from fedtheory.language.signs import iterate_run_quantities
 from fedtheory.proofs import Combination, Part, check_certificate, numbers
 from verify.instances import Instance
 
-ROOTS = [quantity for quantity in quantities_of_runs() if quantity.root and quantity in numbers.NUMBERS]
+ROOTS = [quantity for quantity in iterate_run_quantities() if quantity.root and quantity in numbers.NUMBERS]
 root, tau = sp.Symbol("r", real=True), sp.Symbol("tau", positive=True)
 ENOUGH = sp.Ge(tau, 2, evaluate=False)
 SETTING = (a.strongly_convex_clients, a.same_local_work, a.full_participation, a.unit_server_step, a.uniform_shares)

@@ -16,7 +16,7 @@ from fedtheory import fedavg, quadratic
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.federation.problem.least_squares import describe_weights, notes_on
+from fedtheory.federation.problem.least_squares import describe_weights, list_data_notes
 from fedtheory.runfile import parse_run, run_table
 
 ALGORITHM = {"local_step_size": "1/50", "local_steps": 2, "rounds": 3}
@@ -48,7 +48,7 @@ def test_shares_by_rows() -> None:
 def test_who_minimises_half_of_the_loss_takes_twice_the_step_size() -> None:
     """Half of the loss with twice the step size gives the same models, as the note on the loss says."""
     ours = _given()
-    assert notes_on(ours.problem)[0].startswith("F_i is the average of (y - x'w)^2")
+    assert list_data_notes(ours.problem)[0].startswith("F_i is the average of (y - x'w)^2")
     half = quadratic(ours.problem.hessians / 2, ours.problem.linear / 2, ours.problem.start)
     sizes = 2 * ours.algorithm.work.step_sizes[0]
     theirs = Run(half, fedavg(half, rounds=2, local_step_size=sizes, local_steps=ours.algorithm.work.steps[0]))

@@ -11,7 +11,7 @@ import pytest
 from tiny_runs import Pair, data, quadratics
 from tiny_shapes import LINE, PLANE, ROWS
 
-from fedtheory.engine.frames import path_frames
+from fedtheory.engine.frames import iterate_path_frames
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Uniform
@@ -38,7 +38,7 @@ ALL = {(name, steps): pair.engine for steps in (1, 2, 3) for name, pair in _pair
 
 
 def _fedavg(run: Run, seed: int) -> list[Any]:
-    return [frame.next_local.values.tolist() for frame in path_frames(run, seed)]  # type: ignore[attr-defined]
+    return [frame.next_local.values.tolist() for frame in iterate_path_frames(run, seed)]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("key", ALL, ids=str)

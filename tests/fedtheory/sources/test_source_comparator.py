@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from fedtheory import FLOAT, RATIONAL
 from fedtheory.engine import gradient_forms
 from fedtheory.engine.comparator import Comparator, QuadraticComparator
-from fedtheory.engine.multiples import least_multiple
+from fedtheory.engine.multiples import find_least_multiple
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
@@ -131,7 +131,7 @@ def test_noise_smoothness_is_found_once_for_all_step_sizes(monkeypatch) -> None:
     """The constant belongs to the problem, and is computed once for all step sizes and rounds."""
     asked = []
     once = gradient_forms.noise_smoothness
-    monkeypatch.setattr(gradient_forms, "noise_smoothness", lambda *given: asked.append(given) or once(*given))
+    monkeypatch.setattr(gradient_forms, "find_noise_smoothness", lambda *given: asked.append(given) or once(*given))
     run = data_run(replacement=True)
     others = [run, run.with_step_factor(fmpq(1, 2)), run.with_step_factor(fmpq(1, 3)).with_rounds(7)]
     assert len({other.noise_smoothness for other in others}) == 1
@@ -141,9 +141,9 @@ def test_noise_smoothness_is_found_once_for_all_step_sizes(monkeypatch) -> None:
 def test_the_least_multiple() -> None:
     """The least multiple of a form is found for a smaller range, and refused for a form that leaves the range."""
     base, form = np.diag([2.0, 0.0]), np.diag([3.0, 0.0])
-    assert least_multiple(form, base, FLOAT) == pytest.approx(1.5)
+    assert find_least_multiple(form, base, FLOAT) == pytest.approx(1.5)
     with pytest.raises(Exception, match="not bounded"):
-        least_multiple(RATIONAL.array([[1, 0], [0, 1]]), RATIONAL.array([[1, 0], [0, 0]]), RATIONAL)
+        find_least_multiple(RATIONAL.array([[1, 0], [0, 1]]), RATIONAL.array([[1, 0], [0, 0]]), RATIONAL)
 
 
 def is_proved(claim: Claim) -> bool:

@@ -14,7 +14,7 @@ from loss_runs import TWO_CLIENTS, loss_run
 from loss_runs import problem as losses
 
 from fedtheory import FLOAT, RATIONAL, parse_run, planner
-from fedtheory.engine.frames import frames_at
+from fedtheory.engine.frames import list_frames_at
 from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
@@ -43,7 +43,7 @@ PLANE: dict[str, Any] = {
 def in_frames(run: Run) -> tuple[Any, Any]:
     """Return the weighted drift and the sum of differences, over the frames of all local steps."""
     weights, drift, imbalance = run.problem.weights * run.client_smoothness, 0, 0
-    for frame in frames_at("step", run):
+    for frame in list_frames_at("step", run):
         apart = frame.local + frame.average.scaled(-frame.arithmetic.identity(1)[0])
         drift += (frame.inner(apart, apart) * weights).sum()
         mixed = apart.averaged(weights)

@@ -14,7 +14,7 @@ from tiny_runs import quadratics
 from fedtheory import RATIONAL, Run
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.federation import Multinomial, Participation, Uniform, fedavg
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, Ties
 from fedtheory.federation.problem import least_squares
@@ -41,7 +41,7 @@ def scheduled(policy: Policy, times: tuple[int, ...], rounds: int, optima: tuple
     clients = len(times)
     problem = quadratics([[["1"]]] * clients, [[b] for b in optima or (0,) * clients], [1], eta="1/4").engine.problem
     clock = Clock(policy, tuple(fmpq(time) for time in times))
-    weights = time_based_weights(clock, problem.weights)
+    weights = compute_time_based_weights(clock, problem.weights)
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=fmpq(1, 4), clock=clock, aggregation=weights))
 
 

@@ -10,7 +10,7 @@ from asynchronous_setups import PROOFS, Setup
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.engine.frames import frames_at
+from fedtheory.engine.frames import list_frames_at
 from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Multinomial, Participation, Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
@@ -182,7 +182,7 @@ def test_the_virtual_iterate_is_a_sum_of_gradients() -> None:
     stale_and_noisy = replace(STALE, minimisers=(1, -1), variance=1, local_steps=3, step_size="1/64", rounds=5)
     run = replace(stale_and_noisy, server_step=20).run()
     size, total = fmpq(1, 64), None
-    for frame in frames_at("path", run):
+    for frame in list_frames_at("path", run):
         if frame.index["step"] == 0:
             total = frame.constant(RATIONAL.zeros(2, 1))
         assert total is not None

@@ -9,7 +9,7 @@ from flint import fmpq
 from tiny_runs import quadratics
 
 from fedtheory import RATIONAL, Run
-from fedtheory.engine.frames import path_frames
+from fedtheory.engine.frames import iterate_path_frames
 from fedtheory.federation import fedavg
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 from fedtheory.language import quantities as q
@@ -168,7 +168,7 @@ def test_the_virtual_iterates_of_a_path_join() -> None:
     clock = Clock(TURNS, (fmpq(1), fmpq(2)))
     run = Run(own, fedavg(own, rounds=5, local_step_size=fmpq(1, 4), local_steps=2, clock=clock))
     assert holds("eq-7", run) is True
-    frames = list(path_frames(run))
+    frames = list(iterate_path_frames(run))
     for first, last, following in zip(frames[::2], frames[1::2], frames[2::2], strict=False):
         assert (first.virtual.values == first.server.values).all()  # type: ignore[attr-defined]
         assert (last.next_virtual.values == following.server.values).all()  # type: ignore[attr-defined]

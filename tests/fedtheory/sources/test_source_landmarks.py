@@ -14,7 +14,7 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
-from fedtheory.engine.joint import JointTrajectory, find_limit_of_mean, limiting_moment
+from fedtheory.engine.joint import JointTrajectory, compute_limiting_moment, find_limit_of_mean
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.algorithms import definition, fedprox, names
 from fedtheory.federation.definition import eta
@@ -70,18 +70,18 @@ def test_too_large_steps_have_no_limit() -> None:
 def test_the_second_moments_settle_where_long_runs_are(name: str) -> None:
     keys = SETTLING[name] | {"name": name}
     long = _joint(keys, FLOAT, 400)
-    exactly = [plain_float(x) for x in limiting_moment(_joint(keys, RATIONAL, 1)).ravel()]
+    exactly = [plain_float(x) for x in compute_limiting_moment(_joint(keys, RATIONAL, 1)).ravel()]
     assert np.allclose(exactly, long.moments[-1].ravel(), rtol=1e-9)
-    assert np.allclose(limiting_moment(long), long.moments[-1], rtol=1e-9)
+    assert np.allclose(compute_limiting_moment(long), long.moments[-1], rtol=1e-9)
 
 
 @pytest.mark.long
 def test_sampled_clients_with_control_variates_settle_where_long_runs_are() -> None:
     keys = {"name": "scaffold", "local_steps": 2, "participation": {"kind": "uniform", "clients": 1}}
     long = _joint(keys, FLOAT, 1000)
-    exactly = [plain_float(x) for x in limiting_moment(_joint(keys, RATIONAL, 1)).ravel()]
+    exactly = [plain_float(x) for x in compute_limiting_moment(_joint(keys, RATIONAL, 1)).ravel()]
     assert np.allclose(exactly, long.moments[-1].ravel(), rtol=1e-9)
-    assert np.allclose(limiting_moment(long), long.moments[-1], rtol=1e-9)
+    assert np.allclose(compute_limiting_moment(long), long.moments[-1], rtol=1e-9)
 
 
 def test_noise_that_grows_with_the_models_settles_alike_in_rationals_and_floats() -> None:
@@ -123,9 +123,9 @@ def test_a_graph_of_all_settles_where_averaging_does() -> None:
 
 def test_what_grows_does_not_settle() -> None:
     with pytest.raises(NotApplicable, match="use a smaller step size"):
-        limiting_moment(_joint({"name": "scaffold", "local_step_size": 2}, RATIONAL, 1))
+        compute_limiting_moment(_joint({"name": "scaffold", "local_step_size": 2}, RATIONAL, 1))
     with pytest.raises(NotApplicable, match="use a smaller step size"):
-        limiting_moment(_joint({"name": "fedavgm", "momentum": 0, "local_step_size": 2}, RATIONAL, 1))
+        compute_limiting_moment(_joint({"name": "fedavgm", "momentum": 0, "local_step_size": 2}, RATIONAL, 1))
 
 
 def test_mini_batches_may_keep_the_moments_of_a_graph_from_settling() -> None:
@@ -136,10 +136,10 @@ def test_mini_batches_may_keep_the_moments_of_a_graph_from_settling() -> None:
         run = parse_run({"problem": {"kind": "least-squares"} | rows, "algorithm": keys}, RATIONAL)
         assert isinstance(run.trajectory, JointTrajectory)
         if settles:
-            assert limiting_moment(run.trajectory)[1, 1] > 0
+            assert compute_limiting_moment(run.trajectory)[1, 1] > 0
         else:
             with pytest.raises(NotApplicable, match="the second moments do not converge"):
-                limiting_moment(run.trajectory)
+                compute_limiting_moment(run.trajectory)
 
 
 def test_mini_batches_may_keep_second_moments_from_settling() -> None:
@@ -152,10 +152,10 @@ def test_mini_batches_may_keep_second_moments_from_settling() -> None:
         run = parse_run({"problem": {"kind": "least-squares"} | rows, "algorithm": keys}, RATIONAL)
         assert isinstance(run.trajectory, JointTrajectory)
         if settles:
-            assert limiting_moment(run.trajectory)[1, 1] > 0
+            assert compute_limiting_moment(run.trajectory)[1, 1] > 0
         else:
             with pytest.raises(NotApplicable, match="the second moments do not converge"):
-                limiting_moment(run.trajectory)
+                compute_limiting_moment(run.trajectory)
 
 
 @pytest.mark.parametrize("name", ["fednova", "fedavg"])

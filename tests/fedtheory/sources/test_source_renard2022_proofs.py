@@ -41,7 +41,7 @@ from fedtheory.sources.renard2022.statements.notation import (
     y,
 )
 from verify.check import check
-from verify.counterexamples import counterexample, refutes
+from verify.counterexamples import find_counterexample, refutes
 
 
 def half_square(deviation: int = 0, start: int = 1, rounds: int = 1) -> Run:
@@ -110,7 +110,7 @@ def test_a_lost_factor_is_a_misprint(name: str, expected: Any) -> None:
     printed, fixed = find(f"renard2022:{name}"), find(f"renard2022:{name}.fixed")
     assert printed.fault == "misprint"
     assert prove(fixed).verdict == "proved"
-    table = counterexample(printed)
+    table = find_counterexample(printed)
     assert table is not None
     assert refutes(printed, table)
     run = parse_run(table, RATIONAL)
@@ -121,7 +121,7 @@ def test_a_lost_factor_is_a_misprint(name: str, expected: Any) -> None:
 def test_stored_runs_have_the_step_size_of_the_lemma(name: str) -> None:
     """The stored run refutes a proof step with eta <= 1/(4L), where the lemma applies."""
     printed = find(f"renard2022:lemma-2.2.proof.{name}")
-    table = counterexample(printed)
+    table = find_counterexample(printed)
     assert table is not None
     assert refutes(printed, table)
     run = parse_run(table, RATIONAL)

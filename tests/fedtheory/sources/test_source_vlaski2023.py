@@ -13,7 +13,7 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.engine.frames import round_frames
+from fedtheory.engine.frames import iterate_round_frames
 from fedtheory.engine.run import Run
 from fedtheory.federation import Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
@@ -68,7 +68,7 @@ def one_round(problem: Problem, steps: tuple[int, ...], sizes: Sequence[Any], se
 
 def first_round(expression: Expr, run: Run, where: Mapping[sp.Symbol, Quantity] = NOTATION) -> Any:
     """Return the value of an expression in the chapter's notation over a round from the run's start."""
-    frame = next(round_frames(run))
+    frame = next(iterate_round_frames(run))
     return compile_expression(expression, where)(Site(run, frame, frame.index, {}, {})).item()
 
 

@@ -23,7 +23,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.language.claim_places import sites
+from fedtheory.language.claim_places import iterate_sites
 from fedtheory.language.evaluation import compile_expression
 from fedtheory.language.quantities import Quantity, RunQuantity, local_change_sq
 from fedtheory.language.registry import find
@@ -209,7 +209,7 @@ def test_quantities_mean_what_the_table_says(scheme: str, name: str) -> None:
     at_step = (meaning * K).replace(LocalSum, lambda content: content) if is_mean else meaning
     compiled = compile_expression(_evaluable(at_step, SYMBOL(share)), {**CLAIM.where, **VECTORS})
     stepwise = replace(CLAIM, place="step", where={**CLAIM.where, **VECTORS}, for_all={})
-    values = np.concatenate([compiled(site) for site in sites(stepwise, run)], axis=1)
+    values = np.concatenate([compiled(site) for site in iterate_sites(stepwise, run)], axis=1)
     values = values.reshape(run.algorithm.rounds, 2, -1)
     measured = quantity.on(run)
     if is_mean:

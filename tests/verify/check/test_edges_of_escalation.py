@@ -221,7 +221,7 @@ def test_claims_that_are_searched_anyway(monkeypatch: pytest.MonkeyPatch) -> Non
         (True, 1, None, False),
         (True, None, "x", False),
     ):
-        monkeypatch.setattr(verdict, "published_by", lambda _, paper=paper: paper)
+        monkeypatch.setattr(verdict, "find_publisher", lambda _, paper=paper: paper)
         claim: Any = SimpleNamespace(is_testable=testable, rate=rate)
         assert verdict._is_searched_anyway(claim) is searched
 

@@ -33,7 +33,7 @@ def test_premises_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
             raise failing[at]
         return failing[at]
 
-    monkeypatch.setattr(growth, "failed_premises", failed)
+    monkeypatch.setattr(growth, "list_failed_premises", failed)
     ladder: Any = SimpleNamespace(levels=(1, 2), at=lambda _, level: level)
 
     def holds(limit: Any, *levels: Any) -> bool:

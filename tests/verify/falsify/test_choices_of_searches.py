@@ -224,7 +224,7 @@ def test_edges_without_straight_lines_are_searched_by_halving() -> None:
 def test_edges_of_claims_without_conditions(fails: bool, depends: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a bound where no assumption was seen to depend on the step size, else by halving."""
     monkeypatch.setattr(edge, "premises", lambda claim: (claim,))
-    monkeypatch.setattr(edge, "failures_among", lambda asked, run: asked == ("claim",) and run == "run" and fails)
+    monkeypatch.setattr(edge, "list_failures_among", lambda asked, run: asked == ("claim",) and run == "run" and fails)
     given: Any = SimpleNamespace(_claim="claim", _links=[], depends_on_step=depends, _search_by_halving=lambda _: 4.0)
     assert Edge._largest(given, "run") == (4.0 if fails or depends else edge.UNBOUNDED)  # type: ignore[arg-type]
 
@@ -233,7 +233,7 @@ def test_edges_of_claims_without_conditions(fails: bool, depends: bool, monkeypa
 def test_conditions_that_fail_for_every_step_size(here: float, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """No factor helps if a condition without the step size fails; slopes are those of a doubled step size."""
     monkeypatch.setattr(edge, "premises", lambda _: ())
-    monkeypatch.setattr(edge, "failures_among", lambda *_: [])
+    monkeypatch.setattr(edge, "list_failures_among", lambda *_: [])
     given, run = _edge([lambda _: here, lambda power: 3.0 * power])
     given._claim, given._links = None, ["link"]
     seen: list[Any] = []

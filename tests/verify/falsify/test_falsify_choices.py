@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from fedtheory.arithmetic import RATIONAL, simplest_between
+from fedtheory.arithmetic import RATIONAL, find_simplest_between
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
@@ -88,7 +88,7 @@ def test_factors_are_simple_numbers_near_powers_of_two() -> None:
 )
 def test_the_simplest_number_of_an_interval(low: Any, high: Any, expected: Any) -> None:
     """The smallest denominator, as a search over all denominators finds it."""
-    found = simplest_between(fmpq(*low), fmpq(*high))
+    found = find_simplest_between(fmpq(*low), fmpq(*high))
     assert found == fmpq(*expected)
     inside = (
         Fraction(p, n)

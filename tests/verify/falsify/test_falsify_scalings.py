@@ -10,7 +10,7 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory import Claim
-from fedtheory.arithmetic import RATIONAL, simplest_between
+from fedtheory.arithmetic import RATIONAL, find_simplest_between
 from fedtheory.engine.run import Run
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
@@ -186,7 +186,7 @@ def test_the_simplest_rational_between() -> None:
     """No rational of the interval has a smaller denominator, by trying all of them."""
     ends = sorted(fmpq(p, r) for p in range(12) for r in range(1, 9))
     for low, high in pairwise(ends):
-        found = simplest_between(low, high)
+        found = find_simplest_between(low, high)
         assert low <= found <= high
         smaller = range(1, int(found.q))
         assert not any(low <= fmpq((low * d).ceil(), d) <= high for d in smaller)

@@ -235,7 +235,7 @@ def test_step_sizes_that_conditions_allow(monkeypatch: pytest.MonkeyPatch) -> No
     compared: list[Any] = []
     failing: list[Any] = []
     monkeypatch.setattr(edge, "premises", lambda _: [])
-    monkeypatch.setattr(edge, "failures_among", lambda *_: failing)
+    monkeypatch.setattr(edge, "list_failures_among", lambda *_: failing)
     found: Any = SimpleNamespace(_claim=None, _compare=lambda _: compared)
     run: Any = None
     for answers, allowed in (([], True), ([True, None], True), ([True, False], False)):
@@ -248,7 +248,7 @@ def test_step_sizes_that_conditions_allow(monkeypatch: pytest.MonkeyPatch) -> No
     def refuse(*_: Any) -> Any:
         raise InputError("rounds", "too long")
 
-    monkeypatch.setattr(edge, "failures_among", refuse)
+    monkeypatch.setattr(edge, "list_failures_among", refuse)
     assert Edge._allows(found, run) is False
 
 

@@ -14,7 +14,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.exercises import BoundQuestion
-from fedtheory.language.registry import find, sharper_claims
+from fedtheory.language.registry import find, list_sharper_claims
 from fedtheory.runfile import parse_run, run_table
 from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, sigma, tau, zeta
 from verify.check import check
@@ -77,7 +77,7 @@ def test_a_claim_with_more_assumptions_proves_nothing() -> None:
 def test_only_claims_that_ask_for_no_more_prove_an_answer() -> None:
     """Only a claim with no more assumptions proves an answer, even if no run is tried."""
     quiet = find("renard2022:lemma-2.3.quiet")
-    assert quiet in sharper_claims(DRIFT)
+    assert quiet in list_sharper_claims(DRIFT)
     assert [known.id for known in _list_proved_bounds(DRIFT) if set(known.assumptions) > set(DRIFT.assumptions)] == []
     assert DRIFT in _list_proved_bounds(DRIFT)
     assert _list_proved_bounds(quiet)[0] is quiet

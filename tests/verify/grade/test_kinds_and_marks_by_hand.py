@@ -256,7 +256,7 @@ def test_names_of_aggregation_weights(monkeypatch: pytest.MonkeyPatch) -> None:
             raise InputError("clock", "no closed form")
         return times
 
-    monkeypatch.setattr(tables, "time_based_weights", weights)
+    monkeypatch.setattr(tables, "compute_time_based_weights", weights)
 
     def name(chosen: Any) -> Any:
         algorithm = SimpleNamespace(aggregation=SimpleNamespace(chosen=chosen), clock=None)

@@ -42,7 +42,7 @@ def test_leading_terms_of_stationary_errors(monkeypatch: pytest.MonkeyPatch) -> 
     """The first coefficient that is not zero, with its power; none where all vanish or there is no expansion."""
     known: dict[Any, Any] = {q.limiting_distance_sq: lambda *_: [0, 0, fmpq(3), fmpq(5)]}
     monkeypatch.setattr(stationary_orders, "_EXPANSIONS", known)
-    monkeypatch.setattr(stationary_orders, "moment_expansion", lambda *_: [])
+    monkeypatch.setattr(stationary_orders, "expand_moments", lambda *_: [])
 
     def leading(quantity: Any) -> Any:
         claim: Any = SimpleNamespace(rate=SimpleNamespace(measured=eta), notation={eta: quantity})

@@ -22,7 +22,7 @@ from verify.rocq.algorithms import ZERO, Algorithm
 from verify.rocq.numbers import SignProofs
 from verify.rocq.origins import _explain_sign
 from verify.rocq.refusals import NotExported
-from verify.rocq.step import theorem_at_step
+from verify.rocq.step import write_theorem_at_step
 from verify.rocq.terms import Atom, Mean, Multiple, Sum
 from verify.rocq.vocabulary import Vocabulary
 
@@ -192,4 +192,4 @@ def test_theorems_at_a_step_use_no_other_claim() -> None:
     for links, lemmas, refusal in ((["a"], ("other",), "uses other claims"), (["a", "b"], (), "expected one link")):
         certificate: Any = SimpleNamespace(links=links, lemmas=lemmas)
         with pytest.raises(NotExported, match=refusal):
-            theorem_at_step(claim, certificate)
+            write_theorem_at_step(claim, certificate)

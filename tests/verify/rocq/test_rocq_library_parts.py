@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fedtheory.language import paper_parts
-from fedtheory.language.paper_parts import merge_named, texts_of_papers
+from fedtheory.language.paper_parts import merge_named, read_paper_texts
 from verify.rocq.library_parts import BASE, collect_words, list_existence_theorems, list_instances, read_library
 
 
@@ -21,7 +21,7 @@ def test_files_come_after_those_that_they_need() -> None:
         ]
         assert {*required} <= seen, path
         seen.add(Path(path).stem)
-    assert seen > texts_of_papers("rocq/library", ".v").keys() > {"Schedule", "Gaps", "Messages"}
+    assert seen > read_paper_texts("rocq/library", ".v").keys() > {"Schedule", "Gaps", "Messages"}
     assert tuple(Path(path).stem for path in read_library())[: len(BASE)] == BASE
 
 
@@ -37,11 +37,11 @@ def test_papers_with_one_name_for_two_files_are_refused(tmp_path: Path, monkeypa
         (tmp_path / paper / "rocq" / "library").mkdir(parents=True)
         (tmp_path / paper / "rocq" / "library" / "Clocks.v").write_text(paper)
     monkeypatch.setattr(paper_parts, "FOLDER", tmp_path)
-    monkeypatch.setattr(paper_parts, "folders_of_papers", lambda: ("one",))
-    assert texts_of_papers("rocq/library", ".v") == {"Clocks": "one"}
-    monkeypatch.setattr(paper_parts, "folders_of_papers", lambda: ("one", "other"))
+    monkeypatch.setattr(paper_parts, "list_paper_folders", lambda: ("one",))
+    assert read_paper_texts("rocq/library", ".v") == {"Clocks": "one"}
+    monkeypatch.setattr(paper_parts, "list_paper_folders", lambda: ("one", "other"))
     with pytest.raises(ValueError, match="two files are called Clocks"):
-        texts_of_papers("rocq/library", ".v")
+        read_paper_texts("rocq/library", ".v")
 
 
 def test_every_file_of_instances_shows_that_something_exists() -> None:

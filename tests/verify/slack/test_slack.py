@@ -22,15 +22,15 @@ from verify.slack import (
     WHOLE,
     compute_share,
     compute_shares,
-    parts_of,
-    proved_bounds,
-    proved_claims,
+    list_parts,
     run_files,
     search,
+    select_proved_bounds,
+    select_proved_claims,
 )
 from verify.slack.parts import bound_of
 from verify.slack.search import regenerate, remove_stale
-from verify.slack.stored_runs import store_run, stored_files
+from verify.slack.stored_runs import list_stored_files, store_run
 from verify.verdict import verify
 
 eta, sigma, zeta, tau, L = sp.symbols("eta sigma zeta tau L", positive=True)
@@ -61,7 +61,7 @@ def bound(right: sp.Expr) -> Claim:
 
 def test_parts_are_the_terms() -> None:
     """The terms are the whole side first, and then its summands; a product is split only if its factor is a sum."""
-    parts = parts_of(bound(2 * eta**2 * (tau + 1) * (3 * sigma**2 + zeta**2) + eta * (1 + L * eta) * sigma))
+    parts = list_parts(bound(2 * eta**2 * (tau + 1) * (3 * sigma**2 + zeta**2) + eta * (1 + L * eta) * sigma))
     assert [part.name for part in parts] == [WHOLE, "1", "2", "3"]
     expected = {
         6 * eta**2 * (tau + 1) * sigma**2,
@@ -70,18 +70,18 @@ def test_parts_are_the_terms() -> None:
     }
     assert {part.expression for part in parts[1:]} == expected
     assert sorted(part.constant for part in parts[1:]) == [1, 2, 6]
-    assert [part.name for part in parts_of(bound(zeta**2))] == [WHOLE]
+    assert [part.name for part in list_parts(bound(zeta**2))] == [WHOLE]
 
 
 def test_what_is_subtracted_is_no_term() -> None:
     """A subtracted part is no term, since a smaller constant would not make the bound smaller."""
-    assert [part.expression for part in parts_of(bound(zeta**2 - sigma**2))[1:]] == [zeta**2]
+    assert [part.expression for part in list_parts(bound(zeta**2 - sigma**2))[1:]] == [zeta**2]
 
 
 def test_the_share_of_a_part_is_where_the_bound_begins_to_fail() -> None:
     """With exactly that much of the part the run attains the bound, with less it violates it."""
     claim = bound(7 * tau**2 * eta**2 * zeta**2 + sigma**2)
-    part = next(part for part in parts_of(claim) if part.expression.has(zeta))
+    part = next(part for part in list_parts(claim) if part.expression.has(zeta))
     share = compute_share(part, APART)
     assert share is not None
     assert 0.142 < float(share) < 1 / 7
@@ -93,11 +93,11 @@ def test_the_share_of_a_part_is_where_the_bound_begins_to_fail() -> None:
 
 def test_a_run_that_needs_nothing_has_no_share() -> None:
     """The other term covers the left side alone; and a run outside of the assumptions says nothing."""
-    parts = parts_of(bound(7 * tau**2 * eta**2 * zeta**2 + sigma**2 + L))
+    parts = list_parts(bound(7 * tau**2 * eta**2 * zeta**2 + sigma**2 + L))
     needed = {part.expression for part in parts[1:] if compute_share(part, APART) is not None}
     assert needed == {7 * tau**2 * eta**2 * zeta**2}
     far = {**APART, "algorithm": {**APART["algorithm"], "local_step_size": "10000000"}}
-    assert compute_share(parts_of(THEOREM)[0], far) is None
+    assert compute_share(list_parts(THEOREM)[0], far) is None
 
 
 def tightest_file(claim: Claim) -> Path | None:
@@ -116,12 +116,12 @@ def tightest_file(claim: Claim) -> Path | None:
 def test_stored_runs_need_what_they_are_stored_for(source: str) -> None:
     """Each is checked again, exactly; no bound fails on its own run, and no file is there for nothing."""
     named = set()
-    for claim in proved_bounds(claims_of(source)):
+    for claim in select_proved_bounds(claims_of(source)):
         for share in compute_shares(claim):
             assert 0 < share.value <= 1, (claim.id, share.part.name)
             named.add(run_files(claim)[share.part.name])
-    named |= {file for claim in proved_claims(claims_of(source)) if (file := tightest_file(claim)) is not None}
-    assert named == {file for file in stored_files() if file.parent.parent.name == source}
+    named |= {file for claim in select_proved_claims(claims_of(source)) if (file := tightest_file(claim)) is not None}
+    assert named == {file for file in list_stored_files() if file.parent.parent.name == source}
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_runs_need_half_of_each_term_of_the_drift(name: str) -> None:
     """No proof can halve a constant of the drift bound."""
     claim = find(f"renard2022:{name}")
     found = {share.part.name: share.value for share in compute_shares(claim)}
-    assert found.keys() == {part.name for part in parts_of(claim)}
+    assert found.keys() == {part.name for part in list_parts(claim)}
     assert all(value >= fmpq(1, 2) for value in found.values())
 
 
@@ -166,16 +166,16 @@ def test_parts_with_one_run_share_its_file(tmp_path: Path, monkeypatch: pytest.M
     other = find("renard2022:lemma-2.3.quiet")
     for claim, part in ((THEOREM, WHOLE), (THEOREM, "1"), (other, WHOLE)):
         store_run(claim, part, APART)
-    (file,) = stored_files()
+    (file,) = list_stored_files()
     assert read_toml(file) == APART
     assert run_files(THEOREM) == {WHOLE: file, "1": file}
     store_run(THEOREM, WHOLE, None)
     store_run(other, WHOLE, None)
     assert run_files(THEOREM) == {"1": file}
     assert run_files(other) == {}
-    assert stored_files() == {file}
+    assert list_stored_files() == {file}
     store_run(THEOREM, "1", None)
-    assert stored_files() == set()
+    assert list_stored_files() == set()
     assert run_files(bound(zeta**2)) == {}
 
 

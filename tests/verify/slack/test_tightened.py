@@ -12,8 +12,8 @@ from fedtheory import Claim, InputError
 from fedtheory import quantities as q
 from fedtheory.language.registry import find, papers
 from verify.slack import compute_shares
-from verify.slack.parts import lowerable_parts, with_constants
-from verify.slack.tightened_constants import check_constants, tightened_constants, tightened_file
+from verify.slack.parts import select_lowerable_parts, with_constants
+from verify.slack.tightened_constants import check_constants, locate_tightened_file, read_tightened_constants
 from verify.slack.tightening import regenerate_tightened
 
 eta, sigma, zeta, tau = sp.symbols("eta sigma zeta tau", positive=True)
@@ -22,7 +22,7 @@ STORED = sorted(
     claim.id
     for paper in papers().values()
     for claim in paper.source.claims
-    if (file := tightened_file(claim)) is not None and file.is_file()
+    if (file := locate_tightened_file(claim)) is not None and file.is_file()
 )
 
 
@@ -34,7 +34,7 @@ def _bound(right: sp.Expr) -> Claim:
 def test_other_constants() -> None:
     """Those that are named, of terms and of single right sides; what is subtracted stays."""
     several = _bound(18 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2 - eta * zeta**2)
-    names = {part.constant: part.name for part in lowerable_parts(several)}
+    names = {part.constant: part.name for part in select_lowerable_parts(several)}
     assert set(names) == {18, 4}
     lowered = with_constants(several, {names[sp.Integer(18)]: sp.Rational(1, 3)})
     expected = tau**2 * eta**2 * zeta**2 / 3 + 4 * tau * eta**2 * sigma**2 - eta * zeta**2
@@ -48,7 +48,7 @@ def test_other_constants() -> None:
 def test_products_are_sums_of_their_terms(name: str) -> None:
     """A factor whose summands have different symbols is multiplied out, so that each term has its own number."""
     claim = find(name)
-    parts = [part.expression for part in lowerable_parts(claim)]
+    parts = [part.expression for part in select_lowerable_parts(claim)]
     right = with_constants(claim, {}).relations[0].right
     assert len(parts) > 1
     assert set(parts) <= set(sp.Add.make_args(right))
@@ -58,8 +58,8 @@ def test_products_are_sums_of_their_terms(name: str) -> None:
 def test_a_theorem_is_stored() -> None:
     """The constants that a search found for it are a quarter of the published ones, or less."""
     assert THEOREM.id in STORED
-    stated = {part.name: part.constant for part in lowerable_parts(THEOREM)}
-    found = tightened_constants(THEOREM)
+    stated = {part.name: part.constant for part in select_lowerable_parts(THEOREM)}
+    found = read_tightened_constants(THEOREM)
     assert found.keys() == stated.keys()
     assert min(found[name] / stated[name] for name in stated) < sp.Rational(1, 4)
 
@@ -68,7 +68,10 @@ def test_a_theorem_is_stored() -> None:
 def test_stored_constants_are_proved_and_not_refuted(name: str) -> None:
     """Stored constants are at most the stated ones, one is smaller, and no stored run exceeds a proved constant."""
     claim = find(name)
-    found, stated = tightened_constants(claim), {part.name: part.constant for part in lowerable_parts(claim)}
+    found, stated = (
+        read_tightened_constants(claim),
+        {part.name: part.constant for part in select_lowerable_parts(claim)},
+    )
     assert found
     assert all(number <= stated[part] for part, number in found.items())
     assert any(number < stated[part] for part, number in found.items())
@@ -79,7 +82,7 @@ def test_stored_constants_are_proved_and_not_refuted(name: str) -> None:
 
 
 def _change(tmp_path: Path, **changes: object) -> Path:
-    file = tightened_file(THEOREM)
+    file = locate_tightened_file(THEOREM)
     assert file is not None
     changed = tmp_path / "thm.json"
     changed.write_text(json.dumps(json.loads(file.read_text()) | changes))
@@ -88,7 +91,7 @@ def _change(tmp_path: Path, **changes: object) -> Path:
 
 def test_constants_without_a_proof_are_refused(tmp_path: Path) -> None:
     """Smaller ones than those of the certificate, another bound's, and a certificate that is none."""
-    own = {name: str(number) for name, number in tightened_constants(THEOREM).items()}
+    own = {name: str(number) for name, number in read_tightened_constants(THEOREM).items()}
     for name, number in own.items():
         smaller = own | {name: str(sp.Rational(number) / 2)}
         with pytest.raises(InputError, match="expected a certificate"):
@@ -104,6 +107,6 @@ def test_constants_without_a_proof_are_refused(tmp_path: Path) -> None:
 def test_bounds_of_users_are_not_stored() -> None:
     """There is no paper's folder to write to."""
     mine = _bound(3 * zeta**2)
-    assert tightened_file(mine) is None
-    assert tightened_constants(mine) == {}
+    assert locate_tightened_file(mine) is None
+    assert read_tightened_constants(mine) == {}
     regenerate_tightened(mine, pytest.fail)

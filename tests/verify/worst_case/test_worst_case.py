@@ -17,7 +17,7 @@ from worst_cases import LAST_ITERATE, WHERE, D, L, eta, needs_solver, tau
 
 from fedtheory.arithmetic import plain_float
 from fedtheory.errors import NotApplicable
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
@@ -26,16 +26,16 @@ from fedtheory.language.families import with_fedavg
 from fedtheory.language.registry import all_claims, find
 from verify.cache import VARIABLE
 from verify.check import check
-from verify.worst_case import Case, worst_case
+from verify.worst_case import Case, find_worst_case
 from verify.worst_case.solvers import SOLVERS, SolverAnswer
-from verify.worst_case.statement import statements
+from verify.worst_case.statement import iterate_statements
 
 DRIFT, THEOREM = find("renard2022:lemma-2.3"), find("renard2022:thm-2.1")
 
 
 def only_case(claim: Claim, clients: int, local_steps: int) -> Case:
     """The one case of a claim, which is solved."""
-    found = worst_case(claim, clients, local_steps)
+    found = find_worst_case(claim, clients, local_steps)
     assert found.reason is None
     (case,) = found.cases
     assert case.status == found.status == "solved"
@@ -65,10 +65,10 @@ def test_one_client_may_be_assumed(assumption: Assumption) -> None:
     """With one client the assumption holds, and with more it is named."""
     claim = find("renard2022:lemma-2.3")
     own = replace(claim, id="own", assumptions=(*claim.assumptions, assumption), is_published=False)
-    alone = [statement.bound for statement in statements(own, 1, 2)]
-    assert alone == [statement.bound for statement in statements(claim, 1, 2)]
+    alone = [statement.bound for statement in iterate_statements(own, 1, 2)]
+    assert alone == [statement.bound for statement in iterate_statements(claim, 1, 2)]
     with pytest.raises(NotApplicable, match="with --clients 1 alone"):
-        list(statements(own, 2, 2))
+        list(iterate_statements(own, 2, 2))
 
 
 def test_strongly_convex_clients_contract() -> None:
@@ -82,7 +82,7 @@ def test_strongly_convex_clients_contract() -> None:
         assumptions=[a.strongly_convex_clients],
         conditions=[eta <= 2 / (L + mu)],
     )
-    found = worst_case(contracts, clients=1, local_steps=2)
+    found = find_worst_case(contracts, clients=1, local_steps=2)
     assert found.functions == "strongly convex and L-smooth"
     assert [case.constants["strong_convexity"] for case in found.cases] == ["1/10", "1/2"]
     assert [case.ratio for case in found.cases] == pytest.approx([1, 1], rel=1e-3)
@@ -129,8 +129,8 @@ def test_one_client_has_no_drift() -> None:
 @needs_solver
 def test_clients_that_are_alike_are_one_client() -> None:
     """Without dissimilarity the error of two clients is that of gradient descent, 2 L D^2 / (tau + 5) at 1/(4L)."""
-    alike = worst_case(THEOREM, 2, 2).cases[1]
-    (alone,) = (case for case in worst_case(THEOREM, 1, 2).cases if case.constants["initial_distance"] == "1")
+    alike = find_worst_case(THEOREM, 2, 2).cases[1]
+    (alone,) = (case for case in find_worst_case(THEOREM, 1, 2).cases if case.constants["initial_distance"] == "1")
     assert alike.constants["gradient_dissimilarity"] == "0"
     assert alike.worst_case == pytest.approx(2 / 7, rel=1e-4)
     assert alone.worst_case == pytest.approx(2 / 7, rel=1e-4)
@@ -147,7 +147,7 @@ def test_functions_that_are_smooth_alone() -> None:
         where={s: q.local_step_size, gap: q.initial_gap},
         assumptions=[a.smooth],
     )
-    assert worst_case(slope, 2, 1).functions == "L-smooth"
+    assert find_worst_case(slope, 2, 1).functions == "L-smooth"
     assert largest(slope, 2, 1) == pytest.approx(2, rel=1e-4)
     assert only_case(find("liu2022:lemma-1"), 2, 3).ratio == pytest.approx(1 / 4, rel=1e-4)
 
@@ -158,7 +158,7 @@ def test_no_exact_quadratic_exceeds_the_worst_case(number: int) -> None:
     """Two clients with one Hessian: the drift of every exact run is within that of the class, in its own units."""
     generator = np.random.default_rng([20, number])
     spectrum = [fmpq(1), fmpq(1, int(generator.integers(1, 9)))]
-    problem = random_quadratics(generator, [spectrum] * 2, shared=True, heterogeneity=fmpq(1), noise=fmpq(0))
+    problem = draw_quadratics(generator, [spectrum] * 2, shared=True, heterogeneity=fmpq(1), noise=fmpq(0))
     run = with_fedavg(problem, fmpq(1), 3, 1)
     found = check(DRIFT, run)
     assert found.worst is not None
@@ -171,7 +171,7 @@ def test_no_exact_quadratic_exceeds_the_worst_case(number: int) -> None:
 def test_no_true_claim_is_exceeded() -> None:
     """Every claim that is recorded as proved or supported bounds the worst case, for three clients and two steps."""
     true = [claim for claim in all_claims().values() if claim.verdict in ("proved", "supported")]
-    values = [(claim.id, case.worst_case, case.bound) for claim in true for case in worst_case(claim, 3, 2).cases]
+    values = [(claim.id, case.worst_case, case.bound) for claim in true for case in find_worst_case(claim, 3, 2).cases]
     solved = [(claim_id, value, bound) for claim_id, value, bound in values if value is not None]
     assert len(solved) > 12
     assert [claim_id for claim_id, value, bound in solved if value > bound * 1.0001 + 1e-5] == []
@@ -190,7 +190,7 @@ def test_what_the_right_side_measures_counts_on_the_left() -> None:
 def test_a_left_side_without_a_bound_is_said_to_be_unbounded() -> None:
     """Drift without dissimilarity in the claim: nothing keeps the clients together."""
     loose = Claim(id="mine:loose", lhs=q.max_drift, rhs=tau, where=WHERE)
-    found = worst_case(loose, 2, 2)
+    found = find_worst_case(loose, 2, 2)
     assert found.status == "unbounded"
     assert found.decisive is not None
     assert found.decisive.worst_case is None
@@ -202,19 +202,19 @@ def test_solvers_that_fail_or_disagree_give_a_status_and_no_number(monkeypatch: 
     monkeypatch.setenv(VARIABLE, "")
     monkeypatch.setitem(SOLVERS, "CLARABEL", lambda _: SolverAnswer("failed"))
     monkeypatch.setitem(SOLVERS, "SCS", lambda _: SolverAnswer("failed"))
-    assert worst_case(DRIFT, 2, 1).status == "failed"
+    assert find_worst_case(DRIFT, 2, 1).status == "failed"
     monkeypatch.setitem(SOLVERS, "CLARABEL", lambda _: SolverAnswer("inaccurate", 1.0, 1.0))
     monkeypatch.setitem(SOLVERS, "SCS", lambda _: SolverAnswer("optimal", 1.1, 1.1))
-    case = worst_case(DRIFT, 2, 1).cases[0]
+    case = find_worst_case(DRIFT, 2, 1).cases[0]
     assert (case.status, case.worst_case, case.ratio) == ("inaccurate", None, None)
 
 
 def test_the_bound_is_evaluated_at_the_edge_of_the_conditions() -> None:
     """For every choice of the constants the bound is evaluated at the largest step size that its conditions allow."""
-    stated = list(statements(THEOREM, 2, 3))
+    stated = list(iterate_statements(THEOREM, 2, 3))
     assert [statement.step_size for statement in stated] == [1 / 4] * 3
     assert [statement.bound for statement in stated] == [2 / 3 + 162 / 16, 2 / 3, 162 / 16]
-    assert {statement.step_size for statement in statements(find("liu2022:thm-3"), 2, 4)} == {1 / 24}
+    assert {statement.step_size for statement in iterate_statements(find("liu2022:thm-3"), 2, 4)} == {1 / 24}
 
 
 @needs_solver
@@ -224,7 +224,7 @@ def test_a_problem_as_rows_is_that_of_pepit(solver_name: str) -> None:
     from PEPit import PEP
     from PEPit.functions import SmoothConvexFunction
 
-    from verify.worst_case.modelling import program_of
+    from verify.worst_case.modelling import convert_to_program
 
     problem = PEP()
     one, other = (problem.declare_function(SmoothConvexFunction, L=1) for _ in range(2))
@@ -233,7 +233,7 @@ def test_a_problem_as_rows_is_that_of_pepit(solver_name: str) -> None:
     problem.add_constraint(one.gradient(optimum) ** 2 == 1)
     end = start - (one.gradient(start) + other.gradient(start)) / 2
     problem.set_performance_metric((one + other)(end) - (one + other)(optimum))
-    answer = SOLVERS[solver_name](program_of(problem))
+    answer = SOLVERS[solver_name](convert_to_program(problem))
     expected = problem.solve(wrapper="cvxpy", verbose=0, solver="CLARABEL")
     assert answer.verdict == "optimal"
     assert [answer.above, answer.below] == pytest.approx([expected, expected], rel=1e-4)
@@ -244,14 +244,14 @@ def test_a_problem_as_rows_is_that_of_pepit(solver_name: str) -> None:
 def test_cases_of_a_theorem_are_those_that_pepit_solves_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """Worst cases agree with PEPit's own wrapper, which hands CVXPY every constraint alone."""
     monkeypatch.setenv(VARIABLE, "")
-    found = worst_case(THEOREM, 2, 2)
+    found = find_worst_case(THEOREM, 2, 2)
 
     def by_cvxpy(problem: Any, solver: str) -> SolverAnswer:
         value = problem.solve(wrapper="cvxpy", verbose=0, solver=solver)
         return SolverAnswer("optimal", value, value)
 
     monkeypatch.setattr("verify.worst_case._solve", by_cvxpy)
-    alone = worst_case(THEOREM, 2, 2)
+    alone = find_worst_case(THEOREM, 2, 2)
     assert [case.status for case in found.cases] == [case.status for case in alone.cases]
     values = [case.worst_case for case in alone.cases]
     assert [case.worst_case for case in found.cases] == pytest.approx(values, rel=1e-4, abs=1e-6)
@@ -261,9 +261,9 @@ def test_cases_of_a_theorem_are_those_that_pepit_solves_itself(monkeypatch: pyte
 def test_claims_that_differ_in_their_bounds_share_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A second claim with the same left side asks no solver again."""
     monkeypatch.setenv(VARIABLE, str(tmp_path))
-    first = worst_case(DRIFT, 2, 2)
+    first = find_worst_case(DRIFT, 2, 2)
     monkeypatch.setattr("verify.worst_case._build_problem", lambda *_: pytest.fail("asked again"))
     looser = replace(DRIFT, id="mine:looser", rhs=2 * DRIFT.relations[0].right, corrects=None)
-    second = worst_case(looser, 2, 2)
+    second = find_worst_case(looser, 2, 2)
     assert [case.worst_case for case in second.cases] == [case.worst_case for case in first.cases]
     assert [case.bound for case in second.cases] == [2 * case.bound for case in first.cases]

@@ -15,8 +15,8 @@ from fedtheory.errors import InputError, NotApplicable
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims, find
-from verify.worst_case import WorstCase, worst_case
-from verify.worst_case.statement import statements
+from verify.worst_case import WorstCase, find_worst_case
+from verify.worst_case.statement import iterate_statements
 from verify.worst_case.vocabulary import MEASURED, SCALES
 
 DRIFT, THEOREM = find("renard2022:lemma-2.3"), find("renard2022:thm-2.1")
@@ -34,7 +34,7 @@ def test_what_is_outside_is_reported_with_what_is_known(capsys: pytest.CaptureFi
 def test_rounds_that_no_solver_can_hold_are_refused() -> None:
     """Before anything is computed, with the number that is too large."""
     with pytest.raises(InputError, match="at most 32 local steps of all clients together, got 1000 times 3"):
-        worst_case(DRIFT, 1000, 3)
+        find_worst_case(DRIFT, 1000, 3)
 
 
 @needs_solver
@@ -76,7 +76,7 @@ OUTSIDE = {
 @pytest.mark.parametrize("claim_id", OUTSIDE)
 def test_claims_outside_get_a_reason(claim_id: str, capsys: pytest.CaptureFixture[str]) -> None:
     """With or without a solver, the answer says which assumption or quantity is outside."""
-    found = worst_case(find(claim_id))
+    found = find_worst_case(find(claim_id))
     assert found.reason is not None
     assert OUTSIDE[claim_id] in found.reason
     assert (found.cases, found.decisive, found.status) == ((), None, None)
@@ -91,7 +91,7 @@ def test_statements_that_are_not_linear_or_fail_their_conditions_are_outside() -
     below = Claim(id="mine:below", lhs=zeta**2, rhs=q.max_drift, where=WHERE)
     impossible = replace(LAST_ITERATE, id="mine:impossible", conditions=[eta <= 1 / L, tau <= 2])
     for claim, reason in ((square, "not linear"), (below, "from below"), (impossible, "the condition")):
-        found = worst_case(claim, 2, 3)
+        found = find_worst_case(claim, 2, 3)
         assert found.reason is not None
         assert reason in found.reason
 
@@ -105,7 +105,7 @@ def test_every_claim_is_stated_or_refused() -> None:
     translated = set()
     for claim in all_claims().values():
         try:
-            if list(statements(claim, 2, 2)):
+            if list(iterate_statements(claim, 2, 2)):
                 translated.add(claim.id)
         except NotApplicable:
             continue
@@ -125,7 +125,7 @@ def test_counts_are_positive(option: str, count: int, capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == f"fedtheory: {option}: expected at least 1, got {count}\n"
     keys = {"clients": count} if option == "--clients" else {"local_steps": count}
     with pytest.raises(InputError, match="expected at least 1"):
-        worst_case(DRIFT, **keys)
+        find_worst_case(DRIFT, **keys)
 
 
 def test_without_the_extra_one_line_names_it(

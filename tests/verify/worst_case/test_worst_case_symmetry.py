@@ -12,10 +12,10 @@ import pytest
 
 from fedtheory.language.registry import find
 from verify.cache import VARIABLE
-from verify.worst_case import WorstCase, worst_case
+from verify.worst_case import WorstCase, find_worst_case
 from verify.worst_case.one_round import NoiselessRound
 from verify.worst_case.solvers import SOLVERS, SolverAnswer
-from verify.worst_case.symmetry import involution
+from verify.worst_case.symmetry import find_involution
 
 
 def small_round(clients: int = 2) -> NoiselessRound:
@@ -28,10 +28,10 @@ def small_round(clients: int = 2) -> NoiselessRound:
 
 def sizes(round_: NoiselessRound, asked: Any) -> tuple[int, ...]:
     """Those of the matrices of the program that asks for an expression."""
-    from verify.worst_case.modelling import program_of
+    from verify.worst_case.modelling import convert_to_program
 
     round_.problem.set_performance_metric(asked)
-    return tuple(program_of(round_.problem).sizes)
+    return tuple(convert_to_program(round_.problem).sizes)
 
 
 @pytest.mark.parametrize(
@@ -61,15 +61,15 @@ def _solve_with_matrices(count: int, claim_id: str, monkeypatch: pytest.MonkeyPa
     asked = []
 
     def counted(problem: Any, solver: str) -> SolverAnswer:
-        from verify.worst_case.modelling import program_of
+        from verify.worst_case.modelling import convert_to_program
 
-        program = program_of(problem)
+        program = convert_to_program(problem)
         if len(problem.list_of_functions) > 1:
             asked.append(len(program.sizes))
         return SOLVERS[solver](program)
 
     monkeypatch.setattr("verify.worst_case._solve", counted)
-    found = worst_case(find(claim_id), 2, 3)
+    found = find_worst_case(find(claim_id), 2, 3)
     assert asked
     assert set(asked) == {count}
     return found
@@ -116,7 +116,7 @@ def test_other_numbers_of_clients_are_left_as_they_are(clients: int) -> None:
 def test_an_involution_takes_rows_to_each_other() -> None:
     """Blocks in no row stay; there is no involution if a row would have to go to two places."""
     ones, others = np.array([[1.0, 0, 0], [1, 1, 0]]), np.array([[-1.0, 0, 0], [-1, 1, 0]])
-    found = involution(ones, others)
+    found = find_involution(ones, others)
     assert found is not None
     np.testing.assert_array_equal(found, np.diag([-1, 1, 1]))
-    assert involution(np.array([[1.0, 0], [2, 0]]), np.array([[0, 1.0], [0, 1]])) is None
+    assert find_involution(np.array([[1.0, 0], [2, 0]]), np.array([[0, 1.0], [0, 1]])) is None

@@ -15,7 +15,7 @@ from fedtheory.arithmetic import Array, Number, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim
-from fedtheory.language.premises import failures_among, premises
+from fedtheory.language.premises import list_failures_among, premises
 from verify.check.comparison import Comparison, compare_whole_run
 from verify.check.links import compile_conditions
 from verify.falsify.regimes.factors import is_tied
@@ -59,7 +59,7 @@ class Edge:
         return factor if self._allows(run.with_step_factor(factor)) else None
 
     def _largest(self, run: Run) -> float | None:
-        if failures_among(premises(self._claim), run):
+        if list_failures_among(premises(self._claim), run):
             return self._search_by_halving(run)
         if not self._links:
             return self._search_by_halving(run) if self.depends_on_step else UNBOUNDED
@@ -119,7 +119,7 @@ class Edge:
 
     def _allows(self, run: Run) -> bool:
         with suppress(*NO_RUN):
-            if failures_among(premises(self._claim), run):
+            if list_failures_among(premises(self._claim), run):
                 return False
             return all(compared.holds is not False for compared in self._compare(run))
         return False

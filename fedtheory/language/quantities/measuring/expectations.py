@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import Frame, StackedDraws, StackedFrame, common_steps, stacks_at
+from fedtheory.engine.frames import Frame, StackedDraws, StackedFrame, list_stacks_at, read_common_steps
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.reductions import reduce_steps
@@ -44,8 +44,8 @@ class AtSteps:
 
 def _measure_each_step(run: Run, values: Sequence[Value]) -> list[Array]:
     """Return the values at each local step, computed in one pass: frames of a large run are not stored."""
-    shape = run.algorithm.rounds, common_steps(run), -1
-    at_frames = [[_repeat_at_places(frame, value(frame)) for value in values] for frame in stacks_at("step", run)]
+    shape = run.algorithm.rounds, read_common_steps(run), -1
+    at_frames = [[_repeat_at_places(frame, value(frame)) for value in values] for frame in list_stacks_at("step", run)]
     return [np.concatenate(found).reshape(shape) for found in zip(*at_frames, strict=True)]
 
 

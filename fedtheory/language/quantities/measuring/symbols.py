@@ -8,7 +8,7 @@ from fedtheory.kernel.expressions import Expectation, Expr, Gradient, SampledGra
 from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities import vectors as v
 from fedtheory.language.quantities.measuring.terms import term_at_steps
-from fedtheory.language.quantities.quantity import Over, Quantity, Term, VectorQuantity, symbol_of
+from fedtheory.language.quantities.quantity import Over, Quantity, Term, VectorQuantity, get_symbol
 
 run_iterate = VectorQuantity(
     "run_iterate",
@@ -27,13 +27,13 @@ _VOCABULARY: tuple[Quantity, ...] = (
     *(v.server_model, v.optimum, v.client_optimum, v.stochastic_gradient, v.next_centralised_model),
     *(v.objective, v.client_objective, local_work.local_steps),
 )
-ITERATE, NEXT_ITERATE = symbol_of(run_iterate), symbol_of(next_run_iterate)
-VIRTUAL, NEXT_VIRTUAL = symbol_of(v.virtual_iterate), symbol_of(v.next_virtual_iterate)
-LOCAL, NEXT_LOCAL = symbol_of(v.local_iterate), symbol_of(v.next_local_iterate)
-SERVER, OPTIMUM, CLIENT_OPTIMUM = map(symbol_of, (v.server_model, v.optimum, v.client_optimum))
-OBJECTIVE, CLIENT_OBJECTIVE = symbol_of(v.objective), symbol_of(v.client_objective)
-SAMPLE, NEXT_CENTRALISED = symbol_of(v.stochastic_gradient), symbol_of(v.next_centralised_model)
-STEPS = symbol_of(local_work.local_steps)
+ITERATE, NEXT_ITERATE = get_symbol(run_iterate), get_symbol(next_run_iterate)
+VIRTUAL, NEXT_VIRTUAL = get_symbol(v.virtual_iterate), get_symbol(v.next_virtual_iterate)
+LOCAL, NEXT_LOCAL = get_symbol(v.local_iterate), get_symbol(v.next_local_iterate)
+SERVER, OPTIMUM, CLIENT_OPTIMUM = map(get_symbol, (v.server_model, v.optimum, v.client_optimum))
+OBJECTIVE, CLIENT_OBJECTIVE = get_symbol(v.objective), get_symbol(v.client_objective)
+SAMPLE, NEXT_CENTRALISED = get_symbol(v.stochastic_gradient), get_symbol(v.next_centralised_model)
+STEPS = get_symbol(local_work.local_steps)
 
 
 def define_by(expression: Expr, *over: Over, also: Iterable[Quantity] = ()) -> Term:

@@ -11,12 +11,12 @@ import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import Frame, common_steps
+from fedtheory.engine.frames import Frame, read_common_steps
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.quantities.measuring.expectations import AtSteps
 from fedtheory.language.quantities.measuring.reductions import reduce_steps
-from fedtheory.language.quantities.quantity import Over, Quantity, RunQuantity, Term, symbol_of
+from fedtheory.language.quantities.quantity import Over, Quantity, RunQuantity, Term, get_symbol
 
 if TYPE_CHECKING:
     from fedtheory.language.evaluation import Site
@@ -70,7 +70,7 @@ def _repeat_entries(over: Over, run: Run, values: Array) -> Array:
     if over.index in ("rounds", "windows", "iterations"):
         lengths[0] = run.algorithm.rounds
     if over.index in ("steps", "iterations"):
-        lengths[1] = common_steps(run)
+        lengths[1] = read_common_steps(run)
     return np.broadcast_to(values, lengths)
 
 
@@ -99,7 +99,7 @@ def _pair_used(expression: Expr, of: Iterable[Quantity]) -> tuple[tuple[sp.Symbo
     known: dict[sp.Symbol, Quantity] = {}
     for one in of:
         # Two quantities with the same notation would be one symbol, and the term would be ambiguous.
-        assert known.setdefault(symbol_of(one), one) is one, f"{one.name} has the notation of another quantity"
+        assert known.setdefault(get_symbol(one), one) is one, f"{one.name} has the notation of another quantity"
     return tuple((symbol, known[symbol]) for symbol in sorted(expression.free_symbols, key=str))
 
 

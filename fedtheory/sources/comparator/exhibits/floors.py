@@ -13,7 +13,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import Compiled, compile_expression, whole_run
 from fedtheory.language.exhibits import BLUE, GREEN, ORANGE, PURPLE, SKY, Axis, Chart, Level, Line, Page, Table
-from fedtheory.language.numbers import decimal
+from fedtheory.language.numbers import format_decimal
 from fedtheory.language.quantities import RunQuantity
 from fedtheory.runfile import parse_run
 from fedtheory.sources.comparator.exhibits.data_sets import evaluate_bound
@@ -134,7 +134,7 @@ def make_floors_page() -> Page:
         introduction=_INTRODUCTION,
         charts=[_draw_over_lengths()],
         table=Table(
-            [rf"$\eta L\tau={decimal(length, 3)}$" for length in _IN_TABLE],
+            [rf"$\eta L\tau={format_decimal(length, 3)}$" for length in _IN_TABLE],
             [
                 (name, [_format_ratio(replace(case, length=length)) for length in _IN_TABLE])
                 for name, case in CASES.items()
@@ -167,4 +167,4 @@ def _draw_curve(problem: str, colour: int) -> Line:
 def _format_ratio(case: StationaryCase) -> str:
     """Write the ratio with three digits, or a dash."""
     ratio = compare_floor(case)
-    return "-" if ratio is None else decimal(ratio, 3)
+    return "-" if ratio is None else format_decimal(ratio, 3)

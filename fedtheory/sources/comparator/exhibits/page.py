@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from fedtheory.language.exhibits import BLACK, BLUE, DASHED, DOTTED, GREEN, ORANGE, Axis, Chart, Line, Page, Part, Table
-from fedtheory.language.numbers import decimal
+from fedtheory.language.numbers import format_decimal
 from fedtheory.sources.comparator.exhibits.data_sets import BATCH, DATA, LOCAL_STEPS, ROUNDS, DataSetResults, Point
 
 _INTRODUCTION = (
@@ -96,7 +96,7 @@ def _make_ratio_column(batch: int, local_steps: int) -> tuple[str, Callable[[Dat
 
 def _format_value(value: float | None, over: float = 1) -> str:
     """Write a value with three digits, or a dash."""
-    return "-" if value is None else decimal(value / over, 3)
+    return "-" if value is None else format_decimal(value / over, 3)
 
 
 _ROWS: Sequence[tuple[str, Callable[[DataSetResults], str]]] = (

@@ -12,9 +12,9 @@ from fedtheory.language.quantities.drift import SUM_INSIDE
 from fedtheory.language.quantities.measuring.axes import require_common_steps
 from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_ROUNDS
 from fedtheory.language.quantities.measuring.symbols import ITERATE, LOCAL, STEPS, define_by, square
-from fedtheory.language.quantities.quantity import RunQuantity, symbol_of
+from fedtheory.language.quantities.quantity import RunQuantity, get_symbol
 
-_CURVATURE = symbol_of(problem.client_smoothness)
+_CURVATURE = get_symbol(problem.client_smoothness)
 
 
 def _average_over_steps_inside(run: Run, values: Array) -> Any:

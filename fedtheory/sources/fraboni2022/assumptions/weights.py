@@ -5,7 +5,7 @@ from __future__ import annotations
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.language.assumptions.assumption import Setting, expect
 from fedtheory.language.assumptions.weights import expect_constant_weights
 
@@ -19,7 +19,7 @@ def _require_time_based(run: Run) -> None:
     expect_constant_weights(run)
     weights = run.algorithm.aggregation.weights(run.problem.weights)
     try:
-        closed_form = time_based_weights(run.algorithm.clock, RATIONAL.array(run.problem.weights))
+        closed_form = compute_time_based_weights(run.algorithm.clock, RATIONAL.array(run.problem.weights))
     except InputError as reason:
         raise NotApplicable(reason.message) from None
     difference = abs(weights - run.arithmetic.array(closed_form))

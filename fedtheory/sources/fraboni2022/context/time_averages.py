@@ -12,7 +12,7 @@ from fedtheory.kernel.expressions import Expr, Inner, Value
 from fedtheory.language.quantities import Quantity, RunQuantity
 from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_STEPS
 from fedtheory.language.quantities.quantity import MeanOverRounds
-from fedtheory.language.signs import quantities_of_runs
+from fedtheory.language.signs import iterate_run_quantities
 from fedtheory.language.term_relations import create_symbol, replace_by_symbols
 
 
@@ -29,7 +29,7 @@ class StepAverage:
 @cache
 def list_step_averages() -> tuple[StepAverage, ...]:
     """Return the time averages over local steps of numbers of a local step, by comparing terms."""
-    terms = [(quantity, quantity.term) for quantity in quantities_of_runs() if quantity.term is not None]
+    terms = [(quantity, quantity.term) for quantity in iterate_run_quantities() if quantity.term is not None]
     at_step = {replace_by_symbols(term): quantity for quantity, term in terms if quantity.per_step and not term.over}
     symbols = {expression: create_symbol(quantity) for expression, quantity in at_step.items()}
     found = []
@@ -46,5 +46,5 @@ def list_step_averages() -> tuple[StepAverage, ...]:
 @cache
 def map_round_averages() -> Mapping[RunQuantity, RunQuantity]:
     """Map each quantity to its average over the updates, if the vocabulary has one."""
-    measures = ((quantity.measure, quantity) for quantity in quantities_of_runs())
+    measures = ((quantity.measure, quantity) for quantity in iterate_run_quantities())
     return {measure.of: quantity for measure, quantity in measures if isinstance(measure, MeanOverRounds)}

@@ -11,11 +11,11 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Array, plain_float
-from fedtheory.engine.moments import Trajectory, trajectory_of
+from fedtheory.engine.moments import Trajectory, build_trajectory
 from fedtheory.engine.moments.noise_maps import NoiseMaps
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.federation import Algorithm, LocalWork, fedavg
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.clock import Clock, Policy
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.rule import repeat_for_clients
@@ -145,7 +145,7 @@ class Scenario:
         """Return the first and second moments of the models at a local step size."""
         algorithm = self.make_algorithm(step_size)
         noise_maps = _compute_noise_maps(self.problem, self.local_steps, step_size)
-        return trajectory_of(self.problem, algorithm, Recursion(self.problem, algorithm, noise_maps=noise_maps))
+        return build_trajectory(self.problem, algorithm, Recursion(self.problem, algorithm, noise_maps=noise_maps))
 
     def compute_curves(self, step_sizes: Sequence[float]) -> CurvesByStepSize:
         """Return the curves for ascending step sizes, up to the first that diverges."""
@@ -174,7 +174,7 @@ def make_scenario(
     clock = Clock(policy, spread_times(problem.clients, slower))
     weights = FLOAT.array([1] * problem.clients)
     if weighting == "Time-based":
-        weights = FLOAT.array(time_based_weights(clock, RATIONAL.array(problem.weights)))
+        weights = FLOAT.array(compute_time_based_weights(clock, RATIONAL.array(problem.weights)))
     return Scenario(problem, clock, weights, local_steps, clock.updates_within(fmpq(horizon)))
 
 

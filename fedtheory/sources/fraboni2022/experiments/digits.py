@@ -17,7 +17,7 @@ from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.errors import MissingExtra
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import Problem, least_squares
-from fedtheory.federation.problem.split import dirichlet_split, iid_split
+from fedtheory.federation.problem.split import split_by_dirichlet, split_iid
 
 Split = Literal["IID", "Dirichlet"]
 """Kind of split: images dealt at random, or each digit divided among clients by a Dirichlet distribution."""
@@ -36,9 +36,9 @@ def make_digits_problem(clients: int, split: Split, seed: int = 0) -> Problem:
     """
     inputs, outputs, labels = _load_digits()
     if split == "IID":
-        rows = iid_split(len(labels), clients, seed)
+        rows = split_iid(len(labels), clients, seed)
     else:
-        rows = dirichlet_split(labels, clients, CONCENTRATION, seed)
+        rows = split_by_dirichlet(labels, clients, CONCENTRATION, seed)
     return least_squares(
         ClientData(tuple(inputs[chosen] for chosen in rows), tuple(outputs[chosen] for chosen in rows)),
         FLOAT.zeros(inputs.shape[1]),

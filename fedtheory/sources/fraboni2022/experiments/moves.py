@@ -6,7 +6,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments import Trajectory
-from fedtheory.engine.moments.local import step_maps
+from fedtheory.engine.moments.local import compute_step_maps
 
 
 def compute_squared_moves(trajectory: Trajectory) -> Array:
@@ -14,7 +14,7 @@ def compute_squared_moves(trajectory: Trajectory) -> Array:
     recursion, algorithm = trajectory.recursion, trajectory.algorithm
     identity = np.eye(trajectory.problem.dimension + 1)
     (local_steps,) = set(algorithm.work.steps)
-    displacements = np.linalg.matrix_power(step_maps(recursion.centred, recursion.work), local_steps) - identity
+    displacements = np.linalg.matrix_power(compute_step_maps(recursion.centred, recursion.work), local_steps) - identity
     moves = []
     for n, (update, live) in enumerate(trajectory.rounds()):
         # Minus the identity on the newest model, the maps to the next model become maps to the difference.

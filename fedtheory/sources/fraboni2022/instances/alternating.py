@@ -13,7 +13,7 @@ from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Uniform, fedavg
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.generators import random_quadratics, random_vector
+from fedtheory.federation.problem.generators import draw_quadratics, draw_vector
 from fedtheory.federation.problem.matrices import quadratic
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import CURVATURES, NOISES, SPREADS, Choices, family, pick
@@ -42,7 +42,7 @@ def _draw_clients(generator: np.random.Generator, types: list[int]) -> Problem:
     """Return quadratics in one dimension; clients with the same number in `types` have the same objective."""
     spectra = [[pick(generator, CURVATURES)] for _ in types]
     noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
-    drawn = random_quadratics(generator, spectra, shared=False, heterogeneity=spread, noise=noise)
+    drawn = draw_quadratics(generator, spectra, shared=False, heterogeneity=spread, noise=noise)
     return replace(drawn, hessians=drawn.hessians[types], linear=drawn.linear[types])
 
 
@@ -130,8 +130,8 @@ def pairs_in_turn(number: int) -> Run:
     """Example 1: two pairs of clients, one of each of two types, report in turn, also with large steps."""
     generator = np.random.default_rng([20, number])
     dimension = 1 + number % 4 // 3
-    optima = np.stack([random_vector(generator, dimension) for _ in range(2)])
-    distance = random_vector(generator, dimension)
+    optima = np.stack([draw_vector(generator, dimension) for _ in range(2)])
+    distance = draw_vector(generator, dimension)
     distance[0] = distance[0] + (fmpq(3) if distance[0] >= 0 else fmpq(-3))
     problem = _make_unit_curvature(optima[_PAIRS], optima.sum(axis=0) / fmpq(2) + distance)
     algorithm = fedavg(
@@ -178,8 +178,8 @@ def clients_in_turn(number: int) -> Run:
         return _make_heavy_weights() if number else _make_shifted_objectives()
     generator = np.random.default_rng([21, number])
     dimension = 1 + number % 4 // 3
-    optima = np.stack([random_vector(generator, dimension) for _ in range(2)])
-    problem = _make_unit_curvature(optima, random_vector(generator, dimension))
+    optima = np.stack([draw_vector(generator, dimension) for _ in range(2)])
+    problem = _make_unit_curvature(optima, draw_vector(generator, dimension))
     chosen = [pick(generator, _WEIGHTS) for _ in range(2)]
     rounds, local_steps = 2 * int(generator.integers(2, 5)), 1 + int(generator.integers(3))
     return _take_turns(problem, chosen, pick(generator, _STEPS[:6]), rounds, local_steps)

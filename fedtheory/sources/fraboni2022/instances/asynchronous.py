@@ -12,11 +12,11 @@ from flint import fmpq
 from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Multinomial, Participation, Uniform, fedavg
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 from fedtheory.federation.problem import Problem, least_squares, quadratic
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import CURVATURES, NOISES, SPREADS, Choices, family, pick
 
@@ -38,7 +38,7 @@ def draw_clients_of_types(generator: np.random.Generator, clients: int, dimensio
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
     shared = bool(generator.integers(2))
     noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
-    problem = random_quadratics(generator, spectra, shared=shared, heterogeneity=spread, noise=noise)
+    problem = draw_quadratics(generator, spectra, shared=shared, heterogeneity=spread, noise=noise)
     if generator.integers(3) == 0:
         kinds = list(generator.integers(max(clients - 1, 1), size=clients))
         problem = replace(problem, hessians=problem.hessians[kinds], linear=problem.linear[kinds])
@@ -66,7 +66,7 @@ def _choose_weights(generator: np.random.Generator, clock: Clock, problem: Probl
     if kind == 0:
         return None
     if kind == 1 and not isinstance(clock.policy, FedBuff):
-        return time_based_weights(clock, problem.weights)
+        return compute_time_based_weights(clock, problem.weights)
     if kind == 2:
         return problem.weights * 0 + 1
     return RATIONAL.array([pick(generator, _WEIGHTS) / problem.clients for _ in range(problem.clients)])
@@ -193,7 +193,7 @@ def _draw_cycling_clients(generator: np.random.Generator, clients: int, number: 
 
 def _make_cycles(problem: Problem, clock: Clock, updates: int, step_size: fmpq, *, has_equal_weights: bool) -> Run:
     """Return a run with the aggregation weights one, or with those of the closed forms."""
-    weights = problem.weights * 0 + 1 if has_equal_weights else time_based_weights(clock, problem.weights)
+    weights = problem.weights * 0 + 1 if has_equal_weights else compute_time_based_weights(clock, problem.weights)
     algorithm = fedavg(problem, rounds=updates, local_step_size=step_size, clock=clock, aggregation=weights)
     return Run(problem, algorithm)
 

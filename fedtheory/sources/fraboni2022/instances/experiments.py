@@ -10,9 +10,9 @@ from flint import fmpq
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.clock import Clock, FedFix
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import CURVATURES, NOISES, SPREADS, family, pick
 
@@ -26,7 +26,7 @@ def half_intervals(number: int) -> Run:
     clients, dimension = 1 + number % 4, 1 + number % 9 // 8
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
     noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
-    problem = random_quadratics(generator, spectra, shared=False, heterogeneity=spread, noise=noise)
+    problem = draw_quadratics(generator, spectra, shared=False, heterogeneity=spread, noise=noise)
     if number % 3 == 0:
         shares = RATIONAL.array(generator.integers(1, 4, clients))
         problem = replace(problem, weights=shares / shares.sum())
@@ -38,6 +38,6 @@ def half_intervals(number: int) -> Run:
         local_steps=1 + int(generator.integers(3)),
         server_step_size=pick(generator, (fmpq(1), fmpq(1), fmpq(1, 2))),
         clock=clock,
-        aggregation=time_based_weights(clock, problem.weights),
+        aggregation=compute_time_based_weights(clock, problem.weights),
     )
     return Run(problem, algorithm)

@@ -7,9 +7,9 @@ from flint import fmpq
 
 from fedtheory.engine.run import Run
 from fedtheory.federation import Multinomial, fedavg
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, FedFix, Policy, Synchronous
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import NOISES, SPREADS, Choices, family, pick
 from fedtheory.sources.fraboni2022.instances.asynchronous import (
@@ -77,7 +77,7 @@ def _make_steady(number: int, seed: int, policy: Policy) -> Run:
     generator = np.random.default_rng([seed, number])
     clients = 1 + int(generator.integers(3))
     spectra = [[pick(generator, (fmpq(1, 2), fmpq(1), fmpq(2)))] for _ in range(clients)]
-    problem = random_quadratics(
+    problem = draw_quadratics(
         generator, spectra, shared=False, heterogeneity=pick(generator, SPREADS), noise=pick(generator, NOISES)
     )
     clock = Clock(policy, draw_integer_times(generator, clients, 3))
@@ -87,7 +87,7 @@ def _make_steady(number: int, seed: int, policy: Policy) -> Run:
         local_step_size=fmpq(1, 64),
         local_steps=1 + int(generator.integers(2)),
         clock=clock,
-        aggregation=time_based_weights(clock, problem.weights),
+        aggregation=compute_time_based_weights(clock, problem.weights),
     )
     return Run(problem, algorithm)
 

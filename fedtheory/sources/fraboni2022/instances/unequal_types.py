@@ -8,7 +8,7 @@ from flint import fmpq
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Uniform, fedavg
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.clock import Asynchronous, Clock, FedFix
 from fedtheory.federation.problem import Problem, least_squares, quadratic
@@ -38,7 +38,7 @@ def _make_long_interval_run(generator: np.random.Generator, clients: int) -> Run
         local_step_size=pick(generator, _STEPS),
         local_steps=1 + int(generator.integers(2)),
         clock=clock,
-        aggregation=time_based_weights(clock, problem.weights),
+        aggregation=compute_time_based_weights(clock, problem.weights),
     )
     return Run(problem, algorithm)
 
@@ -73,7 +73,7 @@ def unlike_clients_one_at_a_time(number: int) -> Run:
     if number % 7 == 0:
         return Run(problem, fedavg(problem, rounds=2, local_step_size=pick(generator, _STEPS)))
     clock = Clock(Asynchronous("one-by-one"), draw_integer_times(generator, problem.clients, 3))
-    weights = time_based_weights(clock, problem.weights)
+    weights = compute_time_based_weights(clock, problem.weights)
     size, rounds = pick(generator, _STEPS), 2 + int(generator.integers(4))
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, clock=clock, aggregation=weights))
 

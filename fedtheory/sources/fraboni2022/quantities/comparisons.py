@@ -15,7 +15,7 @@ import sympy as sp
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
-from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.aggregation import compute_time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, Policy, Synchronous
 from fedtheory.language.quantities import errors
 from fedtheory.language.quantities.measuring.terms import reduce_entries
@@ -33,7 +33,7 @@ def _replace_policy(run: Run, policy: Policy, rounds: int, factor: int = 1) -> R
     def make_run() -> Run:
         problem, algorithm = run.problem, run.algorithm
         clock = Clock(policy, algorithm.clock.times)
-        weights = time_based_weights(clock, RATIONAL.array([1] * problem.clients))
+        weights = compute_time_based_weights(clock, RATIONAL.array([1] * problem.clients))
         changed = fedavg(
             problem,
             rounds=rounds,

@@ -12,7 +12,7 @@ import sympy as sp
 from fedtheory.arithmetic import Number
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.constants import Bound
-from fedtheory.engine.frames import common_steps, frames_at
+from fedtheory.engine.frames import list_frames_at, read_common_steps
 from fedtheory.engine.losses.run import LossRun
 from fedtheory.engine.region import AlongRun
 from fedtheory.engine.run import Run
@@ -101,7 +101,7 @@ sum_without_last = define(
 @singledispatch
 def _find_largest_squares(run: Run) -> tuple[Number, Number]:
     """Return the largest E|grad L_i|^2 at theta^{n,k} and at clients' iterates, and the largest E|g_i|^2 at these."""
-    common_steps(run)
+    read_common_steps(run)
     forms, trajectory = run.gradient_forms.lengths, run.trajectory
     full = [trajectory.largest_local_second_moment(forms), trajectory.largest_after_local_steps(forms)]
     return largest(full), run.visited_second_moment.value
@@ -110,7 +110,7 @@ def _find_largest_squares(run: Run) -> tuple[Number, Number]:
 @_find_largest_squares.register
 def _find_largest_squares_of_losses(run: LossRun) -> tuple[Number, Number]:
     full, sampled = [], []
-    for frame in frames_at("step", run):
+    for frame in list_frames_at("step", run):
         gradients = (run.client_objectives.gradient(frame, at) for at in (frame.next_virtual, frame.local))
         full += [largest(frame.inner(gradient, gradient)) for gradient in gradients]
         sampled.append(largest(frame.inner(frame.gradient, frame.gradient)))

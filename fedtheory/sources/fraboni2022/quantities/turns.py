@@ -15,7 +15,7 @@ from fedtheory.kernel.expressions import Expectation, Expr
 from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, LAST_ROUND, LAST_STEP
 from fedtheory.language.quantities.measuring.terms import define, define_in_numbers
-from fedtheory.language.quantities.quantity import Over, Term, VectorQuantity, constant, symbol_of
+from fedtheory.language.quantities.quantity import Over, Term, VectorQuantity, constant, get_symbol
 from fedtheory.sources.fraboni2022.quantities.vectors import (
     NEXT_VIRTUAL,
     OPTIMUM,
@@ -72,8 +72,8 @@ def _find_next_point(frame: Frame) -> Array:
 
 
 _next = _define_cycle_point("next_cycle_point", "c^{n+1}", "the cycle's point after the update", _find_next_point)
-EARLIER, THREE_BEFORE = symbol_of(_one_before), symbol_of(_three_before)
-EVEN, ODD, NEXT = map(symbol_of, (_even, _odd, _next))
+EARLIER, THREE_BEFORE = get_symbol(_one_before), get_symbol(_three_before)
+EVEN, ODD, NEXT = map(get_symbol, (_even, _odd, _next))
 
 
 def _define(expression: Expr, *over: Over) -> Term:

@@ -9,7 +9,7 @@ from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities import vectors as v
 from fedtheory.language.quantities.measuring.reductions import MEAN_OVER_STEPS
 from fedtheory.language.quantities.measuring.terms import term_at_steps
-from fedtheory.language.quantities.quantity import Over, Quantity, Term, VectorQuantity, symbol_of
+from fedtheory.language.quantities.quantity import Over, Quantity, Term, VectorQuantity, get_symbol
 from fedtheory.sources.fraboni2022.quantities import weights
 
 received_model = VectorQuantity(
@@ -57,15 +57,15 @@ _VOCABULARY: tuple[Quantity, ...] = (
         local_work.server_step_size,
     ),
 )
-LOCAL, NEXT_LOCAL = symbol_of(v.local_iterate), symbol_of(v.next_local_iterate)
-VIRTUAL, NEXT_VIRTUAL = symbol_of(v.virtual_iterate), symbol_of(v.next_virtual_iterate)
-RECEIVED, SERVER, SAMPLE = map(symbol_of, (received_model, v.server_model, v.stochastic_gradient))
-OPTIMUM, CLIENT_OPTIMUM = symbol_of(v.optimum), symbol_of(v.client_optimum)
-SURROGATE_OPTIMUM, ROUND_OPTIMUM = symbol_of(surrogate_optimum), symbol_of(round_optimum)
-COMPARATOR, START = symbol_of(surrogate_comparator), symbol_of(initial_model)
-CLIENT_OBJECTIVE, OBJECTIVE = symbol_of(v.client_objective), symbol_of(v.objective)
-SHARE, WEIGHT, MEAN_WEIGHT = map(symbol_of, (weights.weight_share, weights.expected_weight, weights.mean_weight))
-SERVER_STEP = symbol_of(local_work.server_step_size)
+LOCAL, NEXT_LOCAL = get_symbol(v.local_iterate), get_symbol(v.next_local_iterate)
+VIRTUAL, NEXT_VIRTUAL = get_symbol(v.virtual_iterate), get_symbol(v.next_virtual_iterate)
+RECEIVED, SERVER, SAMPLE = map(get_symbol, (received_model, v.server_model, v.stochastic_gradient))
+OPTIMUM, CLIENT_OPTIMUM = get_symbol(v.optimum), get_symbol(v.client_optimum)
+SURROGATE_OPTIMUM, ROUND_OPTIMUM = get_symbol(surrogate_optimum), get_symbol(round_optimum)
+COMPARATOR, START = get_symbol(surrogate_comparator), get_symbol(initial_model)
+CLIENT_OBJECTIVE, OBJECTIVE = get_symbol(v.client_objective), get_symbol(v.objective)
+SHARE, WEIGHT, MEAN_WEIGHT = map(get_symbol, (weights.weight_share, weights.expected_weight, weights.mean_weight))
+SERVER_STEP = get_symbol(local_work.server_step_size)
 AT_LOCAL, AT_VIRTUAL = Gradient(CLIENT_OBJECTIVE, LOCAL), Gradient(CLIENT_OBJECTIVE, VIRTUAL)
 """Full gradients of a client at its iterate and at the virtual iterate."""
 SAMPLE_AT_LOCAL, SAMPLE_AT_VIRTUAL = (

@@ -11,13 +11,13 @@ from collections.abc import Callable
 import numpy as np
 
 from fedtheory.arithmetic import Array, group_equal_rows
-from fedtheory.engine.frames import common_steps
+from fedtheory.engine.frames import read_common_steps
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import ClientSum, Expectation, Gradient, Value
 from fedtheory.language.quantities.measuring.axes import place_on_rounds
 from fedtheory.language.quantities.measuring.reductions import FIRST_STEP, LAST_ROUND, LAST_STEP, MEAN_OVER_STEPS
 from fedtheory.language.quantities.measuring.terms import define
-from fedtheory.language.quantities.quantity import mean_over_rounds, per_round, per_step, symbol_of
+from fedtheory.language.quantities.quantity import get_symbol, mean_over_rounds, per_round, per_step
 from fedtheory.sources.fraboni2022.quantities import representation
 from fedtheory.sources.fraboni2022.quantities.surrogate import get_surrogate_optimum
 from fedtheory.sources.fraboni2022.quantities.vectors import (
@@ -44,7 +44,7 @@ _ABOVE_SURROGATE_OPTIMUM = ClientSum(MEAN_WEIGHT * subtract_client_values(VIRTUA
 
 def _compute_client_values(run: Run) -> Array:
     """Return E L_i(theta^{n,k}), (N, K, M), k = 0 .. K-1."""
-    values: Array = run.virtual_values(run.arithmetic.identity(run.problem.clients))[:, : common_steps(run)]
+    values: Array = run.virtual_values(run.arithmetic.identity(run.problem.clients))[:, : read_common_steps(run)]
     return values
 
 
@@ -55,7 +55,7 @@ def _compute_weighted_values(run: Run, weights: Array) -> Array:
     if len(first) >= run.problem.clients:
         weighted: Array = (run.compute_once(_compute_client_values) * weights[:, None, :]).sum(axis=-1)
         return weighted
-    values = run.virtual_values(weights[first])[:, : common_steps(run)]
+    values = run.virtual_values(weights[first])[:, : read_common_steps(run)]
     kinds = kinds if len(kinds) == len(values) else kinds * len(values)
     return np.stack([each[:, kind] for each, kind in zip(values, kinds, strict=True)])
 
@@ -64,7 +64,7 @@ def _average_values(value: Callable[[Run], Array]) -> Callable[[Run], Array]:
     """Return a measure of the averages over the local steps, (N, 1, 1), of numbers at the virtual iterates, (N, K)."""
 
     def measure(run: Run) -> Array:
-        return place_on_rounds(value(run).sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
+        return place_on_rounds(value(run).sum(axis=1) / run.arithmetic.number(read_common_steps(run), "K"))
 
     return measure
 
@@ -105,8 +105,8 @@ surrogate_gap = per_round(
 
 def _measure_gradient_sq(run: Run) -> Array:
     """Return the average over k of E|grad F(theta^{n,k})|^2, (N, 1, 1)."""
-    values = run.virtual_gradient_sq[:, : common_steps(run)]
-    return place_on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
+    values = run.virtual_gradient_sq[:, : read_common_steps(run)]
+    return place_on_rounds(values.sum(axis=1) / run.arithmetic.number(read_common_steps(run), "K"))
 
 
 virtual_gradient_sq = per_round(
@@ -160,7 +160,7 @@ unrepresented_gap = per_round(
     "mean over k of the sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]",
     _average_values(_measure_unrepresented),
     term=define_at_each_step(
-        ClientSum(symbol_of(representation.unrepresented_importance) * _OWN_GAP),
+        ClientSum(get_symbol(representation.unrepresented_importance) * _OWN_GAP),
         MEAN_OVER_STEPS,
         also=(representation.unrepresented_importance,),
     ),

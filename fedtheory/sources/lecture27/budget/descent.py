@@ -14,7 +14,7 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import Array, Number, plain_float, plain_floats, sum_with_weights
-from fedtheory.engine.moments.local import step_maps
+from fedtheory.engine.moments.local import compute_step_maps
 from fedtheory.errors import InputError
 from fedtheory.federation import distributed_gd
 from fedtheory.federation.problem import Problem
@@ -92,7 +92,7 @@ class _Descent:
         self.step_size = problem.arithmetic.number(step_size, "algorithm.local_step_size")
         self._centred = problem.centred
         work = distributed_gd(problem, rounds=1, local_step_size=self.step_size).work
-        self._one_step = step_maps(self._centred, work)
+        self._one_step = compute_step_maps(self._centred, work)
         self._maps: dict[int, Array] = {}
 
     def run(self, budget: Budget, local_steps: int, controller: Controller | None = None) -> BudgetedRun:

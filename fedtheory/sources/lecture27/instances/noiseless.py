@@ -10,7 +10,7 @@ from flint import fmpq
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation.problem import Problem
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import (
     CURVATURES,
@@ -28,7 +28,7 @@ def full_gradients(number: int) -> Run:
     dimension, clients = 1 + number % 2, 1 + int(generator.integers(3))
     weights = RATIONAL.array(generator.integers(1, 4, clients))
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
-    problem = random_quadratics(
+    problem = draw_quadratics(
         generator, spectra, shared=number % 4 < 2, heterogeneity=pick(generator, SPREADS), noise=fmpq(0)
     )
     return _draw_run(generator, replace(problem, weights=weights / weights.sum()))
@@ -44,7 +44,7 @@ def nearly_equal_clients(number: int) -> Run:
     difference = pick(generator, (fmpq(0), fmpq(1, 64)))
     spectra = [[curvature * (1 + client * difference) for curvature in spectrum] for client in range(clients)]
     spread = pick(generator, (fmpq(1, 16), fmpq(1, 64), fmpq(1, 256)))
-    problem = random_quadratics(generator, spectra, shared=dimension > 1, heterogeneity=spread, noise=fmpq(0))
+    problem = draw_quadratics(generator, spectra, shared=dimension > 1, heterogeneity=spread, noise=fmpq(0))
     return _draw_run(generator, replace(problem, weights=weights / weights.sum()))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import common_steps
+from fedtheory.engine.frames import read_common_steps
 from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
@@ -57,7 +57,7 @@ def _measure_interval_ends(run: Run) -> Array:
     if not isinstance(run.mean_objective, QuadraticObjectives) and _is_random(run):
         raise NotApplicable("of random models, gradient descent has a known expectation on quadratics only")
     ends = run.trajectory.server_mean[:-1] - run.problem.optimum
-    for _ in range(common_steps(run)):
+    for _ in range(read_common_steps(run)):
         ends = ends - size * run.mean_objective.gradients([0], ends[:, None])[:, 0]
     return run.gaps(ends)
 

@@ -14,17 +14,17 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation import Aggregation, Uniform, fedavg
 from fedtheory.federation.problem import Problem, quadratic
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import (
     NOISES,
     SPREADS,
     STEP_FRACTIONS,
     Choices,
+    compute_smoothness,
     family,
     pick,
     random_problem,
-    smoothness_of,
     with_fedavg,
 )
 
@@ -79,7 +79,7 @@ def corollary_steps(number: int) -> Run:
     generator = np.random.default_rng([7, number])
     root_clients, root_iterations, local_steps = _draw_shape(generator, number)
     problem = random_problem(generator, root_clients**2, 1 + number % 4 // 3, shared=number % 3 > 0)
-    smoothness = smoothness_of(problem)
+    smoothness = compute_smoothness(problem)
     return _set_speedup_step(problem, 1 / smoothness, root_iterations, local_steps)
 
 
@@ -93,7 +93,7 @@ def plain_corollary_steps(number: int) -> Run:
     generator = np.random.default_rng([10, number])
     root_clients, root_iterations, local_steps = _draw_shape(generator, number)
     curvature = pick(generator, _SMALL_CURVATURES)
-    problem = random_quadratics(
+    problem = draw_quadratics(
         generator,
         [[curvature]] * root_clients**2,
         shared=True,
@@ -109,7 +109,7 @@ def flat_quadratics(number: int) -> Run:
     generator = np.random.default_rng([11, number])
     dimension, clients = 1 + number % 2, 1 + int(generator.integers(3))
     spectrum = [pick(generator, (fmpq(1, 2), fmpq(1, 4))) for _ in range(dimension)]
-    problem = random_quadratics(
+    problem = draw_quadratics(
         generator,
         [spectrum] * clients,
         shared=True,

@@ -13,7 +13,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, product, sum_with_weights
 from fedtheory.arithmetic.enclosures import largest
-from fedtheory.engine.frames import common_steps, path_frames
+from fedtheory.engine.frames import iterate_path_frames, read_common_steps
 from fedtheory.engine.frames.path import PathFrame
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
@@ -27,7 +27,7 @@ def simulate_as_published(run: Run, seed: int = 0) -> Iterator[Array]:
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
         gradients = observe(iterates)
-        restarted = _repeat_average(run, iterates) if t % common_steps(run) == 0 else iterates
+        restarted = _repeat_average(run, iterates) if t % read_common_steps(run) == 0 else iterates
         return np.asarray(restarted - run.algorithm.work.step_sizes[:, None] * gradients)
 
     return _iterate_loop(run, seed, step)
@@ -37,7 +37,7 @@ def iterate_with_early_restart(run: Run, seed: int = 0) -> Iterator[Array]:
     """Yield clients' iterates of the loop that, if (t - 1) mod K = 0, restarts before the gradient is computed."""
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
-        restarted = _repeat_average(run, iterates) if (t - 1) % common_steps(run) == 0 else iterates
+        restarted = _repeat_average(run, iterates) if (t - 1) % read_common_steps(run) == 0 else iterates
         return np.asarray(restarted - run.algorithm.work.step_sizes[:, None] * observe(restarted))
 
     return _iterate_loop(run, seed, step)
@@ -47,7 +47,7 @@ def _iterate_loop(run: Run, seed: int, step: Callable[[int, Array, Observe], Arr
     run.require_single_clients("a sampled path has the draws of single clients")
     generator = np.random.default_rng(seed)
     iterates = np.tile(run.problem.centred.start, (run.problem.clients, 1))
-    for t in range(1, run.algorithm.rounds * common_steps(run) + 1):
+    for t in range(1, run.algorithm.rounds * read_common_steps(run) + 1):
         iterates = step(t, iterates, lambda points: _observe(run, points, generator))
         yield iterates
 
@@ -68,7 +68,7 @@ def measure_largest_deviation(run: Run, loop: Callable[[Run, int], Iterator[Arra
 
 
 def _iterate_fedavg(run: Run, seed: int) -> Iterator[Array]:
-    for frame in path_frames(run, seed):
+    for frame in iterate_path_frames(run, seed):
         assert isinstance(frame, PathFrame)
         yield frame.next_local.values  # type: ignore[attr-defined]
 
@@ -110,7 +110,7 @@ def compute_loop_moments(run: Run) -> LoopMoments:
     Raises `Diverging` if they leave double precision.
     """
     run.require_single_clients("the loop keeps the iterates of all clients")
-    steps, clients = common_steps(run), run.problem.clients
+    steps, clients = read_common_steps(run), run.problem.clients
     stepping, restarting = (_build_joint_map(run, restarts) for restarts in (False, True))
     one = run.arithmetic.array([1])
     start = np.concatenate([one, *[run.problem.centred.start] * clients])

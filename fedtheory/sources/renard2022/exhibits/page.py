@@ -5,7 +5,7 @@ from __future__ import annotations
 from fedtheory.engine.sampling import ReplicaMeans
 from fedtheory.errors import NotApplicable
 from fedtheory.language.exhibits import Coverage, Page, RunFile, Table
-from fedtheory.language.numbers import decimal
+from fedtheory.language.numbers import format_decimal
 from fedtheory.sources.renard2022.exhibits.charts import draw_accuracy, draw_loss, draw_sampling_error
 from fedtheory.sources.renard2022.exhibits.toy_problem import (
     BATCH,
@@ -88,24 +88,24 @@ def _format_variance(toy: ToyRun) -> str:
         bound = toy.run.noise_variance
     except NotApplicable:
         return "unbounded"
-    return decimal(bound.value)
+    return format_decimal(bound.value)
 
 
 _ROWS = (
     ("rows of each client", lambda toy: ", ".join(map(str, sorted(toy.sizes)))),
     (
         r"smallest eigenvalue of $\nabla^2 L_D$",
-        lambda toy: decimal(toy.run.arithmetic.smallest_eigenvalue(toy.run.problem.hessian), 3),
+        lambda toy: format_decimal(toy.run.arithmetic.smallest_eigenvalue(toy.run.problem.hessian), 3),
     ),
-    ("smoothness $L$ of the clients", lambda toy: decimal(toy.run.smoothness)),
-    (r"$1/(4L)$", lambda toy: decimal(1 / (4 * toy.run.smoothness))),
+    ("smoothness $L$ of the clients", lambda toy: format_decimal(toy.run.smoothness)),
+    (r"$1/(4L)$", lambda toy: format_decimal(1 / (4 * toy.run.smoothness))),
     (
         r"noise at the optimum, largest client, $\mathbb E\|g_i(w^*)-\nabla F_i(w^*)\|^2$",
-        lambda toy: decimal(toy.noise_at_optimum),
+        lambda toy: format_decimal(toy.noise_at_optimum),
     ),
     (r"$\sigma^2$ on a ball that contains the run", _format_variance),
-    ("smallest loss $F^*$", lambda toy: decimal(toy.run.problem.optimal_value)),
-    ("exact expected loss after the last round", lambda toy: decimal(toy.loss[-1], 6)),
+    ("smallest loss $F^*$", lambda toy: format_decimal(toy.run.problem.optimal_value)),
+    ("exact expected loss after the last round", lambda toy: format_decimal(toy.loss[-1], 6)),
     (
         "sampled loss after the last round",
         lambda toy: f"{toy.sampled_loss.mean[-1]:.6g} ± {toy.sampled_loss.high[-1] - toy.sampled_loss.mean[-1]:.2g}",

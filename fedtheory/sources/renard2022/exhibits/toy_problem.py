@@ -12,7 +12,7 @@ from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import least_squares
 from fedtheory.federation.problem.datasets import DataSet, load
-from fedtheory.federation.problem.split import dirichlet_split, iid_split
+from fedtheory.federation.problem.split import split_by_dirichlet, split_iid
 from fedtheory.runfile.problems import split_data
 
 DATA, CLIENTS, BATCH, LOCAL_STEPS, ROUNDS = "digits:3-8", 10, 8, 5, 100
@@ -68,8 +68,8 @@ def make_toy_runs() -> list[ToyRun]:
     train, test = _split_rows(len(data.outputs))
     labels = data.outputs[train]
     splits = {
-        "IID": iid_split(len(train), CLIENTS, seed=0),
-        f"Dirichlet({CONCENTRATION})": dirichlet_split(labels, CLIENTS, CONCENTRATION, seed=0),
+        "IID": split_iid(len(train), CLIENTS, seed=0),
+        f"Dirichlet({CONCENTRATION})": split_by_dirichlet(labels, CLIENTS, CONCENTRATION, seed=0),
     }
     return [_simulate(name, data, [train[part] for part in parts], test) for name, parts in splits.items()]
 
@@ -97,7 +97,7 @@ def _simulate(name: str, data: DataSet, parts: list[Array], test: Array) -> ToyR
 
     exact = run.trajectory.server_suboptimality + problem.optimal_value
     measures = (sampling.loss(problem), make_accuracy_measure(data, train), make_accuracy_measure(data, test))
-    loss, train_accuracy, test_accuracy = sampling.estimates(
+    loss, train_accuracy, test_accuracy = sampling.estimate_expectations(
         problem, run.algorithm, measures, replicas=REPLICAS, seed=1, confidence=CONFIDENCE
     )
     return ToyRun(name, run, exact, loss, train_accuracy, test_accuracy, sizes)

@@ -6,7 +6,7 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, plain_floats
-from fedtheory.engine.moments.stationary import stationary_mean
+from fedtheory.engine.moments.stationary import compute_stationary_mean
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.exhibits import BLACK, BLUE, ORANGE, RED, Axis, Chart, Display, Legend, Line, Mark
@@ -29,7 +29,7 @@ def draw_limits(_claim: Claim) -> Display:
     run, size = exactly.as_floats(), exactly.algorithm.work.common_step_size
     optimum = plain_floats(run.problem.optimum)
     ladder = [run.with_step_factor(FLOAT.number(1 / division, "factor")) for division in _DIVISIONS]
-    ends = np.stack([plain_floats(stationary_mean(at.trajectory.recursion)) for at in ladder]) + optimum
+    ends = np.stack([plain_floats(compute_stationary_mean(at.trajectory.recursion)) for at in ladder]) + optimum
     weighted = plain_floats(compute_small_step_limit(run)) + optimum
     agents = [
         Mark(x, y, "" if number else "agents' minimisers $w_k^o$", ORANGE, "^", 7, note=f"$E_k={steps}$")

@@ -7,14 +7,14 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory.arithmetic import Number, plain_float
-from fedtheory.engine.moments.stationary import stationary_distance_sq
+from fedtheory.engine.moments.stationary import compute_stationary_distance_sq
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import exhibits as ex
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
-from fedtheory.language.numbers import decimal, exact
+from fedtheory.language.numbers import format_decimal, format_exactly
 from fedtheory.sources.vlaski2023.exhibits.agents import LOCAL_STEPS, make_sampled_run
 from fedtheory.sources.vlaski2023.small_steps import expand_distance_sq
 
@@ -45,7 +45,7 @@ def draw_steady_state(claim: Claim) -> ex.Display:
     sizes = np.array([plain_float(largest_size) / division for division in _DIVISIONS])
     coefficients = expand_distance_sq(run, run.arithmetic.number(largest_size, "mu"), _TERMS)
     ladder = [run.with_step_factor(run.arithmetic.number(1, "one") / division) for division in _DIVISIONS]
-    limits = [plain_float(stationary_distance_sq(at.trajectory.recursion)) for at in ladder]
+    limits = [plain_float(compute_stationary_distance_sq(at.trajectory.recursion)) for at in ladder]
     claimed = _evaluate_claim(claim, ladder)
     terms = np.array([plain_float(c) for c in coefficients])[:, None] * sizes[None] ** np.arange(1, _TERMS + 1)[:, None]
     series = "+".join(rf"{_format_coefficient(c)}\,\mu^{n}" for n, c in enumerate(coefficients, 1))
@@ -76,8 +76,8 @@ def _evaluate_claim(claim: Claim, ladder: list[Run]) -> list[float]:
 
 def _format_coefficient(value: Number) -> str:
     """Return LaTeX of a rational, as a decimal if it is long."""
-    text = exact(value)
+    text = format_exactly(value)
     numerator, _, denominator = text.partition("/")
     if not denominator:
-        return text if text.lstrip("-").isdigit() else decimal(value)
+        return text if text.lstrip("-").isdigit() else format_decimal(value)
     return rf"\frac{{{numerator}}}{{{denominator}}}"

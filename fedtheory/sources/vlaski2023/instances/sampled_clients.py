@@ -10,16 +10,16 @@ from fedtheory.engine.run import Run
 from fedtheory.federation import Uniform, fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import Problem, least_squares, quadratic
-from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.generators import draw_quadratics
 from fedtheory.language import assumptions as a
 from fedtheory.language.families import (
     CURVATURES,
     NOISES,
     SPREADS,
     Choices,
+    compute_smoothness,
     family,
     pick,
-    smoothness_of,
 )
 
 
@@ -52,8 +52,8 @@ def sampled_clients(number: int) -> Run:
     else:
         spectra = [[pick(generator, CURVATURES)] for _ in range(clients)]
         noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
-        problem = random_quadratics(generator, spectra, shared=number % 5 == 0, heterogeneity=spread, noise=noise)
-    smoothness = smoothness_of(problem)
+        problem = draw_quadratics(generator, spectra, shared=number % 5 == 0, heterogeneity=spread, noise=noise)
+    smoothness = compute_smoothness(problem)
     steps = _draw_few_steps(generator, problem.clients, 5 if number % 4 != 3 else 4)
     selected = 1 + int(generator.integers(problem.clients))
     effective = pick(generator, _EFFECTIVE) / smoothness
@@ -77,8 +77,8 @@ def steady_sampled_clients(number: int) -> Run:
     else:
         spectra = [[pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)] for _ in range(clients)]
         noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
-        problem = random_quadratics(generator, spectra, shared=number % 3 == 0, heterogeneity=spread, noise=noise)
-    smoothness = smoothness_of(problem)
+        problem = draw_quadratics(generator, spectra, shared=number % 3 == 0, heterogeneity=spread, noise=noise)
+    smoothness = compute_smoothness(problem)
     steps = _draw_few_steps(generator, clients, 4)
     return _make_sampled(problem, 1 + int(generator.integers(clients)), steps, fmpq(1, 16) / smoothness, 2)
 
@@ -89,8 +89,8 @@ def sampled_clients_large_and_small(number: int) -> Run:
     generator = np.random.default_rng([12, number])
     spectra = [[pick(generator, CURVATURES[:3])] for _ in range(2)]
     noise, spread = pick(generator, NOISES[:3]), pick(generator, SPREADS)
-    problem = random_quadratics(generator, spectra, shared=number % 4 < 2, heterogeneity=spread, noise=noise)
-    smoothness = smoothness_of(problem)
+    problem = draw_quadratics(generator, spectra, shared=number % 4 < 2, heterogeneity=spread, noise=noise)
+    smoothness = compute_smoothness(problem)
     steps = _draw_few_steps(generator, 2, 4)
     large = pick(generator, (fmpq(1), fmpq(3, 2), fmpq(2), fmpq(3))) * max(steps)
     effective = (large if number % 2 else pick(generator, (fmpq(1, 16), fmpq(1, 64)))) / smoothness
@@ -121,9 +121,9 @@ def _make_sampled_with_common_step(generator: np.random.Generator, number: int, 
     else:
         spectra = [[pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)] for _ in range(clients)]
         noise, spread = pick(generator, NOISES[:2]), pick(generator, SPREADS[1:])
-        problem = random_quadratics(generator, spectra, shared=number % 3 == 0, heterogeneity=spread, noise=noise)
+        problem = draw_quadratics(generator, spectra, shared=number % 3 == 0, heterogeneity=spread, noise=noise)
         steps = _draw_unequal_steps(generator, clients)
-    smoothness = smoothness_of(problem)
+    smoothness = compute_smoothness(problem)
     law = Uniform(1 + int(generator.integers(problem.clients)))
     rounds, size = 1 + int(generator.integers(2)), fraction / (max(steps) * smoothness)
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=steps, participation=law))

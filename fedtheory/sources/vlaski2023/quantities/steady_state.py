@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedtheory.engine.moments.stationary import stationary_mean
+from fedtheory.engine.moments.stationary import compute_stationary_mean
 from fedtheory.engine.run import Run
 from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities.measuring.reductions import FIRST_ROUND, FIRST_STEP
 from fedtheory.language.quantities.measuring.symbols import OPTIMUM, define_by, square
-from fedtheory.language.quantities.quantity import VectorQuantity, constant, symbol_of
+from fedtheory.language.quantities.quantity import VectorQuantity, constant, get_symbol
 from fedtheory.sources.vlaski2023.small_steps import compute_leading_coefficient, compute_small_step_limit
 
 
@@ -50,14 +50,14 @@ small_step_bias = constant(
     _measure_small_step_bias_sq,
     root=True,
     term=define_by(
-        square(symbol_of(small_step_optimum) - OPTIMUM), FIRST_STEP, FIRST_ROUND, also=(small_step_optimum,)
+        square(get_symbol(small_step_optimum) - OPTIMUM), FIRST_STEP, FIRST_ROUND, also=(small_step_optimum,)
     ),
 )
 
 
 def _measure_distance_of_limits_sq(run: Run) -> Any:
     """Return the squared distance between the run's limit and its limit for small step sizes."""
-    difference = stationary_mean(run.trajectory.recursion) - compute_small_step_limit(run)
+    difference = compute_stationary_mean(run.trajectory.recursion) - compute_small_step_limit(run)
     return difference @ difference
 
 

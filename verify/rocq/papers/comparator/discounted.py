@@ -18,7 +18,9 @@ from verify.rocq.theorem import Exported, Theorem
 _AGAINST = "rewrite (discounted_against_another A mu y x_star) in bound by (rewrite forgets_is; assumption)."
 
 
-def theorem_of_exponential_average(claim: Claim, certificate: Contracting, multiple: Expr, step: Exported) -> Theorem:
+def write_theorem_of_exponential_average(
+    claim: Claim, certificate: Contracting, multiple: Expr, step: Exported
+) -> Theorem:
     """Return a bound on an exponentially weighted average of the errors, from a theorem about each local step.
 
     Each step decreases the squared distance by a `multiple` of the error.

@@ -7,7 +7,7 @@ from typing import Any
 
 from fedtheory.language.claim import Claim
 from verify.rocq.paper_exports import PaperExports
-from verify.rocq.papers.comparator.discounted import theorem_of_exponential_average
+from verify.rocq.papers.comparator.discounted import write_theorem_of_exponential_average
 from verify.rocq.theorem import Exported, Theorem
 
 
@@ -18,7 +18,7 @@ def _export_average(
     if certificate.kind != "discounted":
         return None
     step = export_id(certificate.step)
-    return theorem_of_exponential_average(claim, certificate, certificate.gain, step), [step]
+    return write_theorem_of_exponential_average(claim, certificate, certificate.gain, step), [step]
 
 
 EXPORTS = PaperExports(exporters=(_export_average,))

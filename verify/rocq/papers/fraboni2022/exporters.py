@@ -18,7 +18,7 @@ from verify.rocq.papers.fraboni2022.update_vocabulary import (
     UpdateVocabulary,
     is_by_lemmas,
     is_of_updates,
-    theorem_of_update,
+    write_theorem_of_update,
 )
 from verify.rocq.papers.fraboni2022.updates import UPDATES
 from verify.rocq.theorem import Exported, Theorem
@@ -30,7 +30,7 @@ def _export_update(
     """Return the theorem of a claim about the vectors of an update, or of one that the library has lemmas for."""
     is_of_vectors = isinstance(certificate, Certificate) and is_of_updates(claim)
     is_of_lemmas = isinstance(certificate, Combination) and is_by_lemmas(claim)
-    return (theorem_of_update(claim), []) if is_of_vectors or is_of_lemmas else None
+    return (write_theorem_of_update(claim), []) if is_of_vectors or is_of_lemmas else None
 
 
 def _name_numbers(claim: Claim, certificate: Combination) -> ScheduleVocabulary | None:

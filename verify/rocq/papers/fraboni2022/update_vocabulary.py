@@ -314,7 +314,7 @@ def is_by_lemmas(claim: Claim) -> bool:
     return claim.id in UPDATE_LEMMAS
 
 
-def theorem_of_update(claim: Claim) -> Theorem:
+def write_theorem_of_update(claim: Claim) -> Theorem:
     """Return the theorem of a claim about the vectors of an update."""
     run = UpdateVocabulary(claim)
     lemmas = UPDATE_LEMMAS.get(claim.id, ())

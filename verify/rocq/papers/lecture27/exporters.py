@@ -12,10 +12,10 @@ from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.links import Induction, PrefixSum
 from verify.rocq.paper_exports import PaperExports, Rule
 from verify.rocq.papers.lecture27.gaps import OF_INTERVALS, GapsVocabulary, is_of_gaps
-from verify.rocq.papers.lecture27.intervals import is_of_interval, theorem_of_interval
-from verify.rocq.papers.lecture27.path_steps import theorem_of_path_step
-from verify.rocq.papers.lecture27.paths import theorem_of_induction
-from verify.rocq.papers.lecture27.prefix_sums import theorem_of_total
+from verify.rocq.papers.lecture27.intervals import is_of_interval, write_theorem_of_interval
+from verify.rocq.papers.lecture27.path_steps import write_theorem_of_path_step
+from verify.rocq.papers.lecture27.paths import write_theorem_of_induction
+from verify.rocq.papers.lecture27.prefix_sums import write_theorem_of_total
 from verify.rocq.papers.lecture27.products import restate
 from verify.rocq.theorem import Exported, Theorem
 
@@ -27,10 +27,10 @@ def _export_path(
     if not isinstance(certificate, Certificate):
         return None
     if claim.place == "path" and isinstance(certificate.links[0], Induction):
-        return theorem_of_induction(claim, certificate, export_id)
+        return write_theorem_of_induction(claim, certificate, export_id)
     if claim.place == "path" and certificate.lemmas:
-        return theorem_of_path_step(claim, certificate, export_id)
-    return (theorem_of_total(claim), []) if isinstance(certificate.links[0], PrefixSum) else None
+        return write_theorem_of_path_step(claim, certificate, export_id)
+    return (write_theorem_of_total(claim), []) if isinstance(certificate.links[0], PrefixSum) else None
 
 
 def _export_interval(
@@ -38,7 +38,7 @@ def _export_interval(
 ) -> tuple[Theorem, list[Exported]] | None:
     """Return the theorem of a claim that is a sum over the steps of an interval."""
     if isinstance(certificate, Combination) and is_of_interval(certificate):
-        return theorem_of_interval(claim, certificate, export_id)
+        return write_theorem_of_interval(claim, certificate, export_id)
     return None
 
 

@@ -35,7 +35,7 @@ def _is_telescoped(premise: AnyPremise) -> bool:
     return isinstance(premise, Derived) and premise.kind == "telescoped"
 
 
-def theorem_of_interval(
+def write_theorem_of_interval(
     claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """Return the theorem on an interval; raises `NotExported` if its steps have other assumptions or conditions."""

@@ -34,7 +34,7 @@ from verify.rocq.run import KNOWN
 from verify.rocq.theorem import Binder, Exported, Theorem, project, prove_conjunction
 
 
-def theorem_of_path_step(
+def write_theorem_of_path_step(
     claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """Return relations at a local step of a run, by terms; raises `NotExported` for other links and for noise."""

@@ -38,7 +38,7 @@ _AT_START = "cbn [pow]; simpl INR; try change (step_size (step_at A n O)) with (
 """A tactic for numbers at the first step of a round."""
 
 
-def theorem_of_induction(
+def write_theorem_of_induction(
     claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """Return bounds at every local step as a theorem; raises `NotExported` if a link is no induction."""

@@ -15,7 +15,7 @@ from verify.rocq.theorem import Binder, Theorem
 from verify.rocq.vocabulary import Vocabulary
 
 
-def theorem_of_total(claim: Claim) -> Theorem:
+def write_theorem_of_total(claim: Claim) -> Theorem:
     """Return the theorem on a sum over the steps 0 .. k for every k; raises `NotExported` for other sums."""
     relation = claim.relations[0]
     totals = relation.left.atoms(PastSum)

@@ -8,7 +8,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.examined import Examined
 from verify.rocq.paper_exports import PaperExports
-from verify.rocq.papers.liu2022.run_steps import theorem_of_step_in_run
+from verify.rocq.papers.liu2022.run_steps import write_theorem_of_step_in_run
 from verify.rocq.refusals import NO_RESTARTS, NotExported
 from verify.rocq.theorem import Exported, Theorem
 
@@ -24,7 +24,7 @@ def _export_step(
 ) -> tuple[Theorem, list[Exported]] | None:
     """Return the theorem of a claim about each local step that uses a bound on the drift."""
     if isinstance(certificate, Certificate) and certificate.lemmas and claim.place == "step":
-        return theorem_of_step_in_run(claim, certificate, export_id)
+        return write_theorem_of_step_in_run(claim, certificate, export_id)
     return None
 
 

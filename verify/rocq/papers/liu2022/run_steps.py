@@ -18,12 +18,12 @@ from verify.rocq.places import IN_RUN
 from verify.rocq.reading import KnownSlack, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, STEP_OF_RUN, RunVocabulary
-from verify.rocq.step import theorem_with, write_links
+from verify.rocq.step import write_links, write_theorem_with
 from verify.rocq.theorem import Binder, Exported, Theorem
 from verify.rocq.vocabulary import Vocabulary
 
 
-def theorem_of_step_in_run(
+def write_theorem_of_step_in_run(
     claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """Return a statement about each local step of a run, with a bound on the drift of each client."""
@@ -38,7 +38,7 @@ def theorem_of_step_in_run(
     reader = Reader(Vocabulary(claim))
     goal = f"{reader.write_scalar(drift)} <= {reader.number(bound)}"
     hypothesis = Binder("known_S", f"forall i, (i < number {reader.vocabulary.place.clients})%nat -> {goal}")
-    at_step = replace(theorem_with(claim, plain, facts, [hypothesis]), name=f"{name_of(claim.id)}_at_step")
+    at_step = replace(write_theorem_with(claim, plain, facts, [hypothesis]), name=f"{name_of(claim.id)}_at_step")
     run = RunVocabulary(replace(claim, place="run"))
     conditions = conditions_of(claim, certificate.relaxed)
     used = list_sides(claim).free_symbols

@@ -78,7 +78,7 @@ def is_of_steps(claim: Claim, certificate: Certificate) -> bool:
     return claim.place == "round" and any(isinstance(why, Induction) for why in certificate.links)
 
 
-def theorem_of_steps(
+def write_theorem_of_steps(
     claim: Claim, certificate: Certificate, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """Return the theorem about each step, and the claims that its proof uses."""

@@ -10,12 +10,12 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
 from verify.rocq.paper_exports import PaperExports, Rule
 from verify.rocq.papers.vlaski2023.client_step import OwnVocabulary
-from verify.rocq.papers.vlaski2023.client_steps import is_of_steps, theorem_of_steps
-from verify.rocq.papers.vlaski2023.round_numbers import is_of_round_numbers, theorem_of_round_numbers
-from verify.rocq.papers.vlaski2023.round_vanishing import is_of_vanishing, theorem_of_vanishing
-from verify.rocq.papers.vlaski2023.stationary_rounds import is_of_settling, theorem_of_settling
+from verify.rocq.papers.vlaski2023.client_steps import is_of_steps, write_theorem_of_steps
+from verify.rocq.papers.vlaski2023.round_numbers import is_of_round_numbers, write_theorem_of_round_numbers
+from verify.rocq.papers.vlaski2023.round_vanishing import is_of_vanishing, write_theorem_of_vanishing
+from verify.rocq.papers.vlaski2023.stationary_rounds import is_of_settling, write_theorem_of_settling
 from verify.rocq.round_vocabulary import is_of_round
-from verify.rocq.step import theorem_at_step
+from verify.rocq.step import write_theorem_at_step
 from verify.rocq.theorem import Exported, Theorem
 
 
@@ -26,11 +26,11 @@ def _export_steps(
     if not isinstance(certificate, Certificate):
         return None
     if is_of_steps(claim, certificate):
-        return theorem_of_steps(claim, certificate, export_id)
+        return write_theorem_of_steps(claim, certificate, export_id)
     if is_of_vanishing(claim, certificate):
-        return theorem_of_vanishing(claim, certificate), []
+        return write_theorem_of_vanishing(claim, certificate), []
     if claim.place == "round" and not is_of_round(claim):
-        return theorem_at_step(claim, certificate, OwnVocabulary), []
+        return write_theorem_at_step(claim, certificate, OwnVocabulary), []
     return None
 
 
@@ -41,8 +41,8 @@ def _export_sums(
     if not isinstance(certificate, Combination):
         return None
     if is_of_settling(certificate):
-        return theorem_of_settling(claim, certificate, export_id)
-    return (theorem_of_round_numbers(claim, certificate), []) if is_of_round_numbers(claim) else None
+        return write_theorem_of_settling(claim, certificate, export_id)
+    return (write_theorem_of_round_numbers(claim, certificate), []) if is_of_round_numbers(claim) else None
 
 
 EXPORTS = PaperExports(

@@ -36,7 +36,7 @@ def is_of_round_numbers(claim: Claim) -> bool:
     return is_drawn and all(quantity in known for quantity in claim.notation.values())
 
 
-def theorem_of_round_numbers(claim: Claim, certificate: Combination) -> Theorem:
+def write_theorem_of_round_numbers(claim: Claim, certificate: Combination) -> Theorem:
     """Return a relation between numbers that is a sum of facts and conditions, as a theorem about any round."""
     if certificate.known or certificate.relaxed is not None or len(certificate.roots) > 1:
         raise NotExported("claims about numbers of a round are exported as sums of facts with at most one root")

@@ -44,7 +44,7 @@ def is_of_vanishing(claim: Claim, certificate: Certificate) -> bool:
     return bool(known) and any(isinstance(why, Squared) for why in certificate.links)
 
 
-def theorem_of_vanishing(claim: Claim, certificate: Certificate) -> Theorem:
+def write_theorem_of_vanishing(claim: Claim, certificate: Certificate) -> Theorem:
     """Return bounds from below and above, as a theorem about any round."""
     if claim.conditions or certificate.lemmas or certificate.roots or certificate.relaxed is not None:
         raise NotExported("weighted averages of gradients are exported without conditions, lemmas and roots")

@@ -40,7 +40,7 @@ def is_of_settling(certificate: Combination) -> bool:
     return any(isinstance(one, Derived) and one.kind == "at the optimum" for one in premises)
 
 
-def theorem_of_settling(
+def write_theorem_of_settling(
     claim: Claim, certificate: Combination, export_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """Return a bound on the stationary error, for a round from the optimum, and the claim on the noise."""
