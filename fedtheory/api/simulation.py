@@ -79,7 +79,7 @@ def simulate_run(run: Run, schedules: int, seed: int) -> Simulation:
 
     bits = run.precisions[0]
     with precise_enclosures(bits):
-        refined = run.refined(bits)
+        refined = run.refine(bits)
         if run.algorithm.clock.is_random:
             return _average_over_schedules(refined, schedules, seed)
         return _simulate_exactly(refined)
@@ -96,7 +96,7 @@ def _simulate_exactly(run: Run) -> Simulation:
     suboptimality, distance_sq = _measure_from_optimum(trajectory)
     clock = run.arithmetic.array([zero, *times][:known])
     return Simulation(
-        run, clock, run.problem.lifted(trajectory.server_mean), suboptimality, distance_sq, gradient_sq, reason
+        run, clock, run.problem.lift(trajectory.server_mean), suboptimality, distance_sq, gradient_sq, reason
     )
 
 
@@ -115,7 +115,7 @@ def _average_over_schedules(run: Run, schedules: int, seed: int) -> Simulation:
     return Simulation(
         run,
         times,
-        run.problem.lifted(found.mean),
+        run.problem.lift(found.mean),
         found.suboptimality.mean,
         found.distance_sq.mean,
         found.gradient_sq.mean,

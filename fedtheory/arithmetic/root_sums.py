@@ -30,12 +30,12 @@ class Root:
     radicand: fmpq
     degree: int
 
-    def over(self, other: Root) -> fmpq | None:
+    def divide_by(self, other: Root) -> fmpq | None:
         """Return the quotient of two roots if it is rational, else None."""
         degree = math.lcm(self.degree, other.degree)
-        return find_exact_root(self.raised_to(degree) / other.raised_to(degree), degree)
+        return find_exact_root(self.raise_to(degree) / other.raise_to(degree), degree)
 
-    def raised_to(self, degree: int) -> fmpq:
+    def raise_to(self, degree: int) -> fmpq:
         """Return the root raised to a multiple of its degree."""
         return self.radicand ** (degree // self.degree)
 
@@ -68,23 +68,23 @@ class RootSum(Enclosure):
         return self
 
     def __add__(self, other: object) -> Any:
-        return self._exactly(other, _sum, super().__add__)
+        return self._combine_exactly(other, _sum, super().__add__)
 
     __radd__ = __add__
 
     def __sub__(self, other: object) -> Any:
-        return self._exactly(other, _subtract_terms, super().__sub__)
+        return self._combine_exactly(other, _subtract_terms, super().__sub__)
 
     def __rsub__(self, other: object) -> Any:
         return -self + other
 
     def __mul__(self, other: object) -> Any:
-        return self._exactly(other, _find_product, self._multiply_intervals)
+        return self._combine_exactly(other, _find_product, self._multiply_intervals)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: object) -> Any:
-        return self._exactly(other, _divide_terms, super().__truediv__)
+        return self._combine_exactly(other, _divide_terms, super().__truediv__)
 
     def __rtruediv__(self, other: object) -> Any:
         inverse = _invert_terms(self.terms)
@@ -129,7 +129,7 @@ class RootSum(Enclosure):
         """Multiply two sums of roots as intervals."""
         return self._combine(other, lambda mine, theirs: mine * theirs)
 
-    def _exactly(
+    def _combine_exactly(
         self, other: object, operation: Callable[[Terms, Terms], Terms | None], enclosed: Callable[[object], Any]
     ) -> Any:
         """Return the exact result of an operation, or an enclosure if the exact result would be too large."""
@@ -169,7 +169,7 @@ def _enclose(terms: Terms) -> arb:
 
 def _format_term(coefficient: fmpq, root: Root) -> str:
     """Return a term in SymPy's notation."""
-    rational = root.over(_ONE)
+    rational = root.divide_by(_ONE)
     if rational is not None:
         return str(coefficient * rational)
     power = f"sqrt({root.radicand})" if root.degree == 2 else f"({root.radicand})**(1/{root.degree})"
@@ -192,7 +192,7 @@ def _build_number(terms: Terms) -> Any:
     if not terms:
         return fmpq(0)
     (coefficient, root), *others = terms
-    rational = None if others else root.over(_ONE)
+    rational = None if others else root.divide_by(_ONE)
     return RootSum(terms) if rational is None else coefficient * rational
 
 
@@ -201,7 +201,7 @@ def _collect(terms: Iterable[Term]) -> Terms | None:
     found: list[Term] = []
     for coefficient, root in terms:
         for place, (known, other) in enumerate(found):
-            quotient = root.over(other)
+            quotient = root.divide_by(other)
             if quotient is not None:
                 found[place] = known + coefficient * quotient, other
                 break
@@ -244,7 +244,7 @@ def _multiply_terms(one: Term, other: Term) -> Term:
         common = fmpq(x.radicand.p.gcd(y.radicand.p), x.radicand.q.gcd(y.radicand.q))
         return a * b * common, Root(x.radicand / common * (y.radicand / common), 2)
     degree = math.lcm(x.degree, y.degree)
-    return a * b, Root(x.raised_to(degree) * y.raised_to(degree), degree)
+    return a * b, Root(x.raise_to(degree) * y.raise_to(degree), degree)
 
 
 def _divide_terms(mine: Terms, theirs: Terms) -> Terms | None:
@@ -275,7 +275,7 @@ def _close_under_products(terms: Terms) -> list[Root] | None:
     while number < len(basis):
         for _, root in terms:
             _, found = _multiply_terms((fmpq(1), basis[number]), (fmpq(1), root))
-            if all(found.over(other) is None for other in basis):
+            if all(found.divide_by(other) is None for other in basis):
                 basis.append(found)
         if len(basis) > _MOST_TERMS or not all(_is_short(fmpq(1), root) for root in basis):
             return None
@@ -298,5 +298,5 @@ def _solve(terms: Terms, basis: Sequence[Root]) -> Terms | None:
 
 def _locate_root(root: Root, basis: Sequence[Root]) -> tuple[int, fmpq]:
     """Return the index of the basis root of which `root` is a rational multiple, and the factor."""
-    quotients = ((place, root.over(other)) for place, other in enumerate(basis))
+    quotients = ((place, root.divide_by(other)) for place, other in enumerate(basis))
     return next((place, quotient) for place, quotient in quotients if quotient is not None)

@@ -46,7 +46,7 @@ def run(
     given = read_run(run_file, select_arithmetic(arithmetic))
     bits = given.precisions[0]
     with name_file_in_errors(run_file), precise_enclosures(bits):
-        simulated = given.refined(bits)
+        simulated = given.refine(bits)
         _require_listable(simulated)
         write_figure(figure, lambda: draw_errors(simulated, schedules, seed))
         if simulated.algorithm.clock.is_random:
@@ -105,9 +105,7 @@ def _encode_facts(simulated: Run) -> dict[str, Any]:
     return {
         "arithmetic": simulated.arithmetic.kind,
         "constants": encode_constants(simulated),
-        "optimum": _encode_lists(
-            simulated, measure_or_none(lambda: simulated.problem.lifted(simulated.problem.optimum))
-        ),
+        "optimum": _encode_lists(simulated, measure_or_none(lambda: simulated.problem.lift(simulated.problem.optimum))),
         "optimal_value": _encode_lists(simulated, measure_or_none(lambda: simulated.problem.optimal_value)),
         "notes": list_notes(simulated),
     }
@@ -117,7 +115,7 @@ def encode_sampled_run(simulated: Run, found: DrawnRuns, seed: int) -> dict[str,
     """Return the JSON document of a run whose schedule is sampled: averages and their intervals."""
     estimates = {name: getattr(found, name) for name in MEASURED}
     return _encode_facts(simulated) | {
-        "server": {"mean": _encode_lists(simulated, simulated.problem.lifted(found.mean))}
+        "server": {"mean": _encode_lists(simulated, simulated.problem.lift(found.mean))}
         | {name: _encode_lists(simulated, estimate.mean) for name, estimate in estimates.items()},
         "local": None,
         "times": _encode_lists(simulated, found.times.mean),
@@ -142,7 +140,7 @@ def encode_run(simulated: Run) -> dict[str, Any]:
         )
     return facts | {
         "server": {
-            "mean": _encode_lists(simulated, simulated.problem.lifted(trajectory.server_mean)),
+            "mean": _encode_lists(simulated, simulated.problem.lift(trajectory.server_mean)),
             **{
                 name: _encode_lists(simulated, measure_or_none(partial(getattr, trajectory, f"server_{name}")))
                 for name in MEASURED

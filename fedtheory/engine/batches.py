@@ -49,7 +49,7 @@ def _find_defined(runs: list[Run]) -> None:
     if sum((run.algorithm.rounds + 1) * (run.problem.dimension + 1) ** 2 for run in runs) > _MOST_MOMENTS:
         return
     with suppress(FedtheoryError):
-        found = JointTrajectory.together([(run.problem, run.algorithm) for run in runs])
+        found = JointTrajectory.compute_together([(run.problem, run.algorithm) for run in runs])
         for run, trajectory in zip(runs, found, strict=True):
             vars(run)["attempted_trajectory"] = trajectory
 

@@ -46,7 +46,7 @@ class CertifiedRun(Run):
         """Return intervals for the expectations; raise `Unresolved` if models are stale, or clients keep vectors."""
         if rounds_repeat(self.problem, self.algorithm):
             return CertifiedSteadyTrajectory(self.problem, self.algorithm)
-        problem = EnclosedProblem.around(self.problem)
+        problem = EnclosedProblem.from_problem(self.problem)
         if self.algorithm.defined is not None:
             from fedtheory.engine.joint.certified import CertifiedJointTrajectory
 

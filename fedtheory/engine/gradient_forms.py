@@ -50,14 +50,14 @@ class GradientForms:
         if not problem.oracle.depends_on_model:
             # Noise does not depend on the gradients, which are not linear maps for other losses.
             size, identities = problem.dimension + 1, self._list_identities(problem.clients)
-            return problem.oracle.pulled_back(identities, problem.arithmetic.zeros(problem.clients, size, size))
+            return problem.oracle.pull_back(identities, problem.arithmetic.zeros(problem.clients, size, size))
         blocks = [self._find_noise(clients) for clients in split_clients(problem)]
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
     def _find_noise(self, clients: Clients) -> Array:
         """Return the noise of some clients as forms, (C, d+1, d+1)."""
         lengths = self.lengths[clients]
-        forms = select_oracle(self.problem.centred, clients).pulled_back(self._list_identities(len(lengths)), lengths)
+        forms = select_oracle(self.problem.centred, clients).pull_back(self._list_identities(len(lengths)), lengths)
         if self.problem.arithmetic is not FLOAT:
             return forms
         # If all samples give the same gradient, E|g_i|^2 minus its square is rounding error.

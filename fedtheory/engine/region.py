@@ -98,7 +98,7 @@ def find_containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
 @lru_cache(maxsize=4)
 def _find_step_bound(problem: Problem) -> StepBound:
     """Return bounds on one step of any client, relative to x*, which do not depend on the algorithm."""
-    return problem.oracle.translated(problem.optimum).step_bound(problem.hessians, problem.centred.linear)
+    return problem.oracle.translate(problem.optimum).step_bound(problem.hessians, problem.centred.linear)
 
 
 _MOVES = "moves away by at most eta times the largest gradient at x*"

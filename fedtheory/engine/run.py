@@ -87,14 +87,14 @@ class Run(AssumedConstants, Shown):
     @cached_property
     def client_weights(self) -> Array:
         """p_i of one client, (M,): for client types, that of one of the equal clients."""
-        return self.algorithm.aggregation.participation.of_one_client(self.problem.weights)
+        return self.algorithm.aggregation.participation.select_single_weights(self.problem.weights)
 
     @property
     def has_equal_weights(self) -> bool:
         """Whether all clients have equal weight."""
         return bool((self.client_weights == self.client_weights[0]).all())
 
-    def of_one_client(self, values: Array) -> Array:
+    def average_over_types(self, values: Array) -> Array:
         """Divide sums over the clients of each type, (..., M), by the number of these clients."""
         return np.asarray(values / self.multiplicities) if self.is_in_types else values
 
@@ -125,7 +125,7 @@ class Run(AssumedConstants, Shown):
         """Return the value of a function of the run, computed at first use."""
         return self.memo.compute_once(make, lambda: make(self))
 
-    def measured_again(self) -> Self:
+    def clear_measurements(self) -> Self:
         """Return the run with the same simulation and problem, and no quantity measured yet."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, memo=Memo())
@@ -152,7 +152,7 @@ class Run(AssumedConstants, Shown):
         """Copies of the run, one per independent group of replicas; empty if expectations are not estimates."""
         return ()
 
-    def refined(self, _bits: int) -> Run:
+    def refine(self, _bits: int) -> Run:
         """Return the run for enclosures of `_bits` bits; without enclosures, the run itself."""
         return self
 
@@ -211,7 +211,7 @@ class Run(AssumedConstants, Shown):
             work=LocalWork(work.steps * copies, np.tile(work.step_sizes, copies)),
             clock=replace(self.algorithm.clock, times=self.algorithm.clock.times * copies),
         )
-        return replace(self, problem=self.problem.repeated(copies), algorithm=algorithm)
+        return replace(self, problem=self.problem.repeat(copies), algorithm=algorithm)
 
     @cached_property
     def trajectory(self) -> Expectations:

@@ -129,7 +129,7 @@ class Surrogate:
         hessian, linear = self._mix(weights)
         return point @ hessian @ point / 2 - linear @ point + weights @ self.problem.centred.constants
 
-    def mixed_slope(self, weights: Array, point: Array) -> Array:
+    def mixed_gradient(self, weights: Array, point: Array) -> Array:
         """Return the gradient of `mixed_value`, (d,)."""
         hessian, linear = self._mix(weights)
         slope: Array = hessian @ point - linear

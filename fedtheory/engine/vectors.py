@@ -27,7 +27,7 @@ class LinearMaps:
         """Return A', (..., 1 or M, d, d)."""
         return self.matrices.swapaxes(-1, -2)
 
-    def after(self, other: LinearMaps | None) -> LinearMaps:
+    def compose(self, other: LinearMaps | None) -> LinearMaps:
         """Return the product A B; None is the identity."""
         if other is None:
             return self
@@ -51,7 +51,7 @@ class Vector(ABC):
     def __add__(self, other: Vector) -> Vector: ...
 
     @abstractmethod
-    def scaled(self, factor: Array) -> Vector:
+    def scale(self, factor: Array) -> Vector:
         """Return the vectors multiplied by a scalar for each client, (..., 1) or (..., M)."""
 
     @abstractmethod
@@ -59,7 +59,7 @@ class Vector(ABC):
         """Return the vectors multiplied by matrices."""
 
     @abstractmethod
-    def averaged(self, weights: Array) -> Vector:
+    def average(self, weights: Array) -> Vector:
         """Return the weighted average over clients, with weights (M,)."""
 
 

@@ -52,7 +52,7 @@ class ClientData:
             penalties[-1] = arithmetic.number(0, "zero")
         return penalties
 
-    def translated(self, origin: Array) -> ClientData:
+    def translate(self, origin: Array) -> ClientData:
         """Return the data with the same residuals in coordinates whose zero is `origin` (d,).
 
         The curvature of a ridge is unchanged.

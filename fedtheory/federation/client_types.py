@@ -55,7 +55,7 @@ class InTypes(Participation):
     def multiplicities(self, _clients: int) -> tuple[int, ...]:
         return self.counts
 
-    def of_one_client(self, weights: Array) -> Array:
+    def select_single_weights(self, weights: Array) -> Array:
         arithmetic = arithmetic_of(weights)
         if self.is_uniform:
             return np.repeat(arithmetic.array([1]) / arithmetic.number(self.clients, "M"), len(weights))
@@ -64,7 +64,7 @@ class InTypes(Participation):
 
     def expand_to_clients(self, weights: Array) -> Array:
         """Return the weights of all clients, (M,), from those of types (E,), divided equally among their clients."""
-        return np.repeat(self.of_one_client(weights), self.counts)
+        return np.repeat(self.select_single_weights(weights), self.counts)
 
     def moments(self, weights: Array) -> TypeMoments:
         return _compute_moments(self, tuple(weights), arithmetic_of(weights))
@@ -78,8 +78,8 @@ class InTypes(Participation):
     def possibilities(self, _clients: int) -> int:
         return self.law.possibilities(self.clients)
 
-    def in_words(self, _clients: int) -> str:
-        return self.law.in_words(self.clients)
+    def describe(self, _clients: int) -> str:
+        return self.law.describe(self.clients)
 
     def averages(self, weights: Array) -> bool:
         return self.law.averages(self.expand_to_clients(weights))
@@ -96,11 +96,13 @@ class InTypes(Participation):
             raise NotApplicable(f"participants are sampled among single clients, not among types: {WAY_OUT}")
         return np.broadcast_to(moments.mean, (replicas, len(moments.mean)))
 
-    def within(self, clients: Sequence[int], weights: Array) -> Number:
+    def compute_probability_within(self, clients: Sequence[int], weights: Array) -> Number:
         if len(clients) == len(self.counts):
             return fmpq(1)
         types = np.repeat(np.arange(len(self.counts)), self.counts)
-        return self.law.within(np.flatnonzero(np.isin(types, list(clients))).tolist(), self.expand_to_clients(weights))
+        return self.law.compute_probability_within(
+            np.flatnonzero(np.isin(types, list(clients))).tolist(), self.expand_to_clients(weights)
+        )
 
 
 def expand_weights(weights: Array, counts: tuple[int, ...]) -> Array:

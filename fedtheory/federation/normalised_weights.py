@@ -55,15 +55,15 @@ class Normalised(Participation):
     def participants(self, clients: int) -> float:
         return self.law.participants(clients)
 
-    def in_words(self, clients: int) -> str:
-        return f"{self.law.in_words(clients)}, weights normalised over those present"
+    def describe(self, clients: int) -> str:
+        return f"{self.law.describe(clients)}, weights normalised over those present"
 
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         present = self.law.sample(np.ones_like(weights), replicas, generator) > 0
         return _normalise(present, weights)
 
-    def within(self, clients: Sequence[int], weights: Array) -> Number:
-        return self.law.within(clients, weights)
+    def compute_probability_within(self, clients: Sequence[int], weights: Array) -> Number:
+        return self.law.compute_probability_within(clients, weights)
 
     def _require_few(self, weights: Array) -> None:
         """Raise `InputError` for more sets of participants than are enumerated."""

@@ -70,7 +70,7 @@ class Participation(ABC):
         """Return the number of clients that each client of the problem stands for, (M,); one without client types."""
         return (1,) * clients
 
-    def of_one_client(self, weights: Array) -> Array:
+    def select_single_weights(self, weights: Array) -> Array:
         """Return the weight p_i of one client, (M,), if each client of the problem stands for several equal ones."""
         return weights
 
@@ -86,7 +86,7 @@ class Participation(ABC):
         """Return the expected number of clients that a round selects, with repetition."""
         return float(self.count(clients))
 
-    def in_words(self, clients: int) -> str:
+    def describe(self, clients: int) -> str:
         """Describe the participants among `clients` clients."""
         return f"{self.participants(clients):g} of {clients} clients a round"
 
@@ -95,7 +95,7 @@ class Participation(ABC):
         """Return independent samples of w, (replicas, M), floats."""
 
     @abstractmethod
-    def within(self, clients: Sequence[int], weights: Array) -> Number:
+    def compute_probability_within(self, clients: Sequence[int], weights: Array) -> Number:
         """Return the probability that all participants of a round are among some of the M clients."""
 
     def round_time(self, times: Sequence[Number], weights: Array) -> Number:
@@ -104,7 +104,7 @@ class Participation(ABC):
         expected, reached, count = times[0] - times[0], times[0] - times[0], 0
         for time, alike in itertools.groupby(slowest_last, key=times.__getitem__):
             count += sum(1 for _ in alike)
-            chance = self.within(slowest_last[:count], weights)
+            chance = self.compute_probability_within(slowest_last[:count], weights)
             expected, reached = expected + (chance - reached) * time, chance
         return expected
 
@@ -125,7 +125,7 @@ class Full(Participation):
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         return np.broadcast_to(weights, (replicas, len(weights)))
 
-    def within(self, clients: Sequence[int], weights: Array) -> Number:
+    def compute_probability_within(self, clients: Sequence[int], weights: Array) -> Number:
         return fmpq(int(len(clients) == len(weights)))
 
 
@@ -141,8 +141,8 @@ class Fixed(Participation):
     def count(self, clients: int) -> int:
         return len(self.selected)
 
-    def in_words(self, clients: int) -> str:
-        return f"{super().in_words(clients)}, always the same"
+    def describe(self, clients: int) -> str:
+        return f"{super().describe(clients)}, always the same"
 
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
         return Full().outcomes(self._weights(weights))
@@ -150,7 +150,7 @@ class Fixed(Participation):
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         return Full().sample(self._weights(weights), replicas, generator)
 
-    def within(self, clients: Sequence[int], weights: Array) -> Number:
+    def compute_probability_within(self, clients: Sequence[int], weights: Array) -> Number:
         return fmpq(int(set(self.selected) <= set(clients)))
 
     def _weights(self, like: Array) -> Array:
@@ -182,8 +182,8 @@ class Uniform(Participation):
     def count(self, clients: int) -> int:
         return self.selected
 
-    def in_words(self, clients: int) -> str:
-        return f"{super().in_words(clients)}, drawn uniformly"
+    def describe(self, clients: int) -> str:
+        return f"{super().describe(clients)}, drawn uniformly"
 
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
         (chances, present), *others = self.sets(weights, self.possibilities(len(weights)))
@@ -214,7 +214,7 @@ class Uniform(Participation):
         chosen = generator.random((replicas, clients)).argsort(axis=1) < self.selected
         return chosen * weights * clients / self.selected
 
-    def within(self, clients: Sequence[int], weights: Array) -> Number:
+    def compute_probability_within(self, clients: Sequence[int], weights: Array) -> Number:
         return fmpq(math.comb(len(clients), self.selected), math.comb(len(weights), self.selected))
 
 
@@ -260,14 +260,14 @@ class Bernoulli(Participation):
     def averages(self, _weights: Array) -> bool:
         return bool(self.probability == 1)
 
-    def in_words(self, clients: int) -> str:
+    def describe(self, clients: int) -> str:
         return f"each of {clients} clients with probability {plain_float(self.probability):g}"
 
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         chance = plain_float(self.probability)
         return (generator.random((replicas, len(weights))) < chance) * weights / chance
 
-    def within(self, clients: Sequence[int], weights: Array) -> Number:
+    def compute_probability_within(self, clients: Sequence[int], weights: Array) -> Number:
         chance = self._read_probability(RATIONAL.array(weights))
         return (1 - chance) ** (len(weights) - len(clients))
 
@@ -298,8 +298,8 @@ class Multinomial(Participation):
     def count(self, clients: int) -> int:
         return self.selected
 
-    def in_words(self, clients: int) -> str:
-        return f"{super().in_words(clients)}, drawn with replacement"
+    def describe(self, clients: int) -> str:
+        return f"{super().describe(clients)}, drawn with replacement"
 
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
         _expect_count(self.selected, _MOST_DRAWS)
@@ -314,7 +314,7 @@ class Multinomial(Participation):
         _expect_count(self.selected, _MOST_DRAWS)
         return generator.multinomial(self.selected, weights, size=replicas) / self.selected
 
-    def within(self, clients: Sequence[int], weights: Array) -> Number:
+    def compute_probability_within(self, clients: Sequence[int], weights: Array) -> Number:
         # Float weights do not sum to one exactly.
         exact = RATIONAL.array(weights)
         return (exact[list(clients)].sum() / exact.sum()) ** self.selected

@@ -110,7 +110,7 @@ def _measure_largest_weight(run: Run) -> float:
         # A weight that is zero or w has E[w^2] = w E[w].
         reported = moments.squares / np.where(moments.mean == 0, 1, moments.mean)
     else:
-        reported = run.of_one_client(aggregation.weights(weights))
+        reported = run.average_over_types(aggregation.weights(weights))
     return float(aggregation.server_step_size * plain_floats(reported).max())
 
 

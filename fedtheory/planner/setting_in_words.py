@@ -120,7 +120,7 @@ def _describe_participation(law: Participation, clients: int) -> str:
     """Return the participation in words; empty if all clients take part."""
     if isinstance(law, Full):
         return ""
-    return law.in_words(clients)
+    return law.describe(clients)
 
 
 def _describe_clock(clock: Clock) -> str:
@@ -129,7 +129,7 @@ def _describe_clock(clock: Clock) -> str:
         return ""
     policy = clock.policy
     if isinstance(policy, Cyclic):
-        return policy.in_words(len(clock.times))
+        return policy.describe(len(clock.times))
     if isinstance(policy, FedFix):
         name = f"an update every {short(policy.interval)} time units"
     elif isinstance(policy, FedBuff):

@@ -74,7 +74,7 @@ def move_constants(run: Run, loose: Sequence[LooseConstant]) -> Iterator[Run]:
     if not loose:
         return
     for values in product(*(one.list_values(run) for one in loose)):
-        moved = run.measured_again()
+        moved = run.clear_measurements()
         for one, value in zip(loose, values, strict=True):
             one.quantity.store(moved, value)
         yield moved

@@ -61,7 +61,7 @@ def _check_unmerged(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
 def _check_in_enclosures(claim: Claim, run: Run) -> Check:
     for bits in run.precisions:
         with precise_enclosures(bits):
-            found = replace(_require_certain_conditions(_check_guarded(claim, run.refined(bits))), bits=bits)
+            found = replace(_require_certain_conditions(_check_guarded(claim, run.refine(bits))), bits=bits)
         if found.is_decided or claim.rate is not None:
             return found
     closer = f"the two sides are equal, or closer than enclosures of {bits} bits can tell"

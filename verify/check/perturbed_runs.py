@@ -36,7 +36,7 @@ def perturb(run: Run) -> tuple[Run, ...]:
 def _move(run: Run, curvature: float, length: float, variance: float, step: float) -> Run:
     algorithm = run.with_step_factor(step).algorithm
     if isinstance(run, LinearModelRun):
-        return replace(run, problem=run.problem.nudged(curvature, length), algorithm=algorithm)
+        return replace(run, problem=run.problem.perturb(curvature, length), algorithm=algorithm)
     if isinstance(run.problem, LossProblem):
         return LossRun(_perturb_losses(run.problem, curvature, length, variance), algorithm)
     return Run(_perturb_quadratics(run.problem, curvature, length, variance), algorithm)

@@ -63,7 +63,7 @@ def _draw_one_type(generator: np.random.Generator, number: int) -> Problem:
     """Return one to three clients with the same objective in one or two dimensions."""
     spectrum = [pick(generator, CURVATURES) for _ in range(1 + number % 2)]
     one = draw_quadratics(generator, [spectrum], shared=False, heterogeneity=fmpq(1), noise=pick(generator, NOISES))
-    return one.repeated(1 + number // 3 % 3)
+    return one.repeat(1 + number // 3 % 3)
 
 
 def with_stated_sizes(claim: Claim, run: Run) -> Run:

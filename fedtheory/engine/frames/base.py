@@ -160,17 +160,17 @@ class Frame(VectorSpace):
     @cached_property
     def virtual(self) -> Vector:
         """The server's model if it aggregated after k local steps (fraboni2022, eq. 7)."""
-        change = self.local + self.received.scaled(-self.arithmetic.identity(1)[0])
+        change = self.local + self.received.scale(-self.arithmetic.identity(1)[0])
         return self.server + self._apply_on_server(change)
 
     @cached_property
     def next_virtual(self) -> Vector:
         """The server's model if it aggregated after k + 1 local steps."""
-        return self.virtual + self._apply_on_server(self.gradient.scaled(-self.step_sizes))
+        return self.virtual + self._apply_on_server(self.gradient.scale(-self.step_sizes))
 
     def _apply_on_server(self, change: Vector) -> Vector:
         """Aggregate a change of each client's model as the server does."""
-        return self.aggregate(change).scaled(self.server_step_size)
+        return self.aggregate(change).scale(self.server_step_size)
 
     @cached_property
     def gradient(self) -> Vector:
@@ -180,12 +180,12 @@ class Frame(VectorSpace):
     @cached_property
     def next_local(self) -> Vector:
         """x_i^{(t,k+1)}."""
-        return self.local + self.gradient.scaled(-self.step_sizes)
+        return self.local + self.gradient.scale(-self.step_sizes)
 
     @cached_property
     def next_average(self) -> Vector:
         """The client average of the iterates after k + 1 steps."""
-        return self.next_local.averaged(self.importances)
+        return self.next_local.average(self.importances)
 
     @cached_property
     def centralised(self) -> Vector:
@@ -210,7 +210,7 @@ class Frame(VectorSpace):
     def _descend(self, model: Vector) -> Vector:
         """Take a step of gradient descent on F with the first local step size."""
         sizes = self.run.algorithm.work.step_sizes[:1]
-        return model + self.run.mean_objective.gradient(self, model).scaled(-sizes)
+        return model + self.run.mean_objective.gradient(self, model).scale(-sizes)
 
 
 def average_outcomes(values: Array, probabilities: Array) -> Array:

@@ -38,17 +38,17 @@ class MomentVector(Vector):
             return NotImplemented
         return MomentVector(self.base + other.base, self.noise + other.noise)
 
-    def scaled(self, factor: Array) -> MomentVector:
+    def scale(self, factor: Array) -> MomentVector:
         each = factor.reshape(*factor.shape[:-2], -1)
-        return MomentVector(each[..., None, None] * self.base, self.noise.scaled(each))
+        return MomentVector(each[..., None, None] * self.base, self.noise.scale(each))
 
     def transform(self, maps: LinearMaps) -> MomentVector:
         maps = maps.at_one_step
         return MomentVector(maps.matrices @ self.base, self.noise.transform(maps))
 
-    def averaged(self, weights: Array) -> MomentVector:
+    def average(self, weights: Array) -> MomentVector:
         weights = weights[..., 0, :] if weights.ndim > 2 else weights
-        return MomentVector(_mix(weights, self.base), self.noise.averaged(weights))
+        return MomentVector(_mix(weights, self.base), self.noise.average(weights))
 
 
 def _mix(weights: Array, maps: Array) -> Array:
@@ -186,7 +186,7 @@ class MomentFrame(MomentSpace):
 
     def aggregate(self, vector: Vector) -> MomentVector:
         assert isinstance(vector, MomentVector)
-        return vector.averaged(self.weights if len(self.weights) > 1 else self.weights[0])
+        return vector.average(self.weights if len(self.weights) > 1 else self.weights[0])
 
     @property
     def average_maps(self) -> Array:
@@ -204,7 +204,7 @@ class MomentFrame(MomentSpace):
 
     @cached_property
     def average(self) -> MomentVector:
-        return MomentVector(self.average_maps, self.own_noise(0).averaged(self.run.problem.weights))
+        return MomentVector(self.average_maps, self.own_noise(0).average(self.run.problem.weights))
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,17 +38,17 @@ class NoiseCoefficients:
     def __add__(self, other: NoiseCoefficients) -> NoiseCoefficients:
         return NoiseCoefficients(_merge(self.own, other.own), _merge(self.shared, other.shared))
 
-    def scaled(self, factors: Array) -> NoiseCoefficients:
+    def scale(self, factors: Array) -> NoiseCoefficients:
         """Multiply each vector by a factor, (..., 1 or M)."""
         own = {key: factors * c for key, c in self.own.items()}
         return NoiseCoefficients(own, {key: factors[..., None] * c for key, c in self.shared.items()})
 
     def transform(self, maps: LinearMaps) -> NoiseCoefficients:
         """Apply maps to the vectors."""
-        own: dict[Own, Array] = {(kind, maps.after(a)): c for (kind, a), c in self.own.items()}
-        return NoiseCoefficients(own, {(kind, maps.after(a), b): c for (kind, a, b), c in self.shared.items()})
+        own: dict[Own, Array] = {(kind, maps.compose(a)): c for (kind, a), c in self.own.items()}
+        return NoiseCoefficients(own, {(kind, maps.compose(a), b): c for (kind, a, b), c in self.shared.items()})
 
-    def averaged(self, weights: Array) -> NoiseCoefficients:
+    def average(self, weights: Array) -> NoiseCoefficients:
         """Return the weighted sum of the vectors, (..., M) weights."""
         own: dict[Shared, Array] = {(kind, None, a): (weights * c)[..., None, :] for (kind, a), c in self.own.items()}
         return NoiseCoefficients(shared=_merge(own, dict(_mix(key, c, weights) for key, c in self.shared.items())))
@@ -74,7 +74,7 @@ def _mix(key: Shared, c: Array, weights: Array) -> tuple[Shared, Array]:
         return (kind, LinearMaps((each[..., None] * a.matrices).sum(axis=-3, keepdims=True)), b), c
     # The mixture of the clients' maps depends on the noise.
     mixed = (each * c)[..., None, None] * a.matrices[..., None, :, :]
-    return (kind, None, LinearMaps(mixed.sum(axis=-4)).after(b)), c[..., :1, :] * 0 + 1
+    return (kind, None, LinearMaps(mixed.sum(axis=-4)).compose(b)), c[..., :1, :] * 0 + 1
 
 
 def stack_noises(noises: Iterable[NoiseCoefficients], *, outcomes: bool = False) -> NoiseCoefficients:
@@ -134,7 +134,7 @@ class Covariances:
         for ((kind, own), c), ((_, a, b), d) in (
             p for one, other in beside for p in _pair_terms(one.own, other.shared)
         ):
-            found = c * _select_own_noise(d) * self._expect_products(kind, own, b if a is None else a.after(b))
+            found = c * _select_own_noise(d) * self._expect_products(kind, own, b if a is None else a.compose(b))
             yield 2 * found if left is right else found
         for (key, c), ((_, *maps), d) in _pair_terms_of_kinds(left.shared, right.shared):
             yield (c * d * self._multiply_shared(*key, *maps)).sum(axis=-1)

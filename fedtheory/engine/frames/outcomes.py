@@ -264,7 +264,7 @@ class RoundFrame(PlainFrame):
     @cached_property
     def noise(self) -> Vector:
         true = self.client_objectives.gradient(self, self.local)
-        return self.gradient + true.scaled(-self.arithmetic.identity(1)[0])
+        return self.gradient + true.scale(-self.arithmetic.identity(1)[0])
 
     @property
     def average(self) -> Vector:
@@ -274,7 +274,7 @@ class RoundFrame(PlainFrame):
     @cached_property
     def next_average(self) -> Vector:
         self._require_common_steps()
-        return self.next_local.averaged(self.importances)
+        return self.next_local.average(self.importances)
 
     def _require_common_steps(self) -> None:
         if self.valid is not None and not self.valid.all():
@@ -287,7 +287,7 @@ class RoundFrame(PlainFrame):
     @cached_property
     def next_server(self) -> Vector:
         """The server's model after the round."""
-        change = self.result + self.server.scaled(-self.arithmetic.identity(1)[0])
+        change = self.result + self.server.scale(-self.arithmetic.identity(1)[0])
         return self.server + self._apply_on_server(change)
 
 

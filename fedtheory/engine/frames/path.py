@@ -26,13 +26,13 @@ class PathVector(Vector):
             return NotImplemented
         return PathVector(self.values + other.values)
 
-    def scaled(self, factor: Array) -> PathVector:
+    def scale(self, factor: Array) -> PathVector:
         return PathVector(factor[..., None] * self.values)
 
     def transform(self, maps: LinearMaps) -> PathVector:
         return PathVector((maps.matrices @ self.values[..., None])[..., 0])
 
-    def averaged(self, weights: Array) -> PathVector:
+    def average(self, weights: Array) -> PathVector:
         return PathVector((weights[..., None] * self.values).sum(axis=-2, keepdims=True))
 
 
@@ -65,7 +65,7 @@ class PlainFrame(Frame):
 
     @property
     def average(self) -> Vector:
-        return self.local.averaged(self.importances)
+        return self.local.average(self.importances)
 
 
 class SamplesFrame(PlainFrame):
@@ -140,7 +140,7 @@ class PathFrame(PlainFrame):
 
     def aggregate(self, vector: Vector) -> PathVector:
         assert isinstance(vector, PathVector)
-        return vector.averaged(self._path.weights)
+        return vector.average(self._path.weights)
 
 
 _LARGEST = 1e145

@@ -46,19 +46,19 @@ class SampledVector(Vector):
 
     __radd__ = __add__
 
-    def scaled(self, factor: Array) -> SampledVector:
+    def scale(self, factor: Array) -> SampledVector:
         own, shared = (tuple((factor * c, at) for c, at in parts) for parts in (self.own, self.shared))
-        return SampledVector(self.mean.scaled(factor), own, shared)
+        return SampledVector(self.mean.scale(factor), own, shared)
 
     def transform(self, maps: LinearMaps) -> Vector:
         del maps
         raise Misplaced("gradients of the present draws are not mapped by matrices")
 
-    def averaged(self, weights: Array) -> SampledVector:
+    def average(self, weights: Array) -> SampledVector:
         if self.shared:
             raise Misplaced("a sum over clients of what has the draws of all clients is not known")
         each = weights[..., None, :] if weights.ndim < 3 else weights
-        return SampledVector(self.mean.averaged(weights), shared=tuple((each * c, at) for c, at in self.own))
+        return SampledVector(self.mean.average(weights), shared=tuple((each * c, at) for c, at in self.own))
 
 
 def _find_noises(vector: MomentVector) -> list[tuple[int, ...]]:

@@ -132,7 +132,7 @@ class StackedPaths(StackedFrame, PlainFrame):
 
     def aggregate(self, vector: Vector) -> PathVector:
         assert isinstance(vector, PathVector)
-        return vector.averaged(self._weights)
+        return vector.average(self._weights)
 
 
 class StackedMoments(MomentSpace, StackedFrame):
@@ -166,7 +166,7 @@ class StackedMoments(MomentSpace, StackedFrame):
 
     @cached_property
     def average(self) -> MomentVector:
-        noise = self.local.averaged(self.importances).noise
+        noise = self.local.average(self.importances).noise
         return MomentVector(self._stack([one.average_maps for one in self._members], 3), noise)
 
     def _stack_vectors(self, vectors: Sequence[MomentVector]) -> MomentVector:
@@ -179,7 +179,7 @@ class StackedMoments(MomentSpace, StackedFrame):
 
     def aggregate(self, vector: Vector) -> MomentVector:
         assert isinstance(vector, MomentVector)
-        return vector.averaged(self._weights[..., None, :] if self.has_outcomes else self._weights)
+        return vector.average(self._weights[..., None, :] if self.has_outcomes else self._weights)
 
 
 class StackedDraws(StackedMoments):

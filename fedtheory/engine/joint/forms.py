@@ -22,7 +22,7 @@ class Forms:
     def __add__(self, other: Forms) -> Forms:
         return Forms(self.state + other.state, self.noise + other.noise)
 
-    def scaled(self, factor: Any) -> Forms:
+    def scale(self, factor: Any) -> Forms:
         """Return a multiple, by one number or one for each class, (G,)."""
         factors = np.asarray(factor)[..., None, None] if isinstance(factor, np.ndarray) else factor
         return Forms(factors * self.state, factors * self.noise)
@@ -31,7 +31,7 @@ class Forms:
         """Multiply the vectors of each class by its matrix (G, rows', rows)."""
         return Forms(matrices @ self.state, matrices @ self.noise)
 
-    def shifted(self, vector: Array) -> Forms:
+    def shift(self, vector: Array) -> Forms:
         """Add a constant to the vectors, (rows,) for all classes or (G, rows)."""
         state = self.state.copy()
         state[:, :, 0] = state[:, :, 0] + vector

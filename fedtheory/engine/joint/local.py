@@ -160,7 +160,7 @@ class LocalCompiler:
     def _compute_gradient(self, point: Forms) -> Forms:
         """Return the gradient at a point, as an affine function of the vectors."""
         hessians, linear = self.centred.hessians[self.representatives], self.centred.linear[self.representatives]
-        return point.transform(hessians).shifted(-linear)
+        return point.transform(hessians).shift(-linear)
 
     def combine(
         self, vector: Expr, expression: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]
@@ -168,7 +168,7 @@ class LocalCompiler:
         """Return a linear combination of vectors whose forms are known."""
         parts = self.layout.parts(vector, expression).items()
         scaled = [
-            known[p] if scale == 1 else known[p].scaled(self.parameters.value(scale, numbers)) for p, scale in parts
+            known[p] if scale == 1 else known[p].scale(self.parameters.value(scale, numbers)) for p, scale in parts
         ]
         return reduce(operator.add, scaled) if scaled else self.nothing
 
@@ -198,4 +198,4 @@ class LocalCompiler:
             return forms
         factor = self.parameters.value(off, numbers)
         factors = factor[:, None] if isinstance(factor, np.ndarray) else factor
-        return forms.shifted(factors * self.parameters.problem.centre)
+        return forms.shift(factors * self.parameters.problem.centre)

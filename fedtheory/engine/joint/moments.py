@@ -61,7 +61,7 @@ class Joint:
             self.shared + other.shared, self.cross + other.cross, self.pair + other.pair, self.excess + other.excess
         )
 
-    def scaled(self, factor: object) -> Joint:
+    def scale(self, factor: object) -> Joint:
         """Return all moments multiplied by a number."""
         return Joint(factor * self.shared, factor * self.cross, factor * self.pair, factor * self.excess)
 

@@ -47,7 +47,7 @@ class RoundParameters:
     @cached_property
     def shares(self) -> Array:
         """p_i of each class, (G,)."""
-        each = self.algorithm.aggregation.participation.of_one_client(self.problem.weights)
+        each = self.algorithm.aggregation.participation.select_single_weights(self.problem.weights)
         shares: Array = each[self.kinds.representatives]
         return shares
 

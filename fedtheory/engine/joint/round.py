@@ -184,7 +184,7 @@ class _End:
         inside = node.args[0]
         forms = self.local.combine(node, inside, self.known, self.numbers)
         forms = self.local.add_optimum(forms, self.layout.missing_offset(node), self.numbers)
-        scaled = forms if isinstance(node, Weighted) else forms.scaled(self.parameters.shares)
+        scaled = forms if isinstance(node, Weighted) else forms.scale(self.parameters.shares)
         return Report(FACTORS[type(node)], scaled)
 
     def clients(self) -> Forms:
@@ -197,7 +197,7 @@ class _End:
         total = self.local.nothing
         for part, scale in self.layout.parts(vector, expression).items():
             if not isinstance(part, (*SUMS, Mixed)):
-                total = total + self.known[part].scaled(self.parameters.value(scale, self.numbers))
+                total = total + self.known[part].scale(self.parameters.value(scale, self.numbers))
         off = self.layout.offset(vector, expression) - self.layout.offsets[vector]
         return self.local.add_optimum(total, off, self.numbers)
 

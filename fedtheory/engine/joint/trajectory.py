@@ -62,7 +62,7 @@ class JointTrajectory(Trajectory):
         self._transitions = Memo(_MOST_KNOWN * max(1, _SMALL_MAP // size**2))
 
     @classmethod
-    def together(cls, settings: Sequence[tuple[Problem, Algorithm]]) -> Iterator[JointTrajectory]:
+    def compute_together(cls, settings: Sequence[tuple[Problem, Algorithm]]) -> Iterator[JointTrajectory]:
         """Yield the trajectories of several runs in the order of the settings.
 
         Runs of equal shape share a computation.
@@ -187,7 +187,7 @@ class JointTrajectory(Trajectory):
 
     def _advance_joint(self, n: int, joint: Joint) -> Joint:
         """Return the joint moment after round n."""
-        parts = (transition.after(joint).scaled(chance) for chance, transition in self.transitions(n))
+        parts = (transition.apply(joint).scale(chance) for chance, transition in self.transitions(n))
         return reduce(Joint.plus, parts).symmetric()
 
     def find_limiting_moment(self) -> Array:

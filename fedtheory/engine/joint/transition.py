@@ -120,7 +120,7 @@ class Transition:
         """Yield the sums of each factor; a single group with factor one if participation is fixed."""
         means, counts = self.group.participation_moments.means, self.group.counts
         if self.is_fixed and self.maps.reports:
-            forms = stack_forms([report.forms.scaled(means[report.factor]) for report in self.maps.reports])
+            forms = stack_forms([report.forms.scale(means[report.factor]) for report in self.maps.reports])
             yield Sums("one", forms, ClientVectors.from_state(forms.state, self.shared), counts * means["one"])
             return
         for factor, reports in groupby(self.maps.reports, key=lambda report: report.factor):
@@ -165,7 +165,7 @@ class Transition:
             [self.maps.server @ everything, clients.reshape(kinds * own, everything.shape[1])], axis=0
         )
 
-    def after(self, joint: Joint) -> Joint:
+    def apply(self, joint: Joint) -> Joint:
         """Return the moments after the round."""
         noise = self._steady or NoiseOfRound(self, self.maps.noise(joint.known()))
         passage = Passage(self, joint, noise)

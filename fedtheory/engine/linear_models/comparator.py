@@ -36,7 +36,7 @@ class ModelComparator(Comparator):
     @cached_property
     def client_noise(self) -> Array:
         model, known = self.problem.centred.model, self.problem.known_everywhere
-        slopes = model.loss.slope(model.margins(self.point))
+        slopes = model.loss.derivative(model.margins(self.point))
         moments = model.average_rows(slopes**2 * model.lengths_sq)
         means = model.average_rows(slopes[:, None] * model.inputs)
         variances = known.shrinkages * np.maximum(moments - (means * means).sum(axis=1), 0.0)
@@ -60,4 +60,4 @@ def find_comparator_model(problem: LinearModelProblem, time: float, near: Array 
 
     A bound for every point also holds for the computed point.
     """
-    return ModelComparator(problem, problem.about_optimum.compared_at(time, near))
+    return ModelComparator(problem, problem.about_optimum.find_comparator(time, near))

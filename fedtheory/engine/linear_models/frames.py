@@ -21,7 +21,7 @@ class ReplicasFrame(SamplesFrame):
 
     def aggregate(self, vector: Vector) -> Vector:
         """Return sum_i w_i v_i with the weights of each replica."""
-        return vector.averaged(self._round.weights[:, None])
+        return vector.average(self._round.weights[:, None])
 
     @cached_property
     def local(self) -> PathVector:

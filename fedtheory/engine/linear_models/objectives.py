@@ -40,7 +40,7 @@ def build_mean_objective(centred: LinearModelProblem) -> PointObjectives:
         return centred.values(points.reshape(-1, points.shape[-1])).reshape(points.shape[:-1])
 
     def differentiate(points: Array) -> Array:
-        return centred.slopes(points.reshape(-1, points.shape[-1])).reshape(points.shape)
+        return centred.mean_gradients(points.reshape(-1, points.shape[-1])).reshape(points.shape)
 
     return PointObjectives(evaluate, differentiate, lambda _, points: differentiate(points), 1)
 
@@ -65,7 +65,7 @@ class ModelSurrogate(Surrogate):
     def mixed_value(self, weights: Array, point: Array) -> float:
         return float(weights @ self.client_values(point))
 
-    def mixed_slope(self, weights: Array, point: Array) -> Array:
+    def mixed_gradient(self, weights: Array, point: Array) -> Array:
         slope: Array = weights @ self._centred.gradients(self._spread(point[None]))[0]
         return slope
 

@@ -140,7 +140,7 @@ def _follow_clients(
 def _sample_gradients(centred: LinearModelProblem, points: Array, generator: np.random.Generator) -> Array:
     """Return the clients' stochastic gradients at points (R, M, d)."""
     if isinstance(centred.oracle, RowBatches) and centred.oracle.are_counted:
-        return centred.model.counted_slopes(points, centred.oracle.draw_counts(len(points), generator))
+        return centred.model.batch_gradients(points, centred.oracle.draw_counts(len(points), generator))
     if isinstance(centred.oracle, RowBatches):
         return centred.model.batch_slopes(points, centred.oracle.draw(len(points), generator))
     return centred.gradients(points)

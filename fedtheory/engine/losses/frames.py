@@ -24,7 +24,7 @@ class OutcomesFrame(SamplesFrame):
 
     def aggregate(self, vector: Vector) -> Vector:
         """Return sum_i w_i v_i; the weights of a round are not random here."""
-        return vector.averaged(self.select_round(self.run.surrogate.weights))
+        return vector.average(self.select_round(self.run.surrogate.weights))
 
     @cached_property
     def local(self) -> PathVector:

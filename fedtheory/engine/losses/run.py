@@ -38,7 +38,7 @@ class LossRun(Run):
             expected = "expected a setting of fedavg for losses that are not quadratic"
             raise InputError("algorithm.name", f"{expected}, got {self.algorithm.name!r}")
 
-    def refined(self, bits: int) -> LossRun:
+    def refine(self, bits: int) -> LossRun:
         """Return the run for enclosures of `bits` bits, cached with its results."""
         return self.memo.compute_once(("refined", bits), lambda: LossRun(self.problem.without_cache(), self.algorithm))
 
@@ -72,7 +72,10 @@ class LossRun(Run):
     def mean_objective(self) -> PointObjectives:
         centred, terms = self.problem.centred, self.problem.centred.mean_terms
         return PointObjectives(
-            lambda at: terms.values(at[..., None, :])[..., 0], centred.slopes, lambda _, at: centred.slopes(at), 1
+            lambda at: terms.values(at[..., None, :])[..., 0],
+            centred.mean_gradients,
+            lambda _, at: centred.mean_gradients(at),
+            1,
         )
 
     def gaps(self, points: Array) -> Array:
@@ -152,7 +155,7 @@ class LossRun(Run):
             restrict_to_coordinate(self.problem.terms, c, self.problem.weights[None])
             for c in range(self.problem.dimension)
         )
-        return min(nothing, *(each.flattest()[0] for each in along))
+        return min(nothing, *(each.find_flattest()[0] for each in along))
 
     @cached_property
     def noise_variance(self) -> Bound:
@@ -212,7 +215,7 @@ class LossRun(Run):
 
     @cached_property
     def virtual_gradient_sq(self) -> Array:
-        virtual, slopes = self.trajectory.virtual_iterates, self.problem.centred.slopes
+        virtual, slopes = self.trajectory.virtual_iterates, self.problem.centred.mean_gradients
         return np.stack([[mean((slopes(points) ** 2).sum(axis=-1)) for points in each] for each in virtual])
 
     @cached_property
@@ -235,7 +238,7 @@ class LossRun(Run):
     def _bound_derivatives(self, mixing: Array) -> Array:
         """Return the largest derivatives in modulus, (R,), of combinations, `mixing` (R, M), of clients' gradients."""
         along = [
-            restrict_to_coordinate(self.problem.terms, c, mixing).steepest() for c in range(self.problem.dimension)
+            restrict_to_coordinate(self.problem.terms, c, mixing).find_steepest() for c in range(self.problem.dimension)
         ]
         return np.asarray(reduce(maximum, along))
 

@@ -36,7 +36,7 @@ class LossSurrogate(Surrogate):
     def mixed_value(self, weights: Array, point: Array) -> Number:
         return self._centred.terms.mix(weights).values(point[None])[0]
 
-    def mixed_slope(self, weights: Array, point: Array) -> Array:
+    def mixed_gradient(self, weights: Array, point: Array) -> Array:
         slope: Array = self._centred.terms.mix(weights).gradients(point[None])[0]
         return slope
 

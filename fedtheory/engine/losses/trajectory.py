@@ -127,7 +127,7 @@ class LossTrajectory(Expectations):
 
     @cached_property
     def server_gradient_sq(self) -> Array:
-        return np.stack([mean(squared_norms(self.problem.centred.slopes(models))) for models in self._servers])
+        return np.stack([mean(squared_norms(self.problem.centred.mean_gradients(models))) for models in self._servers])
 
     @cached_property
     def local_suboptimality(self) -> Array:
@@ -139,7 +139,7 @@ class LossTrajectory(Expectations):
 
     @cached_property
     def local_gradient_sq(self) -> Array:
-        return self._measure_averages(lambda points: squared_norms(self.problem.centred.slopes(points)))
+        return self._measure_averages(lambda points: squared_norms(self.problem.centred.mean_gradients(points)))
 
     def _measure_averages(self, measure: Callable[[Array], Array]) -> Array:
         """Return the expectation of a function of the averaged iterate, (T, K+1)."""

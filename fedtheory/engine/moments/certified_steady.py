@@ -67,7 +67,7 @@ class RoundInBalls:
             RATIONAL.identity(len(point)) + moved, embed_covariances(added), convert_to_balls(np.outer(point, point))
         )
 
-    def repeated(self, rounds: int) -> ManyRounds:
+    def repeat(self, rounds: int) -> ManyRounds:
         """Compose `rounds` of these rounds, at least one."""
         return compose_rounds(self.map, self.noise, self.start, rounds)
 
@@ -85,7 +85,7 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self._exact = problem
-        self.problem, self.algorithm = EnclosedProblem.around(problem), algorithm
+        self.problem, self.algorithm = EnclosedProblem.from_problem(problem), algorithm
         self.divergence = None
 
     @cached_property
@@ -100,9 +100,9 @@ class CertifiedSteadyTrajectory(SteadyTrajectory):
         for bits in _BITS:
             with precise_enclosures(bits):
                 one = RoundInBalls.from_algorithm(self._exact, self.algorithm)
-                many = one.repeated(rounds)
-                before = one.repeated(rounds - 1).after(one.start) if rounds > 1 else one.start
-                found = before, many.after(one.start), many.total / rounds
+                many = one.repeat(rounds)
+                before = one.repeat(rounds - 1).apply(one.start) if rounds > 1 else one.start
+                found = before, many.apply(one.start), many.total / rounds
                 if all(map(_is_narrow, found)):
                     break
         before, last, mean = map(CERTIFIED.array, found)

@@ -41,7 +41,7 @@ class ManyRounds:
         """Apply all rounds to a second moment, without their noise."""
         return product(product(self.power, moment), self.power.swapaxes(-1, -2))
 
-    def after(self, start: Array) -> Array:
+    def apply(self, start: Array) -> Array:
         """Return the second moment (..., d+1, d+1) of the server's model after all rounds."""
         moment: Array = self._carry(start) + self.added
         return moment

@@ -136,7 +136,7 @@ class Recursion:
     @cached_property
     def single_weights(self) -> Array:
         """p_i of one client, (M,), also if a client of the problem stands for all clients of a type."""
-        return self.algorithm.aggregation.participation.of_one_client(self.problem.weights)
+        return self.algorithm.aggregation.participation.select_single_weights(self.problem.weights)
 
     @property
     def squared_client_weights(self) -> Array:

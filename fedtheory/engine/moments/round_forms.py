@@ -88,7 +88,7 @@ def _pull_back_steps(problem: Problem, work: LocalWork, forms: Array, clients: C
         yield PulledBack(carried[None], noise[None])
         if k < max(work.steps):
             seen = (carried + noise)[:, 1:, 1:]
-            fresh = oracle.pulled_back(seen, product(product(gradients.transpose(0, 2, 1), seen), gradients))
+            fresh = oracle.pull_back(seen, product(product(gradients.transpose(0, 2, 1), seen), gradients))
             noise = product(product(transposed, noise), maps) + sizes * sizes * fresh
             carried = product(product(transposed, carried), maps)
 
@@ -184,7 +184,7 @@ class RoundForms:
             else:
                 yield forms + own * noise, sum_with_weights(self.recursion.squared_client_weights[clients], noise)
 
-    def of_clients(self, forms: Array, clients: Clients) -> Iterator[Array]:
+    def iterate_client_forms(self, forms: Array, clients: Clients) -> Iterator[Array]:
         """Yield the form of each of some clients, (C, d+1, d+1), in (1, x_i^k - x*), as one at the start, by step."""
         return (one.carried + one.noise for one in self._pull_back(forms, clients))
 

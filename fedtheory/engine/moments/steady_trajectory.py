@@ -55,13 +55,13 @@ class SteadyTrajectory(Trajectory):
     @cached_property
     def _last(self) -> Array:
         """Return the second moment after the last round."""
-        return self._after_all_rounds.after(self.recursion.start)
+        return self._after_all_rounds.apply(self.recursion.start)
 
     @cached_property
     def _before_last(self) -> Array:
         """The second moment (d+1, d+1) at the start of the last round."""
         start, rounds = self.recursion.start, self.algorithm.rounds - 1
-        return compose_rounds(self.recursion.round_map, self._added, start, rounds).after(start) if rounds else start
+        return compose_rounds(self.recursion.round_map, self._added, start, rounds).apply(start) if rounds else start
 
     def _count_completed(self, largest_noise: float) -> int:
         """Return the number of rounds whose numbers fit into floats."""

@@ -279,7 +279,7 @@ class Trajectory(ServerTrajectory):
     def _iterate_gradient_forms(self, forms: Array, clients: Clients) -> Iterator[Array]:
         """Yield the forms of some clients in the model that each starts from, for k = 0 .. K-1, (C, d+1, d+1)."""
         steps, most = np.array(self.algorithm.work.steps)[clients], max(self.algorithm.work.steps)
-        for k, each in enumerate(islice(self._round_forms.of_clients(forms[clients], clients), most)):
+        for k, each in enumerate(islice(self._round_forms.iterate_client_forms(forms[clients], clients), most)):
             # A client that has finished its steps asks for no more gradients.
             yield each if (steps > k).all() else np.where((steps > k)[:, None, None], each, each - each)
 

@@ -54,7 +54,7 @@ class Cyclic(Policy):
             expected = f"expected a whole number from 1 to {clients}, got {self.clients}"
             raise InputError("algorithm.participation.clients", expected)
 
-    def in_words(self, clients: int) -> str:
+    def describe(self, clients: int) -> str:
         """Describe the participants among `clients` clients."""
         by = ", weights normalised over those present" if self.normalised else ""
         return f"{self.clients} of {clients} clients a round in turn{by}"

@@ -60,7 +60,7 @@ class RowBatches(Oracle):
         """Raise `NotApplicable`: the moments of these batches are unknown."""
         raise NotApplicable("the gradients of this loss are not affine in the model: their moments do not close")
 
-    covariances = pulled_back = sample = outcome = draws = step_bound = _refuse
+    covariances = pull_back = sample = outcome = draws = step_bound = _refuse
 
 
 def _draw_integers(uniform: Array, counts: Array) -> Array:

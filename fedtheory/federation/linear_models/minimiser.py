@@ -82,7 +82,7 @@ class _Coordinates:
 
     def gradient(self, z: Array) -> Array:
         """Return the gradient of the objective, (r,)."""
-        slopes = self.model.loss.slope(self.margins(z)) * self.row_weights
+        slopes = self.model.loss.derivative(self.margins(z)) * self.row_weights
         return np.asarray(slopes @ self.inputs + self.penalties * z)
 
     def hessian(self, curvatures: Array) -> Array:
@@ -98,7 +98,7 @@ class _Coordinates:
         margins = self.margins(z)
         of_margins = (size + 4) * _EPSILON * (lengths * float(np.linalg.norm(z)) + np.abs(self.offsets))
         of_slopes = loss.largest_curvature * of_margins + 8 * _EPSILON * max(map(abs, loss.slopes))
-        of_sums = (count + 4) * _EPSILON * np.abs(loss.slope(margins))
+        of_sums = (count + 4) * _EPSILON * np.abs(loss.derivative(margins))
         rounding = float((self.row_weights * lengths) @ (of_slopes + of_sums))
         ridge = 4 * _EPSILON * self.model.ridge * float(np.linalg.norm(z))
         return float(np.linalg.norm(self.gradient(z))) * (1 + (size + 4) * _EPSILON) + rounding + ridge

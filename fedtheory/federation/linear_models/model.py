@@ -30,9 +30,9 @@ class MarginLoss:
         """Return phi(u)."""
         return self.kind.value(u, self._width)
 
-    def slope(self, u: Array) -> Array:
+    def derivative(self, u: Array) -> Array:
         """Return phi'(u)."""
-        return self.kind.slope(u, self._width)
+        return self.kind.derivative(u, self._width)
 
     def curvature(self, u: Array) -> Array:
         """Return phi''(u), which decreases with |u|."""
@@ -50,7 +50,7 @@ class MarginLoss:
     @cached_property
     def slopes(self) -> tuple[float, float]:
         """inf phi' and sup phi'."""
-        low, high = self.slope(np.array([-np.inf, np.inf]))
+        low, high = self.derivative(np.array([-np.inf, np.inf]))
         return float(low), float(high)
 
     @property
@@ -132,7 +132,7 @@ class LinearModel:
         chosen = {name: getattr(self, name)[rows] for name in ("inputs", "offsets", "labels")}
         return replace(self, counts=self.counts[clients], **chosen)
 
-    def translated(self, origin: Array) -> LinearModel:
+    def translate(self, origin: Array) -> LinearModel:
         """Return the objectives in coordinates whose origin is the given point, (d,)."""
         return replace(self, offsets=self.offsets - self.inputs @ origin, origin=self.origin - origin)
 
@@ -163,10 +163,11 @@ class LinearModel:
         found = [self.loss.value(self.margins(block)) @ row_weights for block in self._iterate_blocks(points)]
         return np.concatenate(found) + self.ridge_values(points)
 
-    def slopes(self, row_weights: Array, points: Array) -> Array:
+    def mixed_gradients(self, row_weights: Array, points: Array) -> Array:
         """Return the gradient of the mixed objective, (K, d), at points (K, d)."""
         found = [
-            (self.loss.slope(self.margins(block)) * row_weights) @ self.inputs for block in self._iterate_blocks(points)
+            (self.loss.derivative(self.margins(block)) * row_weights) @ self.inputs
+            for block in self._iterate_blocks(points)
         ]
         return np.concatenate(found) + self._compute_ridge_slopes(points)
 
@@ -176,7 +177,7 @@ class LinearModel:
         for block in self._iterate_blocks(points):
             margins = self.margins(block)
             values.append(self.loss.value(margins) @ row_weights)
-            slopes.append((self.loss.slope(margins) * row_weights) @ self.inputs)
+            slopes.append((self.loss.derivative(margins) * row_weights) @ self.inputs)
             positive.append(self.positive_fractions(block, margins))
         return (
             np.concatenate(values) + self.ridge_values(points),
@@ -198,11 +199,11 @@ class LinearModel:
             found[:, clients] = self.loss.value(margins).mean(axis=1).T
         return found + self.ridge_values(points)
 
-    def client_slopes(self, points: Array) -> Array:
+    def client_gradients(self, points: Array) -> Array:
         """Return grad F_i, (K, M, d), each client at its own point (K, M, d)."""
         found = np.empty(points.shape)
         for clients, inputs, offsets in self._groups_of_equal_size:
-            slopes = self.loss.slope(self._compute_margins_of_clients(points, clients, inputs, offsets))
+            slopes = self.loss.derivative(self._compute_margins_of_clients(points, clients, inputs, offsets))
             found[:, clients] = (slopes.transpose(0, 2, 1) @ inputs).transpose(1, 0, 2) / inputs.shape[1]
         return found + self._compute_ridge_slopes(points)
 
@@ -221,13 +222,13 @@ class LinearModel:
             found.append((clients, self.inputs[rows], self.offsets[rows]))
         return found
 
-    def counted_slopes(self, points: Array, counts: Array) -> Array:
+    def batch_gradients(self, points: Array, counts: Array) -> Array:
         """Return average gradients (K, M, d) of batches with each row `counts` times, (K, n), at points (K, M, d)."""
         found = np.empty(points.shape)
         for client in range(self.clients):
             rows = self.rows_of(client)
             inputs, own = self.inputs[rows], counts[:, rows]
-            slopes = self.loss.slope(points[:, client] @ inputs.T - self.offsets[rows])
+            slopes = self.loss.derivative(points[:, client] @ inputs.T - self.offsets[rows])
             found[:, client] = (slopes * own) @ inputs / own.sum(axis=1, keepdims=True)
         return found + self._compute_ridge_slopes(points)
 
@@ -239,5 +240,5 @@ class LinearModel:
             block = slice(first, first + step)
             inputs = self.inputs[rows[block]]
             margins = (inputs @ points[block, :, :, None])[..., 0] - self.offsets[rows[block]]
-            found[block] = (self.loss.slope(margins)[..., None, :] @ inputs)[..., 0, :]
+            found[block] = (self.loss.derivative(margins)[..., None, :] @ inputs)[..., 0, :]
         return np.asarray(found / rows.shape[-1] + self._compute_ridge_slopes(points))

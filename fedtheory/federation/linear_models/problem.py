@@ -108,13 +108,13 @@ class LinearModelProblem(NonquadraticProblem):
         """Return F, (K,), at points (K, d)."""
         return self.model.values(self.row_weights, points)
 
-    def slopes(self, points: Array) -> Array:
+    def mean_gradients(self, points: Array) -> Array:
         """Return grad F, (K, d), at points (K, d)."""
-        return self.model.slopes(self.row_weights, points)
+        return self.model.mixed_gradients(self.row_weights, points)
 
     def gradients(self, points: Array) -> Array:
         """Return gradients of F_i, (K, M, d), at points (K, M, d)."""
-        return self.model.client_slopes(points)
+        return self.model.client_gradients(points)
 
     def gaps(self, points: Array) -> Array:
         """Return F(x) - F*, (K,), at points (K, d)."""
@@ -136,10 +136,10 @@ class LinearModelProblem(NonquadraticProblem):
         """
         away = points - self.optimum
         nodes, shares = np.polynomial.legendre.leggauss(5)
-        at_optimum = self.slopes(self.optimum[None])
+        at_optimum = self.mean_gradients(self.optimum[None])
         gaps = np.zeros(len(points))
         for node, share in zip((nodes + 1) / 2, shares / 2, strict=True):
-            gaps += share * ((self.slopes(self.optimum + node * away) - at_optimum) * away).sum(axis=1)
+            gaps += share * ((self.mean_gradients(self.optimum + node * away) - at_optimum) * away).sum(axis=1)
         return np.maximum(gaps, 0.0)
 
     @property
@@ -153,7 +153,7 @@ class LinearModelProblem(NonquadraticProblem):
     def centred(self) -> LinearModelProblem:
         """Return the problem in coordinates whose origin is x*, or the start if no minimiser is certified."""
         at = self.centre
-        moved = self._with(model=self.model.translated(at), start=self.start - at)
+        moved = self._with(model=self.model.translate(at), start=self.start - at)
         if self.stationary_point is not None:
             vars(moved)["minimum"] = replace(self.minimum, point=at - at)
         return moved
@@ -171,20 +171,20 @@ class LinearModelProblem(NonquadraticProblem):
         except NoMinimiser:
             raise NotApplicable("a client's objective has no minimiser") from None
 
-    def compared_at(self, time: float, near: Array | None = None) -> Array:
+    def find_comparator(self, time: float, near: Array | None = None) -> Array:
         """Return the minimiser of ``F(y) + |x^0 - y|^2 / (2 time)``, (d,)."""
         penalties, model = self.model.penalties, self.model
         joint = penalties + 1 / time
         moved = replace(model, penalties=joint, origin=(penalties * model.origin + self.start / time) / joint)
         return find_minimiser(moved, self.weights, self.start, near).point
 
-    def repeated(self, copies: int) -> LinearModelProblem:
+    def repeat(self, copies: int) -> LinearModelProblem:
         """Return the problem with every client repeated, the weights divided by the number of copies."""
         clients = list(range(self.clients)) * copies
         model, oracle = self.model.select_clients(clients), self.oracle.select_clients(clients)
         return self._with(model=model, weights=self.weights[clients] / copies, oracle=oracle)
 
-    def nudged(self, curvature: float, length: float) -> LinearModelProblem:
+    def perturb(self, curvature: float, length: float) -> LinearModelProblem:
         """Return a slightly perturbed problem: results that change much with it are dominated by rounding errors."""
         model = replace(
             self.model,

@@ -32,11 +32,11 @@ class Jet:
     def __add__(self, other: Jet) -> Jet:
         return Jet(self.value + other.value, self.slope + other.slope, self.curvature + other.curvature)
 
-    def scaled(self, factor: arb) -> Jet:
+    def scale(self, factor: arb) -> Jet:
         """Return the function times a number."""
         return Jet(self.value * factor, self.slope * factor, self.curvature * factor)
 
-    def squared(self) -> Jet:
+    def square(self) -> Jet:
         """Return the square of the function."""
         value, slope, curvature = self.value, self.slope, self.curvature
         return Jet(value * value, 2 * value * slope, 2 * (slope * slope + value * curvature))

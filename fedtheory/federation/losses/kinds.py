@@ -38,7 +38,7 @@ class LossFamily(ABC):
         """Return phi(u)."""
 
     @abstractmethod
-    def slope(self, u: Array, width: Array) -> Array:
+    def derivative(self, u: Array, width: Array) -> Array:
         """Return phi'(u), which is non-decreasing if phi is convex."""
 
     @abstractmethod
@@ -54,12 +54,12 @@ class Huber(LossFamily):
     can_reflect = False
 
     def value(self, u: Array, width: Array) -> Array:
-        inside = self.slope(u, width)
+        inside = self.derivative(u, width)
         # With s = clip(u) both branches are s u - s^2/2.
         values: Array = inside * u - inside * inside / 2
         return values
 
-    def slope(self, u: Array, width: Array) -> Array:
+    def derivative(self, u: Array, width: Array) -> Array:
         return np.asarray(np.maximum(np.minimum(u, width), -width))
 
     def curvature(self, u: Array, width: Array) -> Array:
@@ -79,12 +79,12 @@ class Hampel(LossFamily):
     can_reflect = False
 
     def value(self, u: Array, width: Array) -> Array:
-        inside, falling = self._inside(u, width), self._falling(u, width)
+        inside, falling = self._clip_to_width(u, width), self._measure_falling_part(u, width)
         # The integral of the derivative over the two parts of |u|, each of length at most w.
         return np.asarray(inside * inside / 2 + width * falling - falling * falling / 2)
 
-    def slope(self, u: Array, width: Array) -> Array:
-        steep = self._inside(u, width) - self._falling(u, width)
+    def derivative(self, u: Array, width: Array) -> Array:
+        steep = self._clip_to_width(u, width) - self._measure_falling_part(u, width)
         return np.asarray(np.where(u > 0, steep, -steep))
 
     def curvature(self, u: Array, width: Array) -> Array:
@@ -92,11 +92,11 @@ class Hampel(LossFamily):
         rising, falling = np.asarray(size <= width), np.asarray((size > width) & (size < 2 * width))
         return np.asarray(rising.astype(int) - falling.astype(int))
 
-    def _inside(self, u: Array, width: Array) -> Array:
+    def _clip_to_width(self, u: Array, width: Array) -> Array:
         """Return min(|u|, width), the part of |u| where the derivative rises."""
         return np.asarray(np.minimum(abs(u), width))
 
-    def _falling(self, u: Array, width: Array) -> Array:
+    def _measure_falling_part(self, u: Array, width: Array) -> Array:
         """Return the length of the part of |u| where the derivative falls."""
         return np.asarray(np.minimum(np.maximum(abs(u) - width, width - width), width))
 
@@ -108,7 +108,7 @@ class SmoothKind(LossFamily):
     def tanh_form(self, width: Array) -> tuple[Array, Array, Array]:
         """Return k, c and s; rational if the width is."""
 
-    def slope(self, u: Array, width: Array) -> Array:
+    def derivative(self, u: Array, width: Array) -> Array:
         offset, amplitude, scale = self.tanh_form(width)
         slopes: Array = offset + amplitude * np.tanh(enclose_numbers(u) / scale)
         return slopes

@@ -66,7 +66,7 @@ class FunctionsOfCoordinate:
         own = row != 0
         return FunctionsOfCoordinate(self.kind, row[None, own], self.centres[own], self.widths[own])
 
-    def steepest(self) -> Array:
+    def find_steepest(self) -> Array:
         """Return ``sup_x |h_r'(x)|``, (R,), for non-negative coefficients.
 
         For smooth kinds in floats, the result is an upper bound.
@@ -74,12 +74,12 @@ class FunctionsOfCoordinate:
         if not self.coefficients.size:
             return self.arithmetic.zeros(len(self.coefficients))
         if self._sigmoids is not None:
-            return np.array([self._sigmoids.steepest(row) for row in range(len(self.coefficients))], dtype=object)
+            return np.array([self._sigmoids.find_steepest(row) for row in range(len(self.coefficients))], dtype=object)
         if self.kind.is_piecewise:
             return np.asarray(abs(self._curvatures_of_pieces).max(axis=0))
         return np.array([self._enclose_curvature(row) for row in self.coefficients])
 
-    def flattest(self) -> Array:
+    def find_flattest(self) -> Array:
         """Return ``inf_x h_r'(x)``, (R,), of piecewise linear derivatives, which are constant at infinity."""
         nothing = self.arithmetic.zeros(len(self.coefficients))
         return np.minimum(self._curvatures_of_pieces.min(axis=0), nothing) if self.coefficients.size else nothing
@@ -108,9 +108,9 @@ class FunctionsOfCoordinate:
         places = sorted({place for reach in reaches for place in (*(self.centres - reach), *(self.centres + reach))})
         return self.arithmetic.array(places)
 
-    def _slopes(self, points: Array) -> Array:
+    def _derivatives(self, points: Array) -> Array:
         """Return phi' of each term at points (P,), (P, n)."""
-        return self.kind.slope(points[:, None] - self.centres, self.widths)
+        return self.kind.derivative(points[:, None] - self.centres, self.widths)
 
     def minimiser(self, near: Number) -> Number:
         """Return the minimiser of the only function's integral, nearest to a point.
@@ -126,7 +126,7 @@ class FunctionsOfCoordinate:
     def _global_minimiser(self, near: Number) -> Number:
         """Return the lowest stationary point of a sum of bounded losses with piecewise linear derivatives."""
         kinks = self._kinks
-        slopes = (self._slopes(kinks) @ self.coefficients.T)[:, 0]
+        slopes = (self._derivatives(kinks) @ self.coefficients.T)[:, 0]
         level = kinks[abs(slopes) <= self._bound_rounding(slopes)]
         places = [
             *level,
@@ -159,7 +159,7 @@ class FunctionsOfCoordinate:
     def _find_flat_zero(self, near: Number) -> Number:
         """Return the zero nearest to a point of an increasing piecewise linear function, which can be flat."""
         kinks = self._kinks
-        values = (self._slopes(kinks) @ self.coefficients.T)[:, 0]
+        values = (self._derivatives(kinks) @ self.coefficients.T)[:, 0]
         rounding = 0 if values.dtype == object else 1e-14 * values.max()
         flat = np.flatnonzero(abs(values) <= rounding)
         if len(flat):
@@ -172,7 +172,7 @@ class FunctionsOfCoordinate:
         from scipy.optimize import brentq
 
         def value(point: float) -> float:
-            return float((self._slopes(np.array([point])) @ self.coefficients.T)[0, 0])
+            return float((self._derivatives(np.array([point])) @ self.coefficients.T)[0, 0])
 
         rounding = 1e-14 * float(np.abs(self.coefficients).sum())
         if value(-np.inf) >= -rounding or value(np.inf) <= rounding:
@@ -187,7 +187,7 @@ class FunctionsOfCoordinate:
 
     def _exact_supremum(self, shares: Array) -> Number:
         """Return the exact supremum over the line of the sum of squared slopes with these weights."""
-        values = self._slopes(self._kinks) @ self.coefficients.T
+        values = self._derivatives(self._kinks) @ self.coefficients.T
         at_kinks, changes = (values * values) @ shares, values[1:] - values[:-1]
         tilts, curvatures = (values[:-1] * changes) @ shares, (changes * changes) @ shares
         # If shares have both signs, a piece can attain its largest value in its interior.
@@ -199,10 +199,10 @@ class FunctionsOfCoordinate:
         positive, negative = np.maximum(shares, 0), np.minimum(shares, 0)
 
         def value(points: Array) -> Array:
-            return np.asarray((self._slopes(points) @ self.coefficients.T) ** 2 @ shares)
+            return np.asarray((self._derivatives(points) @ self.coefficients.T) ** 2 @ shares)
 
         def upper(left: Array, right: Array) -> Array:
-            least, most = self._bound_ranges(self._slopes(left), self._slopes(right))
+            least, most = self._bound_ranges(self._derivatives(left), self._derivatives(right))
             nearest = np.maximum(np.maximum(least, -most), 0)
             plain = np.maximum(abs(least), abs(most)) ** 2 @ positive + nearest**2 @ negative
             # On a short interval the mean value theorem is sharper; at its ends derivatives may be limits.
@@ -214,7 +214,7 @@ class FunctionsOfCoordinate:
             close = value((ends[0] + ends[1]) / 2) + steepest * (ends[1] - ends[0]) / 2
             return np.asarray(np.where(np.isfinite(left + right), np.minimum(plain, close), plain))
 
-        limits = np.abs(self._slopes(np.array([-np.inf, np.inf]))).max(axis=0)
+        limits = np.abs(self._derivatives(np.array([-np.inf, np.inf]))).max(axis=0)
         scale = np.abs(shares) @ (np.abs(self.coefficients) @ limits) ** 2
         return self._largest(value, upper, _CLOSE * float(scale))
 

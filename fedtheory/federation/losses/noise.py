@@ -27,7 +27,7 @@ class TwoPointNoise(Oracle):
         covariances: Array = (self.sizes * self.sizes)[:, None, None] + arithmetic_of(moments).zeros(*gradients.shape)
         return covariances
 
-    def pulled_back(self, forms: Array, gradients: Array) -> Array:
+    def pull_back(self, forms: Array, gradients: Array) -> Array:
         constant = gradients - gradients
         constant[:, 0, 0] = forms.sum(axis=(1, 2)) * self.sizes * self.sizes
         return constant

@@ -81,7 +81,7 @@ class LossProblem(NonquadraticProblem):
         gaps: Array = self.mean_terms.values(points[..., None, :])[..., 0] - self.optimal_value
         return gaps
 
-    def slopes(self, points: Array) -> Array:
+    def mean_gradients(self, points: Array) -> Array:
         """Return grad F(x), (..., d), at points (..., d)."""
         slopes: Array = self.mean_terms.gradients(points[..., None, :])[..., 0, :]
         return slopes
@@ -90,7 +90,7 @@ class LossProblem(NonquadraticProblem):
     def centred(self) -> LossProblem:
         """Return the problem in coordinates whose origin is the optimum."""
         at = self.optimum
-        centred = LossProblem(self.terms.translated(at), self.weights, self.start - at, self.oracle)
+        centred = LossProblem(self.terms.translate(at), self.weights, self.start - at, self.oracle)
         centred.__dict__.update(optimum=at - at, given=self.given)
         return centred
 

@@ -46,7 +46,7 @@ class Sigmoids:
         with precise_enclosures():
             return self._enclose_supremum([convert_to_ball(share) for share in shares])
 
-    def steepest(self, row: int) -> Number:
+    def find_steepest(self, row: int) -> Number:
         """Return ``sup_x h_r'(x)`` for non-negative amplitudes; rational if all terms have the same centre."""
         with precise_enclosures():
             amplitudes = self.amplitudes[row] / self.scales
@@ -64,7 +64,7 @@ class Sigmoids:
                         curvature,
                         -2 * height * curvature / scale,
                         curvature * (6 * height * height - 2) / (scale * scale),
-                    ).scaled(arb(amplitudes[t]))
+                    ).scale(arb(amplitudes[t]))
                 return found
 
             return Enclosure(enclose_largest(jet, arb(first).lower(), arb(last).upper()))
@@ -95,7 +95,7 @@ class Sigmoids:
         for t in range(len(self.centres)):
             height, curvature, scale = self._evaluate_term(t, x)
             term = Jet(height, curvature / scale, -2 * height * curvature / (scale * scale))
-            jets = [jet + term.scaled(arb(row[t])) for jet, row in zip(jets, self.amplitudes, strict=True)]
+            jets = [jet + term.scale(arb(row[t])) for jet, row in zip(jets, self.amplitudes, strict=True)]
         return jets
 
     def _enclose_derivative(self, x: arb) -> Jet:
@@ -107,7 +107,7 @@ class Sigmoids:
 
         def jet(x: arb) -> Jet:
             squares = [
-                each.squared().scaled(arb(share)) for each, share in zip(self._enclose_jets(x), shares, strict=True)
+                each.square().scale(arb(share)) for each, share in zip(self._enclose_jets(x), shares, strict=True)
             ]
             return sum(squares[1:], squares[0])
 

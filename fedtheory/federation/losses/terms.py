@@ -44,7 +44,7 @@ class Terms:
 
     def gradients(self, points: Array) -> Array:
         """Return gradients, (..., C, d), of C clients, each at its own point (..., C, d)."""
-        slopes = self.weights * self.kind.slope(self._compute_arguments(points), self.widths)
+        slopes = self.weights * self.kind.derivative(self._compute_arguments(points), self.widths)
         total = self.arithmetic.zeros(*points.shape)
         places: Any = (..., self.owners, self.coordinates)
         np.add.at(total, places, slopes)
@@ -55,7 +55,7 @@ class Terms:
         arguments: Array = points[..., self.owners, self.coordinates] - self.centres
         return arguments
 
-    def translated(self, origin: Array) -> Terms:
+    def translate(self, origin: Array) -> Terms:
         """Return the terms in coordinates whose zero is `origin` (d,)."""
         return replace(self, centres=self.centres - origin[self.coordinates])
 

@@ -20,7 +20,7 @@ class ExactOracle(Oracle):
     def covariances(self, moments: Array, gradients: Array) -> Array:
         return arithmetic_of(moments).zeros(*gradients.shape)
 
-    def pulled_back(self, forms: Array, gradients: Array) -> Array:
+    def pull_back(self, forms: Array, gradients: Array) -> Array:
         return gradients - gradients
 
     def sample(self, points: Array, generator: np.random.Generator) -> Array:
@@ -61,7 +61,7 @@ class AdditiveNoise(Oracle):
         covariances: Array = self.variances[:, None, None] * isotropic / size
         return covariances
 
-    def pulled_back(self, forms: Array, gradients: Array) -> Array:
+    def pull_back(self, forms: Array, gradients: Array) -> Array:
         constant = gradients - gradients
         constant[:, 0, 0] = self.variances * (forms.trace(axis1=1, axis2=2) / forms.shape[-1])
         return constant

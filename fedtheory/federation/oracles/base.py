@@ -60,7 +60,7 @@ class Oracle(ABC):
         """
 
     @abstractmethod
-    def pulled_back(self, forms: Array, gradients: Array) -> Array:
+    def pull_back(self, forms: Array, gradients: Array) -> Array:
         """Return forms in (1, x), (M, d+1, d+1), equal to the expectations of `forms` (M, d, d) in the noise at x.
 
         `gradients` (M, d+1, d+1) are the forms in (1, x) of `forms` in the full gradients.
@@ -99,6 +99,6 @@ class Oracle(ABC):
         """Return the oracle of the given clients, in that order, possibly with repetitions."""
         return self
 
-    def translated(self, _origin: Array) -> Oracle:
+    def translate(self, _origin: Array) -> Oracle:
         """Return the oracle in coordinates whose origin is the given point."""
         return self

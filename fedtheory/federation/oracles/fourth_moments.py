@@ -71,7 +71,7 @@ class FourthMoments:
         turned = self._turn @ moments @ self._turn.T
         return np.asarray(self.axes.T @ self._apply(turned)[..., 1:, 1:] @ self.axes)
 
-    def pulled_back(self, form: Array) -> Array:
+    def pull_back(self, form: Array) -> Array:
         """Return the expectation of a form (d, d) in one sample's gradient, as a form in (1, x), (d+1, d+1)."""
         turned = np.zeros_like(self._turn)
         turned[1:, 1:] = self.axes @ form @ self.axes.T

@@ -58,7 +58,7 @@ class MiniBatch(Oracle):
             per_sample[..., client, :, :] = self._compute_sample_moments(client, moments[..., client, :, :])
         return (per_sample - self._compute_sample_share(moments, gradients, lambda: self._mean_maps)) * self._shrinkages
 
-    def pulled_back(self, forms: Array, gradients: Array) -> Array:
+    def pull_back(self, forms: Array, gradients: Array) -> Array:
         per_sample = np.empty_like(gradients)
         for clients, residuals in self._stacks:
             inputs = residuals[..., 1:]
@@ -78,7 +78,7 @@ class MiniBatch(Oracle):
     def _pull_back_one(self, client: int, form: Array) -> Array:
         """Return the expectation of a form (d, d) in one sample's gradient, as a form in (1, x), (d+1, d+1)."""
         if client in self.fourth_moments:
-            return self.fourth_moments[client].pulled_back(form)
+            return self.fourth_moments[client].pull_back(form)
         residuals = self._build_residuals(client)
         inputs = residuals[:, 1:]
         return _weigh_squares(residuals, (product(inputs, form) * inputs).sum(axis=1))
@@ -205,8 +205,8 @@ class MiniBatch(Oracle):
         arithmetic = arithmetic_of(linear)
         return Draws(arithmetic.array(list(chosen.values())) / arithmetic.number(chosen.total(), "batches"), maps)
 
-    def translated(self, origin: Array) -> MiniBatch:
-        return replace(self, data=self.data.translated(origin))
+    def translate(self, origin: Array) -> MiniBatch:
+        return replace(self, data=self.data.translate(origin))
 
     def select_clients(self, clients: Sequence[int]) -> MiniBatch:
         some = replace(self, data=self.data.select_clients(clients))

@@ -22,7 +22,7 @@ class EnclosedProblem(Problem):
     """The rational problem, whose matrices have been validated."""
 
     @classmethod
-    def around(cls, problem: Problem) -> EnclosedProblem:
+    def from_problem(cls, problem: Problem) -> EnclosedProblem:
         """Return the interval problem of a rational one."""
         centred = problem.centred
         given: dict[str, Any] = {one.name: getattr(centred, one.name) for one in fields(Problem)}

@@ -117,9 +117,9 @@ class Problem(Shown):
         """Number of features of a model; the dimension is smaller if the rows span a subspace."""
         return self.dimension if self.span is None else len(self.span.start)
 
-    def lifted(self, points: Array) -> Array:
+    def lift(self, points: Array) -> Array:
         """Return points (..., d) as models, (..., features)."""
-        return points if self.span is None else self.span.lifted(points)
+        return points if self.span is None else self.span.lift(points)
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
@@ -315,7 +315,7 @@ class Problem(Shown):
         """The problem in coordinates whose origin is the centre, which reduces rounding errors of F - F*."""
         at = self.centre
         linear, constants = self._recentre(at)
-        oracle = self.oracle.translated(at)
+        oracle = self.oracle.translate(at)
         start = self.arithmetic.difference(self.start, at, lambda: abs(self.start) + abs(at))
         moved = replace(self, linear=linear, constants=constants, start=start, oracle=oracle, data=None)
         if self.stationary_point is not None:
@@ -352,7 +352,7 @@ class Problem(Shown):
         optima: Array = self.optimum + np.stack(moves)
         return optima
 
-    def repeated(self, copies: int) -> Self:
+    def repeat(self, copies: int) -> Self:
         """Return the problem with every client repeated, the weights divided by the number of copies."""
         clients = list(range(self.clients)) * copies
         return self.with_clients(clients, self.weights[clients] / copies)

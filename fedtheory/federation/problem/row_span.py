@@ -45,7 +45,7 @@ class RowSpan:
             outside[:] = arithmetic_of(rows).zeros(*outside.shape)
         return replace(self.data, inputs=inputs), product(self.start, self.basis)
 
-    def lifted(self, points: Array) -> Array:
+    def lift(self, points: Array) -> Array:
         """Return points (..., r) of the span in all dimensions, (..., d)."""
         return product(points, self.basis.T)
 

@@ -139,13 +139,13 @@ def _factorise(blocks: list[Array]) -> Array:
 
 def evaluate_clients(data: ClientData, point: Array) -> Array:
     """Return F_i at a point (d,), (M,), from the residuals, so that no large numbers cancel."""
-    squares = np.array([r @ r / len(r) for r in data.translated(point).outputs])
+    squares = np.array([r @ r / len(r) for r in data.translate(point).outputs])
     return np.asarray(squares + data.penalties @ (point * point) / 2)
 
 
 def compute_client_descents(data: ClientData, point: Array) -> Array:
     """Return -grad F_i at a point (d,), (M, d), from the residuals; values within rounding error are zero."""
-    residuals = data.translated(point).outputs
+    residuals = data.translate(point).outputs
     data_parts = np.stack([2 * r @ x / len(r) for (x, _), r in zip(data, residuals, strict=True)])
 
     def sizes() -> Array:

@@ -263,7 +263,7 @@ class Compiler:
             found = inside(site)
             if isinstance(found, PathVector) and found.values.ndim > 3:
                 site.step.require_shared(found.values.shape[-3])
-            return found.averaged(_select_weights(node, site))
+            return found.average(_select_weights(node, site))
 
         return average
 
@@ -314,7 +314,7 @@ class Compiler:
             raise ValueError(f"expected one vector in the product {node}")
         factor = self.scalar(sp.Mul(*(argument for argument in node.args if argument is not vectors[0])))
         vector = self.vector(vectors[0])
-        return lambda site: vector(site).scaled(factor(site))
+        return lambda site: vector(site).scale(factor(site))
 
     def _is_vector(self, node: Expr) -> bool:
         if isinstance(node, ex.Gradient | ex.SampledGradient | ex.Selected):

@@ -162,7 +162,7 @@ class RunQuantity(_Named):
         """Cache a value for a run, in place of a measurement."""
         run.memo.store(self._key, value)
 
-    def is_known_of(self, run: Run) -> bool:
+    def is_cached_for(self, run: Run) -> bool:
         """Return whether the quantity is cached for a run."""
         return self._key in run.memo
 

@@ -97,7 +97,7 @@ gradient_deviation = VectorQuantity(
     "gradient_deviation",
     r"(\nabla F_i(x)-g_i(x))",
     "grad F_i - g_i at a client's iterate",
-    lambda frame: frame.noise.scaled(-frame.arithmetic.identity(1)[0]),
+    lambda frame: frame.noise.scale(-frame.arithmetic.identity(1)[0]),
 )
 
 

@@ -74,7 +74,7 @@ def test_enclosures_contain_what_rationals_find(
 
 def test_clients_with_work_of_their_own() -> None:
     """Enclosures are correct for equal objectives with different local steps and client sampling."""
-    problem = random_problem(np.random.default_rng(5), 3, 2).repeated(2)
+    problem = random_problem(np.random.default_rng(5), 3, 2).repeat(2)
     algorithm = fedavg(
         problem, rounds=17, local_step_size=fmpq(1, 5), local_steps=[1, 2, 3, 3, 2, 1], participation=Fixed((0, 2, 5))
     )

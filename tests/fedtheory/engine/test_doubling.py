@@ -62,7 +62,7 @@ def test_any_number_of_rounds_at_once(seed: int, rounds: int) -> None:
     assert found.rounds == rounds
     assert (found.power == power).all()
     assert (found.total == total).all()
-    assert (found.after(start) == moment).all()
+    assert (found.apply(start) == moment).all()
 
 
 def test_no_rounds() -> None:

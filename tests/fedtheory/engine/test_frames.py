@@ -51,12 +51,12 @@ Truth = Callable[[brute.TinyRun, brute.Point, brute.Step], list[brute.Point]]
 
 
 def _minus(left: Vector, right: Vector, run: Run) -> Vector:
-    return left + right.scaled(run.arithmetic.array([-1]))
+    return left + right.scale(run.arithmetic.array([-1]))
 
 
 def _mean_gradient(frame: Frame) -> Vector:
     """Return the weighted average of the full gradients at the local models."""
-    return _minus(frame.gradient, frame.noise, frame.run).averaged(frame.run.problem.weights)
+    return _minus(frame.gradient, frame.noise, frame.run).average(frame.run.problem.weights)
 
 
 NAMES: dict[str, tuple[Build, Truth]] = {
@@ -193,7 +193,7 @@ def test_path_inner_products_are_plain() -> None:
     frame = next(itertools.islice(iterate_path_frames(run), 1, None))
     local, server = frame.local.values, frame.server.values[0]  # type: ignore[attr-defined]
     assert frame.inner(frame.local, frame.server).tolist() == [x @ server for x in local]
-    turned = frame.local.transform(LinearMaps(run.problem.hessians)).scaled(run.arithmetic.array([2, -1]))
+    turned = frame.local.transform(LinearMaps(run.problem.hessians)).scale(run.arithmetic.array([2, -1]))
     assert _values(turned) == [
         (2 * run.problem.hessians[0] @ local[0]).tolist(),
         (-run.problem.hessians[1] @ local[1]).tolist(),

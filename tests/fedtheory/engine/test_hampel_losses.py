@@ -98,7 +98,7 @@ def test_constants_are_attained_bounds(given_terms: list[tuple[fmpq, fmpq, fmpq]
     """
     run = loss_run(problem(one_client(given_terms), [0], kind="hampel"))
     grid = RATIONAL.array([fmpq(n, 16) for n in range(-160, 161)])[:, None]
-    slopes = run.problem.slopes(grid)[:, 0]
+    slopes = run.problem.mean_gradients(grid)[:, 0]
     quotients = (slopes[1:] - slopes[:-1]) * 16
     assert max(abs(quotients)) <= run.smoothness == run.objective_smoothness
     assert run.smallest_curvature <= min(quotients)

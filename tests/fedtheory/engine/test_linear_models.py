@@ -151,11 +151,11 @@ def test_numbers_with_a_free_intercept(features: int) -> None:
     point = generator.standard_normal(features + 1)
     steps = 1e-6 * np.eye(features + 1)
     slopes = [(problem.value(point + step) - problem.value(point - step)) / 2e-6 for step in steps]
-    np.testing.assert_allclose(problem.slopes(point[None])[0], slopes, atol=1e-8)
-    assert np.linalg.norm(problem.slopes(problem.optimum[None])) < 1e-12
+    np.testing.assert_allclose(problem.mean_gradients(point[None])[0], slopes, atol=1e-8)
+    assert np.linalg.norm(problem.mean_gradients(problem.optimum[None])) < 1e-12
     assert problem.minimum.distance < 1e-9
-    near = problem.compared_at(2.0)
-    residual = problem.slopes(near[None])[0] + (near - problem.start) / 2
+    near = problem.find_comparator(2.0)
+    residual = problem.mean_gradients(near[None])[0] + (near - problem.start) / 2
     assert np.linalg.norm(residual) < 1e-12
     moved = problem.centred
     assert moved.value(point - problem.optimum) == pytest.approx(problem.value(point), rel=1e-12)
@@ -167,7 +167,7 @@ def test_a_minimiser_without_a_ridge_is_certified() -> None:
     """Overlapping classes have a minimiser in the span of the rows; the closest to the start is certified."""
     run = model_run(inputs=[[[1, 1], [-1, -1], [2, 2]], [[1, 1]]], outputs=[[1, 0, 0], [0]], ridge=0, start=[1, 0])
     found = run.problem.minimum
-    assert np.linalg.norm(run.problem.slopes(found.point[None])) < 1e-14
+    assert np.linalg.norm(run.problem.mean_gradients(found.point[None])) < 1e-14
     assert found.distance < 1e-12
     # The start is moved along (1, 1) only.
     assert found.point[0] - found.point[1] == pytest.approx(1, abs=1e-12)
@@ -238,7 +238,7 @@ def test_batches_larger_than_all_clients_are_counted() -> None:
     assert (counts[:, :3].sum(axis=1) == 9).all()
     assert (counts[:, 3:].sum(axis=1) == 9).all()
     points = np.broadcast_to(np.array([0.3, -0.2]), (20_000, 2, 2))
-    found = problem.model.counted_slopes(points, counts)
+    found = problem.model.batch_gradients(points, counts)
     rows = np.array([np.repeat(np.arange(5), own) for own in counts[:20]]).reshape(20, 2, 9)
     np.testing.assert_allclose(found[:20], problem.model.batch_slopes(points[:20], rows), rtol=1e-12)
     full = problem.gradients(points[:1])[0]
@@ -283,7 +283,7 @@ def test_the_comparator_balances_value_and_distance() -> None:
     time = 0.7
     found = find_comparator_model(run.problem, time)
     y = found.point + run.problem.optimum
-    gradient = run.problem.slopes(y[None])[0] + y / time
+    gradient = run.problem.mean_gradients(y[None])[0] + y / time
     assert np.linalg.norm(gradient) < 1e-12
     assert found.suboptimality == pytest.approx(run.problem.value(y) - run.problem.optimal_value, rel=1e-9)
     assert run.comparator.distance_sq < run.initial_distance_sq
@@ -332,8 +332,8 @@ def test_regressions_take_the_same_path(kind: str) -> None:
     """Regressions have stationary minimisers, and gradients that agree with differences of values."""
     run = model_run(kind=kind, outputs=[[1, 0.5, -2], [4, 1]])
     problem, point = run.problem, np.array([0.2, 0.1])
-    assert np.linalg.norm(problem.slopes(problem.optimum[None])) < 1e-12
-    slope, h = problem.slopes(point[None])[0], 1e-6
+    assert np.linalg.norm(problem.mean_gradients(problem.optimum[None])) < 1e-12
+    slope, h = problem.mean_gradients(point[None])[0], 1e-6
     for axis in range(2):
         step = h * np.eye(2)[axis]
         assert (problem.value(point + step) - problem.value(point - step)) / (2 * h) == pytest.approx(slope[axis])

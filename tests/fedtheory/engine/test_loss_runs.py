@@ -225,7 +225,7 @@ def test_steps_in_expectation_are_the_trajectory() -> None:
     trajectory, least = run.trajectory, run.problem.optimal_value
     for frame in list_frames_at("step", run):
         n, k = int(frame.index["round"]), int(frame.index["step"])
-        apart = frame.local + frame.average.scaled(RATIONAL.array([-1]))
+        apart = frame.local + frame.average.scale(RATIONAL.array([-1]))
         assert run.mean_objective.value(frame, frame.average).item() - least == trajectory.local_suboptimality[n, k]
         assert frame.inner(frame.average, frame.average).item() == trajectory.local_distance_sq[n, k]
         assert frame.inner(apart, apart).ravel().tolist() == trajectory.drift[n, k].tolist()
@@ -240,14 +240,14 @@ def test_noise_of_a_step_is_fresh() -> None:
         for past in (frame.local, frame.server, frame.average):
             assert (frame.inner(frame.noise, past) == 0).all()
         assert frame.inner(frame.noise, frame.noise).ravel().tolist() == [2, fmpq(1, 2)]
-        mean = frame.noise.averaged(run.problem.weights)
+        mean = frame.noise.average(run.problem.weights)
         assert frame.inner(mean, mean).item() == fmpq(5, 8)
 
 
 def test_two_point_noise_has_its_moments() -> None:
     """Both outcomes have probability 1/2, with mean zero, variance s^2 per entry, and s^2 d in total."""
     oracle, like = TwoPointNoise(RATIONAL.array([3, 0])), RATIONAL.zeros(2, 2)
-    variances = oracle.pulled_back(np.stack([RATIONAL.identity(2)] * 2), RATIONAL.zeros(2, 3, 3))
+    variances = oracle.pull_back(np.stack([RATIONAL.identity(2)] * 2), RATIONAL.zeros(2, 3, 3))
     for client, size in enumerate((3, 0)):
         law = oracle.draws(client, like)
         drawn = law.maps[:, :, 0]

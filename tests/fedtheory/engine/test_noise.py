@@ -55,13 +55,13 @@ class Vectors:
             return Both(one.noise + other.noise, one.dense + other.dense)
         if step == "multiple":
             factors = _numbers(self._numbers, self._clients if self._how.integers(2) else 1)
-            return Both(one.noise.scaled(factors), factors[:, None, None, None, None] * one.dense)
+            return Both(one.noise.scale(factors), factors[:, None, None, None, None] * one.dense)
         if step == "map":
             maps = self._maps[int(self._how.integers(3))]
             return Both(one.noise.transform(maps), maps.matrices[:, None, None] @ one.dense)
         weights = _numbers(self._numbers, self._clients)
         mean = (weights[:, None, None, None, None] * one.dense).sum(axis=0, keepdims=True)
-        return Both(one.noise.averaged(weights), mean)
+        return Both(one.noise.average(weights), mean)
 
     def pairs(self) -> Iterator[tuple[Both, Both]]:
         """Yield all pairs of vectors, including equal ones."""

@@ -71,7 +71,7 @@ def test_numbers_are_those_of_all_dimensions(setting, batch, is_zero) -> None:
         one, other = (constant.on(run) for run in (found, expected))
         assert one == pytest.approx(other, rel=1e-9, abs=1e-12), constant.name
     assert found.problem.optimal_value == pytest.approx(expected.problem.optimal_value, rel=1e-9, abs=1e-12)
-    lifted = found.problem.lifted
+    lifted = found.problem.lift
     np.testing.assert_allclose(lifted(found.problem.optimum), expected.problem.optimum, atol=1e-9)
     np.testing.assert_allclose(lifted(found.trajectory.server_mean), expected.trajectory.server_mean, atol=1e-9)
 
@@ -97,7 +97,7 @@ def test_exact_numbers_are_equal(ridge, batch) -> None:
         run = Run(problem, fedavg(problem, rounds=3, local_step_size=step, local_steps=2))
         trajectory = run.trajectory
         measured = [trajectory.server_suboptimality, trajectory.server_distance_sq, trajectory.drift]
-        models = [problem.lifted(problem.optimum), problem.lifted(trajectory.server_mean)]
+        models = [problem.lift(problem.optimum), problem.lift(trajectory.server_mean)]
         constants = [run.strong_convexity, run.initial_gap, run.initial_distance_sq, problem.optimal_value]
         return [each.tolist() for each in measured + models] + constants
 
@@ -179,7 +179,7 @@ def test_wide_files_are_run(tmp_path: Path) -> None:
                 local = local - 0.1 * (2 * own.T @ (own @ local - targets) / 50 + 0.1 * local)
             ends.append(local)
         model = np.mean(ends, axis=0)
-    np.testing.assert_allclose(run.problem.lifted(run.trajectory.final_mean), model, atol=1e-12)
+    np.testing.assert_allclose(run.problem.lift(run.trajectory.final_mean), model, atol=1e-12)
     whole = np.mean((inputs @ model - outputs) ** 2) + 0.05 * model @ model
     above = run.trajectory.final_suboptimality
     assert run.problem.optimal_value + above == pytest.approx(whole, rel=1e-9)

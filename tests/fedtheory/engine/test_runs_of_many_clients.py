@@ -87,12 +87,12 @@ def test_clients_with_equally_many_rows_are_computed_together(monkeypatch) -> No
     oracle, forms = run.problem.centred.oracle, run.gradient_forms.lengths
     assert oracle._not_in_stacks == []
     squares = forms[:, 1:, 1:]
-    together = oracle.covariances(forms, squares), oracle.pulled_back(squares, forms)
+    together = oracle.covariances(forms, squares), oracle.pull_back(squares, forms)
     monkeypatch.setattr(minibatch, "_FEW_ROWS", 3)
     alone = oracle.select_clients(range(run.problem.clients))
     assert len(alone._not_in_stacks) == run.problem.clients
     for found, expected in zip(
-        together, (alone.covariances(forms, squares), alone.pulled_back(squares, forms)), strict=True
+        together, (alone.covariances(forms, squares), alone.pull_back(squares, forms)), strict=True
     ):
         np.testing.assert_array_equal(found, expected)
 

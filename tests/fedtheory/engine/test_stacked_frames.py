@@ -29,9 +29,9 @@ RUNS = [("small schedules", 7), ("fixed intervals", 5), ("sampled weights", 3), 
 def _vectors(frame: Frame) -> list[Vector]:
     names = ("local", "noise", "average", "server", "virtual", "next_virtual", "gradient", "next_local", "received")
     built = [frame.build_vector(lambda at, name=name: getattr(at, name)) for name in names]  # type: ignore[misc]
-    mixed = built[0] + built[3].scaled(-frame.arithmetic.identity(1)[0])
+    mixed = built[0] + built[3].scale(-frame.arithmetic.identity(1)[0])
     gradients = [objectives.gradient(frame, mixed) for objectives in _objectives(frame)]
-    return [*built, mixed, frame.aggregate(mixed), mixed.averaged(frame.importances), *gradients]
+    return [*built, mixed, frame.aggregate(mixed), mixed.average(frame.importances), *gradients]
 
 
 def _objectives(frame: Frame) -> list[Objectives]:

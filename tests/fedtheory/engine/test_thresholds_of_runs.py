@@ -146,5 +146,5 @@ def test_full_gradients_have_no_noise_in_either_direction() -> None:
     forms, gradients = RATIONAL.array([[[2]]]), RATIONAL.array([[[3, 1], [1, 5]]])
     oracle = quadratics([[["1"]]], [[0]], [1]).engine.problem.oracle
     assert not oracle.depends_on_model
-    assert not oracle.pulled_back(forms, gradients).any()
+    assert not oracle.pull_back(forms, gradients).any()
     assert not oracle.covariances(gradients, forms).any()

@@ -68,7 +68,7 @@ def test_pulled_back_forms(name: str) -> None:
     oracle = ORACLES[name]
     form = RATIONAL.array([[3, "-1/2"], ["-1/2", "7/3"]])
     maps = _gradient_maps(oracle)
-    pulled = oracle.pulled_back(np.stack([form] * 3), maps.transpose(0, 2, 1) @ form @ maps)
+    pulled = oracle.pull_back(np.stack([form] * 3), maps.transpose(0, 2, 1) @ form @ maps)
     for at in POINTS:
         homogeneous = RATIONAL.array([1, *at])
         covariances = _covariances(oracle, np.outer(homogeneous, homogeneous))
@@ -86,7 +86,7 @@ def test_moments_of_draws(name: str) -> None:
     """Probabilities are positive and sum to one; mean, covariance and variance at many points, as equal rationals."""
     oracle = ORACLES[name]
     gradients, identities = _gradient_maps(oracle), np.stack([RATIONAL.identity(2)] * 3)
-    forms = oracle.pulled_back(identities, gradients.transpose(0, 2, 1) @ gradients)
+    forms = oracle.pull_back(identities, gradients.transpose(0, 2, 1) @ gradients)
     for client in range(3):
         draws = oracle.draws(client, LINEAR)
         assert draws.maps.shape == (len(draws.probabilities), 2, 3)

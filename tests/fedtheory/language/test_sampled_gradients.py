@@ -101,7 +101,7 @@ def test_a_step_has_its_gradient_or_draws_at_points() -> None:
     with pytest.raises(ValueError, match="either the stochastic gradient"):
         _ = sampled + frame.gradient
     with pytest.raises(Misplaced, match="draws of all clients"):
-        sampled.averaged(run.problem.weights).averaged(run.problem.weights)
+        sampled.average(run.problem.weights).average(run.problem.weights)
     assert (
         expect_inner_product(frame, frame.server, sampled) == expect_inner_product(frame, sampled, frame.server)
     ).all()

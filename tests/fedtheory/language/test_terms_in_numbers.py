@@ -30,11 +30,11 @@ FAMILIES = ("small schedules", "asynchronous cycles", "sampled clients", "sample
 
 
 def _shares(run: Run) -> Any:
-    return run.of_one_client(run.surrogate.shares)
+    return run.average_over_types(run.surrogate.shares)
 
 
 def _weights(run: Run) -> Any:
-    return run.of_one_client(run.surrogate.weights)
+    return run.average_over_types(run.surrogate.weights)
 
 
 def _residuals(run: Run) -> Any:
@@ -90,7 +90,7 @@ BY_HAND: dict[RunQuantity, Callable[[Run], Any]] = {
     q.largest_share: lambda run: _shares(run).max(axis=1),
     q.largest_share_of_all: lambda run: _shares(run).max(),
     q.largest_expected_weight: lambda run: _weights(run).max(),
-    q.mean_weight: lambda run: run.of_one_client(run.surrogate.mean_weights),
+    q.mean_weight: lambda run: run.average_over_types(run.surrogate.mean_weights),
     q.mean_of_shares: lambda run: _shares(run).sum(axis=0) / run.algorithm.rounds,
     q.largest_weight_sum: lambda run: max(1, run.surrogate.totals.max()),
     q.smallest_weight_sum: lambda run: run.surrogate.totals.min(),

@@ -239,7 +239,7 @@ def test_the_largest_weight_of_an_update(*, is_synchronous: bool) -> None:
     run: Any = SimpleNamespace(
         algorithm=SimpleNamespace(aggregation=aggregation, clock=SimpleNamespace(is_synchronous=is_synchronous)),
         problem=SimpleNamespace(weights=np.array([0.5, 0.75])),
-        of_one_client=lambda weights: 4 * weights,
+        average_over_types=lambda weights: 4 * weights,
         arithmetic=FLOAT,
     )
     assert divergence._measure_largest_weight(run) == (1.5 if is_synchronous else 18.0)

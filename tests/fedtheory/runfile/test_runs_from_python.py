@@ -117,7 +117,7 @@ def test_a_problem_is_of_one_shape(change: str) -> None:
 def test_algorithm_and_problem_have_the_same_clients(name: str | None) -> None:
     run = PLAIN_RUN if name is None else of(name)
     with pytest.raises(InputError, match="expected 4 "):
-        replace(run, problem=run.problem.repeated(2))
+        replace(run, problem=run.problem.repeat(2))
 
 
 def test_nobody_sends_more_coordinates_than_there_are() -> None:

@@ -44,9 +44,9 @@ def in_frames(run: Run) -> tuple[Any, Any]:
     """Return the weighted drift and the sum of differences, over the frames of all local steps."""
     weights, drift, imbalance = run.problem.weights * run.client_smoothness, 0, 0
     for frame in list_frames_at("step", run):
-        apart = frame.local + frame.average.scaled(-frame.arithmetic.identity(1)[0])
+        apart = frame.local + frame.average.scale(-frame.arithmetic.identity(1)[0])
         drift += (frame.inner(apart, apart) * weights).sum()
-        mixed = apart.averaged(weights)
+        mixed = apart.average(weights)
         imbalance += frame.inner(mixed, mixed).item()
     steps = run.algorithm.rounds * run.algorithm.work.steps[0]
     return drift / steps, imbalance / steps

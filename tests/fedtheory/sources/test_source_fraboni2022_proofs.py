@@ -186,10 +186,10 @@ def test_the_virtual_iterate_is_a_sum_of_gradients() -> None:
         if frame.index["step"] == 0:
             total = frame.constant(RATIONAL.zeros(2, 1))
         assert total is not None
-        moved = frame.aggregate(total).scaled(RATIONAL.array([-20 * size]))
-        apart: Any = frame.virtual + (frame.server + moved).scaled(RATIONAL.array([-1]))
+        moved = frame.aggregate(total).scale(RATIONAL.array([-20 * size]))
+        apart: Any = frame.virtual + (frame.server + moved).scale(RATIONAL.array([-1]))
         assert (apart.values == 0).all()
-        own: Any = frame.local + (frame.received + total.scaled(RATIONAL.array([-size]))).scaled(RATIONAL.array([-1]))
+        own: Any = frame.local + (frame.received + total.scale(RATIONAL.array([-size]))).scale(RATIONAL.array([-1]))
         assert (own.values == 0).all()
         total = total + frame.gradient
 

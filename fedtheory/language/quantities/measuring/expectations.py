@@ -51,7 +51,7 @@ def _measure_each_step(run: Run, values: Sequence[Value]) -> list[Array]:
 
 def measure_several(quantities: Iterable[RunQuantity], run: Run) -> None:
     """Compute the values of several quantities at local steps together; raise `FedtheoryError` if one is undefined."""
-    unknown = [quantity for quantity in quantities if not quantity.is_known_of(run)]
+    unknown = [quantity for quantity in quantities if not quantity.is_cached_for(run)]
     values = [one.measure.value for one in unknown if isinstance(one.measure, AtSteps)]
     missing = [value for value in dict.fromkeys(values) if value not in run.memo]
     try:

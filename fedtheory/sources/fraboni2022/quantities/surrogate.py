@@ -80,7 +80,7 @@ round_optimum_noise = per_round(
 def _compute_mixed_noise(run: Run) -> Array:
     """Return sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of each L^n, (N,)."""
     surrogate = run.surrogate
-    return _mix_second_moments(run, surrogate.update_shares * run.of_one_client(surrogate.update_shares))
+    return _mix_second_moments(run, surrogate.update_shares * run.average_over_types(surrogate.update_shares))
 
 
 round_optimum_mixed_noise = per_round(
@@ -214,7 +214,7 @@ surrogate_at_start = RunQuantity(
 
 def _measure_gradient_sq(run: Run, weights: Array, point: Array) -> Any:
     """Return |grad|^2 of sum_i weights_i L_i as one objective, at a point."""
-    gradient = run.surrogate.mixed_slope(weights, point)
+    gradient = run.surrogate.mixed_gradient(weights, point)
     return gradient @ gradient
 
 

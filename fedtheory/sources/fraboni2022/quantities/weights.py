@@ -46,7 +46,7 @@ expected_weight = per_round(
     "expected_weight",
     "q_i(n)",
     "q_i(n) = E[w_i(n)], expected weight of each client in each update",
-    lambda run: place_on_rounds_and_clients(run.of_one_client(run.surrogate.update_weights)),
+    lambda run: place_on_rounds_and_clients(run.average_over_types(run.surrogate.update_weights)),
     primitive="setting",
 )
 weight_sum = define_in_numbers(
@@ -56,7 +56,7 @@ weight_share = per_round(
     "weight_share",
     r"\tilde q_i(n)",
     "q_i(n) / q(n), the share of each client in each update",
-    lambda run: place_on_rounds_and_clients(run.of_one_client(run.surrogate.update_shares)),
+    lambda run: place_on_rounds_and_clients(run.average_over_types(run.surrogate.update_shares)),
     term=term_at_steps(expected_weight.symbol / weight_sum.symbol, expected_weight, weight_sum),
 )
 largest_share = reduce_entries(
@@ -114,7 +114,7 @@ mean_weight_share = RunQuantity(
     "mean_weight_share",
     r"\tilde q_i",
     "q_i / sum_j q_j, the share of each client over all updates",
-    lambda run: place_on_clients(run.of_one_client(run.surrogate.mean_shares)),
+    lambda run: place_on_clients(run.average_over_types(run.surrogate.mean_shares)),
     term=term_at_steps(mean_weight.symbol / mean_weight_sum.symbol, mean_weight, mean_weight_sum),
 )
 

@@ -54,7 +54,7 @@ def _square_sample_curvatures(run: Run) -> Array:
 
 
 def _sample_curvature_of_change(frame: Frame) -> Vector:
-    change = frame.local + frame.server.scaled(-frame.arithmetic.identity(1)[0])
+    change = frame.local + frame.server.scale(-frame.arithmetic.identity(1)[0])
     return change.transform(LinearMaps(frame.select_of_run(_square_sample_curvatures)))
 
 
