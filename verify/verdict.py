@@ -190,8 +190,8 @@ def _simplify(verdict: ClaimVerdict, seconds: float, seen: Searches | None) -> C
     sought = None if seen is None else seen.violation
     found = (sought or search_quickly(claim, seconds)).counterexample
     reached = shrink(claim, run, measure_work() + seconds / 4) if found is None else found
-    asked = [(cost, table) for table in (reached, run) if (cost := measure_reading_effort(claim, table))]
-    best = min(asked, key=lambda pair: pair[0], default=((), run))[1]
+    readable = [(cost, table) for table in (reached, run) if (cost := measure_reading_effort(claim, table))]
+    best = min(readable, key=lambda pair: pair[0], default=((), run))[1]
     # Instances whose right side is zero have no ratio; the displayed ratio is at least the largest one.
     return _add_witness(verdict, best, verdict.worst_ratio)
 
@@ -234,8 +234,8 @@ def _find_verdict(target: Target, outcomes: Sequence[Outcome], decision: Decisio
         # Violations in floats alone may be rounding errors, so rationals decide each of them, and also the few
         # ladders on which the slope of rounding errors may have been fitted.
         undecided = [outcome for outcome in applicable if outcome.holds is None and not outcome.exact]
-        asked = {False, None} if claim.rate is not None and len(undecided) <= _FEW_LADDERS else {False}
-        settled = [_escalate(claim, outcome) if outcome.holds in asked else outcome for outcome in applicable]
+        repeated = {False, None} if claim.rate is not None and len(undecided) <= _FEW_LADDERS else {False}
+        settled = [_escalate(claim, outcome) if outcome.holds in repeated else outcome for outcome in applicable]
         applicable = [outcome for outcome in settled if outcome.applicable]
         witness = _find_tightest(claim, applicable, stored)
     return ClaimVerdict(

@@ -20,66 +20,79 @@ _LIKE = (int, fmpq)
 class Germ:
     """A rational function of h near h = 0, for h > 0."""
 
-    __slots__ = ("bottom", "top")
+    __slots__ = ("denominator", "numerator")
 
-    def __init__(self, top: Any, bottom: Any = _ONE) -> None:
+    def __init__(self, numerator: Any, denominator: Any = _ONE) -> None:
         """Divide two polynomials in h, of which the second is not zero."""
-        if bottom == 0:
+        if denominator == 0:
             raise ZeroDivisionError("division by a rational function that is zero")
-        if top == 0:
-            bottom = _ONE
-        elif bottom.degree() > 0:
-            common = top.gcd(bottom)
-            top, bottom = top // common, bottom // common
-        if bottom.degree() == 0 and bottom != _ONE:
-            top, bottom = top / bottom[0], _ONE
-        self.top, self.bottom = top, bottom
+        if numerator == 0:
+            denominator = _ONE
+        elif denominator.degree() > 0:
+            common = numerator.gcd(denominator)
+            numerator, denominator = numerator // common, denominator // common
+        if denominator.degree() == 0 and denominator != _ONE:
+            numerator, denominator = numerator / denominator[0], _ONE
+        self.numerator, self.denominator = numerator, denominator
 
     @property
     def power(self) -> int:
         """The exponent v for which the function behaves like a multiple of h^v; raise `ValueError` for zero."""
-        return _find_lowest_power(self.top) - _find_lowest_power(self.bottom)
+        return _find_lowest_power(self.numerator) - _find_lowest_power(self.denominator)
 
     @property
     def leading(self) -> fmpq:
         """The non-zero coefficient c for which the function behaves like c h^v."""
-        found: fmpq = self.top[_find_lowest_power(self.top)] / self.bottom[_find_lowest_power(self.bottom)]
+        found: fmpq = (
+            self.numerator[_find_lowest_power(self.numerator)] / self.denominator[_find_lowest_power(self.denominator)]
+        )
         return found
 
     @property
     def is_monomial(self) -> bool:
         """Whether the function equals c h^v for all h, with c not zero."""
-        return self.top != 0 and all(_find_lowest_power(part) == part.degree() for part in (self.top, self.bottom))
+        return self.numerator != 0 and all(
+            _find_lowest_power(part) == part.degree() for part in (self.numerator, self.denominator)
+        )
 
     def __add__(self, other: Any) -> Germ:
         if isinstance(other, _LIKE):
-            return Germ(self.top + self.bottom * other, self.bottom)
+            return Germ(self.numerator + self.denominator * other, self.denominator)
         if not isinstance(other, Germ):
             return NotImplemented
-        if self.bottom == other.bottom:
-            return Germ(self.top + other.top, self.bottom)
-        return Germ(self.top * other.bottom + other.top * self.bottom, self.bottom * other.bottom)
+        if self.denominator == other.denominator:
+            return Germ(self.numerator + other.numerator, self.denominator)
+        return Germ(
+            self.numerator * other.denominator + other.numerator * self.denominator,
+            self.denominator * other.denominator,
+        )
 
     def __mul__(self, other: Any) -> Germ:
         if isinstance(other, _LIKE):
-            return Germ(self.top * other, self.bottom)
+            return Germ(self.numerator * other, self.denominator)
         if not isinstance(other, Germ):
             return NotImplemented
-        return Germ(self.top * other.top, self.bottom * other.bottom)
+        return Germ(self.numerator * other.numerator, self.denominator * other.denominator)
 
     def __truediv__(self, other: Any) -> Germ:
         if isinstance(other, _LIKE):
-            return Germ(self.top, self.bottom * other)
-        return Germ(self.top * other.bottom, self.bottom * other.top) if isinstance(other, Germ) else NotImplemented
+            return Germ(self.numerator, self.denominator * other)
+        return (
+            Germ(self.numerator * other.denominator, self.denominator * other.numerator)
+            if isinstance(other, Germ)
+            else NotImplemented
+        )
 
     def __rtruediv__(self, other: Any) -> Germ:
-        return Germ(self.bottom * other, self.top) if isinstance(other, _LIKE) else NotImplemented
+        return Germ(self.denominator * other, self.numerator) if isinstance(other, _LIKE) else NotImplemented
 
     def __pow__(self, exponent: int) -> Germ:
         if not isinstance(exponent, int):
             return NotImplemented
-        top, bottom = (self.top, self.bottom) if exponent >= 0 else (self.bottom, self.top)
-        return Germ(top ** abs(exponent), bottom ** abs(exponent))
+        numerator, denominator = (
+            (self.numerator, self.denominator) if exponent >= 0 else (self.denominator, self.numerator)
+        )
+        return Germ(numerator ** abs(exponent), denominator ** abs(exponent))
 
     def __neg__(self) -> Germ:
         return self * -1
@@ -96,7 +109,7 @@ class Germ:
         return -self if self < 0 else self
 
     def __bool__(self) -> bool:
-        return bool(self.top != 0)
+        return bool(self.numerator != 0)
 
     def __eq__(self, other: object) -> bool:
         return not self - other if isinstance(other, (Germ, *_LIKE)) else NotImplemented
@@ -108,10 +121,10 @@ class Germ:
         return bool(gap) and gap.leading < 0
 
     def __hash__(self) -> int:
-        return hash((str(self.top), str(self.bottom)))
+        return hash((str(self.numerator), str(self.denominator)))
 
     def __repr__(self) -> str:
-        return f"Germ({self.top}, {self.bottom})"
+        return f"Germ({self.numerator}, {self.denominator})"
 
 
 INFINITESIMAL = Germ(fmpq_poly([0, 1]))

@@ -92,8 +92,8 @@ class RationalArithmetic(Arithmetic):
         rational: list[fmpq] = [-factor[0] / factor[1] for factor, _ in polynomial.factor()[1] if factor.degree() == 1]
         if rational and self.is_psd(max(rational) * self.identity(len(matrix)) - matrix):
             return max(rational)
-        above: fmpq = max(root.real.upper().fmpq() for root, _ in polynomial.numer().complex_roots())
-        return above
+        upper: fmpq = max(root.real.upper().fmpq() for root, _ in polynomial.numer().complex_roots())
+        return upper
 
     def are_psd(self, matrices: Array) -> Array:
         if matrices.shape[-1] == 1:

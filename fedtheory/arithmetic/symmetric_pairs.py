@@ -47,8 +47,8 @@ def map_pairs(maps: Array) -> Array:
     """Return the matrices (..., s_a, s_b) of ``S -> A S A'`` for maps A (..., a, b)."""
     rows, columns = list_pair_indices(maps.shape[-2])
     first, second = list_pair_indices(maps.shape[-1])
-    above, below = maps[..., rows, :], maps[..., columns, :]
-    found: Array = above[..., first] * below[..., second]
-    found += above[..., second] * below[..., first]
+    in_rows, in_columns = maps[..., rows, :], maps[..., columns, :]
+    found: Array = in_rows[..., first] * in_columns[..., second]
+    found += in_rows[..., second] * in_columns[..., first]
     found *= count_pair_multiplicities(maps.shape[-1]) / 2
     return found

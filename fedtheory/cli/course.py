@@ -136,10 +136,10 @@ def _write_copy(assignment: Assignment, copy: Copy, output: Path, with_solutions
         folder / f"{copy.student}.py": n.write_python_template(assignment, copy),
     }
     if with_solutions:
-        apart = output / "instructor" / assignment.id / copy.student
+        for_instructor = output / "instructor" / assignment.id / copy.student
         texts |= {
-            apart / f"{assignment.id}.ipynb": n.write_notebook(n.build_instructor_notebook(assignment, copy)),
-            apart / "rubric.md": n.write_rubric(assignment, copy),
+            for_instructor / f"{assignment.id}.ipynb": n.write_notebook(n.build_instructor_notebook(assignment, copy)),
+            for_instructor / "rubric.md": n.write_rubric(assignment, copy),
         }
     return [_write(file, text) for file, text in texts.items()]
 

@@ -97,8 +97,8 @@ def run(
     if map_over is not None:
         _require_symbols(_read_symbols(map_over), chosen)
     kinds = tuple(part.strip() for part in (vary or "").split(",") if part.strip())
-    asked = _PlanOptions(accuracy, error, margin, kinds, _read_costs(local_cost, aggregation_cost), as_json)
-    found, planned = _plan(files, given, chosen, asked)
+    options = _PlanOptions(accuracy, error, margin, kinds, _read_costs(local_cost, aggregation_cost), as_json)
+    found, planned = _plan(files, given, chosen, options)
     written = _write_files(found, planned, map_over, output, files[0] if files else "constants")
     if as_json:
         print_json({**encode_plan(found), "files": written})
@@ -206,7 +206,7 @@ def _plan(
     files: list[str],
     given: dict[str, str],
     claims: list[Claim] | None,
-    asked: _PlanOptions,
+    options: _PlanOptions,
 ) -> tuple[Plan, Run | None]:
     """Return the plan and its run; the run is None if only constants are given."""
     from fedtheory import planner
@@ -215,7 +215,7 @@ def _plan(
     from fedtheory.planner.data import build_run_from_data
     from fedtheory.runfile import read_run
 
-    accuracy = asked.accuracy
+    accuracy = options.accuracy
     if len(files) > 1:
         raise InputError(files[1], "expected one file only")
     if not files:
@@ -237,14 +237,14 @@ def _plan(
             run,
             number,
             claims,
-            error=asked.error,
-            margin=asked.margin,
-            vary=asked.vary,
-            costs=asked.costs,
+            error=options.error,
+            margin=options.margin,
+            vary=options.vary,
+            costs=options.costs,
             jobs=-1,
             on_progress=tell,
-            on_answer=None if asked.is_json else partial(print_first, run),
-            on_bounds=None if asked.is_json else print_guarantees,
+            on_answer=None if options.is_json else partial(print_first, run),
+            on_bounds=None if options.is_json else print_guarantees,
         )
     return found, run
 

@@ -115,8 +115,8 @@ def suboptimality(problem: Problem) -> Measure:
     floats = problem.as_floats()
 
     def measure(models: Array) -> Array:
-        apart = models - floats.optimum
-        return np.asarray(((apart @ floats.about_optimum.hessian) * apart).sum(axis=-1) / 2)
+        deviations = models - floats.optimum
+        return np.asarray(((deviations @ floats.about_optimum.hessian) * deviations).sum(axis=-1) / 2)
 
     return measure
 

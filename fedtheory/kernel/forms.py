@@ -232,11 +232,11 @@ def _average_scalar(own: Expr, monomial: Expr, context: Context) -> Form:
     if not indices.differs(monomial, context):
         return {monomial: ONE if own == 1 else quotient(Average(own))}
     if isinstance(monomial, Inner):
-        apart = [side for side in monomial.args if not indices.differs(side, context)]
-        if apart:
+        shared = [side for side in monomial.args if not indices.differs(side, context)]
+        if shared:
             (inside,) = (side for side in monomial.args if indices.differs(side, context))
             mean = _average_vector(Average, {inside: quotient(own)}, context)
-            return add_forms(scale_form(_multiply_basis(b, apart[0], context), c) for b, c in mean.items())
+            return add_forms(scale_form(_multiply_basis(b, shared[0], context), c) for b, c in mean.items())
     if isinstance(monomial, LocalSum) and not context.numbers.differs(context.number_of_steps):
         return _sum_of_scalars(_average_scalar(own, monomial.args[0], context), context)
     return {Average(own * monomial): ONE}

@@ -144,8 +144,8 @@ def smoothness(context: Context, objective: Symbol, at: Expr, around: Expr) -> I
 def cocoercivity(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``f(at) - f(around) - <grad f(around), at - around> - |grad f(at) - grad f(around)|^2/(2 L)`` of a convex f."""
     _require(objective, context.convex, "convex")
-    apart = Gradient(objective, at) - Gradient(objective, around)
-    lost = Inner(apart, apart) / (2 * _find_constant(objective, context.smooth, "smooth"))
+    change = Gradient(objective, at) - Gradient(objective, around)
+    lost = Inner(change, change) / (2 * _find_constant(objective, context.smooth, "smooth"))
     return Inequality("co-coercivity", _measure_gap(objective, at, around) - lost)
 
 
@@ -159,17 +159,17 @@ def interpolation(context: Context, objective: Symbol, at: Expr, around: Expr) -
     """
     smooth = _find_constant(objective, context.smooth, "smooth")
     curvature = context.strongly_convex.get(objective, ZERO if objective in context.convex else -smooth)
-    apart = Gradient(objective, at) - Gradient(objective, around) - curvature * (at - around)
+    change = Gradient(objective, at) - Gradient(objective, around) - curvature * (at - around)
     gap = _measure_gap(objective, at, around) - curvature / 2 * Inner(at - around, at - around)
-    return Inequality("interpolation", (smooth - curvature) * gap - Inner(apart, apart) / 2)
+    return Inequality("interpolation", (smooth - curvature) * gap - Inner(change, change) / 2)
 
 
 @_register
 def lipschitz_gradient(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``L^2 |at - around|^2 - |grad f(at) - grad f(around)|^2`` of an L-smooth f."""
-    apart = Gradient(objective, at) - Gradient(objective, around)
+    change = Gradient(objective, at) - Gradient(objective, around)
     bound = _find_constant(objective, context.smooth, "smooth") ** 2 * Inner(at - around, at - around)
-    return Inequality("Lipschitz gradient", bound - Inner(apart, apart))
+    return Inequality("Lipschitz gradient", bound - Inner(change, change))
 
 
 @_register
@@ -194,8 +194,8 @@ def square_of_lengths(_context: Context, left: Expr, right: Expr) -> Inequality:
 @_register
 def length_of_mean(_context: Context, of: Expr) -> Inequality:
     """``mean(|v_i|) - |mean(v_i)|`` over clients."""
-    apart = Average(length(of)) - length(Average(of))
-    return Inequality("the norm of an average is at most the average norm", apart)
+    excess = Average(length(of)) - length(Average(of))
+    return Inequality("the norm of an average is at most the average norm", excess)
 
 
 @_register
@@ -212,9 +212,9 @@ def mean_of_drawn(context: Context, of: Expr) -> Inequality:
 @_register
 def lipschitz_gradient_length(context: Context, objective: Symbol, at: Expr, around: Expr) -> Inequality:
     """``L |at - around| - |grad f(at) - grad f(around)|`` of an L-smooth f."""
-    apart = Gradient(objective, at) - Gradient(objective, around)
+    change = Gradient(objective, at) - Gradient(objective, around)
     bound = _find_constant(objective, context.smooth, "smooth") * length(at - around)
-    return Inequality("Lipschitz gradient", bound - length(apart))
+    return Inequality("Lipschitz gradient", bound - length(change))
 
 
 @_register
@@ -224,8 +224,8 @@ def lipschitz(context: Context, objective: Symbol, at: Expr, around: Expr) -> In
     for point in (at, around):
         if point not in context.visited:
             raise Rejected(f"{point} may lie where the constant of {objective} does not hold")
-    apart = Value(objective, at) - Value(objective, around)
-    return Inequality("Lipschitz objective", bound - apart)
+    change = Value(objective, at) - Value(objective, around)
+    return Inequality("Lipschitz objective", bound - change)
 
 
 @_register

@@ -25,15 +25,15 @@ def sum_over_range(number: Quotient, index: Symbol, first: Expr, end: Expr) -> Q
 
 def _sum_up_to(number: Quotient, index: Symbol, end: Expr) -> Quotient:
     """Return the sum over 0, 1, .. end - 1."""
-    below = number.written(number.denominator)
-    hidden = below.free_symbols.union(*(one.free_symbols for one in number.symbols if one != index))
+    denominator = number.written(number.denominator)
+    hidden = denominator.free_symbols.union(*(one.free_symbols for one in number.symbols if one != index))
     if index in hidden:
         raise Rejected(f"{number.expression} is not a polynomial in {index}, over which it is summed")
     place, total = number.symbols.index(index), ZERO
     for powers, factor in number.numerator.terms():
         without = number.monomial((*powers[:place], 0, *powers[place + 1 :]), factor)
         total = total + quotient(without) * _sum_of_powers(int(powers[place]), end)
-    return total * quotient(1 / below)
+    return total * quotient(1 / denominator)
 
 
 @cache_with_work(2**8)

@@ -132,8 +132,8 @@ def _bound_monomials(points: Sequence[Sequence[int]], degrees: Sequence[int]) ->
         place = min(fewest, key=fewest.__getitem__)
         found *= fewest.pop(place)
         for other, known in fewest.items():
-            apart = [one - another for one, another in zip(columns[place], columns[other], strict=True)]
-            fewest[other] = min(known, 1 + _measure_range(apart))
+            differences = [one - another for one, another in zip(columns[place], columns[other], strict=True)]
+            fewest[other] = min(known, 1 + _measure_range(differences))
     return found
 
 

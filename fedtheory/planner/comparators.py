@@ -82,9 +82,9 @@ class QuadraticComparators(Comparators):
 
 def _list_squares(run: Run, names: frozenset[str]) -> Iterator[tuple[str, Array]]:
     """Yield client averages of forms in (1, x - x*), (d+1, d+1), by name."""
-    weights, noise, apart = run.problem.weights, run.noise_forms, run.gradient_forms.deviations
+    weights, noise, deviations = run.problem.weights, run.noise_forms, run.gradient_forms.deviations
     yield NOISE, sum_with_weights(weights, noise)
-    yield DISSIMILARITY, sum_with_weights(weights, apart)
+    yield DISSIMILARITY, sum_with_weights(weights, deviations)
     if names & CURVED:
         yield CURVED_NOISE, sum_with_weights(weights * run.client_smoothness, noise)
-        yield CURVED_DISSIMILARITY, sum_with_weights(weights * run.client_smoothness, apart)
+        yield CURVED_DISSIMILARITY, sum_with_weights(weights * run.client_smoothness, deviations)

@@ -57,9 +57,9 @@ _CELLS: dict[str, Callable[[ClaimPlan], str]] = {
 }
 
 
-def _format_rounds(asked: RoundsToAccuracy | None) -> str:
+def _format_rounds(target: RoundsToAccuracy | None) -> str:
     """Format the number of rounds to the accuracy."""
-    return "-" if asked is None else "never" if asked.rounds is None else short(asked.rounds)
+    return "-" if target is None else "never" if target.rounds is None else short(target.rounds)
 
 
 def _format_limit(edge: Edge) -> str:

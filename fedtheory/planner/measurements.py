@@ -98,14 +98,14 @@ def find_covered_edge(claim: Claim, edge: Edge, errors: ExactErrors) -> Edge:
     def covered(step: float) -> bool:
         return not list_failures(claim, errors.run_with(step))
 
-    top = min(edge.value, _FAR * errors.planned)
-    if top <= 0 or covered(top):
+    largest = min(edge.value, _FAR * errors.planned)
+    if largest <= 0 or covered(largest):
         return edge
     curvature = plain_float(errors.run.sample_smoothness)
     nonexpansive = 2 / curvature * (1 - NEAR_TIE) if curvature > 0 else math.inf
-    if nonexpansive < top and covered(nonexpansive):
+    if nonexpansive < largest and covered(nonexpansive):
         return Edge(nonexpansive)
-    low = next((part * top for part in _PARTS if covered(part * top)), None)
+    low = next((part * largest for part in _PARTS if covered(part * largest)), None)
     if low is None:
         return Edge(0.0)
     high = low * 2

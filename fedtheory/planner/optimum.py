@@ -224,8 +224,8 @@ class StepSizes:
 
     def numeric(self, at: NumericBound, edge: Edge) -> float:
         """Minimise numerically on the admissible interval."""
-        top = self._find_upper_end(at, edge)
-        return minimise_numerically(at.along(STEP), top, top * math.exp(-_WIDTH))
+        largest = self._find_upper_end(at, edge)
+        return minimise_numerically(at.along(STEP), largest, largest * math.exp(-_WIDTH))
 
     def _find_upper_end(self, at: NumericBound, edge: Edge) -> float:
         """Return the upper end of the search for the best step size."""

@@ -156,8 +156,8 @@ def _recommend(plans: Sequence[ClaimPlan], work: PlanWorker) -> ClaimPlan | None
     if not exact:
         return _find_smallest_bound(usable)
     yardstick = min((plan.error for plan in exact), key=ERRORS.index)
-    asked = [work.error(yardstick, _find_step_size(plan)) for plan in exact]
-    return min(zip(exact, asked, strict=True), key=lambda pair: pair[1]())[0]
+    errors = [work.error(yardstick, _find_step_size(plan)) for plan in exact]
+    return min(zip(exact, errors, strict=True), key=lambda pair: pair[1]())[0]
 
 
 def _find_step_size(plan: ClaimPlan) -> float:
@@ -236,14 +236,14 @@ def _set_rounds(bound: NumericBound, accuracy: float | None) -> NumericBound:
         return bound
     if accuracy is None:
         raise NotApplicable(f"{NOT_GIVEN}: the rounds, or a target accuracy from which they follow")
-    asked = (
+    found = (
         target.find_rounds_at_step(bound, accuracy)
         if STEP in bound.values
         else target.find_rounds_at_best_step(StepSizes(bound), accuracy)
     )
-    if asked.rounds is None:
-        raise NotApplicable(f"the accuracy {accuracy:g} is out of reach: {asked.reason}")
-    return bound.with_numbers({ROUNDS: asked.rounds})
+    if found.rounds is None:
+        raise NotApplicable(f"the accuracy {accuracy:g} is out of reach: {found.reason}")
+    return bound.with_numbers({ROUNDS: found.rounds})
 
 
 def _plan_claim(errors: ExactErrors, claim: Claim, accuracy: float | None) -> ClaimPlan:

@@ -86,5 +86,5 @@ def _bound_drift(lemma: Claim, claim: Claim) -> Expr:
     drift, places = symbol(q.max_drift), (lemma.place, claim.place)
     if relation is None or places != ("run", "step") or relation.operator != "<=" or relation.left != drift:
         raise Rejected(f"{lemma.id} does not bound the drift at a local step")
-    apart = norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
-    return relation.right - apart
+    distance_sq = norm_sq(symbol(q.local_iterate) - symbol(q.average_iterate))
+    return relation.right - distance_sq

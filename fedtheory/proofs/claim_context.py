@@ -77,14 +77,14 @@ def build_step_context(claim: Claim) -> Context:
     if not are_together(claim):
         return context
     local, average = (symbols_of(claim)(quantity) for quantity in (q.local_iterate, q.average_iterate))
-    apart = {vector: what for vector, what in context.definitions.items() if vector != average}
+    others = {vector: what for vector, what in context.definitions.items() if vector != average}
     is_alone = a.one_client in claim.assumptions and not symbols_of(claim).has(q.clients)
     return replace(
         context,
         share=sp.S.One if is_alone else context.share,
         vectors=context.vectors | {average},
         client_vectors=context.client_vectors - {local},
-        definitions={**apart, local: average},
+        definitions={**others, local: average},
     )
 
 
@@ -218,11 +218,11 @@ def _assume_at_points(claim: Claim, symbol: SymbolTable) -> Iterator[tuple[str, 
     for point, quantity in claim.where.items():
         if not isinstance(quantity, PointQuantity):
             continue
-        apart = norm_sq(Gradient(client_objective, point) - Gradient(objective, point))
+        deviation_sq = norm_sq(Gradient(client_objective, point) - Gradient(objective, point))
         if is_assumed(a.bounded_dissimilarity, claim):
-            yield f"bounded dissimilarity at {quantity.name}", symbol(q.gradient_dissimilarity) ** 2 - apart
+            yield f"bounded dissimilarity at {quantity.name}", symbol(q.gradient_dissimilarity) ** 2 - deviation_sq
         if is_assumed(a.bounded_mean_dissimilarity, claim):
-            mean = symbol(q.mean_dissimilarity) ** 2 - Average(apart)
+            mean = symbol(q.mean_dissimilarity) ** 2 - Average(deviation_sq)
             yield f"bounded mean dissimilarity at {quantity.name}", mean
         if is_assumed(a.bounded_second_moment, claim):
             # The noise of a stochastic gradient has expectation zero.

@@ -64,7 +64,7 @@ def _list_known_slacks(claim: Claim, symbol: SymbolTable, point: q.VectorQuantit
     y, local = symbol(point), symbol(q.local_iterate)
     noise, _ = _POINTS[point]
     is_quiet = a.full_gradients in claim.assumptions
-    apart = Gradient(client_objective, y) - Gradient(objective, y)
+    deviation = Gradient(client_objective, y) - Gradient(objective, y)
     yield DISSIMILARITY_AT_Y, _bound_dissimilarity(symbol, point)
     # Full gradients have no noise, so that its constants are zero where the claim names none.
     largest = sp.S.Zero if is_quiet and not symbol.has(noise) else symbol(noise)
@@ -73,10 +73,10 @@ def _list_known_slacks(claim: Claim, symbol: SymbolTable, point: q.VectorQuantit
         curvature = symbol(q.client_smoothness)
         curved = symbol(q.comparator_curved_noise), symbol(q.comparator_curved_dissimilarity)
         yield CURVED_NOISE_AT_Y, curved[0] ** 2 - Average(curvature * norm_sq(noise_at_y))
-        yield CURVED_DISSIMILARITY_AT_Y, curved[1] ** 2 - Average(curvature * norm_sq(apart))
+        yield CURVED_DISSIMILARITY_AT_Y, curved[1] ** 2 - Average(curvature * norm_sq(deviation))
     if a.smooth_noise in claim.assumptions or is_quiet:
-        above = Value(client_objective, y) - Value(client_objective, local)
-        gap = above - Inner(Gradient(client_objective, local), y - local)
+        gap = Value(client_objective, y) - Value(client_objective, local)
+        gap = gap - Inner(Gradient(client_objective, local), y - local)
         changed = norm_sq(symbol(q.gradient_noise) - noise_at_y)
         factor = symbol(q.noise_smoothness) if a.smooth_noise in claim.assumptions else sp.S.Zero
         yield SMOOTH_NOISE, 2 * factor * gap - changed
@@ -85,5 +85,5 @@ def _list_known_slacks(claim: Claim, symbol: SymbolTable, point: q.VectorQuantit
 def _bound_dissimilarity(symbol: SymbolTable, point: q.VectorQuantity) -> Expr:
     """Return the slack of the client average of |grad f_i(y) - grad F(y)|^2 <= zeta_y^2."""
     _, dissimilarity = _POINTS[point]
-    apart = Gradient(symbol(q.client_objective), symbol(point)) - Gradient(symbol(q.objective), symbol(point))
-    return symbol(dissimilarity) ** 2 - Average(norm_sq(apart))
+    deviation = Gradient(symbol(q.client_objective), symbol(point)) - Gradient(symbol(q.objective), symbol(point))
+    return symbol(dissimilarity) ** 2 - Average(norm_sq(deviation))

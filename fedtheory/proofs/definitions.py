@@ -206,7 +206,7 @@ class Round:
     def evaluate_at_optimum(self) -> dict[Expr, Expr]:
         """Return the vectors of the server and of the clients at the optimum."""
         if not self.algorithm.at_optimum:
-            raise Rejected(f"{self.algorithm.name} does not say where its vectors rest at the optimum")
+            raise Rejected(f"{self.algorithm.name} does not state its vectors at the optimum (`at_optimum`)")
         mean, at = replace(self, noise=sp.S.Zero), {optimum: symbols_of(self.claim)(q.optimum)}
         return {of: mean.expression(of, expression, at) for of, expression in self.algorithm.at_optimum.items()}
 
@@ -269,8 +269,8 @@ def _add_gradient_identities(one: Round) -> Round:
         return one
     (call,) = calls
     at = one.expression(call, call.args[0], begun)
-    apart = kernel.Gradient(symbol(q.client_objective), at) - kernel.Gradient(symbol(q.objective), at)
-    known = {**one.context.assumed, ALIKE: symbol(q.gradient_dissimilarity) ** 2 - norm_sq(apart)}
+    deviation = kernel.Gradient(symbol(q.client_objective), at) - kernel.Gradient(symbol(q.objective), at)
+    known = {**one.context.assumed, ALIKE: symbol(q.gradient_dissimilarity) ** 2 - norm_sq(deviation)}
     return replace(one, context=replace(one.context, assumed=known))
 
 

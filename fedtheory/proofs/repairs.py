@@ -239,5 +239,5 @@ def _find_condition(one: _Sum) -> str | None:
 def _order(number: Expr) -> Expr:
     """Return the condition that a number is not negative, with its negative terms on the left."""
     terms = sp.Add.make_args(sp.expand(number))
-    below = sp.Add(*(-term for term in terms if term.could_extract_minus_sign()))
-    return sp.Le(below, sp.Add(*(term for term in terms if not term.could_extract_minus_sign())))
+    subtracted = sp.Add(*(-term for term in terms if term.could_extract_minus_sign()))
+    return sp.Le(subtracted, sp.Add(*(term for term in terms if not term.could_extract_minus_sign())))

@@ -151,7 +151,7 @@ def report_mistakes(function: Callable[..., object]) -> contextlib.AbstractConte
 
 
 def _find_names(name: str, of: object) -> list[str]:
-    """Return names of an object that is that contain an unknown one, else the closest name."""
+    """Return names of an object that contain an unknown name, else the closest name."""
     if type(of).__module__ == "builtins" and not isinstance(of, ModuleType):
         return []
     longer = [known for known in dir(of) if len(name) >= _SHORTEST and name in known and not known.startswith("_")]

@@ -47,12 +47,12 @@ class Applicability:
     """Whether the perturbed runs give the same answer."""
 
 
-def check_applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicability:
+def check_applicability(claim: Claim, run: Run, perturbed: Sequence[Run]) -> Applicability:
     """Check all assumptions and conditions; raises `Unresolved` where floats cannot decide."""
     failures = list_failed_premises(claim, run)
-    agree = all(bool(list_failed_premises(claim, near)) == bool(failures) for near in nearby)
+    agree = all(bool(list_failed_premises(claim, near)) == bool(failures) for near in perturbed)
     try:
-        found = _check_conditions(claim, run, nearby)
+        found = _check_conditions(claim, run, perturbed)
         conditions = tuple(one for one in found if not is_left_to_levels(claim, one.expression))
     except Unresolved:
         raise
@@ -90,20 +90,20 @@ def check_conditions(claim: Claim, run: Run) -> bool:
     return all(found.holds is not False for found in _check_conditions(claim, run))
 
 
-def _check_conditions(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[ConditionCheck]:
+def _check_conditions(claim: Claim, run: Run, perturbed: Sequence[Run] = ()) -> list[ConditionCheck]:
     links = zip(claim.run_conditions, compile_conditions(claim), strict=True)
-    return [_check_condition(condition, link, run, nearby) for condition, link in links]
+    return [_check_condition(condition, link, run, perturbed) for condition, link in links]
 
 
-def _check_condition(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
+def _check_condition(condition: Expr, link: CompiledRelation, run: Run, perturbed: Sequence[Run]) -> ConditionCheck:
     """Check a condition on a run; the result is shared by claims unless perturbed runs matter."""
-    if nearby:
-        return _compare(condition, link, run, nearby)
+    if perturbed:
+        return _compare(condition, link, run, perturbed)
     return run.memo.compute_once(link, lambda: _compare(condition, link, run, ()))
 
 
-def _compare(condition: Expr, link: CompiledRelation, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
-    at = compare_whole_run(link, run, nearby)
+def _compare(condition: Expr, link: CompiledRelation, run: Run, perturbed: Sequence[Run]) -> ConditionCheck:
+    at = compare_whole_run(link, run, perturbed)
     return ConditionCheck(condition, at.holds, link.slack(at.lhs, at.rhs), (at.lhs, at.rhs))
 
 

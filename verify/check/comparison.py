@@ -60,24 +60,27 @@ class Comparison:
 
 
 def compare(
-    links: Sequence[CompiledRelation], sites_of: Callable[[Run], Iterable[Site]], run: Run, nearby: Sequence[Run] = ()
+    links: Sequence[CompiledRelation],
+    sites_of: Callable[[Run], Iterable[Site]],
+    run: Run,
+    perturbed: Sequence[Run] = (),
 ) -> list[Comparison]:
     """Compare every link over all sites of a run and report its worst place: a violation, else the tightest one.
 
-    A gap that is not much larger than its change between the `nearby` runs is left undecided.
+    A gap that is not much larger than its change between the `perturbed` runs is left undecided.
     """
-    own, *around = (evaluate_sides(links, partial(sites_of, each)) for each in (run, *nearby))
+    own, *around = (evaluate_sides(links, partial(sites_of, each)) for each in (run, *perturbed))
     return [_find_worst(sides, near) for sides, *near in zip(own, *around, strict=True)]
 
 
-def compare_whole_run(link: CompiledRelation, run: Run, nearby: Sequence[Run] = ()) -> Comparison:
+def compare_whole_run(link: CompiledRelation, run: Run, perturbed: Sequence[Run] = ()) -> Comparison:
     """Compare a link whose sides are values of a run as a whole."""
-    (found,) = compare([link], lambda each: [whole_run(each)], run, nearby)
+    (found,) = compare([link], lambda each: [whole_run(each)], run, perturbed)
     return found
 
 
-def _find_worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
-    decided = decide(sides, nearby)
+def _find_worst(sides: Sides, perturbed: Sequence[Sides]) -> Comparison:
+    decided = decide(sides, perturbed)
     worst = int(find_tightest_places(sides, decided)) if decided.size > 1 else 0
     lhs, rhs = sides.lhs[worst], sides.rhs[worst]
     ratio = compute_ratio(sides.link, lhs, rhs)
@@ -97,12 +100,12 @@ def find_tightest_places(sides: Values, decided: Array) -> Array:
     Tightness is measured by the relative gap; places where both sides are zero count last. Where both sides are equal
     the search stops, because exact quotients are slow.
     """
-    asked = decided == decided.min(axis=-1, keepdims=True)
-    is_equal = asked & (decided == HOLDS)
+    is_worst = decided == decided.min(axis=-1, keepdims=True)
+    is_equal = is_worst & (decided == HOLDS)
     is_equal[is_equal] = sides.signs[is_equal] == 0
     is_equal[is_equal] = convert_keeping_signs(sides.size(is_equal)) > 0
-    is_near = asked & ~is_equal.any(axis=-1, keepdims=True)
-    order = np.where(asked, _NOTHING, -np.inf)
+    is_near = is_worst & ~is_equal.any(axis=-1, keepdims=True)
+    order = np.where(is_worst, _NOTHING, -np.inf)
     order[is_equal] = 0.0
     order[is_near] = _round_tightness(sides, is_near)
     # Exact numbers decide between places that rounding does not distinguish.

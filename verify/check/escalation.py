@@ -161,10 +161,14 @@ def _check_conditions_exactly(claim: Claim, run: Run) -> tuple[ConditionCheck, .
     """Return the conditions if they and all assumptions certainly hold; floats may take unequal numbers for equal."""
     try:
         with precise_enclosures():
-            asked = check_applicability(claim, run, ())
+            applicability = check_applicability(claim, run, ())
     except (NotApplicable, Diverging):
         return None
-    return None if asked.failures or not all(condition.holds for condition in asked.conditions) else asked.conditions
+    return (
+        None
+        if applicability.failures or not all(condition.holds for condition in applicability.conditions)
+        else applicability.conditions
+    )
 
 
 @cache

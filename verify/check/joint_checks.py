@@ -58,8 +58,8 @@ class RunsTogether:
 
     def check_claims(self, claims: Iterable[Claim]) -> dict[Claim, dict[int, CheckResult]]:
         """Return the results of each claim by index of the run; missing runs must be checked alone."""
-        asked = filter(_has_batches, claims) if self._are_comparable else ()
-        outcomes = {claim: dict(self._find_excluded(claim)) for claim in asked}
+        joint = filter(_has_batches, claims) if self._are_comparable else ()
+        outcomes = {claim: dict(self._find_excluded(claim)) for claim in joint}
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             conditional = {claim: rest for claim, rest in self._list_missing(outcomes) if claim.run_conditions}
             for claim, groups in self._group_by_kind(

@@ -29,19 +29,21 @@ from verify.check.rates import RateCheck, check_rate
 from verify.effort import spend
 
 
-def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
+def check(claim: Claim, run: Run, perturbed: Sequence[Run] = ()) -> Check:
     """Check a claim on a run, in the run's arithmetic.
 
     A failed assumption or condition makes the claim not applicable, never false. A float check on whose result the
-    `nearby` runs disagree is left undecided. Enclosures that do not decide are repeated with more bits. Runs with too
-    many rounds for rationals are enclosed in floats. Raises `InputError` for a claim that cannot be evaluated.
+    `perturbed` runs disagree is left undecided. Enclosures that do not decide are repeated with more bits. Runs with
+    too many rounds for rationals are enclosed in floats. Raises `InputError` for a claim that cannot be evaluated.
     """
-    found = _check_unmerged(claim, run, nearby)
+    found = _check_unmerged(claim, run, perturbed)
     if found.applicable or not run.is_in_types or run.clients * run.problem.dimension > _MOST_WRITTEN_OUT:
         return found
     # Statements about single clients need each client separately.
     return check(
-        claim, run.compute_once(Run.follow_all_clients), [near.compute_once(Run.follow_all_clients) for near in nearby]
+        claim,
+        run.compute_once(Run.follow_all_clients),
+        [near.compute_once(Run.follow_all_clients) for near in perturbed],
     )
 
 
@@ -49,11 +51,11 @@ _MOST_WRITTEN_OUT = 2_000
 """Largest number of coordinates of all clients for which repeated clients are expanded for a claim."""
 
 
-def _check_unmerged(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
+def _check_unmerged(claim: Claim, run: Run, perturbed: Sequence[Run]) -> Check:
     """Check a claim on a run without merging equal clients."""
     if run.arithmetic is RATIONAL and is_too_long_for_rationals(run.problem, run.algorithm):
         run = certify_run(run)
-    found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _check_guarded(claim, run, nearby)
+    found = _check_in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _check_guarded(claim, run, perturbed)
     spend(run, claim.place)
     return found
 
@@ -77,45 +79,49 @@ def _require_certain_conditions(found: Check) -> Check:
     return replace(found, is_steady=False, reason=reason)
 
 
-def _check_guarded(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
+def _check_guarded(claim: Claim, run: Run, perturbed: Sequence[Run] = ()) -> Check:
     """Check at the present precision, and turn errors into reasons."""
     try:
         # Overflow gives infinity or NaN, which decide nothing.
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return _drop_loose_decision(_check(claim, run, nearby), run)
+            return _drop_loose_decision(_check(claim, run, perturbed), run)
     except Misplaced as reason:
         raise InputError(claim.id, str(reason)) from None
     except (Unresolved, Diverging) as reason:
         diverges = isinstance(reason, Diverging)
         return Check(claim, run.arithmetic, False, str(reason), diverges=diverges, is_steady=False)
     except NotApplicable as reason:
-        if not nearby:
+        if not perturbed:
             excluded = (name_exclusion(claim, reason),)
             return Check(claim, run.arithmetic, False, explain_exclusion(claim, excluded), excluded=excluded)
     # The reason may come from a perturbed run.
     found = _check_guarded(claim, run)
-    return replace(found, is_steady=all(_check_guarded(claim, near).applicable == found.applicable for near in nearby))
+    return replace(
+        found, is_steady=all(_check_guarded(claim, near).applicable == found.applicable for near in perturbed)
+    )
 
 
-def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
+def _check(claim: Claim, run: Run, perturbed: Sequence[Run]) -> Check:
     # An expression outside the language is an error, whether or not the claim applies.
     links = compile_relations(claim)
-    asked = check_applicability(claim, run, nearby)
-    given = partial(Check, claim, run.arithmetic, conditions=asked.conditions, is_steady=asked.is_steady)
-    if asked.failures:
-        return given(False, explain_exclusion(claim, asked.failures), excluded=asked.failures)
+    applicability = check_applicability(claim, run, perturbed)
+    given = partial(
+        Check, claim, run.arithmetic, conditions=applicability.conditions, is_steady=applicability.is_steady
+    )
+    if applicability.failures:
+        return given(False, explain_exclusion(claim, applicability.failures), excluded=applicability.failures)
     found = given(True, None, regions=list_regions(claim, run))
     if not found.is_steady:
         return found
     if claim.rate is not None and run.is_estimated:
         return replace(found, reason="a rate needs exact errors, and those of this run are Monte-Carlo averages")
     if claim.rate is not None:
-        return replace(found, rate=_check_rate(claim, run, nearby))
+        return replace(found, rate=_check_rate(claim, run, perturbed))
     if not claim.relations:
         return replace(found, reason="there is no relation to check: the claim is a definition")
-    for each in (run, *nearby):
+    for each in (run, *perturbed):
         measure_several(collect_in_relations(claim).quantities, each)
-    found = replace(found, comparisons=tuple(compare(links, partial(list_stacked_sites, claim), run, nearby)))
+    found = replace(found, comparisons=tuple(compare(links, partial(list_stacked_sites, claim), run, perturbed)))
     return _check_with_interval(found, links, run) if run.is_estimated else found
 
 
@@ -188,7 +194,7 @@ def list_constants_with_regions(claim: Claim) -> tuple[RunQuantity, ...]:
     return tuple(used[name] for name in sorted(used))
 
 
-def _check_rate(claim: Claim, run: Run, nearby: Sequence[Run]) -> RateCheck:
+def _check_rate(claim: Claim, run: Run, perturbed: Sequence[Run]) -> RateCheck:
     rate = check_rate(claim, run)
-    agree = all(check_rate(claim, near).holds == rate.holds for near in nearby)
+    agree = all(check_rate(claim, near).holds == rate.holds for near in perturbed)
     return rate if agree else replace(rate, holds=None)

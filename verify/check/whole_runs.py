@@ -45,8 +45,8 @@ class WholeRuns:
         site = self._site(collect_in_conditions(claim), rows)
         return np.stack([_decide_condition(link, site, len(rows)) for link in compile_conditions(claim)])
 
-    def _site(self, asked: Dependencies, rows: Rows) -> SiteOfRuns:
-        sizes = tuple(asked.size(self._runs[row]) for row in rows)
+    def _site(self, dependencies: Dependencies, rows: Rows) -> SiteOfRuns:
+        sizes = tuple(dependencies.size(self._runs[row]) for row in rows)
         key = rows, sizes
         if key not in self._sites:
             self._sites[key] = SiteOfRuns.from_runs([self._runs[row] for row in rows], sizes)

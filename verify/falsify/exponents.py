@@ -57,11 +57,11 @@ class LogarithmReader:
     """Evaluate the logarithms of a claim on runs, including runs that its conditions exclude."""
 
     def __init__(self, claim: Claim) -> None:
-        asked = [link.relation for link in compile_conditions(claim)]
-        self._claim = replace(claim, conditions=claim.choice_conditions, also=[*claim.also, *asked])
+        conditions = [link.relation for link in compile_conditions(claim)]
+        self._claim = replace(claim, conditions=claim.choice_conditions, also=[*claim.also, *conditions])
         self._own = len(claim.relations)
         self._known: dict[bytes, Logarithms | None] = {}
-        self.is_equation = np.array([relation.operator == "==" for relation in asked], dtype=bool)
+        self.is_equation = np.array([relation.operator == "==" for relation in conditions], dtype=bool)
 
     def read(self, table: Table) -> Logarithms | None:
         """Return the cached logarithms of a run; several rays pass the same runs."""

@@ -260,8 +260,8 @@ def _shrink_violation(
         shrunk.append(shrink(claim, simplest, _compute_end_of_part(deadline, _HALF), on_tick))
     if not any(is_clear(claim, table) for table in shrunk):
         shrunk.append(shrink(claim, violation.table, deadline, on_tick))
-    asked = [(cost, table) for table in shrunk if (cost := measure_reading_effort(claim, table)) is not None]
-    table = min(asked, key=lambda pair: pair[0])[1] if asked else violation.table
+    readable = [(cost, table) for table in shrunk if (cost := measure_reading_effort(claim, table)) is not None]
+    table = min(readable, key=lambda pair: pair[0])[1] if readable else violation.table
     if table == violation.table:
         return violation
     return CheckedRun(table, check_rigorously(claim, parse_run(table, RATIONAL)))

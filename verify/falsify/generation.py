@@ -207,17 +207,17 @@ def _change_to_kind(
 
 def _set_local_steps(claim: Claim, table: Table, kind: InstanceKind, generator: np.random.Generator) -> Table | None:
     """Set one local step or several; different steps per client are kept unless a condition requires equal ones."""
-    asked = list_allowed_counts(claim, q.local_steps)
-    if not asked and isinstance(get(table, "algorithm.local_steps"), list):
+    allowed = list_allowed_counts(claim, q.local_steps)
+    if not allowed and isinstance(get(table, "algorithm.local_steps"), list):
         return table if kind.many_steps else None
-    fitting = [n for n in asked or _LOCAL_STEPS if (n > 1) == kind.many_steps]
+    fitting = [n for n in allowed or _LOCAL_STEPS if (n > 1) == kind.many_steps]
     return change(table, {"algorithm.local_steps": _pick(generator, fitting)}) if fitting else None
 
 
 def _set_rounds(claim: Claim, table: Table, size: int, generator: np.random.Generator) -> Table:
-    asked = list_allowed_counts(claim, q.rounds)
-    if asked:
-        return change(table, {"algorithm.rounds": _pick(generator, asked)})
+    allowed = list_allowed_counts(claim, q.rounds)
+    if allowed:
+        return change(table, {"algorithm.rounds": _pick(generator, allowed)})
     if size > 1 and get(table, "algorithm.clock") is None:
         return change(table, {"algorithm.rounds": int(generator.integers(1, 4)) * size})
     return table

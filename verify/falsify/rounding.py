@@ -65,8 +65,12 @@ def _list_near(value: Fraction) -> Iterator[Fraction]:
 
 def measure_length(value: Fraction | fmpq) -> int:
     """Return the effort that a number costs a reader: zero for 0, else its binary digits and its sign."""
-    top, below = (value.p, value.q) if isinstance(value, fmpq) else (value.numerator, value.denominator)
-    return _count_digits(abs(int(top))) + (2 * _count_digits(int(below)) if below != 1 else 0) + (top < 0)
+    numerator, denominator = (value.p, value.q) if isinstance(value, fmpq) else (value.numerator, value.denominator)
+    return (
+        _count_digits(abs(int(numerator)))
+        + (2 * _count_digits(int(denominator)) if denominator != 1 else 0)
+        + (numerator < 0)
+    )
 
 
 def _count_digits(count: int) -> int:

@@ -43,9 +43,9 @@ def score_balanced(found: Check) -> float:
 
 def _balance(comparison: Comparison) -> float:
     smaller, larger = comparison.relation.in_order(comparison.left_terms, comparison.terms)
-    top = _sum_positive(smaller) + _sum_negative(larger)
-    below = _sum_positive(larger) + _sum_negative(smaller)
-    return _take_log_of_ratio(top, below) if top > 0 and below > 0 else -_FAR
+    numerator = _sum_positive(smaller) + _sum_negative(larger)
+    denominator = _sum_positive(larger) + _sum_negative(smaller)
+    return _take_log_of_ratio(numerator, denominator) if numerator > 0 and denominator > 0 else -_FAR
 
 
 def _sum_positive(terms: Sequence[SideTerm]) -> Number:
@@ -75,8 +75,8 @@ def _score_comparison(comparison: Comparison, moved: int | None) -> float:
     return _FAR + _compute_relative_gap(smaller, larger) if smaller > larger else -_FAR - 2
 
 
-def _take_log_of_ratio(top: Number, below: Number) -> float:
-    ratio = plain_float(top / below) if plain_float(below) != 0 else 0.0
+def _take_log_of_ratio(numerator: Number, denominator: Number) -> float:
+    ratio = plain_float(numerator / denominator) if plain_float(denominator) != 0 else 0.0
     if math.isnan(ratio):
         return NOTHING
     return max(-_FAR + 2, min(math.log(ratio), _FAR - 2)) if ratio > 0 else -_FAR + 2

@@ -96,8 +96,8 @@ def measure_reading_effort(claim: Claim, table: Table) -> ReadingEffort | None:
 
 def is_clear(claim: Claim, table: Table) -> bool:
     """Return whether a counterexample is rational and clear, with linear gradients and global constants."""
-    asked = measure_reading_effort(claim, table)
-    return asked is not None and asked[:4] == (False, 0, False, False)
+    effort = measure_reading_effort(claim, table)
+    return effort is not None and effort[:4] == (False, 0, False, False)
 
 
 class _TimeIsUp(Exception):

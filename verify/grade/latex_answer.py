@@ -110,27 +110,27 @@ class _LatexReader:
             self._build.leave()
             return -found if sign == "-" else found
         found = self._parse_power()
-        below: Expr | None = None
+        denominator: Expr | None = None
         while True:
             if self._next in _OVER:
                 self._take_token()
-                below = self._parse_power()
-                found = self._build.quotient(found, below)
+                denominator = self._parse_power()
+                found = self._build.quotient(found, denominator)
             elif self._next in _TIMES:
                 self._take_token()
-                found, below = found * self._parse_power(), None
+                found, denominator = found * self._parse_power(), None
             elif self._starts_factor():
-                self._require_one_product(below)
+                self._require_one_product(denominator)
                 found = found * self._parse_power()
             else:
                 return found
 
-    def _require_one_product(self, below: Expr | None) -> None:
+    def _require_one_product(self, denominator: Expr | None) -> None:
         """Raise `Unreadable` if the next factor may belong to the last denominator, or to the number before it."""
         if self._blanks[self._at] and self._next[0].isdigit() and self._tokens[self._at - 1][0].isdigit():
             pair = f"{self._tokens[self._at - 1]} {self._next}"
             raise Unreadable(f"two numbers stand side by side in {pair}: write one number, or a sign between them")
-        if below is not None and not (below.is_Rational and self._blanks[self._at]):
+        if denominator is not None and not (denominator.is_Rational and self._blanks[self._at]):
             read = "".join(self._tokens[: self._at])[-_QUOTED:]
             raise Ambiguous(
                 f"is {self._next} behind `{read}` above or below the fraction bar? write a bracket, as in 1/(4*L)"
@@ -183,8 +183,8 @@ class _LatexReader:
         token = self._next
         if token in _FRACTIONS:
             self._take_token()
-            above = self._parse_argument()
-            return self._build.quotient(above, self._parse_argument())
+            numerator = self._parse_argument()
+            return self._build.quotient(numerator, self._parse_argument())
         if token == r"\sqrt":
             return self._parse_root()
         if token in _FUNCTIONS:
@@ -235,11 +235,11 @@ class _LatexReader:
         if self._next != "{":
             return f"{name}_{self._take_token().lstrip(chr(92))}"
         self._take_token()
-        below = ""
+        index = ""
         while self._next not in ("}", _END):
-            below += self._take_token().lstrip("\\")
+            index += self._take_token().lstrip("\\")
         self.expect("}")
-        return f"{name}_{below}"
+        return f"{name}_{index}"
 
 
 def _is_command(token: str) -> bool:

@@ -157,8 +157,8 @@ class _Places:
         quotient = self._answer.xreplace(values) / self._reference.xreplace(values)
         if not quotient.is_rational_function(root):
             return False
-        above, below = sp.cancel(sp.together(quotient)).as_numer_denom()
-        return bool(sp.degree(above, root) > sp.degree(below, root))
+        numerator, denominator = sp.cancel(sp.together(quotient)).as_numer_denom()
+        return bool(sp.degree(numerator, root) > sp.degree(denominator, root))
 
     def growth(self, powers: Powers) -> Growth:
         """Return the changes of the symbols that lead to a point."""

@@ -132,8 +132,10 @@ class _PythonReader:
         text = argument.value.strip()
         if text.isidentifier() and function in _SYMBOLS:
             return self._build.name(text)
-        above, _, below = text.partition("/")
-        return self._build.quotient(self._build.number(above.strip()), self._build.number(below.strip() or "1"))
+        numerator, _, denominator = text.partition("/")
+        return self._build.quotient(
+            self._build.number(numerator.strip()), self._build.number(denominator.strip() or "1")
+        )
 
     _READERS: Mapping[type[ast.AST], Callable[[_PythonReader, Any], Expr]] = {
         ast.Constant: _read_number,

@@ -136,6 +136,7 @@ class Algorithm:
         return bool(known.client_update) and not known.needs_all_clients and not self.is_full
 
     def _uses_part(self, part: object) -> bool:
+        """Return whether an expression of the definition contains a part."""
         return any(sp.sympify(expression).has(part) for _, expression in self.definition.expressions())
 
     # Vectors.
@@ -155,6 +156,7 @@ class Algorithm:
         return ZERO if total is None else total
 
     def _number(self, scale: Expr) -> Expr:
+        """Return a scale with the parameters whose values the claim fixes."""
         known: dict[Expr, Expr] = {
             one.letter: sp.Integer(self.given[one.key]) for one in self.definition.parameters if one.key in self.given
         }
@@ -163,6 +165,7 @@ class Algorithm:
         return sp.sympify(scale).xreplace(known)
 
     def _part(self, of: Expr, part: Expr, vectors: Env, place: Notation) -> Term:
+        """Return a part of a vector's new value as a term: a vector, a gradient, or a sum over clients."""
         if part in vectors:
             return vectors[part]
         inside = self.term(of, part.args[0], vectors, place)
@@ -192,6 +195,7 @@ class Algorithm:
         return "\n".join([f"(** {self.definition.name}, by its definition. *)", *self._write_lines()]) + "\n"
 
     def _write_lines(self) -> Iterator[str]:
+        """Yield the definitions of the state, the start, the local vector, the round and the run."""
         known, parameters = self.definition, " ".join(map(str, [Binder("A", "run"), *self.own]))
         state, local = f"{self.name} (space_of A)", self.local
         fields = [f"{one} : V" for one in known.server] + [f"{one} : nat -> V" for one in known.client]
@@ -245,7 +249,7 @@ class Algorithm:
         """Return the values of its vectors at the optimum."""
         parameters = " ".join(map(str, [Binder("A", "run"), *self.own]))
         if not self.definition.at_optimum:
-            raise NotExported(f"{self.definition.name} does not say where its vectors rest at the optimum")
+            raise NotExported(f"{self.definition.name} does not state its vectors at the optimum (`at_optimum`)")
         record = self._record(self.definition.at_optimum, {optimum: Atom("x_star")}, is_mean=True)
         return f"Definition at_optimum {parameters} (x_star : space_of A) : {self.name} (space_of A) := {record}.\n"
 
@@ -256,10 +260,12 @@ class Algorithm:
         return Notation(names, "objective_of A i", Atom("noise_of A n k i", own=True), at_step=False)
 
     def _write(self, of: Expr, expression: Expr, vectors: Env, *, is_mean: bool = False) -> str:
+        """Return an expression as text; with `is_mean` its expectation, without noise."""
         place = replace(self.in_run, noise=None) if is_mean else self.in_run
         return f"({text(self.term(of, expression, vectors, place), _CLIENTS)})%vec"
 
     def _record(self, ends: Mapping[Expr, Expr], vectors: Env, *, kept: bool = False, is_mean: bool = False) -> str:
+        """Return the state with these vectors as text; with `kept` clients that do not participate keep theirs."""
         fields = []
         for one, end in ends.items():
             goal = self._write(one, end, vectors, is_mean=is_mean)
@@ -270,6 +276,7 @@ class Algorithm:
 
 
 def _write_each(of: Term) -> str:
+    """Return the function of a client with this vector as value."""
     return f"fun i => ({text(of, _CLIENTS)})%vec"
 
 

@@ -81,6 +81,7 @@ class _CombinationWriter:
             yield self.run.note_ordering(premise, self._export_used(premise.claim))
 
     def _export_used(self, claim_id: str) -> Exported:
+        """Return the exported form of a claim that the certificate uses."""
         return self.uses.setdefault(claim_id, self.export_id(claim_id))
 
     def _prove_roots(self) -> list[str]:
@@ -96,10 +97,12 @@ class _CombinationWriter:
         return lines
 
     def _write_number(self, expression: Expr) -> str:
+        """Return a number as text, and record its symbols as used."""
         self.used |= sp.sympify(expression).free_symbols
         return self.run.number(expression)
 
     def _prove_link(self, relation: Relation, parts: Sequence[Part]) -> str:
+        """Return the proof of a relation, split into cases if the vocabulary requires it."""
         write_operator(relation)
         shown = self._prove_relation(relation, parts)
         return self.run.split_cases(shown, relation, parts, self._find_slack, self._prove_relation)
@@ -164,6 +167,7 @@ class _CombinationWriter:
         return ClientSum(part.over * found), self.run.write_sum(f"({over}) * ({text})"), shown, is_zero
 
     def _prove_premise(self, part: Part, place: int) -> tuple[Expr, str, bool]:
+        """Return the slack of a premise, a tactic that proves it, and whether the slack is zero."""
         premise = part.premise
         if isinstance(premise, Fact):
             if premise in STEP_SIZES.values():
@@ -183,6 +187,7 @@ class _CombinationWriter:
         return slack(premise), self.run.ordering(premise, self.signs), False
 
     def _prove_derived(self, premise: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
+        """Return the slack of a relation that follows from another claim, a tactic, and whether it is an equation."""
         own = self.run.derive(premise, self._export_used)
         if own is not None:
             return *own, self.uses[premise.claim].claim.relations[premise.link].operator == "=="
@@ -191,6 +196,7 @@ class _CombinationWriter:
         return self._prove_claim(premise, place, bound)
 
     def _prove_claim(self, derived: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
+        """Return the slack of a claim about the run, a tactic that applies its theorem, and whether it is an equation."""
         known = self._export_used(derived.claim)
         if known.claim.place != "run":
             raise NotExported(f"{derived.claim} is not about runs")
@@ -252,4 +258,5 @@ def _list_divisors(expression: Expr, names: Mapping[sp.Symbol, str]) -> set[str]
 
 
 def _list_sums(*sides: Expr) -> list[Expr]:
+    """Return the sums over clients in expressions, in a fixed order."""
     return sorted(sp.Tuple(*sides).atoms(ClientSum), key=str)

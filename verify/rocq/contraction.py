@@ -34,7 +34,7 @@ def write_theorem_of_contraction(claim: Claim, certificate: Contraction, step: C
     floor = certificate.offset / (certificate.weight * (1 - certificate.factor))
     power = certificate.factor ** run.symbols(q.iterations)
     spare = sp.cancel(relation.right - power * run.symbols(q.initial_distance) ** 2 - floor)
-    apart = sp.factor(1 - certificate.factor)
+    remaining = sp.factor(1 - certificate.factor)
     shrunk = f"({factor}) ^ (steps_of A * rounds_of A) * initial_distance A x_star ^ 2"
     bound = f"{shrunk} + ({offset}) / (({weight}) * (1 - ({factor})))"
     parts = f"(fun k : R => {potential}) ({factor}) ({weight}) ({offset})"
@@ -42,7 +42,7 @@ def write_theorem_of_contraction(claim: Claim, certificate: Contraction, step: C
         KNOWN,
         *signs.prepare_conditions(),
         f"assert (apart : 0 < 1 - ({factor})).",
-        f"{{ replace (1 - ({factor})) with ({run.number(apart)}) by field; positive. }}",
+        f"{{ replace (1 - ({factor})) with ({run.number(remaining)}) by field; positive. }}",
         f"assert (weight_positive : 0 < {weight}) by positive.",
         f"apply Rle_trans with ({bound}).",
         f"{{ apply (contraction {run.point_arguments('x_star')} {parts}).",
@@ -89,6 +89,7 @@ def state_contraction(
 
 
 def _find_point(vocabulary: Vocabulary) -> Expr:
+    """Return the point that distances are measured from: the comparator or the optimum."""
     return vocabulary.symbols(q.comparator if vocabulary.reference_point == "y" else q.optimum)
 
 

@@ -72,6 +72,7 @@ def export_id(claim_id: str) -> Exported:
 
 
 def _export_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
+    """Return the theorem of a claim with its certificate, checked for unique names and for the origin of hypotheses."""
     conditions = tuple(conditions_of(claim, certificate.relaxed))
     own = export_by_paper(claim, certificate, export_id)
     general, used = _export_common(claim, certificate) if own is None else own
@@ -122,6 +123,7 @@ def _require_operator(claim: Claim, certificate: AnyCertificate) -> None:
 
 
 def _export_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
+    """Return the theorem that a certificate proves at a round or a local step, and the claims that it uses."""
     if is_of_round(claim):
         return write_theorem_of_round(claim, certificate, export_id)
     return write_theorem_at_step(claim, certificate), []

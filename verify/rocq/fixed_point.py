@@ -50,6 +50,7 @@ def write_theorem_of_fixed_point(claim: Claim, certificate: FixedPoint) -> Theor
 
 
 def _name_displacement(known: Algorithm) -> str:
+    """Return the squared displacement of all vectors after a round from the optimum, as text."""
     return f"optimum_displacement_sq {known.applied} x_star"
 
 
@@ -61,6 +62,7 @@ def _count_steps(known: Algorithm) -> str:
 
 
 def _define_displacement(known: Algorithm) -> str:
+    """Return the definition of the squared displacement."""
     parameters = " ".join(map(str, [Binder("A", "run"), *known.own, Binder("x_star", "space_of A")]))
     shared = [f"‖{one} after - {one} before‖²" for one in known.definition.server]
     own = [f"mean (clients_of A) (fun i => ‖{one} after i - {one} before i‖²)" for one in known.definition.client]
@@ -110,9 +112,10 @@ def write_round(known: Algorithm, states: Env, place: Notation) -> dict[object, 
 
 
 def _list_distances(known: Algorithm, before: Env, after: Env) -> Iterator[Term]:
+    """Yield the squared displacement of each vector: of the server's, and averaged over clients of theirs."""
     for one in (*known.definition.server, *known.definition.client):
-        apart = Sum(after[one], before[one], "-")
-        square = Dot(apart, apart)
+        displacement = Sum(after[one], before[one], "-")
+        square = Dot(displacement, displacement)
         yield square if one in known.definition.server else Mean(square)
 
 

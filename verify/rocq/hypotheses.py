@@ -94,6 +94,7 @@ def binders(vocabulary: Vocabulary, symbols: set[sp.Symbol], *, own: bool) -> It
 
 
 def _state_assumption(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]:
+    """Yield the hypotheses that encode an assumption; raises `NotExported` if the library does not define it."""
     step = vocabulary.place.step
     if assumption == a.smooth_noise:
         yield from declare_real("ell", positive=True)
@@ -129,6 +130,7 @@ def _state_reference(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterato
 
 
 def _declare_numbers(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
+    """Yield the numbers of the claim that occur among `symbols`, with their signs."""
     claim = vocabulary.claim
     for each in claim.for_all:
         if each.is_positive or each.is_nonnegative:
@@ -149,6 +151,7 @@ def _declare_numbers(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterato
 
 
 def _declare_vectors(vocabulary: Vocabulary, symbols: set[sp.Symbol]) -> Iterator[Binder]:
+    """Yield the points of the claim that occur among `symbols`, with their defining properties."""
     symbol, place = vocabulary.symbols, vocabulary.place
     if symbol(q.optimum) in symbols:
         is_declared = vocabulary.reference_point == "x_star"

@@ -21,15 +21,15 @@ from verify.rocq.terms import Mean, Multiple, Sum
 from verify.rocq.vocabulary import AT, Constant
 
 
-def write_inequality(because: InequalityRef, reader: Reader) -> KnownSlack:
+def write_inequality(inequality: InequalityRef, reader: Reader) -> KnownSlack:
     """Return the statement and the lemma of an inequality; raises `NotExported` if the library has none."""
-    if because.kind in _PLAIN:
-        return KnownSlack(because.instantiate(Context()).expression, _PLAIN[because.kind])
-    if because.kind in _LEMMAS:
-        return _apply_lemma(reader, because)
-    if because.kind not in _RULES:
-        raise NotExported(f"the library has no lemma for the inequality {because.kind!r}")
-    return _RULES[because.kind](reader, *because.about)
+    if inequality.kind in _PLAIN:
+        return KnownSlack(inequality.instantiate(Context()).expression, _PLAIN[inequality.kind])
+    if inequality.kind in _LEMMAS:
+        return _apply_lemma(reader, inequality)
+    if inequality.kind not in _RULES:
+        raise NotExported(f"the library has no lemma for the inequality {inequality.kind!r}")
+    return _RULES[inequality.kind](reader, *inequality.about)
 
 
 _PLAIN = {"square": "apply dot_self", "one": "lra"}
@@ -81,11 +81,11 @@ def _write_points(reader: Reader, at: Expr, around: Expr) -> str:
     return " ".join(f"({side})%vec" for side in sides)
 
 
-def _apply_lemma(reader: Reader, because: InequalityRef) -> KnownSlack:
+def _apply_lemma(reader: Reader, inequality: InequalityRef) -> KnownSlack:
     """Return an inequality between values and gradients of an objective at two points, as the kernel states it."""
-    if reader.vocabulary.constants and "{convex}" in _LEMMAS[because.kind]:
+    if reader.vocabulary.constants and "{convex}" in _LEMMAS[inequality.kind]:
         raise NotExported("convexity of the clients of a round is not exported: state their strong convexity")
-    objective, at, around = because.about
+    objective, at, around = inequality.about
     smooth, curved = (_find_constant(reader, objective, kind) for kind in (_SMOOTH, _CURVED))
     known = Context(
         convex=frozenset({objective}),
@@ -98,9 +98,9 @@ def _apply_lemma(reader: Reader, because: InequalityRef) -> KnownSlack:
         "points": _write_points(reader, at, around),
         "convex": _prove_regularity(reader, objective, _CONVEX),
     }
-    lemma = _LEMMAS[because.kind].format(**arguments, smooth=smooth, curved=curved)
+    lemma = _LEMMAS[inequality.kind].format(**arguments, smooth=smooth, curved=curved)
     return KnownSlack(
-        because.instantiate(known).expression, _write_tactic(lemma, _rewrite_difference(reader, at, around))
+        inequality.instantiate(known).expression, _write_tactic(lemma, _rewrite_difference(reader, at, around))
     )
 
 
@@ -237,8 +237,8 @@ def _write_lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) ->
         raise NotExported("the Lipschitz constant is exported for F, not for one client")
     between = Sum(reader.vector(at), reader.vector(around), "-")
     rho = reader.number(reader.vocabulary.symbols(q.lipschitz))
-    apart = reader.scalar(Value(objective, at) - Value(objective, around))
-    slack = Sum(Multiple(rho, reader.length(at - around, between)), apart, "-")
+    change = reader.scalar(Value(objective, at) - Value(objective, around))
+    slack = Sum(Multiple(rho, reader.length(at - around, between)), change, "-")
     applied = (
         f"lipschitz_mean {reader.vocabulary.place.step} rho {_write_points(reader, at, around)} lipschitz_clients_S"
     )

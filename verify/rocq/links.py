@@ -40,6 +40,7 @@ class Links:
 
     @property
     def _place(self) -> Place:
+        """Return the names of the step that the vocabulary uses."""
         return self.reader.vocabulary.place
 
     def state(
@@ -101,6 +102,7 @@ class Links:
             )
 
     def _write_term(self, part: Part) -> tuple[Term, str]:
+        """Return one term of a certificate with its coefficient, and a tactic that proves it non-negative."""
         if part.summed:
             raise NotExported("sums over local steps are not exported")
         found = write_inequality(part.reason, self.reader)
@@ -114,6 +116,7 @@ class Links:
         return Mean(term), f"apply mean_nonneg; {aside}intros i Hi; {tactic}"
 
     def _write_multiple(self, coefficient: Expr, found: KnownSlack) -> tuple[Term, str]:
+        """Return a multiple of a slack, and a tactic that proves it non-negative."""
         slack = self.reader.read_slack(found)
         share = self.reader.vocabulary.symbols(q.importance)
         if coefficient == 1:
@@ -161,9 +164,11 @@ class Links:
 
     @property
     def _is_uniform(self) -> bool:
+        """Return whether the claim assumes equal client weights."""
         return a.uniform_shares in self.reader.vocabulary.claim.assumptions
 
     def _declare_atoms(self, atoms: Atoms) -> str:
+        """Return the record that lists the vectors and numbers of an identity."""
         own, shared, values = (_select_atoms(atoms, kind) for kind in ("own", "shared", "value"))
         vanishing = _write_cases([_write_truth(atom.vanishing) for atom in own], "false")
         fields = {
@@ -183,14 +188,17 @@ class Links:
 
 
 def _select_atoms(atoms: Atoms, kind: str) -> list[Atom]:
+    """Return the vectors of a kind; numbers are left out."""
     return [atom for atom in atoms.lists[kind] if isinstance(atom, Atom)]
 
 
 def _write_truth(value: bool) -> str:
+    """Return a truth value in Rocq."""
     return "true" if value else "false"
 
 
 def _write_cases(bodies: Sequence[str], otherwise: str) -> str:
+    """Return a match of an index k with the bodies, and `otherwise` beyond them."""
     if not bodies or set(bodies) == {otherwise}:
         return otherwise
     shown = " | ".join(f"{place}%nat => {body}" for place, body in enumerate(bodies))

@@ -71,6 +71,7 @@ class _LyapunovWriter:
         return self._state_lemma("round", sides, terms, self._states)
 
     def _find_contraction(self, notation: LyapunovSymbols) -> sp.Symbol:
+        """Return the symbol of the contraction factor of mixing; raises `NotExported` for other Lyapunov functions."""
         one = next(iter(self.known.definition.client))
         spread = Average(norm_sq(state(one) - Average(state(one))))
         if self.certificate.function != spread or [*self.known.definition.client_update] != [one]:
@@ -87,13 +88,14 @@ class _LyapunovWriter:
         return self._state_lemma("model", sides, self.certificate.model, self._states)
 
     def _write_potential(self, notation: LyapunovSymbols, model: Term) -> Term:
+        """Return the left side of the claim for a model: a squared distance from the optimum or between clients."""
         (relation,) = self.claim.relations
         if relation.left == notation.symbols(q.final_distance_sq):
-            apart = Sum(model, Atom("x_star"), "-")
-            return Dot(apart, apart)
+            deviation = Sum(model, Atom("x_star"), "-")
+            return Dot(deviation, deviation)
         if relation.left == notation.symbols(q.final_consensus_distance_sq) and isinstance(model, Mean):
-            apart = Sum(model.of, model, "-")
-            return Mean(Dot(apart, apart))
+            deviation = Sum(model.of, model, "-")
+            return Mean(Dot(deviation, deviation))
         raise NotExported(
             "Lyapunov functions bound the distance of the last model, or that between the clients' models"
         )
@@ -117,6 +119,7 @@ class _LyapunovWriter:
     def _state_lemma(
         self, what: str, sides: Sequence[tuple[Term, Term]], terms: Sequence[Part], more: Sequence[Binder]
     ) -> Theorem:
+        """Return a lemma with one inequality, proved by the terms of the certificate."""
         (smaller, larger), shown = sides
         statement = f"{self.plain.links.text(smaller)} <= {self.plain.links.text(larger)}"
         proof = self.proof.links.inequality(*shown, terms)
@@ -125,6 +128,7 @@ class _LyapunovWriter:
 
     @property
     def _vectors(self) -> list[Expr]:
+        """Return the vectors of the server and of the clients."""
         return [*self.known.definition.server, *self.known.definition.client]
 
     @property
@@ -138,7 +142,7 @@ class _LyapunovWriter:
         return found
 
     def _list_facts(self, place: Place) -> list[Binder]:
-        """Return what the assumptions say of a step, and the hypotheses about numbers."""
+        """Return the hypotheses that encode the assumptions on a step, and those about numbers."""
         symbol = self.plain.symbols
         certificate = self.certificate
         numbers = sp.Tuple(certificate.function, certificate.factor, certificate.offset, certificate.level)
@@ -152,6 +156,7 @@ class _LyapunovWriter:
         return [*self._list_facts(AT_STEP), *curvature, *self.plain.signs.hypotheses()]
 
     def _bind_numbers(self, place: Place) -> list[Binder]:
+        """Return the constants that only some claims have, with their hypotheses."""
         symbol, claim = self.plain.symbols, self.claim
         found = []
         if symbol(q.mixing_contraction) in claim.notation:
@@ -187,17 +192,19 @@ class _LyapunovWriter:
 
     @property
     def _value(self) -> Term:
+        """Return the Lyapunov function as a term."""
         return self.plain.links.side(self.certificate.function)
 
     def _define_final(self) -> str:
+        """Return the definition of the left side after the last round."""
         parameters = " ".join(map(str, [Binder("A", "run"), *self.known.own]))
         state_of, model = f"(after {self.known.applied} (rounds_of A))", f"model {self.known.applied}"
         if self.is_of_distance:
-            apart = f"‖{model} {state_of} - x_star‖²"
-            return f"Definition final_distance_sq {parameters} (x_star : space_of A) : R := {apart}.\n"
+            text = f"‖{model} {state_of} - x_star‖²"
+            return f"Definition final_distance_sq {parameters} (x_star : space_of A) : R := {text}.\n"
         one = next(iter(self.known.definition.client))
-        apart = f"mean (clients_of A) (fun i => ‖{one} {state_of} i - {model} {state_of}‖²)"
-        return f"Definition final_consensus_distance_sq {parameters} : R := {apart}.\n"
+        text = f"mean (clients_of A) (fun i => ‖{one} {state_of} i - {model} {state_of}‖²)"
+        return f"Definition final_consensus_distance_sq {parameters} : R := {text}.\n"
 
     def _name_final(self, applied: str) -> str:
         """Return the measured quantity with the arguments of the algorithm's functions."""
@@ -244,13 +251,16 @@ class _LyapunovWriter:
 
     @property
     def _counts_steps(self) -> bool:
+        """Return whether a round of the definition has local steps."""
         return not self.known.definition.steps_are_rounds
 
     @staticmethod
     def _state_at_run(name: str) -> str:
+        """Return the name of a hypothesis about a run in place of a step."""
         return f"{name.removesuffix('_S')}_A" if name.endswith("_S") else name
 
     def _write_proof(self, right: Expr, lemmas: Sequence[Theorem]) -> Iterator[str]:
+        """Yield the proof of the theorem from the lemmas about a round, the model and the start."""
         notation, certificate = self.run_proof, self.certificate
         number_of, signs = notation.links.reader.number, notation.signs
         factor, offset, level = map(number_of, (certificate.factor, certificate.offset, certificate.level))
@@ -293,8 +303,8 @@ class _LyapunovWriter:
         yield "apply Rle_trans with (1 := measures)."
         given = "factor_nonnegative factor_small offset_nonnegative begins shrinks (rounds_of A)"
         yield f"apply Rle_trans with (1 := shrinks_to V _ _ _ {given})."
-        apart = number_of(sp.factor(sp.cancel(sp.together(signs.substitute_ratios(1 - certificate.factor)))))
-        yield f"assert (apart : 1 - ({factor}) = {apart}) by by_field. rewrite apart."
+        remaining = number_of(sp.factor(sp.cancel(sp.together(signs.substitute_ratios(1 - certificate.factor)))))
+        yield f"assert (apart : 1 - ({factor}) = {remaining}) by by_field. rewrite apart."
         yield from self._compare_bounds(right, factor)
 
     def _compare_bounds(self, right: Expr, factor: str) -> Iterator[str]:

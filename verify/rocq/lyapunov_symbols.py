@@ -89,9 +89,9 @@ class LyapunovSymbols:
         }
         if len(self.known.definition.client) == 1:
             (one,) = self.known.definition.client
-            apart = Gradient(own, state(one)) - Gradient(mean, state(one))
+            deviation = Gradient(own, state(one)) - Gradient(mean, state(one))
             applied = f"dissimilarity S zeta i ({one} i) bounded_dissimilarity_S Hi"
-            slack = symbol(q.gradient_dissimilarity) ** 2 - norm_sq(apart)
+            slack = symbol(q.gradient_dissimilarity) ** 2 - norm_sq(deviation)
             found[ALIKE] = KnownSlack(slack, f"pose proof ({applied}) as known; lra")
         return found
 

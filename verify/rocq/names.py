@@ -30,6 +30,7 @@ def name_of(claim_id: str) -> str:
 
 
 def _drop_punctuation(claim_id: str) -> str:
+    """Return an id with underscores in place of punctuation."""
     return "".join(c if _is_plain(c) else "_" for c in claim_id)
 
 
@@ -39,6 +40,7 @@ def _escape(claim_id: str) -> str:
 
 
 def _is_plain(character: str) -> bool:
+    """Return whether a character may occur in names of Rocq."""
     return character.isascii() and character.isalnum()
 
 

@@ -73,16 +73,19 @@ _NATURAL = {
 
 
 def _write_rational(value: sp.Rational) -> str:
+    """Return a rational as text."""
     text = str(abs(value.p)) if value.q == 1 else f"{abs(value.p)} / {value.q}"
     return f"- {text if value.q == 1 else f'({text})'}" if value.p < 0 else text
 
 
 def _write_sum(parts: Sequence[str]) -> str:
+    """Return a sum of texts, with negative terms last."""
     ordered = sorted(parts, key=lambda part: part.startswith("- "))
     return " ".join([ordered[0], *(p if p.startswith("- ") else f"+ {p}" for p in ordered[1:])])
 
 
 def _write_product(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
+    """Return a product or quotient as text."""
     sign, rest = ("- ", -expression) if expression.as_coeff_Mul()[0].is_negative else ("", expression)
     numerator, denominator = sp.fraction(rest, exact=True)
     if not rest.is_Mul:
@@ -95,6 +98,7 @@ def _write_product(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
 
 
 def _list_factors(product: Expr) -> list[Expr]:
+    """Return the factors of a product, one if there are none."""
     return [factor for part in sp.Mul.make_args(product) for factor in sp.Mul.make_args(part) if factor != 1] or [
         sp.S.One
     ]
@@ -154,10 +158,10 @@ class SignProofs:
             if isinstance(condition, sp.Eq):
                 lines.append(self._solve_equation(place, condition))
                 continue
-            above, below = (number(part, self.names) for part in split_fraction(self._find_gap(condition)))
+            numerator, denominator = (number(part, self.names) for part in split_fraction(self._find_gap(condition)))
             gap = number(condition.gts - condition.lts, self.names)
-            lines.append(f"assert (clear{place} : 0 <= {above}).")
-            lines.append(f"{{ replace ({above}) with (({gap}) * ({below})) by by_field.")
+            lines.append(f"assert (clear{place} : 0 <= {numerator}).")
+            lines.append(f"{{ replace ({numerator}) with (({gap}) * ({denominator})) by by_field.")
             lines.append("  apply Rmult_le_pos; [lra | nonnegative]. }")
         return lines
 
@@ -203,6 +207,7 @@ class SignProofs:
         return (-numerator, _move_sign(_factorise(-denominator))) if len(negative) % 2 else (numerator, denominator)
 
     def _prove_numerator(self, factored: Expr) -> str:
+        """Return a tactic for the goal that a factorised numerator is not negative."""
         return self._choose_tactic(factored) or "nonnegative"
 
     def _choose_tactic(self, factored: Expr) -> str | None:
@@ -224,11 +229,13 @@ class SignProofs:
     def _prove_by_value(self, factored: Expr, place: int, equation: Expr) -> str | None:
         """Return a tactic that replaces a symbol by its value from an equation; else None."""
         symbol, slope, rest = _solve(equation)
-        top, bottom = (_factorise(part) for part in split_fraction(factored.xreplace({symbol: rest / slope})))
-        shown = self._shift(top) if symbol in factored.free_symbols else None
+        numerator, denominator = (
+            _factorise(part) for part in split_fraction(factored.xreplace({symbol: rest / slope}))
+        )
+        shown = self._shift(numerator) if symbol in factored.free_symbols else None
         if shown is None:
             return None
-        text = f"({number(top, self.names)}) / ({number(bottom, self.names)})"
+        text = f"({number(numerator, self.names)}) / ({number(denominator, self.names)})"
         return (
             f"match goal with |- 0 <= ?number => replace number with ({text}) by (rewrite value{place}; by_field) end; "
             f"apply quotient_nonneg; [{shown} | positive]"
@@ -270,12 +277,12 @@ class SignProofs:
             return None
         spare = sp.Symbol("spare", nonnegative=True)
         names = {**self.names, spare: "spare"}
-        top, bottom = split_fraction(factored.xreplace({symbol: rest / (slope * (1 + spare))}))
-        shown = self._shift(top, names)
+        numerator, divisor = split_fraction(factored.xreplace({symbol: rest / (slope * (1 + spare))}))
+        shown = self._shift(numerator, names)
         if shown is None:
             return None
         known, denominator = number(sp.expand(rest - slope * symbol), self.names), number(slope * symbol, self.names)
-        text = f"({number(top, names)}) / ({number(_factorise(bottom), names)})"
+        text = f"({number(numerator, names)}) / ({number(_factorise(divisor), names)})"
         tactic = (
             f"pose (spare := ({known}) / ({denominator})); "
             "assert (spare_known : 0 <= spare) by (apply quotient_nonneg; [lra | positive]); "

@@ -64,6 +64,7 @@ def find_origins(known: Exported) -> Theorem:
 
 
 def _collect_known(known: Exported) -> _Known:
+    """Collect the quantities, assumptions and conditions of a claim and of the claims that it uses."""
     claim = known.claim
     found = {quantity.name: quantity for one in _list_claims(known) for quantity in one.notation.values()}
     quantities = [found[name] for name in sorted(found)]
@@ -78,12 +79,14 @@ def _collect_known(known: Exported) -> _Known:
 
 
 def _list_claims(known: Exported) -> Iterator[Claim]:
+    """Yield a claim and all claims that its proof uses."""
     yield known.claim
     for used in known.uses:
         yield from _list_claims(used)
 
 
 def _find_origin(binder: Binder, known: _Known) -> str:
+    """Return the origin of a hypothesis; raises `NotExported` if it encodes nothing of the claim."""
     if _DATA.fullmatch(binder.type):
         return ""
     # A hypothesis may be written from a condition of the claim.
@@ -106,6 +109,7 @@ def _explain_domain(binder: Binder, known: _Known) -> str | None:
 
 
 def _explain_rule(goal: str, known: _Known) -> str | None:
+    """Return the assumption or quantity that a type encodes by one of the rules; None if no rule matches."""
     at_step = goal
     for pattern, plain in _AT_STEP:
         at_step = re.sub(pattern, plain, at_step)
@@ -143,4 +147,5 @@ def _find_first(sources: Sequence[Source], known: _Known) -> str | None:
 
 
 def _describe_origin(source: Source) -> str:
+    """Return a source as text."""
     return f"{'assumption' if isinstance(source, Assumption) else 'definition'}: {source.name}"

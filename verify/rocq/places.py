@@ -36,6 +36,7 @@ class Place:
         return text(term, self.clients)
 
     def _enclose(self, point: Term) -> str:
+        """Return a point as text, in brackets unless it has them already."""
         name = self.text(point)
         return name if name == self.centralised and name.startswith("(") else f"({name})"
 

@@ -68,9 +68,11 @@ class Lengths:
 
     @property
     def _context(self) -> Context:
+        """Return the context of the claim."""
         return build_context(self.claim)
 
     def _find_multiples(self, form: Form) -> Iterator[tuple[Expr, Term]]:
+        """Yield the known norms of which a vector is a multiple, with the absolute value of the factor."""
         for other, term in self._known:
             ratios = _divide_forms(form, other)
             if len(ratios) == 1:
@@ -108,6 +110,7 @@ class Reader:
 
     @property
     def _place(self) -> Place:
+        """Return the names of the step that the vocabulary uses."""
         return self.vocabulary.place
 
     def text(self, term: Term) -> str:
@@ -183,6 +186,7 @@ class Reader:
         return next((one for one in known if isinstance(one, Named) and one.body == mean), mean)
 
     def _combine(self, expression: Expr, read: Callable[[Expr], Term]) -> Term:
+        """Read a sum or a product; `read` reads the parts that are no numbers."""
         if expression.is_Add:
             return self._sum(expression.args, read)
         if expression.is_Mul:
@@ -197,10 +201,12 @@ class Reader:
         raise NotExported("an expression is not linear in the vectors and values of the library", expression)
 
     def _is_free_number(self, factor: Expr) -> bool:
+        """Return whether a factor is a number that does not depend on the client."""
         known = self.vocabulary.numbers.keys() - self.vocabulary.scalars.keys()
         return _is_number(factor) and factor.free_symbols <= known
 
     def _sum(self, parts: Iterable[Expr], read: Callable[[Expr], Term]) -> Term:
+        """Return the sum of parts, with negative ones last."""
         ordered = sorted(parts, key=lambda part: (_is_negative(part), sp.default_sort_key(part)))
         total = read(ordered[0])
         for part in ordered[1:]:
@@ -209,8 +215,10 @@ class Reader:
 
 
 def _is_number(expression: Expr) -> bool:
+    """Return whether an expression has no vectors, objectives or averages."""
     return not expression.atoms(Inner, Value, Gradient, Average, Expectation)
 
 
 def _is_negative(expression: Expr) -> bool:
+    """Return whether the rational coefficient of an expression is negative."""
     return bool(expression.as_coeff_Mul()[0].is_negative)

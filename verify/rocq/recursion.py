@@ -106,11 +106,13 @@ class _RecursionWriter:
         return SignProofs(self.names, self.conditions, [*least, *self.run.least])
 
     def _write(self, expression: Expr) -> str:
+        """Return a number as text."""
         return number(expression, self.names)
 
     # The lemma about one step.
 
     def _state_step(self, terms: Sequence[Part], *, together: bool) -> Theorem:
+        """Return the lemma on one step; with `together` on the first one, which all clients start from one model."""
         measure, claim = self.certificate.measure, self.claim
         kind = _PairVocabulary if measure is PAIR else Vocabulary
         vocabulary = kind(replace(claim, place="step"), self.quiet, FIRST if together else AT_STEP)
@@ -134,6 +136,7 @@ class _RecursionWriter:
         return links.state(f"{self.name}_{'first' if together else 'step'}", (after, before), proof, parameters)
 
     def _declare_counts(self, together: bool) -> list[Binder]:
+        """Return the number of local steps and the step index as real numbers, with their bounds."""
         tau = [Binder("tau", "R"), Binder("tau_large", "1 <= tau")]
         step = [Binder("k", "R"), Binder("k_large", f"{self.first} <= k"), Binder("k_below_tau", "k + 1 <= tau")]
         return tau if together else [*tau, *step]
@@ -141,6 +144,7 @@ class _RecursionWriter:
     # The statement about all steps.
 
     def _prove_bounds(self, lemmas: Sequence[Theorem]) -> str:
+        """Return the induction over the steps of a round."""
         certificate, signs = self.certificate, self._collect(self.first, earlier=True)
         factor, offset, bound = certificate.factor, certificate.offset, certificate.bound
         grown = bound.subs(k, k + 1) - factor * bound - offset
@@ -177,9 +181,11 @@ class _RecursionWriter:
         )
 
     def _prove_index(self, known: str) -> str:
+        """Return a tactic that states the lower bound on the step index."""
         return f"pose proof (at_least_one k {known}) as k_large" if self.first else "pose proof (pos_INR k) as k_large"
 
     def _conclude(self, right: Expr) -> str:
+        """Return the proof of the claim from the bounds at every step."""
         left = self.claim.relations[0].left
         symbol = self.run.symbols
         if left == symbol(q.max_drift):
@@ -189,6 +195,7 @@ class _RecursionWriter:
         raise NotExported("the library derives no bound on this quantity from a recursion")
 
     def _bound_largest(self, right: Expr) -> str:
+        """Return the proof of a bound on the largest drift of a client."""
         share = self.certificate.measure.largest_drift
         if share is None or self.shape.largest is None:
             raise NotExported(f"{describe_measure(self.certificate.measure)} does not bound the drift of one client")
@@ -293,6 +300,7 @@ class _PairVocabulary(Vocabulary):
         return Dot(between, between)
 
     def _name_clients(self, *iterates: str) -> None:
+        """Name the objectives, iterates and noise of the two clients i and j."""
         name = self.place.step
         own = {pair.F_i: f"client_objective {name} i", pair.F_j: f"client_objective {name} j"}
         self.objectives |= {pair.F: self.place.mean, **own}

@@ -53,6 +53,7 @@ def split(vector: Expr, vocabulary: RoundVocabulary) -> ChangeParts:
 
 
 def _rewrite_step_sums(member: Expr, vocabulary: RoundVocabulary) -> Expr:
+    """Return a sum over the steps of a round in averages of gradient changes and the gradient at the start."""
     symbol = vocabulary.symbols
     member, sample, at_start = sp.expand(member), symbol(q.stochastic_gradient), symbol(q.gradient_at_server_model)
     moved, begun = member.coeff(sample), member.coeff(at_start)

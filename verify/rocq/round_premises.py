@@ -88,6 +88,7 @@ class Premises:
         return slack, tactic
 
     def _list_premises(self) -> Iterator[tuple[str, _Premise]]:
+        """Yield the relations of used claims in the symbols of this one, by their names in certificates."""
         for name, used, link in list_relations(self.uses):
             relation = used.claim.relations[link]
             left, right = (self._translate(side, used) for side in relation.sides)
@@ -108,6 +109,7 @@ class Premises:
         return found
 
     def _translate(self, expression: Expr, used: Exported) -> Expr:
+        """Return an expression of a used claim in the symbols of this one."""
         return translate(expression, symbols_of(used.claim), self.vocabulary.symbols)
 
 

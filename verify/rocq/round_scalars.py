@@ -102,21 +102,21 @@ class Scalars:
         factor, rest = parts[0] / selected, vector - parts[0]
         if len(parts) != 1 or factor.has(Selected, Inner):
             raise NotExported("a square with several averages over participants is not exported")
-        whole, member, apart = (
+        whole, member, other = (
             self.reader.write_vector(one) if one != 0 else ZERO for one in (vector, selected.args[0], rest)
         )
         c = self.reader.number(factor)
         if (parts_of := self._split_parts(selected.args[0])) is not None:
             self.reader.vocabulary.required |= {NOISE, INDEPENDENT}
-            return _expand_square(name, goal, (member, apart, c), parts_of, is_expected=vector.has(Expectation))
+            return _expand_square(name, goal, (member, other, c), parts_of, is_expected=vector.has(Expectation))
         self.reader.vocabulary.required.add(NOISE)
         start = "grad (client_objective S i) (server_model S)"
         return (
-            f"assert ({name} : {goal} = ‖({apart}) + ({c}) • grad (F S) (server_model S)‖² + ({c}) ^ 2 * "
+            f"assert ({name} : {goal} = ‖({other}) + ({c}) • grad (F S) (server_model S)‖² + ({c}) ^ 2 * "
             "(1 / participants D * mean (step_clients S) (fun i => (1 / E_of S i) ^ 2 * start_variance S i) + "
             f"left_of_differences S D * mean (step_clients S) (fun i => ‖{start} - grad (F S) (server_model S)‖²))).\n"
             "{ rewrite (drawn_gradient S past unbiased_S D uniform_D uniform_shares_S several_clients_S "
-            f"(fun s => ({whole})%vec) (fun i => ({member})%vec) ({apart})%vec ({c})); [reflexivity | | |].\n"
+            f"(fun s => ({whole})%vec) (fun i => ({member})%vec) ({other})%vec ({c})); [reflexivity | | |].\n"
             "  - pose proof (unbiased_start S past unbiased_S). unfold minus. in_past.\n"
             "  - intros s w. rewrite ?dot_minus, ?dot_plus, ?dot_scale, ?dot_minus, ?dot_plus, ?dot_scale. ring.\n"
             "  - intros i w. unfold start_noise. pose proof (E_large S i). pushed. of_client. }"
@@ -165,32 +165,32 @@ class Scalars:
             return term, f"{_OF_CLIENT}; {shown_of}" if " i" in term else shown_of
         return f"mean (step_clients S) (fun i => {term})", f"apply mean_nonneg; intros i Hi; {_OF_CLIENT}; {shown_of}"
 
-    def _write_slack(self, because: InequalityRef, *, summed: bool) -> tuple[str, str]:
+    def _write_slack(self, inequality: InequalityRef, *, summed: bool) -> tuple[str, str]:
         """Return the slack of an inequality, or its sum over a client's steps, as text, and a tactic for its sign."""
-        if because == InequalityRef("assumption", ("variance at the server's model",)) and summed:
+        if inequality == InequalityRef("assumption", ("variance at the server's model",)) and summed:
             symbol = self.reader.vocabulary.symbols
             self.reader.vocabulary.used |= {symbol(q.relative_noise), symbol(q.absolute_noise)}
             return (
                 "E_of S i * (beta i ^ 2 * ‖optimum i - server_model S‖² + sigma i ^ 2) - start_variance S i",
                 "apply (variance_of_start S optimum beta sigma i own_variance_S Hi)",
             )
-        if summed and (of_steps := self._sum_steps(because)) is not None:
+        if summed and (of_steps := self._sum_steps(inequality)) is not None:
             return of_steps
-        if summed and because.kind == "assumption":
-            return self.premises.sum_over_steps(str(because.about[0]), self.reader)
+        if summed and inequality.kind == "assumption":
+            return self.premises.sum_over_steps(str(inequality.about[0]), self.reader)
         if summed:
-            raise NotExported(f"the sum of {because.kind} over the steps of a round is not in the library")
+            raise NotExported(f"the sum of {inequality.kind} over the steps of a round is not in the library")
         found = (
-            self.list_participant_facts(because)
-            or self._list_objective_facts(because)
-            or write_inequality(because, self.reader)
+            self.list_participant_facts(inequality)
+            or self._list_objective_facts(inequality)
+            or write_inequality(inequality, self.reader)
         )
         return self.reader.text(self.reader.read_slack(found)), found.tactic
 
-    def _sum_steps(self, because: InequalityRef) -> tuple[str, str] | None:
+    def _sum_steps(self, inequality: InequalityRef) -> tuple[str, str] | None:
         """Return the sum of an inequality over the steps of a client, and a tactic; None if the library has none."""
         symbol = self.reader.vocabulary.symbols
-        if because == InequalityRef("assumption", ("mean-square smoothness",)):
+        if inequality == InequalityRef("assumption", ("mean-square smoothness",)):
             moved, changed = (
                 self._write_total(symbol(one) - symbol(other))
                 for one, other in (
@@ -203,66 +203,67 @@ class Scalars:
                 f"(bound i ^ 2) * {moved} - {changed}",
                 "apply (smoothness_of_steps S bound i mean_square_smooth_S Hi)",
             )
-        if because.kind != "square" or len(sums := sp.sympify(because.about[0]).atoms(LocalSum)) != 1:
+        if inequality.kind != "square" or len(sums := sp.sympify(inequality.about[0]).atoms(LocalSum)) != 1:
             return None
         (total,) = sums
         member, steps = total.args[0], symbol(q.client_local_steps)
-        if sp.expand(because.about[0] - member + total / steps) != 0:
+        if sp.expand(inequality.about[0] - member + total / steps) != 0:
             return None
         of_step, whole = (self.reader.write_vector(one) for one in (member, total / steps))
         slack = f"{self._write_total(member)} - E_of S i * ‖{whole}‖²"
         return slack, f"apply (deviations_of_steps S (fun e i => ({of_step})%vec) i)"
 
     def _write_total(self, vector: Expr) -> str:
+        """Return the sum of the squared norms over the steps of a round, as text."""
         return self.reader.write_scalar(LocalSum(Inner(vector, vector)))
 
-    def list_participant_facts(self, because: InequalityRef) -> KnownSlack | None:
+    def list_participant_facts(self, inequality: InequalityRef) -> KnownSlack | None:
         """Return the facts on averages over participants."""
-        square = self._write_sampled_square(because)
+        square = self._write_sampled_square(inequality)
         if square is None:
             return None
-        if because.kind == "square":
+        if inequality.kind == "square":
             return KnownSlack(square, "apply mean_nonneg; intros s Hs; apply dot_self")
-        held = sp.sympify(because.about[0])
+        held = sp.sympify(inequality.about[0])
         member = self.reader.write_vector(held)
         tactic = f"apply (mean_of_drawn S D uniform_D uniform_shares_S (fun i => ({member})%vec))"
         return KnownSlack(Average(Inner(held, held)) - square, tactic)
 
-    def _list_squares(self, because: InequalityRef) -> list[Expr]:
+    def _list_squares(self, inequality: InequalityRef) -> list[Expr]:
         """Return the squares in an inequality, in expectation over the sampling."""
-        if because.kind == "assumption" and because.about[0] in self.reader.known:
-            known: Expr = self.reader.known[str(because.about[0])].slack
+        if inequality.kind == "assumption" and inequality.about[0] in self.reader.known:
+            known: Expr = self.reader.known[str(inequality.about[0])].slack
             return sorted(known.atoms(Expectation), key=sp.default_sort_key)
-        square = self._write_sampled_square(because)
+        square = self._write_sampled_square(inequality)
         return [] if square is None else [square]
 
-    def _write_sampled_square(self, because: InequalityRef) -> Expr | None:
+    def _write_sampled_square(self, inequality: InequalityRef) -> Expr | None:
         """Return the square of an average over participants in an inequality, in expectation over the sampling."""
-        if because.kind not in ("square", "mean_of_drawn"):
+        if inequality.kind not in ("square", "mean_of_drawn"):
             return None
-        vector = sp.sympify(because.about[0])
-        if because.kind == "mean_of_drawn":
+        vector = sp.sympify(inequality.about[0])
+        if inequality.kind == "mean_of_drawn":
             return Expectation(Inner(Selected(vector), Selected(vector)))
         if not vector.has(Selected):
             return None
         whole = split(vector, self.reader.vocabulary).whole
         return Expectation(Inner(whole, whole))
 
-    def _list_objective_facts(self, because: InequalityRef) -> KnownSlack | None:
+    def _list_objective_facts(self, inequality: InequalityRef) -> KnownSlack | None:
         """Return the facts on F by its constants, and on the distance of the clients' minimisers."""
         symbol = self.reader.vocabulary.symbols
-        if because == InequalityRef("assumption", ("distance of the minimisers",)):
+        if inequality == InequalityRef("assumption", ("distance of the minimisers",)):
             between = symbol(q.client_optimum) - symbol(q.optimum)
             slack = symbol(q.client_optimum_distance) ** 2 - Inner(between, between)
             return KnownSlack(slack, "rewrite apart_S; lra")
-        if because.kind not in ("lipschitz_gradient", "strong_convexity"):
+        if inequality.kind not in ("lipschitz_gradient", "strong_convexity"):
             return None
-        objective, at, around = map(sp.sympify, because.about)
+        objective, at, around = map(sp.sympify, inequality.about)
         if self.reader.vocabulary.objectives.get(objective) != AT_STEP.mean:
             return None
         points = " ".join(f"({self.reader.write_vector(one)})%vec" for one in (at, around))
         between = Inner(at - around, at - around)
-        if because.kind == "lipschitz_gradient":
+        if inequality.kind == "lipschitz_gradient":
             changed = Gradient(objective, at) - Gradient(objective, around)
             slack = symbol(q.objective_smoothness) ** 2 * between - Inner(changed, changed)
             return KnownSlack(
@@ -278,7 +279,7 @@ def _expand_square(
     name: str, goal: str, vector: tuple[str, str, str], parts: tuple[str, str], *, is_expected: bool
 ) -> str:
     """Expand the square of a + c v for the average v of the participants' vectors."""
-    member, apart, c = vector
+    member, other, c = vector
     known, rest = (f"(fun i => ({part})%vec)" for part in parts)
     mean = f"vmean (step_clients S) {known}"
     apart_from_mean = f"mean (step_clients S) (fun i => ‖({parts[0]}) - {mean}‖²)"
@@ -288,9 +289,9 @@ def _expand_square(
     needs = "uniform_D uniform_shares_S several_clients_S past (unbiased_start S past unbiased_S)"
     given = f"(fun i => ({member})%vec) {known} {rest}"
     return (
-        f"assert ({name} : {goal} = ‖({apart}) + ({c}) • {mean}‖² + ({c}) ^ 2 * "
+        f"assert ({name} : {goal} = ‖({other}) + ({c}) • {mean}‖² + ({c}) ^ 2 * "
         f"(1 / participants D * {noise} + left_of_differences S D * {spread})).\n"
-        f"{{ transitivity (mean (outcomes D) (fun s => ‖({apart}) + ({c}) • "
+        f"{{ transitivity (mean (outcomes D) (fun s => ‖({other}) + ({c}) • "
         f"selected S D (fun i => ({member})%vec) s‖²)).\n"
         "  - apply mean_ext. intros s _. apply same_squares. intros w. "
         "rewrite ?dot_minus, ?dot_plus, ?dot_scale, ?dot_minus, ?dot_plus, ?dot_scale, ?dot_zero. ring.\n"
@@ -300,10 +301,10 @@ def _expand_square(
 
 def _combine_fractions(coefficient: Expr) -> Expr:
     """Return a number without fractions in denominators."""
-    below = [
+    denominators = [
         power.base for power in sp.sympify(coefficient).atoms(sp.Pow) if power.exp.is_negative and power.base.is_Add
     ]
-    is_nested = any(power.exp.is_negative for base in below for power in base.atoms(sp.Pow))
+    is_nested = any(power.exp.is_negative for base in denominators for power in base.atoms(sp.Pow))
     return sp.factor(coefficient) if is_nested else coefficient
 
 
@@ -317,6 +318,7 @@ def _list_random(relation: Relation, more: Sequence[Expr]) -> list[Expr]:
 
 
 def _find_outside(part: Expr) -> bool:
+    """Return whether a sum over steps stands outside of expectations."""
     kept = part.replace(lambda one: isinstance(one, Expectation), lambda _: sp.S.Zero)
     return bool(kept.has(LocalSum))
 
@@ -338,9 +340,9 @@ class OutcomeScalars(Scalars):
             goal, parted = (self.reader.write_scalar(Inner(one, one)) for one in (vector, whole))
             yield f"assert (square{place} : {goal} = {parted}).\n{{ apply same_squares. by_changes. }}"
 
-    def list_participant_facts(self, because: InequalityRef) -> KnownSlack | None:
+    def list_participant_facts(self, inequality: InequalityRef) -> KnownSlack | None:
         """Prove that squares of participants' vectors are not negative."""
-        if because.kind != "square" or not sp.sympify(because.about[0]).has(Selected):
+        if inequality.kind != "square" or not sp.sympify(inequality.about[0]).has(Selected):
             return None
-        whole = split(sp.sympify(because.about[0]), self.reader.vocabulary).whole
+        whole = split(sp.sympify(inequality.about[0]), self.reader.vocabulary).whole
         return KnownSlack(Inner(whole, whole), "apply dot_self")

@@ -64,11 +64,13 @@ def write_theorem_of_round(
 
 
 def _write_relation(relation: Relation, reader: RoundReader) -> str:
+    """Return a relation as text."""
     left, right = (reader.write_scalar(side) for side in relation.sides)
     return f"{left} {write_operator(relation)} {right}"
 
 
 def _prove_relation(relation: Relation, why: object, scalars: Scalars) -> str:
+    """Return the proof of one relation about a round."""
     if relation.operator == "==" and relation.right == 0 and isinstance(relation.left, Inner):
         return "by_linearity."
     if relation.operator == "==" and not _is_of_vectors(relation.left - relation.right):
@@ -79,4 +81,5 @@ def _prove_relation(relation: Relation, why: object, scalars: Scalars) -> str:
 
 
 def _is_of_vectors(expression: Expr) -> bool:
+    """Return whether an expression has inner products or values of objectives."""
     return bool(expression.has(Inner, Value))

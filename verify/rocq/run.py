@@ -313,6 +313,7 @@ class RunVocabulary(ScalarVocabulary):
 
 
 def _declare_optimum(*, is_random: bool) -> Iterator[Binder]:
+    """Yield the minimiser of the objective, which does not depend on the noise."""
     yield Binder("x_star", "space_of A")
     yield Binder("minimiser_x_star", "minimiser (step_at A O O) x_star")
     if is_random:
@@ -320,6 +321,7 @@ def _declare_optimum(*, is_random: bool) -> Iterator[Binder]:
 
 
 def _state_assumption(assumption: Assumption) -> Iterator[Binder]:
+    """Yield the hypotheses that encode an assumption on a run."""
     if assumption == a.uniform_shares:
         yield Binder("uniform_shares_A", "uniform (clients_of A)")
     elif assumption in OF_STEPS:

@@ -125,6 +125,7 @@ def text(term: Term, clients: str) -> str:
 
 
 def _group(term: Term, clients: str) -> str:
+    """Return a term as text, in brackets unless it is a squared norm."""
     inner = text(term, clients)
     return inner if isinstance(term, Dot) else enclose(inner)
 

@@ -108,6 +108,7 @@ def project(proof: str, link: int, count: int) -> str:
 
 
 def _nest(proofs: Sequence[str]) -> Iterator[str]:
+    """Yield the proofs of a conjunction."""
     *first, last = proofs
     for proof in first:
         yield "split.\n{ " + proof + " }"

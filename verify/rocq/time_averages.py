@@ -160,6 +160,7 @@ def write_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Seq
 
 
 def _write_weighted(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Expr], at: AtEach) -> Term:
+    """Return the weighted sum of gap, distance, spread and squared gradients at a step."""
     symbol = vocabulary.symbols
     before, after, best = (symbol(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
     best = symbol(q.comparator) if vocabulary.reference_point == "y" else best
@@ -181,7 +182,7 @@ def _write_weighted(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Ex
     assert total is not None
     names = vocabulary.numbers
     now, after_step = (
-        Multiple(number(at.potential, names | {at.index: index}), reader.scalar(apart))
-        for index, apart in (("k", spread), ("(k + 1)", later))
+        Multiple(number(at.potential, names | {at.index: index}), reader.scalar(spread_sq))
+        for index, spread_sq in (("k", spread), ("(k + 1)", later))
     )
     return Sum(Sum(total, Sum(now, after_step, "-")), Number(reader.number(at.rest)))

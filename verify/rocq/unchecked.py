@@ -34,6 +34,7 @@ def write_section() -> str:
 
 
 def _explain(claim_id: str) -> str:
+    """Return the reason why a claim has no accepted theorem."""
     try:
         export_id(claim_id)
     except NotExported as reason:

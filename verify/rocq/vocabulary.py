@@ -114,6 +114,7 @@ class Vocabulary:
         self.vectors = self._vectors(symbol, Atom(f"local_iterate {self.place.step} i", own=True))
 
     def _numbers(self) -> dict[sp.Symbol, str]:
+        """Return the names of the quantities and quantified symbols of the claim."""
         step, clients = self.place.step, self.place.clients
         names = {quantity: name.format(step=step, clients=clients) for quantity, name in NUMBERS.items()}
         known = {self.symbols(quantity): name for quantity, name in names.items()}
@@ -137,6 +138,7 @@ class Vocabulary:
         self.vectors = self._vectors(self.symbols, Atom(f"server_model {self.place.step}"))
 
     def _vectors(self, symbol: SymbolTable, local: Term) -> dict[sp.Symbol, Term]:
+        """Return the terms of the vectors at a local step."""
         place, step = self.place, self.place.step
         noise = Atom(f"gradient_noise {step} i", own=True, noisy=self.is_random, zero=self.quiet)
         slope = place.gradient(place.own, local)
@@ -183,6 +185,7 @@ class Vocabulary:
         return replace(found, zero=True) if isinstance(found, Atom) and is_zero else found
 
     def _find_objective(self, symbol: sp.Symbol) -> str:
+        """Return the name of an objective; raises `NotExported` for an unknown one."""
         if symbol not in self.objectives:
             raise NotExported(f"the library has no objective {symbol}")
         return self.objectives[symbol]

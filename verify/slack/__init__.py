@@ -109,7 +109,7 @@ def _find_share(part: Part, table: RunTable) -> fmpq | None:
 
 def compute_share(part: Part, table: RunTable) -> fmpq | None:
     """Return the attained ratio of a part on a run, in rationals; None where zero or not applicable."""
-    found = check(part.asked, parse_run(table, RATIONAL))
+    found = check(part.claim, parse_run(table, RATIONAL))
     worst = found.worst
     if not found.applicable or worst is None or found.holds is not True or not isinstance(worst.ratio, fmpq):
         return None

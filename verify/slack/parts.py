@@ -24,8 +24,8 @@ class Part:
     name: str
     """`WHOLE`, or the index of the term, counted from 1."""
     expression: Expr
-    asked: Claim
-    """Claim that the left side minus the other terms is at most this part."""
+    claim: Claim
+    """The left side minus the other terms is at most this part."""
     bound: Claim
 
     @property

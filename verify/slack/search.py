@@ -87,7 +87,7 @@ def _make_rank(found: Found) -> tuple[bool, float, int]:
 
 def _search(part: Part, seconds: float) -> Iterator[RunTable]:
     """Search for a violation of the claim that bounds this part."""
-    run = falsify(part.asked, seconds).run if seconds > 0 else None
+    run = falsify(part.claim, seconds).run if seconds > 0 else None
     if run is not None:
         yield run
 

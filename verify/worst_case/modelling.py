@@ -23,13 +23,13 @@ from verify.worst_case.symmetry import Exchange, find_involution
 
 def convert_to_program(problem: PEP) -> Program:
     """Convert a problem with one metric, which has no constant, and with functions that are all of one class."""
-    (asked,), given = problem.list_of_performance_metrics, problem.list_of_constraints
+    (metric,), given = problem.list_of_performance_metrics, problem.list_of_constraints
     clients = problem.list_of_functions
     exchange = _exchange(clients)
-    if exchange is not None and exchange.keeps(_build_program(asked, given)):
+    if exchange is not None and exchange.keeps(_build_program(metric, given)):
         # By symmetry, the constraints of one client are the image of those of the other.
-        return exchange.halve(_build_program(asked, [*given, *_constrain_class(clients[:1])]))
-    return _build_program(asked, [*given, *_constrain_class(clients)])
+        return exchange.halve(_build_program(metric, [*given, *_constrain_class(clients[:1])]))
+    return _build_program(metric, [*given, *_constrain_class(clients)])
 
 
 def _exchange(clients: Sequence[Function]) -> Exchange | None:
@@ -51,9 +51,9 @@ def _constrain_class(clients: Sequence[Function]) -> list[Constraint]:
     return [constraint for client in clients for constraint in client.list_of_class_constraints]
 
 
-def _build_program(asked: Expression, constraints: Sequence[Constraint]) -> Program:
+def _build_program(metric: Expression, constraints: Sequence[Constraint]) -> Program:
     """Build the program with one matrix."""
-    objective = _make_row(asked)[:-1]
+    objective = _make_row(metric)[:-1]
     rows: dict[str, list[Array]] = {"equality": [], "inequality": []}
     for constraint in constraints:
         rows[constraint.equality_or_inequality].append(_make_row(constraint.expression))

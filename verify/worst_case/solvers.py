@@ -109,8 +109,8 @@ def scs(program: Program) -> SolverAnswer:
 
     data = {"A": program.weights(_order_rows(program.sizes)), "b": program.sides, "c": -program.objective}
     cones = {"z": len(program.equations), "l": len(program.inequalities), "s": list(program.sizes)}
-    asked = solver.SCS(data, cones, verbose=False, eps_abs=_SCS, eps_rel=_SCS)
-    found = asked.solve()["info"]
+    problem = solver.SCS(data, cones, verbose=False, eps_abs=_SCS, eps_rel=_SCS)
+    found = problem.solve()["info"]
     verdicts = {1: "optimal", 2: "inaccurate", -1: "unbounded"}
     return _read_answer(verdicts.get(found["status_val"], "failed"), found["dobj"], found["pobj"])
 

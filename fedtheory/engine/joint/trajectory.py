@@ -339,7 +339,7 @@ class JointTrajectory(Trajectory):
     @cached_property
     def drift(self) -> Array:
         """E|y_i^{n,k} - ybar^{n,k}|^2 of the first local vector, (T, K+1, M)."""
-        found = np.stack([[apart for _, apart in steps] for steps in self._local_moments])
+        found = np.stack([[drifts for _, drifts in steps] for steps in self._local_moments])
         return found[:, :, self.parameters.kinds.of_client]
 
     mean_drift = Expectations.mean_drift
@@ -370,7 +370,7 @@ class JointTrajectory(Trajectory):
             parts = [
                 (chance * one.moment, chance * one.deviations) for (chance, _), one in zip(outcomes, step, strict=True)
             ]
-            yield sum(second for second, _ in parts), sum(apart for _, apart in parts)
+            yield sum(second for second, _ in parts), sum(drifts for _, drifts in parts)
 
     def _follow_iterates(self, stage: LocalStage, joint: Joint) -> Iterator[Averaged]:
         """Yield the first local vector after k = 0 .. K steps."""

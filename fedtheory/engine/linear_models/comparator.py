@@ -25,8 +25,8 @@ class ModelComparator(Comparator):
 
     @cached_property
     def suboptimality(self) -> float:
-        above = float(self.problem.centred.gaps(self.point[None])[0])
-        return max(above, 0.0) + self.problem.minimum.gap
+        gap = float(self.problem.centred.gaps(self.point[None])[0])
+        return max(gap, 0.0) + self.problem.minimum.gap
 
     @cached_property
     def distance_sq(self) -> float:
@@ -48,10 +48,10 @@ class ModelComparator(Comparator):
     def client_dissimilarities(self) -> Array:
         clients = self.problem.clients
         each = self.problem.centred.gradients(np.broadcast_to(self.point, (1, clients, len(self.point))))[0]
-        apart = np.linalg.norm(each - self.problem.weights @ each, axis=1)
+        distances = np.linalg.norm(each - self.problem.weights @ each, axis=1)
         known = self.problem.known_everywhere
         moved = (known.client_smoothness + known.objective_smoothness) * self.distance
-        dissimilarities: Array = (apart + moved) ** 2
+        dissimilarities: Array = (distances + moved) ** 2
         return dissimilarities
 
 

@@ -174,8 +174,8 @@ class LinearModelRun(Run):
     @cached_property
     def initial_gap(self) -> Number:
         """Upper bound on F(x^0) - F*."""
-        above = float(self.problem.about_optimum.gaps(self.problem.centred.start[None])[0])
-        return max(above, 0.0) + self.problem.minimum.gap
+        start_gap = float(self.problem.about_optimum.gaps(self.problem.centred.start[None])[0])
+        return max(start_gap, 0.0) + self.problem.minimum.gap
 
     @cached_property
     def comparator(self) -> ModelComparator:

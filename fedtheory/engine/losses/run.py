@@ -232,8 +232,8 @@ class LossRun(Run):
     @property
     def _difference_matrix(self) -> Array:
         """The matrix (M, M) of the linear combinations grad F_i - grad F of the clients' gradients."""
-        apart: Array = self.arithmetic.identity(self.problem.clients) - self.problem.weights
-        return apart
+        deviations: Array = self.arithmetic.identity(self.problem.clients) - self.problem.weights
+        return deviations
 
     def _bound_derivatives(self, mixing: Array) -> Array:
         """Return the largest derivatives in modulus, (R,), of combinations, `mixing` (R, M), of clients' gradients."""

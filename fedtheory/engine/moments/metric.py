@@ -29,8 +29,8 @@ class Metric:
         """Return the metric of a triangular factor."""
         inverse = np.linalg.inv(factor)
         missed = MidpointRadius.enclose(inverse) @ MidpointRadius.enclose(factor) - np.eye(len(factor))
-        apart = _bound_norm(missed)
-        return cls(factor, inverse, ABOVE / (1 - apart) ** 2 if apart < 1 else np.inf)
+        error = _bound_norm(missed)
+        return cls(factor, inverse, ABOVE / (1 - error) ** 2 if error < 1 else np.inf)
 
     @property
     def matrix(self) -> MidpointRadius:

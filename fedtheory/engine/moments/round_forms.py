@@ -177,8 +177,8 @@ class RoundForms:
         noises = repeat(None) if self._is_quiet else (one.noise for one in self._pull_back(square, clients))
         # Without noise there is no end to its absence.
         for noise, maps, average in zip(noises, self._iterate_maps(clients), self.recursion.average_maps, strict=False):
-            apart = (maps - average)[:, 1:, :]
-            forms = apart.transpose(0, 2, 1) @ apart
+            deviations = (maps - average)[:, 1:, :]
+            forms = deviations.transpose(0, 2, 1) @ deviations
             if noise is None:
                 yield forms, square - square
             else:

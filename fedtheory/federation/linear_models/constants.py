@@ -54,8 +54,8 @@ class ModelConstants:
     @cached_property
     def objective_smoothness(self) -> float:
         """Upper bound on the largest curvature of F."""
-        top = compute_largest_eigenvalue(self.model.inputs, self.model.row_weights(self.weights))
-        return float(self._bound_curvatures(np.array(top)))
+        largest = compute_largest_eigenvalue(self.model.inputs, self.model.row_weights(self.weights))
+        return float(self._bound_curvatures(np.array(largest)))
 
     @cached_property
     def row_smoothness(self) -> float:
@@ -83,8 +83,8 @@ class ModelConstants:
         found = self.client_smoothness**2
         for client in np.flatnonzero(shrinkages):
             rows = model.rows_of(int(client))
-            top = compute_largest_eigenvalue(model.inputs[rows], model.lengths_sq[rows] / model.counts[client])
-            found[client] += shrinkages[client] * model.loss.largest_curvature**2 * top * self._safe
+            largest = compute_largest_eigenvalue(model.inputs[rows], model.lengths_sq[rows] / model.counts[client])
+            found[client] += shrinkages[client] * model.loss.largest_curvature**2 * largest * self._safe
         return found
 
     @cached_property

@@ -167,8 +167,8 @@ class Problem(Shown):
 
     def spectral_norm(self, hessian: Array) -> Number:
         """Return the largest modulus of an eigenvalue of an H_i, or of an average of them."""
-        top = self.arithmetic.largest_eigenvalue(hessian)
-        return top if self.has_convex_clients else max(top, self.arithmetic.largest_eigenvalue(-hessian))
+        largest = self.arithmetic.largest_eigenvalue(hessian)
+        return largest if self.has_convex_clients else max(largest, self.arithmetic.largest_eigenvalue(-hessian))
 
     @cached_property
     def smallest_curvature(self) -> Number:

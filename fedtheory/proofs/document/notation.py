@@ -130,8 +130,8 @@ def _measure_size(node: ast.AST) -> tuple[int, int]:
         is_below = any(isinstance(part, ast.USub) for part in ast.walk(node.right))
         return degree * max(1, sum(one for one in numbers if type(one) is int)), divisions + is_below
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
-        (left, above), (right, below) = _measure_size(node.left), _measure_size(node.right)
-        return left + right, max(above, below + isinstance(node.op, ast.Div))
+        (left, numerator), (right, denominator) = _measure_size(node.left), _measure_size(node.right)
+        return left + right, max(numerator, denominator + isinstance(node.op, ast.Div))
     parts = [_measure_size(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
     own = int(isinstance(node, ast.Name | ast.Attribute))
     return max([own, *(degree for degree, _ in parts)]), max([0, *(divisions for _, divisions in parts)])
@@ -225,11 +225,11 @@ _LARGEST_POWER = 1000
 _MOST_BITS = 4000
 
 
-def _divide(above: Expr, below: Expr) -> Expr:
+def _divide(numerator: Expr, denominator: Expr) -> Expr:
     """Return a quotient; raise InputError for a zero divisor."""
-    if below == 0:
-        raise InputError("certificate", f"{above} is divided by zero")
-    return above / below
+    if denominator == 0:
+        raise InputError("certificate", f"{numerator} is divided by zero")
+    return numerator / denominator
 
 
 _OPERATIONS: Mapping[type, Callable[[Expr, Expr], Expr]] = {
@@ -288,13 +288,13 @@ def _write_product(expression: Expr, scope: Scope) -> str:
         raise InputError("certificate", f"{number} is not an exact number")
     factors = [factor for factor in sp.Mul.make_args(rest) if factor != 1]
     lower = [factor for factor in factors if _divides(factor)]
-    above = sorted(_write_factor(factor, scope) for factor in factors if factor not in lower)
-    below = sorted(_write_factor(1 / factor, scope) for factor in lower)
-    above = [str(abs(number.p)), *above] if abs(number.p) != 1 or not above else above
-    below = [str(number.q), *below] if number.q != 1 else below
+    numerator = sorted(_write_factor(factor, scope) for factor in factors if factor not in lower)
+    denominator = sorted(_write_factor(1 / factor, scope) for factor in lower)
+    numerator = [str(abs(number.p)), *numerator] if abs(number.p) != 1 or not numerator else numerator
+    denominator = [str(number.q), *denominator] if number.q != 1 else denominator
     sign = "-" if number.p < 0 else ""
-    divided = f"/({'*'.join(below)})" if len(below) > 1 else "".join(f"/{factor}" for factor in below)
-    return f"{sign}{'*'.join(above)}{divided}"
+    divided = f"/({'*'.join(denominator)})" if len(denominator) > 1 else "".join(f"/{factor}" for factor in denominator)
+    return f"{sign}{'*'.join(numerator)}{divided}"
 
 
 def _divides(factor: Expr) -> bool:

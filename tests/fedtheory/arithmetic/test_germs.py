@@ -30,7 +30,7 @@ GERMS = [
 
 def at(germ: Any, value: fmpq) -> fmpq:
     """Return the value of a rational function at a number."""
-    return germ.top(value) / germ.bottom(value) if isinstance(germ, Germ) else germ
+    return germ.numerator(value) / germ.denominator(value) if isinstance(germ, Germ) else germ
 
 
 @pytest.mark.parametrize(("one", "other"), list(itertools.product(GERMS, repeat=2)))

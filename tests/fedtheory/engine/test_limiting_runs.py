@@ -31,7 +31,7 @@ SMALL = fmpq(1, 10**9)
 def _values(measured: Any, at: fmpq) -> np.ndarray:
     """Return numbers of a quantity, with h in germs replaced by a number."""
     entries = measured.ravel() if isinstance(measured, np.ndarray) else [measured]
-    return np.array([g.top(at) / g.bottom(at) if isinstance(g, Germ) else g for g in entries], dtype=object)
+    return np.array([g.numerator(at) / g.denominator(at) if isinstance(g, Germ) else g for g in entries], dtype=object)
 
 
 def _known(run: Run, limiting: Run) -> Iterator[tuple[RunQuantity, Any]]:

@@ -219,7 +219,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         "expected an interval of values of p, got {1, 2}",
     ),
-    "no vectors at the optimum": (lambda: Algorithm.at_optimum(_rest()), "mine does not say where its vectors rest"),
+    "no vectors at the optimum": (
+        lambda: Algorithm.at_optimum(_rest()),
+        "mine does not state its vectors at the optimum",
+    ),
     "powers of steps": (
         lambda: _ClientStepsWriter._prove_induction(_given(), 1, BELOW, SimpleNamespace(base=x, start=())),  # type: ignore[arg-type]
         "for bounds without powers",

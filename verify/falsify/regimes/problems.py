@@ -139,13 +139,13 @@ def _build_gradients(point: Point) -> list[fmpq]:
         return [_ZERO] * clients
     shares = _build_weights(point) or [fmpq(1, clients)] * clients
     if point["unlike gradients"] == "one":
-        apart = [_ONE] + [_ZERO] * (clients - 1)
+        gradients = [_ONE] + [_ZERO] * (clients - 1)
     else:
-        apart = [_ONE if client % 2 == 0 else _MINUS_ONE for client in range(clients)]
-    mean = sum((share * gradient for share, gradient in zip(shares, apart, strict=True)), _ZERO)
-    largest = max(abs(gradient - mean) for gradient in apart)
+        gradients = [_ONE if client % 2 == 0 else _MINUS_ONE for client in range(clients)]
+    mean = sum((share * gradient for share, gradient in zip(shares, gradients, strict=True)), _ZERO)
+    largest = max(abs(gradient - mean) for gradient in gradients)
     unit = round_power(point["gradients"]) / largest
-    return _map_once(apart, lambda gradient: (gradient - mean) * unit)
+    return _map_once(gradients, lambda gradient: (gradient - mean) * unit)
 
 
 def _build_noise(point: Point) -> list[fmpq] | None:

@@ -92,8 +92,8 @@ class Multiply(ProofTerm):
 
 def divides_by(expression: Expr, divisor: Expr) -> bool:
     """Return whether the denominator of a number, in lowest terms, is a multiple of a non-constant polynomial."""
-    below = sp.Mul(*quotient(expression).factored_denominator())
-    return bool(divisor.free_symbols) and bool(quotient(below / divisor).denominator.is_constant())
+    denominator = sp.Mul(*quotient(expression).factored_denominator())
+    return bool(divisor.free_symbols) and bool(quotient(denominator / divisor).denominator.is_constant())
 
 
 def _find_factor(factors: dict[str, Expr], name: str) -> Expr:

@@ -219,8 +219,8 @@ def _conclude(
         yield Step(f"({number}) >= 0 at every step", holds)
     of_a_round = write_form(scalar(LocalSum(certificate.offset), context))
     away = of_a_round * (1 / (steps * (1 - factor)) + 1)
-    apart = (1 - contracted) ** symbol(q.iterations) / whole * 2 * (symbol(q.initial_distance) ** 2 + away)
-    bound = (1 + share) * of_a_round / counted + (1 + 1 / share) * symbol(q.smoothness) / 2 * apart
+    start_term = (1 - contracted) ** symbol(q.iterations) / whole * 2 * (symbol(q.initial_distance) ** 2 + away)
+    bound = (1 + share) * of_a_round / counted + (1 + 1 / share) * symbol(q.smoothness) / 2 * start_term
     yield from conclude_bound(claim, quantity, bound, (factor, 1 - contracted), (1 - factor, counted, whole))
 
 

@@ -151,6 +151,7 @@ class ScheduleVocabulary(ScalarVocabulary):
         return f"pose proof ({lemma}) as fact; {before}lra"
 
     def _needs(self, *files: str) -> None:
+        """Add files to the required files of the library."""
         self.library = (*self.library, *(name for name in files if name not in self.library))
 
     @property
@@ -197,9 +198,11 @@ class ScheduleVocabulary(ScalarVocabulary):
             raise NotExported(f"{unknown[0]} has no name in the library")
 
     def _uses(self, *quantities: Quantity) -> bool:
+        """Return whether the claim names one of these quantities."""
         return any(self.symbols(quantity) in self.claim_symbols for quantity in quantities)
 
     def _declare_assumed(self, assumption: Assumption) -> Iterator[Binder]:
+        """Yield the hypothesis of an assumption on the schedule."""
         if assumption in [*SCHEDULE_ASSUMED]:
             yield Binder(*SCHEDULE_ASSUMED[assumption])
         elif assumption == a.whole_cycles:

@@ -127,6 +127,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         return " ".join(f"pose proof ({one}){' as fair' if 'is_fair' in one else ''}." for one in parameters)
 
     def _list_draw_facts(self) -> Iterator[str]:
+        """Yield the lemmas on weights and on counted types that proofs of signs may use."""
         if self.of_updates:
             yield from ("total_nonneg A n", "weight_sum_below A n Hn")
             yield from ("squares_of_sums A n Hn", "past_moves_nonneg A n")
@@ -203,6 +204,7 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     @property
     def _own(self) -> str:
+        """Return the tactic of this vocabulary that runs before proofs of signs: none."""
         return "idtac"
 
     @property
@@ -261,6 +263,7 @@ class UpdateVocabulary(ScheduleVocabulary):
         return found
 
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+        """Yield the variables and hypotheses, except those on weights, which `binders` adds."""
         yield Binder("A", "server")
         yield from self._list_binders()
         yield from self._declare_points(used)
@@ -276,6 +279,7 @@ class UpdateVocabulary(ScheduleVocabulary):
             yield from declare_index("i", "number (clients_of A)")
 
     def _declare_points(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+        """Yield the points that occur in the used symbols, with their defining properties."""
         goal = " ".join(self.names[symbol] for symbol in used)
         for point, binders in _POINTS.items():
             if re.search(rf"\b{point}\b", goal):
@@ -285,6 +289,7 @@ class UpdateVocabulary(ScheduleVocabulary):
                 yield from binders
 
     def _list_binders(self) -> Iterator[Binder]:
+        """Yield the hypotheses that encode the claim's assumptions."""
         for assumption in dict.fromkeys(self.claim.assumptions):
             if assumption in UPDATE_ASSUMED:
                 yield Binder(*UPDATE_ASSUMED[assumption])

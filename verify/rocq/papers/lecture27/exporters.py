@@ -43,6 +43,7 @@ def _export_interval(
 
 
 def _name_gaps(claim: Claim, _certificate: Combination) -> GapsVocabulary | None:
+    """Return the names of a claim about the errors at starts of intervals; None for other claims."""
     return GapsVocabulary(claim) if is_of_gaps(claim) else None
 
 

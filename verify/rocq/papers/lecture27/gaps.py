@@ -123,6 +123,7 @@ class GapsVocabulary(RunVocabulary):
         return number(expression.xreplace(lengths), names)
 
     def _write_vector(self, difference: Expr) -> str:
+        """Return the difference of the two vectors of an interval; raises `NotExported` for other differences."""
         first, second = (self.symbols(quantity) for quantity in _VECTORS)
         if sp.expand(difference - first + second) != 0:
             raise NotExported(f"the length of {difference} is not in the library")
@@ -142,6 +143,7 @@ class GapsVocabulary(RunVocabulary):
         yield from self._declare_least()
 
     def _declare_least(self) -> Iterator[Binder]:
+        """Yield the positive lower bound on the errors, or that they are not zero."""
         if not self.has_least:
             # The denominators of the statement are not zero.
             each = "forall n m, (n < rounds_of A)%nat -> (m <= steps_of A)%nat -> "

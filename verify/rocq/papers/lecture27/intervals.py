@@ -105,4 +105,5 @@ def _name_numbers(claim: Claim, first: str, last: str, steps: str) -> dict[sp.Sy
 
 
 def _write_gap(step: str) -> str:
+    """Return the error of the centralised model at a step, as text."""
     return f"(value (F_of A) (centralised A n {step}) - value (F_of A) x_star)"

@@ -115,6 +115,7 @@ class PathInRun:
         return parameters + ([*declare_index("i", "number (clients_of A)")] if own else [])
 
     def _is_replaced(self, binder: Binder) -> bool:
+        """Return whether a hypothesis on the common dissimilarity is replaced by those on single clients."""
         return bool(self.vocabulary.parameters) and binder.name in (
             "zeta",
             "zeta_nonnegative",

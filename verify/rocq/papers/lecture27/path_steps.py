@@ -78,12 +78,14 @@ class _PathStepWriter:
         return Theorem(name, parameters, " /\\\n  ".join(goal), proof, (step,), NEEDS, names=names)
 
     def _write_relation(self, relation: Relation, why: object) -> str:
+        """Return a relation of the claim at step k, as text."""
         if not isinstance(why, Sequence):
             return restate_by_paper(self.in_run, relation, why)[0]
         sign = {"<=": "<=", "==": "="}[relation.operator]
         return f"{self._write_side(relation.left)} {sign} {self._write_side(relation.right)}"
 
     def _write_side(self, side: Expr) -> str:
+        """Return a side as text: a number, or a term in vectors of the step."""
         try:
             return number(side, {**self.path.run.names, self.index: "INR k"})
         except NotExported:
@@ -109,6 +111,7 @@ class _PathStepWriter:
         return Theorem(f"{name_of(self.claim.id)}_at_step", parameters, " /\\\n  ".join(goal), proof)
 
     def _prove_link(self, relation: Relation, why: object) -> tuple[str, str]:
+        """Return the statement of a relation at a step, and its proof."""
         links = self.links
         if not isinstance(why, Sequence):
             return restate_by_paper(links, relation, why)

@@ -100,6 +100,7 @@ class _PathWriter:
     # The lemma about one step.
 
     def _state_step(self, before: Expr) -> Theorem:
+        """Return the lemma on one step: the measure after it is at most factor times measure plus offset."""
         vocabulary, induction = self._build_vocabulary(), self.induction
         factor, offset = (self.written(part) for part in (induction.factor, induction.offset))
         signs = SignProofs(vocabulary.numbers, self.conditions, [*self._list_least(), *vocabulary.least])
@@ -140,6 +141,7 @@ class _PathWriter:
         return links.state(f"{self.name}_{name}", (goal, larger), proof, parameters)
 
     def _build_vocabulary(self) -> PathVocabulary:
+        """Return the names at a step, with the step index k."""
         vocabulary = PathVocabulary(self.claim, quiet=True)
         vocabulary.numbers |= {self.index: "INR k"}
         return vocabulary
@@ -150,10 +152,12 @@ class _PathWriter:
         return [f"pose proof ({large}) as k_large."] if self.counts else []
 
     def _list_least(self) -> list[tuple[sp.Symbol, Expr]]:
+        """Return lower bounds on the power of the base and on the step index."""
         of_power = [] if self.induction.base is None else [(POWER, self.induction.base**self.first)]
         return [*of_power, (self.index, sp.Integer(self.first))] if self.counts else of_power
 
     def _write_least_power(self, names: Mapping[sp.Symbol, str]) -> str:
+        """Return the power of the base at the first step, as text."""
         return number(sp.sympify(self.induction.base) ** self.first, names)
 
     def _prove_growth(self, names: Mapping[sp.Symbol, str]) -> list[str]:
@@ -172,6 +176,7 @@ class _PathWriter:
     # The statement about all steps.
 
     def _prove_bounds(self, lemmas: list[Theorem]) -> str:
+        """Return the induction over the steps, by the lemmas on the step and on the start."""
         induction, run = self.induction, self.path.run
         names = {**run.names, self.index: "INR k", POWER: "power"}
         measured, moved = (
@@ -232,19 +237,23 @@ class _PathWriter:
         return "\n".join(lines)
 
     def _write_offset(self) -> str:
+        """Return the offset of a step of the run, as text."""
         vocabulary = PathVocabulary(self.claim, quiet=True, place=replace(IN_RUN, clients="(clients_of A)"))
         vocabulary.numbers |= {**self.path.run.names, self.index: "INR k", POWER: self._power}
         return Reader(vocabulary).write_scalar(self.written(self.induction.offset))
 
     @property
     def _base(self) -> str:
+        """Return the base of the powers as text; one without powers."""
         return "1" if self.induction.base is None else number(sp.sympify(self.induction.base), self.path.run.names)
 
     @property
     def _power(self) -> str:
+        """Return the power of the base at step k, as text."""
         return "1" if self.induction.base is None else f"({self._base}) ^ k"
 
     def _write_measure(self, expression: Expr) -> str:
+        """Return an expression in vectors of a step of the run, as text."""
         return Reader(self.path.vocabulary).write_scalar(expression)
 
     def _prove_link(self, place: int) -> tuple[str, str]:

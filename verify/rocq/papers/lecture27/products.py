@@ -135,6 +135,7 @@ def _prove_fact(links: Links, why: Products, name: str, names: Mapping[sp.Symbol
 def _prove_cauchy_schwarz(
     links: Links, why: Products, fact: CauchySchwarz, names: Mapping[sp.Symbol, str], place: int
 ) -> str:
+    """Return the assertion of a Cauchy-Schwarz inequality between two numbers."""
     one, other = (f"({links.text(links.reader.vector(side))})%vec" for side in why.scalars[fact.inner].args)
     known = f"pose proof (cauchy_schwarz {one} {other}) as known; lra"
     return f"assert (fact{place} : 0 <= {number(fact.slack, names)}) by ({known})."

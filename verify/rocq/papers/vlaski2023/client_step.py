@@ -123,6 +123,7 @@ class OwnVocabulary(Vocabulary):
         yield from declare_index("i", f"number {place.clients}")
 
     def _constants(self, symbols: set[sp.Symbol]) -> Iterator[Binder]:
+        """Yield the constants of each client, with the hypotheses that define them."""
         symbol, each, step = self.symbols, "forall i, ", self.place.step
         if a.strongly_convex_clients in self.claim.assumptions:
             for name, goal in (("nu", f"own_strongly_convex {step} nu"), ("delta", f"own_smooth {step} delta")):
@@ -163,4 +164,5 @@ def slack_of(vocabulary: OwnVocabulary, name: str) -> tuple[Expr, str]:
 
 
 def _square(vector: Expr) -> Expr:
+    """Return the squared norm."""
     return Inner(vector, vector)

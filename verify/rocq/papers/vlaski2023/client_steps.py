@@ -147,6 +147,7 @@ class _ClientStepsWriter:
         return Theorem(name, parameters, " /\\\n  ".join(goal), proof, tuple(self.lemmas), library=STEPS, names=names)
 
     def _build_vocabulary(self, step: str) -> RoundVocabulary:
+        """Return the names at a local step of client i."""
         vocabulary = RoundVocabulary(self.claim)
         symbol = vocabulary.symbols
         vocabulary.numbers |= {symbol(q.local_step_index): f"INR {step}", symbol(q.client_strong_convexity): "nu i"}
@@ -158,11 +159,13 @@ class _ClientStepsWriter:
         return RoundReader(self._build_vocabulary(step)).write_scalar(expression)
 
     def _collect_signs(self, step: str) -> SignProofs:
+        """Return the proofs of signs at a local step of client i."""
         return SignProofs(self._build_vocabulary(step).numbers, self.conditions)
 
     # The following facts hold at every step.
 
     def _prove_link(self, place: int, relation: Relation, why: object) -> str:
+        """Return the proof of an upper bound, by induction or from a lemma on one step."""
         if relation.operator != "<=":
             raise NotExported("claims about the steps of a round are exported if they are upper bounds")
         if isinstance(why, Induction):
@@ -219,6 +222,7 @@ class _ClientStepsWriter:
         return ((used, link, name) for name, used, link in list_relations(self.uses) if f"'{name}'" in named)
 
     def _write_facts(self, vocabulary: StepVocabulary) -> tuple[dict[str, KnownSlack], list[Binder]]:
+        """Return the relations of used claims: slacks by name, and the hypotheses of a lemma that state them."""
         known, parameters = dict[str, KnownSlack](), list[Binder]()
         reader = Reader(vocabulary)
         for place, (used, link, name) in enumerate(self._premises(), start=1):

@@ -93,6 +93,7 @@ class _RoundNumbersWriter:
         return [*of_roots, *(part for link in self.certificate.links for part in link)]
 
     def _list_needed(self) -> Iterator[Binder]:
+        """Yield hypotheses on signs and, for a curvature, that the space has a vector that is not zero."""
         for symbol in self.claim.for_all:
             if symbol.is_nonnegative and not symbol.is_positive:
                 yield Binder(f"{self.names[symbol]}_nonnegative", f"0 <= {self.names[symbol]}")
@@ -189,6 +190,7 @@ class _RoundNumbersWriter:
                 yield f"({number(factor, self.names)}) * ({square})"
 
     def _prove_premise(self, part: Part) -> tuple[Expr, str]:
+        """Return the slack of a fact or a condition, and a tactic that proves it non-negative."""
         if part.over is not None:
             raise NotExported("claims about numbers of a round are exported without sums over clients")
         symbol = self.vocabulary.symbols
@@ -203,4 +205,5 @@ class _RoundNumbersWriter:
 
 
 def _is_strict(condition: Expr) -> bool:
+    """Return whether a condition is a strict inequality."""
     return isinstance(condition, sp.Lt | sp.Gt)

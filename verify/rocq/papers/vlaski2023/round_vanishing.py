@@ -78,9 +78,11 @@ class _VanishingWriter:
         )
 
     def _write_scalar(self, scalar: Expr) -> str:
+        """Return a scalar as text."""
         return self.reader.write_scalar(scalar)
 
     def _write_proof(self, relation: Relation, terms: object) -> str:
+        """Return the proof of a bound on a weighted average of gradients, by the lemma of its term."""
         if relation.operator != "<=" or not isinstance(terms, Sequence):
             raise NotExported("weighted averages of gradients are exported if terms bound them from below or above")
         part = next((term for term in terms if term.reason.kind in _LEMMAS and term.averaged), None)
@@ -121,6 +123,7 @@ class _VanishingWriter:
         return sp.sympify(part.coefficient / twice)
 
     def _write_point(self, part: Part) -> str:
+        """Return the point at which a term compares gradients with those at the small-step optimum."""
         best = self.symbol(q.small_step_optimum)
         (point,) = (one for one in part.reason.about[1:] if one != best)
         return self.reader.write_vector(sp.sympify(point))

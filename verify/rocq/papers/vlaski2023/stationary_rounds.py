@@ -66,6 +66,7 @@ def write_theorem_of_settling(
 
 
 def _write_proof(used: Exported, link: int) -> str:
+    """Return the proof of the bound, by the theorem on the noise of a round."""
     noise = project(used.general.apply(), link, len(used.claim.relations))
     error = "leading_error_at_most S D H solution nu_F step_size_positive nu_F_positive strongly_convex_mean_S"
     return "\n".join(
