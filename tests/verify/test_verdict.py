@@ -160,7 +160,7 @@ def test_whoever_deceives_the_kernel_does_not_deceive_the_instances(
 def test_a_stored_counterexample_that_is_none_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stored counterexample is checked before it is used."""
     harmless = run_table(Instance("one client", 0).run())
-    monkeypatch.setattr("verify.early_decisions.counterexample", lambda _claim: harmless)
+    monkeypatch.setattr("verify.early_decisions.find_counterexample", lambda _claim: harmless)
     assert decide_claim("renard2022:lemma-2.2").verdict is None
 
 

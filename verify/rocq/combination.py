@@ -196,7 +196,7 @@ class _CombinationWriter:
         return self._prove_claim(premise, place, bound)
 
     def _prove_claim(self, derived: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
-        """Return the slack of a claim about the run, a tactic that applies its theorem, and whether it is an equation."""
+        """Return the slack of a claim about the run, a tactic that applies its theorem, and if it is an equation."""
         known = self._export_used(derived.claim)
         if known.claim.place != "run":
             raise NotExported(f"{derived.claim} is not about runs")

@@ -17,11 +17,13 @@ def _require_least_squares_loss(run: Run) -> None:
     expect(data is not None and data.ridge == 0, "the objective is not a least-squares loss on data alone")
 
 
-smooth = Assumption("smooth", r"each $f_i$ is $L$-smooth", lambda run: run.smoothness)
-convex_and_smooth = Assumption("convex and smooth", r"each $F_i$ is convex and $L$-smooth", _require_convex_and_smooth)
+smooth = Assumption("smooth", r"each client's objective is $L$-smooth", lambda run: run.smoothness)
+convex_and_smooth = Assumption(
+    "convex and smooth", r"each client's objective is convex and $L$-smooth", _require_convex_and_smooth
+)
 strongly_convex_clients = Assumption(
     "strongly convex clients",
-    r"each $J_k$ is $\nu_k$-strongly convex and $\delta_k$-smooth",
+    r"each client's objective is strongly convex and smooth, with constants $\nu_k$ and $\delta_k$ of its own",
     lambda run: expect(run.strong_convexity > 0, "a client's objective is not strongly convex"),
 )
 lipschitz_losses = Boundedness(

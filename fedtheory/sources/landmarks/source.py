@@ -18,5 +18,5 @@ UNPROVED = {
 """Reasons why claims that are supported are not proved."""
 
 _TITLE = "Landmarks: one statement for each algorithm"
-_AUTHORS = "stated here, after the papers that are named"
+_AUTHORS = "fedtheory, after published results"
 SOURCE = Source("landmarks", _TITLE, _AUTHORS, 2026, CLAIMS, unproved=UNPROVED, main="scaffnew.contraction", reading=7)

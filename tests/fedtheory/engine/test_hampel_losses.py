@@ -35,7 +35,7 @@ def test_values_by_hand() -> None:
     at = RATIONAL.array([0, 1, 2, 3, 4, 5, -1, -3, -9])
     width = RATIONAL.array([2])
     assert HAMPEL.value(at, width).tolist() == [0, fmpq(1, 2), 2, fmpq(7, 2), 4, 4, fmpq(1, 2), fmpq(7, 2), 4]
-    assert HAMPEL.slope(at, width).tolist() == [0, 1, 2, 1, 0, 0, -1, -1, 0]
+    assert HAMPEL.derivative(at, width).tolist() == [0, 1, 2, 1, 0, 0, -1, -1, 0]
     assert HAMPEL.curvature(at[[1, 3, 5]], width).tolist() == [1, -1, 0]
     assert not HAMPEL.is_convex
     assert HAMPEL.is_piecewise
@@ -51,7 +51,7 @@ def test_values_have_these_slopes(left: fmpq, right: fmpq, width: fmpq) -> None:
     places = RATIONAL.array([0])
     total = fmpq(0)
     for low, high in pairwise(ends):
-        slopes = [HAMPEL.slope(places + x, RATIONAL.array([width]))[0] for x in (low, (low + high) / 2, high)]
+        slopes = [HAMPEL.derivative(places + x, RATIONAL.array([width]))[0] for x in (low, (low + high) / 2, high)]
         total += (slopes[0] + 4 * slopes[1] + slopes[2]) * (high - low) / 6
     values = [HAMPEL.value(places + x, RATIONAL.array([width]))[0] for x in (left, right)]
     assert values[1] - values[0] == total

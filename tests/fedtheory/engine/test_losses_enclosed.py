@@ -105,7 +105,7 @@ def test_values_and_slopes(kind: str) -> None:
             continue
         at, width = RATIONAL.array([u]), RATIONAL.array([w])
         assert encloses(KINDS[kind].value(at, width)[0], value(kind, precise(u), precise(w)))
-        assert encloses(KINDS[kind].slope(at, width)[0], slope(kind, precise(u), precise(w)))
+        assert encloses(KINDS[kind].derivative(at, width)[0], slope(kind, precise(u), precise(w)))
         bend = mp.diff(lambda x, w=w: slope(kind, x, precise(w)), precise(u))
         assert encloses(KINDS[kind].curvature(at, width)[0], bend)
 

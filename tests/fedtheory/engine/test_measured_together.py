@@ -33,7 +33,7 @@ def test_quantities_at_steps_are_found_in_one_go(monkeypatch: pytest.MonkeyPatch
         passes.append(place)
         return list_stacks_at(place, run)
 
-    monkeypatch.setattr("fedtheory.language.quantities.measuring.expectations.stacks_at", counted)
+    monkeypatch.setattr("fedtheory.language.quantities.measuring.expectations.list_stacks_at", counted)
     together = _run()
     measure_several([*AT_STEPS, q.smoothness], together)
     found = [quantity.on(together) for quantity in AT_STEPS]

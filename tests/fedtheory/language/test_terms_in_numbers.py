@@ -181,7 +181,7 @@ def test_signs_by_terms_hold_on_runs(family: str) -> None:
 
 
 def _signs(monkeypatch: pytest.MonkeyPatch, *made: RunQuantity) -> set[str]:
-    monkeypatch.setattr("fedtheory.language.signs.quantities_of_runs", lambda: iter(made))
+    monkeypatch.setattr("fedtheory.language.signs.iterate_run_quantities", lambda: iter(made))
     table = Signs(positive=(q.local_step_size,), nonnegative=(q.momentum,), nonnegative_of_clients=(q.importance,))
     found = derive_signs([table])
     kinds = ("positive", "nonnegative", "of_an_update", "positive_of_clients", "nonnegative_of_clients")

@@ -237,7 +237,7 @@ def keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for paper in moved.values():
         paper.folder.mkdir()
     monkeypatch.setattr("verify.slack.stored_runs.papers", lambda: moved)
-    monkeypatch.setattr("verify.slack.stored_runs.published_by", lambda claim: moved.get(claim.source))
+    monkeypatch.setattr("verify.slack.stored_runs.find_publisher", lambda claim: moved.get(claim.source))
 
 
 def test_shares_of_any_length_are_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
